@@ -7,6 +7,12 @@ static bool threshold_holds(size_t own, size_t free)
     return own / LEDGER_THRESHOLD + (own % LEDGER_THRESHOLD != 0) <= free;
 }
 
+static bool share_allows(const struct ledger *ledger, size_t own, size_t all)
+{
+    size_t max = ledger->max;
+    return max == 0 || (all <= max && (own <= ledger->unit || threshold_holds(own, max - all)));
+}
+
 /* First taken, then looked at: of two that come together for the last of it, both may be refused,
  * never both accepted. */
 static bool share_take(struct ledger_share *share, size_t n)
@@ -16,8 +22,7 @@ static bool share_take(struct ledger_share *share, size_t n)
         return false; /* the sums below do not wrap round */
     size_t own = atomic_fetch_add(&share->used, n) + n;
     size_t all = atomic_fetch_add(&ledger->used, n) + n;
-    size_t max = ledger->max;
-    if (max == 0 || (all <= max && (own <= ledger->unit || threshold_holds(own, max - all))))
+    if (share_allows(ledger, own, all))
         return true;
     (void)atomic_fetch_sub(&share->used, n);
     (void)atomic_fetch_sub(&ledger->used, n);
@@ -35,6 +40,22 @@ bool ledger_take(struct ledger_account *account, size_t n)
     }
     account->used += n;
     return true;
+}
+
+void ledger_take_anyway(struct ledger_account *account, size_t n)
+{
+    if (account == NULL || account->share == NULL)
+        return;
+    account->used += n;
+    (void)atomic_fetch_add(&account->share->used, n);
+    (void)atomic_fetch_add(&account->share->ledger->used, n);
+}
+
+bool ledger_is_within(const struct ledger_account *account)
+{
+    const struct ledger_share *share = account->share;
+    return share == NULL || share_allows(share->ledger, atomic_load(&share->used),
+                                         atomic_load(&share->ledger->used));
 }
 
 void ledger_give(struct ledger_account *account, size_t n)

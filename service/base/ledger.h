@@ -38,6 +38,13 @@ struct ledger_account {
 bool ledger_take(struct ledger_account *account, size_t n);
 void ledger_give(struct ledger_account *account, size_t n);
 
+/* The same whatever the share, for what is there already: ledger_is_within says what to make of it.
+ * The bound is for the caller to keep. */
+void ledger_take_anyway(struct ledger_account *account, size_t n);
+
+/* The owner holds no more than its share comes to just now. */
+bool ledger_is_within(const struct ledger_account *account);
+
 /* What the account holds, and will take, is another share's from now on. */
 void ledger_move(struct ledger_account *account, struct ledger_share *share);
 

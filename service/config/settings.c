@@ -46,7 +46,7 @@ const struct setting settings[] = {
     INTEGER(health_connections_max, "", 4, 100000, "64", "open connections of the second listener"),
     INTEGER(metrics_cache_ms, "ms", 0, 60000, "1000", "how long the text of /metrics is answered again before it is made anew; 0: not at all"),
     INTEGER(http_threads, "", 1, 256, "2", "threads that read and write sockets"),
-    INTEGER(connections_max, "", 1, 1000000, "10000", "open connections; when only a sixteenth of them (256 at most) is left, the longest idle one is closed for each new one, those that never sent a valid token before others"),
+    INTEGER(connections_max, "", 1, 1000000, "10000", "open connections, shared by the teams that have some; when only a sixteenth of them (256 at most) is left, an idle one is closed for each new one: first those that never sent a valid token, then the longest idle of the team that has the most"),
     INTEGER(connection_idle_s, "s", 1, 86400, "75", "a connection without traffic is closed after this time"),
     INTEGER(connection_first_idle_s, "s", 1, 86400, "10", "the same before the first request; never longer than connection_idle_s"),
     INTEGER(upload_grace_s, "s", 1, 86400, "60", "time that an upload (event log, import) has whatever its size, not counting what the service itself takes to read it"),

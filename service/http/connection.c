@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "http/exchange.h"
+#include "resources/resources.h"
 #include "threads/clock.h"
 
 /* Who has not asked for anything yet is waited for less long. */
@@ -69,6 +70,7 @@ static void client_close(struct client *client)
     (void)atomic_fetch_sub(&server->metrics.connections, 1);
     (void)atomic_fetch_sub(&client->listener->connections, 1);
 
+    resources_close(server->options.resources, &client->place);
     if (client->set_aside >= 0)
         (void)close(client->set_aside);
     /* The library does not call serve_completed for a request whose header never came whole. */
@@ -120,11 +122,37 @@ void client_enter_upload(struct client *client, uint64_t idle_ns, uint64_t rate_
     enter(client, CLIENT_READING, slow ? rate_ns : idle_ns, slow);
 }
 
-void client_know(struct client *client)
+/* A proxy may send requests of one team after those of another on the same connection. */
+static enum pv_code move_to_team(struct client *client, const char *team, struct pv_error *err)
 {
+    struct resources *resources = client->server->options.resources;
     (void)pthread_mutex_lock(&client->lock);
-    client->known = true;
+    bool moved = resources_open(resources, RESOURCE_CONNECTIONS, team, &client->place);
+    if (moved && client->place.used == 0)
+        ledger_take_anyway(&client->place, 1);
     (void)pthread_mutex_unlock(&client->lock);
+    if (!moved)
+        return pv_no_memory(err);
+    (void)snprintf(client->team, sizeof client->team, "%s", team);
+    client->beyond = true; /* until it is looked at */
+    return PV_OK;
+}
+
+enum pv_code client_join(struct client *client, const char *team, struct pv_error *err)
+{
+    const struct http_listener *listener = client->listener;
+    if (strcmp(client->team, team) != 0)
+        PV_TRY(move_to_team(client, team, err));
+    if (client->beyond)
+        client->beyond = !ledger_is_within(&client->place);
+    if (!client->beyond || atomic_load(&listener->connections) <= listener->beyond_max)
+        return PV_OK;
+    enum pv_code code = resources_refuse(&client->place, RESOURCE_CONNECTIONS, err);
+    (void)pthread_mutex_lock(&client->lock);
+    ledger_give(&client->place, client->place.used);
+    client->ends = true;
+    (void)pthread_mutex_unlock(&client->lock);
+    return code;
 }
 
 void client_restore_locked(struct client *client)

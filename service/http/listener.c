@@ -68,24 +68,31 @@ static struct MHD_Daemon *start_daemon(struct http_listener *listener)
                             MHD_OPTION_END);
 }
 
-/* A sixteenth of the places is for who comes when all others are taken. */
-static long crowded_from(long connections_max)
+/*
+ * A sixteenth of the places is for who comes when all others are taken: half of it for anybody, half
+ * for teams within their share, who give up theirs for others when but a quarter is left.
+ */
+static void set_limits(struct http_listener *listener, long connections_max)
 {
     enum { PART = 16, MOST = 256 };
     long reserve = (connections_max + PART - 1) / PART;
     if (reserve > MOST)
         reserve = MOST;
-    return connections_max > reserve ? connections_max - reserve : connections_max;
+    if (reserve >= connections_max)
+        reserve = 0;
+    long last = reserve < 8 ? reserve > 0 : reserve / 4;
+    listener->connections_max = connections_max;
+    listener->crowded = connections_max - reserve;
+    listener->beyond_max = connections_max - reserve / 2;
+    listener->within_max = connections_max - last;
 }
 
 void listener_init(struct http_listener *listener,
                    struct http_server *server,
                    int64_t connections_max)
 {
-    *listener = (struct http_listener){.server = server,
-                                       .fd = -1,
-                                       .connections_max = (long)connections_max,
-                                       .crowded = crowded_from((long)connections_max)};
+    *listener = (struct http_listener){.server = server, .fd = -1};
+    set_limits(listener, (long)connections_max);
 }
 
 enum pv_code listener_start(struct http_listener *listener,

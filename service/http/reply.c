@@ -208,7 +208,7 @@ void exchange_reply_raw(struct exchange *x)
     x->close = true;
     x->status = response->status;
     x->sent_bytes = response->body_n;
-    client_enter(x->client, CLIENT_REPLYING,
+    client_enter(x->client, CLIENT_LINGERING,
                  clock_monotonic_ns() + (uint64_t)DRAIN_S * 1000000000u);
     client_write_raw(x->client->fd, response, x->request.request_id);
 }

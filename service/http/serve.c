@@ -165,12 +165,23 @@ static void await_body(struct exchange *x)
     await_upload(x, x->received);
 }
 
+/* Its place is wanted at once: no rest of a body is waited for. */
+static enum MHD_Result refuse_connection(struct exchange *x, const struct pv_error *err)
+{
+    exchange_fail(x, err);
+    x->close = true;
+    if (!x->framing.has_body || x->framing.expect_continue)
+        return refuse_at_header(x);
+    exchange_reply_raw(x);
+    return MHD_YES;
+}
+
 static enum MHD_Result open_body(struct exchange *x)
 {
     struct pv_error err = {0};
     x->authenticated = x->route->access != HTTP_PUBLIC;
-    if (x->authenticated && !x->client->known)
-        client_know(x->client);
+    if (x->authenticated && client_join(x->client, x->request.principal.team_id, &err) != PV_OK)
+        return refuse_connection(x, &err);
     enum pv_code code = validate_scope(x, &err);
     if (code == PV_OK && !resources_open(x->server->options.resources, RESOURCE_MEMORY,
                                          x->request.principal.team_id, &x->account))

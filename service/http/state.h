@@ -21,18 +21,19 @@
  *
  * struct http_listener  a socket that takes connections, with the library's threads behind it.
  * struct client    one TCP connection; made and freed by the library's callbacks. phase,
- *                  deadline_ns, since_ns, slow, known, exchange and cut_status are read by the sweeper too and belong to
- *                  `lock`.
+ *                  deadline_ns, since_ns, slow, ends, place.share, exchange and cut_status are read by the
+ *                  sweeper too and belong to `lock`.
  * struct exchange  one request and its answer (exchange.h). It belongs to the server thread of its
  *                  connection, except while a job runs: then to a worker.
  */
 struct exchange;
 
 enum client_phase {
-    CLIENT_WAITING, /* for a request line: ended without a word */
-    CLIENT_READING, /* header or body: ended by a 408, or a 400 when it breaks off */
-    CLIENT_WORKING, /* suspended, a worker has it: answered 503 when its time is over */
-    CLIENT_REPLYING /* sending, or lingering after an early answer */
+    CLIENT_WAITING,  /* for a request line: ended without a word */
+    CLIENT_READING,  /* header or body: ended by a 408, or a 400 when it breaks off */
+    CLIENT_WORKING,  /* suspended, a worker has it: answered 503 when its time is over */
+    CLIENT_REPLYING, /* sending */
+    CLIENT_LINGERING /* answered early: what still comes is dropped for a moment */
 };
 
 struct client {
@@ -47,7 +48,12 @@ struct client {
     uint64_t deadline_ns;
     uint64_t since_ns; /* in this phase */
     bool slow;         /* the deadline is that of an upload's least rate */
-    bool known;        /* it has sent a valid token */
+    bool ends;         /* with the answer: it was refused its place */
+    /* Among its team's connections, from its first valid token on. */
+    struct ledger_account place;
+    /* These two are the library's thread's alone. */
+    char team[WORKERS_OWNER]; /* whose it is; "": a stranger's */
+    bool beyond;              /* when it came the team held its share already */
     struct exchange *exchange;
     /* Of the bytes received; the library's thread's alone (receive.c). */
     struct http_wire wire;
@@ -66,7 +72,10 @@ struct http_listener {
     bool deaf;       /* the socket behind fd has been closed */
     bool for_health; /* serves health_routes and nothing else */
     long connections_max;
-    long crowded; /* with more than so many the longest idle are closed */
+    /* What happens with more connections than so many, rising: */
+    long crowded;    /* idle ones are closed, but for those of teams within their share; */
+    long beyond_max; /* on one beyond its team's share nothing is served; */
+    long within_max; /* idle ones of any team are closed */
     atomic_long connections;
     struct workers
         *readiness; /* /readyz, however busy others are: one thread, waits for PostgreSQL */
@@ -118,8 +127,14 @@ void client_enter(struct client *client, enum client_phase phase, uint64_t deadl
 /* Enter CLIENT_READING for more of an upload: until idle_ns something is to come, and so much of it
  * that its time, rate_ns by now, is not over. */
 void client_enter_upload(struct client *client, uint64_t idle_ns, uint64_t rate_ns);
-/* It has sent a valid token. */
-void client_know(struct client *client);
+/*
+ * It has sent a valid token of that team, which has the connection from now on. Takes no lock where
+ * it has it already. A connection beyond the team's share is served all the same until few places
+ * are left: then PV_E_QUOTA, or PV_E_UNAVAILABLE where no other team has any, and it is to end with
+ * that answer. Or PV_E_MEMORY.
+ */
+enum pv_code
+client_join(struct client *client, const char *team, struct pv_error *err) PV_MUSTCHECK;
 /*
  * Resume the connection of a request. The library (0.9.75) takes it out of its epoll set while it is
  * suspended, reads from it once it is resumed, before it asks for the answer, and closes it then if

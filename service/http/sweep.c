@@ -142,6 +142,7 @@ static void look_at(struct client *client, uint64_t now_ns, bool stopping, struc
     switch (client->phase) {
     case CLIENT_WAITING:
     case CLIENT_REPLYING:
+    case CLIENT_LINGERING:
         if (over)
             sweep_cut(client);
         break;
@@ -173,22 +174,33 @@ METRIC_COUNTER(crowded_out,
 struct idle_client {
     struct client *client;
     uint64_t since_ns;
-    bool known;
+    bool answered;    /* already, whatever still comes */
+    const void *team; /* to compare only: its share may be gone; NULL: a stranger's */
+    size_t held;      /* connections of the team, without those that go before this one */
+    bool within;      /* the team's share */
 };
 
 /*
- * Nobody waits for anything on such a connection: between requests, or before the end of the header
- * of one that has no valid token so far.
+ * Nobody waits for anything on such a connection: between requests, before the end of the header of
+ * one that has no valid token so far, or after an answer that came before the end of its request.
  */
-static bool is_idle(struct client *client, struct idle_client *idle)
+static bool is_idle(struct client *client, struct idle_client *idle, long *staying)
 {
     (void)pthread_mutex_lock(&client->lock);
-    *idle = (struct idle_client){client, client->since_ns, client->known};
-    bool waits =
-        client->phase == CLIENT_WAITING || (client->phase == CLIENT_READING && !client->known);
-    waits = waits && client->deadline_ns != UINT64_MAX;
+    const struct ledger_share *share = client->place.share;
+    *idle = (struct idle_client){.client = client,
+                                 .since_ns = client->since_ns,
+                                 .answered = client->phase == CLIENT_LINGERING,
+                                 .team = share,
+                                 .held = share == NULL ? 0 : atomic_load(&share->used),
+                                 .within = share != NULL && ledger_is_within(&client->place)};
+    bool waits = client->phase == CLIENT_WAITING || client->phase == CLIENT_LINGERING ||
+                 (client->phase == CLIENT_READING && share == NULL);
+    bool cut = client->deadline_ns == UINT64_MAX && client->phase != CLIENT_WORKING;
+    bool ends = client->ends && client->phase != CLIENT_LINGERING;
     (void)pthread_mutex_unlock(&client->lock);
-    return waits;
+    *staying += !cut && !ends;
+    return waits && !cut && !ends;
 }
 
 /* A request may be on its way, or lie there unread. */
@@ -196,40 +208,75 @@ static bool has_just_come(const struct idle_client *idle, uint64_t now_ns)
 {
     char byte;
     return now_ns < idle->since_ns + NEW_MS * UINT64_C(1000000) ||
-           recv(idle->client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+           (!idle->answered && recv(idle->client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0);
 }
 
-/* Who never authenticated first, and of equals who has been idle longest. */
+static int compare_since(const struct idle_client *a, const struct idle_client *b)
+{
+    return (a->since_ns > b->since_ns) - (a->since_ns < b->since_ns);
+}
+
+/* Team by team, and within one who has been idle longest. */
+static int compare_in_teams(const void *left, const void *right)
+{
+    const struct idle_client *a = left, *b = right;
+    uintptr_t one = (uintptr_t)a->team, other = (uintptr_t)b->team;
+    return one != other ? (one > other) - (one < other) : compare_since(a, b);
+}
+
+/* Strangers first, then of the team that holds the most, and of equals who has been idle longest. */
 static int compare_idle(const void *left, const void *right)
 {
     const struct idle_client *a = left, *b = right;
-    if (a->known != b->known)
-        return a->known ? 1 : -1;
-    return (a->since_ns > b->since_ns) - (a->since_ns < b->since_ns);
+    if ((a->team == NULL) != (b->team == NULL))
+        return a->team == NULL ? -1 : 1;
+    if (a->held != b->held)
+        return a->held > b->held ? -1 : 1;
+    return compare_since(a, b);
+}
+
+/* As they are to go: with each that goes its team holds one less. */
+static void sort_idle(struct idle_client idle[], size_t n)
+{
+    qsort(idle, n, sizeof *idle, compare_in_teams);
+    for (size_t i = 1; i < n; i++)
+        if (idle[i].team != NULL && idle[i].team == idle[i - 1].team)
+            idle[i].held = idle[i - 1].held > 0 ? idle[i - 1].held - 1 : 0;
+    qsort(idle, n, sizeof *idle, compare_idle);
 }
 
 /*
  * With the clients' lock. Strangers who have just come are not idle yet; as long as there are any,
- * those who are known stay.
+ * those who are known stay. *staying: how many there are but for those cut or refused,
+ * which are as good as gone.
  */
-static size_t
-find_idle(const struct http_listener *listener, struct idle_client idle[], size_t most)
+static size_t find_idle(const struct http_listener *listener,
+                        struct idle_client idle[],
+                        size_t most,
+                        long *staying)
 {
     size_t n = 0;
     bool new_strangers = false;
     uint64_t now_ns = clock_monotonic_ns();
     for (struct client *c = listener->server->clients; c != NULL && n < most; c = c->next) {
-        if (c->listener != listener || !is_idle(c, &idle[n]))
+        if (c->listener != listener || !is_idle(c, &idle[n], staying))
             continue;
         if (!has_just_come(&idle[n], now_ns))
             n++;
-        else if (!idle[n].known)
+        else if (idle[n].team == NULL)
             new_strangers = true;
     }
-    qsort(idle, n, sizeof *idle, compare_idle);
-    while (new_strangers && n > 0 && idle[n - 1].known)
+    sort_idle(idle, n);
+    while (new_strangers && n > 0 && idle[n - 1].team != NULL)
         n--;
     return n;
+}
+
+/* With so many connections left. Else a team whose requests last would cost others all they keep. */
+static bool
+is_spared(const struct http_listener *listener, const struct idle_client *idle, long left)
+{
+    return idle->within && left <= listener->within_max;
 }
 
 static void crowd_out(const struct idle_client *idle)
@@ -239,7 +286,7 @@ static void crowd_out(const struct idle_client *idle)
     /* It may have sent something since it was looked at. */
     if (client->since_ns == idle->since_ns && client->deadline_ns != UINT64_MAX) {
         sweep_cut(client);
-        metric_add(&crowded_out, 1, METRIC_LABELS(idle->known ? "yes" : "no"));
+        metric_add(&crowded_out, 1, METRIC_LABELS(idle->team != NULL ? "yes" : "no"));
     }
     (void)pthread_mutex_unlock(&client->lock);
 }
@@ -251,20 +298,22 @@ static void crowd_out(const struct idle_client *idle)
 static bool make_room(struct http_listener *listener)
 {
     struct http_server *server = listener->server;
-    long excess = atomic_load(&listener->connections) - listener->crowded;
-    if (excess <= 0)
+    if (atomic_load(&listener->connections) <= listener->crowded)
         return true;
     size_t most = (size_t)listener->connections_max;
     struct idle_client *idle = calloc(most, sizeof *idle);
     if (idle == NULL)
         return false;
     (void)pthread_mutex_lock(&server->clients_lock);
-    size_t n = find_idle(listener, idle, most);
-    for (size_t i = 0; i < n && i < (size_t)excess; i++)
-        crowd_out(&idle[i]);
+    long staying = 0;
+    long n = (long)find_idle(listener, idle, most, &staying);
+    long excess = staying - listener->crowded;
+    for (long i = 0; i < n && i < excess; i++)
+        if (!is_spared(listener, &idle[i], staying - i))
+            crowd_out(&idle[i]);
     (void)pthread_mutex_unlock(&server->clients_lock);
     free(idle);
-    return n >= (size_t)excess;
+    return n >= excess;
 }
 
 /* true: there may be more to take back at once. */

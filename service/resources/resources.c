@@ -37,6 +37,8 @@ static const struct {
                         "places for held replies", 5},
     [RESOURCE_STREAMS] = {"streams", "concurrent-requests", "operation_streams_max",
                           "places for event streams", 5},
+    [RESOURCE_CONNECTIONS] = {"connections", "concurrent-requests", "connections_max",
+                              "places for connections", 1},
 };
 
 struct team_resources {
@@ -49,13 +51,13 @@ struct team_resources {
 void resources_init(struct resources *resources, const struct config *config)
 {
     *resources = (struct resources){
-        .ledgers = {
-            [RESOURCE_MEMORY] = {.max = (size_t)config->memory_bytes_max},
-            [RESOURCE_SPOOL] = {.max = (size_t)config->spool_total_bytes_max},
-            [RESOURCE_EXPORTS] = {.max = (size_t)config->exports_max, .unit = 1},
-            [RESOURCE_IMPORTS] = {.max = (size_t)config->imports_max, .unit = 1},
-            [RESOURCE_WAITS] = {.max = (size_t)config->operation_waits_max, .unit = 1},
-            [RESOURCE_STREAMS] = {.max = (size_t)config->operation_streams_max, .unit = 1}}};
+        .ledgers = {[RESOURCE_MEMORY] = {.max = (size_t)config->memory_bytes_max},
+                    [RESOURCE_SPOOL] = {.max = (size_t)config->spool_total_bytes_max},
+                    [RESOURCE_EXPORTS] = {.max = (size_t)config->exports_max, .unit = 1},
+                    [RESOURCE_IMPORTS] = {.max = (size_t)config->imports_max, .unit = 1},
+                    [RESOURCE_WAITS] = {.max = (size_t)config->operation_waits_max, .unit = 1},
+                    [RESOURCE_STREAMS] = {.max = (size_t)config->operation_streams_max, .unit = 1},
+                    [RESOURCE_CONNECTIONS] = {.max = (size_t)config->connections_max, .unit = 1}}};
     (void)pthread_mutex_init(&resources->lock, NULL);
 }
 

@@ -19,6 +19,9 @@ enum resource {
     RESOURCE_IMPORTS, /* imports being stored */
     RESOURCE_WAITS,   /* replies held by `Prefer: wait` */
     RESOURCE_STREAMS, /* open event streams */
+    /* connections on which a valid token came, of the team of the last one: they are there
+     * before anybody knows whose they are, so they are taken anyway (http/connection.c) */
+    RESOURCE_CONNECTIONS,
     RESOURCE_COUNT
 };
 

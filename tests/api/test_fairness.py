@@ -1,15 +1,20 @@
-"""Heavy requests do not hold up light ones, and work whose client has left is dropped while it waits.
+"""Heavy requests do not hold up light ones, work whose client has left is dropped while it waits, and a team's connections
+leave some to others.
 
 Times are compared with what one heavy request takes on the same machine, never with a clock of their own.
 """
+import contextlib
 import json
+import re
+import select
 import socket
 import threading
 import time
 
 import pytest
 
-from patience import SLOWDOWN
+from long_work import Table, lab
+from patience import PATIENCE, SLOWDOWN
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +109,107 @@ def test_an_advice_that_must_be_computed_does_not_hold_up_the_rest(narrow, name)
         thread.join()
     assert again["recommendation"] == first["recommendation"]
     assert slowest < 2 * alone + 1
+
+
+# --- connections ---
+
+CONNECTIONS = 400  # of which the last 25 are for newcomers, and the last 12 for teams within their share
+
+
+@pytest.fixture(scope="module")
+def crowded(make_service):
+    """Few connections, and operations that nobody works at, to wait for."""
+    service = lab(make_service(PROVISOR_CONNECTIONS_MAX=CONNECTIONS, PROVISOR_OPERATION_WORKERS=0, PROVISOR_CONNECTION_IDLE_S=600,
+                               PROVISOR_TOKEN_CACHE_MS=5000))
+    service.alpha_token, service.beta_token = service.token("alpha"), service.token("beta")
+    return service.start()
+
+
+def send(s, token, target, headers=""):
+    s.sendall(("GET %s HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\n%s\r\n" % (target, token, headers)).encode())
+
+
+def read_answer(s):
+    """Status and fields; (0, "") where the connection ended instead."""
+    text = b""
+    with contextlib.suppress(ConnectionResetError):
+        while b"\r\n\r\n" not in text:
+            piece = s.recv(65536)
+            if not piece:
+                return 0, ""
+            text += piece
+        head, body = text.split(b"\r\n\r\n", 1)
+        fields = head.decode("latin1").lower()
+        missing = int(re.search(r"content-length: (\d+)", fields)[1]) - len(body)
+        while missing > 0:
+            missing -= len(s.recv(65536))
+        return int(fields.split()[1]), fields
+    return 0, ""
+
+
+def connect(service, token, target="/v1/applications", headers=""):
+    s = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
+    send(s, token, target, headers)
+    return s
+
+
+def wait_until(holds):
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def has_ended(s):
+    s.setblocking(False)
+    try:
+        return s.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionResetError:
+        return True
+    finally:
+        s.settimeout(PATIENCE)
+
+
+def test_a_team_with_all_connections_keeps_nobody_else_out(crowded):
+    """Idle ones of the team that holds most go first; and of those that wait for answers it has nearly all and no more."""
+    table = Table(crowded)
+    made = table.queue("alpha")
+    table.close()
+    held, idle = [], []
+    for _ in range(200):
+        held.append(connect(crowded, crowded.alpha_token, "/v1/operations/" + made, "Prefer: wait=60\r\n"))
+    for _ in range(160):  # alone it may have nearly all
+        idle.append(connect(crowded, crowded.alpha_token))
+        assert read_answer(idle[-1])[0] == 200
+    assert not any(map(has_ended, held + idle))
+    assert crowded.metric('provisor_resource_held{resource="connections"}') >= 360
+
+    quiet = []
+    for _ in range(40):
+        quiet.append(connect(crowded, crowded.beta_token))
+        assert read_answer(quiet[-1])[0] == 200
+    wait_until(lambda: sum(map(has_ended, idle)) >= 20)
+    assert not any(map(has_ended, held + quiet))
+    for s in quiet[1:]:
+        s.close()
+
+    refused, end = [], time.monotonic() + PATIENCE
+    while not (refused and all(map(has_ended, idle))):  # all that are left, and all of them wait
+        assert time.monotonic() < end
+        held.append(connect(crowded, crowded.alpha_token, "/v1/operations/" + made, "Prefer: wait=60\r\n"))
+        for s in select.select(held, [], [], 0.01)[0]:
+            refused.append(read_answer(s))
+            held.remove(s)
+    for status, fields in refused:
+        assert status == 429 and "connection: close" in fields and 'ratelimit: "connections";r=0;t=1' in fields
+        assert 'ratelimit-policy: "connections";q=400;qu="concurrent-requests"' in fields
+    for _ in range(30):
+        with connect(crowded, crowded.beta_token) as s:
+            assert read_answer(s)[0] == 200
+    send(quiet[0], crowded.beta_token, "/v1/applications")
+    assert read_answer(quiet[0])[0] == 200, "a team within its share keeps what it has"
+    assert crowded.metric('provisor_resource_refused_total{resource="connections",reason="share"}') >= 1
+    for s in held + idle + quiet:
+        s.close()

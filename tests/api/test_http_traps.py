@@ -982,8 +982,10 @@ def test_connections_beyond_the_limit_wait_and_are_served():
             s.close()
 
 
-def metric(server, name):
-    found = re.search("^%s (\\S+)$" % re.escape(name), server.ask("GET", "/metrics").body.decode(), re.M)
+def metric(server, name, port=None):
+    """Asked for on the second listener where there is one: a connection of the first may be one too many."""
+    reply = ask_port(port, "/metrics") if port else server.ask("GET", "/metrics")
+    found = re.search("^%s (\\S+)$" % re.escape(name), reply.body.decode(), re.M)
     return int(float(found[1])) if found else 0
 
 
@@ -1031,6 +1033,111 @@ def test_of_those_with_a_token_the_longest_idle_goes():
             s.close()
 
 
+def ask_as(s, team):
+    """A request with a token of that team; its answer."""
+    s.sendall(("GET /v1/echo/a HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer prv_%s\r\n\r\n" % team).encode())
+    return Reply(s)
+
+
+def connect_as(server, team):
+    s = server.connect(PATIENCE)
+    assert ask_as(s, team).status == 200
+    return s
+
+
+def begin_body(s, team):
+    """A request that lasts: a byte of its body, and no more until end_body."""
+    s.sendall(("PUT /v1/echo/a HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer prv_write_%s\r\n%sContent-Length: 2\r\n\r\n{" % (team, JSON)).encode())
+
+
+def connections_held(port):
+    return metric(None, 'provisor_resource_held{resource="connections"}', port)
+
+
+def test_of_known_connections_those_of_the_team_that_holds_most_go_first():
+    """Not those of a team with few, which have been idle for longer; a team holds what its tokens came on last."""
+    port = free_port()
+    with running(health_port=port, connections_max=32, http_threads=1, connection_idle_s=600) as server:
+        few = [connect_as(server, "a") for _ in range(2)]
+        proxied = [connect_as(server, "a") for _ in range(18)]
+        for s in proxied:
+            assert ask_as(s, "b").json()["team"] == "team-of-b"
+        others = [connect_as(server, "c") for _ in range(10)]
+        assert connections_held(port) == 30
+        time.sleep(0.3)  # who has asked within 200 ms is not idle
+        for s in proxied[:3]:
+            others.append(connect_as(server, "c"))
+            assert is_closed(s, PATIENCE)
+        for s in few + proxied[3:] + others:
+            assert ask_as(s, "a").status == 200
+        wait_until(lambda: connections_held(port) == 30)
+        for s in few + proxied + others:
+            s.close()
+        wait_until(lambda: connections_held(port) == 0)
+
+
+def test_a_team_beyond_its_share_of_connections_leaves_the_last_ones_to_others():
+    """All of its connections are busy, so none can be closed: it is refused, and who has none is let in."""
+    port = free_port()
+    with running(health_port=port, connections_max=64, http_threads=1, connection_idle_s=600, request_timeout_ms=600000) as server:
+        busy = []
+        for _ in range(62):  # nearly all, where nobody else wants any; 48 are its share
+            busy.append(server.connect(PATIENCE))
+            begin_body(busy[-1], "a")
+        wait_until(lambda: connections_held(port) == 62)
+        refused = server.connect()
+        begin_body(refused, "a")
+        reply = Reply(refused)
+        assert (reply.status, reply.headers["connection"]) == (503, "close"), "answered before its body has come"
+        assert "connections_max = 64" in reply.problem()["detail"] and int(reply.headers["retry-after"]) >= 1
+        quiet = connect_as(server, "b")
+        with server.connect(PATIENCE) as s:
+            reply = ask_as(s, "write_a")
+            assert (reply.status, reply.headers["connection"]) == (429, "close")
+            assert reply.problem()["type"] == "/problems/quota_exceeded"
+            assert reply.headers["ratelimit-policy"] == '"connections";q=64;qu="concurrent-requests"'
+            assert reply.headers["ratelimit"] == '"connections";r=0;t=1'
+            assert is_closed(s, PATIENCE)
+        assert ask_as(quiet, "b").status == 200
+        for reason in ("full", "share"):
+            assert metric(server, 'provisor_resource_refused_total{resource="connections",reason="%s"}' % reason, port) == 1
+        for s in busy:
+            s.sendall(b"}")
+            assert Reply(s).status == 200, "what has begun goes on"
+        more = []
+        while len(more) < 8:  # once those are idle; until then there are no more places for anybody
+            more.append(server.connect(PATIENCE))
+            reply = ask_as(more[-1], "b")
+            assert reply.status in (200, 429)
+            if reply.status == 429:
+                more.pop().close()
+        for s in more + [quiet]:
+            assert ask_as(s, "b").status == 200
+        for s in busy + more + [quiet, refused]:
+            s.close()
+
+
+def test_who_has_been_refused_makes_room_however_much_it_still_sends():
+    """The answer comes before the body, and the connection then is the first to go where others want one."""
+    port = free_port()
+    with running(health_port=port, connections_max=64, http_threads=1, connection_idle_s=600, request_timeout_ms=600000) as server:
+        busy = []
+        for _ in range(62):
+            busy.append(server.connect(PATIENCE))
+            begin_body(busy[-1], "a")
+        wait_until(lambda: connections_held(port) == 62)
+        lingering = []
+        for _ in range(8):
+            lingering.append(server.connect(PATIENCE))
+            begin_body(lingering[-1], "a")
+            assert Reply(lingering[-1]).status == 503
+        began = time.monotonic()
+        connect_as(server, "b").close()
+        assert time.monotonic() - began < 4 * SLOWDOWN, "it need not wait for those who have their answer"
+        for s in busy + lingering:
+            s.close()
+
+
 def test_before_the_first_request_patience_is_shorter():
     with running(connection_idle_s=600, connection_first_idle_s=1) as server:
         silent, polite = server.connect(), server.connect()
@@ -1056,7 +1163,7 @@ def test_health_is_answered_apart_from_everything_else():
                  request_timeout_ms=60000) as server:
         busy = []
         for _ in range(8):
-            busy.append(server.connect())
+            busy.append(server.connect(PATIENCE))
             busy[-1].sendall(b"GET /v1/slow?ms=300 HTTP/1.1\r\nHost: h\r\n\r\n")
         waiting = server.connect()
         waiting.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")

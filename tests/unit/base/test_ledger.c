@@ -69,6 +69,26 @@ Test(ledger, the_bound_holds_to_the_byte)
     cr_assert_eq(two.shares[0].used, 0u);
 }
 
+Test(ledger, what_is_there_already_is_counted_beyond_the_share)
+{
+    struct two two;
+    set_up(&two, 100);
+    two.ledger.unit = 1;
+    ledger_take_anyway(&two.a, 75);
+    cr_assert(ledger_is_within(&two.a));
+    ledger_take_anyway(&two.a, 10);
+    cr_assert_not(ledger_is_within(&two.a));
+    cr_assert_eq(two.ledger.used, 85u);
+    cr_assert_not(ledger_take(&two.a, 1));
+    cr_assert(ledger_is_within(&two.b), "who holds nothing");
+    ledger_take_anyway(&two.b, 15);
+    cr_assert_not(ledger_is_within(&two.b), "nothing is left");
+    ledger_give(&two.b, 14);
+    cr_assert(ledger_is_within(&two.b));
+    ledger_give(&two.a, 14);
+    cr_assert(ledger_is_within(&two.a), "71 of 72, beside 28 that are free");
+}
+
 Test(ledger, a_request_moves_to_its_team)
 {
     struct two two;
