@@ -235,8 +235,9 @@ static void poll_until(uint64_t until_ns)
 {
     struct epoll_event events[256];
     uint64_t now = now_ns();
-    int ms = until_ns <= now ? 0 : (int)((until_ns - now) / 1000000u);
-    int n = epoll_wait(poller, events, 256, ms);
+    uint64_t rest_ns = until_ns <= now ? 0 : until_ns - now;
+    struct timespec rest = {(time_t)(rest_ns / 1000000000u), (long)(rest_ns % 1000000000u)};
+    int n = epoll_pwait2(poller, events, 256, &rest, NULL);
     for (int i = 0; i < n; i++)
         handle(&events[i]);
 }

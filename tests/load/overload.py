@@ -1,11 +1,19 @@
 """Open-loop load at multiples of what a service can do: what is accepted, how soon, and how soon the rest is refused."""
+import contextlib
 import json
+import os
 import subprocess
 import tempfile
 
 from patience import BUILD
 
 OPEN_LOOP = BUILD / "tests" / "load" / "open_loop"
+
+
+def come_first():
+    """Clients have machines of their own: what the generator waits for a processor here is no latency of the service."""
+    with contextlib.suppress(PermissionError):
+        os.nice(-10)
 
 
 class Load:
@@ -22,7 +30,7 @@ class Load:
     def run(self, rate, seconds):
         """{status: {"n", "in_time", "p50_ms", "p99_ms", "max_ms"}}; 0: no answer; in_time: while requests came."""
         out = subprocess.run([str(w) for w in (OPEN_LOOP, self.port, rate, seconds, self.connections, self.file.name)],
-                             check=True, stdout=subprocess.PIPE, text=True).stdout
+                             check=True, stdout=subprocess.PIPE, text=True, preexec_fn=come_first).stdout
         return {int(status): of for status, of in json.loads(out).items()}
 
     def capacity(self, seconds):
