@@ -260,7 +260,7 @@ enum http_place exchange_first_place(const struct exchange *x)
     for (const struct http_step *step = call->steps; step->run != NULL; step++)
         if (is_worker(step->place))
             return step->place;
-    return HTTP_IO;
+    return call->begins_at == NULL ? HTTP_IO : call->begins_at(&x->request);
 }
 
 static bool is_to_repeat(const struct exchange *x, enum pv_code code)

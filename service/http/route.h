@@ -45,6 +45,9 @@ struct http_step {
 struct http_call {
     size_t state_bytes;
     struct http_step steps[HTTP_STEPS_MAX + 1];
+    /* Where a call begins of whose steps none must be at one place: HTTP_IO or HTTP_COMPUTE. NULL: at
+     * HTTP_IO. */
+    enum http_place (*begins_at)(const struct http_request *request);
     /* Once when no step is run any more, answered or not, if the state was made; on any thread, so it
      * may not wait. NULL: there is nothing to give back. */
     void (*end)(void *state);

@@ -38,9 +38,10 @@ def post(client, path, body, status=200, **kwargs):
 
 @pytest.fixture(scope="module")
 def apart(make_service):
-    """A service whose PostgreSQL can be frozen, with few workers, tokens that stay known for long and queues without a bound in time."""
+    """A service whose PostgreSQL can be frozen, with few workers, tokens and histories that stay known for long and queues without a bound in time."""
     service = make_service(own_server=True, PROVISOR_IO_WORKERS=2, PROVISOR_COMPUTE_WORKERS=2, PROVISOR_SPARE_WORKERS=0,
-                           PROVISOR_IO_WAIT_MS=0, PROVISOR_TOKEN_CACHE_MS=5000, PROVISOR_STATEMENT_TIMEOUT_MS=60000)
+                           PROVISOR_IO_WAIT_MS=0, PROVISOR_TOKEN_CACHE_MS=5000, PROVISOR_PREDICTION_CACHE_MS=5000,
+                           PROVISOR_STATEMENT_TIMEOUT_MS=60000)
     service.alpha_token = service.token("alpha")
     return service.start()
 
@@ -80,6 +81,8 @@ def test_what_needs_no_database_is_answered_while_all_io_workers_wait_for_it(apa
     answers = []
     crowd = [threading.Thread(target=lambda: answers.append(
         apart.client(apart.alpha_token).get("/v1/applications/%s/diagnosis" % name, timeout=120).status_code)) for _ in range(6)]
+    asked = {"application": name, "deadline_s": 600}
+    client.post("/v1/advice?dry_run=true", asked, 200)
     stopped = server_processes(apart)
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
@@ -88,6 +91,7 @@ def test_what_needs_no_database_is_answered_while_all_io_workers_wait_for_it(apa
             thread.start()
         wait_until(lambda: apart.metric('provisor_workers_busy{queue="io"}') == 2 and
                    apart.metric('provisor_queue_depth{queue="io"}') == 4, "all io workers wait")
+        client.post("/v1/advice?dry_run=true", asked, 200)
         client.post("/v1/models/fit", FIT, 200)
         client.post("/v1/contention", CONTENTION, 200)
         post(client, "/v1/feasibility", large(FEASIBILITY))
@@ -162,7 +166,7 @@ def test_an_advice_with_everything_goes_to_and_fro_and_says_the_same_as_in_one_p
     before = moves(apart, "io")
     first = client.post("/v1/advice?dry_run=true", asked, 200).json()
     assert first["copy_plan"], first["warnings"]
-    assert moves(apart, "io") == before + 2  # for the runs, and for the clusters
+    assert moves(apart, "io") == before + 3  # for the cluster, the runs, and those of the plan
     again = post(client, "/v1/advice?dry_run=true", large(asked)).json()
     for member in ("id", "created_at"):
         first.pop(member, None), again.pop(member, None)
