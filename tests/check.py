@@ -426,7 +426,8 @@ def part_fault():
 
 
 # What the optimizer and the hardening of a release may change: times, the order in which threads meet, the protocol's edges.
-RELEASE_FILES = ["tests/api/test_%s.py" % name for name in ("exchange", "fairness", "http_traps", "lifecycle")]
+RELEASE_FILES = ["tests/api/test_%s.py" % name for name in (
+    "exchange", "fairness", "http_bodies", "http_connections", "http_limits", "http_protocol", "lifecycle")]
 
 
 def part_release():
@@ -443,8 +444,8 @@ def part_release_all():
 # Where threads meet: http's exchanges, parked and swept connections, the caches of tokens and histories, fits
 # that workers make, operations with their leases and followers.
 THREADED_FILES = ["tests/api/test_%s.py" % name for name in (
-    "access", "advice_cost", "exchange", "fairness", "fits_on_arrival", "http_traps", "import_operation", "lifecycle", "operations",
-    "refit")]
+    "access", "advice_cost", "exchange", "fairness", "fits_on_arrival", "http_bodies", "http_connections", "http_limits",
+    "http_protocol", "import_operation", "lifecycle", "operations", "refit")]
 
 
 def part_threads():

@@ -1,5 +1,5 @@
 /*
- * A server with a few routes of its own and no database, for tests/api/test_http_traps.py. Settings
+ * A server with a few routes of its own and no database, for tests/api/test_http_*.py. Settings
  * come as --name=value like provisord's. Prints "port N" when it listens; SIGTERM drains it.
  */
 #include <pthread.h>
