@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 /*
- * What the calling thread is there for. There are many threads that wait for PostgreSQL and few that
- * compute, one for each core: what computes on the former keeps others from their data, what waits on
- * the latter leaves cores idle. So each thread says what its duty is, and whoever waits or works
- * says so here; what is out of place is counted (provisor_misplaced_work_total) and should never
- * happen.
+ * What the calling thread is there for. There are many threads that wait for PostgreSQL and few
+ * that compute, one for each core: what computes on the former keeps others from their data, what
+ * waits on the latter leaves cores idle. So each thread says what its duty is, and whoever waits or
+ * works says so here; what is out of place is counted (provisor_misplaced_work_total) and should
+ * never happen.
  */
 enum duty {
     DUTY_ANY, /* threads of their own, and programs with one thread */

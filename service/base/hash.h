@@ -6,8 +6,8 @@
 
 /*
  * 64-bit FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, "The FNV non-cryptographic hash
- * algorithm"), for tables. It has no key: who chooses what is hashed can make collisions, so a table
- * that clients fill is bounded, or its keys are ours (ids of teams).
+ * algorithm"), for tables. It has no key: who chooses what is hashed can make collisions, so a
+ * table that clients fill is bounded, or its keys are ours (ids of teams).
  *
  * Begin with HASH_START and pass on what comes back: hash_text(hash_text(HASH_START, team), name).
  */

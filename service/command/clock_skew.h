@@ -20,8 +20,8 @@ struct clock_skew {
 };
 
 void clock_skew_init(struct clock_skew *skew, int64_t warn_us);
-/* Another measurement. One that says little since the database was slow to answer is left out. Logged
- * when the clocks have come to differ by more than warn_us, and when they agree again. */
+/* Another measurement. One that says little since the database was slow to answer is left out.
+ * Logged when the clocks have come to differ by more than warn_us, and when they agree again. */
 void clock_skew_note(struct clock_skew *skew, const struct store_clock *seen);
 /* The newest, positive when the database's clock is ahead; false: none yet. */
 bool clock_skew_read(const struct clock_skew *skew, double *seconds);

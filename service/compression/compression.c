@@ -162,7 +162,8 @@ static const struct compression_coding *recognise(const struct decompressor *fra
     return &compression_plain;
 }
 
-/* Gather first bytes until they identify the coding. *taken says how many of the n went into head. */
+/* Gather first bytes until they identify the coding. *taken says how many of the n went into head.
+ */
 static enum pv_code take_head(
     struct decompressor *framing, const char *bytes, size_t n, size_t *taken, struct pv_error *err)
 {

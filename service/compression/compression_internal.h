@@ -67,8 +67,8 @@ enum compression_match compression_match_at(
 
 /*
  * One part of what the decoder holds comes to `bytes` now; *counted is what it came to before, 0 at
- * first. A part that became smaller is counted as before: what is given back lies in between others.
- * PV_E_MEMORY: limits.account does not allow it.
+ * first. A part that became smaller is counted as before: what is given back lies in between
+ * others. PV_E_MEMORY: limits.account does not allow it.
  */
 enum pv_code decompressor_count(struct decompressor *framing,
                                 size_t *counted,

@@ -19,8 +19,8 @@
 #include "threads/cond.h"
 
 /*
- * A line is built in one buffer and written whole, so lines of several threads do not mix. What does
- * not fit is left out and the line says so; it is one whole JSON object in any case.
+ * A line is built in one buffer and written whole, so lines of several threads do not mix. What
+ * does not fit is left out and the line says so; it is one whole JSON object in any case.
  */
 enum {
     LINE_MAX_BYTES = 8192,

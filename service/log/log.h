@@ -8,9 +8,10 @@
  * Structured log: one JSON object a line on standard error: {"at", "level", "event", "request_id"?,
  * fields}, from any thread. Never a token, a password or a body.
  *
- * Until log_start each line is written at once. From then on a thread of its own writes what waits in
- * a buffer of bounded size, so that nobody waits for whoever reads the log: lines for which there is
- * no room are dropped and counted, and a line "log.lines_dropped" says how many were lost before it.
+ * Until log_start each line is written at once. From then on a thread of its own writes what waits
+ * in a buffer of bounded size, so that nobody waits for whoever reads the log: lines for which
+ * there is no room are dropped and counted, and a line "log.lines_dropped" says how many were lost
+ * before it.
  */
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 

@@ -229,9 +229,9 @@ load_head(struct attempt *a, const struct operation_key *key, struct pv_error *e
 }
 
 /*
- * What could not be loaded, or done for want of memory, ends as work does that failed with that code, so that it comes back no
- * oftener. Of what filled the attempt's memory there is still enough without its documents. Where
- * that much cannot be had either it is a loss like any other.
+ * What could not be loaded, or done for want of memory, ends as work does that failed with that
+ * code, so that it comes back no oftener. Of what filled the attempt's memory there is still enough
+ * without its documents. Where that much cannot be had either it is a loss like any other.
  */
 static void end_unloaded(struct attempt *a,
                          const struct operation_key *key,

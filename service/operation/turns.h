@@ -32,7 +32,8 @@ struct turn {
 };
 
 /* When a team last had a worker: remembered after its operations have left, so that a team that
- * had none for long is next, and one whose short operations keep coming has no more than its share. */
+ * had none for long is next, and one whose short operations keep coming has no more than its share.
+ */
 struct turns_team {
     char team_id[37];
     uint64_t worked_ns;
@@ -71,8 +72,8 @@ void turns_leave(struct turns *turns, size_t at, uint64_t now_ns);
 /*
  * May the process take another operation? With a free worker, any. Without, one that waits for its
  * first turn at a time, of a team that holds at most half as many places as are free. The second
- * half of the places is for teams that have none: so many teams there is room for, at least, however
- * much each of them asks for.
+ * half of the places is for teams that have none: so many teams there is room for, at least,
+ * however much each of them asks for.
  */
 enum turns_room { TURNS_FULL, TURNS_BUSY, TURNS_IDLE };
 enum turns_room turns_room(const struct turns *turns);

@@ -12,7 +12,8 @@ void clock_uuid7(char out[37]);
 
 /* A signal ends it early. */
 void clock_sleep_ms(long ms);
-/* A few milliseconds, more with each attempt from 1 on, by chance: who collided shall not meet again. */
+/* A few milliseconds, more with each attempt from 1 on, by chance: who collided shall not meet
+ * again. */
 void clock_sleep_for_retry(unsigned attempt);
 
 #endif

@@ -184,7 +184,8 @@ static int64_t missing_credit(const struct owner *owner)
     return (int64_t)owner->first->job.cost_ns - owner->credit_ns;
 }
 
-/* Whoever may begin a job and has the credit for it, from the turn on; it moves on past the others. */
+/* Whoever may begin a job and has the credit for it, from the turn on; it moves on past the others.
+ */
 static struct owner *find_with_credit(struct workers *workers, bool *anybody, int64_t *least)
 {
     struct owner *from = workers->turn;

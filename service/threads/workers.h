@@ -37,8 +37,8 @@ struct workers_settings {
 
 struct workers_job {
     void (*run)(void *argument);
-    /* In place of run, once, on the thread that submits another owner's job, without a lock: the job
-     * was dropped. NULL: it may not be dropped. */
+    /* In place of run, once, on the thread that submits another owner's job, without a lock: the
+     * job was dropped. NULL: it may not be dropped. */
     void (*drop)(void *argument);
     /* Nobody waits for it any more, so it does not count as one that waits too long. Asked with the
      * lock held; NULL: somebody does. */

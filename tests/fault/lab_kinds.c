@@ -11,8 +11,8 @@
 /*
  * Kinds of long work for tests, in place of the service's own: the program provisord_lab is
  * provisord with this table. "steps" counts to `steps`, resting `step_ms` after each, and then does
- * what its request says:
- *   {"steps": 10, "step_ms": 20, "bytes": 1000, "effect": "prefix-", "fail": "too-few", "deaf": true}
+ * what its request says: {"steps": 10, "step_ms": 20, "bytes": 1000, "effect": "prefix-", "fail":
+ * "too-few", "deaf": true}
  * bytes   of memory, held from the beginning to the end
  * effect  makes one application, named prefix and a new id, in the transaction of its end
  * fail    "too-few", "unavailable" or "internal" at the end

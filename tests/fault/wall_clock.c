@@ -1,7 +1,7 @@
 /*
- * Preloaded into provisord (test_clock_step.py): while the file that PROVISOR_TEST_AHEAD names exists,
- * the wall clock shows one hour too much, or too little if there is anything in the file; as long as
- * it is missing, the truth.
+ * Preloaded into provisord (test_clock_step.py): while the file that PROVISOR_TEST_AHEAD names
+ * exists, the wall clock shows one hour too much, or too little if there is anything in the file;
+ * as long as it is missing, the truth.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

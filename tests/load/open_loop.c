@@ -7,7 +7,8 @@
  *
  * FILE holds the request as it goes over the wire. Prints one line of JSON: for each status (0: no
  * answer) how many there were, how many of them while requests still came, and the median, 99th
- * percentile and maximum of their latency in ms. A request that finds no free connection waits for one.
+ * percentile and maximum of their latency in ms. A request that finds no free connection waits for
+ * one.
  */
 #define _GNU_SOURCE /* strcasestr */
 #include <arpa/inet.h>

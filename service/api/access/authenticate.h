@@ -17,8 +17,8 @@ enum pv_code api_authenticate(void *context,
 bool api_recognize_token(const char *token);
 
 /*
- * Whether the token of a request that has been answered for a while is still good. Asks the database:
- * on io workers. PV_E_UNAUTHENTICATED: it was revoked or has expired.
+ * Whether the token of a request that has been answered for a while is still good. Asks the
+ * database: on io workers. PV_E_UNAUTHENTICATED: it was revoked or has expired.
  */
 enum pv_code
 api_check_token(struct api *api, const struct principal *who, struct pv_error *err) PV_MUSTCHECK;

@@ -274,7 +274,8 @@ static enum pv_code answer_dry(struct http_request *request,
 
 /* --- its steps --- */
 
-/* A dry run only computes, once its history is at hand; the rest waits for the database in the end. */
+/* A dry run only computes, once its history is at hand; the rest waits for the database in the end.
+ */
 static enum http_place advice_create_begins_at(const struct http_request *request)
 {
     struct pv_error err = {0};

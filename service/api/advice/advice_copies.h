@@ -23,10 +23,10 @@ struct advice_copies {
 };
 
 /*
- * Plan for what `answer` recommends, in three steps: _pose what is to be planned (HTTP_COMPUTE), _load the
- * clusters (HTTP_ANYWHERE, moves to HTTP_IO), and _plan (HTTP_COMPUTE, where it moves to). Where that
- * cannot be done, copies->planned stays false and a warning (no_copy_plan) among those of the advice
- * says why. Only failures of the service are errors.
+ * Plan for what `answer` recommends, in three steps: _pose what is to be planned (HTTP_COMPUTE),
+ * _load the clusters (HTTP_ANYWHERE, moves to HTTP_IO), and _plan (HTTP_COMPUTE, where it moves
+ * to). Where that cannot be done, copies->planned stays false and a warning (no_copy_plan) among
+ * those of the advice says why. Only failures of the service are errors.
  */
 enum pv_code advice_copies_pose(struct api *api,
                                 struct http_request *request,

@@ -25,8 +25,8 @@ struct advice_prediction {
 void advice_prediction_end(struct advice_prediction *prediction);
 
 /*
- * At HTTP_ANYWHERE: the cluster, which bounds *question, and the prediction from the cache where it is
- * fresh, else what it is to be made from, for which it moves to HTTP_IO.
+ * At HTTP_ANYWHERE: the cluster, which bounds *question, and the prediction from the cache where it
+ * is fresh, else what it is to be made from, for which it moves to HTTP_IO.
  *
  * Faults: /application when there is no such application; at a name of a cluster that is not there;
  * as advice_cluster_apply.
@@ -38,8 +38,8 @@ enum pv_code advice_prediction_load(struct api *api,
                                     struct advice_prediction *prediction,
                                     struct pv_error *err) PV_MUSTCHECK;
 
-/* At HTTP_ANYWHERE: prediction->item, for which it moves to HTTP_COMPUTE where it has to be made. Faults
- * as history_predict and profile_predict. */
+/* At HTTP_ANYWHERE: prediction->item, for which it moves to HTTP_COMPUTE where it has to be made.
+ * Faults as history_predict and profile_predict. */
 enum pv_code advice_prediction_make(struct api *api,
                                     struct http_request *request,
                                     const struct advice_question *question,
@@ -53,8 +53,9 @@ struct advice_runs {
     struct joint_running *running; /* one for each running job */
 };
 
-/* At HTTP_ANYWHERE; moves to HTTP_IO where there is something to load. Faults: /running/i/application without such an application or without a usable run; /running
- * where jobs run and there is no run of the application itself. */
+/* At HTTP_ANYWHERE; moves to HTTP_IO where there is something to load. Faults:
+ * /running/i/application without such an application or without a usable run; /running where jobs
+ * run and there is no run of the application itself. */
 enum pv_code advice_load_runs(struct api *api,
                               struct http_request *request,
                               const struct advice_question *question,

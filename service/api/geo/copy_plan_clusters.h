@@ -24,11 +24,11 @@ struct copy_plan_registered {
  * slots of another length is converted.
  *
  * asked->origin says afterwards where what was looked up is from. What it points at lives in the
- * request's arena. _load reads it, in one transaction, at HTTP_IO, where it moves to unless no cluster
- * is registered; _take computes with what was read.
+ * request's arena. _load reads it, in one transaction, at HTTP_IO, where it moves to unless no
+ * cluster is registered; _take computes with what was read.
  *
- * Faults of _load, under asked->clusters_at: no cluster of that name; one that lacks slots or a gate; more
- * busy slots than slots.
+ * Faults of _load, under asked->clusters_at: no cluster of that name; one that lacks slots or a
+ * gate; more busy slots than slots.
  */
 enum pv_code copy_plan_clusters_load(struct api *api,
                                      struct http_request *request,

@@ -20,8 +20,7 @@ struct import_batch {
     size_t n;
     size_t stages;
     size_t tasks;
-    bool
-        clashes; /* the next run is one that the batch has already, so it waits until that is written */
+    bool clashes; /* the next run is in the batch already, so it waits until that is written */
     struct run waiting;
     struct import_line waiting_line;
     struct arena waiting_arena;

@@ -25,8 +25,8 @@ enum pv_code import_batch_add(struct import_batch *batch,
                               const struct import_line *line,
                               struct pv_error *err) PV_MUSTCHECK;
 
-/* It is to be saved before more is added: large enough, or the last run is in it already and will be
- * found in the database. */
+/* It is to be saved before more is added: large enough, or the last run is in it already and will
+ * be found in the database. */
 bool import_batch_is_full(const struct import_batch *batch);
 
 /* On an io worker: the batch is written and empty, but for a run that waited for that. As
@@ -41,7 +41,8 @@ struct import_outcome {
     int64_t unknown_advice; /* runs whose advice is not here */
 };
 
-/* On an io worker: the rest, and the end of the import in the store. PV_E_CONFLICT with the faults. */
+/* On an io worker: the rest, and the end of the import in the store. PV_E_CONFLICT with the faults.
+ */
 enum pv_code import_batch_finish(struct import_batch *batch,
                                  struct store_tx *tx,
                                  const struct application *application,

@@ -12,11 +12,12 @@
 #include "threads/clock.h"
 
 /*
- * GET /v1/applications/{name}/runs/export: whole runs, one a line, in the order of the list. However
- * slowly the client reads, no transaction waits for it: pages are read by keyset in one short
- * transaction into a spool, and sent from there. A history larger than export_spool_bytes is read in
- * several such slices, each as the history stands then. What an export holds is disk and a place
- * among exports, both of the team's share; a client that reads too slowly for long is cut off.
+ * GET /v1/applications/{name}/runs/export: whole runs, one a line, in the order of the list.
+ * However slowly the client reads, no transaction waits for it: pages are read by keyset in one
+ * short transaction into a spool, and sent from there. A history larger than export_spool_bytes is
+ * read in several such slices, each as the history stands then. What an export holds is disk and a
+ * place among exports, both of the team's share; a client that reads too slowly for long is cut
+ * off.
  */
 enum { PAGE_RUNS = 200, PIECE_BYTES = 256 * 1024 };
 

@@ -27,9 +27,9 @@
  * worth another try is tried again without the client.
  *
  * A batch is decoded on a compute worker and saved on an io worker, to and fro until the spool is
- * read. The first is decoded before the transaction begins, so most imports never hold one while they
- * wait for a core; a longer one does, for memory is bounded by the batch and not by the import, and
- * import_timeout_s bounds it all.
+ * read. The first is decoded before the transaction begins, so most imports never hold one while
+ * they wait for a core; a longer one does, for memory is bounded by the batch and not by the
+ * import, and import_timeout_s bounds it all.
  */
 enum { READ_BYTES = 256 * 1024 };
 

@@ -17,7 +17,8 @@
 struct application_models {
     const char *name; /* of the application */
     /* Those asked for: the models are then of the group that the newest run with these labels is
-     * in (core/scaling/history/label_group.h), fitted for this request; none: of the latest run's. */
+     * in (core/scaling/history/label_group.h), fitted for this request; none: of the latest run's.
+     */
     const struct run_label *labels;
     size_t n_labels;
 
@@ -35,9 +36,9 @@ enum pv_code application_models_load(struct api *api,
                                      struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * At HTTP_ANYWHERE; moves to HTTP_COMPUTE where there is something to fit. That no kind can be fitted
- * is an answer, which is kept too. A fault at parameter label where no run that can be used has
- * the labels.
+ * At HTTP_ANYWHERE; moves to HTTP_COMPUTE where there is something to fit. That no kind can be
+ * fitted is an answer, which is kept too. A fault at parameter label where no run that can be used
+ * has the labels.
  */
 enum pv_code application_models_fit(struct http_request *request,
                                     struct application_models *models,

@@ -29,7 +29,8 @@ struct api_experiments {
 struct api_experiments
 api_experiments_of(const struct config *config, enum experiments_criterion criterion, size_t count);
 
-/* At HTTP_IO: load the runs of asked->models.name and what is kept of its models. PV_E_NOT_FOUND. */
+/* At HTTP_IO: load the runs of asked->models.name and what is kept of its models. PV_E_NOT_FOUND.
+ */
 enum pv_code api_experiments_load(struct api *api,
                                   struct http_request *request,
                                   struct api_experiments *asked,

@@ -166,7 +166,8 @@ check_points(const struct api *api, const struct codec_speedup *speedup, struct 
                     PLURAL(speedup->n_executors), most, PLURAL(most));
 }
 
-/* What reading the models back and writing points down come to, in bytes and points of a millisecond. */
+/* What reading the models back and writing points down come to, in bytes and points of a
+ * millisecond. */
 static bool is_light(const struct api *api, const struct speedup_query *asked)
 {
     enum { LIGHT_POINTS = 500 };

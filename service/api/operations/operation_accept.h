@@ -6,12 +6,12 @@
 #include "operation/runner.h"
 
 /*
- * The last step of every POST that starts long work, at HTTP_IO: what is to be done has been decoded and
- * checked. It queues the operation with its audit row under the caller's Idempotency-Key and answers 202
- * with Location, Retry-After and the operation; asked->application_name is looked up (404),
- * application_id and trace_id of it are filled in. With "Prefer: wait=N" the reply is held, without a
- * thread, until the operation has ended (then 200) or the time is over, and the step is run again
- * for it.
+ * The last step of every POST that starts long work, at HTTP_IO: what is to be done has been
+ * decoded and checked. It queues the operation with its audit row under the caller's
+ * Idempotency-Key and answers 202 with Location, Retry-After and the operation;
+ * asked->application_name is looked up (404), application_id and trace_id of it are filled in. With
+ * "Prefer: wait=N" the reply is held, without a thread, until the operation has ended (then 200) or
+ * the time is over, and the step is run again for it.
  */
 enum pv_code api_operation_accept(struct api *api,
                                   struct http_request *request,

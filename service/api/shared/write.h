@@ -61,7 +61,8 @@ void api_write_end(struct api_write *write);
 /* Hash of request->body and the query, for api_write_begin. */
 void api_body_hash(const struct http_request *request, unsigned char hash[32]);
 
-/* Take it now where an Idempotency-Key will want it: by who decodes the body, which may be large. */
+/* Take it now where an Idempotency-Key will want it: by who decodes the body, which may be large.
+ */
 void api_body_keep_hash(struct http_request *request);
 
 #endif

@@ -43,8 +43,8 @@ void ndjson_fini(struct ndjson *ndjson);
 enum pv_code
 ndjson_feed(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
 
-/* The same, but only up to the end of the line at which the sink sets `pause`; *taken: so many of the
- * bytes were read. The rest is for the next call, which clears `pause`. */
+/* The same, but only up to the end of the line at which the sink sets `pause`; *taken: so many of
+ * the bytes were read. The rest is for the next call, which clears `pause`. */
 enum pv_code ndjson_feed_some(struct ndjson *ndjson,
                               const char *bytes,
                               size_t n,

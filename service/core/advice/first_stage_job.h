@@ -7,10 +7,10 @@
 #include "core/geo/problem.h"
 
 /*
- * The first stages of an advised job as a job whose tasks are copied across clusters. A stage is cut
- * evenly; ids are "stage.task". Inputs are taken in turns, one for each task: those of the question,
- * failing these all of its clusters. Operations are named like the stages, and like the application
- * where a stage has no name.
+ * The first stages of an advised job as a job whose tasks are copied across clusters. A stage is
+ * cut evenly; ids are "stage.task". Inputs are taken in turns, one for each task: those of the
+ * question, failing these all of its clusters. Operations are named like the stages, and like the
+ * application where a stage has no name.
  */
 struct first_stage_job {
     struct strview *operations; /* names, each once; the application's is the first */
@@ -31,9 +31,9 @@ enum pv_code first_stage_job_make(const struct advice_question *question,
                                   struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * Each task is of the operation of its stage, unless that of the application was observed nearer: by
- * one of the clusters itself, by one of the same machine type, anywhere. place[i]: of cluster i in
- * the book. PV_E_TOO_FEW: neither was observed anywhere. PV_E_MEMORY.
+ * Each task is of the operation of its stage, unless that of the application was observed nearer:
+ * by one of the clusters itself, by one of the same machine type, anywhere. place[i]: of cluster i
+ * in the book. PV_E_TOO_FEW: neither was observed anywhere. PV_E_MEMORY.
  */
 enum pv_code first_stage_job_choose_operations(struct first_stage_job *job,
                                                const struct performance_book *book,

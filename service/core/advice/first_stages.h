@@ -16,15 +16,15 @@ struct first_stage {
 };
 
 /*
- * The first stages of the nearest run that has them: of the first of the runs, of the second, and so
- * on. Those that follow it help to learn the laws where they have the same stages.
+ * The first stages of the nearest run that has them: of the first of the runs, of the second, and
+ * so on. Those that follow it help to learn the laws where they have the same stages.
  *
  * runs   n >= 1, nearest first. Borrowed.
  * stages live in `arena`, in the order of the run; scratch is back at its mark.
  *
- * PV_E_TOO_FEW where no run has them, and a clause in the detail that says what the first run lacks:
- * it has no stages or they lack task times, one that comes first does not hold input_bytes, or none
- * reads from storage. PV_E_MEMORY.
+ * PV_E_TOO_FEW where no run has them, and a clause in the detail that says what the first run
+ * lacks: it has no stages or they lack task times, one that comes first does not hold input_bytes,
+ * or none reads from storage. PV_E_MEMORY.
  */
 enum pv_code first_stages_find(const struct run runs[],
                                size_t n,

@@ -31,15 +31,16 @@ struct history_prediction {
 };
 
 /*
- * Weigh the runs, and predict from those of the group: by replay or by a model, whichever errs less;
- * where they allow neither, from all runs. Where the question leaves size or cores open, the nearest
- * run fills in, or the latest where none can be replayed.
+ * Weigh the runs, and predict from those of the group: by replay or by a model, whichever errs
+ * less; where they allow neither, from all runs. Where the question leaves size or cores open, the
+ * nearest run fills in, or the latest where none can be replayed.
  *
  * history  its rows and runs get their weights; borrowed during the call
  * arena    holds what *made points at; scratch is back at its mark
  *
  * PV_E_TOO_FEW: neither can be done; the detail says what is lacking. PV_E_LIMIT: what could be
- * replayed is beyond the budget and there is no model. PV_E_MEMORY. GSL's error handler must be off.
+ * replayed is beyond the budget and there is no model. PV_E_MEMORY. GSL's error handler must be
+ * off.
  */
 enum pv_code history_predict(const struct advice_question *question,
                              const struct advice_limits *limits,

@@ -13,8 +13,9 @@
  *
  * The recorded task times are scheduled again on m c cores as Spark does it (a stage may start when
  * its parents are done and the driver submitted it, first the lowest stage id): that is
- * Clairvoyance EDF with a single job, whose graph driver_order_add has completed. Before any prediction
- * the run is calibrated, so that replaying it on its own cores gives back the recorded duration:
+ * Clairvoyance EDF with a single job, whose graph driver_order_add has completed. Before any
+ * prediction the run is calibrated, so that replaying it on its own cores gives back the recorded
+ * duration:
  *
  *     duration = fixed + correction x makespan(tasks + overhead)
  *

@@ -16,8 +16,8 @@
 /*
  * names[i] belongs to jobs[i]. remedies: NULL where all deadlines are met.
  *
- * `all_deadlines_met` or `deadlines_missed`, each with the job that decides it (least slack, or most
- * late), then `cores_in_use`, and for a missed deadline `more_cores`, `no_cores_suffice` or
+ * `all_deadlines_met` or `deadlines_missed`, each with the job that decides it (least slack, or
+ * most late), then `cores_in_use`, and for a missed deadline `more_cores`, `no_cores_suffice` or
  * `search_cut`.
  */
 void feasibility_explain(const struct strview names[],
@@ -30,15 +30,15 @@ void feasibility_explain(const struct strview names[],
                          struct findings *reasons);
 
 /*
- * `stages_fit`, or `too_few_cores` and `deadline_exceeded`, whichever holds; each with the stage that
- * needs most cores.
+ * `stages_fit`, or `too_few_cores` and `deadline_exceeded`, whichever holds; each with the stage
+ * that needs most cores.
  */
 void stage_plan_explain(const struct stage_plan_terms *terms,
                         const struct stage_plan *plan,
                         struct findings *reasons);
 
-/* `contention`, `no_contention` or `nothing_requested`, and `saturating` where gamma adds to what is
- * requested. */
+/* `contention`, `no_contention` or `nothing_requested`, and `saturating` where gamma adds to what
+ * is requested. */
 void contention_explain(const struct contention_strategy *strategy,
                         const struct contention_terms *terms,
                         const struct contention_outcome *outcome,

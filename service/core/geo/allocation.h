@@ -72,8 +72,8 @@ static inline bool allocation_is_above(double a, double b)
     return a > b + ALLOCATION_TIE * size;
 }
 
-/* Idle slots, gates and tasks of a allocation whose problem, terms, arena and perhaps rates are set, with
- * what runs already in its place. Errors are those of geo_plan_make. */
+/* Idle slots, gates and tasks of a allocation whose problem, terms, arena and perhaps rates are
+ * set, with what runs already in its place. Errors are those of geo_plan_make. */
 enum pv_code allocation_open(struct allocation *allocation, struct pv_error *err) PV_MUSTCHECK;
 
 /* By key, then by index; for qsort. */

@@ -39,8 +39,8 @@ bool placement_make(struct placement *placement,
 double placement_cost(struct placement *placement, size_t job, size_t index, size_t cluster);
 
 /*
- * Round 1 of a job: every task that has no copy gets one where `capacity` (of each cluster, at most the
- * idle slots) allows it and the gates let it pass; a task whose place does not, where it is
+ * Round 1 of a job: every task that has no copy gets one where `capacity` (of each cluster, at most
+ * the idle slots) allows it and the gates let it pass; a task whose place does not, where it is
  * cheapest of what is left. Those that get nothing wait with a reason. PV_E_MEMORY or PV_OK.
  */
 enum pv_code

@@ -23,8 +23,8 @@
  * arena       holds what the plan points at, and working memory.
  *
  * PV_E_INVALID: a task has no cluster in which it could run (the operation or a link is missing
- * everywhere), with a fault at its /jobs/J/tasks/T/inputs. PV_E_CANCELLED: interrupted. PV_E_MEMORY.
- * *plan is written only on PV_OK.
+ * everywhere), with a fault at its /jobs/J/tasks/T/inputs. PV_E_CANCELLED: interrupted.
+ * PV_E_MEMORY. *plan is written only on PV_OK.
  */
 enum pv_code geo_plan_make(const struct geo_problem *problem,
                            const struct geo_parameters *parameters,

@@ -14,8 +14,8 @@ struct allocation;
  * and what it runs. Request decoding, replies and the simulator (core/geosim) know planners from
  * their rows alone.
  *
- * To add one: a file of core/geo/planners that defines its row `geo_planner_NAME`, a line of GEO_PLANNERS,
- * its name and parameters in openapi/schemas/geo.yaml, and its paragraph in
+ * To add one: a file of core/geo/planners that defines its row `geo_planner_NAME`, a line of
+ * GEO_PLANNERS, its name and parameters in openapi/schemas/geo.yaml, and its paragraph in
  * docs/copy-plans/algorithms.md. Tests over all planners (tests/unit, test_planner) then hold it to
  * the limits that every plan obeys, and tests/api compares its row with the contract.
  */

@@ -67,7 +67,8 @@ void geo_rates_spread(struct geo_rates *rates,
                       size_t cluster,
                       struct speeds *spread);
 
-/* The best mean rate of all clusters, busy or not; 0: none is possible; < 0: memory or interrupt. */
+/* The best mean rate of all clusters, busy or not; 0: none is possible; < 0: memory or interrupt.
+ */
 double geo_rates_best(struct geo_rates *rates, size_t task_class);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "core/geosim/world.h"
 
-/* Random draws of a simulation, each from a stream of its own (core/sim/variates.h), so that it does
- * not depend on the policy: planners are compared under common random numbers. */
+/* Random draws of a simulation, each from a stream of its own (core/sim/variates.h), so that it
+ * does not depend on the policy: planners are compared under common random numbers. */
 
 /* What the draws of a copy are named by. */
 struct draw_key {

@@ -27,8 +27,9 @@
  * What happens: a copy draws its processing speed and, for each remote input, a transfer speed
  * (draws.h), and keeps the lesser of the former and the mean of the latter until it ends. Draws
  * depend on the seed, workflow, task, cluster and on how often the task has been in that cluster,
- * outages on the seed and cluster alone: planners are compared under common random numbers. No copy is started
- * without an idle slot and room in the gates for its expected rate, whatever the plan says.
+ * outages on the seed and cluster alone: planners are compared under common random numbers. No copy
+ * is started without an idle slot and room in the gates for its expected rate, whatever the plan
+ * says.
  *
  * An outage ends the copies in its cluster and keeps its slots from use; data that lies there can
  * be read all the same, as PingAn's own reliability counts only the clusters in which copies run.
@@ -53,7 +54,8 @@ struct geosim_result {
  * Run. Everything is borrowed; the result and all working memory live in `arena`.
  *
  * PV_E_INVALID: a task has no cluster in which it could run. PV_E_CANCELLED: progress said stop.
- * PV_E_MEMORY. *result is written only on PV_OK. Same world, workload, parameters and seed: same result.
+ * PV_E_MEMORY. *result is written only on PV_OK. Same world, workload, parameters and seed: same
+ * result.
  */
 enum pv_code geosim_run(const struct geosim_world *world,
                         const struct geosim_workload *workload,

@@ -38,8 +38,8 @@ enum pv_code planner_adapter_plan(struct planner_adapter *adapter,
                                   size_t *moves,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-/* While nothing runs: would a copy be started if all clusters were up, however long it took? Changes
- * nothing. */
+/* While nothing runs: would a copy be started if all clusters were up, however long it took?
+ * Changes nothing. */
 enum pv_code planner_adapter_what_if_up(struct planner_adapter *adapter,
                                         bool *starts,
                                         struct pv_error *err) PV_MUSTCHECK;

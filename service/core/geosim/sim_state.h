@@ -15,7 +15,8 @@
 /*
  * The state of a simulation: which tasks are open, what runs where and until when, what is left of
  * clusters and gates. The operations here keep all of it consistent; engine.c decides when they
- * happen, planner_adapter.c which copies to start. Operations return false when memory is exhausted.
+ * happen, planner_adapter.c which copies to start. Operations return false when memory is
+ * exhausted.
  */
 #define SIM_STATE_NONE UINT32_MAX
 
@@ -123,8 +124,8 @@ bool sim_state_complete(struct sim_state *state, uint32_t copy, bool *last);
 void sim_state_begin_outage(struct sim_state *state, size_t cluster);
 void sim_state_end_outage(struct sim_state *state, size_t cluster);
 
-/* Does the cluster have an idle slot for a copy of the task, and the gates capacity for its expected
- * rate? */
+/* Does the cluster have an idle slot for a copy of the task, and the gates capacity for its
+ * expected rate? */
 bool sim_state_has_capacity(const struct sim_state *state,
                             uint32_t task,
                             size_t cluster,

@@ -32,11 +32,11 @@ struct run_label {
 int run_label_compare(const void *a, const void *b);
 
 /*
- * What logs measure, by name: COUNT(name) for whole numbers, SECONDS(name) for times, CODE(name) for
- * whole numbers of either sign (unknown: RUN_NO_EXIT_CODE). A row here is a member of its struct, of
- * the JSON of runs (codec/history), a column (store/history; a migration adds it) and a word of
- * tests/support/run_text.c, all in this order. A measured quantity is added here, where a log
- * reader sets it, and in the contract.
+ * What logs measure, by name: COUNT(name) for whole numbers, SECONDS(name) for times, CODE(name)
+ * for whole numbers of either sign (unknown: RUN_NO_EXIT_CODE). A row here is a member of its
+ * struct, of the JSON of runs (codec/history), a column (store/history; a migration adds it) and a
+ * word of tests/support/run_text.c, all in this order. A measured quantity is added here, where a
+ * log reader sets it, and in the contract.
  */
 #define RUN_DECLARE_COUNT(name) int64_t name;
 #define RUN_DECLARE_SECONDS(name) double name;

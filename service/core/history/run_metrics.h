@@ -7,7 +7,8 @@
 struct run_metrics run_metrics_unknown(void);
 
 /* What only an event log contains becomes unknown: of a stage, and of a run without its stages.
- * Figures: RUN_FIGURES, metrics and resources; a log of another engine has the totals but not these.
+ * Figures: RUN_FIGURES, metrics and resources; a log of another engine has the totals but not
+ * these.
  */
 void run_stage_clear_log(struct run_stage *stage);
 void run_clear_log(struct run *run);

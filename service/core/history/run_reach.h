@@ -12,7 +12,8 @@
  */
 bool run_reaches(const struct run *run, const struct run *other);
 
-/* The run that is stored of a log (by application id and attempt), when another report of it comes. */
+/* The run that is stored of a log (by application id and attempt), when another report of it comes.
+ */
 struct known_log {
     bool ended;
     bool same;       /* both digests are known and equal */

@@ -5,12 +5,12 @@
 #include <string.h>
 
 /* Damping of the matrix with unit diagonal. At the most of it a step is 1e-12 of steepest descent,
- * less than any tolerance asked for; the first is small compared with 1, so that a step that Gauss-Newton
- * nearly gets right is hardly shortened. */
+ * less than any tolerance asked for; the first is small compared with 1, so that a step that
+ * Gauss-Newton nearly gets right is hardly shortened. */
 static const double damping_max = 1e12;
 static const double damping_first = 1e-4;
-/* A pivot below this, of a matrix with unit diagonal, is rounding: some 500 units of the last place,
- * what DESCENT_MAX eliminations of sums over many rows may leave. */
+/* A pivot below this, of a matrix with unit diagonal, is rounding: some 500 units of the last
+ * place, what DESCENT_MAX eliminations of sums over many rows may leave. */
 static const double dependent = 1e-13;
 
 /* --- sums --- */

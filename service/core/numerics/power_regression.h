@@ -22,8 +22,8 @@ struct power_law {
  * differentiation of pseudo-inverses and nonlinear least squares problems whose variables
  * separate", SIAM J. Numer. Anal. 10, 1973: the same minimum).
  *
- * The golden section is ten lines here and not gsl_min_fminimizer_goldensection, which allocates and
- * takes a bracket with a middle below both ends, as the end of a flat grid need not give one.
+ * The golden section is ten lines here and not gsl_min_fminimizer_goldensection, which allocates
+ * and takes a bracket with a middle below both ends, as the end of a flat grid need not give one.
  *
  * n      >= 1, rows of them; y finite, borrowed
  * start  an exponent to start at instead of looking everywhere; NAN: look

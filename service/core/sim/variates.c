@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-/* One step of splitmix64 (Steele, Lea and Flood, 2014), a bijection that mixes well, over both keys.
- * The first one is multiplied by an odd number, so that the order of keys matters: streams (1, 2)
- * and (2, 1) are different ones. */
+/* One step of splitmix64 (Steele, Lea and Flood, 2014), a bijection that mixes well, over both
+ * keys. The first one is multiplied by an odd number, so that the order of keys matters: streams
+ * (1, 2) and (2, 1) are different ones. */
 static uint64_t mix_key(uint64_t so_far, uint64_t next)
 {
     uint64_t z = so_far * 0xd1342543de82ef95U + next + 0x9e3779b97f4a7c15U;

@@ -33,7 +33,8 @@ size_t variate_index(struct rng *rng, size_t n);
  * What rounding leaves goes to the last one. */
 size_t variate_choice(struct rng *rng, const double weights[], size_t n);
 
-/* The first k <= n items become a random sample of all n, without replacement and in random order. */
+/* The first k <= n items become a random sample of all n, without replacement and in random order.
+ */
 void variate_sample(struct rng *rng, size_t items[], size_t n, size_t k);
 
 /* Exponential, of mean 1/rate; rate > 0. By inversion: one uniform. */

@@ -10,10 +10,10 @@
 #include "threads/clock.h"
 
 /*
- * Runs with a connection of its own, as the schema's owner. Of several processes one takes a step at
- * a time: it holds an advisory lock, which is tried and never waited for, since who waits inside a
- * statement keeps a snapshot that CREATE INDEX CONCURRENTLY would wait for in turn. A step looks anew
- * at what there is.
+ * Runs with a connection of its own, as the schema's owner. Of several processes one takes a step
+ * at a time: it holds an advisory lock, which is tried and never waited for, since who waits inside
+ * a statement keeps a snapshot that CREATE INDEX CONCURRENTLY would wait for in turn. A step looks
+ * anew at what there is.
  *
  * Most steps are one transaction. One that asks for a table that somebody still reads (an export,
  * a dump) would wait, and everybody else behind it; so it gives up after a moment, lets the others

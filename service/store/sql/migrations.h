@@ -11,7 +11,8 @@ struct migration {
     const char *name;
     const char *checksum; /* SHA-256 of the file, hexadecimal */
     const char *sql;
-    /* Programs whose newest migration is older no longer work with the schema; 0: all that did do. */
+    /* Programs whose newest migration is older no longer work with the schema; 0: all that did do.
+     */
     unsigned oldest_program;
     const struct online_index *index; /* what the file makes outside a transaction; NULL: nothing */
 };

@@ -10,8 +10,8 @@
 /*
  * CREATE INDEX CONCURRENTLY waits for whoever writes to the table and for older snapshots, under a
  * lock that stops neither readers nor writers; so it has no time limit. What it was making when it
- * failed stays behind, marked invalid: every writer keeps it up and no reader uses it. A name that is
- * taken is no error to IF NOT EXISTS, hence the look at what is there.
+ * failed stays behind, marked invalid: every writer keeps it up and no reader uses it. A name that
+ * is taken is no error to IF NOT EXISTS, hence the look at what is there.
  *
  * On a partitioned table the index of the parent is made empty (ON ONLY), which takes a moment's
  * lock; from then on new partitions come with theirs. Those of the others are made one by one and
@@ -52,7 +52,8 @@ look_at(PGconn *conn, const char *index, enum state *state, struct pv_error *err
     return PV_OK;
 }
 
-/* On a table that is not partitioned, or on a partition. Both names are quoted where they need it. */
+/* On a table that is not partitioned, or on a partition. Both names are quoted where they need it.
+ */
 static enum pv_code build(PGconn *conn,
                           const struct online_index *index,
                           const char *name,

@@ -15,11 +15,12 @@ struct online_index {
 };
 
 /*
- * Make the index on conn, on which no transaction is open. What an earlier attempt has made is kept,
- * what it left unusable is dropped first, so it may be called again after any failure. Only one may
- * be at it at a time. On a partitioned table, which PostgreSQL cannot do at once, the index is made
- * partition by partition. Building waits for transactions that are older, for as long as they take,
- * and keeps nobody waiting meanwhile; the moments that do need a lock give up after lock_timeout_ms.
+ * Make the index on conn, on which no transaction is open. What an earlier attempt has made is
+ * kept, what it left unusable is dropped first, so it may be called again after any failure. Only
+ * one may be at it at a time. On a partitioned table, which PostgreSQL cannot do at once, the index
+ * is made partition by partition. Building waits for transactions that are older, for as long as
+ * they take, and keeps nobody waiting meanwhile; the moments that do need a lock give up after
+ * lock_timeout_ms.
  *
  * PV_E_RETRY: a lock was not free; PV_E_UNAVAILABLE; PV_E_INTERNAL: what PostgreSQL says of it.
  */

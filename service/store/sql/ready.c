@@ -3,9 +3,9 @@
 #include "threads/clock.h"
 
 /*
- * Whether this program works with the database as it is. Asked before anything is there, too: a look
- * into the catalog comes first, since to ask for a table that is missing would be an error in the
- * logs of both.
+ * Whether this program works with the database as it is. Asked before anything is there, too: a
+ * look into the catalog comes first, since to ask for a table that is missing would be an error in
+ * the logs of both.
  */
 
 static enum pv_code not_migrated(struct pv_error *err)

@@ -9,9 +9,9 @@
  * team. Adding to a row of a table takes a third of what storing a piece of advice takes by itself,
  * so several are counted together: a 256th of what the team still may store or, if that is less, of
  * what it has stored (but then 16 pieces or 64 kB at least), and at most what stands below. Close
- * to its quota each is counted at once. Nothing is added to what has waited for TALLY_WAIT_S, so that a
- * quota that was changed is soon looked at. What a process had not counted when it ended is found by
- * the next recount.
+ * to its quota each is counted at once. Nothing is added to what has waited for TALLY_WAIT_S, so
+ * that a quota that was changed is soon looked at. What a process had not counted when it ended is
+ * found by the next recount.
  */
 enum { TALLY_BATCH_MAX = 64, TALLY_BATCH_BYTES_MAX = 1 << 20, TALLY_WAIT_S = 5 };
 

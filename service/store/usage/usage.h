@@ -51,8 +51,8 @@ enum pv_code store_usage_list(struct store_tx *tx,
                               struct usage_list *list,
                               struct pv_error *err) PV_MUSTCHECK;
 
-/* Set those of the transaction's team that `changed` names (1 << QUOTA_RUNS | ...; QUOTAS_ALL), with
- * an audit row. They hold for whoever asks after the commit. */
+/* Set those of the transaction's team that `changed` names (1 << QUOTA_RUNS | ...; QUOTAS_ALL),
+ * with an audit row. They hold for whoever asks after the commit. */
 #define QUOTAS_ALL ((1u << QUOTAS) - 1)
 enum pv_code store_quotas_set(struct store_tx *tx,
                               unsigned changed,

@@ -238,7 +238,8 @@ Test(turns, a_team_whose_operations_come_one_by_one_has_no_more_than_its_share)
             cr_assert_gt(turns.items[i].since_ns, now - 5 * SLICE, "each had a turn of late");
 }
 
-/* More teams than are remembered: who has not worked for longest is forgotten, and so comes first. */
+/* More teams than are remembered: who has not worked for longest is forgotten, and so comes first.
+ */
 Test(turns, a_team_that_is_forgotten_comes_before_those_that_worked_of_late)
 {
     struct turns turns = make(1);

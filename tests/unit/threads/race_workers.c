@@ -1,6 +1,7 @@
 /*
  * Several threads submit to one pool that others ask for its figures: a plain program, because
- * Criterion does not start under ThreadSanitizer. Proves that every accepted job runs exactly once or is dropped.
+ * Criterion does not start under ThreadSanitizer. Proves that every accepted job runs exactly once
+ * or is dropped.
  */
 #undef NDEBUG
 #include <assert.h>

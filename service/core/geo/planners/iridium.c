@@ -3,8 +3,8 @@
  * fast as it can be (Q. Pu et al., "Low latency geo-distributed data analytics", SIGCOMM 2015,
  * section 3).
  *
- * Observes how much input each cluster holds, what it can send and take in (its gate, and no more than
- * its links together on the average), and idle slots. It ignores processing speeds, the
+ * Observes how much input each cluster holds, what it can send and take in (its gate, and no more
+ * than its links together on the average), and idle slots. It ignores processing speeds, the
  * variation of speeds, losses of clusters, and which link of a cluster is the slow one.
  *
  * Decides job by job in the order of the request. With a part r_x of n tasks in cluster x, which

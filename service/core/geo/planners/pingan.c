@@ -12,9 +12,9 @@
  *
  * Rounds: in round 1 each task without a copy gets the one that maximises the first objective; in
  * round 2 the tasks with copies, worst by the second objective first, get one that improves it; in
- * every further round a task gets a copy if that saves slots as well as time. With e(c) the expected
- * duration with c copies, c slots are held for e(c), so the slot time falls when
- * (c + 1) e(c + 1) < c e(c); in terms of rates, when the new rate exceeds (c + 1)/c times the old.
+ * every further round a task gets a copy if that saves slots as well as time. With e(c) the
+ * expected duration with c copies, c slots are held for e(c), so the slot time falls when (c + 1)
+ * e(c + 1) < c e(c); in terms of rates, when the new rate exceeds (c + 1)/c times the old.
  * Objectives are efficiency, the expected rate of the task, and reliability, its exemption
  * probability. Rounds go over all admitted jobs (efa), or a job has all its rounds before the next
  * one (jga).

@@ -10,22 +10,22 @@
  *
  * A job becomes a run like this:
  *
- *   spark_application_id  the job id ("job_1416424547277_0002"), which identifies the history; there
- *                         is no attempt id: every application master of a job records all of it
- *   stages                0 "map" and, unless the job was map-only, 1 "reduce" with parent 0
- *   task durations        finish - start of the one successful attempt of each task. Attempts that
- *                         failed, were killed or lost the race against a copy are counted
- *                         (tasks_failed) and are no work; so are those whose output was lost later
- *   executors             MapReduce has containers and no executors: the most attempts that ran at
- *                         once, each with cores_per_executor = 1
- *   problem_size          number of map tasks
- *   duration_s            end of the job - its submission
- *   initialization_s      first launch of an attempt - submission of the job
- *   stage duration        first launch of an attempt - last finish of a successful one. Reduces may
+ *   spark_application_id  the job id ("job_1416424547277_0002"), which identifies the history;
+ *                         there is no attempt id: every application master of a job records all of
+ *                         it stages                0 "map" and, unless the job was map-only, 1
+ *                         "reduce" with parent 0 task durations        finish - start of the one
+ *                         successful attempt of each task. Attempts that failed, were killed or
+ *                         lost the race against a copy are counted (tasks_failed) and are no work;
+ *                         so are those whose output was lost later executors             MapReduce
+ *                         has containers and no executors: the most attempts that ran at once, each
+ *                         with cores_per_executor = 1 problem_size          number of map tasks
+ *                         duration_s            end of the job - its submission initialization_s
+ *                         first launch of an attempt - submission of the job stage duration
+ *                         first launch of an attempt - last finish of a successful one. Reduces may
  *                         be launched before the last map has ended and then wait for it:
  *                         `reduces_waited` counts them, their durations include that wait
- *   input_records         MAP_INPUT_RECORDS, REDUCE_INPUT_RECORDS of the successful attempts
- *   executors_added       attempts that were launched
+ *                         input_records         MAP_INPUT_RECORDS, REDUCE_INPUT_RECORDS of the
+ *                         successful attempts executors_added       attempts that were launched
  */
 extern const struct log_kind mapreduce_kind;
 

@@ -12,15 +12,16 @@
  * Watches the runs of a history in the order of their time: has the application become slower or
  * faster, and which runs speak for nothing but themselves?
  *
- * Drift. Each run is compared with what the runs before it promise: the mean logarithm of those
- * of its group with its own N and m where there are DRIFT_REPEATS of them, else a law fitted to all
- * of its group (Ernest, relative errors). The error, ln(actual / promised), is standardised by those before it
- * (Student's t with a prior of DRIFT_PRIOR_RUNS runs of DRIFT_PRIOR_SPREAD, mapped to the normal),
- * wider by as much as successive errors resemble each other, so that seasons do not pass for drift,
- * and goes into a CUSUM (core/scaling/drift/cusum.h). While either side has something added up, the
- * runs concerned are not learnt from: a level that moves must not drag along what it is compared
- * with. A signal says since which run, by how much (the mean error since) and in which direction;
- * what was promised moves with it, and the watch goes on from there: there may be several.
+ * Drift. Each run is compared with what the runs before it promise: the mean logarithm of those of
+ * its group with its own N and m where there are DRIFT_REPEATS of them, else a law fitted to all of
+ * its group (Ernest, relative errors). The error, ln(actual / promised), is standardised by those
+ * before it (Student's t with a prior of DRIFT_PRIOR_RUNS runs of DRIFT_PRIOR_SPREAD, mapped to the
+ * normal), wider by as much as successive errors resemble each other, so that seasons do not pass
+ * for drift, and goes into a CUSUM (core/scaling/drift/cusum.h). While either side has something
+ * added up, the runs concerned are not learnt from: a level that moves must not drag along what it
+ * is compared with. A signal says since which run, by how much (the mean error since) and in which
+ * direction; what was promised moves with it, and the watch goes on from there: there may be
+ * several.
  *
  * Old runs fade: each run from the change on halves the weight of those before it, down to
  * DRIFT_LEAST_WEIGHT, so that they still show the shape of the law where nothing newer does. The

@@ -33,8 +33,8 @@ struct places {
     size_t n_groups;
 };
 
-/* Sort n runs by their places, of which no member is NAN. What *found points at is in `arena`. PV_E_MEMORY.
- * O(n log n). */
+/* Sort n runs by their places, of which no member is NAN. What *found points at is in `arena`.
+ * PV_E_MEMORY. O(n log n). */
 enum pv_code places_find(const struct place of[],
                          size_t n,
                          struct arena *arena,

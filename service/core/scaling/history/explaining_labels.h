@@ -9,13 +9,13 @@
  * show. Which labels explain the time is found from the runs, and runs with equal values of these
  * form a label group: models are fitted for one of them (observation.context).
  *
- * The rule: the law `load_per_executor` (core/scaling/laws/load_laws.h) is fitted to all runs; what is left of
- * ln T is grouped by the values of a label, and of several. Keys are added one by one, each time
- * the one that lowers the Schwarz criterion n ln(RSS/n) + g ln n the most (g groups; G. Schwarz,
- * "Estimating the dimension of a model", Annals of Statistics 6, 1978), as long as that is by more
- * than 10, which counts as very strong evidence (R. E. Kass and A. E. Raftery, "Bayes factors",
- * JASA 90, 1995), and groups hold three runs on average, so that no key that names single runs is
- * taken. Residuals below half a percent count as that.
+ * The rule: the law `load_per_executor` (core/scaling/laws/load_laws.h) is fitted to all runs; what
+ * is left of ln T is grouped by the values of a label, and of several. Keys are added one by one,
+ * each time the one that lowers the Schwarz criterion n ln(RSS/n) + g ln n the most (g groups; G.
+ * Schwarz, "Estimating the dimension of a model", Annals of Statistics 6, 1978), as long as that is
+ * by more than 10, which counts as very strong evidence (R. E. Kass and A. E. Raftery, "Bayes
+ * factors", JASA 90, 1995), and groups hold three runs on average, so that no key that names single
+ * runs is taken. Residuals below half a percent count as that.
  */
 enum { LABEL_GROUPS_KEYS_MAX = 4, LABEL_GROUPS_LEAST_RUNS = 8 };
 
@@ -49,7 +49,8 @@ size_t label_groups_match(const struct run_label_list labels[],
                           const struct run_label asked[],
                           size_t n_asked);
 
-/* Mark the rows for the fits (observation.context): 1 in the group of `row`, 2 and more in others. */
+/* Mark the rows for the fits (observation.context): 1 in the group of `row`, 2 and more in others.
+ */
 void label_groups_assign(const struct label_groups *groups,
                          size_t row,
                          struct observation rows[],

@@ -32,8 +32,8 @@ enum pv_code label_group_find(struct run_observations *seen,
                               struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * The same where labels that explain nothing are passed over. Where no run has the others, group->runs
- * is 0, group->ignored is set and no run is chosen by labels. PV_E_MEMORY.
+ * The same where labels that explain nothing are passed over. Where no run has the others,
+ * group->runs is 0, group->ignored is set and no run is chosen by labels. PV_E_MEMORY.
  */
 enum pv_code label_group_of_explaining(struct run_observations *seen,
                                        const struct run_label labels[],

@@ -41,9 +41,9 @@
  *
  * The sums square the condition of the columns and lose half of the digits. That is enough to
  * choose and to predict; once shape and positive columns are known, the coefficients are estimated
- * again from the rows (load_laws_settle), by core/numerics/nonnegative.h, which does not form products, and
- * the covariance with them. It holds for the shape chosen; how uncertain the shape itself is shows
- * only in the left-out errors.
+ * again from the rows (load_laws_settle), by core/numerics/nonnegative.h, which does not form
+ * products, and the covariance with them. It holds for the shape chosen; how uncertain the shape
+ * itself is shows only in the left-out errors.
  *
  * Guards.
  *   - With one problem size N is a multiple of the constant column. `grows` is left out then; what

@@ -276,8 +276,8 @@ static size_t choose_thetas(const struct problem *problem, double values[], doub
     return gaps;
 }
 
-/* The rest of the parameters given theta and r, by linear least squares on 1/S. PV_E_SINGULAR, PV_E_DOMAIN:
- * nothing to start from. PV_E_MEMORY.
+/* The rest of the parameters given theta and r, by linear least squares on 1/S. PV_E_SINGULAR,
+ * PV_E_DOMAIN: nothing to start from. PV_E_MEMORY.
  */
 static enum pv_code fill_start(struct problem *problem,
                                double theta,

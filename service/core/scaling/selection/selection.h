@@ -86,9 +86,9 @@ enum pv_code model_select(const struct observation rows[],
                           struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * The fit of that kind, or, where it is NULL, of the one that model_select takes; *selection is then
- * how. As model_fit, and where none is selected: what the kind that can be used and needs least
- * lacks.
+ * The fit of that kind, or, where it is NULL, of the one that model_select takes; *selection is
+ * then how. As model_fit, and where none is selected: what the kind that can be used and needs
+ * least lacks.
  */
 enum pv_code model_fit_or_select(const struct model_kind *kind,
                                  const struct observation rows[],

@@ -69,8 +69,9 @@ enum pv_code bootstrap_begin(const struct bootstrap_order *order,
                              struct pv_error *err) PV_MUSTCHECK;
 
 /* How many steps there are: resamples, selections, and fits without a part of the cells. Some cost
- * a hundred times others and stand together. Taken by permutation_step (core/numerics/permutation.h)
- * they mix: so progress goes on evenly, and the estimate of the end can be trusted. */
+ * a hundred times others and stand together. Taken by permutation_step
+ * (core/numerics/permutation.h) they mix: so progress goes on evenly, and the estimate of the end
+ * can be trusted. */
 size_t bootstrap_steps(const struct bootstrap *bootstrap);
 
 /*

@@ -245,7 +245,8 @@ Test(history_prediction, the_answer_meets_the_deadline_with_the_fewest_executors
               has(&answer.advice.reasons, "model_chosen"));
 }
 
-/* 16 cores; a running job that holds them all for longer than the deadline makes the new one late. */
+/* 16 cores; a running job that holds them all for longer than the deadline makes the new one late.
+ */
 Test(history_prediction, running_jobs_can_make_it_infeasible)
 {
     for (size_t i = 0; i < ROWS; i++)
@@ -268,8 +269,8 @@ Test(history_prediction, running_jobs_can_make_it_infeasible)
     cr_expect(has(&answer.advice.warnings, "running_jobs_late"));
 }
 
-/* The only run of the group on such executors is too large to be replayed: the model is of all runs,
- * and the stages, which need no replay, are still those of the group. */
+/* The only run of the group on such executors is too large to be replayed: the model is of all
+ * runs, and the stages, which need no replay, are still those of the group. */
 Test(history_prediction, stages_stay_those_of_a_group_of_too_few_runs)
 {
     const struct run_label slow = {strview_of("machine"), strview_of("slow")};

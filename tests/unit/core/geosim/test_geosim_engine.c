@@ -142,7 +142,8 @@ Test(geosim_engine, the_faster_copy_wins)
     cr_expect_eq(slower, 20);
 }
 
-/* The outage begins in the fourth second and keep_going 5: the copy is lost, and starts anew at 9. */
+/* The outage begins in the fourth second and keep_going 5: the copy is lost, and starts anew at 9.
+ */
 Test(geosim_engine, an_outage_loses_what_runs)
 {
     make_world(1, 1);

@@ -1,4 +1,5 @@
-/* Which runs a fit sees, with which weight, which model answers, and what is said where none does. */
+/* Which runs a fit sees, with which weight, which model answers, and what is said where none does.
+ */
 #include <criterion/criterion.h>
 #include <gsl/gsl_errno.h>
 #include <stdio.h>
@@ -23,8 +24,8 @@ static void end(void)
 }
 
 /*
- * Newest first: `n` runs, every third on the slow machine, the newest on a fast one. `team` explains
- * nothing: it goes with neither size nor machine.
+ * Newest first: `n` runs, every third on the slow machine, the newest on a fast one. `team`
+ * explains nothing: it goes with neither size nor machine.
  */
 static void make(size_t n, double slow)
 {

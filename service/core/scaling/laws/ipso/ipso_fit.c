@@ -62,20 +62,17 @@
  *     IIIs,1   EX = IN = 1, q/n -> 0                  S -> 1 + 1/r
  *     IIIs,2   EX = IN = 1, q = beta n                S -> (1 + r)/(beta + r)
  *
- * Guards.
- *   - A constant W_s whose interval reaches 0 is no serial part, nor is a W_s(1) not above 0. Then
- *     eta = 1, eqs. 2.14 and 2.5 are undefined, and eq. 2.17 holds.
- *   - W_o that is 0 everywhere gives beta = 0 even if there are too few rows for a law.
- *   - Where gamma's interval holds both 0 and 1 but W_o is below a hundredth of every duration,
- *     gamma counts as 0: growth of so little cannot be measured, nor does it matter.
- *   - A line in IN grows with order 1, so that in a fixed-time series delta is 0 exactly; likewise
- *     1 for a constant. Their intervals would only reflect noise.
- *   - A peak beyond the observed counts is believed only where gamma > 1 (type IV). Other types have
- *     none, so theirs would come from the noise of the exponents.
- *   - Rows are sorted first, so that sums are the same whatever order the caller has.
- *   - Leave-one-out fits keep workload and forms of the fit to all rows and start at its exponents:
- *     they measure the error of this law. At most 64 of them are made; with more rows, every 64th
- *     row is left out together.
+ * Guards. - A constant W_s whose interval reaches 0 is no serial part, nor is a W_s(1) not above 0.
+ *   Then eta = 1, eqs. 2.14 and 2.5 are undefined, and eq. 2.17 holds. - W_o that is 0 everywhere
+ *   gives beta = 0 even if there are too few rows for a law. - Where gamma's interval holds both 0
+ *   and 1 but W_o is below a hundredth of every duration, gamma counts as 0: growth of so little
+ *   cannot be measured, nor does it matter. - A line in IN grows with order 1, so that in a
+ *   fixed-time series delta is 0 exactly; likewise 1 for a constant. Their intervals would only
+ *   reflect noise. - A peak beyond the observed counts is believed only where gamma > 1 (type IV).
+ *   Other types have none, so theirs would come from the noise of the exponents. - Rows are sorted
+ *   first, so that sums are the same whatever order the caller has. - Leave-one-out fits keep
+ *   workload and forms of the fit to all rows and start at its exponents: they measure the error of
+ *   this law. At most 64 of them are made; with more rows, every 64th row is left out together.
  *
  * Cost: O(n log n) for sorting, O(n) for each law, O(n^2) for the search of a step; leaving out
  * repeats the laws 64 times at most, with the step where it was.
