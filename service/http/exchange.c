@@ -6,6 +6,7 @@
 
 #include "base/duty.h"
 #include "http/admission.h"
+#include "http/token_lookup.h"
 #include "log/log.h"
 #include "metrics/registry.h"
 #include "threads/clock.h"
@@ -17,10 +18,6 @@ METRIC_COUNTER(lines_cut,
                "Log lines left out because there were more than log_unauthenticated_per_s about "
                "requests without a valid token.",
                "");
-METRIC_COUNTER(token_lookups,
-               "provisor_token_lookups_total",
-               "Questions to the database who holds a token, by answer: valid, false or failed.",
-               "answer");
 METRIC_COUNTER(moves,
                "provisor_http_moves_total",
                "Requests handed from one kind of worker to the other in the middle, by where they "
@@ -206,20 +203,9 @@ static void fail_with(struct exchange *x, enum pv_code code, struct pv_error *er
 void exchange_authenticate(struct exchange *x)
 {
     struct pv_error err = {0};
-    struct http_server *server = x->server;
-    uint64_t asked_ns = clock_monotonic_ns();
-    enum pv_code code = server->options.authenticate(server->options.context, x->token,
-                                                     &x->request.principal, &err);
-    metric_add(&token_lookups, 1,
-               METRIC_LABELS(code == PV_OK                  ? "valid"
-                             : code == PV_E_UNAUTHENTICATED ? "false"
-                                                            : "failed"));
-    if (code == PV_OK)
-        token_cache_put(server->tokens, x->token, asked_ns, &x->request.principal);
-    else
+    enum pv_code code = token_look_up(x->server, x->token, &x->request.principal, &err);
+    if (code != PV_OK)
         fail_with(x, code, &err);
-    if (code == PV_E_UNAUTHENTICATED)
-        token_cache_put_false(server->tokens, x->token, asked_ns);
 }
 
 /* A handler that forgot to answer, or whose header values found no memory. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "http/token_lookup.h"
 #include "http/validate.h"
 #include "log/log.h"
 #include "metrics/registry.h"
@@ -221,6 +222,10 @@ static enum MHD_Result authenticate(struct exchange *x)
     struct principal who = {.scopes = 0};
     uint64_t now_ns = clock_monotonic_ns();
     switch (token_cache_get(x->server->tokens, x->token, now_ns, &who)) {
+    case TOKEN_DUE:
+        token_renew(x->server, x->token, who.team_id);
+        x->request.principal = who;
+        return open_body(x);
     case TOKEN_VALID:
         x->request.principal = who;
         return open_body(x);

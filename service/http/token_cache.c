@@ -10,6 +10,7 @@ enum { SHARDS = 64, SLOTS = 32, FALSE_SLOTS = 128, HASH_BYTES = 32 };
 struct slot {
     unsigned char hash[HASH_BYTES];
     uint64_t expires_ns; /* 0: empty */
+    uint64_t due_ns;     /* the next caller from then on is to ask again */
     struct principal who;
 };
 
@@ -72,17 +73,26 @@ static struct false_slot *false_slot_of(struct shard *shard, const unsigned char
     return &shard->false_slots[hash[1] % FALSE_SLOTS];
 }
 
-static enum token_verdict
-verdict_of(struct shard *shard, const unsigned char hash[], uint64_t now_ns, struct principal *who)
+static enum token_verdict verdict_of(const struct token_cache *cache,
+                                     struct shard *shard,
+                                     const unsigned char hash[],
+                                     uint64_t now_ns,
+                                     struct principal *who)
 {
-    const struct slot *slot = slot_of(shard, hash);
+    enum { TRIES = 8 }; /* of those who renew */
+    struct slot *slot = slot_of(shard, hash);
     const struct false_slot *refused = false_slot_of(shard, hash);
     if (now_ns < refused->expires_ns && sodium_memcmp(hash, refused->hash, HASH_BYTES) == 0)
         return TOKEN_FALSE;
     if (slot->expires_ns == 0 || sodium_memcmp(hash, slot->hash, HASH_BYTES) != 0)
         return TOKEN_UNKNOWN;
     *who = slot->who;
-    return now_ns < slot->expires_ns ? TOKEN_VALID : TOKEN_LAPSED;
+    if (now_ns >= slot->expires_ns)
+        return TOKEN_LAPSED;
+    if (now_ns < slot->due_ns)
+        return TOKEN_VALID;
+    slot->due_ns = now_ns + cache->ttl_ns / 2 / TRIES;
+    return TOKEN_DUE;
 }
 
 enum token_verdict token_cache_get(struct token_cache *cache,
@@ -93,7 +103,7 @@ enum token_verdict token_cache_get(struct token_cache *cache,
     unsigned char hash[HASH_BYTES];
     struct shard *shard = find_shard(cache, token, hash);
     (void)pthread_mutex_lock(&shard->lock);
-    enum token_verdict verdict = verdict_of(shard, hash, now_ns, who);
+    enum token_verdict verdict = verdict_of(cache, shard, hash, now_ns, who);
     (void)pthread_mutex_unlock(&shard->lock);
     return verdict;
 }
@@ -111,6 +121,7 @@ void token_cache_put(struct token_cache *cache,
     slot->expires_ns = asked_ns + cache->ttl_ns;
     if (who->expires_ns != 0 && who->expires_ns < slot->expires_ns)
         slot->expires_ns = who->expires_ns;
+    slot->due_ns = asked_ns + (slot->expires_ns - asked_ns) / 2;
     slot->who = *who;
     (void)pthread_mutex_unlock(&shard->lock);
 }

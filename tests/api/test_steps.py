@@ -90,7 +90,7 @@ def test_what_needs_no_database_is_answered_while_all_io_workers_wait_for_it(apa
         for thread in crowd:
             thread.start()
         wait_until(lambda: apart.metric('provisor_workers_busy{queue="io"}') == 2 and
-                   apart.metric('provisor_queue_depth{queue="io"}') == 4, "all io workers wait")
+                   apart.metric('provisor_queue_depth{queue="io"}') >= 4, "all io workers wait")
         client.post("/v1/advice?dry_run=true", asked, 200)
         client.post("/v1/models/fit", FIT, 200)
         client.post("/v1/contention", CONTENTION, 200)

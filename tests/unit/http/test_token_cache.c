@@ -13,11 +13,31 @@ Test(token_cache, forgets_in_time, .timeout = 5)
     struct principal got = {0};
     cr_assert_eq(token_cache_get(cache, "prv_a", 10, &got), TOKEN_UNKNOWN);
     token_cache_put(cache, "prv_a", 100, &put);
-    cr_assert_eq(token_cache_get(cache, "prv_a", 1099, &got), TOKEN_VALID);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 599, &got), TOKEN_VALID);
     cr_assert_str_eq(got.team_id, "t");
     cr_assert_eq(got.scopes, SCOPE_READ);
     cr_assert_eq(token_cache_get(cache, "prv_b", 200, &got), TOKEN_UNKNOWN);
     cr_assert_eq(token_cache_get(cache, "prv_a", 1100, &got), TOKEN_LAPSED);
+    token_cache_destroy(cache);
+}
+
+/* One caller at a time asks again, and the others go on meanwhile. */
+Test(token_cache, is_renewed_by_one_before_it_lapses, .timeout = 5)
+{
+    cr_assert_geq(sodium_init(), 0);
+    struct token_cache *cache = token_cache_create(1600, 1000);
+    const struct principal put = {.team_id = "t", .scopes = SCOPE_READ};
+    struct principal got = {0};
+    token_cache_put(cache, "prv_a", 100, &put);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 899, &got), TOKEN_VALID);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 900, &got), TOKEN_DUE);
+    cr_assert_str_eq(got.team_id, "t");
+    cr_assert_eq(token_cache_get(cache, "prv_a", 900, &got), TOKEN_VALID);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 999, &got), TOKEN_VALID);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 1000, &got), TOKEN_DUE, "nobody answered");
+    token_cache_put(cache, "prv_a", 1000, &put);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 1799, &got), TOKEN_VALID);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 2600, &got), TOKEN_LAPSED);
     token_cache_destroy(cache);
 }
 
@@ -31,9 +51,10 @@ Test(token_cache, forgets_a_token_when_it_expires, .timeout = 5)
     struct principal got = {0};
     token_cache_put(cache, "prv_a", 100, &soon);
     token_cache_put(cache, "prv_b", 100, &late);
-    cr_assert_eq(token_cache_get(cache, "prv_a", 299, &got), TOKEN_VALID);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 199, &got), TOKEN_VALID);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 299, &got), TOKEN_DUE);
     cr_assert_eq(token_cache_get(cache, "prv_a", 300, &got), TOKEN_LAPSED);
-    cr_assert_eq(token_cache_get(cache, "prv_b", 1099, &got), TOKEN_VALID);
+    cr_assert_eq(token_cache_get(cache, "prv_b", 599, &got), TOKEN_VALID);
     cr_assert_eq(token_cache_get(cache, "prv_b", 1100, &got), TOKEN_LAPSED);
     token_cache_destroy(cache);
 }
