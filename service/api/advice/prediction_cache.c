@@ -30,6 +30,7 @@ struct slot {
     struct slot *older;
     struct shared_item *shared;
     uint64_t confirmed_ns;
+    uint64_t renewed_ns; /* when somebody was last asked to confirm it */
     uint64_t hash;
     char team_id[37];
     char application[NAME_BYTES];
@@ -207,6 +208,22 @@ void prediction_cache_destroy(struct prediction_cache *cache)
     free(cache);
 }
 
+/* Of those who find an item in the second half of its age one at a time is to confirm it. */
+static enum prediction_state
+state_of(const struct prediction_cache *cache, struct slot *slot, uint64_t now_ns)
+{
+    enum { TRIES = 8 };
+    if (now_ns < slot->confirmed_ns)
+        return PREDICTION_FRESH;
+    const uint64_t age_ns = now_ns - slot->confirmed_ns;
+    if (age_ns >= cache->max_age_ns)
+        return PREDICTION_STALE;
+    if (age_ns < cache->max_age_ns / 2 || now_ns < slot->renewed_ns + cache->max_age_ns / 2 / TRIES)
+        return PREDICTION_FRESH;
+    slot->renewed_ns = now_ns;
+    return PREDICTION_STALE;
+}
+
 enum prediction_state prediction_cache_find(struct prediction_cache *cache,
                                             const struct prediction_key *key,
                                             uint64_t now_ns,
@@ -221,9 +238,7 @@ enum prediction_state prediction_cache_find(struct prediction_cache *cache,
         link_newest(cache, slot);
         prediction_cache_hold(slot->shared);
         *item = &slot->shared->item;
-        state = now_ns - slot->confirmed_ns < cache->max_age_ns || now_ns < slot->confirmed_ns
-                    ? PREDICTION_FRESH
-                    : PREDICTION_STALE;
+        state = state_of(cache, slot, now_ns);
     }
     cache->counts.misses += state == PREDICTION_ABSENT ? 1 : 0;
     cache->counts.hits += state == PREDICTION_FRESH ? 1 : 0;

@@ -15,7 +15,8 @@
  * cache.
  *
  * An item counts as fresh for max_age_ms after it was confirmed against the application's
- * history_version; then whoever wants it confirms it again. Writes through this process
+ * history_version; then whoever wants it confirms it again. From half that time on one caller at a
+ * time is to do so, so that an item in use is not confirmed by a crowd. Writes through this process
  * invalidate at once, so that a caller reads what it wrote.
  */
 struct prediction_cache;

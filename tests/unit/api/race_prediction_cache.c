@@ -94,7 +94,13 @@ static void check_ages(void)
     struct prediction_item *made = make_item(1);
     assert(prediction_cache_find(small, &key, 0, &found) == PREDICTION_ABSENT);
     prediction_cache_publish(small, &key, made, 1000, prediction_cache_epoch(small));
-    assert(prediction_cache_find(small, &key, 1000 + 999999, &found) == PREDICTION_FRESH);
+    assert(prediction_cache_find(small, &key, 1000 + 499999, &found) == PREDICTION_FRESH);
+    prediction_item_release(found);
+    assert(prediction_cache_find(small, &key, 1000 + 500000, &found) == PREDICTION_STALE);
+    prediction_item_release(found);
+    assert(prediction_cache_find(small, &key, 1000 + 500001, &found) == PREDICTION_FRESH);
+    prediction_item_release(found);
+    assert(prediction_cache_find(small, &key, 1000 + 600000, &found) == PREDICTION_STALE);
     prediction_item_release(found);
     assert(prediction_cache_find(small, &key, 1000 + 1000000, &found) == PREDICTION_STALE);
     prediction_cache_confirm(small, found, 2000000);
