@@ -9,7 +9,6 @@
 #ifndef ARENA_FIRST_BLOCK
 #define ARENA_FIRST_BLOCK 4096
 #define ARENA_LARGEST_STEP ((size_t)1 << 22)
-#define ARENA_LARGEST_RESERVE SIZE_MAX
 #endif
 
 struct arena_block {
@@ -30,6 +29,7 @@ void arena_init_beside(struct arena *arena, const struct arena *first, size_t li
 
 void arena_fini(struct arena *arena)
 {
+    arena_end_reserve(arena);
     arena_rewind(arena, (struct arena_mark){NULL, 0});
 }
 
@@ -50,13 +50,15 @@ static struct arena_block *add_block(struct arena *arena, size_t n)
     size_t size;
     if (__builtin_add_overflow(capacity, sizeof(struct arena_block), &size))
         return NULL;
-    if (!ledger_take(arena->account, size))
+    const size_t from_reserve = size < arena->reserved ? size : arena->reserved;
+    if (!ledger_take(arena->account, size - from_reserve))
         return NULL;
     struct arena_block *block = malloc(size);
     if (block == NULL) {
-        ledger_give(arena->account, size);
+        ledger_give(arena->account, size - from_reserve);
         return NULL;
     }
+    arena->reserved -= from_reserve;
     block->next = arena->head;
     block->capacity = capacity;
     arena->head = block;
@@ -82,10 +84,16 @@ void *arena_alloc(struct arena *arena, size_t n)
 
 bool arena_reserve(struct arena *arena, size_t n)
 {
-    if (n > ARENA_LARGEST_RESERVE)
-        n = ARENA_LARGEST_RESERVE;
-    return (arena->head != NULL && arena->head->capacity - arena->used >= n) ||
-           add_block(arena, n) != NULL;
+    if (!ledger_take(arena->account, n))
+        return false;
+    arena->reserved += n;
+    return true;
+}
+
+void arena_end_reserve(struct arena *arena)
+{
+    ledger_give(arena->account, arena->reserved);
+    arena->reserved = 0;
 }
 
 void *arena_array(struct arena *arena, size_t count, size_t size)

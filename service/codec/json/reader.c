@@ -165,6 +165,7 @@ static enum pv_code parse(struct arena *tree,
     json_error_t why;
     if (!arena_reserve(tree, tree_bytes(&seen, n)) || !parse_into(tree, text, n, json, &why))
         return pv_no_memory(err);
+    arena_end_reserve(tree);
     if (*json == NULL)
         return not_json(&why, err);
     if (!json_is_object(*json)) {
