@@ -7,6 +7,7 @@ stranger  the same for team "beta", which must see nothing of alpha's
 
 Environment: PROVISOR_BUILD (build directory, default build), PROVISOR_SHARED (default ../shared).
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -96,6 +97,13 @@ class Client:
         return problem
 
 
+def come_after_database():
+    """As ops/provisord.service and `run` have it: a scheduling group of its own, which weighs less than PostgreSQL's."""
+    os.setsid()
+    with contextlib.suppress(OSError):
+        pathlib.Path("/proc/self/autogroup").write_text("10")
+
+
 class Service:
     """provisord and its database; without one given, with a PostgreSQL of its own in the directory, not migrated."""
 
@@ -155,13 +163,14 @@ class Service:
     def command(self, *words, **more):
         return self.run(self.program, *words, env=self.env(**more))
 
-    def start(self, wait=True, stderr=None, **more):
+    def start(self, wait=True, stderr=None, after_database=False, **more):
         """more: environment settings such as PROVISOR_BODY_BYTES_MAX=1000."""
         if self.port is None:
             self.port = free_port()
         env = self.env(PROVISOR_LISTEN_PORT=self.port, **more)
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([str(self.program), "serve"], env=env, stdout=log, stderr=log if stderr is None else stderr)
+            self.process = subprocess.Popen([str(self.program), "serve"], env=env, stdout=log, stderr=log if stderr is None else stderr,
+                                            preexec_fn=come_after_database if after_database else None)
         if wait:
             self.wait_ready()
         return self

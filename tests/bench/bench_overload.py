@@ -66,7 +66,7 @@ def main():
     try:
         service.command("migrate")
         token = service.token("bench")
-        service.start()
+        service.start(after_database=True)
         load_sample(service, service.client(token), directory / "sample")
         for name, path in CALLS.items():
             missed += measure(name, Load(service.port, token, path, ADVICE), seconds)

@@ -57,6 +57,13 @@ def test_containers_have_limits(name):
     assert service["restart"] == "unless-stopped"
 
 
+def test_the_database_comes_before_the_service():
+    """For the processor of a machine that both are on."""
+    assert COMPOSE["services"]["provisord"]["cpu_shares"] < COMPOSE["services"]["database"].get("cpu_shares", 1024)
+    weight, = re.findall(r"^CPUWeight=(\d+)$", (OPS / "provisord.service").read_text(), re.M)
+    assert int(weight) < 100, "which PostgreSQL's unit has"
+
+
 def test_the_service_can_write_to_its_spool_only():
     service = COMPOSE["services"]["provisord"]
     assert service["read_only"] is True and service["cap_drop"] == ["ALL"] and "privileged" not in service

@@ -38,7 +38,7 @@ class Scene:
     def __init__(self, service, with_history=True):
         self.service = service
         self.red, self.blue = service.token("hostile"), service.token("quiet")
-        service.start()
+        service.start(after_database=True)
         self.hostile, self.quiet = service.client(self.red), service.client(self.blue)
         if with_history:
             for client, name in ((self.hostile, "hostile"), (self.quiet, "nightly-etl")):

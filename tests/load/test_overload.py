@@ -15,7 +15,7 @@ RUN = {"succeeded": True, "cores_per_executor": 2, "stages": [{"id": 0, "parents
 def test_three_times_what_it_can_do(make_service, path):
     service = make_service(PROVISOR_LOG_LEVEL="error")
     token = service.token("crowd")
-    service.start()
+    service.start(after_database=True)
     client = service.client(token)
     for size in (8, 16, 32, 64):
         for executors in (1, 2, 4, 8):
