@@ -242,7 +242,9 @@ static void raise_open_files(const struct config *config)
  * holds its own also while no thread has it. */
 static void check_connections(const struct config *config)
 {
-    enum { BACKGROUND_THREADS = 4 }; /* heart beat, watch of operations, fitter, housekeeping */
+    enum {
+        BACKGROUND_THREADS = 5
+    }; /* heart beat, watch of operations, fitter, housekeeping, tokens */
     int64_t wanted = config->io_workers + config->spare_workers + config->imports_max +
                      config->operation_workers + BACKGROUND_THREADS;
     if (config->database_connections < wanted)

@@ -32,6 +32,7 @@ static enum pv_code start_workers(struct http_server *server, struct pv_error *e
     duty_set_light((size_t)config->inline_body_bytes);
     server->io = workers_create("io", &io);
     server->compute = workers_create("compute", &compute);
+    server->renewals = workers_create("tokens", &single);
     server->exposition = workers_create("metrics", &single);
     server->listener.readiness = workers_create("readiness", &single);
     server->health.readiness = workers_create("health", &single);
@@ -39,9 +40,9 @@ static enum pv_code start_workers(struct http_server *server, struct pv_error *e
                                         (uint64_t)config->token_refusal_cache_ms * 1000000u);
     http_rate_init(&server->lookups, config->token_lookups_per_s);
     http_rate_init(&server->stranger_lines, config->log_unauthenticated_per_s);
-    if (server->io == NULL || server->compute == NULL || server->exposition == NULL ||
-        server->listener.readiness == NULL || server->health.readiness == NULL ||
-        server->tokens == NULL)
+    if (server->io == NULL || server->compute == NULL || server->renewals == NULL ||
+        server->exposition == NULL || server->listener.readiness == NULL ||
+        server->health.readiness == NULL || server->tokens == NULL)
         return pv_fail(err, PV_E_MEMORY, "cannot start the workers");
     return PV_OK;
 }
@@ -182,6 +183,7 @@ void http_server_close(struct http_server *server)
     workers_stop(server->compute);
     workers_destroy(server->io);
     workers_destroy(server->compute);
+    workers_destroy(server->renewals);
     workers_destroy(server->listener.readiness);
     workers_destroy(server->health.readiness);
     workers_destroy(server->exposition);

@@ -89,6 +89,7 @@ struct http_server {
     struct token_cache *tokens;
     struct workers *io;
     struct workers *compute;
+    struct workers *renewals;    /* of tokens: one thread, waits for PostgreSQL */
     struct workers *exposition;  /* /metrics: one thread, waits for nothing */
     struct arena metrics_arena;  /* of the text; this and the next two belong to that thread */
     struct strview metrics_text; /* as it was answered last; at NULL: never */

@@ -60,9 +60,7 @@ void token_renew(struct http_server *server, const char *token, const char *team
         return;
     renewal->server = server;
     memcpy(renewal->token, token, n);
-    /* Before the team's other jobs: it is to be over before the token lapses, and costs little. */
-    const struct workers_job job = {
-        .run = run_renewal, .argument = renewal, .goes_on = true, .owner = team};
-    if (workers_submit(server->io, &job) != WORKERS_ACCEPTED)
+    const struct workers_job job = {.run = run_renewal, .argument = renewal, .owner = team};
+    if (workers_submit(server->renewals, &job) != WORKERS_ACCEPTED)
         discard(renewal);
 }

@@ -13,8 +13,9 @@ enum pv_code token_look_up(struct http_server *server,
                            struct principal *who,
                            struct pv_error *err) PV_MUSTCHECK;
 
-/* The same on an io worker, while the requests of `team` go on with what is known. Where there is no
- * memory or no room in the queue nothing happens: somebody will ask when the token has lapsed. */
+/* The same on a thread of its own, however busy io workers are, while the requests of `team` go on
+ * with what is known. Where there is no memory or no room in the queue nothing happens: somebody
+ * will ask when the token has lapsed. */
 void token_renew(struct http_server *server, const char *token, const char *team);
 
 #endif

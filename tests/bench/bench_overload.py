@@ -3,8 +3,8 @@
 
 Prints, for stored advice and for dry runs, what was accepted (rate, and share of the peak), its latency, what was
 refused and how soon. Goals: at 3 times, the accepted within 500 ms (99th percentile), refusals within 20 ms; the rate
-of what is accepted within 10 % of its peak at every load. Exits with 1 where one is missed. The generator runs on the
-same cores.
+of what is accepted within 10 % of its peak at every load that is refused some, for each core that the generator, which
+runs on the same ones, leaves. Exits with 1 where one is missed.
 
     tests/bench/bench_overload.py [SECONDS]        of each load, default 10; PROVISOR_BUILD says which build
 """
@@ -29,20 +29,25 @@ ACCEPTED_MS, REFUSED_MS, OF_PEAK = 500, 20, 0.9
 def measure(name, load, seconds):
     """Prints the table of a call; answers what missed its goal."""
     capacity = load.capacity(max(2, seconds / 4))
-    print("\n%s: %.0f a second\n\n| load | accepted a second | of the peak | accepted p50, p99 (ms) | refused | refused p50, p99 (ms) |\n|---|---|---|---|---|---|"
-          % (name, capacity))
-    seen = {times: load.run(times * capacity, seconds) for times in (1, 2, 3, 4)}
-    peak = max(accepted(of)["in_time"] for of in seen.values()) / seconds
+    print("\n%s: %.0f a second\n\n| load | accepted a second | generator, cores | of the peak | accepted p50, p99 (ms) | refused | refused p50, p99 (ms) |"
+          "\n|---|---|---|---|---|---|---|" % (name, capacity))
+    seen, cores = {}, {}
+    for times in (1, 2, 3, 4):
+        seen[times] = load.run(times * capacity, seconds)
+        cores[times] = load.processor_s / seconds
+    # Accepted a second and core that the generator left; less was asked for than is possible where nothing was refused.
+    rate = {times: accepted(of)["in_time"] / seconds / (os.cpu_count() - cores[times]) for times, of in seen.items()}
+    peak = max(rate.values())
     missed = []
     for times, of in seen.items():
         a, r = accepted(of), refusals(of)
-        print("| %d | %.0f | %.2f | %.1f, %.1f | %d | %.1f, %.1f |"
-              % (times, a["in_time"] / seconds, a["in_time"] / seconds / peak, a["p50_ms"], a["p99_ms"], r["n"], r["p50_ms"], r["p99_ms"]))
+        print("| %d | %.0f | %.2f | %.2f | %.1f, %.1f | %d | %.1f, %.1f |"
+              % (times, a["in_time"] / seconds, cores[times], rate[times] / peak, a["p50_ms"], a["p99_ms"], r["n"], r["p50_ms"], r["p99_ms"]))
         lost = sum(other["n"] for status, other in of.items() if status not in (200, 201, 429, 503))
         if lost:
             missed.append("%s at %d times: %d without an answer, or another one" % (name, times, lost))
-        if a["in_time"] / seconds < OF_PEAK * peak:
-            missed.append("%s at %d times: %.2f of the peak" % (name, times, a["in_time"] / seconds / peak))
+        if r["n"] > 0 and rate[times] < OF_PEAK * peak:
+            missed.append("%s at %d times: %.2f of the peak" % (name, times, rate[times] / peak))
         if times <= 3 and a["p99_ms"] > ACCEPTED_MS:
             missed.append("%s at %d times: accepted within %.0f ms" % (name, times, a["p99_ms"]))
         if times <= 3 and r["p99_ms"] > REFUSED_MS:
