@@ -135,6 +135,14 @@ def test_the_quiet_team_is_served_as_before(scene, name):
     endure(scene, name)
 
 
+def test_what_the_machine_does_to_the_quiet_team(scene):
+    """For comparison, without a bound: the same bytes, sent to a process that has nothing to do with the service."""
+    with Attack(scene, "other_server") as attack:
+        seen, highest = look_closely(scene, tuple(probe.CALLS), SECONDS)
+    say("other_server", seen, scene.idle, attack.statuses, highest)
+    assert not [refused for *_, refused in seen.values() if refused]
+
+
 def test_operations_of_another_team_begin_within_a_slice(scene):
     small = {"kind": "geo", "workload": {"workflows": 5, "sizes": [{"share": 1, "task_range": [4, 10]}]}, "topology": {"cluster_count": 5},
              "policies": [{"policy": "spark"}], "arrival_rates_per_s": [0.05], "repetitions": 1}

@@ -15,8 +15,8 @@
 #include "threads/clock.h"
 #include "threads/cond.h"
 
-/* Requests come first: about a tenth of the weight of a thread that serves them. */
-enum { NICENESS = 10 };
+/* Requests come first: a seventh of the weight of a thread that serves them (worker_niceness). */
+enum { NICENESS = 19 };
 
 struct fitter {
     struct api *api;
