@@ -11,8 +11,8 @@
  * kept, by a key of this process. A revoked token dies within the time to live, which counts from the
  * moment the question was asked; one that expires dies when it does.
  *
- * After half of its time one caller after another, not all at once, is told to ask again: a token
- * that is used lapses only where nobody answers, and so no request waits for its renewal.
+ * After half of its time one caller at a time is to renew it (http/token_lookup.h): a token that is
+ * used lapses only where the database does not answer, so no request waits for the renewal.
  *
  * A token that was false is kept for a while, too, in a place of its own: false tokens push out no
  * valid one, and the same one again and again costs one question. Nobody can know a token before it is
@@ -25,7 +25,7 @@ struct token_cache;
 enum token_verdict {
     TOKEN_UNKNOWN,
     TOKEN_VALID,
-    TOKEN_DUE,    /* valid, and to be asked for again by who is told so */
+    TOKEN_DUE,    /* valid; this caller is to renew it */
     TOKEN_LAPSED, /* it was valid when it was last asked for, which is too long ago */
     TOKEN_FALSE
 };

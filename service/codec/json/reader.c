@@ -130,11 +130,13 @@ static bool
 parse_into(struct arena *tree, const char *text, size_t n, json_t **json, json_error_t *why)
 {
     parsing.tree = tree;
-    bool enough = setjmp(parsing.no_memory) == 0;
-    if (enough)
-        *json = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, why);
+    if (setjmp(parsing.no_memory) != 0) {
+        parsing.tree = NULL;
+        return false;
+    }
+    *json = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, why);
     parsing.tree = NULL;
-    return enough;
+    return true;
 }
 
 static enum pv_code not_json(const json_error_t *why, struct pv_error *err)
