@@ -180,8 +180,7 @@ def test_a_team_has_no_more_places_than_leave_room_for_others(narrow):
 
 def test_a_sixth_team_has_its_turn_whatever_five_others_ask_for(make_service):
     """One after the other they queue more long work than the process has places; who has none is soon begun and done."""
-    service = lab(make_service(PROVISOR_OPERATION_WORKERS=2, PROVISOR_OPERATION_SLICE_MS=100, PROVISOR_OPERATION_PAUSED_MAX=8,
-                               PROVISOR_OPERATION_LEASE_S=1))
+    service = lab(make_service(PROVISOR_OPERATION_WORKERS=2, PROVISOR_OPERATION_SLICE_MS=100, PROVISOR_OPERATION_PAUSED_MAX=8))
     greedy = ["t1", "t2", "t3", "t4", "t5"]
     quiet = [service.token(team) for team in greedy + ["quiet"]][-1]
     service.start()
@@ -195,7 +194,7 @@ def test_a_sixth_team_has_its_turn_whatever_five_others_ask_for(make_service):
         for _ in range(10):
             table.queue(team, {"steps": 1000000, "step_ms": 5})
         wait_until(lambda: places(team) >= (4 if team == "t1" else 1))
-        time.sleep(0.8)  # beats, at each of which it would take another place if it could
+        time.sleep(1.2)  # beats, at each of which it would take another place if it could
     assert [places(team) for team in greedy] == [4, 1, 1, 1, 1]
     seen = wait_for(quiet, table.queue("quiet", {"steps": 3, "step_ms": 5}))
     assert (seen["status"], seen["attempt"]) == ("succeeded", 1)
