@@ -37,8 +37,8 @@ LIGHT = {"cluster": {"executors": 1, "cores_per_executor": 2},
          "jobs": [{"name": "A", "deadline_s": 5, "stages": [{"id": 0, "task_durations_s": [1, 2, 3]}]}]}
 
 
-def post(client, body):
-    return client.request("POST", "/v1/feasibility", 200, data=body, headers={"Content-Type": "application/json"}, timeout=120)
+def post(client, body, status=200):
+    return client.request("POST", "/v1/feasibility", status, data=body, headers={"Content-Type": "application/json"}, timeout=120)
 
 
 def test_light_requests_pass_heavy_ones(narrow):
@@ -46,7 +46,8 @@ def test_light_requests_pass_heavy_ones(narrow):
     began = time.monotonic()
     post(client, heavy_body(0))
     alone = time.monotonic() - began
-    crowd = [threading.Thread(target=post, args=(narrow.client(narrow.alpha_token), heavy_body(i))) for i in range(1, 7)]
+    crowd = [threading.Thread(target=post, args=(narrow.client(narrow.alpha_token), heavy_body(i), {200, 503}))
+             for i in range(1, 7)]  # the last may not be in time
     for thread in crowd:
         thread.start()
     time.sleep(alone / 2)
