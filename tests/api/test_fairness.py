@@ -154,10 +154,10 @@ def connect(service, token, target="/v1/applications", headers=""):
     return s
 
 
-def wait_until(holds):
+def wait_until(holds, evidence=lambda: "waited in vain"):
     end = time.monotonic() + PATIENCE
     while not holds():
-        assert time.monotonic() < end
+        assert time.monotonic() < end, evidence()
         time.sleep(0.02)
 
 
@@ -191,7 +191,9 @@ def test_a_team_with_all_connections_keeps_nobody_else_out(crowded):
     for _ in range(40):
         quiet.append(connect(crowded, crowded.beta_token))
         assert read_answer(quiet[-1])[0] == 200
-    wait_until(lambda: sum(map(has_ended, idle)) >= 20)
+    wait_until(lambda: sum(map(has_ended, idle)) >= 20,
+               lambda: [sum(map(has_ended, s)) for s in (idle, held, quiet)] + [crowded.metric("provisor_" + m) for m in
+                                                                                    ('http_connections', 'resource_held{resource="connections"}')])
     assert not any(map(has_ended, held + quiet))
     for s in quiet[1:]:
         s.close()
