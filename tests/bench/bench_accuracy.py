@@ -37,11 +37,12 @@ def read_peers(path):
 
 
 def run_protocols(tables):
-    """Ours in the same shape, and coverage {(protocol, application): [(level, share, width)]}."""
+    """Ours in the same shape, coverage {(protocol, application): [(level, share, width)]}, and by place {(place, level or least
+    promise): [(protocol, share or promised, width or held, rows)]}."""
     out = subprocess.run([str(BUILD / "tests" / "golden" / "protocols")] + [str(t) for t in tables], check=True,
                          stdout=subprocess.PIPE, text=True).stdout
     errors, coverage = collections.defaultdict(lambda: collections.defaultdict(dict)), collections.defaultdict(list)
-    impossible = set()
+    impossible, places, promises = set(), collections.defaultdict(list), collections.defaultdict(list)
     for line in out.splitlines():
         what, protocol, application, *rest = line.split(",")
         if what == "error" and int(rest[4]) == int(rest[5]):
@@ -50,9 +51,13 @@ def run_protocols(tables):
             errors[protocol][rest[0]][application] = [float(x) for x in rest[1:4]]
             if int(rest[4]) > 0:
                 impossible.add((protocol, rest[0], application))
-        else:
+        elif what == "coverage":
             coverage[protocol, application].append(tuple(float(x) for x in rest[:3]))
-    return errors, impossible, coverage
+        elif what == "place":
+            places[rest[0], float(rest[1])].append((protocol, *(float(x) for x in rest[2:])))
+        else:
+            promises[rest[0], float(rest[1])].append((protocol, *(float(x) for x in rest[2:])))
+    return errors, impossible, coverage, places, promises
 
 
 def print_row(name, cells, applications, marked=lambda a: False):
@@ -88,16 +93,52 @@ def print_coverage(coverage, applications):
             print("| %s | %.0f %% | %s | %.1f %% |" % (protocol, 100 * columns[0][level][0], " | ".join(cells), 100 * mean))
 
 
+def mean(rows, column):
+    """Over the rows of all protocols that hold runs of one place out."""
+    return sum(r[column] * r[-1] for r in rows) / sum(r[-1] for r in rows)
+
+
+ONCE = ("A", "B", "D", "B-others")  # A4 and B-interior are parts of others
+
+
+def print_places(places):
+    print("\n## Coverage by place\n")
+    print("Where the rows lie from the runs of their context: between executor counts that ran, below the least, above the most, or of a\nlarger problem. "
+          "All rows of A, B, D and B-others.\n")
+    print("| place | nominal | inside | median width | rows |\n|---|---|---|---|---|")
+    for place in ("between", "above", "below", "larger"):
+        for level in (0.8, 0.9, 0.95):
+            rows = [r for r in places.get((place, level), []) if r[0] in ONCE]
+            if rows:
+                print("| %s | %.0f %% | %.1f %% | %.2f | %d |" % (place, 100 * level, 100 * mean(rows, 1), mean(rows, 2), sum(r[-1] for r in rows)))
+
+
+def print_promises(promises):
+    print("\n## Probabilities of deadlines\n")
+    print("Promised on the average and held, for deadlines at tenths of the measured times of a context, by what was promised.\n")
+    leasts = sorted({least for _, least in promises})
+    print("| place | %s |" % " | ".join("%.2f and more" % least for least in leasts))
+    print("|---|%s" % ("---|" * len(leasts)))
+    for place in ("between", "above", "below", "larger"):
+        cells = []
+        for least in leasts:
+            rows = [r for r in promises.get((place, least), []) if r[0] in ONCE]
+            cells.append("%.2f: %.2f (%d)" % (mean(rows, 1), mean(rows, 2), sum(r[-1] for r in rows)) if rows else "")
+        print("| %s | %s |" % (place, " | ".join(cells)))
+
+
 def main():
     tables = [pathlib.Path(a) for a in sys.argv[1:]] or sorted((SHARED / "data" / "c3o").glob("*.tsv"))
     if not tables:
         sys.exit("no tables of runs: set PROVISOR_SHARED to the shared data")
     applications = [t.name.split(".")[0] for t in tables]
     peers = read_peers(SHARED / "data" / "prediction-protocol.md")
-    errors, impossible, coverage = run_protocols(tables)
+    errors, impossible, coverage, places, promises = run_protocols(tables)
     for protocol, ours in errors.items():
         print_errors(protocol, ours, peers.get(protocol, {}), impossible, applications)
     print_coverage(coverage, applications)
+    print_places(places)
+    print_promises(promises)
 
 
 if __name__ == "__main__":

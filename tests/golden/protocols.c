@@ -7,11 +7,15 @@
  *
  *     error,PROTOCOL,APPLICATION,MODEL,MAPE,MEDIAN,P90,IMPOSSIBLE,TESTED
  *     coverage,PROTOCOL,APPLICATION,LEVEL,SHARE,WIDTH,TESTED
+ *     place,PROTOCOL,APPLICATION,PLACE,LEVEL,SHARE,WIDTH,TESTED
+ *     reliability,PROTOCOL,APPLICATION,PLACE,LEAST,PROMISED,HELD,TESTED
  *
  * Errors are absolute percentage errors over all test rows; IMPOSSIBLE counts predictions that were
  * not positive, or missing, which are scored as 0 s. MODEL is "noise" (the median of the row's own
  * cell), a kind, or "auto". Coverage is that of auto's intervals, WIDTH the median of their upper
- * over their lower end. What a model is fitted to never holds a row that it is tested on.
+ * over their lower end; PLACE says where the row lies from those known. Reliability is of the
+ * probability to meet a deadline, for deadlines at tenths of the times of the row's group, in bins of
+ * what was promised that begin at LEAST. What a model is fitted to never holds a row that it is tested on.
  */
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -20,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/scaling/history/label_traits.h"
 #include "core/scaling/model/predict.h"
 #include "core/scaling/selection/selection.h"
 #include "public_runs.h"
@@ -44,10 +49,25 @@ struct coverage {
     size_t n;
 };
 
+enum place { KNOWN, BETWEEN, BELOW, ABOVE, LARGER, PLACES };
+static const char *const place_names[PLACES] = {"known", "between", "below", "above", "larger"};
+
+enum { BINS = 7 };
+static const double bins[BINS] = {0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95};
+
+/* Of deadlines promised with a probability in a bin. */
+struct reliability {
+    double promised;
+    double held;
+    size_t n;
+};
+
 static struct {
     struct counter_map tallies[MODELS_MAX];
     size_t n;
     struct coverage coverages[LEVELS];
+    struct coverage places[PLACES][LEVELS];
+    struct reliability reliabilities[PLACES][BINS];
 } board;
 
 static void clear_board(void)
@@ -56,6 +76,12 @@ static void clear_board(void)
         board.tallies[k].n = board.tallies[k].impossible = 0;
     for (size_t l = 0; l < LEVELS; l++)
         board.coverages[l].n = board.coverages[l].inside = 0;
+    for (size_t p = 0; p < PLACES; p++) {
+        for (size_t l = 0; l < LEVELS; l++)
+            board.places[p][l].n = board.places[p][l].inside = 0;
+        for (size_t b = 0; b < BINS; b++)
+            board.reliabilities[p][b] = (struct reliability){.n = 0};
+    }
     board.n = 0;
 }
 
@@ -93,6 +119,21 @@ static double percentile(const double sorted[], size_t n, double share)
     return sorted[below] + (at - (double)below) * (above - sorted[below]);
 }
 
+static void print_coverage(const char *what,
+                           const char *protocol,
+                           const char *application,
+                           const char *place,
+                           size_t level,
+                           struct coverage *c)
+{
+    if (c->n == 0)
+        return;
+    qsort(c->widths, c->n, sizeof *c->widths, ascending);
+    printf("%s,%s,%s,%s%s%.2f,%.4f,%.4f,%zu\n", what, protocol, application, place,
+           place[0] == '\0' ? "" : ",", levels[level], (double)c->inside / (double)c->n,
+           percentile(c->widths, c->n, 0.5), c->n);
+}
+
 static void print_board(const char *protocol, const char *application)
 {
     for (size_t k = 0; k < board.n; k++) {
@@ -105,13 +146,18 @@ static void print_board(const char *protocol, const char *application)
                percentile(tally->errors, tally->n, 0.5), percentile(tally->errors, tally->n, 0.9),
                tally->impossible, tally->n);
     }
-    for (size_t l = 0; l < LEVELS; l++) {
-        struct coverage *c = &board.coverages[l];
-        if (c->n == 0)
-            continue;
-        qsort(c->widths, c->n, sizeof *c->widths, ascending);
-        printf("coverage,%s,%s,%.2f,%.4f,%.4f,%zu\n", protocol, application, levels[l],
-               (double)c->inside / (double)c->n, percentile(c->widths, c->n, 0.5), c->n);
+    for (size_t l = 0; l < LEVELS; l++)
+        print_coverage("coverage", protocol, application, "", l, &board.coverages[l]);
+    for (size_t p = 0; p < PLACES; p++) {
+        for (size_t l = 0; l < LEVELS; l++)
+            print_coverage("place", protocol, application, place_names[p], l, &board.places[p][l]);
+        for (size_t b = 0; b < BINS; b++) {
+            const struct reliability *r = &board.reliabilities[p][b];
+            if (r->n > 0)
+                printf("reliability,%s,%s,%s,%.2f,%.4f,%.4f,%zu\n", protocol, application,
+                       place_names[p], bins[b], r->promised / (double)r->n, r->held / (double)r->n,
+                       r->n);
+        }
     }
 }
 
@@ -122,25 +168,91 @@ struct fold {
     size_t n_known;
     const struct public_run *asked[ROWS_MAX];
     size_t n_asked;
+    size_t n_labels;
     bool pooled; /* known runs of other groups than that of the asked are runs of other labels */
 };
 
 static struct fold fold;
 
+/* Where the row lies from the known rows of its context: of all sizes, as model_predict sees it. */
+static enum place place_of(const struct public_run *run)
+{
+    double least = (double)INFINITY;
+    double most = 0;
+    double largest = 0;
+    bool known = false;
+    for (size_t i = 0; i < fold.n_known; i++) {
+        const struct public_run *other = fold.known[i];
+        if (fold.pooled && other->group != run->group)
+            continue;
+        least = fmin(least, other->executors);
+        most = fmax(most, other->executors);
+        largest = fmax(largest, other->problem_size);
+        known = known || other->executors == run->executors;
+    }
+    return run->problem_size > largest ? LARGER
+           : run->executors < least    ? BELOW
+           : run->executors > most     ? ABOVE
+           : known                     ? KNOWN
+                                       : BETWEEN;
+}
+
+static void count_inside(struct coverage *c, const double interval_s[2], double duration_s)
+{
+    bool unbounded = isnan(interval_s[1]);
+    double low = isnan(interval_s[0]) ? 0 : interval_s[0];
+    c->inside += low <= duration_s && (unbounded || duration_s <= interval_s[1]);
+    if (c->n < ROWS_MAX)
+        c->widths[c->n++] = unbounded || !(low > 0) ? (double)INFINITY : interval_s[1] / low;
+}
+
 static void score_intervals(const struct model *model, const struct public_run *run)
 {
+    enum place place = place_of(run);
     for (size_t l = 0; l < LEVELS; l++) {
         struct model_prediction there;
         struct model_spread spread = model_spread(model, levels[l]);
-        struct coverage *c = &board.coverages[l];
         model_predict(model, &spread, run->problem_size, run->executors, &there);
-        bool unbounded = isnan(there.interval_s[1]);
-        double low = isnan(there.interval_s[0]) ? 0 : there.interval_s[0];
-        c->inside +=
-            low <= run->duration_s && (unbounded || run->duration_s <= there.interval_s[1]);
-        if (c->n < ROWS_MAX)
-            c->widths[c->n++] =
-                unbounded || !(low > 0) ? (double)INFINITY : there.interval_s[1] / low;
+        count_inside(&board.coverages[l], there.interval_s, run->duration_s);
+        count_inside(&board.places[place][l], there.interval_s, run->duration_s);
+    }
+}
+
+/* The times of the row's group, known and asked for. */
+static size_t gather_times(const struct public_run *run, double times[2 * ROWS_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < fold.n_known; i++)
+        if (fold.known[i]->group == run->group)
+            times[n++] = fold.known[i]->duration_s;
+    for (size_t i = 0; i < fold.n_asked; i++)
+        if (fold.asked[i]->group == run->group)
+            times[n++] = fold.asked[i]->duration_s;
+    qsort(times, n, sizeof *times, ascending);
+    return n;
+}
+
+static void score_deadlines(const struct model *model, const struct public_run *run)
+{
+    static double times[2 * ROWS_MAX];
+    enum place place = place_of(run);
+    size_t n = gather_times(run, times);
+    struct predictive predictive;
+    if (!model_predictive(model, run->problem_size, run->executors, &predictive))
+        return;
+    for (int tenth = 1; tenth < 10; tenth++) {
+        /* Between two times, so that no deadline is one of them. */
+        double deadline_s = percentile(times, n, tenth / 10.0) * 1.0001;
+        double promised = predictive_probability(&predictive, deadline_s);
+        size_t bin = BINS - 1;
+        if (isnan(promised))
+            continue;
+        while (bins[bin] > promised)
+            bin--;
+        struct reliability *r = &board.reliabilities[place][bin];
+        r->promised += promised;
+        r->held += run->duration_s <= deadline_s;
+        r->n++;
     }
 }
 
@@ -153,8 +265,10 @@ static void score_model(const char *name, const struct model *model)
         if (model != NULL)
             model_predict(model, &none, run->problem_size, run->executors, &there);
         note_error(name, there.duration_s, run->duration_s);
-        if (model != NULL && strcmp(name, "auto") == 0)
-            score_intervals(model, run);
+        if (model == NULL || strcmp(name, "auto") != 0)
+            continue;
+        score_intervals(model, run);
+        score_deadlines(model, run);
     }
 }
 
@@ -174,6 +288,18 @@ static void score_noise(void)
     }
 }
 
+/* All labels, whatever they explain. */
+static enum pv_code set_traits(struct observation rows[], struct arena *arena, struct pv_error *err)
+{
+    static struct run_label_list labels[ROWS_MAX];
+    struct strview keys[1 + PUBLIC_INPUTS_MAX];
+    for (size_t i = 0; i < fold.n_known; i++)
+        labels[i] = (struct run_label_list){fold.known[i]->labels, fold.n_labels};
+    for (size_t k = 0; k < fold.n_labels; k++)
+        keys[k] = labels[0].labels[k].key;
+    return label_traits_set(rows, labels, fold.n_known, keys, fold.n_labels, arena, err);
+}
+
 static bool score_fold(void)
 {
     static struct observation rows[ROWS_MAX];
@@ -187,7 +313,9 @@ static bool score_fold(void)
             rows[i].context = (unsigned)fold.known[i]->group + 2;
     }
     arena_init(&arena, 0);
-    enum pv_code code = model_select(rows, fold.n_known, &arena, &selection, &err);
+    enum pv_code code = fold.pooled ? set_traits(rows, &arena, &err) : PV_OK;
+    if (code == PV_OK)
+        code = model_select(rows, fold.n_known, &arena, &selection, &err);
     if (code == PV_OK) {
         score_noise();
         for (size_t k = 0; k < selection.n; k++) {
@@ -343,6 +471,7 @@ static bool score_pooled(const struct public_table *table)
     for (size_t group = 0; group < table->groups; group++)
         numbers[group] = has_all_scales(table, group) ? number_of(table, group) : SIZE_MAX;
     fold.pooled = true;
+    fold.n_labels = table->n_labels;
     for (size_t f = 0; good && f < SCALES; f++)
         good = score_rotation(table, numbers, f);
     fold.pooled = false;

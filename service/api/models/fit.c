@@ -4,6 +4,7 @@
 #include "api/shared/reply.h"
 #include "codec/models/fit.h"
 #include "codec/models/model.h"
+#include "core/scaling/history/label_traits.h"
 #include "core/scaling/selection/selection.h"
 
 static const char *const no_parameters[] = {NULL};
@@ -17,7 +18,11 @@ static enum pv_code decode_fit(const struct config *config,
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_body_open(config, request, &body, err));
     codec_model_fit_decode(&body.top, (size_t)config->observations_max, sent);
-    return codec_close(&body);
+    enum pv_code code = PV_OK;
+    if (sent->labels != NULL) /* which point into the body */
+        code = label_traits_set_all(sent->rows, sent->labels, sent->n, request->arena, err);
+    enum pv_code closed = codec_close(&body);
+    return closed == PV_OK ? code : closed;
 }
 
 /* What the core says of observations concerns them as a whole. */

@@ -140,6 +140,8 @@ static void decode_labels(const struct codec_node *node,
         struct codec_node item = codec_item(observations, i);
         given[i] = decode_set(&item);
     }
+    if (asked.n > 0)
+        request->labels = given;
     if (asked.n > 0 && assign(&asked, given, sorted, request) == 0)
         codec_fault_member(node, "labels", "not_found", "no observation has these labels");
 }

@@ -3,6 +3,7 @@
 
 #include "base/json_writer.h"
 #include "codec/json/shape.h"
+#include "core/scaling/history/explaining_labels.h"
 #include "core/scaling/model/fit_types.h"
 #include "core/scaling/selection/selection.h"
 
@@ -15,6 +16,8 @@ struct codec_model_fit {
     enum model_weights weights;
     struct observation *rows;
     size_t n;
+    const struct run_label_list *labels; /* of each row, until the body is closed; NULL: they make
+                                          * no difference */
 };
 
 /*

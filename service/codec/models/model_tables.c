@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/scaling/laws/deviations.h"
 #include "core/scaling/laws/kinds.h"
 
 /* --- the kind --- */
@@ -47,6 +48,19 @@ static void encode_knots(struct writer *w, const struct model_tables *tables)
     writer_end_array(w);
 }
 
+static void encode_deviations(struct writer *w, const struct model_tables *tables)
+{
+    writer_member_array(w, "deviations");
+    for (size_t i = 0; i < tables->n_deviations; i++) {
+        writer_begin_array(w);
+        writer_number(w, tables->deviations[i].problem_size);
+        writer_number(w, tables->deviations[i].executors);
+        writer_number(w, tables->deviations[i].coefficient);
+        writer_end_array(w);
+    }
+    writer_end_array(w);
+}
+
 static void encode_component(struct writer *w, const struct model_component *component)
 {
     const struct model_law *law = &component->law;
@@ -78,47 +92,83 @@ void codec_model_tables_encode(struct writer *w, const struct model *model)
             encode_component(w, &tables->components[i]);
         writer_end_array(w);
     }
+    if ((has & MODEL_HAS_DEVIATIONS) != 0)
+        encode_deviations(w, tables);
     writer_end_object(w);
 }
 
 /* --- in --- */
 
-static void decode_knot(const struct codec_node *item, struct model_knot *knot)
+/* A place and what holds there: [problem_size, executors, number]. */
+struct table_row {
+    double problem_size;
+    double executors;
+    double number;
+};
+
+static void decode_row(
+    const struct codec_node *item, const char *what, double low, double high, struct table_row *row)
 {
     struct codec_node at[3];
     if (!json_is_array(item->json) || json_array_size(item->json) != 3) {
-        codec_fault(item, "wrong_type", "must be [problem_size, executors, duration_s]");
+        codec_fault(item, "wrong_type", "must be [problem_size, executors, %s]", what);
         return;
     }
     for (size_t i = 0; i < 3; i++)
         at[i] = codec_item(item, i);
-    knot->problem_size = codec_as_number(&at[0], CODEC_REQUIRED, 1, CODEC_PROBLEM_SIZE_MAX);
-    knot->executors = codec_as_number(&at[1], CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
-    knot->duration_s = codec_as_number(&at[2], CODEC_REQUIRED, 1e-12, MODEL_NUMBER_MAX);
+    row->problem_size = codec_as_number(&at[0], CODEC_REQUIRED, 1, CODEC_PROBLEM_SIZE_MAX);
+    row->executors = codec_as_number(&at[1], CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
+    row->number = codec_as_number(&at[2], CODEC_REQUIRED, low, high);
 }
 
-static bool ascends(const struct model_knot *a, const struct model_knot *b)
+static void check_ascent(const struct codec_node *item,
+                         const struct table_row *before,
+                         const struct table_row *row)
 {
-    return a->problem_size < b->problem_size ||
-           (!(a->problem_size > b->problem_size) && a->executors < b->executors);
+    if (before->problem_size < row->problem_size ||
+        (!(before->problem_size > row->problem_size) && before->executors < row->executors))
+        return;
+    codec_fault(item, "out_of_range",
+                "must come after the one before: by problem_size, then by executors");
 }
 
 static void decode_knots(const struct codec_node *node, struct model_tables *tables)
 {
     struct codec_node list;
+    struct table_row before = {0, 0, 0};
     size_t n;
     struct model_knot *knots =
         codec_list(node, "knots", CODEC_REQUIRED, 1, MODEL_KNOTS_MAX, sizeof *knots, &list, &n);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
-        decode_knot(&item, &knots[i]);
-        if (i > 0 && !ascends(&knots[i - 1], &knots[i]))
-            codec_fault(&item, "out_of_range",
-                        "must come after the one before: by problem_size, "
-                        "then by executors");
+        struct table_row row = {0, 0, 0};
+        decode_row(&item, "duration_s", 1e-12, MODEL_NUMBER_MAX, &row);
+        check_ascent(&item, &before, &row);
+        knots[i] = (struct model_knot){row.problem_size, row.executors, row.number};
+        before = row;
     }
     tables->knots = knots;
     tables->n_knots = n;
+}
+
+/* Models of earlier versions have none. */
+static void decode_deviations(const struct codec_node *node, struct model_tables *tables)
+{
+    struct codec_node list;
+    struct table_row before = {0, 0, 0};
+    size_t n;
+    struct model_deviation *deviations = codec_list(node, "deviations", CODEC_OPTIONAL, 0,
+                                                    DEVIATIONS_MAX, sizeof *deviations, &list, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        struct table_row row = {0, 0, 0};
+        decode_row(&item, "coefficient", -MODEL_NUMBER_MAX, MODEL_NUMBER_MAX, &row);
+        check_ascent(&item, &before, &row);
+        deviations[i] = (struct model_deviation){row.problem_size, row.executors, row.number};
+        before = row;
+    }
+    tables->deviations = deviations;
+    tables->n_deviations = n;
 }
 
 static void decode_numbers(const struct codec_node *node, struct model_law *law)
@@ -178,8 +228,8 @@ static void decode_components(const struct codec_node *node, struct model_tables
 
 void codec_model_tables_decode(const struct codec_node *node, struct model *model)
 {
-    static const char *const known[] = {"knots", "components", NULL};
-    static const unsigned bits[] = {MODEL_HAS_KNOTS, MODEL_HAS_COMPONENTS};
+    static const char *const known[] = {"knots", "components", "deviations", NULL};
+    static const unsigned bits[] = {MODEL_HAS_KNOTS, MODEL_HAS_COMPONENTS, MODEL_HAS_DEVIATIONS};
     unsigned has = model->kind->tables;
     if (has == 0 && codec_present(node, "tables"))
         codec_fault_member(node, "tables", "conflict", "%s has none", model->kind->name);
@@ -189,7 +239,7 @@ void codec_model_tables_decode(const struct codec_node *node, struct model *mode
     if (tables.json == NULL)
         return;
     codec_refuse_unknown(&tables, known);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
         if ((has & bits[i]) == 0 && json_object_get(tables.json, known[i]) != NULL)
             codec_fault_member(&tables, known[i], "unknown_field", "%s has no such table",
                                model->kind->name);
@@ -197,4 +247,6 @@ void codec_model_tables_decode(const struct codec_node *node, struct model *mode
         decode_knots(&tables, &model->tables);
     if ((has & MODEL_HAS_COMPONENTS) != 0)
         decode_components(&tables, &model->tables);
+    if ((has & MODEL_HAS_DEVIATIONS) != 0)
+        decode_deviations(&tables, &model->tables);
 }

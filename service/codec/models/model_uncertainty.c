@@ -106,36 +106,49 @@ static void decode_table(const struct codec_node *node, const char *key, struct 
 
 /* --- scores and observed values --- */
 
-#define U struct model_uncertainty
-static const struct {
-    const char *key;
-    size_t at;
-} score_tables[] = {{"seen", offsetof(U, seen)},
-                    {"new_executors", offsetof(U, new_executors)},
-                    {"new_problem_sizes", offsetof(U, new_sizes)}};
-enum { SCORE_TABLES = sizeof score_tables / sizeof *score_tables };
+static void encode_scale(struct writer *w, const char *key, const struct model_error_scale *scale)
+{
+    if (!writer_member_object_or_null(w, key, scale->freedom > 0))
+        return;
+    writer_member_numbers(w, "values", NULL, 0);
+    writer_member_numbers(w, "levels", NULL, 0);
+    writer_member_number(w, "spread", scale->std);
+    writer_member_number(w, "degrees_of_freedom", scale->freedom);
+    writer_end_object(w);
+}
 
 static void encode_scores(struct writer *w, const void *object, const void *context)
 {
-    const char *u = (const char *)&((const struct model *)object)->uncertainty;
+    const struct model_uncertainty *u = &((const struct model *)object)->uncertainty;
     (void)context;
     writer_member_object(w, "scores");
-    for (size_t i = 0; i < SCORE_TABLES; i++)
-        encode_table(w, score_tables[i].key, (const void *)(u + score_tables[i].at));
+    encode_table(w, "seen", &u->seen);
+    encode_scale(w, "new_executors", &u->new_executors);
+    encode_scale(w, "new_problem_sizes", &u->new_sizes);
     writer_end_object(w);
+}
+
+/* Tables that earlier versions wrote have scores, too; what counts of them is their scale. */
+static void
+decode_scale(const struct codec_node *node, const char *key, struct model_error_scale *scale)
+{
+    struct score_table table;
+    decode_table(node, key, &table);
+    *scale = (struct model_error_scale){table.spread, table.freedom};
 }
 
 static void decode_scores(const struct codec_node *node, const void *limits, void *object)
 {
     static const char *const known[] = {"seen", "new_executors", "new_problem_sizes", NULL};
-    char *u = (char *)&((struct model *)object)->uncertainty;
+    struct model_uncertainty *u = &((struct model *)object)->uncertainty;
     (void)limits;
     struct codec_node scores = codec_object(node, "scores", CODEC_REQUIRED);
     if (scores.json == NULL)
         return;
     codec_refuse_unknown(&scores, known);
-    for (size_t i = 0; i < SCORE_TABLES; i++)
-        decode_table(&scores, score_tables[i].key, (void *)(u + score_tables[i].at));
+    decode_table(&scores, "seen", &u->seen);
+    decode_scale(&scores, "new_executors", &u->new_executors);
+    decode_scale(&scores, "new_problem_sizes", &u->new_sizes);
 }
 
 static void encode_observed(struct writer *w, const void *object, const void *context)
@@ -175,6 +188,8 @@ static const struct shape_member members[] = {
     {"degrees_of_freedom", SHAPE_NUMBER(T, uncertainty.freedom), .flags = REQUIRED,
      .high = CODEC_COUNT_MAX},
     {"residual_std", SHAPE_NUMBER(T, uncertainty.residual_std), .flags = CODEC_NULLABLE,
+     .high = MODEL_NUMBER_MAX},
+    {"repetition_std", SHAPE_NUMBER(T, uncertainty.repetition_std), .flags = CODEC_NULLABLE,
      .high = MODEL_NUMBER_MAX},
     {"relative", SHAPE_BOOLEAN(T, uncertainty.relative)},
     /* Stage measures need not know what they were of. */

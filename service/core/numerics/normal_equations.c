@@ -83,7 +83,9 @@ static bool is_optimal(const struct gram *gram, const size_t at[], size_t n, con
 double gram_solve(const struct gram *gram, double b[])
 {
     /* All columns, then all but one .. : mostly the first that is >= 0 is the minimum already. */
-    static const unsigned char sets[] = {15, 7, 11, 13, 14, 3, 5, 6, 9, 10, 12, 1, 2, 4, 8};
+    static const unsigned char sets[] = {31, 15, 23, 27, 29, 30, 7, 11, 13, 14, 19,
+                                         21, 22, 25, 26, 28, 3,  5, 6,  9,  10, 12,
+                                         17, 18, 20, 24, 1,  2,  4, 8,  16};
     double best = gram->yy;
     for (size_t j = 0; j < gram->k; j++)
         b[j] = 0;

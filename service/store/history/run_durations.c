@@ -24,6 +24,8 @@ static enum pv_code read_list(const PGresult *result,
         all.rows[i] =
             model_seen((double)problem_size, (double)executors, duration_s, initialization_s);
         all.evidence[i] = run_evidence_read(&row, executors, duration_s);
+        /* Stages and cores are known from an event log, in which executors have been counted. */
+        all.rows[i].executors_counted = all.evidence[i].replayable;
         PV_TRY(row_done(&row, err));
     }
     *observations = all;

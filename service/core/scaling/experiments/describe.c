@@ -129,10 +129,10 @@ static void expect_score(struct model_uncertainty *u, double score)
 
 /* A value of its own on an axis closes a gap, and is one more to be left out: with the error that
  * the others had. */
-static void expect_value(struct gap_axis *axis, double value, struct score_table *table)
+static void expect_value(struct gap_axis *axis, double value, struct model_error_scale *scale)
 {
-    if (table->n > 0 && gap_at(axis, value) > 0)
-        score_table_add(table, table->spread);
+    if (scale->freedom > 0 && gap_at(axis, value) > 0)
+        scale->freedom++;
     gap_axis_add(axis, value);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/order.h"
 #include "base/plural.h"
+#include "core/scaling/history/label_traits.h"
 
 static enum pv_code label_group_describe(const struct label_groups *groups,
                                          const struct run_label_list *labels,
@@ -23,14 +24,18 @@ static enum pv_code label_group_describe(const struct label_groups *groups,
     return PV_OK;
 }
 
-static void mark(const struct label_groups *groups,
-                 size_t row,
-                 struct run_observations *seen,
-                 struct label_group *group)
+static enum pv_code mark(const struct label_groups *groups,
+                         size_t row,
+                         struct run_observations *seen,
+                         struct arena *arena,
+                         struct label_group *group,
+                         struct pv_error *err)
 {
     label_groups_assign(groups, row, seen->rows, seen->n);
     for (size_t i = 0; i < seen->n; i++)
         group->runs += seen->rows[i].context <= 1;
+    return label_traits_set(seen->rows, seen->labels, seen->n, groups->keys, groups->n_keys, arena,
+                            err);
 }
 
 enum pv_code label_group_find(struct run_observations *seen,
@@ -51,8 +56,7 @@ enum pv_code label_group_find(struct run_observations *seen,
     if (groups.n_keys == 0)
         return PV_OK;
     PV_TRY(label_group_describe(&groups, &seen->labels[row], arena, group, err));
-    mark(&groups, row, seen, group);
-    return PV_OK;
+    return mark(&groups, row, seen, arena, group, err);
 }
 
 static bool label_group_holds(const struct strview keys[], size_t n_keys, struct strview key)
@@ -98,9 +102,7 @@ enum pv_code label_group_of_explaining(struct run_observations *seen,
     group->ignored = row == seen->n;
     PV_TRY(label_group_describe(&groups, group->ignored ? explaining : &seen->labels[row], arena,
                                 group, err));
-    if (!group->ignored)
-        mark(&groups, row, seen, group);
-    return PV_OK;
+    return group->ignored ? PV_OK : mark(&groups, row, seen, arena, group, err);
 }
 
 void label_group_ignore(struct label_group *group, struct run_observations *seen)

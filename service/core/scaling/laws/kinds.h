@@ -16,6 +16,7 @@
     X(power_law)                                                                                   \
     X(memory_spill)                                                                                \
     X(memory_cliff)                                                                                \
+    X(worker_load)                                                                                 \
     X(combined)                                                                                    \
     X(pooled)                                                                                      \
     X(ipso)

@@ -27,6 +27,14 @@ static int by_value(const void *a, const void *b)
     return order != 0 ? order : compare_size(x->index, y->index);
 }
 
+static int by_context(const void *a, const void *b)
+{
+    const struct sorted *x = a;
+    const struct sorted *y = b;
+    return x->row.context != y->row.context ? (x->row.context > y->row.context) * 2 - 1
+                                            : by_value(a, b);
+}
+
 static bool is_speedup(const struct observation *row)
 {
     return !isnan(row->speedup);
@@ -51,13 +59,13 @@ static double actual_of(const struct observation *row, enum model_form form)
     return (double)NAN;
 }
 
-/* Rows in canonical order, and a weight of 1 for those that have none. */
-static void order_rows(struct sorted sorted[], size_t n)
+/* Rows in order, and a weight of 1 for those that have none. */
+static void order_rows(struct sorted sorted[], size_t n, int (*order)(const void *a, const void *b))
 {
     for (size_t i = 0; i < n; i++)
         if (!(sorted[i].row.weight > 0))
             sorted[i].row.weight = 1;
-    qsort(sorted, n, sizeof *sorted, by_value);
+    qsort(sorted, n, sizeof *sorted, order);
 }
 
 static enum pv_code check_form(const struct model_kind *kind,
@@ -143,7 +151,7 @@ static enum pv_code select_rows(const struct model_kind *kind,
                        kind->name, own, PLURAL(own));
     if (data->n == 0)
         return pv_fail(err, PV_E_TOO_FEW, "there are no observations of the context asked for");
-    order_rows(sorted, data->n);
+    order_rows(sorted, data->n, by_value);
     for (size_t i = 0; i < data->n; i++) {
         chosen[i] = sorted[i].row;
         (*index)[i] = sorted[i].index;
@@ -185,7 +193,7 @@ static enum pv_code select_others(const struct observation rows[],
     for (size_t i = 0; i < n; i++)
         if (rows[i].context > 1)
             sorted[data->n_others++] = (struct sorted){rows[i], i};
-    order_rows(sorted, data->n_others);
+    order_rows(sorted, data->n_others, by_context);
     for (size_t i = 0; i < data->n_others; i++)
         others[i] = sorted[i].row;
     data->others = others;
@@ -374,8 +382,10 @@ enum pv_code model_fit(const struct model_kind *kind,
     size_t *index = NULL;
     PV_TRY(check_form(kind, rows, n, &data.form, err));
     PV_TRY(select_rows(kind, rows, n, arena, &data, &index, &made, err));
-    if (kind->pools)
+    if (kind->pools || kind->learn != NULL)
         PV_TRY(select_others(rows, n, arena, &data, err));
+    if (kind->learn != NULL)
+        PV_TRY(kind->learn(&data, err));
     made.model.form = data.form;
     made.left_out = arena_array(arena, data.n, sizeof *made.left_out);
     if (made.left_out == NULL)

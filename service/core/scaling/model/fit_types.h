@@ -7,6 +7,8 @@
 
 /* What a kind of model is given to be fitted, and what a fit gives. */
 
+struct process_shape;
+
 enum model_weights { MODEL_SECONDS, MODEL_RELATIVE };
 
 /*
@@ -23,9 +25,13 @@ struct model_data {
     double *factors;
     bool knows_initialization; /* every row has it */
     bool whole;                /* nobody asks for left_out[]: a kind may leave it untouched */
-    const struct observation *others; /* of other contexts, for kinds that pool; canonical order */
+    const struct observation
+        *others; /* of other contexts, for kinds that pool or learn: by context,
+                                       * then in canonical order */
     size_t n_others;
-    struct arena *scratch; /* outlives the fit */
+    double idle_evidence;                /* of others (core/scaling/laws/idle_node.h) */
+    const struct process_shape *process; /* of all (core/scaling/laws/context_process.h) */
+    struct arena *scratch;               /* outlives the fit */
 };
 
 struct model_residual {

@@ -1,10 +1,22 @@
 #include "core/scaling/model/grouped_cv.h"
 
-#include <string.h>
+#include <math.h>
+#include <stdlib.h>
 
+#include "base/order.h"
 #include "core/scaling/model/extrapolation.h"
 
 enum axis { BY_EXECUTORS, BY_SIZE };
+
+/* What laws err at a gap of 1, in public histories; as how many values that counts. */
+static const double prior_std[] = {[BY_EXECUTORS] = 0.03, [BY_SIZE] = 0.07};
+static const double prior_weight = 2.7;
+/* Errors of one law at different places differ in scale, not only in size: their tails are heavier
+ * than the number of values tells. By public histories, as those above. */
+static const double error_freedom = 2.5;
+static const double error_share = 0.92;
+/* Repetitions that differ by more do not belong together, whatever was recorded. */
+static const double repetition_max = 0.15;
 
 /* Of one axis: which block each row belongs to, and what came of leaving blocks out. */
 struct holdout {
@@ -13,11 +25,17 @@ struct holdout {
     enum axis axis;
     size_t *blocks;
     size_t n_blocks;
-    struct group_score *scores;
-    size_t n;
-    size_t judged; /* blocks */
+    double *errors; /* of the runs of one block, per gap */
+    double squares; /* of the blocks' medians */
+    size_t judged;  /* blocks */
     double *left_out;
 };
+
+static double median(double values[], size_t n)
+{
+    qsort(values, n, sizeof *values, order_by_double);
+    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
 
 static double grouped_cv_value_of(const struct observation *row, enum axis axis)
 {
@@ -80,24 +98,51 @@ static enum pv_code take_rest(const struct holdout *holdout,
     return PV_OK;
 }
 
+/* Where the rows that share the (N, m) of row `from` end, and the mean of their ln T. */
+static size_t cell_end(const struct model_data *data, size_t from, double *mean)
+{
+    const struct observation *first = &data->rows[from];
+    double weight = 0;
+    size_t i = from;
+    *mean = 0;
+    for (; i < data->n && data->rows[i].executors == first->executors &&
+           data->rows[i].problem_size == first->problem_size;
+         i++) {
+        weight += data->rows[i].weight;
+        *mean += data->rows[i].weight / weight * (log(data->rows[i].duration_s) - *mean);
+    }
+    return i;
+}
+
+/* Repetitions are no error of the law: what they err is the mean's. */
 static void score_block(struct holdout *holdout,
                         size_t block,
                         const struct model *model,
                         const struct gap_axis *axis)
 {
+    const struct model_data *data = holdout->data;
     struct model_law law = model_law(model);
-    for (size_t i = 0; i < holdout->data->n; i++) {
-        const struct observation *row = &holdout->data->rows[i];
+    size_t n = 0;
+    for (size_t i = 0, end; i < data->n; i = end) {
+        const struct observation *row = &data->rows[i];
+        double mean;
+        end = cell_end(data, i, &mean);
         if (holdout->blocks[i] != block)
             continue;
         law.context = row->context;
         double predicted_s = law.kind->duration_s(&law, row->problem_size, row->executors);
         double gap = gap_at(axis, grouped_cv_value_of(row, holdout->axis));
-        holdout->left_out[i] = predicted_s;
+        if (holdout->axis == BY_EXECUTORS)
+            gap *= gap_below(axis, row->executors);
+        for (size_t k = i; k < end; k++)
+            holdout->left_out[k] = predicted_s;
         if (gap > 0)
-            holdout->scores[holdout->n++] = (struct group_score){
-                prediction_score(row->duration_s, predicted_s) / gap, holdout->judged, row->weight};
+            holdout->errors[n++] = prediction_score(exp(mean), predicted_s) / gap;
     }
+    if (n == 0)
+        return;
+    double error = median(holdout->errors, n);
+    holdout->squares += error * error;
     holdout->judged++;
 }
 
@@ -130,17 +175,18 @@ static enum pv_code grouped_cv_leave_out(struct holdout *holdout,
     return PV_OK;
 }
 
-/* Leave out each block along one axis; *axis and *table are what remains of it. */
+/* Leave out each block along one axis; *axis and *scale are what remains of it. */
 static enum pv_code judge_axis(struct holdout *holdout,
+                               size_t least,
                                struct arena *scratch,
                                struct gap_axis *axis,
-                               struct score_table *table,
+                               struct model_error_scale *scale,
                                struct pv_error *err)
 {
     size_t n = holdout->data->n;
     holdout->blocks = arena_array(scratch, n, sizeof *holdout->blocks);
-    holdout->scores = arena_array(scratch, n, sizeof *holdout->scores);
-    if (holdout->blocks == NULL || holdout->scores == NULL)
+    holdout->errors = arena_array(scratch, n, sizeof *holdout->errors);
+    if (holdout->blocks == NULL || holdout->errors == NULL)
         return pv_no_memory(err);
     PV_TRY(make_axis(holdout->data->rows, n, holdout->axis, scratch, axis, err));
     assign_blocks(axis, holdout);
@@ -149,10 +195,38 @@ static enum pv_code judge_axis(struct holdout *holdout,
         PV_TRY(grouped_cv_leave_out(holdout, block, scratch, err));
         arena_rewind(scratch, mark);
     }
-    if (holdout->judged < 2)
+    if (holdout->judged < least)
         return PV_OK;
-    return score_table_make(holdout->scores, holdout->n, holdout->judged, (double)holdout->judged,
-                            scratch, table, err);
+    double prior = prior_std[holdout->axis];
+    double variance = (prior_weight * prior * prior + holdout->squares) /
+                      (prior_weight + (double)holdout->judged);
+    *scale = (struct model_error_scale){error_share * sqrt(variance), error_freedom};
+    return PV_OK;
+}
+
+/* Of the runs about the median of their (N, m). Rows of one stand together. */
+static enum pv_code find_repetition(const struct model_data *data,
+                                    struct arena *scratch,
+                                    double *std,
+                                    struct pv_error *err)
+{
+    double squares = 0;
+    double freedom = 0;
+    double *logs = arena_array(scratch, data->n, sizeof *logs);
+    if (logs == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < data->n;) {
+        double ignored;
+        size_t n = 0;
+        for (size_t end = cell_end(data, i, &ignored); i < end; i++)
+            logs[n++] = log(data->rows[i].duration_s);
+        double middle = median(logs, n);
+        for (size_t k = 0; k < n; k++)
+            squares += (logs[k] - middle) * (logs[k] - middle);
+        freedom += (double)(n - 1);
+    }
+    *std = freedom > 0 ? fmin(sqrt(squares / freedom), repetition_max) : 0;
+    return PV_OK;
 }
 
 enum pv_code grouped_cv_run(const struct model_data *data,
@@ -171,8 +245,9 @@ enum pv_code grouped_cv_run(const struct model_data *data,
         .data = data, .kind = fit->model.kind, .axis = BY_EXECUTORS, .left_out = left_out};
     struct holdout sizes = {
         .data = data, .kind = fit->model.kind, .axis = BY_SIZE, .left_out = ignored};
-    PV_TRY(judge_axis(&scale_outs, scratch, &u->seen_executors, &u->new_executors, err));
-    PV_TRY(judge_axis(&sizes, scratch, &u->seen_sizes, &u->new_sizes, err));
+    PV_TRY(judge_axis(&scale_outs, 2, scratch, &u->seen_executors, &u->new_executors, err));
+    PV_TRY(judge_axis(&sizes, 0, scratch, &u->seen_sizes, &u->new_sizes, err));
+    PV_TRY(find_repetition(data, scratch, &u->repetition_std, err));
     for (size_t i = 0; i < data->n; i++)
         fit->residuals[i].left_scale_out = left_out[i];
     return PV_OK;

@@ -12,13 +12,23 @@
 enum { GROUPED_CV_BLOCKS = 8 };
 
 /*
+ * One scale of error an axis. A value left out has the error e, the median over its (N, m) of
+ * |ln(mean time / predicted)|, for each unit of the gap there. Few values show little of the law's
+ * error at others; the scale leans on what laws err in public histories, as if that were 2.7 values
+ * more:
+ *
+ *     std^2 = 0.92^2 (2.7 prior^2 + sum of e^2) / (2.7 + K)
+ *
+ * the posterior of a variance under a scaled inverse chi-squared prior (A. Gelman and others,
+ * "Bayesian Data Analysis", section 2.6), with 2.5 degrees of freedom. Below the least count that
+ * ran, what a law errs counts gap_below times as much: memory runs out there.
+ *
  * data  the rows of a fit of durations.
  *
- * Fills in the tables of fit->model.uncertainty that answer questions where nothing was observed
- * (scores per unit of gap, core/scaling/model/extrapolation.h), the axes, and left_scale_out of
+ * Fills in what fit->model.uncertainty knows of new places, the axes, and left_scale_out of
  * fit->residuals, which must be in the order of the rows. Blocks without which the kind cannot be
- * fitted are passed over; fewer than two blocks prove nothing. Costs as many fits as there are
- * blocks on both axes. PV_E_MEMORY.
+ * fitted are passed over; with fewer than two executor counts judged nothing is known of others.
+ * Costs as many fits as there are blocks on both axes. PV_E_MEMORY.
  */
 enum pv_code grouped_cv_run(const struct model_data *data,
                             struct arena *scratch,

@@ -47,6 +47,12 @@ struct model_parameter {
     bool dropped;     /* set to 0 as not significant */
 };
 
+/* How far a law errs where nothing was observed: ln T is Student's t about the prediction. */
+struct model_error_scale {
+    double std;     /* for a gap of 1 (core/scaling/model/extrapolation.h) */
+    double freedom; /* 0: nothing is known */
+};
+
 /* What an interval is made of. observations == 0: nothing is known, predictions carry no interval.
  */
 struct model_uncertainty {
@@ -61,10 +67,11 @@ struct model_uncertainty {
     double covariance[MODEL_PARAMETERS_MAX][MODEL_PARAMETERS_MAX];
     /* Of runs left out one at a time: what a run meets where others like it were seen. */
     struct score_table seen;
-    /* Of whole executor counts and problem sizes left out, for a gap
-     * (core/scaling/model/extrapolation.h) of 1. */
-    struct score_table new_executors;
-    struct score_table new_sizes;
+    /* Of whole executor counts and problem sizes left out (core/scaling/model/grouped_cv.h). */
+    struct model_error_scale new_executors;
+    struct model_error_scale new_sizes;
+    double
+        repetition_std; /* of ln T: runs of one (N, m) about their median; 0: none was repeated */
     struct gap_axis seen_executors;
     struct gap_axis seen_sizes;
 };
@@ -84,12 +91,22 @@ struct model_knot {
     double duration_s; /* > 0 */
 };
 
+/* What the times seen at one (N, m) leave a law unexplained, as a term of ln T that fades with the
+ * distance from there (core/scaling/laws/deviations.h). */
+struct model_deviation {
+    double problem_size;
+    double executors;
+    double coefficient;
+};
+
 /* What a kind needs beyond its parameters; all of it is stored, sent and read back. */
 struct model_tables {
     const struct model_knot *knots; /* ascending by N, then m; each pair once */
     size_t n_knots;
     const struct model_component *components; /* of a combination */
     size_t n_components;
+    const struct model_deviation *deviations; /* ascending by N, then m; may be none */
+    size_t n_deviations;
 };
 
 /* A law with its numbers: what a prediction is computed from, without what is known of its errors.
@@ -132,14 +149,17 @@ struct model_parameter_rule {
     unsigned forms; /* model forms that have it, and perhaps MODEL_OPTIONAL */
 };
 
-enum { MODEL_HAS_KNOTS = 1, MODEL_HAS_COMPONENTS = 2 };
+enum { MODEL_HAS_KNOTS = 1, MODEL_HAS_COMPONENTS = 2, MODEL_HAS_DEVIATIONS = 4 };
 
 struct model_kind {
     const char *name;
     unsigned forms;            /* that it can be fitted to */
     bool wants_initialization; /* rows without one are left out if others have it */
     unsigned tables;           /* MODEL_HAS_*: what its models have in addition to parameters */
-    bool pools;                /* it learns from runs of other contexts, too */
+    bool pools;                /* its models predict from runs of other contexts, too */
+    /* What it learns of runs of other contexts (data->others), once for all fits to parts of the
+     * own rows. NULL: they are not looked at. */
+    enum pv_code (*learn)(struct model_data *data, struct pv_error *err);
     const struct model_parameter_rule *rules;
     size_t n_parameters;
     /* Fills in model.parameters[].estimate, model.tables, model.reference and the covariance,

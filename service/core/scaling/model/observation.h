@@ -2,6 +2,9 @@
 #define CORE_SCALING_MODEL_OBSERVATION_H
 
 #include <math.h>
+#include <stdbool.h>
+
+struct context_traits;
 
 /*
  * One run. N and m are counts >= 1. Start from MODEL_OBSERVATION, in which nothing is measured and
@@ -21,6 +24,8 @@ struct observation {
     /* Which of the label contexts of a history it belongs to: 0 or 1 the one a fit is for; others
      * are left to the kinds that pool. */
     unsigned context;
+    const struct context_traits *traits; /* of that context; NULL: unknown */
+    bool executors_counted;              /* in an event log, where the driver is none of them */
     /* What IPSO takes from the stages of a run on n executors (docs/design.md, "Where the time of a
      * run went"). */
     double parallel_s; /* task time added up, > 0; else unknown */

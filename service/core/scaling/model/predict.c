@@ -8,6 +8,16 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
+/* Of ln T: repetitions never differ by less. */
+static const double repetition_least = 0.01;
+/* Some are far off: Student's t, with the scale that gives it their standard deviation. */
+static const double repetition_freedom = 5;
+
+static double quantile_of(double freedom, double confidence)
+{
+    return freedom > 0 ? gsl_cdf_tdist_Pinv(0.5 + confidence / 2, freedom) : (double)NAN;
+}
+
 struct model_spread model_spread(const struct model *model, double confidence)
 {
     const struct model_uncertainty *u = &model->uncertainty;
@@ -15,10 +25,9 @@ struct model_spread model_spread(const struct model *model, double confidence)
     if (u->observations == 0 || model->form == MODEL_OF_SPEEDUPS)
         return spread;
     spread.seen = score_table_quantile(&u->seen, confidence);
-    spread.new_executors = score_table_quantile(&u->new_executors, confidence);
-    spread.new_sizes = score_table_quantile(&u->new_sizes, confidence);
-    if (u->freedom > 0 && isfinite(u->residual_std))
-        spread.t = gsl_cdf_tdist_Pinv(0.5 + confidence / 2, u->freedom);
+    spread.confidence = confidence;
+    if (isfinite(u->residual_std))
+        spread.t = quantile_of(u->freedom, confidence);
     return spread;
 }
 
@@ -50,15 +59,71 @@ static double parameter_variance(const struct model_uncertainty *u,
 
 /* Where a question stands to what was observed. */
 struct place {
-    double gap;         /* along both axes */
-    bool new_executors; /* the scores of that axis apply */
-    bool new_sizes;
-    double widths; /* by which the seen scores widen, 1 or more */
-    double half_s; /* of the fit's own distribution, for t = 1; NAN: unknown */
-    bool open;     /* nothing is known of it */
+    bool known;                   /* no error scale applies */
+    double widths;                /* by which the seen scores widen, 1 or more */
+    double half_s;                /* of the fit's own distribution, for t = 1; NAN: unknown */
+    bool open;                    /* nothing is known of it */
+    struct model_error_scale off; /* where it is not known, of ln T */
 };
 
-/* Where one axis has no scores, the other's are used. */
+/* Of ln T, by how much the half of what executors do not share is in doubt where one problem size
+ * was seen and another is asked for. */
+static double doubt_of_size(const struct model_uncertainty *u,
+                            const struct model_law *law,
+                            double size,
+                            double duration_s)
+{
+    static const double many = 1e9; /* executors: what is left is not shared */
+    if (u->seen_sizes.n != 1)
+        return 0;
+    double grown = size / u->seen_sizes.values[0];
+    double fixed_s = law->kind->duration_s(law, u->seen_sizes.values[0], many);
+    double share = fmax(0, fmin(1, fixed_s / duration_s));
+    return isfinite(share) ? fabs(log((1 + grown) / 2)) * share : 0;
+}
+
+/* Independent errors together: degrees of freedom by Welch and Satterthwaite (B. L. Welch, "The
+ * generalization of Student's problem", Biometrika 34, 1947). */
+static struct model_error_scale add_errors(const struct model_error_scale parts[], size_t n)
+{
+    double variance = 0;
+    double quartic = 0;
+    for (size_t i = 0; i < n; i++) {
+        double square = parts[i].std * parts[i].std;
+        variance += square;
+        if (square > 0)
+            quartic += square * square / parts[i].freedom;
+    }
+    return (struct model_error_scale){sqrt(variance), variance * variance / quartic};
+}
+
+static void set_scale(const struct model *model,
+                      const struct model_law *law,
+                      double size,
+                      double m,
+                      double duration_s,
+                      struct place *place)
+{
+    const struct model_uncertainty *u = &model->uncertainty;
+    double by_executors = gap_at(&u->seen_executors, m) * gap_below(&u->seen_executors, m);
+    double by_size = gap_at(&u->seen_sizes, size);
+    place->known = !(by_executors > 0) && !(by_size > 0);
+    place->open = by_executors > 0 && !(u->new_executors.freedom > 0);
+    if (place->known || place->open)
+        return;
+    double off_size =
+        by_size > 0 ? fmax(u->new_sizes.std * by_size, doubt_of_size(u, law, size, duration_s)) : 0;
+    /* Where none was repeated, what runs left out err is all that is known of it. */
+    double repeated = u->repetition_std > 0 ? u->repetition_std : u->seen.spread;
+    double repetition =
+        fmax(repeated, repetition_least) * sqrt((repetition_freedom - 2) / repetition_freedom);
+    const struct model_error_scale parts[] = {
+        {u->new_executors.std * by_executors, u->new_executors.freedom},
+        {off_size, u->new_sizes.freedom},
+        {repetition, repetition_freedom}};
+    place->off = add_errors(parts, sizeof parts / sizeof *parts);
+}
+
 static struct place predict_find_place(const struct model *model,
                                        const struct model_law *law,
                                        double size,
@@ -66,17 +131,10 @@ static struct place predict_find_place(const struct model *model,
                                        double duration_s)
 {
     const struct model_uncertainty *u = &model->uncertainty;
-    double by_executors = gap_at(&u->seen_executors, m);
-    double by_size = gap_at(&u->seen_sizes, size);
-    struct place place = {.gap = hypot(by_executors, by_size),
-                          .widths = 1 + gap_overshoot(u->executors, m) +
+    struct place place = {.widths = 1 + gap_overshoot(u->executors, m) +
                                     gap_overshoot(u->problem_size, size),
                           .half_s = (double)NAN};
-    place.new_executors =
-        u->new_executors.n > 0 && (by_executors > 0 || (by_size > 0 && u->new_sizes.n == 0));
-    place.new_sizes =
-        u->new_sizes.n > 0 && (by_size > 0 || (by_executors > 0 && u->new_executors.n == 0));
-    place.open = place.gap > 0 && !place.new_executors && !place.new_sizes;
+    set_scale(model, law, size, m, duration_s, &place);
     if (u->freedom > 0 && isfinite(u->residual_std)) {
         double residual = u->residual_std * (u->relative ? duration_s : 1);
         place.half_s = sqrt(parameter_variance(u, law, size, m) + residual * residual);
@@ -84,24 +142,16 @@ static struct place predict_find_place(const struct model *model,
     return place;
 }
 
-/* NAN, which is "unknown", gives way. */
-static double wider(double a, double b)
-{
-    return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
-}
-
 static void set_interval(const struct place *place,
                          const struct model_spread *spread,
                          struct model_prediction *out)
 {
-    double far = spread->seen * place->widths;
-    double half = spread->t * place->half_s;
     if (place->open)
         return;
-    if (place->new_executors)
-        far = wider(far, spread->new_executors * place->gap);
-    if (place->new_sizes)
-        far = wider(far, spread->new_sizes * place->gap);
+    double far = place->known
+                     ? spread->seen * place->widths
+                     : quantile_of(place->off.freedom, spread->confidence) * place->off.std;
+    double half = place->known ? spread->t * place->half_s : (double)NAN;
     double low = fmin(out->duration_s * exp(-far), out->duration_s - half);
     double high = fmax(out->duration_s * exp(far), out->duration_s + half);
     if (low > 0)
@@ -124,14 +174,13 @@ bool model_predictive(const struct model *model,
     struct place place = predict_find_place(model, &law, problem_size, executors, duration_s);
     if (u->observations == 0 || place.open)
         return true;
+    if (!place.known) {
+        predictive_add(predictive, (struct predictive_part){PREDICTIVE_LOG_STUDENT, place.off.std,
+                                                            place.off.freedom, NULL});
+        return true;
+    }
     predictive_add(predictive,
                    (struct predictive_part){PREDICTIVE_LOG_SCORES, place.widths, 0, &u->seen});
-    if (place.new_executors)
-        predictive_add(predictive, (struct predictive_part){PREDICTIVE_LOG_SCORES, place.gap, 0,
-                                                            &u->new_executors});
-    if (place.new_sizes)
-        predictive_add(predictive, (struct predictive_part){PREDICTIVE_LOG_SCORES, place.gap, 0,
-                                                            &u->new_sizes});
     predictive_add(predictive,
                    (struct predictive_part){PREDICTIVE_STUDENT, place.half_s, u->freedom, NULL});
     return true;

@@ -14,27 +14,33 @@ struct model_prediction {
 
 /* Quantiles of a model, looked up once for many predictions. NAN: unknown. */
 struct model_spread {
-    double t;             /* of Student's t with the fit's degrees of freedom */
-    double seen;          /* of the leave-one-out scores */
-    double new_executors; /* of the scores of executor counts left out, for a gap of 1 */
-    double new_sizes;
+    double t;          /* of Student's t with the fit's degrees of freedom */
+    double seen;       /* of the leave-one-out scores */
+    double confidence; /* where N or m was not observed */
 };
 
-#define MODEL_NO_SPREAD ((struct model_spread){(double)NAN, (double)NAN, (double)NAN, (double)NAN})
+#define MODEL_NO_SPREAD ((struct model_spread){(double)NAN, (double)NAN, (double)NAN})
 
 /* Of two-sided intervals of that confidence, inside (0, 1). */
 struct model_spread model_spread(const struct model *model, double confidence);
 
 /*
- * N >= 1, m >= 1. The interval is the widest of three, at each end:
+ * N >= 1, m >= 1. Where N and m were observed, or nothing is known of other places, the interval is
+ * the wider of two, at each end:
  *
  * - conformal: prediction times or over exp(score), from leaving runs out one at a time; outside
  *   the observed range the score counts as much again for each width of the range;
- * - by groups, where N or m was never observed: from leaving whole executor counts or problem sizes
- *   out, in proportion to the gap (core/scaling/model/extrapolation.h). Without at least two groups
- *   that could be left out no run shows how far off a law may be there: both ends are open;
  * - of the fit: prediction +- t sqrt(g'Cg + s^2), g the gradient by the parameters, C their
  *   covariance, s the standard deviation of the residuals.
+ *
+ * Elsewhere ln T is Student's t about the prediction, with
+ *
+ *     variance = (executors.std gap)^2 + (sizes.std gap)^2 + repetitions^2
+ *
+ * by whole executor counts and problem sizes left out (core/scaling/model/grouped_cv.h). One
+ * problem size alone does not show how much of the time that executors do not share grows with it;
+ * another size is then in doubt by the half of that part. Without two executor counts that could be
+ * left out no run shows how far off a law may be at others: both ends are open.
  *
  * An end that is no time (not above 0, not finite) is open. Below a microsecond or so.
  */

@@ -18,9 +18,13 @@ static const double noise_share = 0.2;
 static const double tie_share = 0.02;
 
 /* Of the combination's error: a single kind that errs by less needs no test. */
-static const double clear_share = 0.1;
+static const double clear_share = 0.3;
 /* That a single kind seems better than the combination though it is not. */
 static const double chance = 0.05;
+/* Executor counts left out that a t-test needs: with fewer it mostly takes chance for a gain. */
+enum { TEST_CELLS = 8 };
+/* Of the error of what is taken without them: up to it runs of other contexts are worth more. */
+static const double pool_loss = 2;
 /* Of the least error: by so much a table has to be better than any law. */
 static const double table_gain = 0.5;
 
@@ -261,7 +265,7 @@ static bool is_clearly_better(const struct model_selection *selection,
     double gain = selection->candidates[combined].compared_mape_percent - error;
     if (error <= rounding_percent || error < clear_share * (error + gain))
         return true;
-    if (table->cells < 2)
+    if (table->cells < TEST_CELLS)
         return false;
     double t = gsl_cdf_tdist_Pinv(1 - chance, (double)(table->cells - 1));
     return gain > t * cv_errors_noise(table, combined, single);
@@ -287,7 +291,8 @@ static void selection_choose(struct model_selection *selection, const struct cv_
         const struct model_candidate *other = &selection->candidates[k];
         if (other->standing == MODEL_COMPARED && other->kind->pools &&
             (chosen == selection->n ||
-             other->compared_mape_percent < selection->candidates[chosen].compared_mape_percent))
+             other->compared_mape_percent <
+                 pool_loss * selection->candidates[chosen].compared_mape_percent))
             chosen = k;
     }
     selection->selected = &selection->candidates[chosen];

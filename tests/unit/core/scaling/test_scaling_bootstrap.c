@@ -327,7 +327,7 @@ Test(scaling_bootstrap, a_clear_law_is_selected_every_time)
 Test(scaling_bootstrap, what_noise_decides_is_selected_now_and_then)
 {
     struct observation rows[ROWS_MAX];
-    size_t n = make_rows(&(struct grid){2, 5, 1, 0.5, 0}, 6, rows);
+    size_t n = make_rows(&(struct grid){2, 10, 1, 0.2, 0}, 6, rows);
     struct bootstrap_order order = order_of("ernest", rows, n, 50);
     order.selections = 60;
     struct bootstrap_result result = run(&order, 1);

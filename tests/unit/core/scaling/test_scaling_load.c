@@ -7,10 +7,14 @@
 #include "base/rng.h"
 #include "core/numerics/nnls.h"
 #include "core/numerics/normal_equations.h"
+#include "core/scaling/laws/deviations.h"
 #include "core/scaling/laws/kinds.h"
+#include "core/scaling/laws/worker_load.h"
 #include "core/scaling/model/describe.h"
 #include "core/scaling/model/fit.h"
 
+/* Of a combination. */
+enum { WORKERS, ALL_WORK, SPILL, MEMORY, MEMORY_ALL_WORK, POWER, MEMBERS };
 enum { COUNTS = 6, SIZES = 3, ROWS = COUNTS * SIZES };
 
 static const double counts[COUNTS] = {2, 4, 6, 8, 12, 16};
@@ -225,6 +229,7 @@ Test(scaling_load, one_executor_count_is_refused)
 
 /* --- combined --- */
 
+/* But for what it leaves unexplained nearby. */
 Test(scaling_load, the_combination_is_the_mean_of_its_components)
 {
     struct observation rows[ROWS];
@@ -237,17 +242,18 @@ Test(scaling_load, the_combination_is_the_mean_of_its_components)
     double logs = 0;
     for (size_t c = 0; c < tables->n_components; c++) {
         const struct model_law *component = &tables->components[c].law;
-        struct model_fit alone = fit_rows(component->kind, rows, ROWS);
+        cr_expect_eq(component->kind, &worker_load_kind);
         sum += tables->components[c].weight;
-        logs += tables->components[c].weight * log(predict(&alone.model, 30, 5));
+        logs += tables->components[c].weight * log(component->kind->duration_s(component, 30, 5));
     }
-    cr_expect_eq(tables->n_components, 4);
+    cr_expect_eq(tables->n_components, MEMBERS);
     cr_expect_float_eq(sum, 1, 1e-12);
-    cr_expect_float_eq(predict(&fit.model, 30, 5), exp(logs), 1e-9 * exp(logs));
+    double expected_s = exp(logs + deviation_at(tables, 30, 5));
+    cr_expect_float_eq(predict(&fit.model, 30, 5), expected_s, 1e-9 * expected_s);
 }
 
 /* Three executor counts say nothing of laws of three coefficients; more of them do. */
-Test(scaling_load, weights_are_equal_until_there_is_something_to_judge_by)
+Test(scaling_load, the_prior_decides_until_there_is_something_to_judge_by)
 {
     struct observation rows[COUNTS];
     for (size_t i = 0; i < COUNTS; i++)
@@ -255,14 +261,146 @@ Test(scaling_load, weights_are_equal_until_there_is_something_to_judge_by)
                              (double)NAN);
     struct model_fit few = fit_rows(&combined_kind, rows, 3);
     struct model_fit many = fit_rows(&combined_kind, rows, COUNTS);
-    for (size_t c = 0; c < 4; c++) {
-        const struct model_component *component = &many.model.tables.components[c];
-        cr_expect_float_eq(few.model.tables.components[c].weight, 0.25, 1e-12);
-        if (component->law.kind == &memory_spill_kind)
-            cr_expect_gt(component->weight, 0.5, "the law behind the data");
-        else
-            cr_expect_lt(component->weight, 0.25);
+    const struct model_component *first = few.model.tables.components;
+    cr_expect_float_eq(first[WORKERS].weight + first[ALL_WORK].weight, 0.4, 1e-12);
+    cr_expect_float_eq(first[MEMORY].weight + first[MEMORY_ALL_WORK].weight, 0.2, 1e-12);
+    cr_expect_float_eq(first[WORKERS].weight / first[ALL_WORK].weight,
+                       first[MEMORY].weight / first[MEMORY_ALL_WORK].weight, 1e-9);
+    cr_expect_float_eq(first[SPILL].weight, 0.2, 1e-12);
+    cr_expect_float_eq(first[POWER].weight, 0.2, 1e-12);
+    for (size_t c = 0; c < MEMBERS; c++)
+        cr_expect(c == SPILL || many.model.tables.components[c].weight <
+                                    many.model.tables.components[SPILL].weight,
+                  "the law behind the data weighs most");
+}
+
+/* --- the node that does no work --- */
+
+/* The law of five machines of which `idle` does nothing, for one size. */
+static void make_cluster(double idle, double noise, struct observation rows[COUNTS])
+{
+    struct rng rng = rng_make(11, 0);
+    for (size_t i = 0; i < COUNTS; i++) {
+        double off = 1 + noise * (2 * rng_uniform(&rng) - 1);
+        rows[i] = model_seen(64, counts[i], off * (30 + 900 / (counts[i] - idle)), (double)NAN);
     }
+}
+
+static double idle_weight(const struct model_fit *fit)
+{
+    const struct model_component *c = fit->model.tables.components;
+    return (c[WORKERS].weight + c[MEMORY].weight) /
+           (c[WORKERS].weight + c[MEMORY].weight + c[ALL_WORK].weight + c[MEMORY_ALL_WORK].weight);
+}
+
+Test(scaling_load, whether_a_machine_idles_is_learnt_from_the_runs)
+{
+    struct observation rows[COUNTS];
+    for (int idle = 0; idle < 2; idle++) {
+        make_cluster(idle, 0.01, rows);
+        struct model_fit fit = fit_rows(&combined_kind, rows, COUNTS);
+        cr_expect(idle == 1 ? idle_weight(&fit) > 0.9 : idle_weight(&fit) < 0.1, "%g",
+                  idle_weight(&fit));
+        fit = fit_rows(&worker_load_kind, rows, COUNTS);
+        cr_expect_eq(fit.model.parameters[WORKER_IDLE].estimate, idle);
+        cr_expect_float_eq(fit.model.parameters[WORKER_FIXED].estimate, 30, 4);
+    }
+}
+
+/* Where the own runs do not show it, those of other contexts do, and that executors were counted in
+ * an event log. */
+Test(scaling_load, whether_a_machine_idles_is_learnt_from_other_contexts)
+{
+    struct observation rows[3 + 4 * COUNTS];
+    double weights[2];
+    for (int idle = 0; idle < 2; idle++) {
+        for (size_t c = 0; c < 4; c++) {
+            make_cluster(idle, 0.01, rows + 3 + c * COUNTS);
+            for (size_t i = 0; i < COUNTS; i++)
+                rows[3 + c * COUNTS + i].context = (unsigned)c + 2;
+        }
+        for (size_t i = 0; i < 3; i++) {
+            rows[i] = model_seen(64, counts[i + 2], 30 + 900 / counts[i + 2], (double)NAN);
+            rows[i].context = 1;
+        }
+        struct model_fit fit = fit_rows(&combined_kind, rows, 3 + 4 * COUNTS);
+        weights[idle] = idle_weight(&fit);
+    }
+    cr_expect(weights[0] < 0.05 && weights[1] > 0.95, "%g, %g", weights[0], weights[1]);
+    struct model_fit machines = fit_rows(&combined_kind, rows, 3);
+    for (size_t i = 0; i < 3; i++)
+        rows[i].executors_counted = true;
+    struct model_fit executors = fit_rows(&combined_kind, rows, 3);
+    cr_expect_lt(idle_weight(&executors), 0.2);
+    cr_expect_gt(idle_weight(&machines), 2 * idle_weight(&executors));
+}
+
+/* --- the limit of the load --- */
+
+/* Beyond 5 units a worker, memory overflows: what larger problems on more workers meet again. */
+Test(scaling_load, a_memory_limit_continues_to_larger_problems)
+{
+    struct observation rows[ROWS];
+    size_t n = 0;
+    for (size_t s = 0; s < SIZES; s++)
+        for (size_t i = 0; i < COUNTS; i++) {
+            double load = sizes[s] / counts[i];
+            rows[n] = model_seen(sizes[s], counts[i], 10 + 12 * load + 60 * fmax(0, load - 5),
+                                 (double)NAN);
+            rows[n++].executors_counted = true;
+        }
+    struct model_fit fit = fit_rows(&worker_load_kind, rows, n);
+    cr_expect_float_eq(fit.model.parameters[WORKER_LIMIT].estimate, 5, 0.8);
+    double there_s = 10 + 12 * 11.25 + 60 * 6.25;
+    cr_expect_float_eq(predict(&fit.model, 90, 8), there_s, 0.1 * there_s);
+    struct model_fit all = fit_rows(&combined_kind, rows, n);
+    cr_expect_float_eq(predict(&all.model, 90, 8), there_s, 0.15 * there_s);
+}
+
+Test(scaling_load, no_limit_is_read_from_the_exception_of_one_count)
+{
+    struct observation rows[ROWS];
+    size_t n = 0;
+    for (size_t s = 0; s < SIZES; s++)
+        for (size_t i = 0; i < COUNTS; i++)
+            rows[n++] =
+                model_seen(sizes[s], counts[i], 10 + 12 * sizes[s] / (counts[i] - 1), (double)NAN);
+    struct model_fit fit = fit_rows(&worker_load_kind, rows, n);
+    cr_expect_eq(fit.model.parameters[WORKER_OVERFLOW].estimate, 0);
+}
+
+/* --- robust --- */
+
+/* One count that ran on a slow machine moves what is predicted for others little. */
+Test(scaling_load, a_wild_count_moves_others_little)
+{
+    struct observation rows[COUNTS];
+    make_cluster(1, 0, rows);
+    rows[3].duration_s *= 1.6;
+    struct model_fit fit = fit_rows(&worker_load_kind, rows, COUNTS);
+    double there_s = 30 + 900.0 / 23;
+    cr_expect_float_eq(predict(&fit.model, 64, 24), there_s, 0.03 * there_s);
+}
+
+/* --- deviations --- */
+
+/* What all laws leave unexplained between neighbours is carried over to what lies between them. */
+Test(scaling_load, deviations_are_carried_over_nearby)
+{
+    enum { MANY = 15 };
+    struct observation rows[MANY];
+    double worst = 0;
+    for (size_t i = 0; i < MANY; i++) {
+        double m = 2 + 2 * (double)i;
+        rows[i] = model_seen(64, m, (30 + 900 / m) * (1 + 0.08 * sin(2 * log(m))), (double)NAN);
+    }
+    struct model_fit fit = fit_rows(&combined_kind, rows, MANY);
+    cr_expect_eq(fit.model.tables.n_deviations, MANY);
+    for (double m = 5; m < 28; m += 2) {
+        double there_s = (30 + 900 / m) * (1 + 0.08 * sin(2 * log(m)));
+        worst = fmax(worst, fabs(predict(&fit.model, 64, m) / there_s - 1));
+    }
+    cr_expect_lt(worst, 0.03, "%g, where laws alone err 0.08", worst);
 }
 
 Test(scaling_load, the_combination_explains_itself)
@@ -275,7 +413,8 @@ Test(scaling_load, the_combination_explains_itself)
     model_describe(&fit.model, &findings);
     cr_assert_eq(findings.n, 1);
     cr_expect_str_eq(findings.items[0].code, "combined_laws");
-    cr_assert_eq(findings.items[0].n_evidence, 4);
-    for (size_t c = 0; c < 4; c++)
+    cr_assert_eq(findings.items[0].n_evidence, MEMBERS);
+    cr_expect_str_eq(findings.items[0].evidence[WORKERS].name, "workers");
+    for (size_t c = 0; c < MEMBERS; c++)
         cr_expect_eq(findings.items[0].evidence[c].value, fit.model.tables.components[c].weight);
 }

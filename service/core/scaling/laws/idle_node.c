@@ -1,0 +1,84 @@
+#include "core/scaling/laws/idle_node.h"
+
+#include <math.h>
+
+#include "core/scaling/laws/worker_load.h"
+
+/* Before any run was seen: of machines, one is more often than not the master; of executors in an
+ * event log, which lists the driver apart, hardly ever. */
+static const double machine_odds = 2;
+static const double executor_odds = 1.0 / 9.0;
+/* Of logarithms of odds: beyond it there is nothing left to doubt. */
+static const double certain = 20;
+
+enum pv_code
+idle_node_evidence(const struct load_cells *cells, double *evidence, struct pv_error *err)
+{
+    double losses[2] = {0, 0};
+    *evidence = 0;
+    if (cells->n_counts < 3)
+        return PV_OK;
+    for (int idle = 0; idle < 2; idle++) {
+        const struct worker_form form = {.robust = true, .idle = idle};
+        double p[WORKER_PARAMETERS];
+        PV_TRY(worker_load_fit(cells, &form, (double)INFINITY, LOAD_NOTHING_ABSENT, NULL, p, err));
+        for (size_t i = 0; i < cells->n; i++) {
+            const struct load_cell *cell = &cells->at[i];
+            double predicted_s = worker_load_duration(p, cell->problem_size, cell->executors);
+            losses[idle] += worker_load_loss(log(fmax(predicted_s, 1e-300) / cell->mean_s));
+        }
+    }
+    *evidence = losses[0] - losses[1];
+    return PV_OK;
+}
+
+/* Of the rows [from, to) of data->others, which are one context. */
+static enum pv_code learn_context(
+    const struct model_data *data, size_t from, size_t to, double *evidence, struct pv_error *err)
+{
+    struct model_data context = {.rows = data->others + from,
+                                 .n = to - from,
+                                 .form = data->form,
+                                 .weights = MODEL_RELATIVE,
+                                 .scratch = data->scratch};
+    struct load_cells cells;
+    context.factors = arena_array(data->scratch, context.n, sizeof *context.factors);
+    if (context.factors == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < context.n; i++)
+        context.factors[i] = sqrt(context.rows[i].weight) / context.rows[i].duration_s;
+    PV_TRY(load_cells_gather(&context, &cells, err));
+    return idle_node_evidence(&cells, evidence, err);
+}
+
+enum pv_code idle_node_learn(struct model_data *data, struct pv_error *err)
+{
+    data->idle_evidence = 0;
+    for (size_t from = 0; from < data->n_others;) {
+        size_t to = from + 1;
+        double evidence = 0;
+        while (to < data->n_others && data->others[to].context == data->others[from].context)
+            to++;
+        struct arena_mark mark = arena_mark(data->scratch);
+        PV_TRY(learn_context(data, from, to, &evidence, err));
+        arena_rewind(data->scratch, mark);
+        data->idle_evidence += evidence;
+        from = to;
+    }
+    return PV_OK;
+}
+
+enum pv_code idle_node_odds(const struct load_cells *cells, double *odds, struct pv_error *err)
+{
+    const struct model_data *data = cells->data;
+    double own;
+    size_t counted = 0;
+    PV_TRY(idle_node_evidence(cells, &own, err));
+    for (size_t i = 0; i < data->n; i++)
+        counted += data->rows[i].executors_counted;
+    double share = (double)counted / (double)data->n;
+    double prior = share * log(executor_odds) + (1 - share) * log(machine_odds);
+    double all = prior + own + data->idle_evidence;
+    *odds = exp(fmax(-certain, fmin(certain, all)));
+    return PV_OK;
+}
