@@ -55,6 +55,7 @@ enum pv_code advice_answer(const struct advice_known *known,
     PV_TRY(advice_cluster_explain(known->cluster, asked, advice, err));
     if (predictor->has_replay || predictor->has_model)
         PV_TRY(predictor_explain(predictor, &prediction->curve, advice, err));
+    PV_TRY(unrelated_runs_explain(&prediction->unrelated, advice, err));
     PV_TRY(label_group_explain(&prediction->group, asked, arena, advice, err));
     if (asked->n_running > 0)
         PV_TRY(check_running(known, limits->joint_task_budget, arena, scratch, answer, err));

@@ -288,7 +288,11 @@ enum pv_code history_predict(const struct advice_question *question,
     made->predictor.drift = found.drift;
     made->predictor.runs_watched = history->seen.n;
     made->predictor.runs_light = found.down_weighted_in_all;
-    return PV_OK;
+    bool own = made->from_own;
+    return unrelated_runs_find(own ? history->own : history->nearest,
+                               own ? history->n_own : history->n_nearest,
+                               predictor_error_percent(&made->predictor, &made->curve), arena,
+                               scratch, &made->unrelated, err);
 }
 
 enum pv_code profile_predict(const struct advice_question *question,

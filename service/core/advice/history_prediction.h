@@ -4,6 +4,7 @@
 #include "core/advice/predictor.h"
 #include "core/advice/question.h"
 #include "core/advice/quotas.h"
+#include "core/advice/unrelated_runs.h"
 #include "core/scaling/history/label_group.h"
 
 /* What is predicted of an application from its history, or of a profile: the curve that an advice
@@ -27,6 +28,7 @@ struct history_prediction {
     struct predictor predictor; /* how the curve came to be; neither flag set: of a profile */
     struct quota_source stages; /* of the nearest run that has them */
     struct label_group group;   /* whose runs it is from; n_keys == 0: all are alike */
+    struct unrelated_runs unrelated;
     bool from_own;              /* replayed runs and stages are those of the group */
 };
 

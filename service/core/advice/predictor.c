@@ -124,6 +124,12 @@ enum pv_code predictor_choose(const struct observation rows[],
     return PV_OK;
 }
 
+double predictor_error_percent(const struct predictor *predictor, const struct curve *curve)
+{
+    return curve->model_kind != NULL ? predictor->model_mape_percent
+                                     : predictor->replay_mape_percent;
+}
+
 static struct finding *
 note_choice(const struct predictor *predictor, bool model_chosen, struct advice *advice)
 {

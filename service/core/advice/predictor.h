@@ -52,6 +52,9 @@ enum pv_code predictor_choose(const struct observation rows[],
                               struct predictor *predictor,
                               struct pv_error *err) PV_MUSTCHECK;
 
+/* On runs left out, of the one whose curve was taken; NAN: unknown. */
+double predictor_error_percent(const struct predictor *predictor, const struct curve *curve);
+
 /* A reason, model_chosen or replay_chosen, with both errors; warnings model_drifted until the model
  * has caught up, runs_down_weighted where a fifth of the runs is. PV_E_MEMORY. */
 enum pv_code predictor_explain(const struct predictor *predictor,
