@@ -50,7 +50,7 @@ static void encode_knots(struct writer *w, const struct model_tables *tables)
 
 static void encode_deviations(struct writer *w, const struct model_tables *tables)
 {
-    writer_member_array(w, "deviations");
+    writer_member_array(w, "local_deviations");
     for (size_t i = 0; i < tables->n_deviations; i++) {
         writer_begin_array(w);
         writer_number(w, tables->deviations[i].problem_size);
@@ -157,7 +157,7 @@ static void decode_deviations(const struct codec_node *node, struct model_tables
     struct codec_node list;
     struct table_row before = {0, 0, 0};
     size_t n;
-    struct model_deviation *deviations = codec_list(node, "deviations", CODEC_OPTIONAL, 0,
+    struct model_deviation *deviations = codec_list(node, "local_deviations", CODEC_OPTIONAL, 0,
                                                     DEVIATIONS_MAX, sizeof *deviations, &list, &n);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
@@ -228,7 +228,7 @@ static void decode_components(const struct codec_node *node, struct model_tables
 
 void codec_model_tables_decode(const struct codec_node *node, struct model *model)
 {
-    static const char *const known[] = {"knots", "components", "deviations", NULL};
+    static const char *const known[] = {"knots", "components", "local_deviations", NULL};
     static const unsigned bits[] = {MODEL_HAS_KNOTS, MODEL_HAS_COMPONENTS, MODEL_HAS_DEVIATIONS};
     unsigned has = model->kind->tables;
     if (has == 0 && codec_present(node, "tables"))
