@@ -29,7 +29,7 @@ struct history_prediction {
     struct quota_source stages; /* of the nearest run that has them */
     struct label_group group;   /* whose runs it is from; n_keys == 0: all are alike */
     struct unrelated_runs unrelated;
-    bool from_own;              /* replayed runs and stages are those of the group */
+    bool from_own; /* replayed runs and stages are those of the group */
 };
 
 /*
