@@ -149,15 +149,14 @@ def test_of_others_there_is_nothing(client, stranger, name):
 
 # --- advice ---
 
-def test_advice_names_the_runs_that_narrow_its_interval(client, name):
+def test_advice_names_the_runs_that_make_it_more_certain(client, name):
     random.seed(8)
     fill(client, name, lambda n, m: ernest(n, m) * math.exp(random.gauss(0, 0.05)), SMALL * 2)
     body = {"application": name, "problem_size": 64, "include": ["next_experiments", "data_needed"],
             "constraints": {"min_executors": 2, "max_executors": 12, "cores_per_executor": 4, "price_per_executor_hour": 0.36}}
     advice = client.post("/v1/advice", body, 201).json()
     assert "data_needed" in advice and 1 <= len(advice["next_experiments"]) <= 3
-    wanted = ask(client, name, criterion="cheapest", problem_size=64, executors=advice["recommendation"]["executors"],
-                 min_executors=2, max_executors=12, price_per_executor_hour=0.36)
+    wanted = ask(client, name, criterion="cheapest", problem_size=64, min_executors=2, max_executors=12, price_per_executor_hour=0.36)
     assert advice["next_experiments"] == wanted["items"]
     assert all(2 <= i["executors"] <= 12 for i in advice["next_experiments"])
     assert client.get("/v1/advice/" + advice["id"]).json() == advice, "as it was given"

@@ -88,7 +88,8 @@ static bool wants(const struct advice_build *build, unsigned include)
     return (build->question.include & include) != 0;
 }
 
-/* Which runs would narrow the interval of what is recommended, cheapest first. */
+/* Which runs would make the times that the recommendation is chosen by more certain: not only its
+ * own, which would be best known by making that run again and again. Most for their cost first. */
 static enum pv_code load_experiments(struct api *api,
                                      struct http_request *request,
                                      struct advice_build *build,
@@ -126,16 +127,11 @@ static enum pv_code choose_experiments(struct api *api,
 {
     const struct advise_goal *goal = &build->question.goal;
     struct api_experiments *experiments = &build->experiments;
-    double *executors = arena_alloc(request->arena, sizeof *executors);
-    if (executors == NULL)
-        return pv_no_memory(err);
     if (build->question.application.at != NULL)
         PV_TRY(api_experiments_weigh(request, experiments, err));
-    *executors = (double)build->answer.advice.recommendation.executors;
     experiments->bounds.problem_size =
         (double)build->prediction.item->prediction.curve.problem_size;
-    experiments->bounds.executors = executors;
-    experiments->bounds.n_executors = 1;
+    experiments->bounds.executors_included = (double)build->answer.advice.recommendation.executors;
     experiments->bounds.min_executors = goal->min_executors;
     if (goal->max_executors < api->config->executors_max)
         experiments->bounds.max_executors = goal->max_executors;

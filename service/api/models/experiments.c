@@ -6,6 +6,7 @@ struct api_experiments
 api_experiments_of(const struct config *config, enum experiments_criterion criterion, size_t count)
 {
     return (struct api_experiments){.bounds = {.problem_size = (double)NAN,
+                                               .executors_included = (double)NAN,
                                                .min_executors = RUN_UNKNOWN,
                                                .max_executors = RUN_UNKNOWN,
                                                .executors_step = RUN_UNKNOWN,

@@ -126,6 +126,7 @@ static enum pv_code find_range(const struct experiment_bounds *bounds,
     double most = n > 0 ? 2 * most_executors(rows, n) : 0;
     for (size_t i = 0; i < bounds->n_executors; i++)
         most = fmax(most, bounds->executors[i]);
+    most = fmax(most, bounds->executors_included);
     if (most < 1)
         most = EXPERIMENT_EXECUTORS_MOST;
     int64_t high = given ? bounds->max_executors : (int64_t)fmin(most, 1e9);
@@ -176,7 +177,7 @@ static enum pv_code find_counts(const struct experiment_bounds *bounds,
     struct values wide;
     double low = (double)region->min_executors;
     double high = (double)region->max_executors;
-    size_t capacity = GRID + EXPERIMENT_ASKED_MAX + bounds->n_executors;
+    size_t capacity = GRID + EXPERIMENT_ASKED_MAX + bounds->n_executors + 1;
     bool stepped = bounds->executors_step != RUN_UNKNOWN;
     double steps = stepped ? floor((high - low) / (double)bounds->executors_step) + 1 : 0;
     if (steps > (double)bounds->points_max)
@@ -193,6 +194,8 @@ static enum pv_code find_counts(const struct experiment_bounds *bounds,
     enum pv_code code = put_observed(&wide, rows, n, false, arena, err);
     for (size_t i = 0; i < bounds->n_executors; i++)
         region_put(&wide, bounds->executors[i]);
+    if (!isnan(bounds->executors_included))
+        region_put(&wide, bounds->executors_included);
     for (size_t i = 0; i < wide.n; i++)
         if (wide.at[i] >= low && wide.at[i] <= high)
             counts->at[counts->n++] = wide.at[i];

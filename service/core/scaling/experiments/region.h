@@ -26,9 +26,10 @@ struct experiment_bounds {
     double problem_size;     /* asked about; NAN: the greatest of the runs, which there must be */
     const double *executors; /* asked about; NULL: those allowed, thinned */
     size_t n_executors;
-    int64_t min_executors;  /* RUN_UNKNOWN: 1 */
-    int64_t max_executors;  /* RUN_UNKNOWN: twice the most of the runs, the most asked about, or
-                               EXPERIMENT_EXECUTORS_MOST with neither */
+    double executors_included; /* allowed, too, within what is given as the range; NAN: none */
+    int64_t min_executors;     /* RUN_UNKNOWN: 1 */
+    int64_t max_executors;     /* RUN_UNKNOWN: twice the most of the runs, the most asked about or
+                               included, or EXPERIMENT_EXECUTORS_MOST with none of them */
     int64_t executors_step; /* RUN_UNKNOWN: powers of two and halfway between, and those of the runs
                                and asked about */
     int64_t executors_max;  /* of the service; max_executors is kept within */

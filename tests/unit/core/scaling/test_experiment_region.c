@@ -23,6 +23,7 @@ TestSuite(experiment_region, .init = setup, .fini = teardown, .timeout = 30);
 static struct experiment_bounds any(void)
 {
     return (struct experiment_bounds){.problem_size = (double)NAN,
+                                      .executors_included = (double)NAN,
                                       .min_executors = RUN_UNKNOWN,
                                       .max_executors = RUN_UNKNOWN,
                                       .executors_step = RUN_UNKNOWN,
@@ -156,4 +157,22 @@ Test(experiment_region, what_cannot_be_is_refused_by_name)
     bounds.problem_sizes = sizes;
     bounds.n_sizes = 3;
     refuse(&bounds, "problem_sizes");
+}
+
+/* A count that has to be allowed, as the one that is recommended, is not asked about alone; a range
+ * that is given keeps it out. */
+Test(experiment_region, a_count_can_be_included)
+{
+    const struct observation rows[] = {{.problem_size = 64, .executors = 2, .duration_s = 9},
+                                       {.problem_size = 64, .executors = 4, .duration_s = 5}};
+    struct experiment_bounds bounds = any();
+    bounds.executors_included = 21;
+    struct experiment_region region = make(&bounds, rows, 2, true);
+    cr_expect_eq(region.max_executors, 21);
+    cr_expect_float_eq(region.allowed[region.n_allowed - 1].executors, 21, 1e-12);
+    cr_expect_gt(region.n_asked, 1);
+    bounds.max_executors = 8;
+    region = make(&bounds, rows, 2, true);
+    cr_expect_eq(region.max_executors, 8);
+    cr_expect_float_eq(region.allowed[region.n_allowed - 1].executors, 8, 1e-12);
 }
