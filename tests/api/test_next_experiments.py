@@ -23,6 +23,10 @@ def points(reply):
     return [(i["problem_size"], i["executors"]) for i in reply["items"]]
 
 
+def run_count(reply):
+    return sum(i["repeat"] for i in reply["items"])
+
+
 def codes(reply):
     return [w["code"] for w in reply["warnings"]]
 
@@ -34,8 +38,8 @@ def test_where_to_start_without_any_run(client, name):
     got = ask(client, name, problem_size=64, count=4, price_per_executor_hour=0.5, max_executor_s=10)
     assert got["model"] is None and got["runs"] == 0 and codes(got) == ["no_model", "cost_unknown"]
     assert got["allowed"]["problem_sizes"] == [8, 16, 32] and got["allowed"]["max_executors"] == 32
-    assert len(got["items"]) == 4 and got["items"][0]["reasons"][0]["code"] == "first_run"
-    assert len({m for _, m in points(got)}) >= 2 and len({n / m for n, m in points(got)}) >= 3
+    assert got["criterion"] == "imse" and run_count(got) == 4 and got["items"][0]["reasons"][0]["code"] == "first_run"
+    assert len({m for _, m in points(got)}) >= 2 and len({n / m for n, m in points(got)}) >= 2
     assert all(m <= n for n, m in points(got)), "no executor without work"
     for item in got["items"]:
         assert item["predicted_duration_s"] is None and item["executor_s"] is None and item["cost"] is None
@@ -79,12 +83,26 @@ def test_a_model_is_followed_and_the_interval_narrows(client, name):
     told = client.get("/v1/applications/%s/speedup" % name, params=dict(kind, problem_sizes=64, executors=8)).json()
     assert told["surface"][0]["points"][0]["interval_s"] == pytest.approx([low, high]), "the interval of the model itself"
     for item in got["items"]:
-        assert item["executor_s"] == pytest.approx(item["executors"] * item["predicted_duration_s"])
+        assert item["executor_s"] == pytest.approx(item["repeat"] * item["executors"] * item["predicted_duration_s"])
         assert item["cost"] == pytest.approx(item["executor_s"] * 1e-4)
         assert 0 <= item["expected_interval_cut_percent"] < 100
-    assert got["cost"] == pytest.approx(sum(i["cost"] for i in got["items"]))
+    assert got["cost"] == pytest.approx(sum(i["cost"] for i in got["items"])) and run_count(got) == 5
     made = {(n, m): 2 for n, m in SMALL}
     assert [i["existing_runs"] for i in got["items"]] == [made.get(p, 0) for p in points(got)]
+
+
+def test_the_same_configuration_is_listed_once(client, name):
+    """What is asked about is one configuration, and one of two that are allowed: most runs repeat it."""
+    fill(client, name, noise=0.05, shapes=SMALL)
+    for criterion in ("imse", "cheapest", "d_optimal"):
+        got = ask(client, name, criterion=criterion, problem_size=16, executors=4, problem_sizes="16", min_executors=3,
+                  max_executors=4, executors_step=1, count=7)
+        assert got["criterion"] == criterion and run_count(got) == 7
+        assert len(set(points(got))) == len(got["items"]) <= 2
+        assert got["executor_s"] == pytest.approx(sum(i["executor_s"] for i in got["items"]))
+        assert {p: i["existing_runs"] for p, i in zip(points(got), got["items"])}.items() <= {(16, 3): 0, (16, 4): 1}.items()
+        cuts = [i["cumulative_interval_cut_percent"] for i in got["items"]]
+        assert cuts == sorted(cuts) and got["expected_interval_cut_percent"] == cuts[-1]
 
 
 def test_the_cheapest_first_cost_less(client, name):
@@ -92,7 +110,8 @@ def test_the_cheapest_first_cost_less(client, name):
     fill(client, name, lambda n, m: ernest(n, m) * math.exp(random.gauss(0, 0.05)), SMALL * 2)
     asked = {"problem_size": 64, "executors": 8, "count": 2}
     best, cheap = ask(client, name, **asked), ask(client, name, criterion="cheapest", **asked)
-    assert cheap["items"][0]["executor_s"] <= best["items"][0]["executor_s"], "each for itself; two may add up to more"
+    assert cheap["items"][0]["predicted_duration_s"] * cheap["items"][0]["executors"] <= \
+        best["items"][0]["predicted_duration_s"] * best["items"][0]["executors"], "each for itself; two may add up to more"
     half = cheap["executor_s"] / 2
     bound = ask(client, name, max_executor_s=half, **asked)
     assert bound["executor_s"] is None or bound["executor_s"] <= half
@@ -155,7 +174,7 @@ def test_advice_names_the_runs_that_make_it_more_certain(client, name):
     body = {"application": name, "problem_size": 64, "include": ["next_experiments", "data_needed"],
             "constraints": {"min_executors": 2, "max_executors": 12, "cores_per_executor": 4, "price_per_executor_hour": 0.36}}
     advice = client.post("/v1/advice", body, 201).json()
-    assert "data_needed" in advice and 1 <= len(advice["next_experiments"]) <= 3
+    assert "data_needed" in advice and sum(i["repeat"] for i in advice["next_experiments"]) == 3
     wanted = ask(client, name, criterion="cheapest", problem_size=64, min_executors=2, max_executors=12, price_per_executor_hour=0.36)
     assert advice["next_experiments"] == wanted["items"]
     assert all(2 <= i["executors"] <= 12 for i in advice["next_experiments"])

@@ -74,7 +74,7 @@ static enum pv_code read_question(struct api *api,
                                           "max_executor_s",
                                           NULL};
     struct run_label *labels = NULL;
-    size_t criterion = EXPERIMENTS_D_OPTIMAL;
+    size_t criterion = EXPERIMENTS_IMSE;
     int64_t count = RUN_UNKNOWN;
     double confidence = (double)NAN;
     PV_TRY(http_check_query(request, allowed, err));

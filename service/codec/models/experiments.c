@@ -6,7 +6,7 @@
 #include "base/plural.h"
 #include "codec/json/finding.h"
 
-const char *const codec_experiments_criteria[] = {"d_optimal", "cheapest", NULL};
+const char *const codec_experiments_criteria[] = {"imse", "cheapest", "d_optimal", NULL};
 
 static double experiments_cost_of(const struct codec_experiments *experiments, double executor_s)
 {
@@ -50,9 +50,12 @@ static void write_sentence(const struct experiment *item, char *text, size_t roo
             "from effect, and both ends weigh more.");
         return;
     case EXPERIMENTS_WIDENS:
-        (void)snprintf(text, room,
-                       "Beyond what was measured: the time there is uncertain by %.3g percent.",
-                       off);
+        if (isnan(off))
+            (void)snprintf(text, room, "Beyond what was measured.");
+        else
+            (void)snprintf(text, room,
+                           "Beyond what was measured: the time there is uncertain by %.3g percent.",
+                           off);
         return;
     case EXPERIMENTS_WIDEST_GAP:
         (void)snprintf(text, room, "Farthest from all other runs.");
@@ -62,6 +65,9 @@ static void write_sentence(const struct experiment *item, char *text, size_t roo
                        "Says most about the effects that the other runs leave open: the time "
                        "there is uncertain by %.3g percent.",
                        off);
+        return;
+    case EXPERIMENTS_MOST_CERTAINTY:
+        (void)snprintf(text, room, "Takes most uncertainty off the times asked about.");
         return;
     case EXPERIMENTS_MOST_FOR_COST:
         (void)snprintf(text, room,
@@ -88,6 +94,7 @@ void codec_experiments_encode_items(struct writer *w, const struct codec_experim
         writer_member_integer(w, "problem_size", (int64_t)item->at.problem_size);
         writer_member_integer(w, "executors", (int64_t)item->at.executors);
         writer_member_integer(w, "existing_runs", (int64_t)item->there);
+        writer_member_integer(w, "repeat", (int64_t)item->repeat);
         writer_member_number(w, "predicted_duration_s", item->duration_s);
         writer_member_number(w, "executor_s", item->executor_s);
         writer_member_number(w, "cost", experiments_cost_of(experiments, item->executor_s));
@@ -147,7 +154,7 @@ static void write_warnings(struct writer *w, const struct codec_experiments *exp
         (void)finding_add(
             &warnings, "cost_unknown",
             "Without a run it is not known how long one takes: the budget was not applied.");
-    } else if (plan->n < question->count) {
+    } else if (plan->runs < question->count) {
         struct finding *finding = finding_add(
             &warnings, "budget_too_small",
             "The budget of %.6g executor-seconds ends before %zu run%s; the cheapest "

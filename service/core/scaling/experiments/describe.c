@@ -24,6 +24,8 @@ const char *experiments_reason_name(enum experiments_reason reason)
         return "widest_gap";
     case EXPERIMENTS_LEAST_CERTAIN:
         return "least_certain";
+    case EXPERIMENTS_MOST_CERTAINTY:
+        return "most_certainty";
     case EXPERIMENTS_MOST_FOR_COST:
         return "most_for_cost";
     }
@@ -53,11 +55,10 @@ static bool is_beyond(const struct range *range, double x)
     return x < range->low * (1 - 1e-12) || x > range->high * (1 + 1e-12);
 }
 
-/* What the runs before one hold: those that are there and those chosen earlier. */
+/* What the runs before an item hold: those that are there and those of earlier items. */
 struct before {
     size_t n;
-    size_t there;    /* of the same configuration, that have been made */
-    size_t repeated; /* of the same, chosen earlier included */
+    size_t there; /* of the same configuration, all of which have been made */
     struct range size;
     struct range executors;
     struct range share;
@@ -68,28 +69,33 @@ static bool same(double a, double b)
     return fabs(a - b) <= 1e-12 * fabs(b);
 }
 
-static void
-count_run(struct before *before, double size, double executors, const struct effects_point *at)
+static bool same_point(const struct effects_point *a, const struct effects_point *b)
+{
+    return same(a->problem_size, b->problem_size) && same(a->executors, b->executors);
+}
+
+static void count_run(struct before *before, double size, double executors)
 {
     before->n++;
-    before->repeated += same(size, at->problem_size) && same(executors, at->executors);
     describe_widen(&before->size, size);
     describe_widen(&before->executors, executors);
     describe_widen(&before->share, size / executors);
 }
 
 static struct before look_back(const struct experiments_state *state,
-                               const struct experiments_candidate *const chosen[],
-                               size_t i)
+                               const struct experiment items[],
+                               size_t n,
+                               const struct effects_point *at)
 {
     const struct range nothing = {(double)INFINITY, (double)-INFINITY};
-    const struct effects_point *at = &chosen[i]->at;
     struct before before = {.size = nothing, .executors = nothing, .share = nothing};
-    for (size_t r = 0; r < state->n_rows; r++)
-        count_run(&before, state->rows[r].problem_size, state->rows[r].executors, at);
-    before.there = before.repeated;
-    for (size_t c = 0; c < i; c++)
-        count_run(&before, chosen[c]->at.problem_size, chosen[c]->at.executors, at);
+    for (size_t r = 0; r < state->n_rows; r++) {
+        const struct effects_point row = {state->rows[r].problem_size, state->rows[r].executors};
+        before.there += same_point(&row, at);
+        count_run(&before, row.problem_size, row.executors);
+    }
+    for (size_t i = 0; i < n; i++)
+        count_run(&before, items[i].at.problem_size, items[i].at.executors);
     return before;
 }
 
@@ -99,7 +105,7 @@ static enum experiments_reason find_reason(const struct experiments_state *state
 {
     if (before->n == 0)
         return EXPERIMENTS_FIRST;
-    if (before->repeated > 0)
+    if (before->there > 0)
         return EXPERIMENTS_REPEATS;
     if (is_one(&before->executors) && is_beyond(&before->executors, at->executors))
         return EXPERIMENTS_NEW_EXECUTORS;
@@ -109,13 +115,30 @@ static enum experiments_reason find_reason(const struct experiments_state *state
         return EXPERIMENTS_NEW_SHARE;
     if (is_beyond(&before->size, at->problem_size) || is_beyond(&before->executors, at->executors))
         return EXPERIMENTS_WIDENS;
-    if (state->model != NULL && state->effects.n_own == 0)
-        return EXPERIMENTS_WIDEST_GAP;
-    return state->question->criterion == EXPERIMENTS_CHEAPEST ? EXPERIMENTS_MOST_FOR_COST
-                                                              : EXPERIMENTS_LEAST_CERTAIN;
+    switch (state->question->criterion) {
+    case EXPERIMENTS_IMSE:
+        return EXPERIMENTS_MOST_CERTAINTY;
+    case EXPERIMENTS_CHEAPEST:
+        return EXPERIMENTS_MOST_FOR_COST;
+    case EXPERIMENTS_D_OPTIMAL:
+        break;
+    }
+    return experiments_has_parameters(state) ? EXPERIMENTS_LEAST_CERTAIN : EXPERIMENTS_WIDEST_GAP;
 }
 
 /* --- what it does to the interval --- */
+
+/* What is known after some runs came out as expected. */
+struct outlook {
+    struct information known;
+    struct model model; /* where one is followed */
+};
+
+/* How uncertain the times asked about are, as shares of them. */
+struct width {
+    double interval; /* mean width of the model's intervals; NAN: no model, or an open end */
+    double spread;   /* mean standard deviation by what is known of the effects */
+};
 
 /*
  * The new run will be left out, too: what predicts it then is what predicts it now, so that its
@@ -195,9 +218,9 @@ static double mean_spread(const struct experiments_state *state, const struct in
     return sum / (double)state->n_asked;
 }
 
-/* A run can only add to what is known; less is rounding. */
-double experiments_cut_percent(const struct experiments_width *before,
-                               const struct experiments_width *after)
+/* Of the intervals where they have both ends before and after, else of the standard deviations. A
+ * run can only add to what is known; less is rounding. */
+static double cut_percent(const struct width *before, const struct width *after)
 {
     double cut = 100 * (1 - after->interval / before->interval);
     if (!isfinite(cut))
@@ -205,52 +228,78 @@ double experiments_cut_percent(const struct experiments_width *before,
     return isfinite(cut) ? fmax(cut, 0) : (double)NAN;
 }
 
-struct experiments_outlook experiments_look(const struct experiments_state *state)
+static struct outlook look_at_now(const struct experiments_state *state)
 {
-    struct experiments_outlook now = {.known = state->known};
+    struct outlook now = {.known = state->known};
     if (state->model != NULL)
         now.model = *state->model;
     return now;
 }
 
-void experiments_expect(struct experiments_state *state,
+/* After so many runs of one configuration that come out as expected. */
+static void expect_runs(struct experiments_state *state,
                         const struct experiments_candidate *run,
-                        struct experiments_outlook *outlook)
+                        size_t repeat,
+                        struct outlook *outlook)
 {
-    information_add(&outlook->known, run->effect, run->noise);
-    if (state->model != NULL)
-        expect_run(state, &run->at, &outlook->model);
+    for (size_t i = 0; i < repeat; i++) {
+        information_add(&outlook->known, run->effect, run->noise);
+        if (state->model != NULL)
+            expect_run(state, &run->at, &outlook->model);
+    }
 }
 
-struct experiments_width experiments_measure(const struct experiments_state *state,
-                                             const struct experiments_outlook *outlook,
-                                             double interval_s[2])
+/* interval_s: that of the first point asked about, untouched without a model. */
+static struct width
+measure(const struct experiments_state *state, const struct outlook *outlook, double interval_s[2])
 {
-    struct experiments_width width = {(double)NAN, mean_spread(state, &outlook->known)};
+    struct width width = {(double)NAN, mean_spread(state, &outlook->known)};
     if (state->model != NULL)
         width.interval = interval_width(state, &outlook->model, interval_s);
     return width;
 }
 
-static struct experiment describe_run(const struct experiments_state *state,
-                                      const struct experiments_candidate *const chosen[],
-                                      size_t i,
-                                      const struct information *known)
+/* --- items --- */
+
+static struct experiment describe_item(const struct experiments_state *state,
+                                       const struct experiment items[],
+                                       size_t n,
+                                       const struct experiments_candidate *run,
+                                       const struct information *known)
 {
-    struct before before = look_back(state, chosen, i);
-    struct experiment item = {.at = chosen[i]->at,
-                              .reason = find_reason(state, &before, &chosen[i]->at),
+    struct before before = look_back(state, items, n, &run->at);
+    struct experiment item = {.at = run->at,
+                              .reason = find_reason(state, &before, &run->at),
                               .there = before.there,
                               .uncertainty_percent = (double)NAN,
                               .duration_s = (double)NAN,
                               .executor_s = (double)NAN};
-    if (state->model == NULL || state->effects.n_own > 0)
-        item.uncertainty_percent = 100 * sqrt(information_variance(known, chosen[i]->effect));
-    if (state->times_known) {
-        item.duration_s = chosen[i]->time_s;
-        item.executor_s = chosen[i]->executor_s;
-    }
+    if (experiments_has_parameters(state))
+        item.uncertainty_percent = 100 * sqrt(information_variance(known, run->effect));
+    if (state->times_known)
+        item.duration_s = run->time_s;
     return item;
+}
+
+/* The different configurations among those chosen, in the order of their first choice, and how
+ * often each was chosen. Returns how many there are. */
+static size_t count_repetitions(const struct experiments_candidate *const chosen[],
+                                size_t n,
+                                const struct experiments_candidate *different[],
+                                size_t repeat[])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = 0;
+        while (at < found && !same_point(&different[at]->at, &chosen[i]->at))
+            at++;
+        if (at == found) {
+            different[found] = chosen[i];
+            repeat[found++] = 0;
+        }
+        repeat[at]++;
+    }
+    return found;
 }
 
 enum pv_code experiments_describe(struct experiments_state *state,
@@ -259,27 +308,34 @@ enum pv_code experiments_describe(struct experiments_state *state,
                                   struct experiments_plan *plan,
                                   struct pv_error *err)
 {
-    struct experiments_outlook now = experiments_look(state);
+    const struct experiments_candidate *runs[EXPERIMENTS_MAX];
+    size_t repeat[EXPERIMENTS_MAX];
+    struct outlook now = look_at_now(state);
     double ignored[2];
-    struct experiments_plan made = {.n = n,
+    struct experiments_plan made = {.n = count_repetitions(chosen, n, runs, repeat),
+                                    .runs = n,
                                     .from_model = state->model != NULL,
                                     .cheapest_s = (double)NAN,
                                     .interval_s = {(double)NAN, (double)NAN}};
-    made.items = arena_array(state->arena, n, sizeof *made.items);
+    made.items = arena_array(state->arena, made.n, sizeof *made.items);
     if (made.items == NULL)
         return pv_no_memory(err);
-    struct experiments_width before = experiments_measure(state, &now, made.interval_s);
+    struct width before = measure(state, &now, made.interval_s);
     memcpy(made.expected_interval_s, made.interval_s, sizeof made.interval_s);
-    struct experiments_outlook after = now;
-    for (size_t i = 0; i < n; i++) {
-        struct experiments_outlook alone = now;
-        made.items[i] = describe_run(state, chosen, i, &after.known);
-        experiments_expect(state, chosen[i], &alone);
-        experiments_expect(state, chosen[i], &after);
-        struct experiments_width one = experiments_measure(state, &alone, ignored);
-        struct experiments_width all = experiments_measure(state, &after, made.expected_interval_s);
-        made.items[i].cut_percent = experiments_cut_percent(&before, &one);
-        made.items[i].cumulative_cut_percent = experiments_cut_percent(&before, &all);
+    struct outlook after = now;
+    for (size_t i = 0; i < made.n; i++) {
+        struct outlook alone = now;
+        struct experiment *item = &made.items[i];
+        *item = describe_item(state, made.items, i, runs[i], &after.known);
+        item->repeat = repeat[i];
+        if (state->times_known)
+            item->executor_s = (double)repeat[i] * runs[i]->executor_s;
+        expect_runs(state, runs[i], repeat[i], &alone);
+        expect_runs(state, runs[i], repeat[i], &after);
+        struct width one = measure(state, &alone, ignored);
+        struct width all = measure(state, &after, made.expected_interval_s);
+        item->cut_percent = cut_percent(&before, &one);
+        item->cumulative_cut_percent = cut_percent(&before, &all);
     }
     if (state->times_known && state->n_candidates > 0)
         made.cheapest_s = state->candidates[0].executor_s;

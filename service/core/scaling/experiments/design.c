@@ -171,6 +171,20 @@ static enum pv_code design_prepare(struct experiments_state *state,
     return PV_OK;
 }
 
+static enum pv_code begin_imse(struct experiments_state *state, struct pv_error *err)
+{
+    size_t n = state->n_candidates + state->n_asked;
+    struct effects_point *points = arena_array(state->arena, n, sizeof *points);
+    if (points == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < state->n_candidates; i++)
+        points[i] = state->candidates[i].at;
+    for (size_t i = 0; i < state->n_asked; i++)
+        points[state->n_candidates + i] = state->asked[i].at;
+    return imse_begin(points, state->n_candidates, &points[state->n_candidates], state->n_asked,
+                      state->rows, state->n_rows, EXPERIMENTS_MAX, state->arena, &state->imse, err);
+}
+
 /* --- what a run is worth --- */
 
 /* The runs chosen so far and what is known after them. */
@@ -194,20 +208,6 @@ static double gain_information(const struct choice *choice, const struct experim
     return information_variance(&choice->known, run->effect) / run->noise;
 }
 
-/* Variance taken off the time at the points asked about. */
-static double gain_certainty(const struct experiments_state *state,
-                             const struct choice *choice,
-                             const struct experiments_candidate *run)
-{
-    double within = information_variance(&choice->known, run->effect) + run->noise;
-    double sum = 0;
-    for (size_t i = 0; i < state->n_asked; i++) {
-        double both = information_between(&choice->known, run->effect, state->asked[i].effect);
-        sum += both * both / within;
-    }
-    return sum;
-}
-
 static double design_distance(const struct effects_point *a, double problem_size, double executors)
 {
     return hypot(log(a->problem_size / problem_size), log(a->executors / executors));
@@ -227,22 +227,14 @@ static double gain_gap(const struct experiments_state *state,
     return gap;
 }
 
-static bool has_parameters(const struct experiments_state *state)
-{
-    return state->model == NULL || state->effects.n_own > 0;
-}
-
 static double gain_of(const struct experiments_state *state,
                       const struct choice *choice,
                       const struct experiments_candidate *run)
 {
-    if (!has_parameters(state))
-        return gain_gap(state, choice, run);
-    if (state->question->criterion == EXPERIMENTS_D_OPTIMAL)
-        return gain_information(choice, run);
-    /* What is asked about can only be estimated once the effects can be separated. */
-    return state->model == NULL ? log1p(gain_information(choice, run))
-                                : gain_certainty(state, choice, run);
+    if (state->question->criterion != EXPERIMENTS_D_OPTIMAL)
+        return imse_reduction(&state->imse, (size_t)(run - state->candidates));
+    return experiments_has_parameters(state) ? gain_information(choice, run)
+                                             : gain_gap(state, choice, run);
 }
 
 static bool is_affordable(const struct experiments_state *state, double executor_s)
@@ -262,71 +254,34 @@ fill_gains(const struct experiments_state *state, const struct choice *choice, d
     }
 }
 
-/* Likewise by how much the intervals asked about are expected to narrow, in percent; returns the
- * greatest. */
-static double
-fill_cuts(struct experiments_state *state, const struct choice *choice, double gains[])
+/* Gains become gains for the cost. Left out, likewise as -1, is what gains too little to be worth a
+ * run, however little it costs. */
+static void weigh_cost(const struct experiments_state *state, double gains[])
 {
-    double ignored[2];
     double most = 0;
-    struct experiments_outlook now = experiments_look(state);
-    for (size_t i = 0; i < choice->n; i++)
-        experiments_expect(state, choice->runs[i], &now);
-    const struct experiments_width before = experiments_measure(state, &now, ignored);
-    for (size_t i = 0; i < state->n_candidates; i++) {
-        const struct experiments_candidate *run = &state->candidates[i];
-        gains[i] = -1;
-        if (!is_affordable(state, choice->executor_s + run->executor_s))
-            continue;
-        struct experiments_outlook after = now;
-        experiments_expect(state, run, &after);
-        const struct experiments_width width = experiments_measure(state, &after, ignored);
-        double cut = experiments_cut_percent(&before, &width);
-        gains[i] = isnan(cut) ? 0 : cut;
-        most = fmax(most, gains[i]);
-    }
-    return most;
-}
-
-/* Leave out what does too little to be worth a run, whatever it costs: of the interval asked about,
- * or where no run narrows that, of what is gained at all. */
-static void drop_little(struct experiments_state *state,
-                        const struct choice *choice,
-                        double gains[],
-                        double cuts[])
-{
-    /* Percent: an interval that narrows by less does not narrow. */
-    static const double some_percent = 1e-3;
-    double most = state->model == NULL ? 0 : fill_cuts(state, choice, cuts);
-    const double *worth = most < some_percent ? gains : cuts;
-    for (size_t i = 0; most < some_percent && i < state->n_candidates; i++)
+    for (size_t i = 0; i < state->n_candidates; i++)
         most = fmax(most, gains[i]);
     for (size_t i = 0; i < state->n_candidates; i++)
-        cuts[i] = worth[i] < EXPERIMENTS_WORTH * most ? -1 : gains[i];
+        gains[i] = gains[i] < EXPERIMENTS_WORTH * most
+                       ? -1
+                       : gains[i] / sqrt(state->candidates[i].executor_s);
 }
 
 /* The best run to add; NULL: none can be paid. Candidates stand by cost: the first of equals is the
- * cheapest. */
-static const struct experiments_candidate *design_find_best(struct experiments_state *state,
-                                                            const struct choice *choice,
-                                                            double gains[],
-                                                            double left[])
+ * cheapest. gains: room for one each. */
+static const struct experiments_candidate *
+design_find_best(const struct experiments_state *state, const struct choice *choice, double gains[])
 {
-    bool cheapest = state->question->criterion == EXPERIMENTS_CHEAPEST;
     const struct experiments_candidate *best = NULL;
-    double best_value = -1;
+    double most = -1;
     fill_gains(state, choice, gains);
-    if (cheapest)
-        drop_little(state, choice, gains, left);
-    for (size_t i = 0; i < state->n_candidates; i++) {
-        const struct experiments_candidate *run = &state->candidates[i];
-        double gain = cheapest ? left[i] : gains[i];
-        double value = cheapest ? gain / run->executor_s : gain;
-        if (gain >= 0 && (best == NULL || value > best_value * more)) {
-            best = run;
-            best_value = value;
+    if (state->question->criterion == EXPERIMENTS_CHEAPEST)
+        weigh_cost(state, gains);
+    for (size_t i = 0; i < state->n_candidates; i++)
+        if (gains[i] >= 0 && (best == NULL || gains[i] > most * more)) {
+            best = &state->candidates[i];
+            most = gains[i];
         }
-    }
     return best;
 }
 
@@ -417,18 +372,22 @@ enum pv_code experiments_choose(const struct observation rows[],
 {
     struct experiments_state state = {.question = question, .arena = arena};
     PV_TRY(design_prepare(&state, rows, n, model, err));
+    bool d_optimal = question->criterion == EXPERIMENTS_D_OPTIMAL;
     double *gains = arena_array(arena, state.n_candidates, sizeof *gains);
-    double *left = arena_array(arena, state.n_candidates, sizeof *left);
-    if (gains == NULL || left == NULL)
+    if (gains == NULL)
         return pv_no_memory(err);
+    if (!d_optimal)
+        PV_TRY(begin_imse(&state, err));
     struct choice choice = {.known = state.known};
     while (choice.n < question->count && choice.n < EXPERIMENTS_MAX) {
-        const struct experiments_candidate *run = design_find_best(&state, &choice, gains, left);
+        const struct experiments_candidate *run = design_find_best(&state, &choice, gains);
         if (run == NULL)
             break;
         design_choose(&choice, run);
+        if (!d_optimal)
+            imse_add(&state.imse, (size_t)(run - state.candidates));
     }
-    if (question->criterion == EXPERIMENTS_D_OPTIMAL && has_parameters(&state)) {
+    if (d_optimal && experiments_has_parameters(&state)) {
         design_exchange(&state, &choice);
         put_in_order(&state, &choice);
     }

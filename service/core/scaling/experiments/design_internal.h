@@ -2,6 +2,7 @@
 #define CORE_SCALING_EXPERIMENTS_DESIGN_INTERNAL_H
 
 #include "core/scaling/experiments/design.h"
+#include "core/scaling/experiments/imse.h"
 #include "core/scaling/experiments/information.h"
 
 /* What the choice of runs and the description of those chosen share. */
@@ -26,36 +27,19 @@ struct experiments_state {
     struct experiments_candidate *asked;
     size_t n_asked;
     bool times_known;
+    struct imse imse; /* its candidates are these; not of EXPERIMENTS_D_OPTIMAL */
     struct arena *arena;
 };
 
-/* What is known after some runs came out as expected. */
-struct experiments_outlook {
-    struct information known;
-    struct model model; /* where one is followed */
-};
+/* Whether there are effects to be separated: a model without parameters to move has none, what is
+ * assumed without a model has. */
+static inline bool experiments_has_parameters(const struct experiments_state *state)
+{
+    return state->model == NULL || state->effects.n_own > 0;
+}
 
-struct experiments_outlook experiments_look(const struct experiments_state *state);
-void experiments_expect(struct experiments_state *state,
-                        const struct experiments_candidate *run,
-                        struct experiments_outlook *outlook);
-
-/* How uncertain the times asked about are, as shares of them. */
-struct experiments_width {
-    double interval; /* mean width of the model's intervals; NAN: no model, or an open end */
-    double spread;   /* mean standard deviation by what is known of the effects */
-};
-
-/* interval_s: that of the first point asked about, untouched without a model. */
-struct experiments_width experiments_measure(const struct experiments_state *state,
-                                             const struct experiments_outlook *outlook,
-                                             double interval_s[2]);
-
-/* Of the intervals where they have both ends before and after, else of the standard deviations. */
-double experiments_cut_percent(const struct experiments_width *before,
-                               const struct experiments_width *after);
-
-/* chosen[0..n) in order, as items; fills in everything of the plan but without_time. */
+/* chosen[0..n) in order, as items; runs of one configuration become one. Fills in everything of the
+ * plan but without_time. */
 enum pv_code experiments_describe(struct experiments_state *state,
                                   const struct experiments_candidate *const chosen[],
                                   size_t n,

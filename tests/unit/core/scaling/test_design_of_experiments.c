@@ -1,5 +1,5 @@
 /* Which runs to make next: against brute force, designs known from the literature, and simulation.
- */
+ * What the IMSE criterion computes is in test_imse.c. */
 #include <criterion/criterion.h>
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -44,6 +44,10 @@ grid_of(const double sizes[], size_t n_sizes, const double executors[], size_t n
     return grid;
 }
 
+static const enum experiments_criterion criteria[] = {EXPERIMENTS_IMSE, EXPERIMENTS_CHEAPEST,
+                                                      EXPERIMENTS_D_OPTIMAL};
+enum { N_CRITERIA = sizeof criteria / sizeof *criteria };
+
 static struct experiments_question
 question_of(const struct grid *grid, const struct effects_point *asked, size_t count)
 {
@@ -85,8 +89,9 @@ static size_t count_at(const struct experiments_plan *plan, double problem_size,
 {
     size_t found = 0;
     for (size_t i = 0; i < plan->n; i++)
-        found += fabs(plan->items[i].at.problem_size - problem_size) < 1e-9 &&
-                 fabs(plan->items[i].at.executors - executors) < 1e-9;
+        if (fabs(plan->items[i].at.problem_size - problem_size) < 1e-9 &&
+            fabs(plan->items[i].at.executors - executors) < 1e-9)
+            found += plan->items[i].repeat;
     return found;
 }
 
@@ -153,13 +158,16 @@ static double reached(const struct effects *effects,
                       double noise)
 {
     size_t set[8];
+    size_t n = 0;
     for (size_t i = 0; i < plan->n; i++) {
-        set[i] = 0;
-        while (fabs(grid->points[set[i]].problem_size - plan->items[i].at.problem_size) > 1e-9 ||
-               fabs(grid->points[set[i]].executors - plan->items[i].at.executors) > 1e-9)
-            set[i]++;
+        size_t at = 0;
+        while (fabs(grid->points[at].problem_size - plan->items[i].at.problem_size) > 1e-9 ||
+               fabs(grid->points[at].executors - plan->items[i].at.executors) > 1e-9)
+            at++;
+        for (size_t k = 0; k < plan->items[i].repeat; k++)
+            set[n++] = at;
     }
-    return log_determinant(effects, grid->points, set, plan->n, noise);
+    return log_determinant(effects, grid->points, set, n, noise);
 }
 
 /* Over all multisets of up to 5 of 12 points, for laws of several kinds: the exchange finds a
@@ -188,7 +196,7 @@ Test(design_of_experiments, no_design_has_a_much_greater_determinant)
         for (size_t k = 1; k <= 5; k++) {
             struct experiments_question question = question_of(&grid, &asked, k);
             struct experiments_plan plan = choose(NULL, 0, &model, &question);
-            cr_assert_eq(plan.n, k);
+            cr_assert_eq(plan.runs, k);
             double noise = 0.05 * 0.05;
             double best = best_of_all(&effects, &grid, k, noise);
             double found = reached(&effects, &grid, &plan, noise);
@@ -241,10 +249,11 @@ Test(design_of_experiments, runs_that_are_there_are_built_upon)
     struct experiments_question question = question_of(&grid, &asked, 2);
     struct model model = model_with("amdahl", estimates, 2);
     struct experiments_plan plan = choose(rows, 3, &model, &question);
+    cr_assert_eq(plan.n, 1, "one configuration is one item");
+    cr_expect_eq(plan.runs, 2);
     cr_expect_eq(count_at(&plan, 16, 16), 2);
     cr_expect_eq(plan.items[0].reason, EXPERIMENTS_NEW_EXECUTORS);
-    cr_expect_eq(plan.items[1].reason, EXPERIMENTS_REPEATS);
-    cr_expect_eq(plan.items[1].there, 0, "what was only chosen has not been made");
+    cr_expect_eq(plan.items[0].there, 0, "what was only chosen has not been made");
 }
 
 /* Amdahl knows one problem size only. Asked about another it goes there all the same as soon as
@@ -296,6 +305,11 @@ Test(design_of_experiments, the_widest_gap_is_filled)
     cr_expect_eq(plan.items[0].reason, EXPERIMENTS_WIDEST_GAP);
     cr_expect_eq(plan.items[0].at.problem_size, 64);
     cr_expect_eq(plan.items[0].at.executors, 4);
+    question.criterion = EXPERIMENTS_IMSE;
+    plan = choose(rows, 5, &fit.model, &question);
+    cr_expect_eq(plan.items[0].reason, EXPERIMENTS_MOST_CERTAINTY, "needs no parameters");
+    cr_expect_eq(plan.items[0].at.problem_size, 64);
+    cr_expect_eq(plan.items[0].at.executors, 8, "asked about and not measured");
 }
 
 /* Of two laws that are combined the one that weighs more says what is open: Ernest's four effects,
@@ -321,7 +335,8 @@ Test(design_of_experiments, of_combined_laws_the_heaviest_is_followed)
     struct experiments_plan plan = choose(NULL, 0, &both, &question);
     struct experiments_plan alone = choose(NULL, 0, &one, &question);
     cr_expect(plan.from_model);
-    for (size_t i = 0; i < 4; i++)
+    cr_assert_eq(plan.n, alone.n);
+    for (size_t i = 0; i < plan.n; i++)
         cr_expect_eq(count_at(&plan, alone.items[i].at.problem_size, alone.items[i].at.executors),
                      count_at(&alone, alone.items[i].at.problem_size, alone.items[i].at.executors));
     const struct effects_point at = plan.items[0].at;
@@ -407,9 +422,9 @@ Test(design_of_experiments, one_executor_count_asks_for_another)
     struct observation rows[4];
     for (size_t i = 0; i < 4; i++)
         rows[i] = model_seen(sizes[i], 4, 20 + sizes[i], (double)NAN);
-    for (int cheapest = 0; cheapest < 2; cheapest++) {
+    for (size_t c = 0; c < N_CRITERIA; c++) {
         struct experiments_question question = question_of(&grid, &asked, 1);
-        question.criterion = cheapest ? EXPERIMENTS_CHEAPEST : EXPERIMENTS_D_OPTIMAL;
+        question.criterion = criteria[c];
         question.doubt = EFFECTS_DOUBT;
         struct experiments_plan plan = choose(rows, 4, NULL, &question);
         cr_assert_eq(plan.n, 1);
@@ -421,8 +436,17 @@ Test(design_of_experiments, one_executor_count_asks_for_another)
 
 /* --- cost --- */
 
-/* Cheapest first costs less for what it takes off than D-optimal does, and keeps to its budget. */
-Test(design_of_experiments, cheapest_first_is_cheap_and_keeps_to_a_budget)
+static double cost_of(const struct experiments_plan *plan)
+{
+    double sum = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        sum += plan->items[i].executor_s;
+    return sum;
+}
+
+/* Cheapest first costs less than the same criterion without cost does, and no choice exceeds its
+ * budget. */
+Test(design_of_experiments, cheapest_first_is_cheap_and_all_keep_to_a_budget)
 {
     const double estimates[] = {20, 3, 4, 0.5};
     const double sizes[] = {8, 16, 64, 256};
@@ -431,34 +455,71 @@ Test(design_of_experiments, cheapest_first_is_cheap_and_keeps_to_a_budget)
     const struct effects_point asked = {256, 16};
     struct model model = model_with("ernest", estimates, 4);
     struct experiments_question question = question_of(&grid, &asked, 3);
+    question.criterion = EXPERIMENTS_IMSE;
     struct experiments_plan best = choose(NULL, 0, &model, &question);
     question.criterion = EXPERIMENTS_CHEAPEST;
     struct experiments_plan cheap = choose(NULL, 0, &model, &question);
-    double spent[2] = {0, 0};
-    for (size_t i = 0; i < 3; i++) {
-        spent[0] += best.items[i].executor_s;
-        spent[1] += cheap.items[i].executor_s;
+    for (size_t i = 0; i < cheap.n; i++) {
         const struct effects_point at = cheap.items[i].at;
         double time_s =
             20 + 3 * at.problem_size / at.executors + 4 * log(at.executors) + 0.5 * at.executors;
-        cr_expect_float_eq(cheap.items[i].duration_s, time_s, 1e-9);
-        cr_expect_float_eq(cheap.items[i].executor_s, time_s * at.executors, 1e-9);
+        cr_expect_float_eq(cheap.items[i].duration_s, time_s, 1e-9, "of one run");
+        cr_expect_float_eq(cheap.items[i].executor_s,
+                           (double)cheap.items[i].repeat * time_s * at.executors, 1e-9, "of all");
     }
-    cr_expect_lt(spent[1], spent[0]);
-    for (int d_optimal = 0; d_optimal < 2; d_optimal++) {
-        question.criterion = d_optimal ? EXPERIMENTS_D_OPTIMAL : EXPERIMENTS_CHEAPEST;
+    cr_expect_lt(cost_of(&cheap), cost_of(&best));
+    for (size_t c = 0; c < N_CRITERIA; c++) {
+        question.criterion = criteria[c];
         question.executor_s_max = 200;
         struct experiments_plan plan = choose(NULL, 0, &model, &question);
-        double sum = 0;
-        for (size_t i = 0; i < plan.n; i++)
-            sum += plan.items[i].executor_s;
-        cr_expect_gt(plan.n, 0);
-        cr_expect_leq(sum, 200);
+        cr_expect_gt(plan.runs, 0);
+        cr_expect_leq(cost_of(&plan), 200);
     }
     question.executor_s_max = 1;
     struct experiments_plan none = choose(NULL, 0, &model, &question);
     cr_expect_eq(none.n, 0);
+    cr_expect_eq(none.runs, 0);
     cr_expect_float_eq(none.cheapest_s, 20 + 3 * 8 + 0.5, 1e-9, "(8, 1), not %g", none.cheapest_s);
+}
+
+/* A run that costs next to nothing and says next to nothing about what is asked is not chosen. Here
+ * it costs a millionth: for the square root of its cost it would reduce the variance most. */
+Test(design_of_experiments, a_run_that_says_little_is_not_the_cheapest)
+{
+    const struct effects_point points[] = {{1, 1}, {1e6, 1000}};
+    const struct grid grid = {.points = {points[0], points[1]}, .n = 2};
+    struct experiments_question question = question_of(&grid, &points[1], 1);
+    const double estimates[] = {0, 1, 0, 0};
+    struct model model = model_with("ernest", estimates, 4);
+    question.criterion = EXPERIMENTS_CHEAPEST;
+    struct experiments_plan plan = choose(NULL, 0, &model, &question);
+    cr_expect_eq(count_at(&plan, 1e6, 1000), 1);
+}
+
+/* Two allowed points and five runs: two items that add up to five, the later of which starts from
+ * what the earlier leaves. */
+Test(design_of_experiments, repetitions_of_a_configuration_are_one_item)
+{
+    const double size[] = {16};
+    const double executors[] = {1, 16};
+    const struct grid grid = grid_of(size, 1, executors, 2);
+    const double estimates[] = {0.9, 100};
+    struct model model = model_with("amdahl", estimates, 2);
+    for (size_t c = 0; c < N_CRITERIA; c++) {
+        struct experiments_question question = question_of(&grid, &grid.points[1], 5);
+        question.criterion = criteria[c];
+        struct experiments_plan plan = choose(NULL, 0, &model, &question);
+        size_t runs = 0;
+        cr_assert_leq(plan.n, 2);
+        for (size_t i = 0; i < plan.n; i++) {
+            cr_expect_geq(plan.items[i].repeat, 1);
+            runs += plan.items[i].repeat;
+        }
+        cr_expect_eq(runs, 5);
+        cr_expect_eq(plan.runs, 5);
+        cr_expect_eq(plan.items[0].reason, EXPERIMENTS_FIRST);
+        cr_expect_float_eq(plan.items[0].cut_percent, plan.items[0].cumulative_cut_percent, 1e-9);
+    }
 }
 
 /* Equal runs: the cheaper, then the smaller. Gustafson with all work parallel has one time for all
@@ -490,7 +551,11 @@ Test(design_of_experiments, order_of_runs_and_points_changes_nothing)
         rows[i] = model_seen(sizes[i % 3], executors[i % 4], 30 + (double)i, (double)NAN);
     struct model model = model_with("ernest", estimates, 4);
     struct experiments_question question = question_of(&grid, &asked, 3);
-    struct experiments_plan first = choose(rows, 6, &model, &question);
+    struct experiments_plan first[N_CRITERIA];
+    for (size_t c = 0; c < N_CRITERIA; c++) {
+        question.criterion = criteria[c];
+        first[c] = choose(rows, 6, &model, &question);
+    }
     for (size_t i = 0; i < 3; i++) {
         struct observation row = rows[i];
         rows[i] = rows[5 - i];
@@ -501,9 +566,13 @@ Test(design_of_experiments, order_of_runs_and_points_changes_nothing)
         grid.points[i] = grid.points[grid.n - 1 - i];
         grid.points[grid.n - 1 - i] = point;
     }
-    struct experiments_plan second = choose(rows, 6, &model, &question);
-    for (size_t i = 0; i < 3; i++)
-        cr_expect_eq(memcmp(&first.items[i], &second.items[i], sizeof *first.items), 0);
+    for (size_t c = 0; c < N_CRITERIA; c++) {
+        question.criterion = criteria[c];
+        struct experiments_plan second = choose(rows, 6, &model, &question);
+        cr_assert_eq(second.n, first[c].n);
+        for (size_t i = 0; i < second.n; i++)
+            cr_expect_eq(memcmp(&first[c].items[i], &second.items[i], sizeof *second.items), 0);
+    }
 }
 
 /* Where a law gives no time > 0 it is not asked: the point is left out and counted. */
