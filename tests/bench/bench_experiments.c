@@ -4,8 +4,9 @@
  * small world of cells (size, scale-out) of which some runs each are known. A history starts with
  * a run of each of its three cheapest cells; one run after another is added,
  *
- *   d_optimal   by core/scaling/design_of_experiments, for the whole family
- *   cheapest    likewise, most certainty about the whole family for the cost
+ *   imse        by core/scaling/experiments, most certainty about the whole family
+ *   cheapest    likewise, for what it costs
+ *   d_optimal   likewise, the effects of the model separated best
  *   random      of any cell with equal chance (the mean of so many seeds)
  *   low_cost    the cheapest cell with the fewest runs in the history: cost alone
  *
@@ -15,6 +16,8 @@
  * model can be fitted yet the mean of the history stands in for it.
  *
  *   bench_experiments [--min-executors M] TABLE.tsv ...     cells with less are not part of it
+ *   bench_experiments --time     milliseconds of the processor for a design of 20 runs among 2,000
+ *                                points, by criterion and by how many cells have been run
  *
  * Nothing is tuned here; which runs stay for the error to be measured on does not depend on the
  * strategy, since all cells count.
@@ -24,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../golden/public_runs.h"
 #include "base/rng.h"
@@ -39,9 +43,11 @@ enum {
     HISTORY = START + STEPS
 };
 
-enum strategy { D_OPTIMAL, CHEAPEST, RANDOM, LOW_COST, STRATEGIES };
-static const char *const strategy_names[STRATEGIES] = {"d_optimal", "cheapest", "random",
+enum strategy { IMSE, CHEAPEST, D_OPTIMAL, RANDOM, LOW_COST, STRATEGIES };
+static const char *const strategy_names[STRATEGIES] = {"imse", "cheapest", "d_optimal", "random",
                                                        "low_cost"};
+static const enum experiments_criterion criteria[] = {EXPERIMENTS_IMSE, EXPERIMENTS_CHEAPEST,
+                                                      EXPERIMENTS_D_OPTIMAL};
 
 struct cell {
     struct effects_point at;
@@ -273,13 +279,10 @@ play(const struct world *world, enum strategy strategy, uint64_t seed, struct sc
         const struct model *model = select_model(&history, &arena, &selection);
         score->error_percent[step] += error_of(world, &history, model);
         score->spent[step] += history.spent;
-        size_t next =
-            strategy == RANDOM ? at_random(world, &history, &rng)
-            : strategy == LOW_COST
-                ? at_low_cost(world, &history)
-                : by_design(world, &history, model,
-                            strategy == CHEAPEST ? EXPERIMENTS_CHEAPEST : EXPERIMENTS_D_OPTIMAL,
-                            &arena);
+        size_t next = strategy == RANDOM ? at_random(world, &history, &rng)
+                      : strategy == LOW_COST
+                          ? at_low_cost(world, &history)
+                          : by_design(world, &history, model, criteria[strategy], &arena);
         if (step < STEPS)
             add_run(world, next, seed, &history);
         arena_fini(&arena);
@@ -322,9 +325,73 @@ static size_t play_table(const struct public_table *table, double least, struct 
     return families;
 }
 
+/* --- time --- */
+
+enum { TIMED_SIZES = 20, TIMED_COUNTS = 100, TIMED_POINTS = TIMED_SIZES * TIMED_COUNTS };
+
+static struct effects_point timed_point(size_t i)
+{
+    return (struct effects_point){8 * (double)(1 + i / TIMED_COUNTS),
+                                  (double)(1 + i % TIMED_COUNTS)};
+}
+
+static double time_design(enum experiments_criterion criterion,
+                          const struct effects_point allowed[],
+                          const struct observation rows[],
+                          size_t n)
+{
+    const struct experiments_question question = {.allowed = allowed,
+                                                  .n_allowed = TIMED_POINTS,
+                                                  .asked = &allowed[TIMED_POINTS - 16],
+                                                  .n_asked = 16,
+                                                  .criterion = criterion,
+                                                  .count = EXPERIMENTS_MAX,
+                                                  .confidence = 0.95,
+                                                  .executor_s_max = (double)NAN,
+                                                  .doubt = EFFECTS_DOUBT};
+    struct arena arena;
+    struct experiments_plan plan;
+    struct pv_error err = {0};
+    arena_init(&arena, 0);
+    clock_t began = clock();
+    if (experiments_choose(rows, n, NULL, &question, &arena, &plan, &err) != PV_OK)
+        exit(1);
+    double spent_ms = 1e3 * (double)(clock() - began) / CLOCKS_PER_SEC;
+    arena_fini(&arena);
+    return spent_ms;
+}
+
+static void print_times(void)
+{
+    static const size_t cells[] = {0, 10, 100, 256, 2000};
+    static struct effects_point allowed[TIMED_POINTS];
+    static struct observation rows[TIMED_POINTS];
+    struct rng rng = rng_make(7, 0);
+    for (size_t i = 0; i < TIMED_POINTS; i++) {
+        const struct effects_point at = timed_point(i * 7 % TIMED_POINTS);
+        double time_s = 20 + 3 * at.problem_size / at.executors + 0.5 * at.executors;
+        allowed[i] = timed_point(i);
+        rows[i] = model_seen(at.problem_size, at.executors, rng_lognormal(&rng, time_s, 0.05),
+                             (double)NAN);
+    }
+    printf("%d runs among %d points: milliseconds\n\n| cells run | imse | cheapest | d_optimal |\n"
+           "|---|---|---|---|\n",
+           EXPERIMENTS_MAX, TIMED_POINTS);
+    for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
+        printf("| %zu |", cells[c]);
+        for (size_t k = 0; k < sizeof criteria / sizeof *criteria; k++)
+            printf(" %.1f |", time_design(criteria[k], allowed, rows, cells[c]));
+        printf("\n");
+    }
+}
+
 int main(int argc, char *argv[])
 {
     gsl_set_error_handler_off();
+    if (argc == 2 && strcmp(argv[1], "--time") == 0) {
+        print_times();
+        return 0;
+    }
     bool bounded = argc > 2 && strcmp(argv[1], "--min-executors") == 0;
     double least = bounded ? strtod(argv[2], NULL) : 1;
     for (int i = bounded ? 3 : 1; i < argc; i++) {
