@@ -10,21 +10,16 @@ struct information information_none(size_t k)
     return none;
 }
 
-double information_between(const struct information *known, const double x[], const double y[])
+double information_variance(const struct information *known, const double effect[])
 {
     double sum = 0;
     for (size_t a = 0; a < known->k; a++) {
         double inner = 0;
         for (size_t b = 0; b < known->k; b++)
-            inner += known->covariance[a][b] * y[b];
-        sum += x[a] * inner;
+            inner += known->covariance[a][b] * effect[b];
+        sum += effect[a] * inner;
     }
-    return sum;
-}
-
-double information_variance(const struct information *known, const double effect[])
-{
-    return fmax(information_between(known, effect, effect), 0);
+    return fmax(sum, 0);
 }
 
 /* Sherman and Morrison: C - Cxx'C / (noise + x'Cx). */

@@ -19,9 +19,6 @@ struct information {
 /* Nothing is known but the prior. */
 struct information information_none(size_t k);
 
-/* x'Cy. */
-double information_between(const struct information *known, const double x[], const double y[]);
-
 /* Variance of what the effects add up to at a point: x'Cx >= 0. */
 double information_variance(const struct information *known, const double effect[]);
 
