@@ -7,7 +7,8 @@ SELECT no_plan();
 SELECT has_function('provisor', f, 'function ' || f)
   FROM unnest(ARRAY['claim_operation', 'renew_operations', 'list_lost_operations', 'watch_operations', 'count_operations']) AS f;
 INSERT INTO provisor.team (team_id, name) VALUES ('00000000-0000-7000-8000-0000000000d1', 'pgtap many'),
-                                                 ('00000000-0000-7000-8000-0000000000d2', 'pgtap few');
+                                                 ('00000000-0000-7000-8000-0000000000d2', 'pgtap few'),
+                                                 ('00000000-0000-7000-8000-0000000000d3', 'pgtap more');
 CREATE FUNCTION pg_temp.queue(n integer, team integer) RETURNS void LANGUAGE sql AS $$
     SELECT set_config('provisor.team_id', '00000000-0000-7000-8000-0000000000d' || team, true);
     INSERT INTO provisor.operation (team_id, id, kind, actor, scopes, request_id, trace_id, request, created_at)
@@ -36,6 +37,28 @@ SELECT is((SELECT count(*) FROM provisor.claim_operation('w', ARRAY['pgtap'], 50
 SELECT is(pg_temp.claimed(3), '10003', 'with more allowed the next is taken');
 SELECT is((SELECT count(*) FROM provisor.operation), 1::bigint, 'after which the table is as closed as before');
 SELECT results_eq($$ SELECT queued, running FROM provisor.count_operations() $$, $$ VALUES (1::bigint, 4::bigint) $$, 'numbers of all teams');
+
+-- Whatever the plan: one that joins runs a subquery again for each row.
+SELECT pg_temp.queue(9, 3);
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
+SET LOCAL enable_material = off;
+SET LOCAL enable_memoize = off;
+SET LOCAL enable_hashagg = off;
+SET LOCAL enable_sort = off;
+SET LOCAL enable_indexscan = off;
+SET LOCAL enable_bitmapscan = off;
+SELECT is((SELECT count(*) FROM provisor.claim_operation('w', ARRAY['pgtap'], 5000, 9, 0, '{}')), 1::bigint, 'one claim takes one operation');
+SELECT is((SELECT count(*) FROM provisor.claim_operation('w', ARRAY['pgtap'], 5000, 9)), 1::bigint, 'as does that of the version before');
+SELECT results_eq($$ SELECT queued FROM provisor.count_operations() $$, $$ VALUES (8::bigint) $$, 'and leaves the others');
+SET LOCAL enable_hashjoin = on;
+SET LOCAL enable_mergejoin = on;
+SET LOCAL enable_material = on;
+SET LOCAL enable_memoize = on;
+SET LOCAL enable_hashagg = on;
+SET LOCAL enable_sort = on;
+SET LOCAL enable_indexscan = on;
+SET LOCAL enable_bitmapscan = on;
 
 -- Progress, leases, fences.
 SELECT set_config('provisor.team_id', '00000000-0000-7000-8000-0000000000d1', true);
