@@ -142,14 +142,32 @@ static enum pv_code selection_make_table(const struct model_selection *selection
     return cv_errors_make(fits, selection->n, selection->observations, by, arena, table, err);
 }
 
+/* Without that count less than half of the runs would be left to judge it by. */
+static bool is_one_count_most(const struct observation rows[], size_t n)
+{
+    size_t own = 0;
+    for (size_t i = 0; i < n; i++)
+        own += rows[i].context <= 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < n && rows[i].context <= 1; j++)
+            same += rows[j].context <= 1 && rows[i].executors == rows[j].executors;
+        if (2 * same > own)
+            return true;
+    }
+    return false;
+}
+
 /* Both tables; what is compared is taken from *table. */
 static enum pv_code judge_all(struct model_selection *selection,
+                              const struct observation rows[],
                               struct arena *arena,
                               struct cv_errors *table,
                               struct pv_error *err)
 {
     struct cv_errors runs;
-    selection->by_executors = can_leave_scales_out(selection);
+    selection->by_executors =
+        can_leave_scales_out(selection) && !is_one_count_most(rows, selection->observations);
     for (size_t k = 0; selection->by_executors && k < selection->n; k++)
         if (selection->candidates[k].standing == MODEL_COMPARED &&
             !cv_errors_has_scales(&selection->candidates[k].fit))
@@ -390,7 +408,7 @@ enum pv_code model_select(const struct observation rows[],
     struct model_selection made = {.observations = n};
     struct cv_errors table;
     PV_TRY(fit_all(rows, n, arena, &made, err));
-    PV_TRY(judge_all(&made, arena, &table, err));
+    PV_TRY(judge_all(&made, rows, arena, &table, err));
     size_t least = find_least(&made, false);
     if (least == made.n) {
         made.compared = 0;

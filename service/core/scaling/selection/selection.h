@@ -10,7 +10,8 @@
  *
  * What is compared is the mean absolute percentage error on what a fit did not see. Where runs have
  * three executor counts or more, whole counts are left out (an error a count): runs of one count
- * resemble each other, and the question is mostly about another. Else runs are left out one by one.
+ * resemble each other, and the question is mostly about another. Else, and where one count has more
+ * than half of the runs, runs are left out one by one.
  * Only runs that all comparable candidates used count, so that no kind gains by leaving runs out.
  *
  * A candidate comes close when its error exceeds the least by no more than noise: one standard
