@@ -210,6 +210,12 @@ static double error_variance(const struct process_shape *shape, double weight)
     return shape->theta[T_ERROR] * shape->theta[T_ERROR] + run_std * run_std / weight;
 }
 
+/* Coefficients of the mean. */
+static size_t count_means(const struct process_shape *shape)
+{
+    return shape->means < MEANS ? shape->means : MEANS;
+}
+
 static void set_means(const struct process_shape *shape, const struct place *place, double h[MEANS])
 {
     h[0] = 1;
@@ -244,7 +250,7 @@ static enum pv_code solve_means(const struct process_shape *shape,
 {
     double normal[MEANS * MEANS] = {0};
     double right[MEANS] = {0};
-    size_t k = shape->means;
+    size_t k = count_means(shape);
     double ignored;
     for (size_t i = 0; i < n; i++) {
         double sums[MEANS] = {0};
@@ -620,7 +626,7 @@ void process_predict(const struct process *process,
     struct place place;
     double h[MEANS];
     size_t n = process->n;
-    size_t k = shape->means;
+    size_t k = count_means(shape);
     set_place(shape, shape->own, 1, problem_size, executors, &place);
     set_means(shape, &place, h);
     *mean = 0;
@@ -633,8 +639,7 @@ void process_predict(const struct process *process,
     if (variance == NULL)
         return;
     double explained = 0;
-    double off[MEANS];
-    memcpy(off, h, sizeof off);
+    double off[MEANS] = {h[0], h[1], h[2]};
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
         for (size_t j = 0; j < n; j++)
