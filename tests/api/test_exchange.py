@@ -7,7 +7,7 @@ import uuid
 import pytest
 import requests
 
-from patience import PATIENCE
+from patience import PATIENCE, SLOWDOWN
 
 SMALL = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 16.5}
 STAGES = [{"id": 0, "name": "map", "parents": [], "task_durations_s": [3.1, 2.9, 3.0, 1 / 3], "duration_s": 6.4,
@@ -95,7 +95,8 @@ TASKS = [i / 7 for i in range(8000)]
 @pytest.fixture(scope="module")
 def slow(make_service):
     """A service with a history of 15 MB, impatient with its readers."""
-    service = make_service(own_server=True, PROVISOR_EXPORTS_MAX=3, PROVISOR_CONNECTION_IDLE_S=6, PROVISOR_TASKS_MAX=60000, PROVISOR_LOG_LEVEL="info")
+    service = make_service(own_server=True, PROVISOR_EXPORTS_MAX=3, PROVISOR_CONNECTION_IDLE_S=6 if SLOWDOWN == 1 else 12, PROVISOR_TASKS_MAX=60000,
+                           PROVISOR_LOG_LEVEL="info")
     service.operator_token = service.token("operators")
     service.start()
     client = service.client(service.operator_token)
