@@ -35,7 +35,7 @@
 #include "core/scaling/laws/worker_load.h"
 #include "core/scaling/model/describe.h"
 
-enum { MEMBERS = 6, COMBINED_FOLDS = 8, COARSE_FOLDS = 5 };
+enum { MEMBERS = 6, COMBINED_FOLDS = 8 };
 
 /* A case of the law; its weight beforehand is also multiplied by the probability of `idle`, where
  * that is part of it. */
@@ -156,9 +156,7 @@ static enum pv_code
 judge_members(struct combination *made, double squares[MEMBERS], struct pv_error *err)
 {
     const struct load_cells *cells = &made->cells;
-    /* Of a fit that itself leaves runs out to see what comes of it, coarser ones do. */
-    size_t most = cells->data->whole ? COARSE_FOLDS : COMBINED_FOLDS;
-    size_t folds = cells->n_counts < most ? cells->n_counts : most;
+    size_t folds = cells->n_counts < COMBINED_FOLDS ? cells->n_counts : COMBINED_FOLDS;
     struct arena *scratch = cells->data->scratch;
     struct arena_mark mark = arena_mark(scratch);
     double *weights = arena_array(scratch, cells->n, sizeof *weights);
@@ -292,7 +290,12 @@ fit_combined(const struct model_data *data, struct model_fit *fit, struct pv_err
         return pv_no_memory(err);
     PV_TRY(load_cells_gather(data, &made->cells, err));
     PV_TRY(fit_members(made, err));
-    PV_TRY(find_weights(made, err));
+    /* Without some of the rows weights would hardly differ. */
+    if (data->carried != NULL)
+        memcpy(made->weights, data->carried, sizeof made->weights);
+    else
+        PV_TRY(find_weights(made, err));
+    fit->carried = made->weights;
     PV_TRY(take_components(made, &fit->model, err));
     if (made->cells.n_counts > 3) {
         struct model_law law = model_law(&fit->model);

@@ -24,7 +24,9 @@ struct model_data {
     enum model_weights weights;
     double *factors;
     bool knows_initialization; /* every row has it */
-    bool whole;                /* nobody asks for left_out[]: a kind may leave it untouched */
+    /* What the fit to all rows found that fits without some of them take over (fit->carried). */
+    const double *carried;
+    bool whole; /* nobody asks for left_out[]: a kind may leave it untouched */
     const struct observation
         *others; /* of other contexts, for kinds that pool or learn: by context,
                                        * then in canonical order */
@@ -68,6 +70,7 @@ struct model_fit {
     /* What a kind reports to model_fit. */
     double *left_out; /* the value of each row, predicted from all others */
     double freedom[MODEL_PARAMETERS_MAX];
+    const double *carried; /* for fits without some of the rows (data->carried); NULL: nothing */
 };
 
 #endif

@@ -22,6 +22,7 @@ static const double repetition_max = 0.15;
 struct holdout {
     const struct model_data *data;
     const struct model_kind *kind;
+    const double *carried;
     enum axis axis;
     size_t *blocks;
     size_t n_blocks;
@@ -84,6 +85,7 @@ static enum pv_code take_rest(const struct holdout *holdout,
     if (rows == NULL || factors == NULL)
         return pv_no_memory(err);
     *rest = *data;
+    rest->carried = holdout->carried;
     rest->n = 0;
     rest->whole = true;
     rest->scratch = scratch;
@@ -241,10 +243,14 @@ enum pv_code grouped_cv_run(const struct model_data *data,
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         left_out[i] = (double)NAN;
-    struct holdout scale_outs = {
-        .data = data, .kind = fit->model.kind, .axis = BY_EXECUTORS, .left_out = left_out};
-    struct holdout sizes = {
-        .data = data, .kind = fit->model.kind, .axis = BY_SIZE, .left_out = ignored};
+    struct holdout scale_outs = {.data = data,
+                                 .kind = fit->model.kind,
+                                 .carried = fit->carried,
+                                 .axis = BY_EXECUTORS,
+                                 .left_out = left_out};
+    struct holdout sizes = scale_outs;
+    sizes.axis = BY_SIZE;
+    sizes.left_out = ignored;
     PV_TRY(judge_axis(&scale_outs, 2, scratch, &u->seen_executors, &u->new_executors, err));
     PV_TRY(judge_axis(&sizes, 0, scratch, &u->seen_sizes, &u->new_sizes, err));
     PV_TRY(find_repetition(data, scratch, &u->repetition_std, err));
