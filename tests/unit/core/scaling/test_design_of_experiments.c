@@ -539,6 +539,24 @@ Test(design_of_experiments, ties_go_to_the_cheaper_then_the_smaller)
 
 /* --- order, domains --- */
 
+/* Unknown numbers are equal; padding does not count. */
+static void expect_same(const struct experiment *a, const struct experiment *b)
+{
+    const double numbers[][2] = {{a->at.problem_size, b->at.problem_size},
+                                 {a->at.executors, b->at.executors},
+                                 {a->uncertainty_percent, b->uncertainty_percent},
+                                 {a->duration_s, b->duration_s},
+                                 {a->executor_s, b->executor_s},
+                                 {a->cut_percent, b->cut_percent},
+                                 {a->cumulative_cut_percent, b->cumulative_cut_percent}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        cr_expect(numbers[i][0] == numbers[i][1] || (isnan(numbers[i][0]) && isnan(numbers[i][1])),
+                  "%zu: %.17g, %.17g", i, numbers[i][0], numbers[i][1]);
+    cr_expect_eq(a->reason, b->reason);
+    cr_expect_eq(a->there, b->there);
+    cr_expect_eq(a->repeat, b->repeat);
+}
+
 Test(design_of_experiments, order_of_runs_and_points_changes_nothing)
 {
     const double estimates[] = {20, 3, 4, 0.5};
@@ -571,7 +589,7 @@ Test(design_of_experiments, order_of_runs_and_points_changes_nothing)
         struct experiments_plan second = choose(rows, 6, &model, &question);
         cr_assert_eq(second.n, first[c].n);
         for (size_t i = 0; i < second.n; i++)
-            cr_expect_eq(memcmp(&first[c].items[i], &second.items[i], sizeof *second.items), 0);
+            expect_same(&first[c].items[i], &second.items[i]);
     }
 }
 
