@@ -37,7 +37,7 @@
  * Leaving out. Without run i the sums are A - f^2 x x', g - f^2 T x, h - f^2 T^2. A fit to the
  * other runs therefore costs the same however many they are, and it can afford to choose the shape
  * again: an error with the shape kept would be too small, since the shape was chosen with that run
- * in view. Leaving out a range of executor counts subtracts whole cells in the same way.
+ * in view.
  *
  * The sums square the condition of the columns and lose half of the digits. That is enough to
  * choose and to predict; once shape and positive columns are known, the coefficients are estimated
@@ -67,7 +67,6 @@
 #include "base/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/numerics/nonnegative.h"
 #include "core/numerics/normal_equations.h"
@@ -124,13 +123,6 @@ struct trial {
     double shapes[SHAPES_MAX]; /* exponent or cut; 1 and 0 are the plain ones */
     size_t n_shapes;
     struct gram grams[SHAPES_MAX];
-};
-
-/* What a fit is to do without: a row, or all with executors in a range. */
-struct absence {
-    size_t row; /* n of the data: none */
-    double from;
-    double to; /* < from: none */
 };
 
 struct found {
@@ -271,51 +263,40 @@ static bool is_alone(const struct model_data *data, size_t i)
     return true;
 }
 
-/* Of the executor counts that are left, how many lie above the cut? */
-static size_t count_above(const struct trial *trial, const struct absence *without, double cut)
+/* Of the executor counts, but for one (NAN: none), how many lie above the cut? */
+static size_t count_above(const struct trial *trial, double without, double cut)
 {
     size_t above = 0;
     for (size_t i = 0; i < trial->n_counts; i++) {
         double m = trial->counts[i];
-        above += m > cut && (m < without->from || m > without->to);
+        above += m > cut && m != without;
     }
     return above;
 }
 
-static void
-take_out(const struct trial *trial, const struct absence *without, double shape, struct gram *gram)
+static void take_out(const struct trial *trial, size_t row, double shape, struct gram *gram)
 {
-    const struct model_data *data = trial->data;
+    const struct observation *at = &trial->data->rows[row];
     double x[COLUMNS];
-    if (without->row < data->n) {
-        fill_columns(trial->family, shape, &data->rows[without->row], x);
-        gram_drop(gram, x, data->rows[without->row].duration_s, data->factors[without->row]);
-    }
-    for (size_t c = 0; without->to >= without->from && c < trial->n_cells; c++) {
-        const struct cell *cell = &trial->cells[c];
-        if (cell->row->executors < without->from || cell->row->executors > without->to)
-            continue;
-        fill_columns(trial->family, shape, cell->row, x);
-        gram_drop(gram, x, cell->mean_s, cell->weight);
-        gram->yy -= cell->squares;
-    }
+    fill_columns(trial->family, shape, at, x);
+    gram_drop(gram, x, at->duration_s, trial->data->factors[row]);
 }
 
-/* The best shape for all rows but those. */
-static void
-load_laws_find_best(const struct trial *trial, struct absence without, struct found *best)
+/* The best shape for all rows but that one; n of the data: for all. */
+static void load_laws_find_best(const struct trial *trial, size_t without, struct found *best)
 {
     const struct model_data *data = trial->data;
-    struct absence bare = without;
-    if (without.row < data->n && trial->family->has_cut && is_alone(data, without.row))
-        bare.from = bare.to = data->rows[without.row].executors;
+    double lost = (double)NAN; /* the executor count that goes with the row */
+    if (without < data->n && trial->family->has_cut && is_alone(data, without))
+        lost = data->rows[without].executors;
     *best = (struct found){.rest = (double)INFINITY};
     for (size_t s = 0; s < trial->n_shapes; s++) {
         struct gram gram = trial->grams[s];
         struct found here = {.shape = trial->shapes[s]};
-        if (s > 0 && trial->family->has_cut && count_above(trial, &bare, here.shape) < 2)
+        if (s > 0 && trial->family->has_cut && count_above(trial, lost, here.shape) < 2)
             continue;
-        take_out(trial, &without, here.shape, &gram);
+        if (without < data->n)
+            take_out(trial, without, here.shape, &gram);
         here.rest = gram_solve(&gram, here.b);
         if (here.rest < best->rest - alike * gram.yy)
             *best = here;
@@ -400,54 +381,19 @@ static enum pv_code fit_family(const struct family *family,
     struct configurations design;
     struct found best;
     struct trial *trial = NULL;
-    struct absence without = {.row = data->n, .from = 1, .to = 0};
     PV_TRY(configurations_require(data, fit->model.kind, 2, 2, &design, err));
     PV_TRY(make_trial(family, data, design.sizes, &trial, err));
-    load_laws_find_best(trial, without, &best);
+    load_laws_find_best(trial, data->n, &best);
     start_from(trial, &best, &fit->model);
     fit->model.reference = MODEL_EXTRAPOLATED;
     if (data->whole)
         return PV_OK;
-    for (without.row = 0; without.row < data->n; without.row++) {
+    for (size_t row = 0; row < data->n; row++) {
         struct found others;
-        load_laws_find_best(trial, without, &others);
-        fit->left_out[without.row] =
-            load_laws_value_of(family, others.b, others.shape, &data->rows[without.row]);
+        load_laws_find_best(trial, row, &others);
+        fit->left_out[row] = load_laws_value_of(family, others.b, others.shape, &data->rows[row]);
     }
     return load_laws_settle(trial, &best, fit, err);
-}
-
-/* The family behind a kind. */
-static const struct family *family_of(const struct model_kind *kind)
-{
-    return kind == &power_law_kind      ? &power_law
-           : kind == &memory_spill_kind ? &memory_spill
-           : kind == &memory_cliff_kind ? &memory_cliff
-                                        : &load_per_executor;
-}
-
-enum pv_code load_leave_out(const struct model_kind *kind,
-                            const struct model_data *data,
-                            const double from[],
-                            const double to[],
-                            size_t folds,
-                            double left_out[],
-                            struct pv_error *err)
-{
-    struct trial *trial = NULL;
-    size_t sizes = data->n > 0;
-    for (size_t i = 1; i < data->n; i++)
-        sizes += data->rows[i].problem_size > data->rows[i - 1].problem_size;
-    PV_TRY(make_trial(family_of(kind), data, sizes, &trial, err));
-    for (size_t f = 0; f < folds; f++) {
-        struct found others;
-        load_laws_find_best(trial, (struct absence){data->n, from[f], to[f]}, &others);
-        for (size_t i = 0; i < data->n; i++)
-            if (data->rows[i].executors >= from[f] && data->rows[i].executors <= to[f])
-                left_out[i] =
-                    load_laws_value_of(trial->family, others.b, others.shape, &data->rows[i]);
-    }
-    return PV_OK;
 }
 
 /* --- what it says --- */

@@ -28,17 +28,4 @@
  * PV_E_TOO_FEW, PV_E_SINGULAR: fewer than two executor counts.
  */
 
-/*
- * One of these kinds, fitted `folds` times to all rows but those with executors in [from, to] of
- * the fold: left_out[i] is what the fit without row i predicts. Folds do not overlap; rows of none
- * keep what is there. Costs hardly more than one fit. PV_E_MEMORY.
- */
-enum pv_code load_leave_out(const struct model_kind *kind,
-                            const struct model_data *data,
-                            const double from[],
-                            const double to[],
-                            size_t folds,
-                            double left_out[],
-                            struct pv_error *err) PV_MUSTCHECK;
-
 #endif
