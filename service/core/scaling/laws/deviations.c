@@ -2,9 +2,8 @@
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/order.h"
+#include "core/numerics/quantile.h"
 
 /* reach = 2/3, so that the covariance is a ratio to the power of 3/2, and cheap. */
 static const double few_ratio = 1;
@@ -45,22 +44,16 @@ struct kriging {
     double inverse[DEVIATIONS_MAX * DEVIATIONS_MAX];
 };
 
-static double median_of(double values[], size_t n)
-{
-    qsort(values, n, sizeof *values, order_by_double);
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 static void clip_offs(struct kriging *kriging)
 {
     double sorted[DEVIATIONS_MAX];
     size_t n = kriging->n;
     for (size_t i = 0; i < n; i++)
         sorted[i] = kriging->off[i];
-    double middle = median_of(sorted, n);
+    double middle = quantile_median(sorted, n);
     for (size_t i = 0; i < n; i++)
         sorted[i] = fabs(kriging->off[i] - middle);
-    double most = clip * median_to_std * median_of(sorted, n);
+    double most = clip * median_to_std * quantile_median(sorted, n);
     for (size_t i = 0; i < n; i++)
         kriging->off[i] = fmax(-most, fmin(most, kriging->off[i]));
 }

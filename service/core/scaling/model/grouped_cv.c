@@ -1,9 +1,8 @@
 #include "core/scaling/model/grouped_cv.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/order.h"
+#include "core/numerics/quantile.h"
 #include "core/scaling/model/extrapolation.h"
 
 enum axis { BY_EXECUTORS, BY_SIZE };
@@ -31,12 +30,6 @@ struct holdout {
     size_t judged;  /* blocks */
     double *left_out;
 };
-
-static double median(double values[], size_t n)
-{
-    qsort(values, n, sizeof *values, order_by_double);
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 static double grouped_cv_value_of(const struct observation *row, enum axis axis)
 {
@@ -143,7 +136,7 @@ static void score_block(struct holdout *holdout,
     }
     if (n == 0)
         return;
-    double error = median(holdout->errors, n);
+    double error = quantile_median(holdout->errors, n);
     holdout->squares += error * error;
     holdout->judged++;
 }
@@ -222,7 +215,7 @@ static enum pv_code find_repetition(const struct model_data *data,
         size_t n = 0;
         for (size_t end = cell_end(data, i, &ignored); i < end; i++)
             logs[n++] = log(data->rows[i].duration_s);
-        double middle = median(logs, n);
+        double middle = quantile_median(logs, n);
         for (size_t k = 0; k < n; k++)
             squares += (logs[k] - middle) * (logs[k] - middle);
         freedom += (double)(n - 1);
