@@ -10,6 +10,7 @@
 #include "core/scaling/model/context_traits.h"
 
 enum { TUNED_MAX = 128, STEPS = 40, MEANS = 3 };
+enum { OWN_CONTEXT = 1 }; /* of rows that are of 0, too */
 enum { T_ERROR, T_AMPLITUDE, T_EXECUTORS, T_LABELS };
 enum { THETA_MAX = T_LABELS + PROCESS_NUMBERS_MAX + PROCESS_WORDS_MAX };
 
@@ -541,8 +542,9 @@ enum pv_code process_learn(const struct model_data *data,
     made->executors[0] = made->executors[1] = all.cells[0].executors;
     for (size_t i = 0; i < all.n; i++) {
         struct process_cell *cell = &all.cells[i];
-        set_place(made, made->own == NULL ? NULL : all.first[i]->traits, all.first[i]->context,
-                  cell->problem_size, cell->executors, &cell->place);
+        set_place(made, made->own == NULL ? NULL : all.first[i]->traits,
+                  cell->own ? OWN_CONTEXT : all.first[i]->context, cell->problem_size,
+                  cell->executors, &cell->place);
         made->executors[0] = fmin(made->executors[0], cell->executors);
         made->executors[1] = fmax(made->executors[1], cell->executors);
     }
@@ -627,7 +629,7 @@ void process_predict(const struct process *process,
     double h[MEANS];
     size_t n = process->n;
     size_t k = count_means(shape);
-    set_place(shape, shape->own, 1, problem_size, executors, &place);
+    set_place(shape, shape->own, OWN_CONTEXT, problem_size, executors, &place);
     set_means(shape, &place, h);
     *mean = 0;
     for (size_t i = 0; i < n; i++) {

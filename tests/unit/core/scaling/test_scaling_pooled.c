@@ -135,6 +135,21 @@ Test(scaling_pooled, contexts_without_labels_are_learnt_from)
                            0.05 * rows[i].duration_s);
 }
 
+/* Rows of context 0 are the own ones, too, as those of 1. */
+Test(scaling_pooled, context_0_is_the_own_one)
+{
+    struct observation rows[ROWS];
+    make_rows(0.01, rows);
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i].traits = NULL;
+    struct model_fit one = fit_rows(&pooled_kind, rows, ROWS);
+    for (size_t i = 0; i < COUNTS; i++)
+        rows[i].context = 0;
+    struct model_fit none = fit_rows(&pooled_kind, rows, ROWS);
+    for (size_t i = 0; i < COUNTS; i++)
+        cr_expect_eq(predict(&none.model, 16, counts[i]), predict(&one.model, 16, counts[i]));
+}
+
 /* Beyond the executors that any run had only a law knows: it goes on as the own runs do. */
 Test(scaling_pooled, beyond_all_executors_the_own_law_predicts)
 {
