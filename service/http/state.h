@@ -77,6 +77,8 @@ struct http_listener {
     long beyond_max; /* on one beyond its team's share nothing is served; */
     long within_max; /* idle ones of any team are closed */
     atomic_long connections;
+    uint64_t awaiting_ns; /* since when a team that holds more is about to have idle ones; the
+                             sweeper's */
     struct workers
         *readiness; /* /readyz, however busy others are: one thread, waits for PostgreSQL */
 };

@@ -203,12 +203,12 @@ static bool is_idle(struct client *client, struct idle_client *idle, long *stayi
     return waits && !cut && !ends;
 }
 
-/* A request may be on its way, or lie there unread. */
+/* A request may be on its way, or lie there unread; from who has ended its side none will come. */
 static bool has_just_come(const struct idle_client *idle, uint64_t now_ns)
 {
     char byte;
     return now_ns < idle->since_ns + NEW_MS * UINT64_C(1000000) ||
-           (!idle->answered && recv(idle->client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0);
+           (!idle->answered && recv(idle->client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0);
 }
 
 static int compare_since(const struct idle_client *a, const struct idle_client *b)
@@ -246,17 +246,29 @@ static void sort_idle(struct idle_client idle[], size_t n)
 }
 
 /*
+ * A team holds more than others and has connections that will be idle in a moment: the others are
+ * not to lose one for want of that moment. No longer: who asks all the time always has such.
+ */
+static bool awaits_those_of_more(struct http_listener *listener, bool there_are, uint64_t now_ns)
+{
+    if (!there_are)
+        listener->awaiting_ns = 0;
+    else if (listener->awaiting_ns == 0)
+        listener->awaiting_ns = now_ns;
+    return there_are && now_ns < listener->awaiting_ns + NEW_MS * UINT64_C(1000000);
+}
+
+/*
  * With the clients' lock. Strangers who have just come are not idle yet; as long as there are any,
  * those who are known stay. *staying: how many there are but for those cut or refused,
  * which are as good as gone.
  */
-static size_t find_idle(const struct http_listener *listener,
-                        struct idle_client idle[],
-                        size_t most,
-                        long *staying)
+static size_t
+find_idle(struct http_listener *listener, struct idle_client idle[], size_t most, long *staying)
 {
     size_t n = 0;
     bool new_strangers = false;
+    size_t held_by_new = 0;
     uint64_t now_ns = clock_monotonic_ns();
     for (struct client *c = listener->server->clients; c != NULL && n < most; c = c->next) {
         if (c->listener != listener || !is_idle(c, &idle[n], staying))
@@ -265,9 +277,14 @@ static size_t find_idle(const struct http_listener *listener,
             n++;
         else if (idle[n].team == NULL)
             new_strangers = true;
+        else if (idle[n].held > held_by_new)
+            held_by_new = idle[n].held;
     }
     sort_idle(idle, n);
-    while (new_strangers && n > 0 && idle[n - 1].team != NULL)
+    bool more = n > 0 && idle[n - 1].team != NULL && idle[n - 1].held < held_by_new;
+    bool awaits = awaits_those_of_more(listener, more, now_ns);
+    while (n > 0 && idle[n - 1].team != NULL &&
+           (new_strangers || (awaits && idle[n - 1].held < held_by_new)))
         n--;
     return n;
 }
@@ -298,8 +315,10 @@ static void crowd_out(const struct idle_client *idle)
 static bool make_room(struct http_listener *listener)
 {
     struct http_server *server = listener->server;
-    if (atomic_load(&listener->connections) <= listener->crowded)
+    if (atomic_load(&listener->connections) <= listener->crowded) {
+        listener->awaiting_ns = 0;
         return true;
+    }
     size_t most = (size_t)listener->connections_max;
     struct idle_client *idle = calloc(most, sizeof *idle);
     if (idle == NULL)

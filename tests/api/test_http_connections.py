@@ -164,6 +164,7 @@ def test_a_team_beyond_its_share_of_connections_leaves_the_last_ones_to_others()
         assert ask_as(quiet, "b").status == 200
         for reason in ("full", "share"):
             assert metric(server, 'provisor_resource_refused_total{resource="connections",reason="%s"}' % reason, port) == 1
+        time.sleep(0.3)  # the quiet one is idle by then, those of the team beyond its share will be in a moment
         for s in busy:
             s.sendall(b"}")
             assert Reply(s).status == 200, "what has begun goes on"
