@@ -245,8 +245,8 @@ static void check_connections(const struct config *config)
     enum {
         BACKGROUND_THREADS = 5
     }; /* heart beat, watch of operations, fitter, housekeeping, tokens */
-    int64_t wanted = config->io_workers + config->spare_workers + config->imports_max +
-                     config->operation_workers + BACKGROUND_THREADS;
+    int64_t wanted = config->io_workers + config->spare_workers + config->light_workers +
+                     config->imports_max + config->operation_workers + BACKGROUND_THREADS;
     if (config->database_connections < wanted)
         LOG_EVENT(LOG_WARN, "service.few_database_connections", NULL,
                   LOG_COUNT("database_connections", config->database_connections),

@@ -41,6 +41,7 @@ struct config {
     int64_t compute_queue;
     int64_t compute_wait_ms; /* 0: no bound */
     int64_t spare_workers;   /* of either kind */
+    int64_t light_workers;   /* of either kind */
     /* database */
     char database_url[1024];
     char database_owner_url[1024]; /* for migrations; "" = database_url */

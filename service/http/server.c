@@ -17,12 +17,14 @@ static enum pv_code start_workers(struct http_server *server, struct pv_error *e
     const struct config *config = server->config;
     const struct workers_settings io = {.threads = (size_t)config->io_workers,
                                         .spare_threads = (size_t)config->spare_workers,
+                                        .light_threads = (size_t)config->light_workers,
                                         .queue_max = (size_t)config->io_queue,
                                         .niceness = (int)config->worker_niceness,
                                         .wait_max_ns = (uint64_t)config->io_wait_ms * 1000000u,
                                         .duty = DUTY_WAIT};
     const struct workers_settings compute = {.threads = (size_t)config->compute_workers,
                                              .spare_threads = (size_t)config->spare_workers,
+                                             .light_threads = (size_t)config->light_workers,
                                              .queue_max = (size_t)config->compute_queue,
                                              .niceness = (int)config->worker_niceness,
                                              .wait_max_ns =

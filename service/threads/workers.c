@@ -18,6 +18,10 @@ static const int64_t debt_max_ns = 10000000000; /* how far wrong estimates set o
 static const uint64_t cost_min_ns = 20000;      /* no turn lasts for ever, however light the jobs */
 enum { BUCKETS = 256 };
 
+/* Who used a quarter of a thread or more, beyond a burst, does not ask little. */
+enum { LIGHT_PART = 4 };
+static const uint64_t light_burst_ns = 25000000 * (uint64_t)LIGHT_PART;
+
 /* A place in the queue; free ones form a list, too. */
 struct place {
     struct workers_job job;
@@ -39,7 +43,8 @@ struct owner {
 
 struct workers {
     pthread_mutex_t lock;
-    pthread_cond_t wake; /* a job came, or the pool is closing */
+    pthread_cond_t wake;       /* a job came, or the pool is closing */
+    pthread_cond_t wake_light; /* the same, for the light threads */
     struct workers_settings settings;
     struct place *places; /* queue_max */
     struct place *free_places;
@@ -53,6 +58,10 @@ struct workers {
     size_t running;
     size_t idle;   /* threads that wait for a job that may begin, and nobody has woken */
     size_t waking; /* and that somebody has */
+    size_t light_idle;
+    size_t light_running;
+    /* Until when owners, by their bucket, have had their part of the light threads. */
+    uint64_t heavy_until_ns[BUCKETS];
     bool closing;
     char name[16];
     size_t n_threads;
@@ -61,9 +70,14 @@ struct workers {
 
 /* --- owners --- */
 
+static size_t bucket_index(const char *name)
+{
+    return hash_text(HASH_START, name) % BUCKETS;
+}
+
 static struct owner **bucket_of(struct workers *workers, const char *name)
 {
-    return &workers->buckets[hash_text(HASH_START, name) % BUCKETS];
+    return &workers->buckets[bucket_index(name)];
 }
 
 static struct owner *find_owner(struct workers *workers, const char *name)
@@ -239,6 +253,36 @@ static bool anybody_may_begin(const struct workers *workers)
     return false;
 }
 
+static bool is_light(const struct workers *workers, const struct owner *owner, uint64_t now_ns)
+{
+    return owner->running == 0 && owner->queued == 1 &&
+           owner->first->job.cost_ns <= WORKERS_LIGHT_NS &&
+           workers->heavy_until_ns[bucket_index(owner->name)] <= now_ns;
+}
+
+/* What an owner has used makes it a heavy one for so much longer. */
+static void count_use(struct workers *workers, const struct owner *owner, uint64_t took_ns)
+{
+    uint64_t *until_ns = &workers->heavy_until_ns[bucket_index(owner->name)];
+    uint64_t now_ns = clock_monotonic_ns();
+    uint64_t least_ns = now_ns > light_burst_ns ? now_ns - light_burst_ns : 0;
+    *until_ns = (*until_ns > least_ns ? *until_ns : least_ns) + took_ns * LIGHT_PART;
+}
+
+static struct owner *choose_light_owner(struct workers *workers)
+{
+    struct owner *owner = workers->turn;
+    if (owner == NULL)
+        return NULL;
+    uint64_t now_ns = clock_monotonic_ns();
+    do {
+        if (is_light(workers, owner, now_ns))
+            return owner;
+        owner = owner->next;
+    } while (owner != workers->turn);
+    return NULL;
+}
+
 /* For one more job than there are threads on their way: a wake-up costs more than a small job. */
 static void wake_one(struct workers *workers)
 {
@@ -259,10 +303,20 @@ static void wait_for_job(struct workers *workers)
         workers->idle--;
 }
 
+/* For a job that has come. */
+static void wake_for(struct workers *workers, const struct owner *owner, uint64_t now_ns)
+{
+    if (workers->light_idle > 0 && is_light(workers, owner, now_ns)) {
+        workers->light_idle--;
+        pthread_cond_signal(&workers->wake_light);
+    } else if (may_begin(workers, owner)) {
+        wake_one(workers);
+    }
+}
+
 /* A job of the owner has ended, more_ns later than estimated. */
 static void end_job_locked(struct workers *workers, struct owner *owner, int64_t more_ns)
 {
-    workers->running--;
     owner->running--;
     owner->credit_ns -= more_ns;
     if (owner->credit_ns < -debt_max_ns)
@@ -273,6 +327,13 @@ static void end_job_locked(struct workers *workers, struct owner *owner, int64_t
         pthread_cond_broadcast(&workers->wake);
 }
 
+static void begin_job_locked(struct workers *workers, struct owner *owner, struct workers_job *job)
+{
+    owner->credit_ns -= (int64_t)owner->first->job.cost_ns;
+    owner->running++;
+    *job = remove_job(workers, owner, owner->first);
+}
+
 /* The next job; NULL when the pool is closing and nothing may begin any more. */
 static struct owner *take_job_locked(struct workers *workers, struct workers_job *job)
 {
@@ -281,14 +342,39 @@ static struct owner *take_job_locked(struct workers *workers, struct workers_job
         wait_for_job(workers);
     if (owner == NULL)
         return NULL;
-    owner->credit_ns -= (int64_t)owner->first->job.cost_ns;
-    owner->running++;
+    begin_job_locked(workers, owner, job);
     workers->running++;
-    *job = remove_job(workers, owner, owner->first);
     /* What made this job possible may have made another one so, too. */
     if (workers->idle > 0 && anybody_may_begin(workers))
         wake_one(workers);
     return owner;
+}
+
+/* A light thread's next job; NULL when the pool is closing. */
+static struct owner *take_light_job_locked(struct workers *workers, struct workers_job *job)
+{
+    struct owner *owner;
+    while ((owner = choose_light_owner(workers)) == NULL && !workers->closing) {
+        workers->light_idle++;
+        pthread_cond_wait(&workers->wake_light, &workers->lock);
+    }
+    if (owner == NULL)
+        return NULL;
+    begin_job_locked(workers, owner, job);
+    workers->light_running++;
+    return owner;
+}
+
+/* With the lock, which others may take meanwhile. */
+static void run_job(struct workers *workers, struct owner *owner, const struct workers_job *job)
+{
+    pthread_mutex_unlock(&workers->lock);
+    uint64_t from_ns = clock_monotonic_ns();
+    job->run(job->argument);
+    int64_t took_ns = (int64_t)(clock_monotonic_ns() - from_ns);
+    pthread_mutex_lock(&workers->lock);
+    count_use(workers, owner, (uint64_t)took_ns);
+    end_job_locked(workers, owner, took_ns - (int64_t)job->cost_ns);
 }
 
 /* One job ends and the next begins under one lock, so that no other thread is woken in between. */
@@ -302,12 +388,26 @@ static void *workers_work(void *argument)
     duty_set(workers->settings.duty);
     pthread_mutex_lock(&workers->lock);
     while ((owner = take_job_locked(workers, &job)) != NULL) {
-        pthread_mutex_unlock(&workers->lock);
-        uint64_t from_ns = clock_monotonic_ns();
-        job.run(job.argument);
-        int64_t took_ns = (int64_t)(clock_monotonic_ns() - from_ns);
-        pthread_mutex_lock(&workers->lock);
-        end_job_locked(workers, owner, took_ns - (int64_t)job.cost_ns);
+        run_job(workers, owner, &job);
+        workers->running--;
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return NULL;
+}
+
+static void *workers_work_light(void *argument)
+{
+    struct workers *workers = argument;
+    struct workers_job job;
+    struct owner *owner;
+    duty_set(workers->settings.duty);
+    pthread_mutex_lock(&workers->lock);
+    while ((owner = take_light_job_locked(workers, &job)) != NULL) {
+        run_job(workers, owner, &job);
+        workers->light_running--;
+        /* The owner may have sent something heavier, which its light job kept from beginning. */
+        if (anybody_may_begin(workers))
+            wake_one(workers);
     }
     pthread_mutex_unlock(&workers->lock);
     return NULL;
@@ -324,7 +424,10 @@ static bool start_threads(struct workers *workers, size_t threads)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (workers->n_threads < threads) {
         pthread_t *thread = &workers->threads[workers->n_threads];
-        if (pthread_create(thread, NULL, workers_work, workers) != 0)
+        void *(*work)(void *) = workers->n_threads < workers->settings.light_threads
+                                    ? workers_work_light
+                                    : workers_work;
+        if (pthread_create(thread, NULL, work, workers) != 0)
             break;
         (void)pthread_setname_np(*thread, workers->name);
         workers->n_threads++;
@@ -356,6 +459,7 @@ struct workers *workers_create(const char *name, const struct workers_settings *
     size_t size;
     if (settings->threads == 0 || settings->queue_max == 0 ||
         __builtin_add_overflow(settings->threads, settings->spare_threads, &threads) ||
+        __builtin_add_overflow(threads, settings->light_threads, &threads) ||
         __builtin_mul_overflow(threads, sizeof(pthread_t), &size) ||
         __builtin_add_overflow(size, sizeof(struct workers), &size))
         return NULL;
@@ -366,6 +470,7 @@ struct workers *workers_create(const char *name, const struct workers_settings *
     (void)snprintf(workers->name, sizeof workers->name, "%s", name);
     pthread_mutex_init(&workers->lock, NULL);
     (void)cond_init(&workers->wake);
+    (void)cond_init(&workers->wake_light);
     if (!make_room(workers, threads) || !start_threads(workers, threads)) {
         workers_destroy(workers);
         return NULL;
@@ -446,8 +551,7 @@ admit(struct workers *workers, const struct workers_job *job, struct workers_job
     if (owner == NULL)
         owner = add_owner(workers, job->owner);
     insert_job(workers, owner, job, now_ns);
-    if (may_begin(workers, owner))
-        wake_one(workers);
+    wake_for(workers, owner, now_ns);
     return WORKERS_ACCEPTED;
 }
 
@@ -466,7 +570,7 @@ struct workers_statistics workers_statistics(struct workers *workers)
 {
     pthread_mutex_lock(&workers->lock);
     struct workers_statistics now = {.queued = workers->queued,
-                                     .running = workers->running,
+                                     .running = workers->running + workers->light_running,
                                      .threads = workers->settings.threads,
                                      .queue_max = workers->settings.queue_max,
                                      .owners = workers->n_owners};
@@ -481,6 +585,7 @@ void workers_stop(struct workers *workers)
     pthread_mutex_lock(&workers->lock);
     workers->closing = true;
     pthread_cond_broadcast(&workers->wake);
+    pthread_cond_broadcast(&workers->wake_light);
     pthread_mutex_unlock(&workers->lock);
     for (size_t i = 0; i < workers->n_threads; i++)
         pthread_join(workers->threads[i], NULL);
@@ -493,6 +598,7 @@ void workers_destroy(struct workers *workers)
         return;
     workers_stop(workers);
     pthread_cond_destroy(&workers->wake);
+    pthread_cond_destroy(&workers->wake_light);
     pthread_mutex_destroy(&workers->lock);
     free(workers->owners);
     free(workers->places);

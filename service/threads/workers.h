@@ -20,18 +20,26 @@
  */
 struct workers;
 
-enum { WORKERS_OWNER = 37 }; /* bytes of an owner's name with its NUL: a UUID */
+enum {
+    WORKERS_OWNER = 37,        /* bytes of an owner's name with its NUL: a UUID */
+    WORKERS_LIGHT_NS = 5000000 /* what a light thread begins takes no longer, by its estimate */
+};
 
 struct workers_settings {
     size_t threads;
     /* Threads beside those, which only begin jobs of owners that have none running: so that whoever
      * comes after an owner's long jobs need not wait for their end. */
     size_t spare_threads;
+    /* Threads beside those, of undiminished priority. They only begin jobs estimated at
+     * WORKERS_LIGHT_NS or less, of owners that have nothing else queued or running and lately took
+     * less than a quarter of a thread: so that whoever asks little waits neither for a place nor
+     * for the processor behind those who ask much. */
+    size_t light_threads;
     size_t queue_max;
     /* No further jobs of an owner whose oldest has waited longer, or for whose newest that is to be
      * expected, but those that may not be dropped. 0: no bound. */
     uint64_t wait_max_ns;
-    int niceness;   /* of its threads, beyond that of the process: 0 to 19 */
+    int niceness;   /* of its threads but the light ones, beyond that of the process: 0 to 19 */
     enum duty duty; /* of its threads */
 };
 
@@ -64,7 +72,7 @@ enum workers_admission workers_submit(struct workers *workers, const struct work
 struct workers_statistics {
     size_t queued;
     size_t running;
-    size_t threads; /* without the spare ones */
+    size_t threads; /* without the spare and the light ones */
     size_t queue_max;
     size_t owners; /* that wait or run */
 };

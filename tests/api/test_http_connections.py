@@ -215,7 +215,7 @@ def test_before_the_first_request_patience_is_shorter():
 def test_health_is_answered_apart_from_everything_else():
     """While the connections of the first listener are taken by requests and all its workers are busy."""
     port = free_port()
-    with running(connections_max=8, http_threads=1, compute_workers=1, io_workers=1, spare_workers=0, health_port=port,
+    with running(connections_max=8, http_threads=1, compute_workers=1, io_workers=1, spare_workers=0, light_workers=0, health_port=port,
                  request_timeout_ms=60000) as server:
         busy = []
         for _ in range(8):

@@ -37,7 +37,7 @@ def test_slow_requests_do_not_stall_others(server):
 
 
 def test_a_full_queue_is_503_at_once():
-    with running(compute_workers=1, compute_queue=1, io_workers=1) as server:
+    with running(compute_workers=1, compute_queue=1, io_workers=1, light_workers=0) as server:
         slow = [server.connect() for _ in range(2)]
         for s in slow:
             s.sendall(b"GET /v1/slow?ms=1000 HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -66,7 +66,7 @@ def ask_at_once(server, token, ms, n, running=0):
 
 def test_one_team_does_not_hold_what_others_compute_with():
     """Long work of one team takes all workers but the spare one, and all of the queue, until somebody else comes."""
-    with running(compute_workers=2, compute_queue=6, spare_workers=1) as server:
+    with running(compute_workers=2, compute_queue=6, spare_workers=1, light_workers=0) as server:
         red = ask_at_once(server, "red", 1500, 20, running=2)
         time.sleep(0.3)
         begin = time.monotonic()
@@ -82,7 +82,7 @@ def test_one_team_does_not_hold_what_others_compute_with():
 
 
 def test_a_full_queue_makes_room_for_who_waits_less():
-    with running(compute_workers=1, compute_queue=4, spare_workers=0) as server:
+    with running(compute_workers=1, compute_queue=4, spare_workers=0, light_workers=0) as server:
         red = ask_at_once(server, "red", 800, 5, running=1)
         time.sleep(0.2)
         blue = ask_at_once(server, "blue", 0, 2)
@@ -95,7 +95,7 @@ def test_a_full_queue_makes_room_for_who_waits_less():
 
 
 def test_who_waits_too_long_is_refused_at_once():
-    with running(compute_workers=1, compute_queue=100, compute_wait_ms=100) as server:
+    with running(compute_workers=1, compute_queue=100, compute_wait_ms=100, light_workers=0) as server:
         first = ask_at_once(server, "red", 600, 2)
         time.sleep(0.3)
         begin = time.monotonic()
@@ -106,7 +106,7 @@ def test_who_waits_too_long_is_refused_at_once():
 
 def test_who_waits_too_long_for_postgresql_is_refused_at_once_too():
     """The bound is that of the queue: with more for those who compute, they go on waiting."""
-    with running(io_workers=1, io_queue=100, io_wait_ms=100, compute_workers=1, compute_wait_ms=60000, spare_workers=0) as server:
+    with running(io_workers=1, io_queue=100, io_wait_ms=100, compute_workers=1, compute_wait_ms=60000, spare_workers=0, light_workers=0) as server:
         def ask_one(path):
             s = server.connect(PATIENCE)
             s.sendall(("GET /v1/%s/x?ms=600 HTTP/1.1\r\nHost: h\r\n%s\r\n" % (path, READ)).encode())

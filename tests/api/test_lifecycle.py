@@ -111,7 +111,7 @@ def test_workers_yield_to_the_threads_that_accept(make_service):
         name, rest = (task / "stat").read_text().split(" (", 1)[1].rsplit(") ", 1)
         nice.setdefault(name, set()).add(int(rest.split()[16]))
     own = nice["provisord"]
-    assert len(own) == 1 and nice["io"] == nice["compute"] == {min(own) + 7}
+    assert len(own) == 1 and nice["io"] == nice["compute"] == {min(own), min(own) + 7}, "but the light ones"
 
 
 def test_open_files_are_raised_to_what_the_connections_need(make_service):

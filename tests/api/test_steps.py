@@ -39,7 +39,7 @@ def post(client, path, body, status=200, **kwargs):
 @pytest.fixture(scope="module")
 def apart(make_service):
     """A service whose PostgreSQL can be frozen, with few workers, tokens and histories that stay known for long and queues without a bound in time."""
-    service = make_service(own_server=True, PROVISOR_IO_WORKERS=2, PROVISOR_COMPUTE_WORKERS=2, PROVISOR_SPARE_WORKERS=0,
+    service = make_service(own_server=True, PROVISOR_IO_WORKERS=2, PROVISOR_COMPUTE_WORKERS=2, PROVISOR_SPARE_WORKERS=0, PROVISOR_LIGHT_WORKERS=0,
                            PROVISOR_IO_WAIT_MS=0, PROVISOR_TOKEN_CACHE_MS=5000, PROVISOR_PREDICTION_CACHE_MS=5000,
                            PROVISOR_STATEMENT_TIMEOUT_MS=60000)
     service.alpha_token = service.token("alpha")

@@ -59,8 +59,11 @@ static void *submit(void *argument)
 int main(void)
 {
     static const char *const owners[SUBMITTERS] = {"a", "a", "b", ""};
-    const struct workers_settings settings = {
-        .threads = 2, .spare_threads = 1, .queue_max = 64, .wait_max_ns = 1000000};
+    const struct workers_settings settings = {.threads = 2,
+                                              .spare_threads = 1,
+                                              .light_threads = 1,
+                                              .queue_max = 64,
+                                              .wait_max_ns = 1000000};
     struct workers *workers = workers_create("race", &settings);
     assert(workers != NULL);
     pthread_t threads[SUBMITTERS];

@@ -246,6 +246,92 @@ Test(workers, spare_threads_are_for_owners_that_have_none_running, .timeout = 20
     cr_assert_eq(n_order, 1);
 }
 
+/* A pool whose one thread is busy with a's job. */
+static struct workers *hold_with_light_thread(struct gate *gate)
+{
+    const struct workers_settings settings = {.threads = 1, .light_threads = 1, .queue_max = 10};
+    struct workers *workers = workers_create("test", &settings);
+    const struct workers_job job = {
+        .run = wait_at, .argument = gate, .owner = "a", .cost_ns = WORKERS_LIGHT_NS + 1};
+    gate_init(gate);
+    cr_assert_eq(workers_submit(workers, &job), WORKERS_ACCEPTED);
+    gate_await(gate);
+    return workers;
+}
+
+Test(workers, light_threads_are_for_short_jobs_of_owners_with_nothing_else, .timeout = 20)
+{
+    struct gate long_job, quick;
+    gate_init(&quick);
+    struct workers *workers = hold_with_light_thread(&long_job);
+    const struct workers_job heavy = {.run = note,
+                                      .argument = (void *)(uintptr_t)&a,
+                                      .owner = "c",
+                                      .cost_ns = WORKERS_LIGHT_NS + 1};
+    cr_assert_eq(submit_of(workers, "a", note, (void *)(uintptr_t)&a), WORKERS_ACCEPTED);
+    cr_assert_eq(workers_submit(workers, &heavy), WORKERS_ACCEPTED);
+    cr_assert_eq(submit_of(workers, "b", wait_at, &quick), WORKERS_ACCEPTED);
+    gate_await(&quick); /* runs although the one thread is a's */
+    cr_assert_eq(n_order, 0, "a has a job running, and c's is long");
+    cr_assert_eq(workers_statistics(workers).running, 2);
+    gate_open(&quick);
+    gate_open(&long_job);
+    workers_destroy(workers);
+    cr_assert_eq(n_order, 2);
+}
+
+static void wait_for_idle(struct workers *workers, size_t running)
+{
+    while (workers_statistics(workers).running > running)
+        clock_sleep_ms(1);
+}
+
+static void take_70_ms(void *argument)
+{
+    (void)argument;
+    clock_sleep_ms(70);
+}
+
+Test(workers, who_has_taken_much_has_no_light_thread, .timeout = 20)
+{
+    struct gate long_job, quick;
+    gate_init(&quick);
+    struct workers *workers = hold_with_light_thread(&long_job);
+    cr_assert_eq(submit_of(workers, "b", take_70_ms, NULL), WORKERS_ACCEPTED);
+    while (workers_statistics(workers).running < 2)
+        clock_sleep_ms(1);
+    wait_for_idle(workers, 1);
+    cr_assert_eq(submit_of(workers, "b", note, (void *)(uintptr_t)&b), WORKERS_ACCEPTED);
+    cr_assert_eq(submit_of(workers, "c", wait_at, &quick), WORKERS_ACCEPTED);
+    gate_await(&quick);
+    cr_assert_eq(n_order, 0, "for 280 ms but the 100 that are a burst b is a heavy one");
+    gate_open(&quick);
+    gate_open(&long_job);
+    workers_destroy(workers);
+    cr_assert_eq(n_order, 1);
+}
+
+Test(workers, what_its_own_light_job_kept_from_beginning_begins_after_it, .timeout = 20)
+{
+    struct gate long_job, quick, next;
+    gate_init(&quick);
+    gate_init(&next);
+    const struct workers_settings settings = {
+        .threads = 1, .spare_threads = 1, .light_threads = 1, .queue_max = 10};
+    struct workers *workers = workers_create("test", &settings);
+    gate_init(&long_job);
+    cr_assert_eq(submit_of(workers, "a", wait_at, &long_job), WORKERS_ACCEPTED);
+    gate_await(&long_job);
+    cr_assert_eq(submit_of(workers, "b", wait_at, &quick), WORKERS_ACCEPTED);
+    gate_await(&quick);
+    cr_assert_eq(submit_of(workers, "b", wait_at, &next), WORKERS_ACCEPTED);
+    gate_open(&quick);
+    gate_await(&next); /* on the light thread or the spare one, whoever comes first */
+    gate_open(&next);
+    gate_open(&long_job);
+    workers_destroy(workers);
+}
+
 static atomic_int n_dropped;
 
 static void note_drop(void *argument)
