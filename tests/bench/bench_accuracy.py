@@ -71,7 +71,7 @@ def print_errors(protocol, ours, peers, impossible, applications):
     print("\n### %s: %s\n" % (protocol, PROTOCOLS.get(protocol, "")))
     print("| model | %s | mean MAPE |" % " | ".join(applications))
     print("|---|%s---|" % ("---|" * len(applications)))
-    order = sorted(ours, key=lambda m: (m != "noise", m not in ("auto", "pooled"), m))
+    order = sorted(ours, key=lambda m: (m != "noise", m.split()[0] not in ("auto", "pooled"), m))
     for name in order:
         print_row("repetition noise" if name == "noise" else "**%s**" % name, ours[name], applications,
                   lambda a, name=name: (protocol, name, a) in impossible)

@@ -15,7 +15,9 @@
  * that were added. A repetition of a cell is drawn by the same seed for all strategies. Where no
  * model can be fitted yet the mean of the history stands in for it.
  *
- *   bench_experiments [--min-executors M] TABLE.tsv ...     cells with less are not part of it
+ *   bench_experiments [--min-executors M] [--within R] TABLE.tsv ...
+ *                                cells with less, or whose runs differ by more than a factor of R,
+ *                                are no part of it
  *   bench_experiments --time     milliseconds of the processor for a design of 20 runs among 2,000
  *                                points, by criterion and by how many cells have been run
  *
@@ -118,17 +120,37 @@ static size_t count_sizes(const struct world *world)
     return sizes;
 }
 
-static bool
-make_world(const struct public_table *table, size_t family, double least, struct world *world)
+static double min_executors = 1;
+static double within = (double)INFINITY;
+
+static void drop_cells_beyond(struct world *world, double factor)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < world->n; i++) {
+        const struct cell *cell = &world->cells[i];
+        double least = (double)INFINITY;
+        double most = 0;
+        for (size_t k = 0; k < cell->n; k++) {
+            least = fmin(least, cell->runs_s[k]);
+            most = fmax(most, cell->runs_s[k]);
+        }
+        if (most <= factor * least)
+            world->cells[kept++] = *cell;
+    }
+    world->n = kept;
+}
+
+static bool make_world(const struct public_table *table, size_t family, struct world *world)
 {
     world->n = 0;
     for (size_t i = 0; i < table->n; i++) {
-        if (table->runs[i].family != family || table->runs[i].executors < least)
+        if (table->runs[i].family != family || table->runs[i].executors < min_executors)
             continue;
         struct cell *cell = cell_of(world, &table->runs[i]);
         if (cell != NULL && cell->n < RUNS_OF_CELL)
             cell->runs_s[cell->n++] = table->runs[i].duration_s;
     }
+    drop_cells_beyond(world, within);
     for (size_t i = 0; i < world->n; i++) {
         struct cell *cell = &world->cells[i];
         double sorted[RUNS_OF_CELL];
@@ -310,12 +332,12 @@ static void print_scores(const char *name, size_t families, const struct score s
     }
 }
 
-static size_t play_table(const struct public_table *table, double least, struct score scores[])
+static size_t play_table(const struct public_table *table, struct score scores[])
 {
     static struct world world;
     size_t families = 0;
     for (size_t family = 0; family < table->families; family++) {
-        if (!make_world(table, family, least, &world))
+        if (!make_world(table, family, &world))
             continue;
         families++;
         for (size_t s = 0; s < STRATEGIES; s++)
@@ -392,16 +414,18 @@ int main(int argc, char *argv[])
         print_times();
         return 0;
     }
-    bool bounded = argc > 2 && strcmp(argv[1], "--min-executors") == 0;
-    double least = bounded ? strtod(argv[2], NULL) : 1;
-    for (int i = bounded ? 3 : 1; i < argc; i++) {
+    int first = 1;
+    for (; first + 1 < argc && argv[first][0] == '-'; first += 2)
+        *(strcmp(argv[first], "--within") == 0 ? &within : &min_executors) =
+            strtod(argv[first + 1], NULL);
+    for (int i = first; i < argc; i++) {
         struct arena arena;
         struct public_table table;
         struct score scores[STRATEGIES] = {{.n = 0}};
         arena_init(&arena, 0);
         if (!public_table_read(argv[i], &arena, &table))
             return 1;
-        size_t families = play_table(&table, least, scores);
+        size_t families = play_table(&table, scores);
         if (families > 0)
             print_scores(table.name, families, scores);
         else

@@ -256,6 +256,22 @@ static void score_deadlines(const struct model *model, const struct public_run *
     }
 }
 
+/* Do the repetitions of the row's cell, all of them asked for, differ by more than 1.3? Such cells
+ * are scored with the others, and left out once more beside. */
+static bool is_erratic(const struct public_run *run)
+{
+    double least = run->duration_s;
+    double most = run->duration_s;
+    for (size_t i = 0; i < fold.n_asked; i++) {
+        const struct public_run *other = fold.asked[i];
+        if (other->group != run->group || other->executors != run->executors)
+            continue;
+        least = fmin(least, other->duration_s);
+        most = fmax(most, other->duration_s);
+    }
+    return most > 1.3 * least;
+}
+
 static void score_model(const char *name, const struct model *model)
 {
     struct model_spread none = MODEL_NO_SPREAD;
@@ -267,6 +283,8 @@ static void score_model(const char *name, const struct model *model)
         note_error(name, there.duration_s, run->duration_s);
         if (model == NULL || strcmp(name, "auto") != 0)
             continue;
+        if (!is_erratic(run))
+            note_error("auto (cells within 1.3)", there.duration_s, run->duration_s);
         score_intervals(model, run);
         score_deadlines(model, run);
     }
