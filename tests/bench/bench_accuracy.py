@@ -132,7 +132,8 @@ def main():
     if not tables:
         sys.exit("no tables of runs: set PROVISOR_SHARED to the shared data")
     applications = [t.name.split(".")[0] for t in tables]
-    peers = read_peers(SHARED / "data" / "prediction-protocol.md")
+    figures = SHARED / "data" / "prediction-protocol.md"
+    peers = read_peers(figures) if figures.is_file() else {}
     errors, impossible, coverage, places, promises = run_protocols(tables)
     for protocol, ours in errors.items():
         print_errors(protocol, ours, peers.get(protocol, {}), impossible, applications)

@@ -44,7 +44,8 @@ static void explain_plan(const struct quota_source *source,
     size_t n_short = count_short(plan, terms->executors * terms->cores_per_executor);
     struct finding *note = finding_add(
         &advice->reasons, "stage_quotas",
-        "The quotas share %.3g percent of the deadline among the %zu stage%s of a run of problem "
+        "The stages' quotas (cores for each) share %.3g percent of the deadline among the %zu "
+        "stage%s of a run of problem "
         "size %" PRId64 ", one after another; %s.",
         100.0 * terms->alpha, plan->n_steps, PLURAL(plan->n_steps), source->problem_size,
         n_short == 0 ? "none asks for more cores than are recommended"
