@@ -65,7 +65,7 @@ const struct setting settings[] = {
     INTEGER(compute_queue, "", 1, 1000000, "256", "requests that may wait for a compute worker; further ones get 503, or 429 where other teams wait"),
     INTEGER(compute_wait_ms, "ms", 0, 3600000, "15000", "the same for compute workers"),
     INTEGER(spare_workers, "", 0, 256, "2", "further io workers, and as many compute workers, for requests of teams that have none running"),
-    INTEGER(light_workers, "", 0, 256, "2", "further io workers, and as many compute workers, of undiminished priority, for requests that take little (5 ms, as estimated) of teams that have nothing else waiting or running"),
+    INTEGER(light_workers, "", 0, 256, "2", "further io workers, and as many compute workers, of undiminished priority, for requests that take little (5 ms, as estimated) of teams that have none running, few waiting and lately used less than a quarter of a thread"),
 
     TEXT(database_url, true, "postgresql:///provisor", "PostgreSQL, as the role of the service (libpq URI or key=value text)"),
     TEXT(database_owner_url, true, "", "PostgreSQL, as the role that owns the schema: migrations, `provisord token`, `quotas` and `operations`; empty: database_url"),

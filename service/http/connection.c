@@ -145,7 +145,8 @@ enum pv_code client_join(struct client *client, const char *team, struct pv_erro
         PV_TRY(move_to_team(client, team, err));
     if (client->beyond)
         client->beyond = !ledger_is_within(&client->place);
-    if (!client->beyond || atomic_load(&listener->connections) <= listener->beyond_max)
+    if (!client->beyond || !atomic_load(&listener->full) ||
+        atomic_load(&listener->connections) <= listener->beyond_max)
         return PV_OK;
     enum pv_code code = resources_refuse(&client->place, RESOURCE_CONNECTIONS, err);
     (void)pthread_mutex_lock(&client->lock);

@@ -77,6 +77,7 @@ struct http_listener {
     long beyond_max; /* on one beyond its team's share nothing is served; */
     long within_max; /* idle ones of any team are closed */
     atomic_long connections;
+    atomic_bool full;     /* fewer idle ones could be closed than there are too many */
     uint64_t awaiting_ns; /* since when a team that holds more is about to have idle ones; the
                              sweeper's */
     struct workers

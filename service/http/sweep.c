@@ -176,26 +176,31 @@ struct idle_client {
     uint64_t since_ns;
     bool answered;    /* already, whatever still comes */
     const void *team; /* to compare only: its share may be gone; NULL: a stranger's */
-    size_t held;      /* connections of the team, without those that go before this one */
+    size_t total;     /* connections of the team, */
+    size_t held;      /* without those that go before this one */
     bool within;      /* the team's share */
 };
 
 /*
  * Nobody waits for anything on such a connection: between requests, before the end of the header of
  * one that has no valid token so far, or after an answer that came before the end of its request.
+ * Neither is a stranger who does not read an answer waited for.
  */
 static bool is_idle(struct client *client, struct idle_client *idle, long *staying)
 {
     (void)pthread_mutex_lock(&client->lock);
     const struct ledger_share *share = client->place.share;
+    size_t total = share == NULL ? 0 : atomic_load(&share->used);
     *idle = (struct idle_client){.client = client,
                                  .since_ns = client->since_ns,
                                  .answered = client->phase == CLIENT_LINGERING,
                                  .team = share,
-                                 .held = share == NULL ? 0 : atomic_load(&share->used),
+                                 .total = total,
+                                 .held = total,
                                  .within = share != NULL && ledger_is_within(&client->place)};
-    bool waits = client->phase == CLIENT_WAITING || client->phase == CLIENT_LINGERING ||
-                 (client->phase == CLIENT_READING && share == NULL);
+    bool waits =
+        client->phase == CLIENT_WAITING || client->phase == CLIENT_LINGERING ||
+        (share == NULL && (client->phase == CLIENT_READING || client->phase == CLIENT_REPLYING));
     bool cut = client->deadline_ns == UINT64_MAX && client->phase != CLIENT_WORKING;
     bool ends = client->ends && client->phase != CLIENT_LINGERING;
     (void)pthread_mutex_unlock(&client->lock);
@@ -245,6 +250,13 @@ static void sort_idle(struct idle_client idle[], size_t n)
     qsort(idle, n, sizeof *idle, compare_idle);
 }
 
+/* With so many connections left. Else a team whose requests last would cost others all they keep. */
+static bool
+is_spared(const struct http_listener *listener, const struct idle_client *idle, long left)
+{
+    return idle->within && left <= listener->within_max;
+}
+
 /*
  * A team holds more than others and has connections that will be idle in a moment: the others are
  * not to lose one for want of that moment. No longer: who asks all the time always has such.
@@ -256,6 +268,19 @@ static bool awaits_those_of_more(struct http_listener *listener, bool there_are,
     else if (listener->awaiting_ns == 0)
         listener->awaiting_ns = now_ns;
     return there_are && now_ns < listener->awaiting_ns + NEW_MS * UINT64_C(1000000);
+}
+
+/* Those who come are refused for want of connections only where closing idle ones, now or in a
+ * moment, makes too little room. */
+static void note_fullness(struct http_listener *listener,
+                          const struct idle_client idle[],
+                          size_t n,
+                          long staying)
+{
+    long to_close = 0;
+    for (size_t i = 0; i < n; i++)
+        to_close += !is_spared(listener, &idle[i], staying);
+    atomic_store(&listener->full, to_close < staying - listener->crowded);
 }
 
 /*
@@ -277,23 +302,17 @@ find_idle(struct http_listener *listener, struct idle_client idle[], size_t most
             n++;
         else if (idle[n].team == NULL)
             new_strangers = true;
-        else if (idle[n].held > held_by_new)
-            held_by_new = idle[n].held;
+        else if (idle[n].total > held_by_new)
+            held_by_new = idle[n].total;
     }
+    note_fullness(listener, idle, n, *staying);
     sort_idle(idle, n);
-    bool more = n > 0 && idle[n - 1].team != NULL && idle[n - 1].held < held_by_new;
+    bool more = n > 0 && idle[n - 1].team != NULL && idle[n - 1].total < held_by_new;
     bool awaits = awaits_those_of_more(listener, more, now_ns);
     while (n > 0 && idle[n - 1].team != NULL &&
-           (new_strangers || (awaits && idle[n - 1].held < held_by_new)))
+           (new_strangers || (awaits && idle[n - 1].total < held_by_new)))
         n--;
     return n;
-}
-
-/* With so many connections left. Else a team whose requests last would cost others all they keep. */
-static bool
-is_spared(const struct http_listener *listener, const struct idle_client *idle, long left)
-{
-    return idle->within && left <= listener->within_max;
 }
 
 static void crowd_out(const struct idle_client *idle)
@@ -317,6 +336,7 @@ static bool make_room(struct http_listener *listener)
     struct http_server *server = listener->server;
     if (atomic_load(&listener->connections) <= listener->crowded) {
         listener->awaiting_ns = 0;
+        atomic_store(&listener->full, false);
         return true;
     }
     size_t most = (size_t)listener->connections_max;

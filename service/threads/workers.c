@@ -16,11 +16,15 @@
 static const int64_t quantum_ns = 1000000;      /* what each round gives an owner */
 static const int64_t debt_max_ns = 10000000000; /* how far wrong estimates set one back */
 static const uint64_t cost_min_ns = 20000;      /* no turn lasts for ever, however light the jobs */
-enum { BUCKETS = 256 };
+enum { BUCKETS = 256, USE_BUCKETS = 4096 };
 
 /* Who used a quarter of a thread or more, beyond a burst, does not ask little. */
-enum { LIGHT_PART = 4 };
+enum { LIGHT_PART = 4, LIGHT_QUEUED_MAX = 8 };
 static const uint64_t light_burst_ns = 25000000 * (uint64_t)LIGHT_PART;
+/* One that waited long for PostgreSQL has not used so much. */
+static const uint64_t heavy_max_ns = 1000000000;
+/* How soon it is seen that a job has become a light one while it waited. */
+static const uint64_t light_look_ns = 20000000;
 
 /* A place in the queue; free ones form a list, too. */
 struct place {
@@ -59,9 +63,11 @@ struct workers {
     size_t idle;   /* threads that wait for a job that may begin, and nobody has woken */
     size_t waking; /* and that somebody has */
     size_t light_idle;
+    size_t light_waking;
+    size_t light_looking; /* of the idle ones, those that look again in a moment */
     size_t light_running;
-    /* Until when owners, by their bucket, have had their part of the light threads. */
-    uint64_t heavy_until_ns[BUCKETS];
+    /* Until when owners, by a hash of their names, have had their part of the light threads. */
+    uint64_t heavy_until_ns[USE_BUCKETS];
     bool closing;
     char name[16];
     size_t n_threads;
@@ -253,20 +259,27 @@ static bool anybody_may_begin(const struct workers *workers)
     return false;
 }
 
+static size_t use_index(const struct owner *owner)
+{
+    return hash_text(HASH_START, owner->name) % USE_BUCKETS;
+}
+
 static bool is_light(const struct workers *workers, const struct owner *owner, uint64_t now_ns)
 {
-    return owner->running == 0 && owner->queued == 1 &&
+    return owner->running == 0 && owner->queued <= LIGHT_QUEUED_MAX &&
            owner->first->job.cost_ns <= WORKERS_LIGHT_NS &&
-           workers->heavy_until_ns[bucket_index(owner->name)] <= now_ns;
+           workers->heavy_until_ns[use_index(owner)] <= now_ns;
 }
 
 /* What an owner has used makes it a heavy one for so much longer. */
 static void count_use(struct workers *workers, const struct owner *owner, uint64_t took_ns)
 {
-    uint64_t *until_ns = &workers->heavy_until_ns[bucket_index(owner->name)];
+    uint64_t *until_ns = &workers->heavy_until_ns[use_index(owner)];
     uint64_t now_ns = clock_monotonic_ns();
     uint64_t least_ns = now_ns > light_burst_ns ? now_ns - light_burst_ns : 0;
     *until_ns = (*until_ns > least_ns ? *until_ns : least_ns) + took_ns * LIGHT_PART;
+    if (*until_ns > now_ns + heavy_max_ns)
+        *until_ns = now_ns + heavy_max_ns;
 }
 
 static struct owner *choose_light_owner(struct workers *workers)
@@ -303,15 +316,38 @@ static void wait_for_job(struct workers *workers)
         workers->idle--;
 }
 
-/* For a job that has come. */
+/* What waits may become light by the passing of time alone. */
+static void wait_for_light_job(struct workers *workers)
+{
+    bool looking = workers->queued > 0;
+    workers->light_idle++;
+    workers->light_looking += looking;
+    if (looking)
+        (void)cond_wait_until(&workers->wake_light, &workers->lock,
+                              clock_monotonic_ns() + light_look_ns);
+    else
+        pthread_cond_wait(&workers->wake_light, &workers->lock);
+    workers->light_looking -= looking;
+    if (workers->light_waking > 0)
+        workers->light_waking--;
+    else
+        workers->light_idle--;
+}
+
+/* For a job that has come: whoever may take it, and where nobody is free for it a light thread
+ * that looks at it from time to time. */
 static void wake_for(struct workers *workers, const struct owner *owner, uint64_t now_ns)
 {
-    if (workers->light_idle > 0 && is_light(workers, owner, now_ns)) {
+    bool light = is_light(workers, owner, now_ns);
+    if (workers->light_idle > 0 && (light || (workers->idle == 0 && workers->light_looking == 0))) {
         workers->light_idle--;
+        workers->light_waking++;
         pthread_cond_signal(&workers->wake_light);
-    } else if (may_begin(workers, owner)) {
-        wake_one(workers);
+        if (light)
+            return;
     }
+    if (may_begin(workers, owner))
+        wake_one(workers);
 }
 
 /* A job of the owner has ended, more_ns later than estimated. */
@@ -354,10 +390,8 @@ static struct owner *take_job_locked(struct workers *workers, struct workers_job
 static struct owner *take_light_job_locked(struct workers *workers, struct workers_job *job)
 {
     struct owner *owner;
-    while ((owner = choose_light_owner(workers)) == NULL && !workers->closing) {
-        workers->light_idle++;
-        pthread_cond_wait(&workers->wake_light, &workers->lock);
-    }
+    while ((owner = choose_light_owner(workers)) == NULL && !workers->closing)
+        wait_for_light_job(workers);
     if (owner == NULL)
         return NULL;
     begin_job_locked(workers, owner, job);
@@ -377,12 +411,20 @@ static void run_job(struct workers *workers, struct owner *owner, const struct w
     end_job_locked(workers, owner, took_ns - (int64_t)job->cost_ns);
 }
 
+/* Of this thread alone, on Linux. */
+static void lower_priority(int niceness)
+{
+    const int most = 19;
+    int lowered = getpriority(PRIO_PROCESS, (id_t)gettid()) + niceness;
+    if (niceness > 0)
+        (void)setpriority(PRIO_PROCESS, (id_t)gettid(), lowered < most ? lowered : most);
+}
+
 /* One job ends and the next begins under one lock, so that no other thread is woken in between. */
 static void *workers_work(void *argument)
 {
     struct workers *workers = argument;
-    if (workers->settings.niceness > 0) /* of this thread alone, on Linux */
-        (void)setpriority(PRIO_PROCESS, (id_t)gettid(), workers->settings.niceness);
+    lower_priority(workers->settings.niceness);
     struct workers_job job;
     struct owner *owner;
     duty_set(workers->settings.duty);

@@ -31,7 +31,7 @@ struct workers_settings {
      * comes after an owner's long jobs need not wait for their end. */
     size_t spare_threads;
     /* Threads beside those, of undiminished priority. They only begin jobs estimated at
-     * WORKERS_LIGHT_NS or less, of owners that have nothing else queued or running and lately took
+     * WORKERS_LIGHT_NS or less, of owners that have none running, few queued and lately took
      * less than a quarter of a thread: so that whoever asks little waits neither for a place nor
      * for the processor behind those who ask much. */
     size_t light_threads;

@@ -181,6 +181,46 @@ def test_a_team_beyond_its_share_of_connections_leaves_the_last_ones_to_others()
             s.close()
 
 
+def keep_asking(s, team, ended):
+    while not ended.wait(0.02):
+        assert ask_as(s, team).status == 200
+
+
+def test_where_idle_connections_can_be_closed_nobody_is_refused():
+    """Not even a team beyond its share, nor while one of those of the team that holds most is in use."""
+    with running(connections_max=128, connection_idle_s=600) as server:
+        idle = [connect_as(server, "a") for _ in range(110)]
+        ended = threading.Event()
+        busy = threading.Thread(target=keep_asking, args=(idle[0], "a", ended))
+        busy.start()
+        time.sleep(0.3)  # the others are idle
+        mine = []
+        for _ in range(40):
+            mine.append(server.connect(PATIENCE))
+            assert ask_as(mine[-1], "c").status == 200
+        ended.set()
+        busy.join()
+        assert ask_as(idle[0], "a").status == 200
+        for s in idle + mine:
+            s.close()
+
+
+def test_strangers_who_do_not_read_their_answers_make_room():
+    with running(connections_max=32, connection_idle_s=600) as server:
+        strangers = [server.connect(PATIENCE) for _ in range(32)]
+        for s in strangers:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            with contextlib.suppress(OSError):  # closed already, for the next of them
+                s.setblocking(False)
+                for _ in range(400):
+                    s.sendall(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n" * 100)
+        began = time.monotonic()
+        connect_as(server, "a").close()
+        assert time.monotonic() - began < 4 * SLOWDOWN
+        for s in strangers:
+            s.close()
+
+
 def test_who_has_been_refused_makes_room_however_much_it_still_sends():
     """The answer comes before the body, and the connection then is the first to go where others want one."""
     port = free_port()

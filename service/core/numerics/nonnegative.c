@@ -174,7 +174,8 @@ enum pv_code nonnegative_fit(const double x[],
         PV_TRY(nonnegative_leave_out(&p, &linear, at, made.free, left_out, err));
     made.freedom = n > linear.k ? (double)(n - linear.k) : 0;
     for (size_t a = 0; a < linear.k; a++) {
-        made.b[at[a]] = linear.coefficients[a];
+        /* What is 0 but for rounding may come out below it. */
+        made.b[at[a]] = fmax(linear.coefficients[a], 0);
         for (size_t c = 0; c < linear.k && made.freedom > 0; c++)
             made.covariance[at[a]][at[c]] = linear.variance * linear.inverse[a][c];
     }

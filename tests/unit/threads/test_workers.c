@@ -306,9 +306,26 @@ Test(workers, who_has_taken_much_has_no_light_thread, .timeout = 20)
     gate_await(&quick);
     cr_assert_eq(n_order, 0, "for 280 ms but the 100 that are a burst b is a heavy one");
     gate_open(&quick);
+    while (workers_statistics(workers).queued > 0)
+        clock_sleep_ms(1); /* until it is no longer, whoever comes */
+    wait_for_idle(workers, 1);
+    cr_assert_eq(n_order, 1);
     gate_open(&long_job);
     workers_destroy(workers);
-    cr_assert_eq(n_order, 1);
+}
+
+Test(workers, light_threads_take_several_short_jobs_of_one_owner, .timeout = 20)
+{
+    struct gate long_job;
+    struct workers *workers = hold_with_light_thread(&long_job);
+    for (int i = 0; i < 5; i++)
+        cr_assert_eq(submit_of(workers, "b", note, (void *)(uintptr_t)&b), WORKERS_ACCEPTED);
+    while (workers_statistics(workers).queued > 0)
+        clock_sleep_ms(1);
+    wait_for_idle(workers, 1);
+    cr_assert_eq(n_order, 5, "although the one thread is a's");
+    gate_open(&long_job);
+    workers_destroy(workers);
 }
 
 Test(workers, what_its_own_light_job_kept_from_beginning_begins_after_it, .timeout = 20)

@@ -45,6 +45,30 @@ Test(scaling_linear, line_by_hand)
     arena_fini(&arena);
 }
 
+/* What rounding makes of a coefficient that is 0: no bound is left by it. */
+Test(scaling_linear, a_coefficient_that_is_0_is_not_below_it)
+{
+    enum { ROWS = 36 };
+    double x[ROWS * K], y[ROWS];
+    struct nonnegative_fit fit;
+    for (int start = 1; start <= 60; start++) {
+        size_t n = 0;
+        for (int size = 8; size <= 32; size *= 2)
+            for (int m = 1; m <= 8; m *= 2)
+                for (int again = 0; again < 3; again++, n++) {
+                    const double row[K] = {1, size / (double)m, log(m), m};
+                    memcpy(&x[n * K], row, sizeof row);
+                    y[n] = start + 30.0 * size / m + 2 * m;
+                }
+        struct arena arena;
+        arena_init(&arena, 0);
+        cr_assert_eq(nonnegative_fit(x, ROWS, K, y, NULL, &arena, NULL, &fit, NULL), PV_OK);
+        for (size_t j = 0; j < K; j++)
+            cr_expect_geq(fit.b[j], 0, "%d: %g", start, fit.b[j]);
+        arena_fini(&arena);
+    }
+}
+
 /* Student's t with 1 degree of freedom is Cauchy's law: P(|t| > 1) = 1/2. With 2: 1 -
  * t/sqrt(2+t^2).
  */
