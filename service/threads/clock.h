@@ -6,6 +6,7 @@
 /* The shell's clocks; the core gets instants as arguments. */
 int64_t clock_wall_us(void);       /* since 1970-01-01 UTC */
 uint64_t clock_monotonic_ns(void); /* since some start */
+uint64_t clock_thread_ns(void);    /* that the calling thread has had of a processor */
 
 /* A new UUIDv7 from the wall clock and the system's random numbers. */
 void clock_uuid7(char out[37]);

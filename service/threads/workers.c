@@ -21,7 +21,7 @@ enum { BUCKETS = 256, USE_BUCKETS = 4096 };
 /* Who used a quarter of a thread or more, beyond a burst, does not ask little. */
 enum { LIGHT_PART = 4, LIGHT_QUEUED_MAX = 8 };
 static const uint64_t light_burst_ns = 25000000 * (uint64_t)LIGHT_PART;
-/* One that waited long for PostgreSQL has not used so much. */
+/* A job however long is forgotten after this. */
 static const uint64_t heavy_max_ns = 1000000000;
 /* How soon it is seen that a job has become a light one while it waited. */
 static const uint64_t light_look_ns = 20000000;
@@ -271,13 +271,14 @@ static bool is_light(const struct workers *workers, const struct owner *owner, u
            workers->heavy_until_ns[use_index(owner)] <= now_ns;
 }
 
-/* What an owner has used makes it a heavy one for so much longer. */
-static void count_use(struct workers *workers, const struct owner *owner, uint64_t took_ns)
+/* What an owner has used of a processor makes it a heavy one for so much longer. What its jobs
+ * waited, for PostgreSQL or for the processor, is no use of it. */
+static void count_use(struct workers *workers, const struct owner *owner, uint64_t used_ns)
 {
     uint64_t *until_ns = &workers->heavy_until_ns[use_index(owner)];
     uint64_t now_ns = clock_monotonic_ns();
     uint64_t least_ns = now_ns > light_burst_ns ? now_ns - light_burst_ns : 0;
-    *until_ns = (*until_ns > least_ns ? *until_ns : least_ns) + took_ns * LIGHT_PART;
+    *until_ns = (*until_ns > least_ns ? *until_ns : least_ns) + used_ns * LIGHT_PART;
     if (*until_ns > now_ns + heavy_max_ns)
         *until_ns = now_ns + heavy_max_ns;
 }
@@ -404,10 +405,12 @@ static void run_job(struct workers *workers, struct owner *owner, const struct w
 {
     pthread_mutex_unlock(&workers->lock);
     uint64_t from_ns = clock_monotonic_ns();
+    uint64_t used_ns = clock_thread_ns();
     job->run(job->argument);
     int64_t took_ns = (int64_t)(clock_monotonic_ns() - from_ns);
+    used_ns = clock_thread_ns() - used_ns;
     pthread_mutex_lock(&workers->lock);
-    count_use(workers, owner, (uint64_t)took_ns);
+    count_use(workers, owner, used_ns);
     end_job_locked(workers, owner, took_ns - (int64_t)job->cost_ns);
 }
 
