@@ -198,9 +198,9 @@ Test(workers, owners_take_turns_whoever_came_first_with_most, .timeout = 20)
     gate_open(&gate);
     workers_destroy(workers);
     cr_assert_eq(n_order, 240);
-    cr_assert_geq(count_letter('b', 0, 75), 15);
-    cr_assert_geq(count_letter('c', 0, 75), 15);
-    cr_assert_geq(count_letter('a', 0, 75), 15);
+    cr_assert_geq(count_letter('b', 0, 75), 10);
+    cr_assert_geq(count_letter('c', 0, 75), 10);
+    cr_assert_geq(count_letter('a', 0, 75), 10);
 }
 
 Test(workers, turns_are_of_equal_time_not_of_equal_number, .timeout = 20)

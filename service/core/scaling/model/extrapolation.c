@@ -43,7 +43,7 @@ double gap_overshoot(const double range[2], double x)
 
 double gap_below(const struct gap_axis *executors, double x)
 {
-    static const double below = 3.6; /* by public histories: docs/accuracy.md */
+    static const double below = 2.5; /* by public histories: docs/accuracy.md */
     return executors->n > 0 && x < executors->values[0] * (1 - same) ? below : 1;
 }
 
