@@ -415,9 +415,14 @@ int main(int argc, char *argv[])
         return 0;
     }
     int first = 1;
-    for (; first + 1 < argc && argv[first][0] == '-'; first += 2)
-        *(strcmp(argv[first], "--within") == 0 ? &within : &min_executors) =
-            strtod(argv[first + 1], NULL);
+    for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
+        bool bound = strcmp(argv[first], "--within") == 0;
+        if (!bound && strcmp(argv[first], "--min-executors") != 0) {
+            fprintf(stderr, "%s: no such option\n", argv[first]);
+            return 2;
+        }
+        *(bound ? &within : &min_executors) = strtod(argv[first + 1], NULL);
+    }
     for (int i = first; i < argc; i++) {
         struct arena arena;
         struct public_table table;

@@ -121,11 +121,11 @@ Test(workers, a_full_queue_refuses_and_says_how_full_it_is, .timeout = 20)
 }
 
 static char order[400];
-static int n_order;
+static atomic_int n_order; /* light threads and others run jobs at the same time */
 
 static void note(void *argument)
 {
-    order[n_order++] = *(const char *)argument;
+    order[atomic_fetch_add(&n_order, 1)] = *(const char *)argument;
 }
 
 static const char a = 'a', b = 'b', c = 'c';
@@ -188,19 +188,27 @@ static int count_letter(char letter, int from, int to)
     return n;
 }
 
+/* Turns are of real time: whose job the machine interrupts has had more of it. Others who use the
+ * machine come and go, so an order that was disturbed is looked at twice more. */
 Test(workers, owners_take_turns_whoever_came_first_with_most, .timeout = 20)
 {
-    struct gate gate;
-    struct workers *workers = hold(&gate, 300);
-    submit_letters(workers, &a, 200, spin_1ms);
-    submit_letters(workers, &b, 20, spin_1ms);
-    submit_letters(workers, &c, 20, spin_1ms);
-    gate_open(&gate);
-    workers_destroy(workers);
-    cr_assert_eq(n_order, 240);
-    cr_assert_geq(count_letter('b', 0, 75), 10);
-    cr_assert_geq(count_letter('c', 0, 75), 10);
-    cr_assert_geq(count_letter('a', 0, 75), 10);
+    int least = 0;
+    for (int attempt = 0; attempt < 3 && least < 15; attempt++) {
+        struct gate gate;
+        struct workers *workers = hold(&gate, 300);
+        n_order = 0;
+        submit_letters(workers, &a, 200, spin_1ms);
+        submit_letters(workers, &b, 20, spin_1ms);
+        submit_letters(workers, &c, 20, spin_1ms);
+        gate_open(&gate);
+        workers_destroy(workers);
+        cr_assert_eq(n_order, 240);
+        least = count_letter('a', 0, 75);
+        for (const char *other = "bc"; *other != '\0'; other++)
+            if (count_letter(*other, 0, 75) < least)
+                least = count_letter(*other, 0, 75);
+    }
+    cr_assert_geq(least, 15, "of the first 75 jobs");
 }
 
 Test(workers, turns_are_of_equal_time_not_of_equal_number, .timeout = 20)
@@ -259,7 +267,7 @@ static struct workers *hold_with_light_thread(struct gate *gate)
     return workers;
 }
 
-Test(workers, light_threads_are_for_short_jobs_of_owners_with_nothing_else, .timeout = 20)
+Test(workers, light_threads_are_for_short_jobs_of_owners_that_have_none_running, .timeout = 20)
 {
     struct gate long_job, quick;
     gate_init(&quick);
