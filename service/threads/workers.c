@@ -45,10 +45,20 @@ struct owner {
     struct owner *previous, *next; /* in the ring of those with jobs queued */
 };
 
+/* A thread that waits for a job has a condition of its own: whoever has one for it wakes it alone. */
+struct worker {
+    struct workers *workers;
+    pthread_t thread;
+    pthread_cond_t wake; /* a job came, or the pool is closing */
+    bool woken;
+    struct worker *next; /* of those that wait */
+};
+
+/* What one change can make possible: a job for a light thread and one for another. */
+enum { WAKES = 2 };
+
 struct workers {
     pthread_mutex_t lock;
-    pthread_cond_t wake;       /* a job came, or the pool is closing */
-    pthread_cond_t wake_light; /* the same, for the light threads */
     struct workers_settings settings;
     struct place *places; /* queue_max */
     struct place *free_places;
@@ -60,18 +70,20 @@ struct workers {
     size_t waiting; /* owners in the ring */
     size_t queued;
     size_t running;
-    size_t idle;   /* threads that wait for a job that may begin, and nobody has woken */
-    size_t waking; /* and that somebody has */
-    size_t light_idle;
-    size_t light_waking;
-    size_t light_looking; /* of the idle ones, those that look again in a moment */
+    struct worker *idle; /* threads that wait for a job that may begin, and nobody has woken */
+    size_t waking;       /* how many somebody has */
+    struct worker *light_idle;
+    size_t light_looking; /* of the light ones, those that look again in a moment */
     size_t light_running;
+    pthread_cond_t *wakes[WAKES]; /* to be signalled as soon as the lock is free */
+    size_t n_wakes;
     /* Until when owners, by a hash of their names, have had their part of the light threads. */
     uint64_t heavy_until_ns[USE_BUCKETS];
     bool closing;
     char name[16];
     size_t n_threads;
-    pthread_t threads[];
+    size_t n_conds;
+    struct worker threads[];
 };
 
 /* --- owners --- */
@@ -297,42 +309,102 @@ static struct owner *choose_light_owner(struct workers *workers)
     return NULL;
 }
 
+/* --- waking and waiting --- */
+
+/* Whoever wakes a thread of higher priority may lose the processor to it there and then: not with
+ * the lock, which all would have to wait for. */
+static void unlock_and_wake(struct workers *workers)
+{
+    pthread_cond_t *wakes[WAKES];
+    size_t n = workers->n_wakes;
+    memcpy(wakes, workers->wakes, n * sizeof wakes[0]);
+    workers->n_wakes = 0;
+    pthread_mutex_unlock(&workers->lock);
+    for (size_t i = 0; i < n; i++)
+        pthread_cond_signal(wakes[i]);
+}
+
+/* The one that has waited for the shortest time: what it needs is in the caches still. */
+static void wake_first(struct workers *workers, struct worker **idle)
+{
+    struct worker *worker = *idle;
+    *idle = worker->next;
+    worker->woken = true;
+    if (workers->n_wakes == WAKES)
+        pthread_cond_signal(&worker->wake);
+    else
+        workers->wakes[workers->n_wakes++] = &worker->wake;
+}
+
 /* For one more job than there are threads on their way: a wake-up costs more than a small job. */
 static void wake_one(struct workers *workers)
 {
-    if (workers->idle == 0 || workers->waking >= workers->queued)
+    if (workers->idle == NULL || workers->waking >= workers->queued)
         return;
-    workers->idle--;
     workers->waking++;
-    pthread_cond_signal(&workers->wake);
+    wake_first(workers, &workers->idle);
 }
 
-static void wait_for_job(struct workers *workers)
+static void join_idle(struct worker *worker, struct worker **idle)
 {
-    workers->idle++;
-    pthread_cond_wait(&workers->wake, &workers->lock);
-    if (workers->waking > 0)
-        workers->waking--;
-    else
-        workers->idle--;
+    worker->woken = false;
+    worker->next = *idle;
+    *idle = worker;
+}
+
+/* One that nobody has woken. */
+static void leave_idle(struct worker *worker, struct worker **idle)
+{
+    while (*idle != worker)
+        idle = &(*idle)->next;
+    *idle = worker->next;
+}
+
+static void wake_all(struct workers *workers)
+{
+    while (workers->light_idle != NULL)
+        wake_first(workers, &workers->light_idle);
+    for (; workers->idle != NULL; workers->waking++)
+        wake_first(workers, &workers->idle);
+}
+
+/* The lock is free between. */
+static void wake_now(struct workers *workers)
+{
+    if (workers->n_wakes == 0)
+        return;
+    unlock_and_wake(workers);
+    pthread_mutex_lock(&workers->lock);
+}
+
+static void wait_for_job(struct worker *self)
+{
+    struct workers *workers = self->workers;
+    join_idle(self, &workers->idle);
+    wake_now(workers);
+    while (!self->woken)
+        pthread_cond_wait(&self->wake, &workers->lock);
+    workers->waking--;
 }
 
 /* What waits may become light by the passing of time alone. */
-static void wait_for_light_job(struct workers *workers)
+static void wait_for_light_job(struct worker *self)
 {
+    struct workers *workers = self->workers;
     bool looking = workers->queued > 0;
-    workers->light_idle++;
+    uint64_t until_ns = clock_monotonic_ns() + light_look_ns;
+    bool late = false;
+    join_idle(self, &workers->light_idle);
     workers->light_looking += looking;
-    if (looking)
-        (void)cond_wait_until(&workers->wake_light, &workers->lock,
-                              clock_monotonic_ns() + light_look_ns);
-    else
-        pthread_cond_wait(&workers->wake_light, &workers->lock);
+    wake_now(workers);
+    while (!self->woken && !late)
+        if (looking)
+            late = !cond_wait_until(&self->wake, &workers->lock, until_ns);
+        else
+            pthread_cond_wait(&self->wake, &workers->lock);
     workers->light_looking -= looking;
-    if (workers->light_waking > 0)
-        workers->light_waking--;
-    else
-        workers->light_idle--;
+    if (!self->woken)
+        leave_idle(self, &workers->light_idle);
 }
 
 /* For a job that has come: whoever may take it, and where nobody is free for it a light thread
@@ -340,10 +412,9 @@ static void wait_for_light_job(struct workers *workers)
 static void wake_for(struct workers *workers, const struct owner *owner, uint64_t now_ns)
 {
     bool light = is_light(workers, owner, now_ns);
-    if (workers->light_idle > 0 && (light || (workers->idle == 0 && workers->light_looking == 0))) {
-        workers->light_idle--;
-        workers->light_waking++;
-        pthread_cond_signal(&workers->wake_light);
+    if (workers->light_idle != NULL &&
+        (light || (workers->idle == NULL && workers->light_looking == 0))) {
+        wake_first(workers, &workers->light_idle);
         if (light)
             return;
     }
@@ -361,7 +432,7 @@ static void end_job_locked(struct workers *workers, struct owner *owner, int64_t
     if (owner->queued == 0 && owner->running == 0)
         forget_owner(workers, owner);
     if (workers->closing)
-        pthread_cond_broadcast(&workers->wake);
+        wake_all(workers);
 }
 
 static void begin_job_locked(struct workers *workers, struct owner *owner, struct workers_job *job)
@@ -372,27 +443,29 @@ static void begin_job_locked(struct workers *workers, struct owner *owner, struc
 }
 
 /* The next job; NULL when the pool is closing and nothing may begin any more. */
-static struct owner *take_job_locked(struct workers *workers, struct workers_job *job)
+static struct owner *take_job_locked(struct worker *self, struct workers_job *job)
 {
+    struct workers *workers = self->workers;
     struct owner *owner;
     while ((owner = choose_owner(workers)) == NULL && (workers->queued > 0 || !workers->closing))
-        wait_for_job(workers);
+        wait_for_job(self);
     if (owner == NULL)
         return NULL;
     begin_job_locked(workers, owner, job);
     workers->running++;
     /* What made this job possible may have made another one so, too. */
-    if (workers->idle > 0 && anybody_may_begin(workers))
+    if (workers->idle != NULL && anybody_may_begin(workers))
         wake_one(workers);
     return owner;
 }
 
 /* A light thread's next job; NULL when the pool is closing. */
-static struct owner *take_light_job_locked(struct workers *workers, struct workers_job *job)
+static struct owner *take_light_job_locked(struct worker *self, struct workers_job *job)
 {
+    struct workers *workers = self->workers;
     struct owner *owner;
     while ((owner = choose_light_owner(workers)) == NULL && !workers->closing)
-        wait_for_light_job(workers);
+        wait_for_light_job(self);
     if (owner == NULL)
         return NULL;
     begin_job_locked(workers, owner, job);
@@ -403,7 +476,7 @@ static struct owner *take_light_job_locked(struct workers *workers, struct worke
 /* With the lock, which others may take meanwhile. */
 static void run_job(struct workers *workers, struct owner *owner, const struct workers_job *job)
 {
-    pthread_mutex_unlock(&workers->lock);
+    unlock_and_wake(workers);
     uint64_t from_ns = clock_monotonic_ns();
     uint64_t used_ns = clock_thread_ns();
     job->run(job->argument);
@@ -426,35 +499,37 @@ static void lower_priority(int niceness)
 /* One job ends and the next begins under one lock, so that no other thread is woken in between. */
 static void *workers_work(void *argument)
 {
-    struct workers *workers = argument;
+    struct worker *self = argument;
+    struct workers *workers = self->workers;
     lower_priority(workers->settings.niceness);
     struct workers_job job;
     struct owner *owner;
     duty_set(workers->settings.duty);
     pthread_mutex_lock(&workers->lock);
-    while ((owner = take_job_locked(workers, &job)) != NULL) {
+    while ((owner = take_job_locked(self, &job)) != NULL) {
         run_job(workers, owner, &job);
         workers->running--;
     }
-    pthread_mutex_unlock(&workers->lock);
+    unlock_and_wake(workers);
     return NULL;
 }
 
 static void *workers_work_light(void *argument)
 {
-    struct workers *workers = argument;
+    struct worker *self = argument;
+    struct workers *workers = self->workers;
     struct workers_job job;
     struct owner *owner;
     duty_set(workers->settings.duty);
     pthread_mutex_lock(&workers->lock);
-    while ((owner = take_light_job_locked(workers, &job)) != NULL) {
+    while ((owner = take_light_job_locked(self, &job)) != NULL) {
         run_job(workers, owner, &job);
         workers->light_running--;
         /* The owner may have sent something heavier, which its light job kept from beginning. */
         if (anybody_may_begin(workers))
             wake_one(workers);
     }
-    pthread_mutex_unlock(&workers->lock);
+    unlock_and_wake(workers);
     return NULL;
 }
 
@@ -468,13 +543,13 @@ static bool start_threads(struct workers *workers, size_t threads)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (workers->n_threads < threads) {
-        pthread_t *thread = &workers->threads[workers->n_threads];
+        struct worker *worker = &workers->threads[workers->n_threads];
         void *(*work)(void *) = workers->n_threads < workers->settings.light_threads
                                     ? workers_work_light
                                     : workers_work;
-        if (pthread_create(thread, NULL, work, workers) != 0)
+        if (pthread_create(&worker->thread, NULL, work, worker) != 0)
             break;
-        (void)pthread_setname_np(*thread, workers->name);
+        (void)pthread_setname_np(worker->thread, workers->name);
         workers->n_threads++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -505,7 +580,7 @@ struct workers *workers_create(const char *name, const struct workers_settings *
     if (settings->threads == 0 || settings->queue_max == 0 ||
         __builtin_add_overflow(settings->threads, settings->spare_threads, &threads) ||
         __builtin_add_overflow(threads, settings->light_threads, &threads) ||
-        __builtin_mul_overflow(threads, sizeof(pthread_t), &size) ||
+        __builtin_mul_overflow(threads, sizeof(struct worker), &size) ||
         __builtin_add_overflow(size, sizeof(struct workers), &size))
         return NULL;
     struct workers *workers = calloc(1, size);
@@ -514,8 +589,10 @@ struct workers *workers_create(const char *name, const struct workers_settings *
     workers->settings = *settings;
     (void)snprintf(workers->name, sizeof workers->name, "%s", name);
     pthread_mutex_init(&workers->lock, NULL);
-    (void)cond_init(&workers->wake);
-    (void)cond_init(&workers->wake_light);
+    for (; workers->n_conds < threads; workers->n_conds++) {
+        workers->threads[workers->n_conds].workers = workers;
+        (void)cond_init(&workers->threads[workers->n_conds].wake);
+    }
     if (!make_room(workers, threads) || !start_threads(workers, threads)) {
         workers_destroy(workers);
         return NULL;
@@ -605,7 +682,7 @@ enum workers_admission workers_submit(struct workers *workers, const struct work
     struct workers_job dropped = {.run = NULL};
     pthread_mutex_lock(&workers->lock);
     enum workers_admission admission = admit(workers, job, &dropped);
-    pthread_mutex_unlock(&workers->lock);
+    unlock_and_wake(workers);
     if (dropped.run != NULL)
         dropped.drop(dropped.argument);
     return admission;
@@ -629,11 +706,10 @@ void workers_stop(struct workers *workers)
         return;
     pthread_mutex_lock(&workers->lock);
     workers->closing = true;
-    pthread_cond_broadcast(&workers->wake);
-    pthread_cond_broadcast(&workers->wake_light);
-    pthread_mutex_unlock(&workers->lock);
+    wake_all(workers);
+    unlock_and_wake(workers);
     for (size_t i = 0; i < workers->n_threads; i++)
-        pthread_join(workers->threads[i], NULL);
+        pthread_join(workers->threads[i].thread, NULL);
     workers->n_threads = 0;
 }
 
@@ -642,8 +718,8 @@ void workers_destroy(struct workers *workers)
     if (workers == NULL)
         return;
     workers_stop(workers);
-    pthread_cond_destroy(&workers->wake);
-    pthread_cond_destroy(&workers->wake_light);
+    for (size_t i = 0; i < workers->n_conds; i++)
+        pthread_cond_destroy(&workers->threads[i].wake);
     pthread_mutex_destroy(&workers->lock);
     free(workers->owners);
     free(workers->places);

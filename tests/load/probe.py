@@ -51,17 +51,37 @@ class Call:
             self.refused.append(status)
 
 
-def percentile(values, share):
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+class Seen:
+    """What was seen of one call: how long each took, in ms, and the statuses of those that were refused."""
+
+    def __init__(self, ms=(), refused=()):
+        self.ms, self.refused = sorted(ms), list(refused)
+
+    def __add__(self, other):
+        return Seen(self.ms + other.ms, self.refused + other.refused)
+
+    def percentile(self, share):
+        return self.ms[min(len(self.ms) - 1, int(len(self.ms) * share))]
+
+    @property
+    def median(self):
+        return self.percentile(0.5)
+
+    @property
+    def p99(self):
+        return self.percentile(0.99)
+
+    @property
+    def longest(self):
+        return self.ms[-1]
 
 
 def measure(port, token, names, seconds, pause=0.005):
-    """{name: (number, median, 99th percentile, maximum in ms, statuses of refusals)}"""
+    """{name: Seen}"""
     calls = {name: Call(port, token, name) for name in names}
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for call in calls.values():
             call.make()
             time.sleep(pause)
-    return {name: (len(c.ms), percentile(c.ms, 0.5), percentile(c.ms, 0.99), max(c.ms), c.refused) for name, c in calls.items()}
+    return {name: Seen(c.ms, c.refused) for name, c in calls.items()}

@@ -68,13 +68,13 @@ class Scene:
     def faults(self, seen):
         """What the quiet team would complain of."""
         found = []
-        for name, (n, p50, p99, most, refused) in seen.items():
-            bound = READY_MS if name == "readyz" else max(2 * self.idle[name][2], self.machine[name][2]) + 5 + SPARE_MS
-            value = p50 if not LONG else most if name == "readyz" else p99
-            if refused:
-                found.append("%s: %d of %d refused: %s" % (name, len(refused), n, refused[:5]))
+        for name, of in seen.items():
+            bound = READY_MS if name == "readyz" else max(2 * self.idle[name].p99, self.machine[name].p99) + 5 + SPARE_MS
+            value = of.median if not LONG else of.longest if name == "readyz" else of.p99
+            if of.refused:
+                found.append("%s: %d of %d refused: %s" % (name, len(of.refused), len(of.ms), of.refused[:5]))
             if value > bound:
-                found.append("%s: %.1f ms, %.1f ms when idle (n = %d)" % (name, value, self.idle[name][2], n))
+                found.append("%s: %.1f ms, %.1f ms when idle (n = %d)" % (name, value, self.idle[name].p99, len(of.ms)))
         return found
 
 
@@ -109,19 +109,17 @@ def scene(one_scene):
 
 def say(name, seen, idle, statuses, resident):
     """A row for the table of docs/reliability.md, shown by pytest -s."""
-    cells = ["%.1f (%.1f)" % (of[3 if call == "readyz" else 2], idle[call][2]) for call, of in seen.items()]
+    cells = ["%.1f (%.1f)" % (of.longest if call == "readyz" else of.p99, idle[call].p99) for call, of in seen.items()]
     print("\n| %s | %s | %.0f | %s |" % (name, " | ".join(cells), resident, ", ".join("%s: %s" % s for s in sorted(statuses.items()))))
 
 
 def look_closely(scene, calls, seconds):
-    """What is seen in three looks, at worst, and the most that the process held meanwhile."""
-    seen, highest = {}, 0
+    """What is seen in three looks, and the most that the process held meanwhile."""
+    seen, highest = {call: probe.Seen() for call in calls}, 0
     for _ in range(3):
         part = scene.look(seconds / 3, calls)
         highest = max(highest, scene.resident_mb())
-        for call, (n, p50, p99, most, refused) in part.items():
-            before = seen.get(call, (0, 0, 0, 0, []))
-            seen[call] = (before[0] + n, max(before[1], p50), max(before[2], p99), max(before[3], most), before[4] + refused)
+        seen = {call: seen[call] + part[call] for call in calls}
     return seen, highest
 
 
@@ -150,7 +148,7 @@ def test_what_the_machine_does_to_the_quiet_team(scene):
     with Attack(scene, "other_server") as attack:
         seen, highest = look_closely(scene, tuple(probe.CALLS), SECONDS)
     say("other_server", seen, scene.idle, attack.statuses, highest)
-    assert not [refused for *_, refused in seen.values() if refused]
+    assert not any(of.refused for of in seen.values())
     if LONG:
         scene.machine = seen
 
