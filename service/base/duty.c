@@ -5,6 +5,7 @@
 /* The model of programs that are linked as one: it calls no function, which base may not need. */
 static _Thread_local enum duty own __attribute__((tls_model("initial-exec")));
 static _Thread_local uint64_t own_faults __attribute__((tls_model("initial-exec")));
+static _Thread_local void (*own_pause)(void) __attribute__((tls_model("initial-exec")));
 static _Atomic size_t light = SIZE_MAX;
 static _Atomic uint64_t faults[DUTY_FAULT_COUNT];
 
@@ -16,6 +17,17 @@ void duty_set(enum duty duty)
 void duty_set_light(size_t n)
 {
     atomic_store(&light, n);
+}
+
+void duty_set_pause(void (*pause)(void))
+{
+    own_pause = pause;
+}
+
+void duty_works_on(void)
+{
+    if (own_pause != NULL)
+        own_pause();
 }
 
 static void count_fault(enum duty_fault fault)

@@ -24,6 +24,14 @@ void duty_set(enum duty duty);
  * first there is no bound. */
 void duty_set_light(size_t n);
 
+/* What the calling thread does from time to time while it works for long, such as to give way to
+ * others; NULL, as at first: nothing. */
+void duty_set_pause(void (*pause)(void));
+
+/* The calling thread works on. For what may take milliseconds in one call: several times in each.
+ */
+void duty_works_on(void);
+
 /* The calling thread is about to wait for PostgreSQL. */
 void duty_waits(void);
 /* The calling thread is about to parse a text of n bytes. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/duty.h"
 #include "compression/compression_internal.h"
 
 /* `waiting` bytes are decoded and not yet counted. */
@@ -30,6 +31,7 @@ decompressor_emit(struct decompressor *framing, const char *bytes, size_t n, str
         return pv_fail(err, PV_E_LIMIT,
                        "the log is compressed more than %.0f times (eventlog_ratio_max)",
                        framing->limits.ratio);
+    duty_works_on();
     return framing->sink(framing->context, bytes, n, err);
 }
 

@@ -34,6 +34,7 @@ struct config {
     int64_t drain_s;                 /* then: how long requests may finish */
     /* workers */
     int64_t io_workers;
+    int64_t worker_burst_ms;
     int64_t worker_niceness;
     int64_t io_queue;
     int64_t io_wait_ms; /* 0: no bound */

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
+#include "threads/give_way.h"
 
 static const int64_t quantum_ns = 1000000;      /* what each round gives an owner */
 static const int64_t debt_max_ns = 10000000000; /* how far wrong estimates set one back */
@@ -480,6 +481,7 @@ static void run_job(struct workers *workers, struct owner *owner, const struct w
     uint64_t from_ns = clock_monotonic_ns();
     uint64_t used_ns = clock_thread_ns();
     job->run(job->argument);
+    give_way();
     int64_t took_ns = (int64_t)(clock_monotonic_ns() - from_ns);
     used_ns = clock_thread_ns() - used_ns;
     pthread_mutex_lock(&workers->lock);
@@ -502,6 +504,7 @@ static void *workers_work(void *argument)
     struct worker *self = argument;
     struct workers *workers = self->workers;
     lower_priority(workers->settings.niceness);
+    give_way_every(workers->settings.burst_ns);
     struct workers_job job;
     struct owner *owner;
     duty_set(workers->settings.duty);

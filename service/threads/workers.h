@@ -40,6 +40,9 @@ struct workers_settings {
      * expected, but those that may not be dropped. 0: no bound. */
     uint64_t wait_max_ns;
     int niceness;   /* of its threads but the light ones, beyond that of the process: 0 to 19 */
+    /* After so much time of a processor its threads but the light ones give way to others for a
+     * moment (threads/give_way.h). 0: never. */
+    uint64_t burst_ns;
     enum duty duty; /* of its threads */
 };
 

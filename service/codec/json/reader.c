@@ -12,6 +12,9 @@
 #include "base/plural.h"
 #include "base/uuid.h"
 
+/* How much is read, and how many values are made, before the thread may pause: some 0.1 ms each. */
+enum { PAUSE_BYTES = 1 << 16, PAUSE_VALUES = 1 << 11 };
+
 /* What there is in a document. */
 struct extent {
     size_t depth;
@@ -44,9 +47,14 @@ static struct extent reader_measure(const char *text, size_t n, const struct cod
 {
     struct extent seen = {0};
     size_t depth = 0;
+    size_t pause = PAUSE_BYTES;
     for (size_t i = 0; i < n && seen.depth <= stop->depth && count_values(&seen) <= stop->values;
          i++) {
         char c = text[i];
+        if (i >= pause) {
+            duty_works_on();
+            pause = i + PAUSE_BYTES;
+        }
         if (c == '"') {
             size_t end = end_of_text(text, n, i);
             if (end - i > seen.longest)
@@ -99,6 +107,7 @@ static size_t tree_bytes(const struct extent *seen, size_t n)
  */
 static _Thread_local struct {
     struct arena *tree; /* NULL: nothing is being parsed */
+    size_t values;      /* made since the thread last might pause */
     jmp_buf no_memory;
 } parsing;
 
@@ -106,6 +115,10 @@ static void *parser_alloc(size_t n)
 {
     if (parsing.tree == NULL)
         return malloc(n);
+    if (++parsing.values == PAUSE_VALUES) {
+        parsing.values = 0;
+        duty_works_on();
+    }
     void *at = arena_alloc(parsing.tree, n);
     if (at == NULL)
         longjmp(parsing.no_memory, 1);

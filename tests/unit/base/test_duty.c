@@ -42,3 +42,21 @@ Test(duty, who_waits_may_parse_what_is_light)
     duty_parses(11);
     cr_assert(waits() == 0 && parses() == 1);
 }
+
+static size_t pauses;
+
+static void count_pause(void)
+{
+    pauses++;
+}
+
+Test(duty, who_works_for_long_pauses_as_it_was_told)
+{
+    duty_works_on();
+    duty_set_pause(count_pause);
+    duty_works_on();
+    cr_assert_eq(pauses, 1);
+    duty_set_pause(NULL);
+    duty_works_on();
+    cr_assert_eq(pauses, 1);
+}

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duty.h"
+
 static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
 
 struct bench {
@@ -313,4 +315,32 @@ Test(reader, a_long_key_is_cut_between_characters)
         cr_expect(strview_is_utf8(strview_of(pointer)), "%zu", before);
         bench_close(&b);
     }
+}
+
+static size_t pauses;
+
+static void count_pause(void)
+{
+    pauses++;
+}
+
+/* Nobody who wants the core waits for the end of a long document, scanned or built. */
+Test(reader, a_long_document_is_read_with_pauses)
+{
+    enum { VALUES = 200000 };
+    char *text = malloc(2 * VALUES + 16);
+    size_t n = (size_t)sprintf(text, "{\"a\":[1");
+    for (size_t i = 1; i < VALUES; i++, n += 2)
+        memcpy(text + n, ",1", 2);
+    memcpy(text + n, "]}", 3);
+    struct pv_error err;
+    struct codec_bounds few = bounds;
+    duty_set_pause(count_pause);
+    few.values = VALUES - 1;
+    cr_assert_eq(parse(text, n + 2, &few, &err), PV_E_LIMIT);
+    cr_assert_geq(pauses, n >> 17);
+    size_t scanned = pauses;
+    cr_assert_eq(parse(text, n + 2, &bounds, &err), PV_OK, "%s", err.detail);
+    cr_assert_geq(pauses, 2 * scanned + VALUES / 10000);
+    free(text);
 }
