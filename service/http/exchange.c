@@ -430,11 +430,11 @@ static struct workers *workers_at(const struct exchange *x, enum http_place plac
  * stream, a reply or a call under way needs next is never dropped for others: the work that is done
  * would be lost.
  */
-static enum workers_admission enqueue(struct exchange *x)
+static struct workers_job make_job(struct exchange *x)
 {
     bool begins = (x->job == exchange_handle && x->step == 0) || x->job == exchange_authenticate ||
                   x->job == exchange_stream_begin;
-    const struct workers_job job = {
+    return (struct workers_job){
         .run = run_job,
         .drop = begins ? drop_job : NULL,
         .goes_on = x->job == exchange_handle && x->step > 0,
@@ -442,6 +442,11 @@ static enum workers_admission enqueue(struct exchange *x)
         .argument = x,
         .owner = x->job == exchange_authenticate ? x->presumed_team : x->request.principal.team_id,
         .cost_ns = http_costs_estimate(&x->server->costs, x->resource, &x->request, x->step)};
+}
+
+static enum workers_admission enqueue(struct exchange *x)
+{
+    const struct workers_job job = make_job(x);
     return workers_submit(workers_at(x, x->request.place), &job);
 }
 
@@ -575,18 +580,41 @@ bool exchange_take_up(struct exchange *x)
     return false;
 }
 
+/* The server stops: nothing may be suspended any more. */
+static void refuse_stopping(struct exchange *x)
+{
+    struct pv_error err = {.retry_after_s = 1};
+    (void)pv_fail(&err, PV_E_UNAVAILABLE, "the service is shutting down");
+    exchange_fail(x, &err);
+}
+
+/* Most of those that are refused are so here, at the cost of no system call. */
+static bool refuse_at_once(struct exchange *x)
+{
+    const struct workers_job job = make_job(x);
+    if (job.drop == NULL)
+        return false;
+    enum workers_admission admission = workers_would_accept(workers_at(x, x->request.place), &job);
+    if (admission != WORKERS_ACCEPTED)
+        exchange_refuse(x, http_refusal_of(admission));
+    return admission != WORKERS_ACCEPTED;
+}
+
 bool exchange_submit(struct exchange *x, enum http_place place, exchange_job job)
 {
     struct http_server *server = x->server;
+    x->job = job;
+    x->request.place = place;
+    if (refuse_at_once(x))
+        return false;
     (void)atomic_fetch_add(&server->suspended, 1);
     if (atomic_load(&server->stopping)) {
         (void)atomic_fetch_sub(&server->suspended, 1);
+        refuse_stopping(x);
         return false;
     }
     if (x->route->stream != NULL || x->source != NULL)
         reset_deadline(x, job);
-    x->job = job;
-    x->request.place = place;
     x->body_goes_on =
         x->stage == STAGE_BODY || x->stage == STAGE_PIECE || x->stage == STAGE_FILLING;
     x->waiting_ns = clock_monotonic_ns();

@@ -143,7 +143,8 @@ enum http_place exchange_first_place(const struct exchange *x);
 /*
  * Suspend the connection and hand the job to the workers of that place, in this order: a worker may
  * resume it at once. The library calls serve_request again afterwards, where x->state says how it
- * went. false: the server stops, nothing was suspended.
+ * went. false: there is no room for it or the server stops; nothing was suspended, x holds the
+ * answer.
  */
 bool exchange_submit(struct exchange *x, enum http_place place, exchange_job job);
 

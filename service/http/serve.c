@@ -124,15 +124,6 @@ static enum MHD_Result drain_connection(struct exchange *x, size_t *n)
 
 /* --- from the header to the body --- */
 
-/* The server stops: nothing may be suspended any more. */
-static enum MHD_Result refuse_stopping(struct exchange *x)
-{
-    struct pv_error err = {.retry_after_s = 1};
-    (void)pv_fail(&err, PV_E_UNAVAILABLE, "the service is shutting down");
-    exchange_fail(x, &err);
-    return MHD_YES;
-}
-
 /*
  * What an upload's client may take in all grows with what has come, `received` bytes: one that sends
  * a byte now and then holds memory and disk of its request no longer than others. Of a body whose
@@ -200,7 +191,6 @@ static enum MHD_Result open_body(struct exchange *x)
     x->stage = STAGE_BEGINNING;
     if (exchange_submit(x, HTTP_IO, exchange_stream_begin))
         return MHD_YES;
-    (void)refuse_stopping(x);
     return refuse_at_header(x);
 }
 
@@ -246,7 +236,6 @@ static enum MHD_Result authenticate(struct exchange *x)
     x->stage = STAGE_AUTHENTICATING;
     if (exchange_submit(x, HTTP_IO, exchange_authenticate))
         return MHD_YES;
-    (void)refuse_stopping(x);
     return refuse_at_header(x);
 }
 
@@ -377,7 +366,6 @@ static enum MHD_Result serve_gather(struct exchange *x, const char *bytes, size_
     if (exchange_submit(x, HTTP_COMPUTE, exchange_stream_piece))
         return MHD_YES;
     *n = 0;
-    (void)refuse_stopping(x);
     refuse_in_body(x);
     return MHD_YES;
 }
@@ -400,7 +388,6 @@ static enum MHD_Result finish_body(struct exchange *x)
     }
     if (exchange_submit(x, place, stream ? exchange_stream_finish : exchange_handle))
         return MHD_YES;
-    (void)refuse_stopping(x);
     return exchange_reply(x, x->connection);
 }
 

@@ -657,27 +657,51 @@ static enum workers_admission refuse(const struct workers *workers, const struct
     return others > 0 ? WORKERS_SHARE_USED : WORKERS_FULL;
 }
 
+/* *longest: whose newest job is to make room; NULL: there is some. */
+static enum workers_admission judge(struct workers *workers,
+                                    const struct workers_job *job,
+                                    const struct owner *owner,
+                                    uint64_t now_ns,
+                                    struct owner **longest)
+{
+    *longest = NULL;
+    if (workers->closing)
+        return WORKERS_FULL;
+    if (job->drop != NULL && waits_too_long(workers, owner, now_ns))
+        return refuse(workers, owner);
+    if (workers->queued < workers->settings.queue_max)
+        return WORKERS_ACCEPTED;
+    *longest = find_longest(workers, owner == NULL ? 0 : owner->queued);
+    return *longest == NULL ? refuse(workers, owner) : WORKERS_ACCEPTED;
+}
+
 /* *dropped: the job that made room; .run == NULL: none had to. */
 static enum workers_admission
 admit(struct workers *workers, const struct workers_job *job, struct workers_job *dropped)
 {
     uint64_t now_ns = clock_monotonic_ns();
     struct owner *owner = find_owner(workers, job->owner);
-    if (workers->closing)
-        return WORKERS_FULL;
-    if (job->drop != NULL && waits_too_long(workers, owner, now_ns))
-        return refuse(workers, owner);
-    if (workers->queued == workers->settings.queue_max) {
-        struct owner *longest = find_longest(workers, owner == NULL ? 0 : owner->queued);
-        if (longest == NULL)
-            return refuse(workers, owner);
+    struct owner *longest;
+    enum workers_admission admission = judge(workers, job, owner, now_ns, &longest);
+    if (admission != WORKERS_ACCEPTED)
+        return admission;
+    if (longest != NULL)
         *dropped = remove_job(workers, longest, longest->last);
-    }
     if (owner == NULL)
         owner = add_owner(workers, job->owner);
     insert_job(workers, owner, job, now_ns);
     wake_for(workers, owner, now_ns);
     return WORKERS_ACCEPTED;
+}
+
+enum workers_admission workers_would_accept(struct workers *workers, const struct workers_job *job)
+{
+    struct owner *longest;
+    pthread_mutex_lock(&workers->lock);
+    enum workers_admission admission = judge(workers, job, find_owner(workers, job->owner),
+                                             clock_monotonic_ns(), &longest);
+    pthread_mutex_unlock(&workers->lock);
+    return admission;
 }
 
 enum workers_admission workers_submit(struct workers *workers, const struct workers_job *job)

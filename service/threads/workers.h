@@ -69,6 +69,10 @@ enum workers_admission {
 /* Threads block every signal. name (<= 15 characters) shows in ps and metrics. NULL on failure. */
 struct workers *workers_create(const char *name, const struct workers_settings *settings);
 
+/* What workers_submit would say now. For callers whose preparations for a job cost more than a
+ * refusal: nothing is reserved. */
+enum workers_admission workers_would_accept(struct workers *workers, const struct workers_job *job);
+
 /* Other than WORKERS_ACCEPTED: the job will neither run nor be dropped. */
 enum workers_admission workers_submit(struct workers *workers, const struct workers_job *job);
 

@@ -14,7 +14,6 @@ import json
 import os
 import pathlib
 import random
-import re
 import signal
 import socket
 import subprocess
@@ -105,38 +104,6 @@ def unfinished_lines():
 def json_trees():
     """F1 and F6: 7 MB of JSON that is half a gigabyte as a tree."""
     hammer("POST", "/v1/stage-plans", b"[" + b",".join([b'{"":0}'] * 1000000) + b"]", 16, **JSON)
-
-
-def other_server():
-    """No attack: the bytes of json_trees, sent to another process of this machine, which drops them."""
-    global PORT
-    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-    PORT = listener.getsockname()[1]
-
-    def drop(s):
-        buffer, seen = bytearray(1 << 20), b""
-        with s:
-            while b"\r\n\r\n" not in seen:
-                seen += s.recv(4096)
-            head, _, body = seen.partition(b"\r\n\r\n")
-            left = int(re.search(rb"(?i)content-length: *(\d+)", head)[1]) - len(body)
-            while left > 0:
-                left -= s.recv_into(buffer)
-            s.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
-
-    attacker = os.getpid()
-    if os.fork() == 0:
-        os.close(0), os.close(1)
-        with contextlib.suppress(OSError):  # it is no attacker: with the priority of a service, where that may be had
-            os.setsid()
-            os.setpriority(os.PRIO_PROCESS, 0, 0)
-            pathlib.Path("/proc/self/autogroup").write_text("0")
-        listener.settimeout(1)
-        while os.getppid() == attacker:
-            with contextlib.suppress(TimeoutError):
-                threading.Thread(target=drop, args=(listener.accept()[0],), daemon=True).start()
-        os._exit(0)
-    json_trees()
 
 
 def large_bodies():

@@ -39,37 +39,46 @@ static size_t end_of_text(const char *text, size_t n, size_t from)
     return i;
 }
 
+/* What there is to do about a byte; most are OTHER. */
+enum mark { OTHER, QUOTE, OPEN, CLOSE, COMMA, COLON };
+static const unsigned char marks[256] = {['"'] = QUOTE, ['{'] = OPEN,  ['['] = OPEN, ['}'] = CLOSE,
+                                         [']'] = CLOSE, [','] = COMMA, [':'] = COLON};
+
 /*
- * Judged on the raw text: a tree takes some fifty bytes a value and hundreds an object, so that a
- * body of commas would cost many times its own size.
+ * Judged on the raw text, as far as the bounds allow: a tree takes some fifty bytes a value and
+ * hundreds an object, so that a body of commas would cost many times its own size.
  */
 static struct extent reader_measure(const char *text, size_t n, const struct codec_bounds *stop)
 {
     struct extent seen = {0};
     size_t depth = 0;
     size_t pause = PAUSE_BYTES;
-    for (size_t i = 0; i < n && seen.depth <= stop->depth && count_values(&seen) <= stop->values;
-         i++) {
-        char c = text[i];
-        if (i >= pause) {
-            duty_works_on();
-            pause = i + PAUSE_BYTES;
-        }
-        if (c == '"') {
+    for (size_t i = 0; i < n; i++) {
+        enum mark mark = marks[(unsigned char)text[i]];
+        if (mark == OTHER)
+            continue;
+        if (mark == QUOTE) {
             size_t end = end_of_text(text, n, i);
             if (end - i > seen.longest)
                 seen.longest = end - i;
             i = end;
-        } else if (c == '{' || c == '[') {
-            *(c == '{' ? &seen.objects : &seen.arrays) += 1;
-            if (++depth > seen.depth)
-                seen.depth = depth;
-        } else if ((c == '}' || c == ']') && depth > 0) {
-            depth--;
-        } else if (c == ',') {
-            seen.commas++;
-        } else if (c == ':') {
+        } else if (mark == COLON) {
             seen.members++;
+        } else if (mark == CLOSE) {
+            depth -= depth > 0;
+        } else {
+            seen.commas += mark == COMMA;
+            seen.objects += text[i] == '{';
+            seen.arrays += text[i] == '[';
+            depth += mark == OPEN;
+            if (depth > seen.depth)
+                seen.depth = depth;
+            if (seen.depth > stop->depth || count_values(&seen) > stop->values)
+                break;
+        }
+        if (i >= pause) {
+            duty_works_on();
+            pause = i + PAUSE_BYTES;
         }
     }
     return seen;
