@@ -698,8 +698,8 @@ enum workers_admission workers_would_accept(struct workers *workers, const struc
 {
     struct owner *longest;
     pthread_mutex_lock(&workers->lock);
-    enum workers_admission admission = judge(workers, job, find_owner(workers, job->owner),
-                                             clock_monotonic_ns(), &longest);
+    enum workers_admission admission =
+        judge(workers, job, find_owner(workers, job->owner), clock_monotonic_ns(), &longest);
     pthread_mutex_unlock(&workers->lock);
     return admission;
 }

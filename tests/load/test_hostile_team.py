@@ -4,8 +4,9 @@ against what it sees on an idle service.
 PROVISOR_LOAD_SECONDS (default 2) is how long each attack is looked at. The long run (10 s and more) holds what
 docs/reliability.md states: the quiet team's 99th percentile within twice its idle one and 5 ms, readiness under 50 ms.
 A short one has too few samples for that, on a machine that does other things besides: it holds the median, with 100 ms
-to spare where an attack without a remedy costs seconds. That no request is refused and the memory of the process are held by both. An attack that misses
-a bound is looked at twice more before it counts: other users of a machine come and go, what an attack does stays.
+to spare where an attack without a remedy costs seconds. That no request is refused and the memory of the process are
+held by both. An attack that misses a bound is looked at twice more before it counts: other users of a machine come and
+go, what an attack does stays.
 """
 import json
 import os

@@ -386,6 +386,27 @@ Test(workers, a_full_queue_makes_room_for_who_has_less_in_it, .timeout = 20)
     cr_assert_eq(count_letter('b', 0, 4), 2);
 }
 
+Test(workers, who_asks_first_learns_what_submitting_would_come_to, .timeout = 20)
+{
+    struct gate gate;
+    struct workers *workers = hold(&gate, 2);
+    const struct workers_job of_a = {
+        .run = note, .drop = note_drop, .argument = (void *)(uintptr_t)&a, .owner = "a"};
+    const struct workers_job of_b = {.run = note, .argument = (void *)(uintptr_t)&b, .owner = "b"};
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(workers_would_accept(workers, &of_a), WORKERS_ACCEPTED);
+        cr_assert_eq(workers_submit(workers, &of_a), WORKERS_ACCEPTED);
+    }
+    cr_assert_eq(workers_would_accept(workers, &of_a), WORKERS_SHARE_USED);
+    cr_assert_eq(workers_would_accept(workers, &of_b), WORKERS_ACCEPTED, "a's newest makes room");
+    cr_assert_eq(atomic_load(&n_dropped), 0, "not before b submits its job");
+    cr_assert_eq(workers_statistics(workers).queued, 2);
+    gate_open(&gate);
+    workers_stop(workers);
+    cr_assert_eq(workers_would_accept(workers, &of_b), WORKERS_FULL);
+    workers_destroy(workers);
+}
+
 Test(workers, jobs_under_way_are_not_dropped, .timeout = 20)
 {
     struct gate gate;
