@@ -23,16 +23,15 @@ static enum pv_code start_workers(struct http_server *server, struct pv_error *e
                                         .burst_ns = (uint64_t)config->worker_burst_ms * 1000000u,
                                         .wait_max_ns = (uint64_t)config->io_wait_ms * 1000000u,
                                         .duty = DUTY_WAIT};
-    const struct workers_settings compute = {.threads = (size_t)config->compute_workers,
-                                             .spare_threads = (size_t)config->spare_workers,
-                                             .light_threads = (size_t)config->light_workers,
-                                             .queue_max = (size_t)config->compute_queue,
-                                             .niceness = (int)config->worker_niceness,
-                                             .burst_ns =
-                                                 (uint64_t)config->worker_burst_ms * 1000000u,
-                                             .wait_max_ns =
-                                                 (uint64_t)config->compute_wait_ms * 1000000u,
-                                             .duty = DUTY_COMPUTE};
+    const struct workers_settings compute = {
+        .threads = (size_t)config->compute_workers,
+        .spare_threads = (size_t)config->spare_workers,
+        .light_threads = (size_t)config->light_workers,
+        .queue_max = (size_t)config->compute_queue,
+        .niceness = (int)config->worker_niceness,
+        .burst_ns = (uint64_t)config->worker_burst_ms * 1000000u,
+        .wait_max_ns = (uint64_t)config->compute_wait_ms * 1000000u,
+        .duty = DUTY_COMPUTE};
     const struct workers_settings single = {.threads = 1, .queue_max = HEALTH_QUEUE};
     duty_set_light((size_t)config->inline_body_bytes);
     server->io = workers_create("io", &io);

@@ -39,7 +39,7 @@ struct workers_settings {
     /* No further jobs of an owner whose oldest has waited longer, or for whose newest that is to be
      * expected, but those that may not be dropped. 0: no bound. */
     uint64_t wait_max_ns;
-    int niceness;   /* of its threads but the light ones, beyond that of the process: 0 to 19 */
+    int niceness; /* of its threads but the light ones, beyond that of the process: 0 to 19 */
     /* After so much time of a processor its threads but the light ones give way to others for a
      * moment (threads/give_way.h). 0: never. */
     uint64_t burst_ns;
