@@ -588,7 +588,8 @@ static void refuse_stopping(struct exchange *x)
     exchange_fail(x, &err);
 }
 
-/* Most of those that are refused are so here, at the cost of no system call. */
+/* Most of those that are refused are so here: to suspend a connection and to resume it costs more
+ * system calls than to read a request and to answer it. */
 static bool refuse_at_once(struct exchange *x)
 {
     const struct workers_job job = make_job(x);

@@ -511,6 +511,7 @@ void serve_completed(void *cls,
     client->since_ns = clock_monotonic_ns();
     client->deadline_ns =
         client->since_ns + (uint64_t)client->server->config->connection_idle_s * 1000000000u;
+    client->ended_ns = 0;
     if (x->status == 0)
         x->status = client->cut_status;
     client->cut_status = 0;

@@ -100,6 +100,25 @@ static void look_for_end(struct client *client, uint64_t now_ns)
 }
 
 /*
+ * The same between two requests: no further one will come. Looked for when one has just ended, as
+ * an end that comes later is an edge of its own.
+ */
+static void look_for_end_of_idle(struct client *client, uint64_t now_ns)
+{
+    const uint64_t just_ns = 2000000000u;
+    const uint64_t patience_ns = 200000000u;
+    char byte;
+    if (client->ended_ns == 0 && now_ns > client->since_ns + just_ns)
+        return;
+    if (recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+        client->ended_ns = 0;
+    else if (client->ended_ns == 0)
+        client->ended_ns = now_ns;
+    else if (now_ns - client->ended_ns > patience_ns)
+        sweep_cut(client);
+}
+
+/*
  * Has the client left while its request still waits for a worker? Under load such work would keep
  * others waiting. Work once begun is finished; and since a client that only ended its sending side
  * looks the same, a second of waiting must have passed.
@@ -141,6 +160,11 @@ static void look_at(struct client *client, uint64_t now_ns, bool stopping, struc
     bool over = now_ns >= client->deadline_ns;
     switch (client->phase) {
     case CLIENT_WAITING:
+        if (over)
+            sweep_cut(client);
+        else if (client->deadline_ns != UINT64_MAX)
+            look_for_end_of_idle(client, now_ns);
+        break;
     case CLIENT_REPLYING:
     case CLIENT_LINGERING:
         if (over)

@@ -481,9 +481,9 @@ static void run_job(struct workers *workers, struct owner *owner, const struct w
     uint64_t from_ns = clock_monotonic_ns();
     uint64_t used_ns = clock_thread_ns();
     job->run(job->argument);
-    give_way();
     int64_t took_ns = (int64_t)(clock_monotonic_ns() - from_ns);
     used_ns = clock_thread_ns() - used_ns;
+    give_way();
     pthread_mutex_lock(&workers->lock);
     count_use(workers, owner, used_ns);
     end_job_locked(workers, owner, took_ns - (int64_t)job->cost_ns);

@@ -44,6 +44,19 @@ def test_a_client_that_ends_its_side_after_its_request_is_answered(server, metho
         assert set(pool.map(ask, range(60))) == {(200, True)}
 
 
+def test_who_is_refused_and_ended_its_side_with_its_last_bytes_leaves_no_connection_behind():
+    with running(compute_workers=1, compute_queue=1, spare_workers=0, light_workers=0) as server, contextlib.ExitStack() as stack:
+        for _ in range(2):  # one runs and one waits
+            busy = stack.enter_context(server.connect())
+            busy.sendall(b"GET /v1/slow?ms=3000 HTTP/1.1\r\nHost: h\r\n\r\n")
+            time.sleep(0.2)
+        with server.connect() as s:
+            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)  # the end comes with the request, in one segment
+            s.sendall(b"GET /v1/slow?ms=1 HTTP/1.1\r\nHost: h\r\n\r\n")
+            s.shutdown(socket.SHUT_WR)
+            assert (Reply(s).status, is_closed(s)) == (503, True)
+
+
 def test_connections_beyond_the_limit_wait_and_are_served():
     with running(connections_max=4, http_threads=1, connection_idle_s=1) as server:
         held = [server.connect() for _ in range(4)]
