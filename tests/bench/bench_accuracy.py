@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """How well provisor predicts public runs, beside the published peers: the tables of docs/accuracy.md.
 
-    tests/bench/bench_accuracy.py [TABLE.tsv ...]   default: every table of the shared C3O data
+    tests/bench/bench_accuracy.py [--picture FILE.svg] [TABLE.tsv ...]   default: every table of the shared C3O data
 
 Build first (ninja -C build tests/golden/protocols); PROVISOR_BUILD says which build (default build). The program tests/golden/protocols
 fits and predicts; this only prints what it says, as Markdown, beside the peers' columns, which are read from
-data/prediction-protocol.md. Each cell is MAPE / median / 90th percentile of the absolute percentage errors.
+data/prediction-protocol.md. Each cell is MAPE / median / 90th percentile of the absolute percentage errors. --picture draws the
+reliability diagrams of the probabilities of deadlines.
 """
+import argparse
 import collections
 import os
 import pathlib
@@ -14,6 +16,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+import pictures  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD") or ROOT / "build")
 SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED") or ROOT.parent / "shared")
 PROTOCOLS = {"A": "train 2, 4, 6; test 8, 10, 12", "A4": "train 2, 4, 6, 8; test 10, 12", "B": "leave one scale-out out",
@@ -127,8 +132,46 @@ def print_promises(promises):
         print("| %s | %s |" % (place, " | ".join(cells)))
 
 
+def draw_panel(drawing, left, top, side, title, dots):
+    """Held over promised: dots by how many deadlines they are, on the diagonal where promises are kept."""
+    def at(promised, held):
+        return left + promised * side, top + (1 - held) * side
+    drawing.text(left, top - 10, title, "start", font_weight="bold")
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        drawing.line([at(share, 0), at(share, 1)], "#d8dee4", 1)
+        drawing.line([at(0, share), at(1, share)], "#d8dee4", 1)
+        drawing.text(left + share * side, top + side + 18, pictures.number(share), fill=pictures.FAINT, font_size=11)
+        drawing.text(left - 8, top + (1 - share) * side + 4, pictures.number(share), "end", pictures.FAINT, font_size=11)
+    drawing.line([at(0, 0), at(1, 1)], pictures.FAINT, 1, stroke_dasharray="4 4")
+    drawing.line([at(*dot[:2]) for dot in dots], pictures.LINES[0], 1.5)
+    most = max(n for *_, n in dots)
+    for promised, held, n in dots:
+        x, y = at(promised, held)
+        drawing.shape("circle", cx=x, cy=y, r=2 + 6 * (n / most) ** 0.5, fill=pictures.LINES[0])
+
+
+def draw_promises(promises, path):
+    """The table of print_promises as reliability diagrams."""
+    places = {"between": "between counts that ran", "above": "above the most", "below": "below the least", "larger": "a larger problem"}
+    side, gap, left, top = 200, 46, 56, 84
+    drawing = pictures.Drawing(left + len(places) * (side + gap), top + side + 36, "Probabilities of deadlines: promised and held")
+    drawing.text(left, 26, "Probabilities of deadlines: promised and held", "start", font_size=17, font_weight="bold")
+    drawing.text(left, 47, "Share that held (upwards) over the probability promised (to the right); the larger the dot, the more deadlines", "start",
+                 pictures.FAINT)
+    for i, (place, title) in enumerate(places.items()):
+        rows = {least: [r for r in found if r[0] in ONCE] for (where, least), found in sorted(promises.items()) if where == place}
+        dots = [(mean(r, 1), mean(r, 2), sum(x[-1] for x in r)) for r in rows.values() if r]
+        if dots:
+            draw_panel(drawing, left + i * (side + gap), top, side, title, dots)
+    drawing.save(path)
+
+
 def main():
-    tables = [pathlib.Path(a) for a in sys.argv[1:]] or sorted((SHARED / "data" / "c3o").glob("*.tsv"))
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--picture", type=pathlib.Path, metavar="FILE.svg")
+    parser.add_argument("tables", nargs="*", type=pathlib.Path, metavar="TABLE.tsv")
+    wanted = parser.parse_args()
+    tables = wanted.tables or sorted((SHARED / "data" / "c3o").glob("*.tsv"))
     if not tables:
         sys.exit("no tables of runs: set PROVISOR_SHARED to the shared data")
     applications = [t.name.split(".")[0] for t in tables]
@@ -140,6 +183,8 @@ def main():
     print_coverage(coverage, applications)
     print_places(places)
     print_promises(promises)
+    if wanted.picture:
+        draw_promises(promises, wanted.picture)
 
 
 if __name__ == "__main__":
