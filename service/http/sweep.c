@@ -217,7 +217,8 @@ static bool is_idle(struct client *client, struct idle_client *idle, long *stayi
     size_t total = share == NULL ? 0 : atomic_load(&share->used);
     *idle = (struct idle_client){.client = client,
                                  .since_ns = client->since_ns,
-                                 .answered = client->phase == CLIENT_LINGERING,
+                                 .answered = client->phase == CLIENT_LINGERING ||
+                                             client->phase == CLIENT_REPLYING,
                                  .team = share,
                                  .total = total,
                                  .held = total,

@@ -221,12 +221,13 @@ def test_where_idle_connections_can_be_closed_nobody_is_refused():
 def test_strangers_who_do_not_read_their_answers_make_room():
     with running(connections_max=32, connection_idle_s=600) as server:
         strangers = [server.connect(PATIENCE) for _ in range(32)]
+        asked = b"GET /v1/inline?q=%s HTTP/1.1\r\nHost: h\r\n\r\n" % (b"x" * 8000)  # answered in as many bytes
         for s in strangers:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             with contextlib.suppress(OSError):  # closed already, for the next of them
                 s.setblocking(False)
                 for _ in range(400):
-                    s.sendall(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n" * 100)
+                    s.sendall(asked * 10)
         began = time.monotonic()
         connect_as(server, "a").close()
         assert time.monotonic() - began < 4 * SLOWDOWN
