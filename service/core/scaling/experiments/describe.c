@@ -308,8 +308,8 @@ enum pv_code experiments_describe(struct experiments_state *state,
                                   struct experiments_plan *plan,
                                   struct pv_error *err)
 {
-    const struct experiments_candidate *runs[EXPERIMENTS_MAX] = {NULL};
-    size_t repeat[EXPERIMENTS_MAX] = {0};
+    const struct experiments_candidate *runs[EXPERIMENTS_MAX];
+    size_t repeat[EXPERIMENTS_MAX];
     struct outlook now = look_at_now(state);
     double ignored[2];
     struct experiments_plan made = {.n = count_repetitions(chosen, n, runs, repeat),
