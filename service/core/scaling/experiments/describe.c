@@ -323,7 +323,7 @@ enum pv_code experiments_describe(struct experiments_state *state,
     struct width before = measure(state, &now, made.interval_s);
     memcpy(made.expected_interval_s, made.interval_s, sizeof made.interval_s);
     struct outlook after = now;
-    for (size_t i = 0; i < made.n; i++) {
+    for (size_t i = 0; i < made.n && i < n; i++) { /* made.n <= n, which an analyzer cannot see */
         struct outlook alone = now;
         struct experiment *item = &made.items[i];
         *item = describe_item(state, made.items, i, runs[i], &after.known);
