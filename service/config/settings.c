@@ -60,7 +60,7 @@ const struct setting settings[] = {
     INTEGER(io_workers, "", 1, 1024, "16", "threads that wait for PostgreSQL"),
     INTEGER(io_queue, "", 1, 1000000, "1024", "requests that may wait for an io worker; further ones get 503, or 429 where other teams wait"),
     INTEGER(io_wait_ms, "ms", 0, 3600000, "250", "a team whose oldest request has waited longer for an io worker gets 503 or 429 for further ones; 0: no bound"),
-    INTEGER(worker_burst_ms, "", 0, 1000, "1", "how long an io or compute worker computes before it leaves its core to others for a moment; 0: it never does"),
+    INTEGER(worker_burst_ms, "ms", 0, 1000, "1", "how long an io or compute worker computes before it leaves its core to others for a moment; 0: it never does"),
     INTEGER(worker_niceness, "", 0, 19, "10", "by how much the priority of io and compute workers is lower than that of the threads that accept and refuse requests"),
     INTEGER(compute_workers, "", 0, 1024, "0", "threads that compute; 0: one per core, at least 2"),
     INTEGER(compute_queue, "", 1, 1000000, "256", "requests that may wait for a compute worker; further ones get 503, or 429 where other teams wait"),

@@ -426,9 +426,9 @@ static struct workers *workers_at(const struct exchange *x, enum http_place plac
 }
 
 /*
- * Queue the exchange's job among those of its team at the place where the request is now. What a
- * stream, a reply or a call under way needs next is never dropped for others: the work that is done
- * would be lost.
+ * The exchange's job at the place where the request is now, among those of its team. What a stream,
+ * a reply or a call under way needs next is never dropped for others: the work that is done would be
+ * lost.
  */
 static struct workers_job make_job(struct exchange *x)
 {
