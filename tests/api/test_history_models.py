@@ -64,7 +64,8 @@ def test_of_two_exact_laws_the_one_with_fewer_parameters_is_selected(client, nam
         all_of_them["reasons"][0]["evidence"]["least_error_model"] == "ernest"
 
 
-def test_models_follow_runs_that_come_and_go(client, name):
+def test_models_follow_runs_that_come_and_go(service, name):
+    client = service.client(service.token(name))  # a team without other applications, which models learn from, too
     fill(client, name)
     before = models(client, name)
     assert models(client, name) == before
@@ -332,3 +333,71 @@ def test_labels_that_no_run_has_are_refused(client, name, path):
     fill_machines(client, name)
     client.refuse("GET", "/v1/applications/%s/%s?label=machine:z9" % (name, path), 422, parameter="label")
     client.refuse("GET", "/v1/applications/%s/%s?label=machine" % (name, path), 422, parameter="label")
+
+
+def laws(all_of_them):
+    """The weights of the laws that `combined` holds: with an idle machine, and all."""
+    of = next(c for c in all_of_them["candidates"] if c["model"] == "combined")
+    components = of["tables"]["components"]
+    return components[0]["weight"], sum(c["weight"] for c in components)
+
+
+def test_what_a_team_s_other_applications_show_of_an_idle_machine_moves_the_odds_of_one_with_few_runs(service, name):
+    """The master takes one of the machines counted: several applications of a team show it, and a new one believes it
+    more, while they stay as they were fitted; another team's do not learn of it."""
+    team, others = (service.client(service.token("%s-%s" % (name, which))) for which in ("a", "b"))
+    few = [(64, m) for m in (4, 8, 12)]
+    many = [(64, m) for m in (2, 3, 4, 6, 8, 12, 16)]
+
+    def idle(n, m):
+        return 30 + 900 / (m - 1)
+
+    def between(n, m):
+        return 30 + 900 / (m - 0.5)
+
+    fill(team, "first", between, few)
+    alone = models(team, "first")
+    assert alone["idle_machine"]["prior_odds"] == pytest.approx(2, abs=1e-9) and alone["idle_machine"]["other_applications"] == 0
+    for i in range(5):
+        fill(team, "shows-%d" % i, idle, many, noise=0.01)
+        shown = models(team, "shows-%d" % i)["idle_machine"]
+        assert shown["other_applications"] == i + 1, "the first, and those before; nobody is a witness of its own"
+        assert shown["odds"] > 50 * shown["prior_odds"]
+    kept = models(team, "shows-0")
+    fill(team, "new", between, few)
+    new = models(team, "new")
+    assert new["idle_machine"]["other_applications"] == 6
+    assert 3 < new["idle_machine"]["prior_odds"] < 5, "Beta(4 + 5, 2) at most"
+    assert new["idle_machine"]["odds"] / new["idle_machine"]["prior_odds"] == pytest.approx(
+        alone["idle_machine"]["odds"] / alone["idle_machine"]["prior_odds"]), "the runs are the same"
+    assert laws(new)[0] / laws(new)[1] > laws(alone)[0] / laws(alone)[1]
+    assert models(team, "first") == alone and models(team, "shows-0") == kept, "nobody is fitted again for it"
+    fill(others, "new", between, few)
+    assert models(others, "new")["idle_machine"] == alone["idle_machine"]
+
+
+def test_advice_learns_of_an_idle_machine_as_the_models_do(service, name):
+    """The same runs, of fewer executors than any of them: where others show an idle machine, that takes longer."""
+    team, others = (service.client(service.token("%s-%s" % (name, which))) for which in ("a", "b"))
+    for i in range(8):
+        fill(team, "shows-%d" % i, lambda n, m: 30 + 900 / (m - 1), [(64, m) for m in (2, 3, 4, 6, 8, 12, 16)], noise=0.01)
+        models(team, "shows-%d" % i)
+    took = []
+    for client in (team, others):
+        for m in (4, 4, 8, 8, 12):
+            add(client, name, 64, m, 30 + 900 / (m - 0.5))
+        body = {"application": name, "problem_size": 64, "deadline_s": 10000, "constraints": {"min_executors": 2, "max_executors": 2}}
+        took.append(client.post("/v1/advice", body, 201).json()["recommendation"]["predicted_duration_s"])
+    assert took[0] > 1.01 * took[1]
+
+
+def test_executors_of_event_logs_are_not_taken_for_machines(service, name):
+    """Runs with stages are as from an event log, which lists the driver apart: what a fit believes of an idle machine
+    beforehand, and which applications it learns from, goes by that."""
+    team = service.client(service.token(name))
+    fill(team, "machines", lambda n, m: 30 + 900 / (m - 1), [(64, m) for m in (2, 4, 6, 8, 12)], noise=0.01)
+    assert models(team, "machines")["idle_machine"]["prior_odds"] == pytest.approx(2)
+    for m in (2, 4, 6, 8, 12):
+        add(team, "logs", 64, m, 30 + 900 / m, stages=[{"id": 0, "parents": [], "task_durations_s": [2.0] * 64, "duration_s": 30.0}])
+    found = models(team, "logs")["idle_machine"]
+    assert found["prior_odds"] == pytest.approx(1 / 9) and found["other_applications"] == 0 and found["odds"] < 1 / 9

@@ -1,5 +1,6 @@
 #include "api/models/application_models.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "codec/models/drift.h"
@@ -13,7 +14,7 @@ METRIC_COUNTER(drifts,
 
 /* Raised by whoever changes what a fit of the same runs gives: what is kept is then made anew. A
  * further kind of model needs no raise. */
-static const int fits_revision = 9;
+static const int fits_revision = 10;
 
 METRIC_COUNTER(fits,
                "provisor_fits_total",
@@ -66,6 +67,8 @@ static enum pv_code fit(const struct run_observations *seen,
     writer_init(&w, arena);
     codec_history_models_encode(&w, model->application, made);
     model->document.at = writer_finish(&w, &model->document.n);
+    model->idle_evidence = made->idle.shown ? made->idle.evidence : (double)NAN;
+    model->idle_counted = made->idle.counted;
     model->drift_event = none;
     if (history_drift_is_reported(&made->drift, fitted_before)) {
         writer_init(&w, arena);

@@ -172,6 +172,15 @@ static void encode_group(struct writer *w, const struct label_group *group)
                          "the time: ask for others with label=key:value");
 }
 
+static void encode_idle(struct writer *w, const struct idle_machine *idle)
+{
+    writer_member_object(w, "idle_machine");
+    writer_member_number(w, "odds", idle->odds);
+    writer_member_number(w, "prior_odds", idle->prior_odds);
+    writer_member_integer(w, "other_applications", (int64_t)idle->applications);
+    writer_end_object(w);
+}
+
 static void encode_selection(struct writer *w, const struct model_selection *selection)
 {
     writer_member_string(w, "selected_model",
@@ -193,6 +202,7 @@ void codec_history_models_encode(struct writer *w,
     encode_observations(w, models);
     encode_group(w, &models->group);
     codec_drift_encode(w, &models->drift);
+    encode_idle(w, &models->idle);
     encode_selection(w, &models->selection);
     writer_end_object(w);
 }

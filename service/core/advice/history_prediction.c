@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "core/scaling/history/history_drift.h"
+#include "core/scaling/history/idle_machine.h"
 
 /* What every step is given. */
 struct frame {
@@ -281,6 +282,7 @@ enum pv_code history_predict(const struct advice_question *question,
     arena_rewind(scratch, mark);
     if (code != PV_OK)
         return code;
+    idle_machine_learn(&history->seen);
     history_prediction_weigh(history->own, history->n_own, &history->seen, found.faded > 0);
     history_prediction_weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
     PV_TRY(predict_from_group(&f, history, made, err));

@@ -1,6 +1,7 @@
 #include "store/history/run_durations.h"
 
 #include "store/history/run_evidence_internal.h"
+#include "store/models/application_model.h"
 #include "store/store_internal.h"
 
 static enum pv_code read_list(const PGresult *result,
@@ -50,5 +51,6 @@ enum pv_code store_run_durations(struct store_tx *tx,
     sql_int(&sql, (int64_t)limit);
     result_auto_t *result = NULL;
     PV_TRY(tx_walk(tx, &sql, &result, err));
-    return read_list(result, arena, observations, err);
+    PV_TRY(read_list(result, arena, observations, err));
+    return store_idle_ratios(tx, arena, application->id, observations->idle, err);
 }

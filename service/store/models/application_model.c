@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/scaling/laws/idle_share.h"
 #include "store/history/run_evidence_internal.h"
 #include "store/sql/columns.h"
 #include "threads/clock.h"
@@ -48,7 +49,9 @@ static bool read_observation(struct row *row, struct run_observations *all)
             .duration_s = duration_s,
             .initialization_s = initialization_s <= duration_s ? initialization_s : (double)NAN,
             .speedup = (double)NAN,
-            .stages_s = stages_s > 0 ? stages_s : 0};
+            .stages_s = stages_s > 0 ? stages_s : 0,
+            /* Cores and stages are known from an event log, in which executors were counted. */
+            .executors_counted = evidence.replayable};
     }
     return true;
 }
@@ -76,6 +79,38 @@ static enum pv_code read_observations(const PGresult *result,
         PV_TRY(row_done(&row, err));
     }
     *observations = all;
+    return PV_OK;
+}
+
+enum pv_code store_idle_ratios(struct store_tx *tx,
+                               struct arena *arena,
+                               const char *application_id,
+                               struct idle_ratios ratios[2],
+                               struct pv_error *err)
+{
+    struct sql sql;
+    result_auto_t *result = NULL;
+    tx_sql(tx, &sql,
+           "SELECT m.idle_counted, m.idle_evidence FROM (VALUES (false), (true)) AS k (counted)"
+           " CROSS JOIN LATERAL (SELECT idle_counted, idle_evidence, fitted_at"
+           "  FROM provisor.application_model WHERE team_id = $1 AND idle_counted = k.counted"
+           "  AND application_id <> $2 ORDER BY fitted_at DESC, application_id LIMIT $3) AS m"
+           " ORDER BY m.fitted_at DESC");
+    sql_uuid(&sql, application_id);
+    sql_int(&sql, IDLE_APPLICATIONS_MAX);
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    size_t n = row_count(result);
+    for (int counted = 0; counted < 2; counted++) {
+        ratios[counted] = (struct idle_ratios){arena_array(arena, n, sizeof(double)), 0};
+        if (ratios[counted].at == NULL)
+            return pv_no_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        struct idle_ratios *of = &ratios[row_bool(&row)];
+        of->at[of->n++] = row_double(&row);
+        PV_TRY(row_done(&row, err));
+    }
     return PV_OK;
 }
 
@@ -108,7 +143,8 @@ enum pv_code store_run_observations(struct store_tx *tx,
     sql_int(&sql, (int64_t)most);
     sql_int(&sql, STAGES_ADDED_UP);
     PV_TRY(tx_walk(tx, &sql, &result, err));
-    return read_observations(result, arena, observations, err);
+    PV_TRY(read_observations(result, arena, observations, err));
+    return store_idle_ratios(tx, arena, application_id, observations->idle, err);
 }
 
 #define M struct application_model
@@ -177,17 +213,20 @@ enum pv_code store_application_model_keep(struct store_tx *tx,
                                           struct pv_error *err)
 {
     struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.application_model AS m (team_id, application_id, history_version,"
-           " recipe, fitted, selected, refusal_code, refusal, document)"
-           " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 FROM (SELECT FROM provisor.application"
-           "  WHERE team_id = $1 AND id = $2 FOR KEY SHARE) AS a"
-           " ON CONFLICT (team_id, application_id) DO UPDATE SET"
-           "  history_version = excluded.history_version, recipe = excluded.recipe,"
-           "  fitted = excluded.fitted, selected = excluded.selected,"
-           "  refusal_code = excluded.refusal_code, refusal = excluded.refusal,"
-           "  document = excluded.document, fitted_at = now()"
-           " WHERE m.history_version <= excluded.history_version");
+    tx_sql(
+        tx, &sql,
+        "INSERT INTO provisor.application_model AS m (team_id, application_id, history_version,"
+        " recipe, fitted, selected, refusal_code, refusal, document, idle_evidence, idle_counted)"
+        " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
+        "  CASE WHEN $10 IS NOT NULL THEN $11 END FROM (SELECT FROM provisor.application"
+        "  WHERE team_id = $1 AND id = $2 FOR KEY SHARE) AS a"
+        " ON CONFLICT (team_id, application_id) DO UPDATE SET"
+        "  history_version = excluded.history_version, recipe = excluded.recipe,"
+        "  fitted = excluded.fitted, selected = excluded.selected,"
+        "  refusal_code = excluded.refusal_code, refusal = excluded.refusal,"
+        "  document = excluded.document, idle_evidence = excluded.idle_evidence,"
+        "  idle_counted = excluded.idle_counted, fitted_at = now()"
+        " WHERE m.history_version <= excluded.history_version");
     sql_uuid(&sql, model->application_id);
     sql_int(&sql, model->history_version);
     sql_text(&sql, model->fingerprint);
@@ -196,6 +235,8 @@ enum pv_code store_application_model_keep(struct store_tx *tx,
     sql_text(&sql, model->refusal_code);
     sql_text(&sql, model->refusal);
     sql_json(&sql, model->document);
+    sql_double(&sql, model->idle_evidence);
+    sql_bool(&sql, model->idle_counted);
     PV_TRY(tx_defer(tx, &sql, err));
     return model->drift_event.at != NULL ? report_drift(tx, model, err) : PV_OK;
 }

@@ -10,7 +10,8 @@
 /*
  * The newest runs of the application, at most `most`, out of columns of the run alone; only of some
  * of them the durations of the stages are added up, to be compared. One statement, so
- * history_version and rows belong together. PV_E_NOT_FOUND.
+ * history_version and rows belong together; another reads what other applications show
+ * (store_idle_ratios). PV_E_NOT_FOUND.
  */
 enum pv_code store_run_observations(struct store_tx *tx,
                                     struct arena *arena,
@@ -18,6 +19,17 @@ enum pv_code store_run_observations(struct store_tx *tx,
                                     size_t most,
                                     struct run_observations *observations,
                                     struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * What the kept models of the team's other applications show of a machine that does no work: of the
+ * most recently fitted, IDLE_APPLICATIONS_MAX for each way of counting. By itself, of runs read
+ * otherwise.
+ */
+enum pv_code store_idle_ratios(struct store_tx *tx,
+                               struct arena *arena,
+                               const char *application_id,
+                               struct idle_ratios ratios[2],
+                               struct pv_error *err) PV_MUSTCHECK;
 
 struct application_model {
     char application_id[37];
@@ -30,6 +42,8 @@ struct application_model {
     struct strview refusal_code;
     struct strview refusal; /* where none is selected: what is missing */
     struct strview document;
+    double idle_evidence;  /* what the runs show of a machine that does no work; NAN: nothing */
+    bool idle_counted;     /* of executors counted in event logs, else of machines */
     struct strview refit;  /* what the last refit found, a JSON text; at == NULL: there was none */
     int64_t refit_version; /* the history_version that it belongs to */
     struct strview drift_event; /* data of model.drifted, a JSON text; at == NULL: none is due */

@@ -90,8 +90,11 @@ enum pv_code history_models_fit(const struct run_observations *seen,
     *models = (struct history_models){.seen = *seen};
     PV_TRY(label_group_find(&models->seen, labels, n, arena, &models->group, err));
     PV_TRY(history_drift_find(&models->seen, arena, &models->drift, err));
+    idle_machine_learn(&models->seen);
     PV_TRY(select_model(arena, models, err));
     PV_TRY(label_group_runs(&models->seen, arena, &models->own, err));
+    PV_TRY(idle_machine_find(&models->seen, &models->own, models->group.ignored, arena,
+                             &models->idle, err));
     PV_TRY(find_axes(arena, models, err));
     for (size_t k = 0; k < models->selection.n; k++)
         models->fitted += models->selection.candidates[k].standing != MODEL_NOT_FITTED;

@@ -2,6 +2,7 @@
 #define CORE_SCALING_HISTORY_HISTORY_MODELS_H
 
 #include "core/scaling/history/history_drift.h"
+#include "core/scaling/history/idle_machine.h"
 #include "core/scaling/history/label_group.h"
 #include "core/scaling/model/speedup_surface.h"
 #include "core/scaling/selection/selection.h"
@@ -26,6 +27,7 @@ struct history_models {
     struct history_axes axes;     /* of own */
     struct label_group group;
     struct history_drift drift;
+    struct idle_machine idle;
     struct model_selection selection;
     size_t fitted; /* kinds */
     /* Where no kind is selected, why: PV_E_TOO_FEW or PV_E_SINGULAR, and one sentence. */

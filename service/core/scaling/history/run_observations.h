@@ -19,6 +19,13 @@ struct run_evidence {
     double failed_share;        /* of the task time */
 };
 
+/* What fits of other applications of the team showed of a machine that does no work, of those that
+ * count alike: ln of likelihood ratios (core/scaling/laws/idle_share.h). */
+struct idle_ratios {
+    double *at; /* newest first */
+    size_t n;
+};
+
 /* The newest runs of an application as observations, and which were left out. */
 struct run_observations {
     int64_t history_version;       /* of the snapshot they come from */
@@ -29,6 +36,7 @@ struct run_observations {
     struct run_evidence *evidence; /* one a row */
     size_t n;
     struct run_evidence *failures; /* `failed` of them, newest first */
+    struct idle_ratios idle[2];    /* of others: [false] machines, [true] executors counted */
     /* Those left out; one may lack several things. */
     size_t failed;
     size_t without_problem_size;

@@ -1,13 +1,11 @@
 #include "core/scaling/laws/idle_node.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "core/scaling/laws/idle_share.h"
 #include "core/scaling/laws/worker_load.h"
 
-/* Before any run was seen: of machines, one is more often than not the master; of executors in an
- * event log, which lists the driver apart, hardly ever. */
-static const double machine_odds = 2;
-static const double executor_odds = 1.0 / 9.0;
 /* Of logarithms of odds: beyond it there is nothing left to doubt. */
 static const double certain = 20;
 
@@ -68,17 +66,65 @@ enum pv_code idle_node_learn(struct model_data *data, struct pv_error *err)
     return PV_OK;
 }
 
+double idle_node_prior(const struct observation rows[], size_t n)
+{
+    double counted = 0;
+    double learnt = 0;
+    for (size_t i = 0; i < n; i++) {
+        counted += rows[i].executors_counted;
+        learnt += rows[i].idle_learnt / (double)n;
+    }
+    double share = counted / (double)n;
+    return share * idle_share_log_odds(true, NULL, 0) +
+           (1 - share) * idle_share_log_odds(false, NULL, 0) + learnt;
+}
+
+double idle_node_posterior(double prior, double evidence)
+{
+    return exp(fmax(-certain, fmin(certain, prior + evidence)));
+}
+
 enum pv_code idle_node_odds(const struct load_cells *cells, double *odds, struct pv_error *err)
 {
     const struct model_data *data = cells->data;
     double own;
-    size_t counted = 0;
     PV_TRY(idle_node_evidence(cells, &own, err));
-    for (size_t i = 0; i < data->n; i++)
-        counted += data->rows[i].executors_counted;
-    double share = (double)counted / (double)data->n;
-    double prior = share * log(executor_odds) + (1 - share) * log(machine_odds);
-    double all = prior + own + data->idle_evidence;
-    *odds = exp(fmax(-certain, fmin(certain, all)));
+    double prior = idle_node_prior(data->rows, data->n);
+    *odds = idle_node_posterior(prior, own + data->idle_evidence);
+    return PV_OK;
+}
+
+/* Rows of one context together, in canonical order. */
+static int by_context(const void *a, const void *b)
+{
+    const struct observation *x = a;
+    const struct observation *y = b;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    return observation_compare(a, b);
+}
+
+enum pv_code idle_node_shown(const struct observation rows[],
+                             size_t n,
+                             struct arena *arena,
+                             double *evidence,
+                             struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(arena);
+    struct observation *sorted = arena_array(arena, n, sizeof *sorted);
+    *evidence = 0;
+    if (sorted == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = rows[i];
+        sorted[i].weight = rows[i].weight > 0 ? rows[i].weight : 1;
+        sorted[i].context = rows[i].context > 1 ? rows[i].context : 1;
+    }
+    qsort(sorted, n, sizeof *sorted, by_context);
+    struct model_data data = {
+        .others = sorted, .n_others = n, .form = MODEL_OF_DURATIONS, .scratch = arena};
+    PV_TRY(idle_node_learn(&data, err));
+    *evidence = data.idle_evidence;
+    arena_rewind(arena, mark);
     return PV_OK;
 }

@@ -5,8 +5,7 @@
 
 /*
  * The odds that one of the machines counted as executors does no work (Bayes' rule): those known
- * beforehand, of runs whose executors were counted in an event log low, of others high, times what
- * the runs of each context show. The evidence is the likelihood of the plain law with m - 1 beside
+ * beforehand (core/scaling/laws/idle_share.h), times what the runs of each context show. The evidence is the likelihood of the plain law with m - 1 beside
  * that with m, for Cauchy-distributed errors (core/scaling/laws/worker_load.h). Contexts of fewer
  * than three executor counts show nothing of it. Histories of one team count alike, so its other
  * contexts are evidence, too.
@@ -19,6 +18,21 @@ enum pv_code idle_node_evidence(const struct load_cells *cells,
 
 /* What the rows of other contexts show, added up: data->idle_evidence. PV_E_MEMORY. */
 enum pv_code idle_node_learn(struct model_data *data, struct pv_error *err) PV_MUSTCHECK;
+
+/* ln of the odds known beforehand of n >= 1 rows: by how their executors were counted, and by what
+ * other applications show (observation.idle_learnt). */
+double idle_node_prior(const struct observation rows[], size_t n);
+
+/* Odds, bounded, of the logarithms of those known beforehand and of a likelihood ratio. */
+double idle_node_posterior(double prior, double evidence);
+
+/* What n rows of durations show, those of each context by themselves, added up: what a fit to them
+ * learns, without any prior. PV_E_MEMORY. */
+enum pv_code idle_node_shown(const struct observation rows[],
+                             size_t n,
+                             struct arena *arena,
+                             double *evidence,
+                             struct pv_error *err) PV_MUSTCHECK;
 
 /* PV_E_MEMORY. */
 enum pv_code

@@ -18,7 +18,8 @@ int observation_compare(const void *a, const void *b)
                               {x->serial_s, y->serial_s},
                               {x->parallel_s, y->parallel_s},
                               {x->weight, y->weight},
-                              {x->executors_counted, y->executors_counted}};
+                              {x->executors_counted, y->executors_counted},
+                              {x->idle_learnt, y->idle_learnt}};
     int order = 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys && order == 0; i++)
         order = compare_nan_last(keys[i][0], keys[i][1]);

@@ -26,6 +26,9 @@ struct observation {
     unsigned context;
     const struct context_traits *traits; /* of that context; NULL: unknown */
     bool executors_counted;              /* in an event log, where the driver is none of them */
+    /* Of the odds that one of the machines counted does no work, the logarithm of how far other
+     * applications move them (core/scaling/laws/idle_share.h); 0: there are none. */
+    double idle_learnt;
     /* What IPSO takes from the stages of a run on n executors (docs/design.md, "Where the time of a
      * run went"). */
     double parallel_s; /* task time added up, > 0; else unknown */

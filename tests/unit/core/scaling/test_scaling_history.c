@@ -372,6 +372,91 @@ Test(scaling_history, a_refusal_counts_what_the_runs_lack)
         0, "%s", models.refusal);
 }
 
+/* --- a machine that does no work --- */
+
+/* Three runs of a law without one, which by themselves show little. */
+static void make_few(void)
+{
+    static const double counts[] = {4, 8, 12};
+    make(3, 1);
+    for (size_t i = 0; i < 3; i++) {
+        rows[i] = model_seen(64, counts[i], 30 + 900 / (counts[i] - 0.5), (double)NAN);
+        pairs[i][0] = label("machine", "fast");
+    }
+}
+
+static double weight_of_idle(const struct history_models *models)
+{
+    for (size_t k = 0; k < models->selection.n; k++) {
+        const struct model_candidate *candidate = &models->selection.candidates[k];
+        if (strcmp(candidate->kind->name, "combined") == 0 &&
+            candidate->standing != MODEL_NOT_FITTED)
+            return candidate->fit.model.tables.components[0].weight;
+    }
+    return (double)NAN;
+}
+
+Test(scaling_history, other_applications_move_the_odds_of_a_history_with_few_runs)
+{
+    double ratios[30];
+    make_few();
+    struct history_models alone = fit(NULL, 0);
+    cr_expect_float_eq(alone.idle.prior_odds, 2, 1e-12);
+    cr_expect_eq(alone.idle.applications, 0);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect_float_eq(rows[i].idle_learnt, 0, 0);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (size_t i = 0; i < 30; i++)
+            ratios[i] = 12 * sign;
+        make_few();
+        seen.idle[false] = (struct idle_ratios){ratios, 30};
+        struct history_models other = fit(NULL, 0);
+        cr_expect_eq(other.idle.applications, 30);
+        double off = log(other.idle.odds / alone.idle.odds);
+        cr_expect_float_eq(log(other.idle.prior_odds / 2), off, 1e-9);
+        cr_expect_gt(sign * off, 1.5);
+        cr_expect_gt(sign * (weight_of_idle(&other) - weight_of_idle(&alone)), 0.1);
+        cr_expect_float_eq(other.idle.evidence, alone.idle.evidence, 0,
+                           "what is kept for others holds nothing of theirs");
+    }
+}
+
+Test(scaling_history, applications_that_count_otherwise_are_no_evidence)
+{
+    double ratios[30];
+    for (size_t i = 0; i < 30; i++)
+        ratios[i] = 12;
+    make_few();
+    seen.idle[false] = (struct idle_ratios){ratios, 30};
+    for (size_t i = 0; i < 3; i++)
+        rows[i].executors_counted = true;
+    struct history_models models = fit(NULL, 0);
+    cr_expect(models.idle.counted);
+    cr_expect_eq(models.idle.applications, 0);
+    cr_expect_float_eq(models.idle.prior_odds, 1.0 / 9, 1e-12);
+}
+
+/* What is kept is what a fit learns, of all label groups; of runs whose labels were ignored it is
+ * nothing. */
+Test(scaling_history, evidence_is_that_of_the_runs_of_each_label_group)
+{
+    make(ROWS, 2);
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i].duration_s = (i % 3 == 1 ? 2 : 1) * (20 + 400 / (rows[i].executors - 1));
+    struct history_models models = fit(NULL, 0);
+    cr_assert_eq(models.group.n_keys, 1);
+    cr_expect(models.idle.shown);
+    cr_expect_gt(models.idle.evidence, 5);
+    cr_expect_gt(models.idle.odds, 100);
+    for (size_t i = 5; i < ROWS; i++)
+        if (i % 3 == 1)
+            pairs[i][0] = label("machine", "fast"), rows[i].duration_s /= 2;
+    const struct run_label slow = label("machine", "slow");
+    models = fit(&slow, 1);
+    cr_assert(models.group.ignored);
+    cr_expect_not(models.idle.shown);
+}
+
 Test(scaling_history, no_run_at_all_is_an_answer)
 {
     make(0, 1);

@@ -8,6 +8,7 @@
 #include "core/numerics/nnls.h"
 #include "core/numerics/normal_equations.h"
 #include "core/scaling/laws/deviations.h"
+#include "core/scaling/laws/idle_share.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/laws/worker_load.h"
 #include "core/scaling/model/describe.h"
@@ -333,6 +334,65 @@ Test(scaling_load, whether_a_machine_idles_is_learnt_from_other_contexts)
     struct model_fit executors = fit_rows(&combined_kind, rows, 3);
     cr_expect_lt(idle_weight(&executors), 0.2);
     cr_expect_gt(idle_weight(&machines), 2 * idle_weight(&executors));
+}
+
+/* --- what other applications show of it --- */
+
+static double odds_of(bool counted, double evidence, size_t n)
+{
+    double all[IDLE_APPLICATIONS_MAX + 5];
+    for (size_t i = 0; i < n; i++)
+        all[i] = evidence;
+    return exp(idle_share_log_odds(counted, all, n));
+}
+
+Test(scaling_load, without_other_applications_odds_are_those_known_beforehand)
+{
+    cr_expect_float_eq(idle_share_log_odds(false, NULL, 0), log(2), 0);
+    cr_expect_float_eq(idle_share_log_odds(true, NULL, 0), log(1.0 / 9.0), 0);
+    cr_expect_float_eq(odds_of(false, 0, 7), 2, 1e-12, "those that show nothing change nothing");
+    cr_expect_float_eq(odds_of(true, 0, 7), 1.0 / 9, 1e-12);
+}
+
+/* Beta(4, 2) and Beta(0.6, 5.4), to which a sure application adds 1. */
+Test(scaling_load, one_other_application_moves_odds_little_and_many_much)
+{
+    cr_expect_float_eq(odds_of(false, 40, 1), 5.0 / 2, 1e-9);
+    cr_expect_float_eq(odds_of(false, -40, 1), 4.0 / 3, 1e-9);
+    cr_expect_float_eq(odds_of(true, 40, 1), 1.6 / 5.4, 1e-9);
+    cr_expect_float_eq(odds_of(false, 40, 20), 24.0 / 2, 1e-9);
+    cr_expect_float_eq(odds_of(false, -40, 20), 4.0 / 22, 1e-9);
+    cr_expect_float_eq(odds_of(true, 40, 20), 20.6 / 5.4, 1e-9);
+    double weak = odds_of(false, 1, 5);
+    cr_expect(weak > 2 && weak < odds_of(false, 40, 5), "%g", weak);
+}
+
+Test(scaling_load, odds_of_any_number_of_applications_are_bounded)
+{
+    static const double extremes[] = {1e300, 800, -800, -1e300};
+    for (size_t i = 0; i < 4; i++)
+        for (int counted = 0; counted < 2; counted++) {
+            double odds = odds_of(counted, extremes[i], IDLE_APPLICATIONS_MAX + 5);
+            cr_expect(odds > 0.005 && odds < 60, "%g", odds);
+            cr_expect_float_eq(odds, odds_of(counted, extremes[i], IDLE_APPLICATIONS_MAX), 0);
+        }
+}
+
+/* The mean of s^a (1 - s)^b prod (s r_i + 1 - s), summed up over s. */
+Test(scaling_load, the_mean_share_is_that_of_the_posterior)
+{
+    enum { STEPS = 100000, N = 6 };
+    static const double evidence[N] = {3, -1.5, 0.2, 8, -0.7, 1};
+    double sums[2] = {0, 0};
+    for (size_t step = 0; step < STEPS; step++) {
+        double s = ((double)step + 0.5) / STEPS;
+        double density = pow(s, 3) * (1 - s);
+        for (size_t i = 0; i < N; i++)
+            density *= s * exp(evidence[i]) + 1 - s;
+        sums[0] += density * (1 - s);
+        sums[1] += density * s;
+    }
+    cr_expect_float_eq(idle_share_log_odds(false, evidence, N), log(sums[1] / sums[0]), 1e-6);
 }
 
 /* --- the limit of the load --- */
