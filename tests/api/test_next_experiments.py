@@ -185,6 +185,39 @@ def test_advice_names_the_runs_that_make_it_more_certain(service, name):
     assert client.post("/v1/advice?dry_run=true", body, 200).json()["next_experiments"] == advice["next_experiments"]
 
 
+def test_what_runs_take_is_what_advice_predicts(client, name):
+    """Tasks that are replayed say another time than the law of the durations: everywhere the same of the two is believed."""
+    stages = lambda n: [{"id": 0, "parents": [], "task_durations_s": [1.5 + 0.1 * (i % 3) for i in range(n)]}]
+    for n in (40, 80):
+        for m in (2, 4):
+            made = -(-n // (2 * m)) * 1.6
+            client.post("/v1/applications/%s/runs" % name, {"problem_size": n, "executors": m, "cores_per_executor": 2, "succeeded": True,
+                                                            "duration_s": made, "stages": stages(n)}, 201)
+    items = [item for n in (40, 80) for item in ask(client, name, count=20, problem_sizes=n)["items"]]
+    assert {i["problem_size"] for i in items} == {40, 80}
+    kinds = set()
+    for item in items:
+        m = item["executors"]
+        advice = client.post("/v1/advice?dry_run=true", {"application": name, "problem_size": item["problem_size"],
+                                                         "constraints": {"min_executors": m, "max_executors": m}}, 200).json()
+        assert advice["recommendation"]["predicted_duration_s"] == pytest.approx(item["predicted_duration_s"]), item
+        kinds |= {r["code"] for r in advice["reasons"]}
+    assert "replayed_runs" in kinds
+    one = ask(client, name, problem_size=80, executors=8)
+    advice = client.post("/v1/advice?dry_run=true", {"application": name, "problem_size": 80,
+                                                     "constraints": {"min_executors": 8, "max_executors": 8}}, 200).json()
+    assert one["asked"]["interval_s"] == pytest.approx(advice["recommendation"]["interval_s"])
+
+
+def test_sizes_beyond_those_predicted_lie_between_their_neighbours(client, name):
+    fill(client, name, ernest, SMALL)
+    got = ask(client, name, problem_sizes=",".join(str(n) for n in range(8, 48)), problem_size=16, executors=4, min_executors=4,
+              max_executors=4, count=20, criterion="cheapest")
+    assert len(got["allowed"]["problem_sizes"]) == 40
+    for item in got["items"]:
+        assert item["predicted_duration_s"] == pytest.approx(ernest(item["problem_size"], 4), rel=0.1)
+
+
 def test_advice_for_a_profile_says_what_to_run_beside_it(client):
     advice = client.post("/v1/advice?dry_run=true", {"profile": PROFILE, "deadline_s": 60, "include": ["next_experiments"]},
                          200).json()

@@ -21,16 +21,22 @@ api_experiments_of(const struct config *config, enum experiments_criterion crite
 }
 
 enum pv_code
-api_experiments_choose(struct arena *arena, struct api_experiments *asked, struct pv_error *err)
+api_experiments_region(struct arena *arena, struct api_experiments *asked, struct pv_error *err)
 {
-    const struct run_observations *seen = &asked->seen;
-    const struct model *model = asked->has_model ? &asked->kept.model : NULL;
-    PV_TRY(experiment_region_make(&asked->bounds, seen->rows, seen->n, model != NULL, arena,
-                                  &asked->region, err));
+    PV_TRY(experiment_region_make(&asked->bounds, asked->seen.rows, asked->seen.n, asked->has_model,
+                                  arena, &asked->region, err));
     asked->question.allowed = asked->region.allowed;
     asked->question.n_allowed = asked->region.n_allowed;
     asked->question.asked = asked->region.asked;
     asked->question.n_asked = asked->region.n_asked;
+    return PV_OK;
+}
+
+enum pv_code
+api_experiments_choose(struct arena *arena, struct api_experiments *asked, struct pv_error *err)
+{
+    const struct run_observations *seen = &asked->seen;
+    const struct model *model = asked->has_model ? &asked->kept.model : NULL;
     PV_TRY(
         experiments_choose(seen->rows, seen->n, model, &asked->question, arena, &asked->plan, err));
     asked->reply.runs = seen->n;

@@ -10,7 +10,7 @@
 /* What is asked, what is loaded for it, and what was chosen. */
 struct api_experiments {
     struct experiment_bounds bounds;
-    struct experiments_question question; /* of it allowed and asked are filled in by choosing */
+    struct experiments_question question; /* allowed and asked are the region's */
     /* With the application's name and the labels of the runs to go by; none: the latest run's. */
     struct application_models models;
     double price_per_executor_hour; /* NAN: unknown */
@@ -42,8 +42,14 @@ enum pv_code api_experiments_weigh(struct http_request *request,
                                    struct api_experiments *asked,
                                    struct pv_error *err) PV_MUSTCHECK;
 
-/* Choose from what is loaded, or from asked->seen at hand. Faults as experiment_region_make.
- * `asked` must not move afterwards. */
+/* The points allowed and asked about, from what is loaded or from asked->seen at hand. Faults as
+ * experiment_region_make. */
+enum pv_code api_experiments_region(struct arena *arena,
+                                    struct api_experiments *asked,
+                                    struct pv_error *err) PV_MUSTCHECK;
+
+/* Choose within the region, with times by asked->question.predicted. `asked` must not move
+ * afterwards. */
 enum pv_code api_experiments_choose(struct arena *arena,
                                     struct api_experiments *asked,
                                     struct pv_error *err) PV_MUSTCHECK;

@@ -174,21 +174,7 @@ void codec_advice_decode(const struct codec_node *node,
                          const struct codec_advice_limits *limits,
                          struct advice_question *request)
 {
-    *request =
-        (struct advice_question){.problem_size = RUN_UNKNOWN,
-                                 .cores_per_executor = RUN_UNKNOWN,
-                                 .cluster_cores = RUN_UNKNOWN,
-                                 .market = PRICING_ON_DEMAND,
-                                 .price = {.per_executor_hour = (double)NAN,
-                                           .spot_per_executor_hour = (double)NAN,
-                                           .interruptions_per_hour = (double)NAN},
-                                 .goal = {.confidence = 0.95,
-                                          .objective = ADVISE_MIN_EXECUTORS,
-                                          .min_executors = 1,
-                                          .max_executors = limits->executors,
-                                          .max_cost = (double)NAN,
-                                          .price_per_executor_hour = (double)NAN},
-                                 .include = ADVICE_ALTERNATIVES | ADVICE_STAGES | ADVICE_SPARK};
+    *request = advice_question_open(limits->executors);
     shape_decode(node, &codec_advice_shape, limits, request);
     check_subject(node, request);
     check_running(node, request);

@@ -1,6 +1,8 @@
 #ifndef CORE_ADVICE_QUESTION_H
 #define CORE_ADVICE_QUESTION_H
 
+#include <math.h>
+
 #include "core/advice/advise.h"
 #include "core/advice/pricing.h"
 #include "core/history/run.h"
@@ -58,6 +60,26 @@ struct advice_limits {
     uint64_t task_budget;       /* simulated tasks of all replays */
     uint64_t joint_task_budget; /* the same of scheduling with running jobs */
 };
+
+/* One that leaves everything open: whoever asks fills in what it is about. */
+static inline struct advice_question advice_question_open(int64_t max_executors)
+{
+    return (struct advice_question){.problem_size = RUN_UNKNOWN,
+                                    .cores_per_executor = RUN_UNKNOWN,
+                                    .cluster_cores = RUN_UNKNOWN,
+                                    .market = PRICING_ON_DEMAND,
+                                    .price = {.per_executor_hour = (double)NAN,
+                                              .spot_per_executor_hour = (double)NAN,
+                                              .interruptions_per_hour = (double)NAN},
+                                    .goal = {.deadline_s = (double)NAN,
+                                             .confidence = 0.95,
+                                             .objective = ADVISE_MIN_EXECUTORS,
+                                             .min_executors = 1,
+                                             .max_executors = max_executors,
+                                             .max_cost = (double)NAN,
+                                             .price_per_executor_hour = (double)NAN},
+                                    .include = ADVICE_ALTERNATIVES | ADVICE_STAGES | ADVICE_SPARK};
+}
 
 /* The name by which the new job goes among the running ones. */
 static inline struct strview advice_job_name(const struct advice_question *question)

@@ -259,6 +259,24 @@ measure(const struct experiments_state *state, const struct outlook *outlook, do
     return width;
 }
 
+/*
+ * The interval of who predicts better than the law, in place of the law's; after the runs its ends
+ * are expected to be nearer to the time in the ratio in which the law's intervals narrow.
+ */
+static void take_predicted_interval(const struct experiments_state *state,
+                                    struct experiments_plan *plan)
+{
+    const double *interval_s = state->question->predicted.interval_s;
+    if (state->question->predicted.n == 0 || state->n_asked == 0 || isnan(interval_s[1]))
+        return;
+    double time_s = state->asked[0].time_s;
+    double cut = plan->n == 0 ? 0 : plan->items[plan->n - 1].cumulative_cut_percent / 100;
+    for (size_t end = 0; end < 2; end++) {
+        plan->interval_s[end] = interval_s[end];
+        plan->expected_interval_s[end] = time_s + (interval_s[end] - time_s) * (1 - cut);
+    }
+}
+
 /* --- items --- */
 
 static struct experiment describe_item(const struct experiments_state *state,
@@ -339,6 +357,7 @@ enum pv_code experiments_describe(struct experiments_state *state,
     }
     if (state->times_known && state->n_candidates > 0)
         made.cheapest_s = state->candidates[0].executor_s;
+    take_predicted_interval(state, &made);
     *plan = made;
     return PV_OK;
 }

@@ -88,9 +88,12 @@ static bool look_at(struct experiments_state *state,
     candidate->at = *at;
     if (!effects_at(&state->effects, at, candidate->effect))
         return false;
-    candidate->time_s = effects_time(&state->effects.law, at->problem_size, at->executors);
+    double by_law_s = effects_time(&state->effects.law, at->problem_size, at->executors);
+    candidate->noise = noise_at(state->model, by_law_s);
+    candidate->time_s =
+        by_law_s * predicted_times_factor(&state->question->predicted, &state->effects.law,
+                                          at->problem_size, at->executors);
     candidate->executor_s = candidate->time_s * at->executors;
-    candidate->noise = noise_at(state->model, candidate->time_s);
     return true;
 }
 
@@ -155,7 +158,7 @@ static enum pv_code design_prepare(struct experiments_state *state,
     if (model == NULL || model->form != MODEL_OF_DURATIONS || !has_time(&law, question))
         law = assume_law(question, state->rows, n);
     state->model = law.model;
-    state->times_known = law.model != NULL || n > 0;
+    state->times_known = law.model != NULL || n > 0 || question->predicted.n > 0;
     PV_TRY(find_effects(state, &law, err));
     learn_rows(state);
     state->candidates = arena_array(state->arena, question->n_allowed, sizeof *state->candidates);

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/scaling/experiments/factor_effects.h"
+#include "core/scaling/experiments/predicted_times.h"
 #include "core/scaling/model/law.h"
 #include "core/scaling/model/observation.h"
 
@@ -55,6 +55,9 @@ struct experiments_question {
     double executor_s_max; /* all of them together may cost; NAN: no limit. Counts only where times
                               are known */
     double doubt;          /* of effects the law leaves out: EFFECTS_DOUBT */
+    /* What runs cost, and the interval asked about, where somebody knows better than the law; n = 0:
+     * nobody does. */
+    struct predicted_times predicted;
 };
 
 /* What makes a run worth while, the first that applies. */
@@ -100,6 +103,9 @@ struct experiments_plan {
  * model  fitted to durations, or NULL. Points asked about where it has no time > 0 are passed over;
  *        where that is all of them it is not followed.
  * arena  holds plan->items and working memory.
+ *
+ * What question->predicted says of times and of the interval replaces what the law says of them; the
+ * law still says what the runs teach.
  *
  * The cut is of the mean width of the intervals at the points asked about, each as a share of its
  * time. Of a model it is that of its own intervals (model_predict) after the run came out as

@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "api/advice/experiment_times.h"
 #include "api/models/experiments.h"
 #include "api/routes.h"
 #include "api/shared/query.h"
@@ -9,6 +10,12 @@
 /* GET /v1/applications/{name}/next-experiments: which runs to make next. */
 
 enum { COUNT_DEFAULT = 3 };
+
+struct experiments_build {
+    struct api_experiments asked;
+    struct run_label *labels; /* asked for */
+    struct experiment_times times;
+};
 
 static enum pv_code read_points(const struct api *api,
                                 struct http_request *request,
@@ -56,7 +63,7 @@ read_budget(struct http_request *request, struct api_experiments *asked, struct 
 
 static enum pv_code read_question(struct api *api,
                                   struct http_request *request,
-                                  struct api_experiments *asked,
+                                  struct experiments_build *build,
                                   struct pv_error *err)
 {
     static const char *const allowed[] = {"label*",
@@ -73,7 +80,7 @@ static enum pv_code read_question(struct api *api,
                                           "max_cost",
                                           "max_executor_s",
                                           NULL};
-    struct run_label *labels = NULL;
+    struct api_experiments *asked = &build->asked;
     size_t criterion = EXPERIMENTS_IMSE;
     int64_t count = RUN_UNKNOWN;
     double confidence = (double)NAN;
@@ -88,8 +95,8 @@ static enum pv_code read_question(struct api *api,
                                 count == RUN_UNKNOWN ? COUNT_DEFAULT : (size_t)count);
     if (!isnan(confidence))
         asked->question.confidence = confidence;
-    PV_TRY(api_query_labels(api, request, &labels, &asked->models.n_labels, err));
-    asked->models.labels = labels;
+    PV_TRY(api_query_labels(api, request, &build->labels, &asked->models.n_labels, err));
+    asked->models.labels = build->labels;
     asked->models.name = http_path_parameter(request, "name");
     PV_TRY(read_points(api, request, &asked->bounds, err));
     return read_budget(request, asked, err);
@@ -100,10 +107,43 @@ static enum pv_code next_experiments_load(void *context,
                                           struct http_response *response,
                                           struct pv_error *err)
 {
-    struct api_experiments *asked = request->state;
+    struct experiments_build *build = request->state;
     (void)response;
-    PV_TRY(read_question(context, request, asked, err));
-    return api_experiments_load(context, request, asked, err);
+    PV_TRY(read_question(context, request, build, err));
+    return api_experiments_load(context, request, &build->asked, err);
+}
+
+static enum pv_code next_experiments_weigh(void *context,
+                                           struct http_request *request,
+                                           struct http_response *response,
+                                           struct pv_error *err)
+{
+    struct experiments_build *build = request->state;
+    (void)context;
+    (void)response;
+    PV_TRY(api_experiments_weigh(request, &build->asked, err));
+    return api_experiments_region(request->arena, &build->asked, err);
+}
+
+/* What advice for these labels and executors says. */
+static enum pv_code next_experiments_predict(void *context,
+                                             struct http_request *request,
+                                             struct http_response *response,
+                                             struct pv_error *err)
+{
+    struct experiments_build *build = request->state;
+    struct api_experiments *asked = &build->asked;
+    const struct api *api = context;
+    struct advice_question question = advice_question_open(api->config->executors_max);
+    (void)response;
+    question.application = strview_of(asked->models.name);
+    question.labels = build->labels;
+    question.n_labels = asked->models.n_labels;
+    if (asked->bounds.min_executors != RUN_UNKNOWN)
+        question.goal.min_executors = asked->bounds.min_executors;
+    if (asked->bounds.max_executors != RUN_UNKNOWN)
+        question.goal.max_executors = asked->bounds.max_executors;
+    return experiment_times_predict(context, request, &question, NULL, asked, &build->times, err);
 }
 
 static enum pv_code next_experiments_choose(void *context,
@@ -111,11 +151,10 @@ static enum pv_code next_experiments_choose(void *context,
                                             struct http_response *response,
                                             struct pv_error *err)
 {
-    struct api_experiments *asked = request->state;
+    struct experiments_build *build = request->state;
     (void)context;
     (void)response;
-    PV_TRY(api_experiments_weigh(request, asked, err));
-    return api_experiments_choose(request->arena, asked, err);
+    return api_experiments_choose(request->arena, &build->asked, err);
 }
 
 static enum pv_code next_experiments_keep(void *context,
@@ -123,10 +162,10 @@ static enum pv_code next_experiments_keep(void *context,
                                           struct http_response *response,
                                           struct pv_error *err)
 {
-    struct api_experiments *asked = request->state;
+    struct experiments_build *build = request->state;
     (void)response;
     (void)err;
-    return application_models_keep(context, request, &asked->models);
+    return application_models_keep(context, request, &build->asked.models);
 }
 
 static enum pv_code next_experiments_answer(void *context,
@@ -134,18 +173,27 @@ static enum pv_code next_experiments_answer(void *context,
                                             struct http_response *response,
                                             struct pv_error *err)
 {
-    const struct api_experiments *asked = request->state;
+    const struct experiments_build *build = request->state;
     struct writer w;
     (void)context;
     writer_init(&w, request->arena);
-    codec_experiments_encode(&w, &asked->reply);
+    codec_experiments_encode(&w, &build->asked.reply);
     return api_reply(response, 200, &w, err);
 }
 
+static void next_experiments_end(void *state)
+{
+    struct experiments_build *build = state;
+    experiment_times_end(&build->times);
+}
+
 const struct http_call next_experiments_get = {
-    .state_bytes = sizeof(struct api_experiments),
+    .state_bytes = sizeof(struct experiments_build),
     .steps = {{HTTP_IO, next_experiments_load},
+              {HTTP_COMPUTE, next_experiments_weigh},
+              {HTTP_ANYWHERE, next_experiments_predict},
               {HTTP_COMPUTE, next_experiments_choose},
               {HTTP_ANYWHERE, next_experiments_keep},
               {HTTP_ANYWHERE, next_experiments_answer}},
+    .end = next_experiments_end,
 };
