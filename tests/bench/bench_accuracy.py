@@ -43,11 +43,11 @@ def read_peers(path):
 
 def run_protocols(tables):
     """Ours in the same shape, coverage {(protocol, application): [(level, share, width)]}, and by place {(place, level or least
-    promise): [(protocol, share or promised, width or held, rows)]}."""
+    promise): [(protocol, share or promised, width or held, rows)]}, of promises those of deadlines that were foreseen, and of tenths."""
     out = subprocess.run([str(BUILD / "tests" / "golden" / "protocols")] + [str(t) for t in tables], check=True,
                          stdout=subprocess.PIPE, text=True).stdout
     errors, coverage = collections.defaultdict(lambda: collections.defaultdict(dict)), collections.defaultdict(list)
-    impossible, places, promises = set(), collections.defaultdict(list), collections.defaultdict(list)
+    impossible, places, foreseen, tenths = set(), *(collections.defaultdict(list) for _ in range(3))
     for line in out.splitlines():
         what, protocol, application, *rest = line.split(",")
         if what == "error" and int(rest[4]) == int(rest[5]):
@@ -61,8 +61,8 @@ def run_protocols(tables):
         elif what == "place":
             places[rest[0], float(rest[1])].append((protocol, *(float(x) for x in rest[2:])))
         else:
-            promises[rest[0], float(rest[1])].append((protocol, *(float(x) for x in rest[2:])))
-    return errors, impossible, coverage, places, promises
+            (foreseen if what == "foreseen" else tenths)[rest[0], float(rest[1])].append((protocol, *(float(x) for x in rest[2:])))
+    return errors, impossible, coverage, places, foreseen, tenths
 
 
 def print_row(name, cells, applications, marked=lambda a: False):
@@ -118,9 +118,8 @@ def print_places(places):
                 print("| %s | %.0f %% | %.1f %% | %.2f | %d |" % (place, 100 * level, 100 * mean(rows, 1), mean(rows, 2), sum(r[-1] for r in rows)))
 
 
-def print_promises(promises):
-    print("\n## Probabilities of deadlines\n")
-    print("Promised on the average and held, for deadlines at tenths of the measured times of a context, by what was promised.\n")
+def print_promises(promises, deadlines):
+    print("\nPromised on the average and held, for deadlines at %s, by what was promised.\n" % deadlines)
     leasts = sorted({least for _, least in promises})
     print("| place | %s |" % " | ".join("%.2f and more" % least for least in leasts))
     print("|---|%s" % ("---|" * len(leasts)))
@@ -177,14 +176,16 @@ def main():
     applications = [t.name.split(".")[0] for t in tables]
     figures = SHARED / "data" / "prediction-protocol.md"
     peers = read_peers(figures) if figures.is_file() else {}
-    errors, impossible, coverage, places, promises = run_protocols(tables)
+    errors, impossible, coverage, places, foreseen, tenths = run_protocols(tables)
     for protocol, ours in errors.items():
         print_errors(protocol, ours, peers.get(protocol, {}), impossible, applications)
     print_coverage(coverage, applications)
     print_places(places)
-    print_promises(promises)
+    print("\n## Probabilities of deadlines")
+    print_promises(foreseen, "powers of 1.1 times half the median of the known times")
+    print_promises(tenths, "tenths of the measured times of a context")
     if wanted.picture:
-        draw_promises(promises, wanted.picture)
+        draw_promises(foreseen, wanted.picture)
 
 
 if __name__ == "__main__":
