@@ -399,7 +399,7 @@ enum pv_code curve_predict(const struct run runs[],
 
 struct predictive curve_predictive(const struct curve *curve, const struct curve_point *point)
 {
-    struct predictive predictive = {.median_s = point->duration_s};
+    struct predictive predictive = {.predicted_s = point->duration_s};
     if (point->own != NULL)
         return *point->own;
     predictive_add(&predictive, (struct predictive_part){.shape = PREDICTIVE_LOG_STUDENT,

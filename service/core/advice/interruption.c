@@ -48,6 +48,12 @@ static double interruption_widen(const struct widening *by, double spread)
     return hypot(by->sensitivity * spread, by->deviation) / spread;
 }
 
+/* Interruptions spread either way: two pieces become more alike. */
+static double widen_shorter(const struct widening *by, double spread, double shorter)
+{
+    return shorter * interruption_widen(by, shorter * spread) / interruption_widen(by, spread);
+}
+
 /* The deviation is a part of its own as well, because a part without spread cannot be widened. */
 static void interrupt_predictive(const struct predictive *predictive,
                                  const struct widening *by,
@@ -56,18 +62,20 @@ static void interrupt_predictive(const struct predictive *predictive,
 {
     /* Degrees of freedom from which Student's t passes for normal: 2.04 against 1.96 at 95 %. */
     enum { NEARLY_NORMAL = 30 };
-    *out = (struct predictive){.median_s = expected_s};
+    *out = (struct predictive){.predicted_s = expected_s, .shorter = predictive->shorter};
     for (size_t i = 0; i < predictive->n; i++) {
         struct predictive_part part = predictive->parts[i];
         double spread = part.scale;
         if (part.shape == PREDICTIVE_LOG_SCORES)
             spread *= part.table->spread;
         if (part.shape == PREDICTIVE_STUDENT) {
-            spread /= predictive->median_s;
-            part.scale *= expected_s / predictive->median_s;
+            spread /= predictive->predicted_s;
+            part.scale *= expected_s / predictive->predicted_s;
         }
         if (spread > 0)
             part.scale *= interruption_widen(by, spread);
+        if (spread > 0 && predictive->shorter > 0)
+            out->shorter = widen_shorter(by, spread, predictive->shorter);
         predictive_add(out, part);
     }
     if (out->n > 0 && out->n < PREDICTIVE_PARTS_MAX)

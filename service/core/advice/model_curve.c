@@ -47,7 +47,7 @@ make_point(const struct maker *maker, int64_t executors, struct predictive *pred
     if (model_predictive(maker->model, maker->problem_size, m, predictive) && predictive->n == 0)
         fall_back(maker, m, predictive);
     return (struct curve_point){.executors = executors,
-                                .duration_s = predictive->median_s,
+                                .duration_s = predictive->predicted_s,
                                 .own = predictive,
                                 .extrapolated = m < u->executors[0] || m > u->executors[1]};
 }

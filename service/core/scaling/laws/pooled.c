@@ -52,7 +52,7 @@ static bool ask_law(const struct pool *pool, double size, double m, double *mean
     double std = 0;
     if (pool->law == NULL || !model_predictive(pool->law, size, m, &there))
         return false;
-    *mean = log(there.median_s);
+    *mean = log(there.predicted_s);
     if (there.n == 0)
         return false;
     if (there.parts[0].shape == PREDICTIVE_LOG_STUDENT)

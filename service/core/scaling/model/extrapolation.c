@@ -41,10 +41,11 @@ double gap_overshoot(const double range[2], double x)
     return x < range[0] ? log(range[0] / x) / width : x > range[1] ? log(x / range[1]) / width : 0;
 }
 
-double gap_below(const struct gap_axis *executors, double x)
+struct gap_weight gap_below(const struct gap_axis *executors, double x)
 {
-    static const double below = 2.5; /* by public histories: docs/accuracy.md */
-    return executors->n > 0 && x < executors->values[0] * (1 - same) ? below : 1;
+    static const struct gap_weight below = {2.5, 1.25}; /* by public histories: docs/accuracy.md */
+    static const struct gap_weight elsewhere = {1, 1};
+    return executors->n > 0 && x < executors->values[0] * (1 - same) ? below : elsewhere;
 }
 
 double gap_at(const struct gap_axis *axis, double x)

@@ -29,9 +29,15 @@ void gap_axis_add(struct gap_axis *axis, double value);
 /* 0 where x was observed (to 1 part in 10^9) or the axis is empty. */
 double gap_at(const struct gap_axis *axis, double x);
 
-/* What an error in executors counts there: 1, and more below the least count, where memory runs out.
- */
-double gap_below(const struct gap_axis *executors, double x);
+/* What an error in executors counts there, by whether the time is longer or shorter than predicted:
+ * 1, and more below the least count, where laws part. Of longer times twice as much: memory that
+ * runs out makes times longer, never shorter. */
+struct gap_weight {
+    double longer;
+    double shorter;
+};
+
+struct gap_weight gap_below(const struct gap_axis *executors, double x);
 
 /* How far x lies outside a range, in widths of it; a range of one value counts as one doubling, an
  * unknown one (NAN) as everything. */

@@ -128,7 +128,7 @@ static void score_block(struct holdout *holdout,
         double predicted_s = law.kind->duration_s(&law, row->problem_size, row->executors);
         double gap = gap_at(axis, grouped_cv_value_of(row, holdout->axis));
         if (holdout->axis == BY_EXECUTORS)
-            gap *= gap_below(axis, row->executors);
+            gap *= gap_below(axis, row->executors).longer;
         for (size_t k = i; k < end; k++)
             holdout->left_out[k] = predicted_s;
         if (gap > 0)

@@ -21,7 +21,7 @@ enum { GROUPED_CV_BLOCKS = 8 };
  *
  * the posterior of a variance under a scaled inverse chi-squared prior (A. Gelman and others,
  * "Bayesian Data Analysis", section 2.6), with 2.5 degrees of freedom. Below the least count that
- * ran, what a law errs counts gap_below times as much: memory runs out there.
+ * ran, what a law errs is divided by gap_below of longer times: memory may run out there.
  *
  * data  the rows of a fit of durations.
  *

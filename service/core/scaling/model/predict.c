@@ -63,7 +63,8 @@ struct place {
     double widths;                /* by which the seen scores widen, 1 or more */
     double half_s;                /* of the fit's own distribution, for t = 1; NAN: unknown */
     bool open;                    /* nothing is known of it */
-    struct model_error_scale off; /* where it is not known, of ln T */
+    struct model_error_scale off; /* where it is not known, of ln T: of longer times */
+    double shorter;               /* times that: of shorter ones */
 };
 
 /* Of ln T, by how much the half of what executors do not share is in doubt where one problem size
@@ -105,7 +106,8 @@ static void set_scale(const struct model *model,
                       struct place *place)
 {
     const struct model_uncertainty *u = &model->uncertainty;
-    double by_executors = gap_at(&u->seen_executors, m) * gap_below(&u->seen_executors, m);
+    struct gap_weight below = gap_below(&u->seen_executors, m);
+    double by_executors = gap_at(&u->seen_executors, m) * below.longer;
     double by_size = gap_at(&u->seen_sizes, size);
     place->known = !(by_executors > 0) && !(by_size > 0);
     place->open = by_executors > 0 && !(u->new_executors.freedom > 0);
@@ -122,6 +124,11 @@ static void set_scale(const struct model *model,
         {off_size, u->new_sizes.freedom},
         {repetition, repetition_freedom}};
     place->off = add_errors(parts, sizeof parts / sizeof *parts);
+    /* What runs in other contexts show is as often too short as too long. */
+    if (!model->kind->pools)
+        place->shorter =
+            hypot(parts[0].std * below.shorter / below.longer, hypot(off_size, repetition)) /
+            place->off.std;
 }
 
 static struct place predict_find_place(const struct model *model,
@@ -142,16 +149,27 @@ static struct place predict_find_place(const struct model *model,
     return place;
 }
 
+static struct predictive predict_off(const struct place *place, double duration_s)
+{
+    struct predictive off = {.predicted_s = duration_s, .shorter = place->shorter};
+    predictive_add(&off, (struct predictive_part){PREDICTIVE_LOG_STUDENT, place->off.std,
+                                                  place->off.freedom, NULL});
+    return off;
+}
+
 static void set_interval(const struct place *place,
                          const struct model_spread *spread,
                          struct model_prediction *out)
 {
-    if (place->open)
+    if (place->open || isnan(spread->confidence))
         return;
-    double far = place->known
-                     ? spread->seen * place->widths
-                     : quantile_of(place->off.freedom, spread->confidence) * place->off.std;
-    double half = place->known ? spread->t * place->half_s : (double)NAN;
+    if (!place->known) {
+        struct predictive off = predict_off(place, out->duration_s);
+        predictive_interval(&off, spread->confidence, out->interval_s);
+        return;
+    }
+    double far = spread->seen * place->widths;
+    double half = spread->t * place->half_s;
     double low = fmin(out->duration_s * exp(-far), out->duration_s - half);
     double high = fmax(out->duration_s * exp(far), out->duration_s + half);
     if (low > 0)
@@ -168,15 +186,14 @@ bool model_predictive(const struct model *model,
     const struct model_uncertainty *u = &model->uncertainty;
     const struct model_law law = model_law(model);
     double duration_s = law.kind->duration_s(&law, problem_size, executors);
-    *predictive = (struct predictive){.median_s = duration_s};
+    *predictive = (struct predictive){.predicted_s = duration_s};
     if (!(duration_s > 0) || !isfinite(duration_s))
         return false;
     struct place place = predict_find_place(model, &law, problem_size, executors, duration_s);
     if (u->observations == 0 || place.open)
         return true;
     if (!place.known) {
-        predictive_add(predictive, (struct predictive_part){PREDICTIVE_LOG_STUDENT, place.off.std,
-                                                            place.off.freedom, NULL});
+        *predictive = predict_off(&place, duration_s);
         return true;
     }
     predictive_add(predictive,

@@ -37,7 +37,9 @@ struct model_spread model_spread(const struct model *model, double confidence);
  *
  *     variance = (executors.std gap)^2 + (sizes.std gap)^2 + repetitions^2
  *
- * by whole executor counts and problem sizes left out (core/scaling/model/grouped_cv.h). One
+ * by whole executor counts and problem sizes left out (core/scaling/model/grouped_cv.h). Below the
+ * least count that ran, the scale of longer times is wider than that of shorter ones (gap_below),
+ * and longer ones are more likely by that. One
  * problem size alone does not show how much of the time that executors do not share grows with it;
  * another size is then in doubt by the half of that part. Without two executor counts that could be
  * left out no run shows how far off a law may be at others: both ends are open.

@@ -170,7 +170,20 @@ void predictive_add(struct predictive *predictive, struct predictive_part part)
     predictive->parts[predictive->n++] = part;
 }
 
-/* How far from the median the part lies with two-sided probability `level`, in its own terms. */
+/* How far shorter times lie off, of what longer ones do. */
+static double piece_of(const struct predictive *predictive, double side)
+{
+    return side < 0 && predictive->shorter > 0 ? predictive->shorter : 1;
+}
+
+double predictive_below(const struct predictive *predictive)
+{
+    double piece = piece_of(predictive, -1);
+    return piece / (1 + piece);
+}
+
+/* How far from the prediction the part reaches with probability `level` of the times on one side,
+ * in its own terms. */
 static double predictive_reach(const struct predictive_part *part, double level)
 {
     if (part->shape == PREDICTIVE_LOG_SCORES)
@@ -186,22 +199,24 @@ static double level_of(const struct predictive_part *part, double far)
     return 1 - 2 * gsl_cdf_tdist_Q(far / part->scale, part->freedom);
 }
 
-/* The time at that reach above (side 1) or below (-1) the median. */
+/* The time at that reach above (side 1) or below (-1) the prediction. */
 static double time_at(const struct predictive *predictive,
                       const struct predictive_part *part,
                       double far,
                       double side)
 {
+    far *= piece_of(predictive, side);
     if (part->shape == PREDICTIVE_STUDENT)
-        return predictive->median_s + side * far;
-    return predictive->median_s * exp(side * far);
+        return predictive->predicted_s + side * far;
+    return predictive->predicted_s * exp(side * far);
 }
 
 double predictive_quantile(const struct predictive *predictive, double p)
 {
-    double side = p < 0.5 ? -1 : 1;
-    double level = fabs(2 * p - 1);
-    double farthest_s = predictive->median_s;
+    double below = predictive_below(predictive);
+    double side = p < below ? -1 : 1;
+    double level = p < below ? 1 - p / below : (p - below) / (1 - below);
+    double farthest_s = predictive->predicted_s;
     if (predictive->n == 0)
         return (double)NAN;
     for (size_t i = 0; i < predictive->n; i++) {
@@ -214,6 +229,8 @@ double predictive_quantile(const struct predictive *predictive, double p)
 
 double predictive_probability(const struct predictive *predictive, double duration_s)
 {
+    double below = predictive_below(predictive);
+    double side = duration_s < predictive->predicted_s ? -1 : 1;
     double level = 1;
     if (predictive->n == 0)
         return (double)NAN;
@@ -222,11 +239,11 @@ double predictive_probability(const struct predictive *predictive, double durati
     for (size_t i = 0; i < predictive->n; i++) {
         const struct predictive_part *part = &predictive->parts[i];
         double far = part->shape == PREDICTIVE_STUDENT
-                         ? fabs(duration_s - predictive->median_s)
-                         : fabs(log(duration_s / predictive->median_s));
-        level = fmin(level, level_of(part, far));
+                         ? fabs(duration_s - predictive->predicted_s)
+                         : fabs(log(duration_s / predictive->predicted_s));
+        level = fmin(level, level_of(part, far / piece_of(predictive, side)));
     }
-    return duration_s < predictive->median_s ? (1 - level) / 2 : (1 + level) / 2;
+    return side < 0 ? below * (1 - level) : below + (1 - below) * level;
 }
 
 void predictive_interval(const struct predictive *predictive, double confidence, double ends_s[2])

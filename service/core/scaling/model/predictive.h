@@ -12,9 +12,12 @@
  * the probability of meeting a deadline all come from it, so they agree: the probability of the
  * bound that is kept with probability p is p.
  *
- * It is the widest of its parts at every level: the quantile above the median is the largest of the
- * parts' quantiles, below it the smallest, and the probability follows from that. Each part is
- * symmetric, in seconds or in the logarithm of the time.
+ * It is the widest of its parts at every level: above the prediction its quantile is the largest of
+ * the parts' quantiles, below it the smallest, and the probability follows from that. Each part is
+ * symmetric about the prediction, in seconds or in the logarithm of the time, or has two pieces,
+ * which meet there: shorter times lie `shorter` times as far off as longer ones do. Then their
+ * probability is shorter / (1 + shorter), so that the density does not jump (C. Fernandez,
+ * M. F. J. Steel, "On Bayesian modeling of fat tails and skewness", JASA 93, 1998).
  */
 
 enum { SCORES_MAX = 64 };
@@ -97,10 +100,14 @@ struct predictive_part {
 enum { PREDICTIVE_PARTS_MAX = 4 };
 
 struct predictive {
-    double median_s; /* > 0 */
+    double predicted_s; /* > 0; the median, but of two pieces */
+    double shorter;     /* > 0; 0 counts as 1: shorter times are as likely as longer ones */
     struct predictive_part parts[PREDICTIVE_PARTS_MAX];
-    size_t n; /* 0: nothing is known but the median */
+    size_t n; /* 0: nothing is known but the prediction */
 };
+
+/* P(T <= predicted_s). */
+double predictive_below(const struct predictive *predictive);
 
 /* Parts whose scale is not a number above 0, or whose table is empty, mean nothing and are dropped.
  */
@@ -113,7 +120,9 @@ double predictive_quantile(const struct predictive *predictive, double p);
 /* P(T <= duration_s); NAN: unknown. */
 double predictive_probability(const struct predictive *predictive, double duration_s);
 
-/* Both ends of the interval that holds T with that probability. */
+/* Both ends of the interval that holds T with that probability, as much beyond either. Of two
+ * pieces a narrow one (of a third, where shorter times are half as likely) begins above the
+ * prediction. */
 void predictive_interval(const struct predictive *predictive, double confidence, double ends_s[2]);
 
 #endif

@@ -164,7 +164,8 @@ Test(pricing, own_distributions_widen_too)
     struct score_table scores = {
         .scores = {0.01, 0.05}, .levels = {0.4, 0.8}, .n = 2, .spread = 0.04, .freedom = 2};
     struct score_table exact = {.scores = {0}, .levels = {0.5}, .n = 1, .spread = 0, .freedom = 1};
-    struct predictive own[3] = {{.median_s = 3600}, {.median_s = 3600}, {.median_s = 3600}};
+    struct predictive own[3] = {
+        {.predicted_s = 3600}, {.predicted_s = 3600}, {.predicted_s = 3600}};
     struct curve out;
     predictive_add(&own[0], (struct predictive_part){PREDICTIVE_LOG_SCORES, 1, 0, &scores});
     predictive_add(&own[0], (struct predictive_part){PREDICTIVE_LOG_STUDENT, 0.03, 5, NULL});
@@ -174,7 +175,7 @@ Test(pricing, own_distributions_widen_too)
         points[9].own = &own[k];
         cr_assert_eq(interruption_curve(&curve, 0.3, &arena, &out, NULL), PV_OK);
         const struct curve_point *now = &out.points[9];
-        cr_assert_eq(now->own->median_s, now->duration_s);
+        cr_assert_eq(now->own->predicted_s, now->duration_s);
         cr_assert_gt(now->duration_s, 3600);
         for (double p = 0.6; p < 0.99; p += 0.1) {
             double before = curve_quantile(&curve, &points[9], p) / 3600;
@@ -185,6 +186,15 @@ Test(pricing, own_distributions_widen_too)
         cr_assert_float_eq(curve_quantile(&out, &out.points[9], 0.9),
                            curve_quantile(&curve, &points[9], 0.9), 1e-9);
     }
+    /* Interruptions spread either way: what was likelier to take longer is less so. */
+    own[1].shorter = 0.4;
+    points[9].own = &own[1];
+    cr_assert_eq(interruption_curve(&curve, 0.3, &arena, &out, NULL), PV_OK);
+    cr_assert(out.points[9].own->shorter > 0.41 && out.points[9].own->shorter < 1, "%g",
+              out.points[9].own->shorter);
+    cr_assert_eq(interruption_curve(&curve, 0, &arena, &out, NULL), PV_OK);
+    cr_assert_float_eq(out.points[9].own->shorter, 0.4, 1e-12);
+    own[1].shorter = 0;
     /* 100 s in 3600 under a = 0.3 beside sqrt(Var): in proportion to the longer time. */
     points[9].own = &own[1];
     cr_assert_eq(interruption_curve(&curve, 0.3, &arena, &out, NULL), PV_OK);

@@ -89,7 +89,7 @@ Test(scaling_predictive, runs_of_little_weight_promise_little)
 
 static struct predictive three_parts(const struct score_table *table, double scale)
 {
-    struct predictive predictive = {.median_s = 120};
+    struct predictive predictive = {.predicted_s = 120};
     predictive_add(&predictive,
                    (struct predictive_part){PREDICTIVE_LOG_STUDENT, 0.04 * scale, 6, NULL});
     predictive_add(&predictive,
@@ -99,12 +99,10 @@ static struct predictive three_parts(const struct score_table *table, double sca
 }
 
 /* P(T <= the bound kept with probability p) = p, rising in p, and no part reaches further. */
-Test(scaling_predictive, probabilities_and_bounds_are_inverses)
+static void expect_inverses(const struct predictive *distribution)
 {
-    double scores[12] = {0.01, 0.012, 0.02, 0.021, 0.03, 0.033,
-                         0.05, 0.051, 0.06, 0.08,  0.09, 0.11};
-    struct score_table table = table_of(scores, 12, 0, 1);
-    struct predictive all = three_parts(&table, 1);
+    const struct predictive all = *distribution;
+    double below = predictive_below(&all);
     double last_s = 0;
     for (int i = 1; i < 200; i++) {
         double p = i / 200.0;
@@ -114,25 +112,61 @@ Test(scaling_predictive, probabilities_and_bounds_are_inverses)
         cr_assert_float_eq(predictive_probability(&all, bound_s), p, 1e-6, "%g: %.9g", p,
                            predictive_probability(&all, bound_s));
         for (size_t k = 0; k < all.n; k++) {
-            struct predictive one = {.median_s = 120, .parts = {all.parts[k]}, .n = 1};
+            struct predictive one = {
+                .predicted_s = 120, .shorter = all.shorter, .parts = {all.parts[k]}, .n = 1};
             double alone_s = predictive_quantile(&one, p);
-            cr_assert(p < 0.5 ? bound_s <= alone_s * (1 + 1e-12)
-                              : bound_s >= alone_s * (1 - 1e-12));
+            cr_assert(p < below ? bound_s <= alone_s * (1 + 1e-12)
+                                : bound_s >= alone_s * (1 - 1e-12));
         }
     }
     cr_expect_eq(predictive_probability(&all, 0), 0);
     cr_expect_float_eq(predictive_probability(&all, 1e9), 1, 1e-6);
 }
 
+Test(scaling_predictive, probabilities_and_bounds_are_inverses)
+{
+    double scores[12] = {0.01, 0.012, 0.02, 0.021, 0.03, 0.033,
+                         0.05, 0.051, 0.06, 0.08,  0.09, 0.11};
+    struct score_table table = table_of(scores, 12, 0, 1);
+    struct predictive all = three_parts(&table, 1);
+    expect_inverses(&all);
+    for (double shorter = 0.2; shorter < 3; shorter *= 1.5) {
+        all.shorter = shorter;
+        expect_inverses(&all);
+        cr_expect_float_eq(predictive_probability(&all, 120), shorter / (1 + shorter), 1e-12);
+    }
+}
+
+/* The density of ln T does not jump where the pieces meet, and integrates to one. */
+Test(scaling_predictive, two_pieces_are_one_density)
+{
+    enum { STEPS = 40000 };
+    static const double step = 30.0 / STEPS;
+    struct predictive two = {.predicted_s = 120, .shorter = 0.4};
+    double mass = 0;
+    double last = 0;
+    predictive_add(&two, (struct predictive_part){PREDICTIVE_LOG_STUDENT, 0.1, 2.5, NULL});
+    for (int i = 0; i < STEPS; i++) {
+        double x = -15 + i * step;
+        double more = predictive_probability(&two, 120 * exp(x + step)) -
+                      predictive_probability(&two, 120 * exp(x));
+        cr_assert(more >= -1e-12, "falls at %g", x);
+        cr_assert(fabs(more - last) < 0.03 * fmax(more, 1e-3), "%g after %g at %g", more, last, x);
+        last = more;
+        mass += more;
+    }
+    cr_expect_float_eq(mass, 1, 1e-4);
+}
+
 Test(scaling_predictive, what_is_no_time_is_an_open_end)
 {
-    struct predictive wide = {.median_s = 10};
+    struct predictive wide = {.predicted_s = 10};
     double ends_s[2];
     predictive_add(&wide, (struct predictive_part){PREDICTIVE_STUDENT, 20, 1, NULL});
     predictive_interval(&wide, 0.95, ends_s);
     cr_expect(isnan(ends_s[0]));
     cr_expect(ends_s[1] > 100);
-    struct predictive unknown = {.median_s = 10};
+    struct predictive unknown = {.predicted_s = 10};
     predictive_interval(&unknown, 0.95, ends_s);
     cr_expect(isnan(ends_s[0]) && isnan(ends_s[1]));
     cr_expect(isnan(predictive_probability(&unknown, 20)));
@@ -160,20 +194,53 @@ Test(scaling_predictive, conformal_bounds_hold)
     }
 }
 
-/* The ends of the interval that a model predicts are those of the distribution it gives. */
-Test(scaling_predictive, a_model_has_one_distribution)
+/* Amdahl's law, of 20 runs at counts of 8 to 128, 4 each. */
+static void fit_noisy(struct model_fit *fit)
 {
-    static const double counts[5] = {1, 2, 4, 8, 16};
+    static const double counts[5] = {8, 16, 32, 64, 128};
     struct observation rows[20];
-    struct model_fit fit;
     struct rng rng = rng_make(3, 0);
     for (size_t i = 0; i < 20; i++)
         rows[i] = model_seen(64, counts[i % 5],
-                             (20 + 200 / counts[i % 5]) * exp(0.05 * normal(&rng)), (double)NAN);
-    cr_assert_eq(model_fit(model_find_kind("amdahl"), rows, 20, MODEL_SECONDS, &arena, &fit, NULL),
+                             (20 + 1600 / counts[i % 5]) * exp(0.05 * normal(&rng)), (double)NAN);
+    cr_assert_eq(model_fit(model_find_kind("amdahl"), rows, 20, MODEL_SECONDS, &arena, fit, NULL),
                  PV_OK);
+}
+
+/* Below the least count a run is likelier to take longer than predicted than to take less; next to
+ * the counts that ran, and beyond them, it is as likely. */
+Test(scaling_predictive, below_the_least_count_longer_times_are_likelier)
+{
+    struct model_fit fit;
+    struct predictive there;
+    double last = 1;
+    fit_noisy(&fit);
+    for (double m = 1; m < 8; m *= 1.2) {
+        cr_assert(model_predictive(&fit.model, 64, m, &there));
+        double below = predictive_probability(&there, there.predicted_s);
+        cr_assert(below > 1.0 / 3 && below < 0.5, "m = %g: %g", m, below);
+        cr_assert(m == 1 || below >= last, "m = %g: %g after %g", m, below, last);
+        last = below;
+        cr_expect(log(predictive_quantile(&there, 0.95) / there.predicted_s) >
+                  log(there.predicted_s / predictive_quantile(&there, 0.05)));
+    }
+    cr_assert(model_predictive(&fit.model, 64, 8 * (1 - 1e-6), &there));
+    cr_expect_float_eq(predictive_below(&there), 0.5, 1e-3);
+    cr_assert(model_predictive(&fit.model, 64, 8, &there));
+    cr_expect_float_eq(predictive_below(&there), 0.5, 1e-12);
+    for (double m = 9; m < 1000; m *= 1.7) {
+        cr_assert(model_predictive(&fit.model, 64, m, &there));
+        cr_expect_float_eq(predictive_below(&there), 0.5, 1e-12, "m = %g", m);
+    }
+}
+
+/* The ends of the interval that a model predicts are those of the distribution it gives. */
+Test(scaling_predictive, a_model_has_one_distribution)
+{
+    struct model_fit fit;
+    fit_noisy(&fit);
     struct model_spread spread = model_spread(&fit.model, 0.9);
-    for (double m = 1; m <= 64; m++) {
+    for (double m = 1; m <= 256; m++) {
         struct model_prediction there;
         struct predictive predictive;
         double ends_s[2];
