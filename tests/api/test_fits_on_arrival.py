@@ -203,3 +203,43 @@ def test_a_database_that_is_away_at_the_time_costs_nothing_but_the_fit(make_serv
     assert client.get("/v1/applications/a/models").json()["history_version"] == len(SHAPES)
     fill(client, "a", SHAPES[:1])
     wait_until(lambda: is_current(service, "a"))
+
+
+MACHINES = {"a": 1, "b": 1.5, "c": 2.5, "d": 4}
+
+
+def searches(service):
+    """Predictions that pooled label groups: (with a process that was kept, with one searched for meanwhile)."""
+    lines = dict(l.split() for l in requests.get(service.base_url + "/metrics").text.splitlines() if l.startswith("provisor_process_searches"))
+    return tuple(float(lines.get('provisor_process_searches_total{outcome="%s"}' % outcome, 0)) for outcome in ("kept", "made"))
+
+
+def predicted_s(client, name, problem_size, **more):
+    body = {"application": name, "problem_size": problem_size, "deadline_s": 1e6, "constraints": {"min_executors": 3, "cores_per_executor": 4}, **more}
+    return client.post("/v1/advice", body, 201).json()["recommendation"]["predicted_duration_s"]
+
+
+def test_a_process_over_label_groups_is_searched_for_before_anybody_asks(quick, name):
+    """The fitter keeps what it finds; predictions take it as long as the runs are the same, and predict what they would without it."""
+    runs = [(n, m, machine) for n in (16, 64) for m in (2, 4, 8) for machine in MACHINES]
+    for n, m, machine in runs:
+        fill(quick.alpha, name, [(n, m)], labels={"machine": machine},
+             duration_s=MACHINES[machine] * (12 + 3.5 * n / m) * (1 + 0.01 * ((n + m) % 3)))
+
+    def is_kept():
+        return quick.psql("SELECT m.theta IS NOT NULL AND m.history_version = a.history_version FROM provisor.application a"
+                          " JOIN provisor.application_model m ON m.application_id = a.id WHERE a.name = '%s'" % name).strip() == "t"
+
+    wait_until(is_kept)
+    settled(quick)
+    kept, made = searches(quick)
+    with_it = [predicted_s(quick.alpha, name, n) for n in (16, 40, 64)]
+    assert searches(quick) == (kept + 3, made)
+    quick.psql("UPDATE provisor.application_model SET theta = theta[1:2] WHERE application_id ="
+               " (SELECT id FROM provisor.application WHERE name = '%s')" % name)
+    without = [predicted_s(quick.alpha, name, n, constraints={"min_executors": 3, "max_executors": 50, "cores_per_executor": 4})
+               for n in (16, 40, 64)]
+    assert searches(quick) == (kept + 3, made + 3), "what is not of these runs is not taken"
+    assert without == with_it
+    predicted_s(quick.alpha, name, 64, labels={"machine": "b"})
+    assert searches(quick) == (kept + 3, made + 4), "another group asked for is searched for as it is asked"

@@ -5,13 +5,17 @@
 #include <string.h>
 
 #include "api/clusters/named_cluster.h"
+#include "metrics/registry.h"
 #include "store/clusters/price_book.h"
 #include "store/history/application.h"
 #include "store/history/run_durations.h"
 #include "threads/clock.h"
 
-/* Models are fitted to so many of the latest runs. */
-enum { MODEL_RUNS_MAX = 250 };
+METRIC_COUNTER(searches,
+               "provisor_process_searches_total",
+               "Predictions that pool label groups, by the search for the process over them: kept "
+               "(the fitter had made it) or made (while the request waited).",
+               "outcome");
 
 struct advice_limits advice_limits_of(const struct config *config)
 {
@@ -286,6 +290,14 @@ enum pv_code advice_prediction_load(struct api *api,
     return code;
 }
 
+static void count_search(enum predictor_search search)
+{
+    if (search == PREDICTOR_SEARCH_KEPT)
+        metric_add(&searches, 1, METRIC_LABELS("kept"));
+    else if (search == PREDICTOR_SEARCHED)
+        metric_add(&searches, 1, METRIC_LABELS("made"));
+}
+
 static enum pv_code fill_item(struct api *api,
                               const struct advice_question *question,
                               struct advice_prediction *prediction,
@@ -298,6 +310,7 @@ static enum pv_code fill_item(struct api *api,
         return profile_predict(question, &limits, &item->arena, scratch, &item->prediction, err);
     PV_TRY(history_predict(question, &limits, &prediction->history, &item->arena, scratch,
                            &item->prediction, err));
+    count_search(item->prediction.predictor.search);
     if (!item->prediction.from_own)
         item->n_replayed = 0;
     return PV_OK;

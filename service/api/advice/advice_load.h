@@ -8,6 +8,9 @@
 
 /* Loads what advice is computed from, in two steps of one read transaction each. */
 
+/* Models are fitted to so many of the latest runs. */
+enum { MODEL_RUNS_MAX = 250 };
+
 struct advice_limits advice_limits_of(const struct config *config);
 
 /*

@@ -3,9 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "api/advice/advice_load.h"
 #include "codec/models/drift.h"
+#include "core/advice/history_prediction.h"
 #include "core/scaling/laws/kinds.h"
 #include "metrics/registry.h"
+#include "store/history/application.h"
+#include "store/history/run_durations.h"
 
 METRIC_COUNTER(drifts,
                "provisor_drift_found_total",
@@ -220,6 +224,44 @@ enum pv_code application_models_refresh(struct api *api,
     PV_TRY(store_models(api, &team, "", &found, err));
     metric_add(&fits, 1, METRIC_LABELS("arrival"));
     return PV_OK;
+}
+
+/* The runs as a question without labels is answered from. */
+static enum pv_code load_latest(struct api *api,
+                                const struct principal *team,
+                                struct arena *arena,
+                                const char *name,
+                                struct application *application,
+                                struct run_observations *seen,
+                                struct pv_error *err)
+{
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(store_begin(api->store, team, "", STORE_READ, &tx, err));
+    PV_TRY(store_application_find(tx, arena, name, application, err));
+    return store_run_durations(tx, arena, application, MODEL_RUNS_MAX, seen, err);
+}
+
+enum pv_code application_models_prepare(struct api *api,
+                                        struct arena *arena,
+                                        const char *team_id,
+                                        const char *name,
+                                        struct pv_error *err)
+{
+    struct principal team = {.scopes = 0};
+    struct application application;
+    struct run_observations seen;
+    struct label_group group;
+    const struct process_theta *theta;
+    store_tx_auto_t *tx = NULL;
+    (void)snprintf(team.team_id, sizeof team.team_id, "%s", team_id);
+    PV_TRY(load_latest(api, &team, arena, name, &application, &seen, err));
+    PV_TRY(label_group_of_explaining(&seen, NULL, 0, arena, &group, err));
+    PV_TRY(history_learn_theta(&seen, arena, &theta, err));
+    if (theta == NULL || theta->kept)
+        return PV_OK;
+    PV_TRY(store_begin(api->store, &team, "", STORE_WRITE, &tx, err));
+    PV_TRY(store_theta_keep(tx, application.id, theta, err));
+    return store_commit(&tx, err);
 }
 
 enum pv_code application_models_read(struct arena *arena,

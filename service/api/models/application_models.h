@@ -61,6 +61,17 @@ enum pv_code application_models_refresh(struct api *api,
                                         bool *fitted,
                                         struct pv_error *err) PV_MUSTCHECK;
 
+/*
+ * What predictions for advice need beside the models and takes long: the search for a process over
+ * label groups (core/scaling/model/process_theta.h), kept where it is not of these runs already.
+ * PV_E_NOT_FOUND; what the store answers.
+ */
+enum pv_code application_models_prepare(struct api *api,
+                                        struct arena *arena,
+                                        const char *team_id,
+                                        const char *name,
+                                        struct pv_error *err) PV_MUSTCHECK;
+
 /* One model out of the document that is kept, read back into `arena`; kind NULL: the one selected,
  * which there must be. PV_E_INTERNAL: it cannot be read; PV_E_MEMORY. */
 enum pv_code application_models_read(struct arena *arena,

@@ -58,6 +58,16 @@ static void count_fit(enum pv_code code, bool fitted)
         metric_add(&missed, 1, METRIC_LABELS("failed"));
 }
 
+static enum pv_code prepare(struct api *api, const struct fit_key *key, struct pv_error *err)
+{
+    struct arena arena;
+    arena_init(&arena, (size_t)api->config->request_memory_bytes_max);
+    enum pv_code code =
+        application_models_prepare(api, &arena, key->team_id, key->application, err);
+    arena_fini(&arena);
+    return code;
+}
+
 static void fit_one(struct api *api, const struct fit_key *key)
 {
     struct arena arena;
@@ -68,6 +78,8 @@ static void fit_one(struct api *api, const struct fit_key *key)
     enum pv_code code =
         application_models_refresh(api, &arena, key->team_id, key->application, &fitted, &err);
     arena_fini(&arena);
+    if (code == PV_OK)
+        code = prepare(api, key, &err);
     count_fit(code, fitted);
     if (code != PV_OK && code != PV_E_NOT_FOUND)
         LOG_EVENT(LOG_WARN, "fitter.failed", NULL, LOG_TEXT("code", pv_code_name(code)),

@@ -6,6 +6,7 @@
 #include "base/plural.h"
 #include "core/scaling/history/history_drift.h"
 #include "core/scaling/history/idle_machine.h"
+#include "core/scaling/selection/selection.h"
 
 /* What every step is given. */
 struct frame {
@@ -117,9 +118,20 @@ static struct observation *observe(const struct run_observations *seen,
     struct observation *rows = arena_array(arena, seen->n, sizeof *rows);
     *n = 0;
     for (size_t i = 0; rows != NULL && i < seen->n; i++)
-        if (seen->evidence[i].cores_per_executor == cores_per_executor)
-            rows[(*n)++] = seen->rows[i];
+        if (seen->evidence[i].cores_per_executor == cores_per_executor) {
+            rows[*n] = seen->rows[i];
+            rows[(*n)++].theta = seen->theta;
+        }
     return rows;
+}
+
+/* Of the group that is asked about; seen->n: there is none. */
+static size_t find_latest(const struct run_observations *seen)
+{
+    size_t latest = 0;
+    while (latest < seen->n && seen->rows[latest].context > 1)
+        latest++;
+    return latest;
 }
 
 /* The better of the replay's curve, where there is one in made->curve, and a model's. */
@@ -133,9 +145,7 @@ static enum pv_code choose_predictor(const struct frame *f,
     int64_t grid[CURVE_POINTS_MAX], ends[2];
     const struct advise_goal *goal = &f->question->goal;
     int64_t size = RUN_UNKNOWN, cores = RUN_UNKNOWN;
-    size_t latest = 0; /* of the group that is asked about */
-    while (latest < seen->n && seen->rows[latest].context > 1)
-        latest++;
+    size_t latest = find_latest(seen);
     if (has_replay) {
         size = made->curve.problem_size;
         cores = made->curve.cores_per_executor;
@@ -295,6 +305,30 @@ enum pv_code history_predict(const struct advice_question *question,
                                own ? history->n_own : history->n_nearest,
                                predictor_error_percent(&made->predictor, &made->curve), arena,
                                scratch, &made->unrelated, err);
+}
+
+enum pv_code history_learn_theta(struct run_observations *seen,
+                                 struct arena *arena,
+                                 const struct process_theta **theta,
+                                 struct pv_error *err)
+{
+    struct history_drift found; /* read by nobody: it weighs the runs */
+    struct model_selection selection;
+    size_t n;
+    size_t latest = find_latest(seen);
+    bool pools = false;
+    for (size_t i = 0; i < seen->n; i++)
+        pools = pools || seen->rows[i].context > 1;
+    *theta = NULL;
+    if (!pools || latest == seen->n || seen->evidence[latest].cores_per_executor < 1)
+        return PV_OK;
+    PV_TRY(history_drift_find(seen, arena, &found, err));
+    struct observation *rows = observe(seen, seen->evidence[latest].cores_per_executor, arena, &n);
+    if (rows == NULL)
+        return pv_no_memory(err);
+    PV_TRY(model_select(rows, n, arena, &selection, err));
+    *theta = predictor_theta(&selection);
+    return PV_OK;
 }
 
 enum pv_code profile_predict(const struct advice_question *question,

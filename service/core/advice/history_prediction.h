@@ -6,6 +6,7 @@
 #include "core/advice/quotas.h"
 #include "core/advice/unrelated_runs.h"
 #include "core/scaling/history/label_group.h"
+#include "core/scaling/model/process_theta.h"
 
 /* What is predicted of an application from its history, or of a profile: the curve that an advice
  * chooses from, and how it came to be. */
@@ -51,6 +52,18 @@ enum pv_code history_predict(const struct advice_question *question,
                              struct arena *scratch,
                              struct history_prediction *made,
                              struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * What history_predict searches for where it pools label groups, for whoever keeps it for later
+ * (seen->theta): of the latest run's cores per executor. *theta is in the arena; NULL: nothing is
+ * pooled.
+ *
+ * seen  with the contexts that a question without labels gives it. PV_E_MEMORY.
+ */
+enum pv_code history_learn_theta(struct run_observations *seen,
+                                 struct arena *arena,
+                                 const struct process_theta **theta,
+                                 struct pv_error *err) PV_MUSTCHECK;
 
 /* The same from question->profile alone. PV_E_TOO_FEW comes with a fault at /profile. */
 enum pv_code profile_predict(const struct advice_question *question,

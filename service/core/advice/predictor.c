@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "core/advice/model_curve.h"
+#include "core/scaling/model/process_theta.h"
 
 /* Errors that differ by less differ by rounding; the replay is kept then. */
 static const double tie_percent = 1e-6;
@@ -39,6 +40,15 @@ static enum pv_code tell_too_few(const struct curve_question *question,
     return predictor->without_model == NULL ? pv_no_memory(err) : PV_OK;
 }
 
+const struct process_theta *predictor_theta(const struct model_selection *selection)
+{
+    for (size_t k = 0; k < selection->n; k++)
+        if (selection->candidates[k].standing != MODEL_NOT_FITTED &&
+            selection->candidates[k].fit.theta != NULL)
+            return selection->candidates[k].fit.theta;
+    return NULL;
+}
+
 /* The model's curve, or in predictor->without_model why it cannot be taken. */
 static enum pv_code fit_curve(const struct observation rows[],
                               size_t n,
@@ -64,6 +74,9 @@ static enum pv_code fit_curve(const struct observation rows[],
         predictor->without_model = arena_printf(arena, "%s", selection.message);
         return predictor->without_model == NULL ? pv_no_memory(err) : PV_OK;
     }
+    const struct process_theta *theta = predictor_theta(&selection);
+    if (theta != NULL)
+        predictor->search = theta->kept ? PREDICTOR_SEARCH_KEPT : PREDICTOR_SEARCHED;
     const struct model_fit *fit = &selection.selected->fit;
     struct pv_error why = {0};
     code = model_curve_make(fit, question, arena, curve, &why);

@@ -19,11 +19,15 @@
  */
 enum { PREDICTOR_LEAST_RUNS = 5, PREDICTOR_LEAST_POOLED = 3 };
 
+/* Whether a process over label groups was searched for (core/scaling/model/process_theta.h). */
+enum predictor_search { PREDICTOR_NO_SEARCH, PREDICTOR_SEARCHED, PREDICTOR_SEARCH_KEPT };
+
 struct predictor {
     bool has_replay;
-    bool has_model;             /* one was fitted and could have been taken */
-    const char *model_kind;     /* NULL: none */
-    double model_mape_percent;  /* NAN */
+    bool has_model;            /* one was fitted and could have been taken */
+    const char *model_kind;    /* NULL: none */
+    double model_mape_percent; /* NAN */
+    enum predictor_search search;
     size_t model_runs;          /* with these cores per executor, of the context asked about */
     double replay_mape_percent; /* NAN */
     size_t replay_runs;
@@ -51,6 +55,9 @@ enum pv_code predictor_choose(const struct observation rows[],
                               struct curve *curve,
                               struct predictor *predictor,
                               struct pv_error *err) PV_MUSTCHECK;
+
+/* Of the kind that was fitted and has a process; NULL: there is none. */
+const struct process_theta *predictor_theta(const struct model_selection *selection);
 
 /* On runs left out, of the one whose curve was taken; NAN: unknown. */
 double predictor_error_percent(const struct predictor *predictor, const struct curve *curve);

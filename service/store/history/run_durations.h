@@ -8,8 +8,9 @@
 /*
  * The latest runs, at most `limit`, that succeeded and whose size, executors and duration are
  * known: less than store_run_observations reads of a run, for an answer at once. Nothing is counted
- * of the others. What other applications show comes with them (store_idle_ratios). PV_E_MEMORY and
- * what a transaction can fail with.
+ * of the others. What other applications show comes with them (store_idle_ratios), and what is
+ * kept of a process over label groups (store_theta_find). PV_E_MEMORY and what a transaction can
+ * fail with.
  */
 enum pv_code store_run_durations(struct store_tx *tx,
                                  struct arena *arena,

@@ -1,6 +1,7 @@
 #include "store/models/application_model.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/scaling/laws/idle_share.h"
 #include "store/history/run_evidence_internal.h"
@@ -112,6 +113,51 @@ enum pv_code store_idle_ratios(struct store_tx *tx,
         PV_TRY(row_done(&row, err));
     }
     return PV_OK;
+}
+
+enum pv_code store_theta_find(struct store_tx *tx,
+                              struct arena *arena,
+                              const char *application_id,
+                              const struct process_theta **theta,
+                              struct pv_error *err)
+{
+    struct sql sql;
+    result_auto_t *result = NULL;
+    *theta = NULL;
+    tx_sql(tx, &sql,
+           "SELECT theta_cells, theta FROM provisor.application_model"
+           " WHERE team_id = $1 AND application_id = $2 AND theta IS NOT NULL");
+    sql_uuid(&sql, application_id);
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) == 0)
+        return PV_OK;
+    struct row row = row_at(result, 0, arena);
+    struct process_theta *found = arena_calloc(arena, 1, sizeof *found);
+    if (found == NULL)
+        return pv_no_memory(err);
+    found->cells = (uint64_t)row_int(&row);
+    const double *at = row_doubles(&row, &found->n);
+    PV_TRY(row_done(&row, err));
+    if (found->n > PROCESS_THETA_MAX)
+        return PV_OK; /* of another program */
+    memcpy(found->at, at, found->n * sizeof *at);
+    *theta = found;
+    return PV_OK;
+}
+
+enum pv_code store_theta_keep(struct store_tx *tx,
+                              const char *application_id,
+                              const struct process_theta *theta,
+                              struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.application_model SET theta_cells = $3, theta = $4"
+           " WHERE team_id = $1 AND application_id = $2");
+    sql_uuid(&sql, application_id);
+    sql_int(&sql, (int64_t)theta->cells);
+    sql_doubles(&sql, theta->at, theta->n, sizeof theta->at[0]);
+    return tx_defer(tx, &sql, err);
 }
 
 enum pv_code store_run_observations(struct store_tx *tx,

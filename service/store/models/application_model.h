@@ -2,6 +2,7 @@
 #define STORE_MODELS_APPLICATION_MODEL_H
 
 #include "core/scaling/history/run_observations.h"
+#include "core/scaling/model/process_theta.h"
 #include "store/store.h"
 
 /* What an application's history teaches about how it scales: the runs as observations, and the
@@ -30,6 +31,20 @@ enum pv_code store_idle_ratios(struct store_tx *tx,
                                const char *application_id,
                                struct idle_ratios ratios[2],
                                struct pv_error *err) PV_MUSTCHECK;
+
+/* theta kept of the application's runs, of whichever version of its history; NULL: none. In the
+ * arena. */
+enum pv_code store_theta_find(struct store_tx *tx,
+                              struct arena *arena,
+                              const char *application_id,
+                              const struct process_theta **theta,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* Keep it beside the application's models, where there are any. */
+enum pv_code store_theta_keep(struct store_tx *tx,
+                              const char *application_id,
+                              const struct process_theta *theta,
+                              struct pv_error *err) PV_MUSTCHECK;
 
 struct application_model {
     char application_id[37];

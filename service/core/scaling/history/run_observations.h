@@ -35,8 +35,9 @@ struct run_observations {
     struct run_label_list *labels; /* of each row */
     struct run_evidence *evidence; /* one a row */
     size_t n;
-    struct run_evidence *failures; /* `failed` of them, newest first */
-    struct idle_ratios idle[2];    /* of others: [false] machines, [true] executors counted */
+    struct run_evidence *failures;     /* `failed` of them, newest first */
+    struct idle_ratios idle[2];        /* of others: [false] machines, [true] executors counted */
+    const struct process_theta *theta; /* kept of them; NULL: nothing */
     /* Those left out; one may lack several things. */
     size_t failed;
     size_t without_problem_size;

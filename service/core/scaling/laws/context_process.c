@@ -1,11 +1,13 @@
 #include "core/scaling/laws/context_process.h"
 
+#include <assert.h>
 #include <gsl/gsl_linalg.h>
 #include <gsl/gsl_multimin.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/order.h"
 #include "core/scaling/model/context_traits.h"
 
@@ -13,6 +15,7 @@ enum { TUNED_MAX = 128, STEPS = 40, MEANS = 3 };
 enum { OWN_CONTEXT = 1 }; /* of rows that are of 0, too */
 enum { T_ERROR, T_AMPLITUDE, T_EXECUTORS, T_LABELS };
 enum { THETA_MAX = T_LABELS + PROCESS_NUMBERS_MAX + PROCESS_WORDS_MAX };
+static_assert((int)THETA_MAX == (int)PROCESS_THETA_MAX, "all of theta can be kept");
 
 /* Medians of theta, of which the logarithm is normal with prior_std. */
 static const double prior_error = 0.02;
@@ -58,6 +61,7 @@ struct process_shape {
     const struct process_cell *cells; /* own first, by N, then m */
     size_t n;
     double executors[2];
+    struct process_theta learnt;
     const double *inverse; /* of the covariance of all cells */
 };
 
@@ -487,6 +491,40 @@ static enum pv_code keep_nearest(const struct process_shape *shape,
     return PV_OK;
 }
 
+static uint64_t hash_doubles(uint64_t hash, const double values[], size_t n)
+{
+    return hash_bytes(hash, values, n * sizeof *values);
+}
+
+/* Of what the search depends on: the cells in their order, and which members they have. */
+static uint64_t digest_cells(const struct process_shape *shape, const struct gathering *all)
+{
+    const size_t sizes[] = {all->n, shape->n_numbers, shape->n_words, shape->means};
+    uint64_t hash = hash_bytes(HASH_START, sizes, sizeof sizes);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct process_cell *cell = &all->cells[i];
+        const double values[] = {cell->place.log_m, cell->place.log_size, cell->mean, cell->weight};
+        hash = hash_doubles(hash, values, sizeof values / sizeof *values);
+        hash = hash_doubles(hash, cell->place.z, shape->n_numbers);
+        hash = hash_bytes(hash, cell->place.words, shape->n_words * sizeof cell->place.words[0]);
+    }
+    return hash;
+}
+
+/* Take over what was kept of the same cells; false: there is nothing. */
+static bool take_kept(const struct process_theta *kept, struct process_shape *shape)
+{
+    struct process_theta *learnt = &shape->learnt;
+    if (kept == NULL || kept->cells != learnt->cells || kept->n != learnt->n)
+        return false;
+    for (size_t k = 0; k < kept->n; k++)
+        if (!(kept->at[k] > 0) || !isfinite(kept->at[k]))
+            return false;
+    memcpy(shape->theta, kept->at, kept->n * sizeof *kept->at);
+    learnt->kept = true;
+    return true;
+}
+
 static enum pv_code tune(const struct gathering *all,
                          struct arena *scratch,
                          struct process_shape *shape,
@@ -549,12 +587,21 @@ enum pv_code process_learn(const struct model_data *data,
         made->executors[1] = fmax(made->executors[1], cell->executors);
     }
     PV_TRY(keep_nearest(made, data->scratch, &all, err));
-    PV_TRY(tune(&all, data->scratch, made, err));
+    made->learnt.cells = digest_cells(made, &all);
+    made->learnt.n = count_theta(made);
+    if (!take_kept(data->rows[0].theta, made))
+        PV_TRY(tune(&all, data->scratch, made, err));
+    memcpy(made->learnt.at, made->theta, sizeof made->theta);
     made->cells = all.cells;
     made->n = all.n;
     PV_TRY(invert_all(made, data->scratch, err));
     *shape = made;
     return PV_OK;
+}
+
+const struct process_theta *process_theta(const struct process_shape *shape)
+{
+    return &shape->learnt;
 }
 
 /* --- given some of the cells --- */

@@ -2,6 +2,7 @@
 #define CORE_SCALING_LAWS_CONTEXT_PROCESS_H
 
 #include "core/scaling/model/fit_types.h"
+#include "core/scaling/model/process_theta.h"
 
 /*
  * How long runs take across the contexts of an application: a Gaussian process (C. E. Rasmussen and
@@ -25,11 +26,14 @@ enum { PROCESS_CELLS_MAX = 400, PROCESS_NUMBERS_MAX = 12, PROCESS_WORDS_MAX = 12
 struct process_shape;
 struct process;
 
-/* theta and how labels are scaled, from the own rows and those of others. In data->scratch.
- * PV_E_MEMORY. */
+/* theta and how labels are scaled, from the own rows and those of others. theta is that of the
+ * first own row (observation.theta) where it is of the same cells. In data->scratch. PV_E_MEMORY.
+ */
 enum pv_code process_learn(const struct model_data *data,
                            const struct process_shape **shape,
                            struct pv_error *err) PV_MUSTCHECK;
+
+const struct process_theta *process_theta(const struct process_shape *shape);
 
 /* Given the own rows of `data` (those that there are) and all others; of more than
  * PROCESS_CELLS_MAX cells, the own and the nearest to them. In data->scratch. PV_E_MEMORY,

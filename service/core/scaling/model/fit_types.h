@@ -8,6 +8,7 @@
 /* What a kind of model is given to be fitted, and what a fit gives. */
 
 struct process_shape;
+struct process_theta;
 
 enum model_weights { MODEL_SECONDS, MODEL_RELATIVE };
 
@@ -71,6 +72,7 @@ struct model_fit {
     double *left_out; /* the value of each row, predicted from all others */
     double freedom[MODEL_PARAMETERS_MAX];
     const double *carried; /* for fits without some of the rows (data->carried); NULL: nothing */
+    const struct process_theta *theta; /* of a kind with a process; NULL: none */
 };
 
 #endif

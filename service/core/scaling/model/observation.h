@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct context_traits;
+struct process_theta;
 
 /*
  * One run. N and m are counts >= 1. Start from MODEL_OBSERVATION, in which nothing is measured and
@@ -29,6 +30,8 @@ struct observation {
     /* Of the odds that one of the machines counted does no work, the logarithm of how far other
      * applications move them (core/scaling/laws/idle_share.h); 0: there are none. */
     double idle_learnt;
+    /* Kept of a fit to the same history (core/scaling/model/process_theta.h); NULL: nothing. */
+    const struct process_theta *theta;
     /* What IPSO takes from the stages of a run on n executors (docs/design.md, "Where the time of a
      * run went"). */
     double parallel_s; /* task time added up, > 0; else unknown */

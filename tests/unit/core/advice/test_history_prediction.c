@@ -288,3 +288,52 @@ Test(history_prediction, stages_stay_those_of_a_group_of_too_few_runs)
     cr_expect_str_eq(made.stages.run_id, "run-0");
     cr_expect(made.from_own, "whose stages they are");
 }
+
+/* --- what is kept for predictions --- */
+
+/* Of four machines on which runs differ by a factor, so that label groups are pooled. */
+static void make_machines(void)
+{
+    static const char *const machines[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < ROWS; i++) {
+        double m = (double)(1u << (i / 4 % 4));
+        double off = 1 + 0.02 * (double)((i * 7) % 5);
+        rows[i] = model_seen(32, m, off * law(m) * (1 + (double)(i % 4)), (double)NAN);
+        pairs[i] = (struct run_label){strview_of("machine"), strview_of(machines[i % 4])};
+    }
+    history.n_nearest = 0;
+    question.problem_size = 32;
+    question.cores_per_executor = 1;
+    history.seen.theta = NULL;
+    find_group(NULL, 0);
+}
+
+Test(history_prediction, a_search_made_beforehand_is_the_one_of_the_prediction)
+{
+    const struct process_theta *theta;
+    make_machines();
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_assert_eq(made.predictor.search, PREDICTOR_SEARCHED);
+    double searched_s = duration_at(3);
+    make_machines();
+    cr_assert_eq(history_learn_theta(&history.seen, &arena, &theta, &err), PV_OK);
+    cr_assert_not_null(theta);
+    make_machines();
+    history.seen.theta = theta;
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect_eq(made.predictor.search, PREDICTOR_SEARCH_KEPT);
+    cr_expect_float_eq(duration_at(3), searched_s, 0);
+    make_machines();
+    history.seen.theta = theta;
+    cr_assert_eq(history_learn_theta(&history.seen, &arena, &theta, &err), PV_OK);
+    cr_expect(theta->kept, "and not made again");
+}
+
+Test(history_prediction, runs_that_are_alike_need_no_search)
+{
+    const struct process_theta *theta;
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i].context = 0;
+    cr_assert_eq(history_learn_theta(&history.seen, &arena, &theta, &err), PV_OK);
+    cr_expect_null(theta);
+}

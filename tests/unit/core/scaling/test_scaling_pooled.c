@@ -8,6 +8,7 @@
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/context_traits.h"
 #include "core/scaling/model/fit.h"
+#include "core/scaling/model/process_theta.h"
 #include "core/scaling/selection/selection.h"
 
 enum { COUNTS = 5, CONTEXTS = 12, ROWS = COUNTS * CONTEXTS };
@@ -230,4 +231,66 @@ Test(scaling_pooled, it_is_selected_where_it_errs_less)
     cr_expect_str_eq(selection.code, "pooled");
     cr_expect_lt(selection.selected->scale_mape_percent,
                  0.5 * selection.single->scale_mape_percent);
+}
+
+/* --- theta kept --- */
+
+static void keep_theta(const struct process_theta *theta, struct observation rows[ROWS])
+{
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i].theta = theta;
+}
+
+static bool same_knots(const struct model_fit *a, const struct model_fit *b)
+{
+    const struct model_tables *x = &a->model.tables;
+    const struct model_tables *y = &b->model.tables;
+    return x->n_knots == y->n_knots &&
+           memcmp(x->knots, y->knots, x->n_knots * sizeof *x->knots) == 0;
+}
+
+Test(scaling_pooled, theta_kept_of_the_same_runs_predicts_the_same_to_the_last_digit)
+{
+    struct observation rows[ROWS];
+    (void)make_rows(0.02, rows);
+    struct model_fit searched = fit_rows(&pooled_kind, rows, ROWS);
+    cr_assert_not_null(searched.theta);
+    cr_expect_not(searched.theta->kept);
+    keep_theta(searched.theta, rows);
+    struct model_fit kept = fit_rows(&pooled_kind, rows, ROWS);
+    cr_expect(kept.theta->kept);
+    cr_expect(same_knots(&kept, &searched));
+    for (size_t i = 0; i < kept.n; i++) {
+        cr_expect_float_eq(kept.left_out[i], searched.left_out[i], 0);
+        cr_expect_float_eq(kept.residuals[i].left_scale_out, searched.residuals[i].left_scale_out,
+                           0);
+    }
+    struct process_theta other = *searched.theta;
+    other.at[0] *= 3;
+    keep_theta(&other, rows);
+    kept = fit_rows(&pooled_kind, rows, ROWS);
+    cr_expect(kept.theta->kept && !same_knots(&kept, &searched), "it is what predicts");
+}
+
+Test(scaling_pooled, theta_of_other_runs_or_of_no_use_is_searched_for)
+{
+    struct observation rows[ROWS];
+    (void)make_rows(0.02, rows);
+    struct model_fit first = fit_rows(&pooled_kind, rows, ROWS);
+    rows[ROWS - 1].duration_s *= 1 + 1e-12;
+    keep_theta(first.theta, rows);
+    cr_expect_not(fit_rows(&pooled_kind, rows, ROWS).theta->kept, "another duration");
+    (void)make_rows(0.02, rows);
+    rows[3].weight = 0.5;
+    keep_theta(first.theta, rows);
+    cr_expect_not(fit_rows(&pooled_kind, rows, ROWS).theta->kept, "another weight");
+    (void)make_rows(0.02, rows);
+    for (int which = 0; which < 3; which++) {
+        struct process_theta broken = *first.theta;
+        broken.n -= which == 0;
+        broken.at[1] = which == 1 ? (double)NAN : which == 2 ? -1 : broken.at[1];
+        keep_theta(&broken, rows);
+        struct model_fit again = fit_rows(&pooled_kind, rows, ROWS);
+        cr_expect(!again.theta->kept && same_knots(&again, &first));
+    }
 }
