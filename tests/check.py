@@ -468,7 +468,7 @@ def part_load():
 
 
 def part_load_all():
-    """the same for as long as its bounds on time need, and the goals under overload"""
+    """`load` for as long as its bounds on time need, and the goals under overload"""
     counts = pytest(HOSTILE_FILES, "release", PROVISOR_LOAD_SECONDS=20)
     result = run([PYTHON, "-B", ROOT / "tests" / "bench" / "bench_overload.py", 10], env=environment(PROVISOR_BUILD=directory_of("release")))
     say(result.stdout[-6000:])

@@ -148,7 +148,8 @@ static void write_warnings(struct writer *w, const struct codec_experiments *exp
     struct findings warnings = {.arena = w->arena};
     if (experiments->no_model != NULL)
         (void)finding_add(&warnings, "no_model",
-                          "No model is followed, but what is assumed before there is one: %s",
+                          "No model says how times go on beyond the runs; a general law is "
+                          "assumed: %s",
                           experiments->no_model);
     if (!isnan(question->executor_s_max) && isnan(plan->cheapest_s)) {
         (void)finding_add(
