@@ -35,7 +35,7 @@ typedef enum pv_code (*http_handler)(void *context,
  * Each step is a handler as above, and run again by itself, with the state as it left it: what it
  * finds there is what the steps before made, or what its own earlier try did.
  */
-enum { HTTP_STEPS_MAX = 11 };
+enum { HTTP_STEPS_MAX = 8 };
 
 struct http_step {
     enum http_place place;

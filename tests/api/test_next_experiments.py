@@ -194,7 +194,7 @@ def test_what_runs_take_is_what_advice_predicts(client, name):
             made = -(-n // (2 * m)) * 1.6
             client.post("/v1/applications/%s/runs" % name, {"problem_size": n, "executors": m, "cores_per_executor": 2, "succeeded": True,
                                                             "duration_s": made, "stages": stages(n)}, 201)
-    items = [item for n in (40, 80) for item in ask(client, name, count=20, problem_sizes=n)["items"]]
+    items = [item for n in (40, 80) for item in ask(client, name, count=20, problem_size=n, problem_sizes=n)["items"]]
     assert {i["problem_size"] for i in items} == {40, 80}
     kinds = set()
     for item in items:
@@ -210,7 +210,7 @@ def test_what_runs_take_is_what_advice_predicts(client, name):
     assert one["asked"]["interval_s"] == pytest.approx(advice["recommendation"]["interval_s"])
 
 
-def test_sizes_beyond_those_predicted_lie_between_their_neighbours(client, name):
+def test_other_sizes_go_on_from_the_size_asked_about(client, name):
     fill(client, name, ernest, SMALL)
     got = ask(client, name, problem_sizes=",".join(str(n) for n in range(8, 48)), problem_size=16, executors=4, min_executors=4,
               max_executors=4, count=20, criterion="cheapest")

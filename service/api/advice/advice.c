@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/advice/advice_copies.h"
-#include "api/advice/experiment_times.h"
+#include "api/models/experiments.h"
 #include "api/routes.h"
 #include "api/shared/list.h"
 #include "api/shared/query.h"
@@ -67,7 +67,6 @@ struct advice_build {
     struct advice_prediction prediction;
     struct advice_runs runs;
     struct api_experiments experiments;
-    struct experiment_times times; /* of them */
     bool has_experiments;
     struct advice_answer answer;
     struct advice_copies copies;
@@ -121,11 +120,10 @@ static enum pv_code load_experiments(struct api *api,
     return PV_OK;
 }
 
-/* Which runs may be made, once it is known what is recommended. */
-static enum pv_code weigh_experiments(struct api *api,
-                                      struct http_request *request,
-                                      struct advice_build *build,
-                                      struct pv_error *err)
+static enum pv_code choose_experiments(struct api *api,
+                                       struct http_request *request,
+                                       struct advice_build *build,
+                                       struct pv_error *err)
 {
     const struct advise_goal *goal = &build->question.goal;
     struct api_experiments *experiments = &build->experiments;
@@ -139,7 +137,11 @@ static enum pv_code weigh_experiments(struct api *api,
         experiments->bounds.max_executors = goal->max_executors;
     experiments->question.confidence = goal->confidence;
     experiments->price_per_executor_hour = goal->price_per_executor_hour;
-    return api_experiments_region(request->arena, experiments, err);
+    PV_TRY(api_experiments_region(request->arena, experiments, err));
+    PV_TRY(api_experiments_predicted(&build->prediction.item->prediction.curve, request->arena,
+                                     experiments, err));
+    build->has_experiments = true;
+    return api_experiments_choose(request->arena, experiments, err);
 }
 
 static enum pv_code compute(struct api *api,
@@ -160,6 +162,8 @@ static enum pv_code compute(struct api *api,
         advice_answer(&known, &limits, request->arena, &scratch, &build->answer, err);
     arena_fini(&scratch);
     PV_TRY(code);
+    if (wants(build, ADVICE_NEXT_EXPERIMENTS))
+        PV_TRY(choose_experiments(api, request, build, err));
     return wants(build, ADVICE_COPY_PLAN)
                ? advice_copies_pose(api, request, &build->question, &build->runs, &build->answer,
                                     &build->copies, err)
@@ -364,46 +368,6 @@ static enum pv_code advice_create_compute(void *context,
     return compute(context, request, build, err);
 }
 
-static enum pv_code advice_create_weigh_experiments(void *context,
-                                                    struct http_request *request,
-                                                    struct http_response *response,
-                                                    struct pv_error *err)
-{
-    struct advice_build *build = request->state;
-    (void)response;
-    return wants(build, ADVICE_NEXT_EXPERIMENTS) ? weigh_experiments(context, request, build, err)
-                                                 : PV_OK;
-}
-
-static enum pv_code advice_create_time_experiments(void *context,
-                                                   struct http_request *request,
-                                                   struct http_response *response,
-                                                   struct pv_error *err)
-{
-    struct advice_build *build = request->state;
-    (void)response;
-    return wants(build, ADVICE_NEXT_EXPERIMENTS)
-               ? experiment_times_predict(context, request, &build->question,
-                                          &build->prediction.item->prediction, &build->experiments,
-                                          &build->times, err)
-               : PV_OK;
-}
-
-static enum pv_code advice_create_choose_experiments(void *context,
-                                                     struct http_request *request,
-                                                     struct http_response *response,
-                                                     struct pv_error *err)
-{
-    struct advice_build *build = request->state;
-    (void)context;
-    (void)response;
-    if (!wants(build, ADVICE_NEXT_EXPERIMENTS))
-        return PV_OK;
-    PV_TRY(http_move(request, HTTP_COMPUTE));
-    build->has_experiments = true;
-    return api_experiments_choose(request->arena, &build->experiments, err);
-}
-
 static enum pv_code advice_create_load_clusters(void *context,
                                                 struct http_request *request,
                                                 struct http_response *response,
@@ -466,7 +430,6 @@ static void advice_create_end(void *state)
 {
     struct advice_build *build = state;
     advice_prediction_end(&build->prediction);
-    experiment_times_end(&build->times);
 }
 
 const struct http_call advice_create = {
@@ -476,9 +439,6 @@ const struct http_call advice_create = {
               {HTTP_ANYWHERE, advice_create_predict},
               {HTTP_ANYWHERE, advice_create_load_runs},
               {HTTP_ANYWHERE, advice_create_compute},
-              {HTTP_ANYWHERE, advice_create_weigh_experiments},
-              {HTTP_ANYWHERE, advice_create_time_experiments},
-              {HTTP_ANYWHERE, advice_create_choose_experiments},
               {HTTP_ANYWHERE, advice_create_load_clusters},
               {HTTP_ANYWHERE, advice_create_plan},
               {HTTP_ANYWHERE, advice_create_answer}},

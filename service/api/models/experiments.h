@@ -3,6 +3,7 @@
 
 #include "api/models/application_models.h"
 #include "codec/models/experiments.h"
+#include "core/advice/curve.h"
 #include "core/scaling/model/observation.h"
 
 /* What next-experiments and advice have in common: a history, its model, the runs to make next. */
@@ -47,6 +48,12 @@ enum pv_code api_experiments_weigh(struct http_request *request,
 enum pv_code api_experiments_region(struct arena *arena,
                                     struct api_experiments *asked,
                                     struct pv_error *err) PV_MUSTCHECK;
+
+/* Times by a curve of region.problem_size, which is copied. */
+enum pv_code api_experiments_predicted(const struct curve *curve,
+                                       struct arena *arena,
+                                       struct api_experiments *asked,
+                                       struct pv_error *err) PV_MUSTCHECK;
 
 /* Choose within the region, with times by asked->question.predicted. `asked` must not move
  * afterwards. */

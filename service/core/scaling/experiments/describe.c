@@ -277,6 +277,16 @@ static void take_predicted_interval(const struct experiments_state *state,
     }
 }
 
+/* A run that comes out as expected narrows an interval; a fit that becomes wider by it, where it
+ * rests on next to nothing, says no more than that it does not know. */
+static void keep_within(struct experiments_plan *plan)
+{
+    if (isnan(plan->interval_s[0]) || isnan(plan->interval_s[1]))
+        return;
+    plan->expected_interval_s[0] = fmax(plan->expected_interval_s[0], plan->interval_s[0]);
+    plan->expected_interval_s[1] = fmin(plan->expected_interval_s[1], plan->interval_s[1]);
+}
+
 /* --- items --- */
 
 static struct experiment describe_item(const struct experiments_state *state,
@@ -358,6 +368,7 @@ enum pv_code experiments_describe(struct experiments_state *state,
     if (state->times_known && state->n_candidates > 0)
         made.cheapest_s = state->candidates[0].executor_s;
     take_predicted_interval(state, &made);
+    keep_within(&made);
     *plan = made;
     return PV_OK;
 }

@@ -90,9 +90,8 @@ static bool look_at(struct experiments_state *state,
         return false;
     double by_law_s = effects_time(&state->effects.law, at->problem_size, at->executors);
     candidate->noise = noise_at(state->model, by_law_s);
-    candidate->time_s =
-        by_law_s * predicted_times_factor(&state->question->predicted, &state->effects.law,
-                                          at->problem_size, at->executors);
+    candidate->time_s = by_law_s * predicted_times_factor(&state->question->predicted,
+                                                          &state->effects.law, at->executors);
     candidate->executor_s = candidate->time_s * at->executors;
     return true;
 }

@@ -24,65 +24,53 @@ TestSuite(predicted_times, .init = setup, .fini = teardown, .timeout = 60);
 
 static const struct effects_law law = {.fixed = 2, .unit_s = 10}; /* 10 (2 + N/m) */
 
-static const double sizes[] = {16, 64};
-static const double small_counts[] = {1, 4, 16}, small_s[] = {360, 90, 20};
-static const double large_counts[] = {2, 8}, large_s[] = {170, 50};
-static const struct predicted_curve curves[] = {{small_counts, small_s, 3},
-                                                {large_counts, large_s, 2}};
+static const double counts[] = {1, 4, 16}, predicted_s[] = {360, 90, 20};
 static const struct predicted_times times = {
-    .problem_sizes = sizes, .curves = curves, .n = 2, .interval_s = {(double)NAN, (double)NAN}};
+    16, counts, predicted_s, 3, {(double)NAN, (double)NAN}};
 
 static double time_at(double problem_size, double executors)
 {
     return effects_time(&law, problem_size, executors) *
-           predicted_times_factor(&times, &law, problem_size, executors);
+           predicted_times_factor(&times, &law, executors);
 }
 
 Test(predicted_times, are_exact_where_there_is_a_prediction)
 {
     for (size_t i = 0; i < 3; i++)
-        cr_expect_float_eq(time_at(16, small_counts[i]), small_s[i], 1e-9);
-    for (size_t i = 0; i < 2; i++)
-        cr_expect_float_eq(time_at(64, large_counts[i]), large_s[i], 1e-9);
+        cr_expect_float_eq(time_at(16, counts[i]), predicted_s[i], 1e-9);
 }
 
 /* Halfway between 1 and 4 executors the factor is the geometric mean of theirs. */
-Test(predicted_times, follow_the_law_between_predictions)
+Test(predicted_times, follow_the_law_between_counts)
 {
     double by_law = 10 * (2 + 16.0 / 2);
-    double factor = sqrt(360 / 180.0 * 90 / 60.0);
-    cr_expect_float_eq(time_at(16, 2), by_law * factor, 1e-9);
-    /* Halfway between the sizes, at a count of the one and between two of the other. */
-    double at_16 = 90 / 60.0;
-    double at_64 = sqrt(170 / 340.0 * 50 / 100.0);
-    cr_expect_float_eq(time_at(32, 4), 10 * (2 + 32.0 / 4) * sqrt(at_16 * at_64), 1e-9);
+    cr_expect_float_eq(time_at(16, 2), by_law * sqrt(360 / 180.0 * 90 / 60.0), 1e-9);
 }
 
-Test(predicted_times, go_on_as_the_law_beyond_predictions)
+Test(predicted_times, go_on_as_the_law_beyond_the_prediction)
 {
     cr_expect_float_eq(time_at(16, 32), 10 * (2 + 16.0 / 32) * 20 / 30.0, 1e-9);
-    cr_expect_float_eq(time_at(256, 2), 10 * (2 + 256.0 / 2) * 170 / 340.0, 1e-9);
+    cr_expect_float_eq(time_at(16, 0.5), 10 * (2 + 16.0 / 0.5) * 2, 1e-9);
+    cr_expect_float_eq(time_at(256, 4), 10 * (2 + 256.0 / 4) * 90 / 60.0, 1e-9);
     cr_expect_float_eq(time_at(4, 1), 10 * (2 + 4.0) * 2, 1e-9);
 }
 
 Test(predicted_times, change_nothing_where_there_are_none)
 {
     const struct predicted_times none = {.n = 0};
-    cr_expect_eq(predicted_times_factor(&none, &law, 16, 4), 1);
+    cr_expect_eq(predicted_times_factor(&none, &law, 4), 1);
 }
 
 /* By the law that the runs show, one executor takes 180 s. */
 Test(predicted_times, decide_what_experiments_cost)
 {
-    const double one_size[] = {16};
-    const double counts[] = {1, 2, 4, 8};
-    const double predicted_s[] = {400, 150, 70, 30};
-    const struct predicted_curve curve = {counts, predicted_s, 4};
+    const double all_counts[] = {1, 2, 4, 8};
+    const double all_s[] = {400, 150, 70, 30};
     const struct observation rows[] = {model_seen(16, 4, 60, (double)NAN),
                                        model_seen(16, 8, 40, (double)NAN)};
     struct effects_point allowed[4];
     for (size_t i = 0; i < 4; i++)
-        allowed[i] = (struct effects_point){16, counts[i]};
+        allowed[i] = (struct effects_point){16, all_counts[i]};
     struct experiments_question question = {.allowed = allowed,
                                             .n_allowed = 4,
                                             .asked = allowed,
@@ -92,7 +80,7 @@ Test(predicted_times, decide_what_experiments_cost)
                                             .confidence = 0.9,
                                             .executor_s_max = (double)NAN,
                                             .doubt = EFFECTS_DOUBT,
-                                            .predicted = {one_size, &curve, 1, {300, 500}}};
+                                            .predicted = {16, all_counts, all_s, 4, {300, 500}}};
     struct experiments_plan plan;
     struct pv_error err = {0};
     cr_assert_eq(experiments_choose(rows, 2, NULL, &question, &arena, &plan, &err), PV_OK);
@@ -117,10 +105,8 @@ Test(predicted_times, decide_what_experiments_cost)
 /* A profile without a measured duration has no unit but the prediction's. */
 Test(predicted_times, give_times_where_there_is_no_run)
 {
-    const double one_size[] = {16};
-    const double counts[] = {1, 2};
-    const double predicted_s[] = {400, 150};
-    const struct predicted_curve curve = {counts, predicted_s, 2};
+    const double two_counts[] = {1, 2};
+    const double two_s[] = {400, 150};
     const struct effects_point allowed[] = {{16, 1}, {16, 2}};
     const struct experiments_question question = {
         .allowed = allowed,
@@ -132,7 +118,7 @@ Test(predicted_times, give_times_where_there_is_no_run)
         .confidence = 0.9,
         .executor_s_max = (double)NAN,
         .doubt = EFFECTS_DOUBT,
-        .predicted = {one_size, &curve, 1, {(double)NAN, (double)NAN}}};
+        .predicted = {16, two_counts, two_s, 2, {(double)NAN, (double)NAN}}};
     struct experiments_plan plan;
     struct pv_error err = {0};
     cr_assert_eq(experiments_choose(NULL, 0, NULL, &question, &arena, &plan, &err), PV_OK);
