@@ -171,8 +171,9 @@ static void print_board(const char *protocol, const char *application)
     for (size_t p = 0; p < PLACES; p++) {
         for (size_t l = 0; l < LEVELS; l++)
             print_coverage("place", protocol, application, place_names[p], l, &board.places[p][l]);
-        print_reliabilities("reliability", protocol, application, p, board.reliabilities[p]);
-        print_reliabilities("foreseen", protocol, application, p, board.foreseen[p]);
+        print_reliabilities("reliability", protocol, application, (enum place)p,
+                            board.reliabilities[p]);
+        print_reliabilities("foreseen", protocol, application, (enum place)p, board.foreseen[p]);
     }
 }
 
