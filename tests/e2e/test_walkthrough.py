@@ -92,8 +92,11 @@ def replies_of_last_import(output):
 
 
 def check_pictures(folder):
-    """The pictures of the documents say what this service draws of the sample."""
-    words = re.compile(r"<text[^>]*>([^<]*)</text>")
+    """The pictures of the documents say what this service draws of the sample; a model learns from what is known of the team's
+    other applications when it is fitted, so figures may differ a little."""
+    words, number = re.compile(r"<text[^>]*>([^<]*)</text>"), re.compile(r"\d+(?:\.\d+)?")
     for name in ("speedup.svg", "fit.svg"):
-        drawn, shown = (words.findall((place / name).read_text()) for place in (folder, ROOT / "docs" / "pictures"))
-        assert drawn == shown, "docs/pictures/%s is stale: docs/tour.md says how to draw it" % name
+        drawn, shown = ("\n".join(words.findall((place / name).read_text())) for place in (folder, ROOT / "docs" / "pictures"))
+        stale = "docs/pictures/%s is stale: docs/tour.md says how to draw it" % name
+        assert number.sub("#", drawn) == number.sub("#", shown), stale
+        assert [float(n) for n in number.findall(drawn)] == pytest.approx([float(n) for n in number.findall(shown)], rel=0.1), stale
