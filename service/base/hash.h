@@ -21,6 +21,14 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
     return hash;
 }
 
+/* The same on machines of either byte order. */
+static inline uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    for (unsigned bit = 0; bit < 64; bit += 8)
+        hash = (hash ^ (number >> bit & 255)) * UINT64_C(1099511628211);
+    return hash;
+}
+
 /* Its NUL included, so that "ab" and "c" are not "a" and "bc". */
 static inline uint64_t hash_text(uint64_t hash, const char *text)
 {

@@ -33,3 +33,10 @@ Test(hash, similar_ids_are_spread_over_buckets)
     for (size_t i = 0; i < BUCKETS; i++)
         cr_assert(n[i] > 0 && n[i] < 4 * IDS / BUCKETS, "%zu in bucket %zu", n[i], i);
 }
+
+Test(hash, a_number_is_its_eight_bytes_the_least_first)
+{
+    const unsigned char bytes[] = {0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11};
+    cr_assert_eq(hash_number(HASH_START, UINT64_C(0x1122334455667788)),
+                 hash_bytes(HASH_START, bytes, sizeof bytes));
+}

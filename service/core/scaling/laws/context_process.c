@@ -493,15 +493,21 @@ static enum pv_code keep_nearest(const struct process_shape *shape,
 
 static uint64_t hash_doubles(uint64_t hash, const double values[], size_t n)
 {
-    return hash_bytes(hash, values, n * sizeof *values);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        hash = hash_number(hash, bits);
+    }
+    return hash;
 }
 
 /* Of what the search depends on: the cells in their order, and which members they have. */
 static uint64_t digest_cells(const struct process_shape *shape, const struct gathering *all)
 {
-    const double sizes[] = {(double)all->n, (double)shape->n_numbers, (double)shape->n_words,
-                            (double)shape->means};
-    uint64_t hash = hash_doubles(HASH_START, sizes, sizeof sizes / sizeof *sizes);
+    const size_t sizes[] = {all->n, shape->n_numbers, shape->n_words, shape->means};
+    uint64_t hash = HASH_START;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        hash = hash_number(hash, sizes[i]);
     for (size_t i = 0; i < all->n; i++) {
         const struct process_cell *cell = &all->cells[i];
         const double values[] = {cell->place.log_m, cell->place.log_size, cell->mean, cell->weight};
