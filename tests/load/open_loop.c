@@ -3,13 +3,12 @@
  * at a given rate), whether or not earlier ones were answered, as many independent clients would.
  * A request's latency counts from the instant it was due, so a service that stalls cannot hide it.
  *
- *   open_loop PORT RATE SECONDS CONNECTIONS FILE
+ *   open_loop PORT RATE SECONDS CONNECTIONS FILE [TICK_US]
  *
  * FILE holds the request as it goes over the wire. Prints one line of JSON: for each status (0: no
  * answer) how many there were, how many of them while requests still came, and the median, 99th
- * percentile and maximum of their latency in ms. Requests are sent and answers read at ticks of half
- * a millisecond; what that adds counts as latency. A request that finds no free connection waits for
- * one.
+ * percentile and maximum of their latency in ms. A request that finds no free connection waits for
+ * one. With TICK_US requests are sent and answers read that often only; the wait counts as latency.
  */
 #define _GNU_SOURCE /* strcasestr */
 #include <arpa/inet.h>
@@ -27,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEAD_MAX = 8192, STATUS_MAX = 600, GRACE_S = 20, TICK_NS = 500000 };
+enum { HEAD_MAX = 8192, STATUS_MAX = 600, GRACE_S = 20 };
 
 struct client {
     int fd; /* -1: not connected */
@@ -60,6 +59,7 @@ static struct answers answers[STATUS_MAX];
 static size_t outstanding;
 static int poller;
 static bool sending = true;
+static uint64_t tick_ns; /* 0: none */
 
 static void fail(const char *what)
 {
@@ -233,21 +233,40 @@ static void handle(const struct epoll_event *event)
         receive(i);
 }
 
+static void poll_until(uint64_t until_ns)
+{
+    struct epoll_event events[256];
+    uint64_t now = now_ns();
+    uint64_t rest_ns = until_ns <= now ? 0 : until_ns - now;
+    struct timespec rest = {(time_t)(rest_ns / 1000000000u), (long)(rest_ns % 1000000000u)};
+    int n = epoll_pwait2(poller, events, 256, &rest, NULL);
+    for (int i = 0; i < n; i++)
+        handle(&events[i]);
+}
+
 /*
- * Sleeps to the first tick after an instant. Not woken by each answer: what it takes of a processor to
- * wake a client that has a machine of its own is no cost of the service, as is not what a network card
- * saves that reports packets some at a time.
+ * Sleeps to the first tick after an instant, and is not woken by answers: clients on machines of their
+ * own would take nothing of the service's processors to wake up.
  */
 static void poll_after(uint64_t until_ns)
 {
-    struct epoll_event events[256];
-    until_ns = (until_ns / TICK_NS + 1) * TICK_NS;
+    until_ns = (until_ns / tick_ns + 1) * tick_ns;
     struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         ;
-    int n = epoll_wait(poller, events, 256, 0);
-    for (int i = 0; i < n; i++)
-        handle(&events[i]);
+    poll_until(0);
+}
+
+static void wait_until_due(uint64_t due_ns)
+{
+    if (tick_ns == 0) {
+        do
+            poll_until(due_ns);
+        while (now_ns() < due_ns);
+        return;
+    }
+    while (now_ns() < due_ns)
+        poll_after(due_ns);
 }
 
 static void arrive(uint64_t due_ns)
@@ -323,8 +342,8 @@ static void open_clients(size_t n)
 
 int main(int argc, char *argv[])
 {
-    if (argc != 6) {
-        fprintf(stderr, "usage: open_loop PORT RATE SECONDS CONNECTIONS FILE\n");
+    if (argc != 6 && argc != 7) {
+        fprintf(stderr, "usage: open_loop PORT RATE SECONDS CONNECTIONS FILE [TICK_US]\n");
         return 2;
     }
     address.sin_family = AF_INET;
@@ -337,20 +356,20 @@ int main(int argc, char *argv[])
     }
     double rate = strtod(argv[2], NULL);
     double seconds = strtod(argv[3], NULL);
+    tick_ns = argc == 7 ? strtoull(argv[6], NULL, 10) * 1000u : 0;
     poller = epoll_create1(0);
     open_clients(strtoul(argv[4], NULL, 10));
     read_request(argv[5]);
     uint64_t begin_ns = now_ns();
     for (double at = draw_gap_s(rate); at < seconds; at += draw_gap_s(rate)) {
         uint64_t due_ns = begin_ns + (uint64_t)(at * 1e9);
-        while (now_ns() < due_ns)
-            poll_after(due_ns);
+        wait_until_due(due_ns);
         arrive(due_ns);
     }
     sending = false;
     uint64_t last_ns = now_ns() + GRACE_S * UINT64_C(1000000000);
     while (outstanding > 0 && now_ns() < last_ns)
-        poll_after(now_ns());
+        poll_until(last_ns);
     for (size_t i = 0; i < n_clients; i++)
         if (clients[i].busy)
             record(0, clients[i].due_ns);

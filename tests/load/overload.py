@@ -9,6 +9,7 @@ import tempfile
 from patience import BUILD
 
 OPEN_LOOP = BUILD / "tests" / "load" / "open_loop"
+TICK_US = 500  # how often the generator sends and reads: woken by each answer, it takes of the service's cores
 
 
 def come_first():
@@ -38,7 +39,7 @@ class Load:
     def run(self, rate, seconds):
         """{status: {"n", "in_time", "p50_ms", "p99_ms", "max_ms"}}; 0: no answer; in_time: while requests came."""
         before_s = processor_s()
-        out = subprocess.run([str(w) for w in (OPEN_LOOP, self.port, rate, seconds, self.connections, self.file.name)],
+        out = subprocess.run([str(w) for w in (OPEN_LOOP, self.port, rate, seconds, self.connections, self.file.name, TICK_US)],
                              check=True, stdout=subprocess.PIPE, text=True, preexec_fn=come_first).stdout
         self.processor_s = processor_s() - before_s
         return {int(status): of for status, of in json.loads(out).items()}

@@ -277,8 +277,8 @@ static void take_predicted_interval(const struct experiments_state *state,
     }
 }
 
-/* A run that comes out as expected narrows an interval; a fit that becomes wider by it, where it
- * rests on next to nothing, says no more than that it does not know. */
+/* A run that comes out as expected narrows an interval. Where a fit has hardly any runs the computed
+ * interval may widen all the same: then the present one stays. */
 static void keep_within(struct experiments_plan *plan)
 {
     if (isnan(plan->interval_s[0]) || isnan(plan->interval_s[1]))
