@@ -107,7 +107,7 @@ struct exchange {
     uint64_t started_ns;
     unsigned status; /* answered */
     size_t sent_bytes;
-    struct exchange *next_orphan;
+    struct exchange *next_ended; /* of the orphans or the spare ones */
 };
 
 /* NULL: memory is exhausted. */
@@ -116,6 +116,9 @@ exchange_create(struct http_server *server, struct client *client, const char *u
 
 /* on_io: on an io worker, where end() of an open stream may be called; else one does it. */
 void exchange_release(struct exchange *x, bool on_io);
+
+/* Those kept for requests to come; when none can come any more. */
+void exchange_free_spare(struct http_server *server);
 
 /* Ask io workers again to end the streams that a full queue left over. */
 void exchange_retry_orphans(struct http_server *server);

@@ -6,13 +6,13 @@
 
 static bool is_token(const char *text)
 {
-    static const char marks[] = "!#$%&'*+-.^_`|~";
+    static const char marks[] = "!#$%&'*+.^_`|~";
     if (*text == '\0')
         return false;
     for (; *text != '\0'; text++) {
         char c = *text;
         bool good = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                    strchr(marks, c) != NULL;
+                    c == '-' || strchr(marks, c) != NULL;
         if (!good)
             return false;
     }
@@ -53,17 +53,34 @@ static enum pv_code check_syntax(const struct http_header headers[],
 }
 
 /* These say where a request goes, ends and who sends it: two of them are two opinions. */
-static enum pv_code check_single(const struct http_header headers[], size_t n, struct pv_error *err)
+enum single { HOST, CONTENT_LENGTH, TRANSFER_ENCODING, EXPECT, CONTENT_TYPE, AUTHORIZATION };
+static const char *const single_names[] = {
+    [HOST] = "Host",
+    [CONTENT_LENGTH] = "Content-Length",
+    [TRANSFER_ENCODING] = "Transfer-Encoding",
+    [EXPECT] = "Expect",
+    [CONTENT_TYPE] = "Content-Type",
+    [AUTHORIZATION] = "Authorization",
+};
+enum { N_SINGLE = sizeof single_names / sizeof *single_names };
+
+/* The value of each, or NULL. */
+static enum pv_code find_single(const struct http_header headers[],
+                                size_t n,
+                                const char *values[N_SINGLE],
+                                struct pv_error *err)
 {
-    static const char *const single[] = {"Host",   "Content-Length", "Transfer-Encoding",
-                                         "Expect", "Content-Type",   "Authorization"};
-    for (size_t s = 0; s < sizeof single / sizeof *single; s++) {
-        size_t seen = 0;
-        for (size_t i = 0; i < n; i++)
-            seen += strcasecmp(headers[i].name, single[s]) == 0;
-        if (seen > 1)
-            return fields_refuse(err, PV_E_SYNTAX, single[s], "repeated",
-                                 "this header field may be sent only once");
+    for (size_t s = 0; s < N_SINGLE; s++) {
+        values[s] = NULL;
+        for (size_t i = 0; i < n; i++) {
+            bool initial = ((headers[i].name[0] ^ single_names[s][0]) & ~('a' ^ 'A')) == 0;
+            if (!initial || strcasecmp(headers[i].name, single_names[s]) != 0)
+                continue;
+            if (values[s] != NULL)
+                return fields_refuse(err, PV_E_SYNTAX, single_names[s], "repeated",
+                                     "this header field may be sent only once");
+            values[s] = headers[i].value;
+        }
     }
     return PV_OK;
 }
@@ -101,14 +118,6 @@ static bool is_host(const char *text)
     return *port == '\0' || (*port == ':' && port[1 + strspn(port + 1, "0123456789")] == '\0');
 }
 
-static const char *fields_value_of(const struct http_header headers[], size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcasecmp(headers[i].name, name) == 0)
-            return headers[i].value;
-    return NULL;
-}
-
 static bool read_length(const char *text, uint64_t *length)
 {
     uint64_t value = 0;
@@ -133,15 +142,16 @@ enum pv_code http_fields_check(const struct http_header headers[],
 {
     *framing = (struct http_framing){0};
     enum pv_code code = check_syntax(headers, size, n, err);
+    const char *values[N_SINGLE];
     if (code == PV_OK)
-        code = check_single(headers, n, err);
+        code = find_single(headers, n, values, err);
     if (code != PV_OK)
         return code;
 
-    const char *length = fields_value_of(headers, n, "Content-Length");
-    const char *coding = fields_value_of(headers, n, "Transfer-Encoding");
-    const char *expect = fields_value_of(headers, n, "Expect");
-    const char *host = fields_value_of(headers, n, "Host");
+    const char *length = values[CONTENT_LENGTH];
+    const char *coding = values[TRANSFER_ENCODING];
+    const char *expect = values[EXPECT];
+    const char *host = values[HOST];
     if (host != NULL && !is_host(host))
         return fields_refuse(err, PV_E_SYNTAX, "Host", "malformed",
                              "Host must be a host name or address, and a port where there is one");

@@ -1,9 +1,9 @@
 #include "http/exchange.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "http/trace.h"
 #include "log/log.h"
 #include "threads/clock.h"
 
@@ -29,11 +29,10 @@ static bool has_header(const struct http_response *response, const char *name)
 /* The trace goes on with our own span. */
 static void add_trace(struct MHD_Response *reply, struct exchange *x)
 {
-    char text[64];
+    char text[HTTP_TRACEPARENT];
     if (x->request.trace_id[0] == '\0')
         return;
-    (void)snprintf(text, sizeof text, "00-%s-%s-%02x", x->request.trace_id, x->request.span_id,
-                   (unsigned)x->trace_flags);
+    http_trace_format(x->request.trace_id, x->request.span_id, x->trace_flags, text);
     (void)reply_add(reply, x, "traceparent", text);
 }
 

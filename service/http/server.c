@@ -90,6 +90,7 @@ enum pv_code http_server_open(const struct http_server_options *options,
     s->health.for_health = true;
     s->silence[0] = s->silence[1] = -1;
     (void)pthread_mutex_init(&s->clients_lock, NULL);
+    (void)pthread_mutex_init(&s->spare_lock, NULL);
     (void)pthread_mutex_init(&s->sweeper_lock, NULL);
     (void)cond_init(&s->sweeper_wanted);
     arena_init(&s->metrics_arena, 0);
@@ -165,7 +166,7 @@ static void end_orphans(struct http_server *server)
 {
     while (server->orphans != NULL) {
         struct exchange *x = server->orphans;
-        server->orphans = x->next_orphan;
+        server->orphans = x->next_ended;
         exchange_release(x, true);
     }
 }
@@ -193,11 +194,13 @@ void http_server_close(struct http_server *server)
     workers_destroy(server->exposition);
     arena_fini(&server->metrics_arena);
     end_orphans(server);
+    exchange_free_spare(server);
     token_cache_destroy(server->tokens);
     http_costs_fini(&server->costs);
     http_metrics_fini(&server->metrics);
     http_router_fini(&server->router);
     (void)pthread_mutex_destroy(&server->clients_lock);
+    (void)pthread_mutex_destroy(&server->spare_lock);
     (void)pthread_mutex_destroy(&server->sweeper_lock);
     (void)pthread_cond_destroy(&server->sweeper_wanted);
     free(server);

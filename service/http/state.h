@@ -110,6 +110,10 @@ struct http_server {
     struct client *clients;
     struct exchange *orphans; /* streams whose end() found the queue full; under clients_lock */
 
+    pthread_mutex_t spare_lock;
+    struct exchange *spare; /* ended, for requests to come */
+    size_t n_spare;
+
     pthread_t sweeper;
     bool sweeping;
     pthread_mutex_t sweeper_lock;

@@ -62,6 +62,17 @@ void http_trace_hex(const uint8_t *bytes, unsigned n, char *out)
     *out = '\0';
 }
 
+void http_trace_format(const char *trace_id, const char *span_id, uint8_t flags, char *out)
+{
+    out[0] = out[1] = '0';
+    out[TRACE_AT - 1] = '-';
+    memcpy(out + TRACE_AT, trace_id, 32);
+    out[PARENT_AT - 1] = '-';
+    memcpy(out + PARENT_AT, span_id, 16);
+    out[FLAGS_AT - 1] = '-';
+    http_trace_hex(&flags, 1, out + FLAGS_AT);
+}
+
 bool http_request_id_is_valid(const char *text)
 {
     size_t n = strnlen(text, 129);

@@ -21,6 +21,11 @@ bool http_trace_parse(const char *traceparent, struct http_trace *trace);
 /* n random bytes as 2 n lower-case hex digits and a NUL. */
 void http_trace_hex(const uint8_t *bytes, unsigned n, char *out);
 
+enum { HTTP_TRACEPARENT = 56 };
+
+/* The header field's value of version 00: 55 characters and a NUL at out. */
+void http_trace_format(const char *trace_id, const char *span_id, uint8_t flags, char *out);
+
 /* A request id from outside is taken over only if it is [A-Za-z0-9._-]{1,128}. */
 bool http_request_id_is_valid(const char *text);
 

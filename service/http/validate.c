@@ -1,6 +1,5 @@
 #include "http/validate.h"
 
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -71,7 +70,7 @@ void validate_identity(struct exchange *x)
         clock_uuid7(request->request_id);
 
     uint8_t random[24];
-    randombytes_buf(random, sizeof random);
+    clock_random(random, sizeof random);
     http_trace_hex(random, 8, request->span_id);
     const char *parent = http_header(request, "traceparent");
     struct http_trace trace;

@@ -323,13 +323,28 @@ static const char *read_byte(struct http_wire *wire, char c)
     return NULL;
 }
 
-/* Bytes that are nobody's business here: how many of the n. */
+/* What goes on with a value or target that nobody looks at: most of a header. */
+static size_t skip_text(enum state state, const char *bytes, size_t n)
+{
+    enum { ENDS_VALUE = 1, ENDS_TARGET = 2 };
+    static const uint8_t ends[256] = {
+        ['\0'] = ENDS_VALUE | ENDS_TARGET,
+        ['\r'] = ENDS_VALUE | ENDS_TARGET,
+        ['\n'] = ENDS_VALUE | ENDS_TARGET,
+        [' '] = ENDS_TARGET,
+        ['\t'] = ENDS_TARGET,
+        ['?'] = ENDS_TARGET,
+        ['&'] = ENDS_TARGET,
+    };
+    uint8_t end = state == IN_VALUE ? ENDS_VALUE : ENDS_TARGET;
+    size_t i = 0;
+    while (i < n && (ends[(unsigned char)bytes[i]] & end) == 0)
+        i++;
+    return i;
+}
+
 static size_t skip_body(struct http_wire *wire, size_t n)
 {
-    if (wire->state == GIVEN_UP)
-        return n;
-    if (wire->state != IN_BODY && wire->state != IN_CHUNK)
-        return 0;
     size_t skipped = wire->left < n ? (size_t)wire->left : n;
     wire->left -= skipped;
     if (wire->left == 0 && wire->state == IN_CHUNK)
@@ -339,12 +354,30 @@ static size_t skip_body(struct http_wire *wire, size_t n)
     return skipped;
 }
 
+/* Bytes that are nobody's business here: how many of the n at the start. */
+static size_t skip(struct http_wire *wire, const char *bytes, size_t n)
+{
+    switch ((enum state)wire->state) {
+    case GIVEN_UP:
+        return n;
+    case IN_BODY:
+    case IN_CHUNK:
+        return skip_body(wire, n);
+    case IN_TARGET:
+        return wire->word_n > 0 ? skip_text(IN_TARGET, bytes, n) : 0;
+    case IN_VALUE:
+        return wire->field == FIELD_OTHER ? skip_text(IN_VALUE, bytes, n) : 0;
+    default:
+        return 0;
+    }
+}
+
 const char *http_wire_read(struct http_wire *wire, const char *bytes, size_t n, size_t *good)
 {
     uint64_t message = wire->message;
     *good = 0;
     for (size_t i = 0; i < n;) {
-        size_t skipped = skip_body(wire, n - i);
+        size_t skipped = skip(wire, bytes + i, n - i);
         const char *fault = skipped == 0 ? read_byte(wire, bytes[i]) : NULL;
         i += skipped == 0 ? 1 : skipped;
         if (fault != NULL) {

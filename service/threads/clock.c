@@ -1,6 +1,7 @@
 #include "threads/clock.h"
 
 #include <sodium.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/uuid.h"
@@ -26,10 +27,26 @@ uint64_t clock_thread_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+void clock_random(uint8_t *bytes, size_t n)
+{
+    static _Thread_local uint8_t stock[1024];
+    static _Thread_local size_t left;
+    if (n > sizeof stock) {
+        randombytes_buf(bytes, n);
+        return;
+    }
+    if (left < n) {
+        randombytes_buf(stock, sizeof stock);
+        left = sizeof stock;
+    }
+    left -= n;
+    memcpy(bytes, stock + left, n);
+}
+
 void clock_uuid7(char out[37])
 {
     uint8_t random[10];
-    randombytes_buf(random, sizeof random);
+    clock_random(random, sizeof random);
     uuid7_format((uint64_t)(clock_wall_us() / 1000), random, out);
 }
 

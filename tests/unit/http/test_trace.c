@@ -52,3 +52,15 @@ Test(trace, takes_only_harmless_request_ids, .timeout = 5)
     cr_assert_not(http_request_id_is_valid("a\"b"));
     cr_assert_not(http_request_id_is_valid("\xc3\xa9"));
 }
+
+Test(trace, formats_what_it_parses, .timeout = 5)
+{
+    char text[HTTP_TRACEPARENT];
+    struct http_trace trace;
+    http_trace_format(TRACE, SPAN, 0xa1, text);
+    cr_assert_str_eq(text, "00-" TRACE "-" SPAN "-a1");
+    cr_assert(http_trace_parse(text, &trace));
+    cr_assert_str_eq(trace.trace_id, TRACE);
+    cr_assert_str_eq(trace.parent_id, SPAN);
+    cr_assert_eq(trace.flags, 0xa1);
+}
