@@ -235,11 +235,13 @@ def test_a_process_over_label_groups_is_searched_for_before_anybody_asks(quick, 
     kept, made = searches(quick)
     with_it = [predicted_s(quick.alpha, name, n) for n in (16, 40, 64)]
     assert searches(quick) == (kept + 3, made)
+    of_b = predicted_s(quick.alpha, name, 64, labels={"machine": "b"})
+    assert searches(quick) == (kept + 4, made), "of all label groups"
     quick.psql("UPDATE provisor.application_model SET theta = theta[1:2] WHERE application_id ="
                " (SELECT id FROM provisor.application WHERE name = '%s')" % name)
     without = [predicted_s(quick.alpha, name, n, constraints={"min_executors": 3, "max_executors": 50, "cores_per_executor": 4})
                for n in (16, 40, 64)]
-    assert searches(quick) == (kept + 3, made + 3), "what is not of these runs is not taken"
+    assert searches(quick) == (kept + 4, made + 3), "what is not of these runs is not taken"
     assert without == with_it
-    predicted_s(quick.alpha, name, 64, labels={"machine": "b"})
-    assert searches(quick) == (kept + 3, made + 4), "another group asked for is searched for as it is asked"
+    assert predicted_s(quick.alpha, name, 64, labels={"machine": "b"}, constraints={"min_executors": 3, "max_executors": 50, "cores_per_executor": 4}) == of_b
+    assert searches(quick) == (kept + 4, made + 4)

@@ -55,8 +55,8 @@ enum pv_code history_predict(const struct advice_question *question,
 
 /*
  * What history_predict searches for where it pools label groups, for whoever keeps it for later
- * (seen->theta): of the latest run's cores per executor. *theta is in the arena; NULL: nothing is
- * pooled.
+ * (seen->theta): of the latest run's cores per executor, for questions with any labels. *theta is in
+ * the arena; NULL: nothing is pooled.
  *
  * seen  with the contexts that a question without labels gives it. PV_E_MEMORY.
  */

@@ -119,8 +119,9 @@ static void set_place(const struct process_shape *shape,
 /* --- which members of the traits differ --- */
 
 struct gathering {
-    struct process_cell *cells;
+    struct process_cell *cells;       /* own first */
     const struct observation **first; /* row of each cell */
+    size_t *order;                    /* of the cells, whichever of them are the own ones */
     size_t n;
 };
 
@@ -138,7 +139,7 @@ static void add_number(const struct gathering *all, size_t number, struct proces
     double mean = 0;
     double squares = 0;
     for (size_t i = 0; i < all->n; i++) {
-        double value = trait_of(all, i, number);
+        double value = trait_of(all, all->order[i], number);
         if (isnan(value))
             continue;
         n++;
@@ -425,6 +426,40 @@ static enum pv_code search_theta(struct tuning *t, struct pv_error *err)
 
 /* --- learning --- */
 
+struct ranked_cell {
+    const struct process_cell *cell;
+    size_t at;
+};
+
+/* By what the cells show: the mean of measured times is hardly ever the same twice. */
+static int by_content(const void *a, const void *b)
+{
+    const struct ranked_cell *x = a;
+    const struct ranked_cell *y = b;
+    const double of_x[] = {x->cell->problem_size, x->cell->executors, x->cell->mean,
+                           x->cell->weight};
+    const double of_y[] = {y->cell->problem_size, y->cell->executors, y->cell->mean,
+                           y->cell->weight};
+    for (size_t i = 0; i < sizeof of_x / sizeof *of_x; i++)
+        if (of_x[i] != of_y[i])
+            return of_x[i] < of_y[i] ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static enum pv_code rank_cells(struct gathering *all, struct arena *scratch, struct pv_error *err)
+{
+    struct ranked_cell *ranked = arena_array(scratch, all->n, sizeof *ranked);
+    all->order = arena_array(scratch, all->n, sizeof *all->order);
+    if (ranked == NULL || all->order == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < all->n; i++)
+        ranked[i] = (struct ranked_cell){&all->cells[i], i};
+    qsort(ranked, all->n, sizeof *ranked, by_content);
+    for (size_t i = 0; i < all->n; i++)
+        all->order[i] = ranked[i].at;
+    return PV_OK;
+}
+
 static enum pv_code
 gather(const struct model_data *data, struct gathering *all, struct pv_error *err)
 {
@@ -443,7 +478,7 @@ gather(const struct model_data *data, struct gathering *all, struct pv_error *er
         all->first[all->n] = &data->others[i];
         i += take_cell(data->others, data->n_others, i, &all->cells[all->n]);
     }
-    return PV_OK;
+    return rank_cells(all, data->scratch, err);
 }
 
 /* Where a cell lies from the own ones, before any theta is known: for which are kept. */
@@ -501,7 +536,7 @@ static uint64_t hash_doubles(uint64_t hash, const double values[], size_t n)
     return hash;
 }
 
-/* Of what the search depends on: the cells in their order, and which members they have. */
+/* Of what the search depends on: all cells, and which members they have. */
 static uint64_t digest_cells(const struct process_shape *shape, const struct gathering *all)
 {
     const size_t sizes[] = {all->n, shape->n_numbers, shape->n_words, shape->means};
@@ -509,7 +544,7 @@ static uint64_t digest_cells(const struct process_shape *shape, const struct gat
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         hash = hash_number(hash, sizes[i]);
     for (size_t i = 0; i < all->n; i++) {
-        const struct process_cell *cell = &all->cells[i];
+        const struct process_cell *cell = &all->cells[all->order[i]];
         const double values[] = {cell->place.log_m, cell->place.log_size, cell->mean, cell->weight};
         hash = hash_doubles(hash, values, sizeof values / sizeof *values);
         hash = hash_doubles(hash, cell->place.z, shape->n_numbers);
@@ -544,7 +579,7 @@ static enum pv_code tune(const struct gathering *all,
     t->shape = *shape;
     t->n = all->n < TUNED_MAX ? all->n : TUNED_MAX;
     for (size_t i = 0; i < t->n; i++)
-        t->cells[i] = &all->cells[i * all->n / t->n];
+        t->cells[i] = &all->cells[all->order[i * all->n / t->n]];
     t->matrix = arena_array(scratch, t->n * t->n, sizeof(double));
     t->signal = arena_array(scratch, t->n * t->n, sizeof(double));
     t->spread = arena_array(scratch, t->n, MEANS * sizeof(double));
@@ -593,12 +628,12 @@ enum pv_code process_learn(const struct model_data *data,
         made->executors[0] = fmin(made->executors[0], cell->executors);
         made->executors[1] = fmax(made->executors[1], cell->executors);
     }
-    PV_TRY(keep_nearest(made, data->scratch, &all, err));
     made->learnt.cells = digest_cells(made, &all);
     made->learnt.n = count_theta(made);
     if (!take_kept(data->rows[0].theta, made))
         PV_TRY(tune(&all, data->scratch, made, err));
     memcpy(made->learnt.at, made->theta, sizeof made->theta);
+    PV_TRY(keep_nearest(made, data->scratch, &all, err));
     made->cells = all.cells;
     made->n = all.n;
     PV_TRY(invert_all(made, data->scratch, err));

@@ -16,7 +16,8 @@
  * that are words. A cell (the runs of one context, N and m) of weight w is off by a variance of
  * a_n^2 + 0.015^2 / w. Coefficients of the mean are found by generalised least squares, the others
  * (theta) as the mode of their posterior under log-normal priors: by at most STEPS steps of BFGS on
- * the cells, or on TUNED_MAX of them, evenly spread.
+ * all cells, or on TUNED_MAX of them, evenly spread by problem size and executors. They are the same
+ * whichever context is asked about.
  *
  * Known once theta are: the distribution at any place given any of the cells (process_condition),
  * which is what a fit without some runs needs.

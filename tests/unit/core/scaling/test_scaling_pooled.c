@@ -272,6 +272,30 @@ Test(scaling_pooled, theta_kept_of_the_same_runs_predicts_the_same_to_the_last_d
     cr_expect(kept.theta->kept && !same_knots(&kept, &searched), "it is what predicts");
 }
 
+/* Context `own` becomes 1, the one asked about, and the others keep their order. */
+static void ask_about(unsigned own, struct observation rows[ROWS])
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        unsigned *context = &rows[i].context;
+        *context = *context == own ? 1 : *context < own ? *context + 1 : *context;
+    }
+}
+
+Test(scaling_pooled, theta_is_the_same_whichever_context_is_asked_about)
+{
+    struct observation rows[ROWS];
+    (void)make_rows(0.02, rows);
+    struct model_fit first = fit_rows(&pooled_kind, rows, ROWS);
+    for (unsigned own = 2; own <= CONTEXTS; own += 5) {
+        (void)make_rows(0.02, rows);
+        ask_about(own, rows);
+        struct model_fit searched = fit_rows(&pooled_kind, rows, ROWS);
+        keep_theta(first.theta, rows);
+        struct model_fit kept = fit_rows(&pooled_kind, rows, ROWS);
+        cr_expect(kept.theta->kept && same_knots(&kept, &searched), "context %u", own);
+    }
+}
+
 Test(scaling_pooled, theta_of_other_runs_or_of_no_use_is_searched_for)
 {
     struct observation rows[ROWS];
