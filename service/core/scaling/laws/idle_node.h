@@ -5,10 +5,11 @@
 
 /*
  * The odds that one of the machines counted as executors does no work (Bayes' rule): those known
- * beforehand (core/scaling/laws/idle_share.h), times what the runs of each context show. The evidence is the likelihood of the plain law with m - 1 beside
- * that with m, for Cauchy-distributed errors (core/scaling/laws/worker_load.h). Contexts of fewer
- * than three executor counts show nothing of it. Histories of one team count alike, so its other
- * contexts are evidence, too.
+ * beforehand (core/scaling/laws/idle_share.h), times what the runs of each context show. The
+ * evidence is the likelihood of the plain law with m - 1 beside that with m, for
+ * Cauchy-distributed errors (core/scaling/laws/worker_load.h). A run on a single machine shows that
+ * it works; otherwise contexts of fewer than three executor counts show nothing. Histories of one
+ * team count alike, so its other contexts are evidence, too.
  */
 
 /* ln of the likelihood ratio; adds up over contexts. PV_E_MEMORY. */

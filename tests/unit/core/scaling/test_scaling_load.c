@@ -336,6 +336,18 @@ Test(scaling_load, whether_a_machine_idles_is_learnt_from_other_contexts)
     cr_expect_gt(idle_weight(&machines), 2 * idle_weight(&executors));
 }
 
+/* Memory that overflows on one machine looks as if one of two idled. */
+Test(scaling_load, a_run_on_one_machine_leaves_none_that_idles)
+{
+    struct observation rows[COUNTS + 1];
+    make_cluster(1, 0.01, rows);
+    struct model_fit without = fit_rows(&combined_kind, rows, COUNTS);
+    cr_expect_gt(idle_weight(&without), 0.9);
+    rows[COUNTS] = model_seen(64, 1, 30 + 900 / 0.5, (double)NAN);
+    struct model_fit with = fit_rows(&combined_kind, rows, COUNTS + 1);
+    cr_expect_lt(idle_weight(&with), 1e-6, "%g", idle_weight(&with));
+}
+
 /* --- what other applications show of it --- */
 
 static double odds_of(bool counted, double evidence, size_t n)
