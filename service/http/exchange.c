@@ -28,7 +28,9 @@ METRIC_COUNTER(moves,
  * Requests that are refused by the thousand shall not each take and give back what the allocator
  * finds under a lock. Checkers of memory see every end of an exchange.
  */
-#ifdef __has_feature
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* gcc */
+#define SPARE_MAX 0
+#elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SPARE_MAX 0
 #endif

@@ -289,6 +289,11 @@ def test_runs_are_grouped_by_the_labels_that_explain_the_time(client, name):
     assert models(client, name) == got, "what was asked for in between is not kept"
 
 
+def width(prediction):
+    low, high = prediction["interval_s"]
+    return high / low
+
+
 def test_runs_with_other_labels_are_learnt_from(client, name):
     fill_machines(client, name)
     got = models(client, name)
@@ -299,9 +304,16 @@ def test_runs_with_other_labels_are_learnt_from(client, name):
                       for k in ("pooled", got["reasons"][0]["evidence"]["best_single_model"]))
     assert pooled < single / 2
     body = {k: by_kind["pooled"][k] for k in ("model", "parameters", "tables", "reference", "uncertainty")}
-    body["points"] = [{"problem_size": 16, "executors": 8}]
-    replayed = client.post("/v1/models/predict", body, 200).json()["predictions"][0]["duration_s"]
-    assert replayed == pytest.approx(2.2 * curve(8), rel=0.05)
+    assert body["uncertainty"]["pooled_executors_range"][0] <= 4 and all(
+        c["uncertainty"]["pooled_executors_range"] is None for c in by_kind.values() if c["uncertainty"] and c["model"] != "pooled")
+    del body["uncertainty"]["observed"]["executor_counts"][0]  # as if these labels had not run there
+    body["points"] = [{"problem_size": 16, "executors": m} for m in (8, COUNTS[0])]
+    replayed, below = client.post("/v1/models/predict", body, 200).json()["predictions"]
+    assert replayed["duration_s"] == pytest.approx(2.2 * curve(8), rel=0.05)
+    # Without it the model would not know that others ran there: wider, as in models that earlier versions stored.
+    del body["uncertainty"]["pooled_executors_range"]
+    alone = client.post("/v1/models/predict", body, 200).json()["predictions"][1]
+    assert alone["duration_s"] == below["duration_s"] and width(alone) > width(below), (alone, below)
 
 
 def test_a_refit_says_that_the_group_alone_has_no_model(client, name):

@@ -41,7 +41,7 @@ enum {
     RUNS_OF_CELL = 16,
     STEPS = 7,
     START = 3,
-    SEEDS = 5,
+    SEEDS = 40,
     HISTORY = START + STEPS
 };
 

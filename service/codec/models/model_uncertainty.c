@@ -197,6 +197,9 @@ static const struct shape_member members[] = {
      .flags = REQUIRED | CODEC_NULLABLE, .low = 1, .high = CODEC_PROBLEM_SIZE_MAX},
     {"executors_range", SHAPE_RANGE(T, uncertainty.executors), .flags = REQUIRED, .low = 1,
      .high = CODEC_COUNT_MAX},
+    /* Of models that pool; earlier versions did not store it. */
+    {"pooled_executors_range", SHAPE_RANGE(T, uncertainty.pooled_executors),
+     .flags = CODEC_NULLABLE, .low = 1, .high = CODEC_COUNT_MAX},
     {"covariance", SHAPE_CODE, .flags = REQUIRED, .decode = decode_covariance,
      .encode = encode_covariance},
     {"scores", SHAPE_CODE, .flags = REQUIRED, .decode = decode_scores, .encode = encode_scores},

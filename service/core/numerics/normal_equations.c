@@ -18,12 +18,19 @@ void gram_init(struct gram *gram, size_t k)
     *gram = (struct gram){.k = k};
 }
 
+/* xx is symmetric: only xx[a][b] with b <= a is held. */
+static double product(const struct gram *gram, size_t a, size_t b)
+{
+    return a < b ? gram->xx[b][a] : gram->xx[a][b];
+}
+
 static void normal_equations_change(struct gram *gram, const double x[], double y, double squared)
 {
     for (size_t a = 0; a < gram->k; a++) {
-        for (size_t b = 0; b < gram->k; b++)
-            gram->xx[a][b] += squared * x[a] * x[b];
-        gram->xy[a] += squared * x[a] * y;
+        double weighted = squared * x[a];
+        for (size_t b = 0; b <= a; b++)
+            gram->xx[a][b] += weighted * x[b];
+        gram->xy[a] += weighted * y;
     }
     gram->yy += squared * y * y;
 }
@@ -73,7 +80,7 @@ static bool is_optimal(const struct gram *gram, const size_t at[], size_t n, con
     for (size_t j = 0; j < gram->k; j++) {
         double gradient = gram->xy[j];
         for (size_t i = 0; i < n; i++)
-            gradient -= gram->xx[j][at[i]] * b[i];
+            gradient -= product(gram, j, at[i]) * b[i];
         if (gradient > rounding * sqrt(gram->scale[j] * gram->yy))
             return false;
     }

@@ -121,26 +121,41 @@ static size_t thin(struct imse_cell cells[], size_t n)
 
 /* --- conditioning --- */
 
-/* One step of a Cholesky factorization: the column of a run is its covariance with every point
- * after the runs before it, over the standard deviation of what the run shows. */
-static void condition_on(struct imse *imse, size_t at, double noise)
+/* One step of a Cholesky factorization at the points from `from` to `to`: the column of the run at
+ * point `at`, its covariance with them after the runs before it, whose columns are there. */
+static void find_column(struct imse *imse, size_t run, size_t at, size_t from, size_t to)
 {
     size_t n = imse->n_points;
-    double *column = &imse->factor[imse->n_runs * n];
-    assert(imse->n_runs < imse->capacity);
-    for (size_t i = 0; i < n; i++)
+    double *column = &imse->factor[run * n];
+    for (size_t i = from; i < to; i++)
         column[i] = prior_covariance(&imse->cells[i], &imse->cells[at]);
-    for (size_t run = 0; run < imse->n_runs; run++) {
-        const double *before = &imse->factor[run * n];
+    for (size_t earlier = 0; earlier < run; earlier++) {
+        const double *before = &imse->factor[earlier * n];
         double shared = before[at];
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = from; i < to; i++)
             column[i] -= before[i] * shared;
     }
-    double deviation = sqrt(fmax(column[at], 0) + noise);
-    for (size_t i = 0; i < n; i++) {
+}
+
+/* Over the standard deviation of what the run shows. */
+static void divide_column(struct imse *imse, size_t run, double deviation, size_t from, size_t to)
+{
+    double *column = &imse->factor[run * imse->n_points];
+    for (size_t i = from; i < to; i++)
         column[i] /= deviation;
+}
+
+static double deviation_of(const struct imse *imse, size_t run, size_t at, double noise)
+{
+    return sqrt(fmax(imse->factor[run * imse->n_points + at], 0) + noise);
+}
+
+/* What is known with the run, whose column is there. */
+static void take_run(struct imse *imse, size_t run)
+{
+    const double *column = &imse->factor[run * imse->n_points];
+    for (size_t i = 0; i < imse->n_points; i++)
         imse->variance[i] = fmax(imse->variance[i] - column[i] * column[i], 0);
-    }
     for (size_t a = 0; a < imse->n_asked; a++) {
         double *between = &imse->between[a * imse->n_candidates];
         double shared = column[imse->n_candidates + a];
@@ -148,6 +163,29 @@ static void condition_on(struct imse *imse, size_t at, double noise)
             between[i] -= column[i] * shared;
     }
     imse->n_runs++;
+}
+
+/* The points from `first` on are cells of runs: their own columns first, then the other points some
+ * at a time, so that what all columns hold there stays in the cache of the processor. */
+static void condition_on_cells(struct imse *imse, size_t first, double deviations[])
+{
+    static const size_t some = 64;
+    size_t runs = imse->n_points - first;
+    for (size_t run = 0; run < runs; run++) {
+        size_t at = first + run;
+        find_column(imse, run, at, first, imse->n_points);
+        deviations[run] = deviation_of(imse, run, at, run_noise / imse->cells[at].weight);
+        divide_column(imse, run, deviations[run], first, imse->n_points);
+    }
+    for (size_t from = 0; from < first; from += some) {
+        size_t to = first - from < some ? first : from + some;
+        for (size_t run = 0; run < runs; run++) {
+            find_column(imse, run, first + run, from, to);
+            divide_column(imse, run, deviations[run], from, to);
+        }
+    }
+    for (size_t run = 0; run < runs; run++)
+        take_run(imse, run);
 }
 
 static void begin_with_prior(struct imse *imse)
@@ -191,11 +229,11 @@ enum pv_code imse_begin(const struct effects_point candidates[],
     made.variance = arena_array(arena, made.n_points, sizeof *made.variance);
     made.between = arena_array(arena, n_asked, n_candidates * sizeof *made.between);
     made.factor = arena_array(arena, made.capacity, made.n_points * sizeof *made.factor);
-    if (made.variance == NULL || made.between == NULL || made.factor == NULL)
+    double *deviations = arena_array(arena, n_cells, sizeof *deviations);
+    if (made.variance == NULL || made.between == NULL || made.factor == NULL || deviations == NULL)
         return pv_no_memory(err);
     begin_with_prior(&made);
-    for (size_t i = 0; i < n_cells; i++)
-        condition_on(&made, n + i, run_noise / cells[n + i].weight);
+    condition_on_cells(&made, n, deviations);
     *imse = made;
     return PV_OK;
 }
@@ -212,5 +250,10 @@ double imse_reduction(const struct imse *imse, size_t candidate)
 
 void imse_add(struct imse *imse, size_t candidate)
 {
-    condition_on(imse, candidate, run_noise);
+    size_t run = imse->n_runs;
+    assert(run < imse->capacity);
+    find_column(imse, run, candidate, 0, imse->n_points);
+    double deviation = deviation_of(imse, run, candidate, run_noise);
+    divide_column(imse, run, deviation, 0, imse->n_points);
+    take_run(imse, run);
 }

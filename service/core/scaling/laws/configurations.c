@@ -14,6 +14,29 @@ static size_t count_distinct(double values[], size_t n)
     return distinct;
 }
 
+static double executors_of(const struct observation *row)
+{
+    return row->executors;
+}
+
+static double share_of(const struct observation *row)
+{
+    return row->problem_size / row->executors;
+}
+
+/* Of each (N, m) one value: rows are sorted by N, then m. */
+static size_t take_cells(const struct model_data *data,
+                         double values[],
+                         double (*value_of)(const struct observation *row))
+{
+    size_t n = 0;
+    for (size_t i = 0; i < data->n; i++)
+        if (i == 0 || data->rows[i].executors != data->rows[i - 1].executors ||
+            data->rows[i].problem_size != data->rows[i - 1].problem_size)
+            values[n++] = value_of(&data->rows[i]);
+    return n;
+}
+
 enum pv_code configurations_require(const struct model_data *data,
                                     const struct model_kind *kind,
                                     size_t configurations,
@@ -27,18 +50,15 @@ enum pv_code configurations_require(const struct model_data *data,
     size_t any = data->n > 0;
     *design =
         (struct configurations){.data = data, .kind = kind, .configurations = any, .sizes = any};
-    /* Rows are sorted by N, then m. */
     for (size_t i = 1; i < data->n; i++) {
         bool size = data->rows[i].problem_size > data->rows[i - 1].problem_size;
         design->sizes += size;
         design->configurations += size || data->rows[i].executors > data->rows[i - 1].executors;
     }
-    for (size_t i = 0; i < data->n; i++)
-        values[i] = data->rows[i].executors;
-    design->executors = count_distinct(values, data->n);
-    for (size_t i = 0; i < data->n; i++)
-        values[i] = data->rows[i].problem_size / data->rows[i].executors;
-    design->shares = count_distinct(values, data->n);
+    size_t cells = take_cells(data, values, executors_of);
+    design->executors = count_distinct(values, cells);
+    cells = take_cells(data, values, share_of);
+    design->shares = count_distinct(values, cells);
     if (design->configurations < configurations)
         return pv_fail(err, PV_E_TOO_FEW,
                        "%s needs %zu different pairs of problem_size and executors; there are %zu "

@@ -219,6 +219,7 @@ fit_pooled(const struct model_data *data, struct model_fit *fit, struct pv_error
     if (!data->whole)
         leave_rows_out(&pool, law, fit->left_out);
     fit->freedom[0] = data->n > 1 ? (double)(data->n - 1) : 0;
+    memcpy(fit->model.uncertainty.pooled_executors, pool.executors, sizeof pool.executors);
     fit->model.reference = MODEL_EXTRAPOLATED;
     fit->theta = process_theta(data->process);
     return PV_OK;

@@ -1,13 +1,13 @@
 #include "core/scaling/laws/usba.h"
 #include "base/order.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/numerics/least_squares.h"
 #include "core/numerics/levenberg_marquardt.h"
+#include "core/numerics/student.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/laws/startup_overhead.h"
 #include "core/scaling/model/describe.h"
@@ -91,7 +91,7 @@ static void usba_judge(size_t which, double low, double high, size_t rows, struc
         return;
     }
     double error = sqrt(variance);
-    double reach = gsl_cdf_tdist_Pinv(0.975, fit->freedom[which]) * error;
+    double reach = student_quantile(0.95, fit->freedom[which]) * error;
     bool covers = estimate - reach <= low && estimate + reach >= high;
     if (covers || error > weak_share * estimate)
         finding_count(finding_add(&fit->warnings, "poorly_determined",

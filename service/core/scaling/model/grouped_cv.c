@@ -46,9 +46,14 @@ static enum pv_code make_axis(const struct observation rows[],
     double *values = arena_array(scratch, n, sizeof *values);
     if (values == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++)
-        values[i] = grouped_cv_value_of(&rows[i], which);
-    gap_axis_make(values, n, axis);
+    /* Rows of one value stand together: fewer to sort. */
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        double value = grouped_cv_value_of(&rows[i], which);
+        if (kept == 0 || value != values[kept - 1])
+            values[kept++] = value;
+    }
+    gap_axis_make(values, kept, axis);
     return PV_OK;
 }
 

@@ -15,7 +15,9 @@ struct model_law model_law(const struct model *model)
 
 struct model model_bare(const struct model_kind *kind)
 {
-    struct model model = {.kind = kind, .form = MODEL_OF_DURATIONS};
+    struct model model = {.kind = kind,
+                          .form = MODEL_OF_DURATIONS,
+                          .uncertainty.pooled_executors = {(double)NAN, (double)NAN}};
     for (size_t j = 0; j < MODEL_PARAMETERS_MAX; j++)
         model.parameters[j] =
             (struct model_parameter){(double)NAN, (double)NAN, (double)NAN, false};

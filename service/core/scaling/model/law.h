@@ -74,6 +74,8 @@ struct model_uncertainty {
         repetition_std; /* of ln T: runs of one (N, m) about their median; 0: none was repeated */
     struct gap_axis seen_executors;
     struct gap_axis seen_sizes;
+    /* Where runs in other contexts show the curve, least and most; NAN: nowhere. */
+    double pooled_executors[2];
 };
 
 struct model_component;

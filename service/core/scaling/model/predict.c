@@ -4,8 +4,8 @@
  * theory of the fit itself. core/scaling/model/predictive.h holds the distribution and its sources.
  */
 #include "core/scaling/model/predict.h"
+#include "core/numerics/student.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 /* Of ln T: repetitions never differ by less. */
@@ -15,7 +15,7 @@ static const double repetition_freedom = 5;
 
 static double quantile_of(double freedom, double confidence)
 {
-    return freedom > 0 ? gsl_cdf_tdist_Pinv(0.5 + confidence / 2, freedom) : (double)NAN;
+    return freedom > 0 ? student_quantile(confidence, freedom) : (double)NAN;
 }
 
 struct model_spread model_spread(const struct model *model, double confidence)
@@ -106,7 +106,10 @@ static void set_scale(const struct model *model,
                       struct place *place)
 {
     const struct model_uncertainty *u = &model->uncertainty;
-    struct gap_weight below = gap_below(&u->seen_executors, m);
+    struct gap_weight below = {1, 1};
+    /* Where runs in other contexts show the curve, it is as often too short as too long. */
+    if (!(m >= u->pooled_executors[0] && m <= u->pooled_executors[1]))
+        below = gap_below(&u->seen_executors, m);
     double by_executors = gap_at(&u->seen_executors, m) * below.longer;
     double by_size = gap_at(&u->seen_sizes, size);
     place->known = !(by_executors > 0) && !(by_size > 0);
@@ -124,11 +127,9 @@ static void set_scale(const struct model *model,
         {off_size, u->new_sizes.freedom},
         {repetition, repetition_freedom}};
     place->off = add_errors(parts, sizeof parts / sizeof *parts);
-    /* What runs in other contexts show is as often too short as too long. */
-    if (!model->kind->pools)
-        place->shorter =
-            hypot(parts[0].std * below.shorter / below.longer, hypot(off_size, repetition)) /
-            place->off.std;
+    place->shorter =
+        hypot(parts[0].std * below.shorter / below.longer, hypot(off_size, repetition)) /
+        place->off.std;
 }
 
 static struct place predict_find_place(const struct model *model,

@@ -1,4 +1,5 @@
 #include "core/scaling/model/predictive.h"
+#include "core/numerics/student.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -116,7 +117,7 @@ double score_table_quantile(const struct score_table *table, double level)
         return (double)NAN;
     double last = table->scores[table->n - 1];
     if (level > table->levels[table->n - 1])
-        return fmax(last, table->spread * gsl_cdf_tdist_Pinv(0.5 + level / 2, table->freedom));
+        return fmax(last, table->spread * student_quantile(level, table->freedom));
     double below = 0;
     double score = 0;
     for (size_t i = 0; i < table->n; i++) {
@@ -188,7 +189,7 @@ static double predictive_reach(const struct predictive_part *part, double level)
 {
     if (part->shape == PREDICTIVE_LOG_SCORES)
         return part->scale * score_table_quantile(part->table, level);
-    return part->scale * gsl_cdf_tdist_Pinv(0.5 + level / 2, part->freedom);
+    return part->scale * student_quantile(level, part->freedom);
 }
 
 /* Its inverse. */
@@ -211,20 +212,37 @@ static double time_at(const struct predictive *predictive,
     return predictive->predicted_s * exp(side * far);
 }
 
+/* The times that the parts reach with that probability of the times on one side, at each side asked
+ * for; sides that are alike share the reach, which is what costs. */
+static void find_ends(const struct predictive *predictive,
+                      double level,
+                      const double sides[],
+                      size_t n,
+                      double ends_s[])
+{
+    for (size_t k = 0; k < n; k++)
+        ends_s[k] = predictive->n == 0 ? (double)NAN : predictive->predicted_s;
+    for (size_t i = 0; i < predictive->n; i++) {
+        const struct predictive_part *part = &predictive->parts[i];
+        double far = predictive_reach(part, level);
+        for (size_t k = 0; k < n; k++) {
+            double at_s = time_at(predictive, part, far, sides[k]);
+            ends_s[k] = sides[k] > 0 ? fmax(ends_s[k], at_s) : fmin(ends_s[k], at_s);
+        }
+    }
+    for (size_t k = 0; k < n; k++)
+        if (!(ends_s[k] > 0) || !isfinite(ends_s[k]))
+            ends_s[k] = (double)NAN;
+}
+
 double predictive_quantile(const struct predictive *predictive, double p)
 {
     double below = predictive_below(predictive);
     double side = p < below ? -1 : 1;
     double level = p < below ? 1 - p / below : (p - below) / (1 - below);
-    double farthest_s = predictive->predicted_s;
-    if (predictive->n == 0)
-        return (double)NAN;
-    for (size_t i = 0; i < predictive->n; i++) {
-        const struct predictive_part *part = &predictive->parts[i];
-        double at_s = time_at(predictive, part, predictive_reach(part, level), side);
-        farthest_s = side > 0 ? fmax(farthest_s, at_s) : fmin(farthest_s, at_s);
-    }
-    return farthest_s > 0 && isfinite(farthest_s) ? farthest_s : (double)NAN;
+    double end_s;
+    find_ends(predictive, level, &side, 1, &end_s);
+    return end_s;
 }
 
 double predictive_probability(const struct predictive *predictive, double duration_s)
@@ -248,6 +266,11 @@ double predictive_probability(const struct predictive *predictive, double durati
 
 void predictive_interval(const struct predictive *predictive, double confidence, double ends_s[2])
 {
+    static const double both[] = {-1, 1};
+    if (piece_of(predictive, -1) == 1) {
+        find_ends(predictive, confidence, both, 2, ends_s);
+        return;
+    }
     ends_s[0] = predictive_quantile(predictive, (1 - confidence) / 2);
     ends_s[1] = predictive_quantile(predictive, (1 + confidence) / 2);
 }

@@ -1,11 +1,11 @@
 #include "core/scaling/uncertainty/bootstrap.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
+#include "core/numerics/student.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"
 #include "core/scaling/uncertainty/bca.h"
@@ -139,7 +139,7 @@ static void plan_steps(struct bootstrap *b)
 /* Cases, too, spread less than estimates do, by the parameters that each draw fits anew. */
 static double find_width(const struct resample *from, double confidence)
 {
-    double t = gsl_cdf_tdist_Pinv(0.5 + confidence / 2, from->freedom);
+    double t = student_quantile(confidence, from->freedom);
     if (from->method == RESAMPLE_CASES)
         t *= sqrt((double)from->cells / from->freedom);
     return t;

@@ -8,6 +8,7 @@
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/context_traits.h"
 #include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 #include "core/scaling/model/process_theta.h"
 #include "core/scaling/selection/selection.h"
 
@@ -160,6 +161,31 @@ Test(scaling_pooled, beyond_all_executors_the_own_law_predicts)
     struct model_fit own = fit_rows(&combined_kind, rows, ROWS);
     double there_s = predict(&own.model, 16, 24);
     cr_expect_float_eq(predict(&pooled.model, 16, 24), there_s, 0.01 * there_s);
+}
+
+/* Below the least own count: one piece where others ran, two where nobody did. */
+Test(scaling_pooled, below_the_own_executors_others_show_longer_and_shorter_times_alike)
+{
+    struct observation rows[ROWS];
+    struct observation above[ROWS];
+    struct predictive there;
+    size_t n = 0;
+    (void)make_rows(0.02, rows);
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].context != 1 || rows[i].executors > 5)
+            above[n++] = rows[i];
+    struct model_fit pooled = fit_rows(&pooled_kind, above, n);
+    struct model_fit law = fit_rows(&combined_kind, above, COUNTS - 2);
+    cr_expect_eq(pooled.model.uncertainty.pooled_executors[0], 2);
+    cr_expect_eq(pooled.model.uncertainty.pooled_executors[1], 12);
+    for (double m = 2; m < 6; m++) {
+        cr_assert(model_predictive(&pooled.model, 16, m, &there));
+        cr_expect_float_eq(predictive_below(&there), 0.5, 1e-12, "m = %g", m);
+        cr_assert(model_predictive(&law.model, 16, m, &there));
+        cr_expect_lt(predictive_below(&there), 0.45, "m = %g", m);
+    }
+    cr_assert(model_predictive(&pooled.model, 16, 1, &there));
+    cr_expect_lt(predictive_below(&there), 0.45, "no context ran on one");
 }
 
 /* Twice the data, never seen here, take as much longer as they do elsewhere. */

@@ -71,11 +71,11 @@
  */
 #include "core/scaling/laws/ipso/growth_law.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/numerics/least_squares.h"
+#include "core/numerics/student.h"
 
 /* An exponent this near to 0 counts as 0 (docs/design.md, "Scaling types"). */
 static const double few_points = 0.05;
@@ -92,7 +92,7 @@ double growth_reach(double variance, double freedom)
 {
     if (!(freedom > 0) || !(variance >= 0))
         return (double)NAN;
-    return gsl_cdf_tdist_Pinv(0.975, freedom) * sqrt(variance);
+    return student_quantile(0.95, freedom) * sqrt(variance);
 }
 
 double growth_bic(double rss, size_t k, const double y[], size_t rows)
