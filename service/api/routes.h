@@ -69,7 +69,7 @@
     CALL(GET, API_APPLICATION "/profile", READ, IO, profile_get, NO_BODY) \
     STEPS(GET, API_APPLICATION "/models", READ, history_models_get, NO_BODY) \
     STEPS(POST, API_APPLICATION "/refit", WRITE, application_refit, JSON) \
-    STEPS(GET, API_APPLICATION "/speedup", READ, history_speedup_get, NO_BODY) \
+    STEPS(GET, API_APPLICATION "/speedup", READ, application_speedup_get, NO_BODY) \
     STEPS(GET, API_APPLICATION "/next-experiments", READ, next_experiments_get, NO_BODY) \
     CALL(GET, "/v1/accuracy", READ, IO, team_accuracy_list, NO_BODY) \
     STEPS(GET, API_APPLICATION "/diagnosis", READ, diagnosis_get, NO_BODY) \

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "api/advice/advice_load.h"
+#include "api/advice/application_prediction.h"
 #include "api/models/experiments.h"
 #include "api/routes.h"
 #include "api/shared/query.h"
@@ -13,10 +13,8 @@ enum { COUNT_DEFAULT = 3 };
 
 struct experiments_build {
     struct api_experiments asked;
-    struct run_label *labels;        /* asked for */
-    struct advice_question question; /* which says how long runs take */
-    struct advice_prediction prediction;
-    bool unpredicted; /* it says nothing */
+    struct run_label *labels; /* asked for */
+    struct application_prediction predicted;
 };
 
 static enum pv_code read_points(const struct api *api,
@@ -127,49 +125,24 @@ static enum pv_code next_experiments_weigh(void *context,
     return api_experiments_region(request->arena, &build->asked, err);
 }
 
-/* Without a prediction the law says how long runs take; also where there is no memory for one. */
-static enum pv_code pass_over(struct experiments_build *build,
-                              enum pv_code code,
-                              struct pv_error *why,
-                              struct pv_error *err)
-{
-    if (code == PV_E_TOO_FEW || code == PV_E_LIMIT || code == PV_E_MEMORY) {
-        build->unpredicted = true;
-        return PV_OK;
-    }
-    /* The application is all that the question names, and it was there before. */
-    if (code == PV_E_INVALID)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of this name");
-    if (code != PV_OK)
-        *err = *why;
-    return code;
-}
-
-/* What advice for these labels and executors says. */
+/* What advice for these labels and executors predicts says how long runs take; without it the law
+ * does. */
 static enum pv_code next_experiments_load_prediction(void *context,
                                                      struct http_request *request,
                                                      struct http_response *response,
                                                      struct pv_error *err)
 {
-    const struct api *api = context;
     struct experiments_build *build = request->state;
     const struct api_experiments *asked = &build->asked;
-    struct advice_cluster none;
-    struct pv_error why = {0};
+    struct advice_question *question = &build->predicted.question;
     (void)response;
-    build->question = advice_question_open(api->config->executors_max);
-    struct advice_question *question = &build->question;
-    question->application = strview_of(asked->models.name);
-    question->labels = build->labels;
-    question->n_labels = asked->models.n_labels;
-    question->problem_size = (int64_t)asked->region.problem_size;
+    *question = application_question(context, asked->models.name, build->labels,
+                                     asked->models.n_labels, asked->region.problem_size);
     if (asked->bounds.min_executors != RUN_UNKNOWN)
         question->goal.min_executors = asked->bounds.min_executors;
     if (asked->bounds.max_executors != RUN_UNKNOWN)
         question->goal.max_executors = asked->bounds.max_executors;
-    enum pv_code code =
-        advice_prediction_load(context, request, question, &none, &build->prediction, &why);
-    return pass_over(build, code, &why, err);
+    return application_prediction_load(context, request, &build->predicted, err);
 }
 
 static enum pv_code next_experiments_predict(void *context,
@@ -178,13 +151,8 @@ static enum pv_code next_experiments_predict(void *context,
                                              struct pv_error *err)
 {
     struct experiments_build *build = request->state;
-    struct pv_error why = {0};
     (void)response;
-    if (build->unpredicted)
-        return PV_OK;
-    enum pv_code code =
-        advice_prediction_make(context, request, &build->question, &build->prediction, &why);
-    return pass_over(build, code, &why, err);
+    return application_prediction_make(context, request, &build->predicted, err);
 }
 
 static enum pv_code next_experiments_choose(void *context,
@@ -193,11 +161,11 @@ static enum pv_code next_experiments_choose(void *context,
                                             struct pv_error *err)
 {
     struct experiments_build *build = request->state;
+    const struct curve *curve = application_prediction_curve(&build->predicted);
     (void)context;
     (void)response;
-    if (!build->unpredicted)
-        PV_TRY(api_experiments_predicted(&build->prediction.item->prediction.curve, request->arena,
-                                         &build->asked, err));
+    if (curve != NULL)
+        PV_TRY(api_experiments_predicted(curve, request->arena, &build->asked, err));
     return api_experiments_choose(request->arena, &build->asked, err);
 }
 
@@ -228,7 +196,7 @@ static enum pv_code next_experiments_answer(void *context,
 static void next_experiments_end(void *state)
 {
     struct experiments_build *build = state;
-    advice_prediction_end(&build->prediction);
+    advice_prediction_end(&build->predicted.prediction);
 }
 
 const struct http_call next_experiments_get = {

@@ -37,27 +37,9 @@ enum pv_code api_experiments_predicted(const struct curve *curve,
                                        struct api_experiments *asked,
                                        struct pv_error *err)
 {
-    const struct curve_point *first = curve_find(curve, (int64_t)asked->region.asked[0].executors);
-    struct predicted_times made = {.problem_size = (double)curve->problem_size,
-                                   .interval_s = {(double)NAN, (double)NAN}};
-    double *executors = arena_array(arena, curve->n_points, sizeof *executors);
-    double *duration_s = arena_array(arena, curve->n_points, sizeof *duration_s);
-    if (executors == NULL || duration_s == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < curve->n_points; i++) {
-        if (!(curve->points[i].duration_s > 0))
-            continue;
-        executors[made.n] = (double)curve->points[i].executors;
-        duration_s[made.n++] = curve->points[i].duration_s;
-    }
-    made.executors = executors;
-    made.duration_s = duration_s;
-    if (first != NULL) {
-        const struct predictive predictive = curve_predictive(curve, first);
-        predictive_interval(&predictive, asked->question.confidence, made.interval_s);
-    }
-    asked->question.predicted = made;
-    return PV_OK;
+    return curve_predicted_times(curve, asked->question.confidence,
+                                 (int64_t)asked->region.asked[0].executors, arena,
+                                 &asked->question.predicted, err);
 }
 
 enum pv_code

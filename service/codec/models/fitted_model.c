@@ -293,11 +293,11 @@ static void encode_point(struct writer *w,
     bool positive = prediction->duration_s > 0;
     writer_member_number(w, "executors", executors);
     writer_member_number(w, "duration_s", positive ? prediction->duration_s : (double)NAN);
-    codec_model_interval_encode(w, speedup->model, prediction);
+    codec_model_interval_encode(w, speedup->surface->model, prediction);
     writer_member_number(w, "speedup", prediction->speedup);
     writer_member_number(
         w, "relative_speedup",
-        surface_relative_speedup(speedup->model, speedup->smallest, problem_size, prediction));
+        surface_relative_speedup(speedup->surface, speedup->smallest, problem_size, prediction));
     writer_member_boolean(w, "extrapolation", prediction->extrapolated);
 }
 
@@ -307,14 +307,10 @@ static double ridge_limit(const struct codec_speedup *speedup, double problem_si
     return fmax(1, floor(fmin(problem_size, speedup->executors_max)));
 }
 
-static void encode_crest(struct writer *w,
-                         const struct codec_speedup *speedup,
-                         const struct model_spread *spread,
-                         double problem_size)
+static void encode_crest(struct writer *w, const struct codec_speedup *speedup, double problem_size)
 {
     struct best_executors crest;
-    best_executors_at(speedup->model, spread, problem_size, ridge_limit(speedup, problem_size),
-                      &crest);
+    surface_best(speedup->surface, problem_size, ridge_limit(speedup, problem_size), &crest);
     writer_begin_object(w);
     writer_member_number(w, "problem_size", problem_size);
     encode_point(w, speedup, problem_size, crest.executors, &crest.prediction);
@@ -322,17 +318,14 @@ static void encode_crest(struct writer *w,
     writer_end_object(w);
 }
 
-static void encode_row(struct writer *w,
-                       const struct codec_speedup *speedup,
-                       const struct model_spread *spread,
-                       double problem_size)
+static void encode_row(struct writer *w, const struct codec_speedup *speedup, double problem_size)
 {
     writer_begin_object(w);
     writer_member_number(w, "problem_size", problem_size);
     writer_member_array(w, "points");
     for (size_t j = 0; j < speedup->n_executors; j++) {
         struct model_prediction prediction;
-        model_predict(speedup->model, spread, problem_size, speedup->executors[j], &prediction);
+        surface_predict(speedup->surface, problem_size, speedup->executors[j], &prediction);
         writer_begin_object(w);
         encode_point(w, speedup, problem_size, speedup->executors[j], &prediction);
         writer_end_object(w);
@@ -343,14 +336,18 @@ static void encode_row(struct writer *w,
 
 void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup)
 {
-    const struct model_uncertainty *u = &speedup->model->uncertainty;
-    struct model_spread spread = model_spread(speedup->model, u->confidence);
+    const struct speedup_surface *surface = speedup->surface;
+    const struct model_kind *kind = surface->model->kind;
+    const struct model_uncertainty *u = &surface->model->uncertainty;
+    bool predicted = surface->predicted.n > 0;
     writer_begin_object(w);
     writer_member_text(w, "application", speedup->application);
     writer_member_integer(w, "history_version", speedup->history_version);
-    writer_member_string(w, "model", speedup->model->kind->name);
+    writer_member_string(w, "model", kind->name);
     writer_member_boolean(w, "selected", speedup->selected);
-    writer_member_boolean(w, "has_speedup_law", speedup->model->kind->speedup != NULL);
+    writer_member_number(w, "predicted_problem_size",
+                         predicted ? surface->predicted.problem_size : (double)NAN);
+    writer_member_boolean(w, "has_speedup_law", kind->speedup != NULL && !predicted);
     writer_member_number(w, "confidence", u->confidence);
     encode_base(w, "relative_to", speedup->smallest);
     writer_member_object(w, "observed");
@@ -360,11 +357,11 @@ void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup)
     encode_numbers(w, "executor_counts", speedup->executors, speedup->n_executors);
     writer_member_array(w, "surface");
     for (size_t i = 0; i < speedup->n_sizes; i++)
-        encode_row(w, speedup, &spread, speedup->problem_sizes[i]);
+        encode_row(w, speedup, speedup->problem_sizes[i]);
     writer_end_array(w);
     writer_member_array(w, "best_executors_by_size");
     for (size_t i = 0; i < speedup->n_sizes; i++)
-        encode_crest(w, speedup, &spread, speedup->problem_sizes[i]);
+        encode_crest(w, speedup, speedup->problem_sizes[i]);
     writer_end_array(w);
     writer_end_object(w);
 }

@@ -38,7 +38,7 @@ struct codec_speedup {
     struct strview application;
     int64_t history_version;
     bool selected; /* rather than asked for */
-    const struct model *model;
+    const struct speedup_surface *surface;
     const struct surface_base *smallest;
     const double *problem_sizes;
     size_t n_sizes;

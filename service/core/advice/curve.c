@@ -433,3 +433,36 @@ const struct curve_point *curve_find(const struct curve *curve, int64_t executor
             return &curve->points[i];
     return NULL;
 }
+
+enum pv_code curve_predicted_times(const struct curve *curve,
+                                   double confidence,
+                                   int64_t interval_of,
+                                   struct arena *arena,
+                                   struct predicted_times *times,
+                                   struct pv_error *err)
+{
+    struct predicted_times made = {.problem_size = (double)curve->problem_size};
+    double *executors = arena_array(arena, curve->n_points, sizeof *executors);
+    double *duration_s = arena_array(arena, curve->n_points, sizeof *duration_s);
+    double(*intervals_s)[2] = arena_array(arena, curve->n_points, sizeof *intervals_s);
+    if (executors == NULL || duration_s == NULL || intervals_s == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < curve->n_points; i++) {
+        const struct curve_point *point = &curve->points[i];
+        if (!(point->duration_s > 0))
+            continue;
+        executors[made.n] = (double)point->executors;
+        duration_s[made.n] = point->duration_s;
+        double *interval_s = intervals_s[made.n++];
+        interval_s[0] = interval_s[1] = (double)NAN;
+        if (interval_of == RUN_UNKNOWN || interval_of == point->executors) {
+            const struct predictive predictive = curve_predictive(curve, point);
+            predictive_interval(&predictive, confidence, interval_s);
+        }
+    }
+    made.executors = executors;
+    made.duration_s = duration_s;
+    made.intervals_s = (const double(*)[2])intervals_s;
+    *times = made;
+    return PV_OK;
+}

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/advice/replay.h"
+#include "core/scaling/model/predicted_times.h"
 #include "core/scaling/model/predictive.h"
 
 /*
@@ -119,6 +120,21 @@ double curve_quantile(const struct curve *curve, const struct curve_point *point
 
 /* Speedup over one executor of the same kind. */
 double curve_speedup(const struct curve *curve, const struct curve_point *point);
+
+/*
+ * Its points with a time, for a law to continue to other sizes.
+ *
+ * confidence  of the intervals, inside (0, 1).
+ * interval_of the executor count to give an interval for; RUN_UNKNOWN: all of them.
+ * arena       holds what *times points at.
+ * PV_E_MEMORY.
+ */
+enum pv_code curve_predicted_times(const struct curve *curve,
+                                   double confidence,
+                                   int64_t interval_of,
+                                   struct arena *arena,
+                                   struct predicted_times *times,
+                                   struct pv_error *err) PV_MUSTCHECK;
 
 /* The point of that executor count, or NULL. */
 const struct curve_point *curve_find(const struct curve *curve, int64_t executors);

@@ -266,8 +266,12 @@ measure(const struct experiments_state *state, const struct outlook *outlook, do
 static void take_predicted_interval(const struct experiments_state *state,
                                     struct experiments_plan *plan)
 {
-    const double *interval_s = state->question->predicted.interval_s;
-    if (state->question->predicted.n == 0 || state->n_asked == 0 || isnan(interval_s[1]))
+    if (state->n_asked == 0)
+        return;
+    const struct effects_point *first = &state->asked[0].at;
+    const double *interval_s = predicted_times_interval(&state->question->predicted,
+                                                        first->problem_size, first->executors);
+    if (interval_s == NULL)
         return;
     double time_s = state->asked[0].time_s;
     double cut = plan->n == 0 ? 0 : plan->items[plan->n - 1].cumulative_cut_percent / 100;

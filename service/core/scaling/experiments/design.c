@@ -80,6 +80,11 @@ static double noise_at(const struct model *model, double time_s)
     return share * share;
 }
 
+static double effects_law_time(const void *law, double problem_size, double executors)
+{
+    return effects_time(law, problem_size, executors);
+}
+
 /* false: there is no time there. */
 static bool look_at(struct experiments_state *state,
                     const struct effects_point *at,
@@ -90,8 +95,9 @@ static bool look_at(struct experiments_state *state,
         return false;
     double by_law_s = effects_time(&state->effects.law, at->problem_size, at->executors);
     candidate->noise = noise_at(state->model, by_law_s);
-    candidate->time_s = by_law_s * predicted_times_factor(&state->question->predicted,
-                                                          &state->effects.law, at->executors);
+    candidate->time_s =
+        by_law_s * predicted_times_factor(&state->question->predicted, effects_law_time,
+                                          &state->effects.law, at->executors);
     candidate->executor_s = candidate->time_s * at->executors;
     return true;
 }

@@ -5,9 +5,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/scaling/experiments/predicted_times.h"
+#include "core/scaling/experiments/factor_effects.h"
 #include "core/scaling/model/law.h"
 #include "core/scaling/model/observation.h"
+#include "core/scaling/model/predicted_times.h"
 
 /*
  * Which runs to make next (docs/design.md, "Next experiments"): those among the allowed

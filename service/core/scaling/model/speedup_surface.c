@@ -29,27 +29,86 @@ struct surface_base surface_smallest(const struct observation rows[], size_t n)
     return base;
 }
 
-double surface_relative_speedup(const struct model *model,
+/* --- times --- */
+
+static double time_by_law(const void *law, double problem_size, double executors)
+{
+    const struct model_law *fitted = law;
+    return fitted->kind->duration_s(fitted, problem_size, executors);
+}
+
+struct speedup_surface speedup_surface_make(const struct model *model,
+                                            const struct predicted_times *predicted)
+{
+    return (struct speedup_surface){.model = model,
+                                    .spread = model_spread(model, model->uncertainty.confidence),
+                                    .predicted = *predicted};
+}
+
+static double time_at(const struct speedup_surface *surface,
+                      const struct model_law *law,
+                      double problem_size,
+                      double executors)
+{
+    return time_by_law(law, problem_size, executors) *
+           predicted_times_factor(&surface->predicted, time_by_law, law, executors);
+}
+
+void surface_predict(const struct speedup_surface *surface,
+                     double problem_size,
+                     double executors,
+                     struct model_prediction *out)
+{
+    const struct model_law law = model_law(surface->model);
+    model_predict(surface->model, &surface->spread, problem_size, executors, out);
+    if (surface->predicted.n == 0)
+        return;
+    double factor = predicted_times_factor(&surface->predicted, time_by_law, &law, executors);
+    const double *interval_s =
+        predicted_times_interval(&surface->predicted, problem_size, executors);
+    out->duration_s *= factor;
+    for (size_t end = 0; end < 2; end++)
+        out->interval_s[end] = interval_s != NULL ? interval_s[end] : out->interval_s[end] * factor;
+    out->speedup = time_at(surface, &law, problem_size, 1) / out->duration_s;
+    if (!(out->duration_s > 0) || !(out->speedup > 0))
+        out->speedup = (double)NAN;
+}
+
+double surface_relative_speedup(const struct speedup_surface *surface,
                                 const struct surface_base *base,
                                 double problem_size,
                                 const struct model_prediction *prediction)
 {
-    struct model_spread none = MODEL_NO_SPREAD;
-    struct model_prediction there;
-    struct model bare = *model;
-    bare.uncertainty.observations = 0;
-    model_predict(&bare, &none, base->problem_size, base->executors, &there);
-    if (!(there.duration_s > 0) || !(prediction->duration_s > 0))
+    const struct model_law law = model_law(surface->model);
+    double there_s = time_at(surface, &law, base->problem_size, base->executors);
+    if (!(there_s > 0) || !(prediction->duration_s > 0))
         return (double)NAN;
-    return problem_size / base->problem_size * there.duration_s / prediction->duration_s;
+    return problem_size / base->problem_size * there_s / prediction->duration_s;
 }
 
-void best_executors_at(const struct model *model,
-                       const struct model_spread *spread,
-                       double problem_size,
-                       double most,
-                       struct best_executors *crest)
+/* --- the ridge --- */
+
+/* Between the counts predicted the factor is a power of m: the best may be one of them, or where
+ * the law turns. */
+void surface_best(const struct speedup_surface *surface,
+                  double problem_size,
+                  double most,
+                  struct best_executors *crest)
 {
-    crest->executors = model_best_executors(model, problem_size, most, &crest->rising);
-    model_predict(model, spread, problem_size, crest->executors, &crest->prediction);
+    const struct predicted_times *predicted = &surface->predicted;
+    const struct model_law law = model_law(surface->model);
+    double best = model_best_executors(surface->model, problem_size, most, &crest->rising);
+    double least_s = time_at(surface, &law, problem_size, best);
+    for (size_t i = 0; i < predicted->n; i++) {
+        double m = predicted->executors[i];
+        double time_s = m <= most ? time_at(surface, &law, problem_size, m) : (double)NAN;
+        if (!(time_s > 0) || !(time_s < least_s || (time_s == least_s && m < best)))
+            continue;
+        best = m;
+        least_s = time_s;
+    }
+    if (predicted->n > 0)
+        crest->rising = best == most && time_at(surface, &law, problem_size, most + 1) < least_s;
+    crest->executors = best;
+    surface_predict(surface, problem_size, best, &crest->prediction);
 }

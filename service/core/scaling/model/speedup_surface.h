@@ -3,6 +3,7 @@
 
 #include "core/scaling/model/observation.h"
 #include "core/scaling/model/predict.h"
+#include "core/scaling/model/predicted_times.h"
 
 /* The speedup of an application over problem size and executors. */
 
@@ -21,10 +22,34 @@ struct surface_base {
 struct surface_base surface_smallest(const struct observation rows[], size_t n);
 
 /*
+ * Times over problem size and executors: a model's, or, at the size that somebody else predicts,
+ * theirs, which the model continues to other sizes (core/scaling/model/predicted_times.h).
+ */
+struct speedup_surface {
+    const struct model *model;
+    struct model_spread spread;
+    struct predicted_times predicted; /* n == 0: the model alone */
+};
+
+/* Intervals with the model's confidence. What is pointed at is borrowed. */
+struct speedup_surface speedup_surface_make(const struct model *model,
+                                            const struct predicted_times *predicted);
+
+/*
+ * As model_predict. Where somebody else predicts, durations and intervals are multiplied by their
+ * factor, intervals of the places predicted are theirs, and the speedup is T(N, 1) / T(N, m) also
+ * for a kind that has a speedup of its own.
+ */
+void surface_predict(const struct speedup_surface *surface,
+                     double problem_size,
+                     double executors,
+                     struct model_prediction *out);
+
+/*
  * Work per time compared with the base: (N / N0) T(N0, m0) / T(N, m); needs no time on one
  * executor. NAN where a time is unknown or not positive.
  */
-double surface_relative_speedup(const struct model *model,
+double surface_relative_speedup(const struct speedup_surface *surface,
                                 const struct surface_base *base,
                                 double problem_size,
                                 const struct model_prediction *prediction);
@@ -35,10 +60,9 @@ struct best_executors {
     bool rising; /* `most` is the best only because it is the most */
     struct model_prediction prediction;
 };
-void best_executors_at(const struct model *model,
-                       const struct model_spread *spread,
-                       double problem_size,
-                       double most,
-                       struct best_executors *crest);
+void surface_best(const struct speedup_surface *surface,
+                  double problem_size,
+                  double most,
+                  struct best_executors *crest);
 
 #endif

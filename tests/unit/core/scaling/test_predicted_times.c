@@ -25,13 +25,17 @@ TestSuite(predicted_times, .init = setup, .fini = teardown, .timeout = 60);
 static const struct effects_law law = {.fixed = 2, .unit_s = 10}; /* 10 (2 + N/m) */
 
 static const double counts[] = {1, 4, 16}, predicted_s[] = {360, 90, 20};
-static const struct predicted_times times = {
-    16, counts, predicted_s, 3, {(double)NAN, (double)NAN}};
+static const struct predicted_times times = {16, counts, predicted_s, NULL, 3};
+
+static double by_law(const void *of, double problem_size, double executors)
+{
+    return effects_time(of, problem_size, executors);
+}
 
 static double time_at(double problem_size, double executors)
 {
     return effects_time(&law, problem_size, executors) *
-           predicted_times_factor(&times, &law, executors);
+           predicted_times_factor(&times, by_law, &law, executors);
 }
 
 Test(predicted_times, are_exact_where_there_is_a_prediction)
@@ -58,7 +62,7 @@ Test(predicted_times, go_on_as_the_law_beyond_the_prediction)
 Test(predicted_times, change_nothing_where_there_are_none)
 {
     const struct predicted_times none = {.n = 0};
-    cr_expect_eq(predicted_times_factor(&none, &law, 4), 1);
+    cr_expect_eq(predicted_times_factor(&none, by_law, &law, 4), 1);
 }
 
 /* By the law that the runs show, one executor takes 180 s. */
@@ -66,6 +70,7 @@ Test(predicted_times, decide_what_experiments_cost)
 {
     const double all_counts[] = {1, 2, 4, 8};
     const double all_s[] = {400, 150, 70, 30};
+    const double intervals_s[][2] = {{300, 500}, {100, 200}, {(double)NAN, 90}, {20, (double)NAN}};
     const struct observation rows[] = {model_seen(16, 4, 60, (double)NAN),
                                        model_seen(16, 8, 40, (double)NAN)};
     struct effects_point allowed[4];
@@ -80,7 +85,12 @@ Test(predicted_times, decide_what_experiments_cost)
                                             .confidence = 0.9,
                                             .executor_s_max = (double)NAN,
                                             .doubt = EFFECTS_DOUBT,
-                                            .predicted = {16, all_counts, all_s, 4, {300, 500}}};
+                                            .predicted = {16, all_counts, all_s, intervals_s, 4}};
+    cr_expect_eq(predicted_times_interval(&question.predicted, 16, 4)[1], 90, "open below");
+    cr_expect_null(predicted_times_interval(&question.predicted, 16, 8), "unknown");
+    cr_expect_null(predicted_times_interval(&question.predicted, 16, 3), "of no count predicted");
+    cr_expect_null(predicted_times_interval(&question.predicted, 16, 9));
+    cr_expect_null(predicted_times_interval(&question.predicted, 8, 1), "of another size");
     struct experiments_plan plan;
     struct pv_error err = {0};
     cr_assert_eq(experiments_choose(rows, 2, NULL, &question, &arena, &plan, &err), PV_OK);
@@ -108,17 +118,16 @@ Test(predicted_times, give_times_where_there_is_no_run)
     const double two_counts[] = {1, 2};
     const double two_s[] = {400, 150};
     const struct effects_point allowed[] = {{16, 1}, {16, 2}};
-    const struct experiments_question question = {
-        .allowed = allowed,
-        .n_allowed = 2,
-        .asked = allowed,
-        .n_asked = 2,
-        .criterion = EXPERIMENTS_CHEAPEST,
-        .count = 2,
-        .confidence = 0.9,
-        .executor_s_max = (double)NAN,
-        .doubt = EFFECTS_DOUBT,
-        .predicted = {16, two_counts, two_s, 2, {(double)NAN, (double)NAN}}};
+    const struct experiments_question question = {.allowed = allowed,
+                                                  .n_allowed = 2,
+                                                  .asked = allowed,
+                                                  .n_asked = 2,
+                                                  .criterion = EXPERIMENTS_CHEAPEST,
+                                                  .count = 2,
+                                                  .confidence = 0.9,
+                                                  .executor_s_max = (double)NAN,
+                                                  .doubt = EFFECTS_DOUBT,
+                                                  .predicted = {16, two_counts, two_s, NULL, 2}};
     struct experiments_plan plan;
     struct pv_error err = {0};
     cr_assert_eq(experiments_choose(NULL, 0, NULL, &question, &arena, &plan, &err), PV_OK);

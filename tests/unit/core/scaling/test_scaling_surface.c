@@ -49,17 +49,18 @@ Test(scaling_surface, the_crest_is_the_least_duration)
     const double estimates[] = {12, 3, 0, 0.75};
     for (size_t j = 0; j < 4; j++)
         model.parameters[j].estimate = estimates[j];
-    struct model_spread none = MODEL_NO_SPREAD;
+    const struct predicted_times none = {.n = 0};
+    const struct speedup_surface surface = speedup_surface_make(&model, &none);
     struct best_executors crest;
-    best_executors_at(&model, &none, 64, 64, &crest);
+    surface_best(&surface, 64, 64, &crest);
     cr_expect_eq(crest.executors, 16);
     cr_expect(!crest.rising);
     cr_expect_float_eq(crest.prediction.duration_s, 36, 1e-12);
     /* (64 / 8) T(8, 2) / T(64, 16) with T(8, 2) = 25.5. */
     struct surface_base base = {8, 2};
-    cr_expect_float_eq(surface_relative_speedup(&model, &base, 64, &crest.prediction),
+    cr_expect_float_eq(surface_relative_speedup(&surface, &base, 64, &crest.prediction),
                        8 * 25.5 / 36, 1e-12);
-    best_executors_at(&model, &none, 64, 10, &crest);
+    surface_best(&surface, 64, 10, &crest);
     cr_expect_eq(crest.executors, 10);
     cr_expect(crest.rising);
 }
@@ -71,5 +72,47 @@ Test(scaling_surface, without_a_time_there_is_no_relative_speedup)
         model.parameters[j].estimate = 0;
     struct surface_base base = {8, 2};
     struct model_prediction prediction = {.duration_s = 5};
-    cr_expect(isnan(surface_relative_speedup(&model, &base, 64, &prediction)));
+    const struct predicted_times none = {.n = 0};
+    const struct speedup_surface surface = speedup_surface_make(&model, &none);
+    cr_expect(isnan(surface_relative_speedup(&surface, &base, 64, &prediction)));
+}
+
+/* A replay of size 64 takes twice as long as the law says on one executor and half as long on 32:
+ * the law goes on from it at size 8. */
+Test(scaling_surface, what_is_predicted_replaces_the_law)
+{
+    static const double counts[] = {1, 32};
+    static const double intervals_s[][2] = {{300, 500}, {(double)NAN, (double)NAN}};
+    struct model model = model_bare(&ernest_kind);
+    const double estimates[] = {12, 3, 0, 0.75};
+    for (size_t j = 0; j < 4; j++)
+        model.parameters[j].estimate = estimates[j];
+    const double predicted_s[] = {2 * (12 + 3 * 64 + 0.75), (12 + 3 * 2 + 0.75 * 32) / 2};
+    const struct predicted_times predicted = {64, counts, predicted_s, intervals_s, 2};
+    const struct speedup_surface surface = speedup_surface_make(&model, &predicted);
+    struct model_prediction there;
+    struct best_executors crest;
+
+    surface_predict(&surface, 64, 1, &there);
+    cr_expect_float_eq(there.duration_s, predicted_s[0], 1e-9);
+    cr_expect_eq(there.interval_s[0], 300);
+    cr_expect_eq(there.interval_s[1], 500);
+    cr_expect_float_eq(there.speedup, 1, 1e-12);
+    surface_predict(&surface, 64, 32, &there);
+    cr_expect_float_eq(there.duration_s, predicted_s[1], 1e-9);
+    cr_expect_float_eq(there.speedup, predicted_s[0] / predicted_s[1], 1e-9);
+    cr_expect(isnan(there.interval_s[1]), "the model knows none, either");
+    surface_predict(&surface, 8, 1, &there);
+    cr_expect_float_eq(there.duration_s, 2 * (12 + 3 * 8 + 0.75), 1e-9);
+
+    struct surface_base base = {8, 1};
+    surface_predict(&surface, 64, 32, &there);
+    cr_expect_float_eq(surface_relative_speedup(&surface, &base, 64, &there),
+                       8 * 2 * (12 + 3 * 8 + 0.75) / predicted_s[1], 1e-9);
+    surface_best(&surface, 64, 64, &crest);
+    cr_expect_eq(crest.executors, 32, "not the 16 of the law");
+    cr_expect(!crest.rising);
+    cr_expect_float_eq(crest.prediction.duration_s, predicted_s[1], 1e-9);
+    surface_best(&surface, 64, 20, &crest);
+    cr_expect_eq(crest.executors, 16, "32 are too many");
 }

@@ -1,0 +1,236 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "api/advice/application_prediction.h"
+#include "api/models/application_models.h"
+#include "api/routes.h"
+#include "api/shared/query.h"
+#include "api/shared/reply.h"
+#include "base/plural.h"
+#include "codec/history/run.h"
+#include "codec/models/fitted_model.h"
+#include "core/scaling/laws/kinds.h"
+
+/* GET /v1/applications/{name}/speedup: times and speedups over problem size and executors. */
+
+struct speedup_query {
+    struct application_models models;
+    struct run_label *labels;      /* asked for */
+    const struct model_kind *kind; /* NULL: the one selected, continuing what advice predicts */
+    double *problem_sizes;         /* NULL at first: those observed */
+    size_t n_sizes;
+    double *executors; /* likewise */
+    size_t n_executors;
+    struct codec_history_model model;
+    struct application_prediction predicted;
+};
+
+static enum pv_code
+read_kind(const struct http_request *request, const struct model_kind **kind, struct pv_error *err)
+{
+    const char *word = http_query(request, "model");
+    *kind = word == NULL ? NULL : model_find_kind(word);
+    if (word == NULL || (*kind != NULL && (*kind)->forms != MODEL_OF_STAGES))
+        return PV_OK;
+    char known[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; model_kinds[i] != NULL && used < sizeof known; i++) {
+        if (model_kinds[i]->forms == MODEL_OF_STAGES)
+            continue; /* fitted to measured stages, it cannot be compared with others */
+        int n = snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
+                         model_kinds[i]->name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return pv_fault(err, PV_PLACE_PARAMETER, "model", "not_allowed", "must be one of: %s", known);
+}
+
+static enum pv_code read_asked(const struct api *api,
+                               struct http_request *request,
+                               struct speedup_query *asked,
+                               struct pv_error *err)
+{
+    static const char *const allowed[] = {"label*", "model", "problem_sizes", "executors", NULL};
+    size_t most = (size_t)api->config->points_max;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(read_kind(request, &asked->kind, err));
+    PV_TRY(api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most,
+                            &asked->problem_sizes, &asked->n_sizes, err));
+    return api_query_counts(request, "executors", API_QUERY_COUNT_MAX, most, &asked->executors,
+                            &asked->n_executors, err);
+}
+
+static enum pv_code
+choose_model(struct http_request *request, struct speedup_query *asked, struct pv_error *err)
+{
+    const struct application_model *stored = &asked->models.stored;
+    struct codec_history_model *model = &asked->model;
+    if (stored->fitted == 0 || (asked->kind == NULL && stored->selected.at == NULL))
+        return application_models_refuse(stored, err);
+    PV_TRY(application_models_read(request->arena, stored, asked->kind, model, err));
+    if (!model->fitted)
+        return pv_fault(err, PV_PLACE_PARAMETER, "model", "not_fitted", "%.180s", model->why);
+    if (asked->problem_sizes == NULL) {
+        asked->problem_sizes = model->axes.problem_sizes;
+        asked->n_sizes = model->axes.n_sizes;
+    }
+    if (asked->executors == NULL) {
+        asked->executors = model->axes.executors;
+        asked->n_executors = model->axes.n_executors;
+    }
+    return PV_OK;
+}
+
+static enum pv_code
+check_points(const struct api *api, const struct speedup_query *asked, struct pv_error *err)
+{
+    size_t points;
+    size_t most = (size_t)api->config->points_max;
+    if (!__builtin_mul_overflow(asked->n_sizes, asked->n_executors, &points) && points <= most)
+        return PV_OK;
+    return pv_fault(err, PV_PLACE_PARAMETER, "executors", "too_many_items",
+                    "%zu problem size%s by %zu executor count%s are more than %zu point%s",
+                    asked->n_sizes, PLURAL(asked->n_sizes), asked->n_executors,
+                    PLURAL(asked->n_executors), most, PLURAL(most));
+}
+
+/* What reading the models back and writing points down come to, in bytes and points of a
+ * millisecond. */
+static bool is_light(const struct api *api, const struct speedup_query *asked)
+{
+    enum { LIGHT_POINTS = 500 };
+    size_t points = 0;
+    bool given = asked->problem_sizes != NULL && asked->executors != NULL;
+    return asked->models.stored.document.n <= (size_t)api->config->inline_body_bytes &&
+           (!given || (!__builtin_mul_overflow(asked->n_sizes, asked->n_executors, &points) &&
+                       points <= LIGHT_POINTS));
+}
+
+static enum pv_code speedup_load(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err)
+{
+    struct speedup_query *asked = request->state;
+    struct application_models *models = &asked->models;
+    (void)response;
+    PV_TRY(read_asked(context, request, asked, err));
+    PV_TRY(api_query_labels(context, request, &asked->labels, &models->n_labels, err));
+    models->name = http_path_parameter(request, "name");
+    models->labels = asked->labels;
+    return application_models_load(context, request, models, err);
+}
+
+static enum pv_code speedup_fit(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err)
+{
+    struct speedup_query *asked = request->state;
+    (void)context;
+    (void)response;
+    return application_models_fit(request, &asked->models, err);
+}
+
+static enum pv_code speedup_keep(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err)
+{
+    struct speedup_query *asked = request->state;
+    (void)response;
+    (void)err;
+    return application_models_keep(context, request, &asked->models);
+}
+
+static enum pv_code speedup_read_model(void *context,
+                                       struct http_request *request,
+                                       struct http_response *response,
+                                       struct pv_error *err)
+{
+    struct speedup_query *asked = request->state;
+    (void)response;
+    if (!is_light(context, asked))
+        PV_TRY(http_move(request, HTTP_COMPUTE));
+    PV_TRY(choose_model(request, asked, err));
+    return check_points(context, asked, err);
+}
+
+/* Of the largest size: an advice for each would make this call many times as dear. */
+static enum pv_code speedup_load_prediction(void *context,
+                                            struct http_request *request,
+                                            struct http_response *response,
+                                            struct pv_error *err)
+{
+    struct speedup_query *asked = request->state;
+    double largest = 0;
+    (void)response;
+    for (size_t i = 0; i < asked->n_sizes; i++)
+        largest = fmax(largest, asked->problem_sizes[i]);
+    asked->predicted.none = asked->kind != NULL;
+    if (asked->predicted.none)
+        return PV_OK;
+    asked->predicted.question = application_question(context, asked->models.name, asked->labels,
+                                                     asked->models.n_labels, largest);
+    return application_prediction_load(context, request, &asked->predicted, err);
+}
+
+static enum pv_code speedup_predict(void *context,
+                                    struct http_request *request,
+                                    struct http_response *response,
+                                    struct pv_error *err)
+{
+    struct speedup_query *asked = request->state;
+    (void)response;
+    return application_prediction_make(context, request, &asked->predicted, err);
+}
+
+static enum pv_code speedup_answer(void *context,
+                                   struct http_request *request,
+                                   struct http_response *response,
+                                   struct pv_error *err)
+{
+    struct api *api = context;
+    const struct speedup_query *asked = request->state;
+    const struct application_model *stored = &asked->models.stored;
+    const struct model *model = &asked->model.model;
+    const struct curve *curve = application_prediction_curve(&asked->predicted);
+    struct predicted_times times = {.n = 0};
+    struct writer w;
+    if (!is_light(api, asked))
+        PV_TRY(http_move(request, HTTP_COMPUTE));
+    if (curve != NULL)
+        PV_TRY(curve_predicted_times(curve, model->uncertainty.confidence, RUN_UNKNOWN,
+                                     request->arena, &times, err));
+    struct speedup_surface surface = speedup_surface_make(model, &times);
+    struct codec_speedup speedup = {.application = stored->application,
+                                    .history_version = stored->history_version,
+                                    .selected = strview_is(stored->selected, model->kind->name),
+                                    .surface = &surface,
+                                    .smallest = &asked->model.smallest,
+                                    .problem_sizes = asked->problem_sizes,
+                                    .n_sizes = asked->n_sizes,
+                                    .executors = asked->executors,
+                                    .n_executors = asked->n_executors,
+                                    .executors_max = (double)api->config->executors_max};
+    writer_init(&w, request->arena);
+    codec_speedup_encode(&w, &speedup);
+    return api_reply(response, 200, &w, err);
+}
+
+static void speedup_end(void *state)
+{
+    struct speedup_query *asked = state;
+    advice_prediction_end(&asked->predicted.prediction);
+}
+
+const struct http_call application_speedup_get = {
+    .state_bytes = sizeof(struct speedup_query),
+    .steps = {{HTTP_IO, speedup_load},
+              {HTTP_ANYWHERE, speedup_fit},
+              {HTTP_ANYWHERE, speedup_keep},
+              {HTTP_ANYWHERE, speedup_read_model},
+              {HTTP_ANYWHERE, speedup_load_prediction},
+              {HTTP_ANYWHERE, speedup_predict},
+              {HTTP_ANYWHERE, speedup_answer}},
+    .end = speedup_end,
+};
