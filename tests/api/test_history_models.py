@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from contract import Contract
 from long_work import wait_for
 
 SHAPES = [(n, m) for n in (8, 16, 64) for m in (1, 2, 4, 8, 16)]
@@ -287,6 +288,13 @@ def test_runs_are_grouped_by_the_labels_that_explain_the_time(client, name):
                         200).json()["surface"][0]["points"][0]["duration_s"]
     assert ours / theirs == pytest.approx(2.2 / 0.7, rel=0.03)
     assert models(client, name) == got, "what was asked for in between is not kept"
+
+
+def test_a_kind_that_does_not_exist_is_refused_with_all_that_do(client, name):
+    fill(client, name)
+    problem = client.refuse("GET", "/v1/applications/%s/speedup?model=linear" % name, 422, parameter="model")
+    kinds = set(Contract().document["components"]["schemas"]["ModelKind"]["enum"]) - {"ipso"}
+    assert set(problem["errors"][0]["detail"].removeprefix("must be one of: ").split(", ")) == kinds, problem
 
 
 def width(prediction):

@@ -32,7 +32,7 @@ read_kind(const struct http_request *request, const struct model_kind **kind, st
     *kind = word == NULL ? NULL : model_find_kind(word);
     if (word == NULL || (*kind != NULL && (*kind)->forms != MODEL_OF_STAGES))
         return PV_OK;
-    char known[128] = "";
+    char known[192] = "";
     size_t used = 0;
     for (size_t i = 0; model_kinds[i] != NULL && used < sizeof known; i++) {
         if (model_kinds[i]->forms == MODEL_OF_STAGES)
@@ -155,7 +155,7 @@ static enum pv_code speedup_read_model(void *context,
     return check_points(context, asked, err);
 }
 
-/* Of the largest size: an advice for each would make this call many times as dear. */
+/* Of the largest size only: a prediction for each would cost many times as much. */
 static enum pv_code speedup_load_prediction(void *context,
                                             struct http_request *request,
                                             struct http_response *response,
@@ -196,7 +196,7 @@ static enum pv_code speedup_answer(void *context,
     const struct curve *curve = application_prediction_curve(&asked->predicted);
     struct predicted_times times = {.n = 0};
     struct writer w;
-    if (!is_light(api, asked))
+    if (curve != NULL || !is_light(api, asked))
         PV_TRY(http_move(request, HTTP_COMPUTE));
     if (curve != NULL)
         PV_TRY(curve_predicted_times(curve, model->uncertainty.confidence, RUN_UNKNOWN,

@@ -13,10 +13,16 @@ log_factor(const struct predicted_times *times, law_time *time_of, const void *l
 /* Of the counts from `executors` on the least, or else the last. */
 static size_t find_from(const struct predicted_times *times, double executors)
 {
-    size_t above = 0;
-    while (above + 1 < times->n && times->executors[above] < executors)
-        above++;
-    return above;
+    size_t low = 0;
+    size_t high = times->n - 1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (times->executors[middle] < executors)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 double predicted_times_factor(const struct predicted_times *times,

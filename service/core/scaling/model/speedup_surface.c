@@ -66,9 +66,10 @@ void surface_predict(const struct speedup_surface *surface,
     double factor = predicted_times_factor(&surface->predicted, time_by_law, &law, executors);
     const double *interval_s =
         predicted_times_interval(&surface->predicted, problem_size, executors);
+    bool known = interval_s != NULL && out->duration_s > 0;
     out->duration_s *= factor;
     for (size_t end = 0; end < 2; end++)
-        out->interval_s[end] = interval_s != NULL ? interval_s[end] : out->interval_s[end] * factor;
+        out->interval_s[end] = known ? interval_s[end] : out->interval_s[end] * factor;
     out->speedup = time_at(surface, &law, problem_size, 1) / out->duration_s;
     if (!(out->duration_s > 0) || !(out->speedup > 0))
         out->speedup = (double)NAN;
