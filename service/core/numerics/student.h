@@ -7,7 +7,7 @@
  * level    inside (0, 1)
  * freedom  > 0; beyond 10^10 T is normal
  *
- * To seven digits or more, as gsl_cdf_tdist_Pinv((1 + level) / 2, freedom), in a third of the time: the
+ * To seven digits or more, as gsl_cdf_tdist_Pinv((1 + level) / 2, freedom), in less time: the
  * start of G. W. Hill ("Algorithm 396: Student's t-quantiles", Communications of the ACM 13, 1970)
  * and a step of Halley's from there. Fewer than 2 degrees of freedom are left to GSL.
  */

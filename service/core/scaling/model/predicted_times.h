@@ -28,8 +28,8 @@ double predicted_times_factor(const struct predicted_times *times,
                               const void *law,
                               double executors);
 
-/* The predicted interval, whose lower end may be NAN (open); NULL: the place is not predicted, or its
- * interval unknown. */
+/* The predicted interval, whose lower end may be NAN (open); NULL: none is predicted there,
+ * or it is unknown. */
 const double *predicted_times_interval(const struct predicted_times *times,
                                        double problem_size,
                                        double executors);

@@ -22,8 +22,8 @@ struct surface_base {
 struct surface_base surface_smallest(const struct observation rows[], size_t n);
 
 /*
- * Times over problem size and executors: a model's, or, at the size that somebody else predicts,
- * theirs, which the model continues to other sizes (core/scaling/model/predicted_times.h).
+ * Times over problem size and executors: a model's, or, at the size for which another predictor has
+ * times, those, which the model continues to other sizes (core/scaling/model/predicted_times.h).
  */
 struct speedup_surface {
     const struct model *model;
@@ -36,9 +36,9 @@ struct speedup_surface speedup_surface_make(const struct model *model,
                                             const struct predicted_times *predicted);
 
 /*
- * As model_predict. Where somebody else predicts, durations and intervals are multiplied by their
- * factor, intervals of the places predicted are theirs, and the speedup is T(N, 1) / T(N, m) also
- * for a kind that has a speedup of its own.
+ * As model_predict. With another predictor, durations and intervals are multiplied by its factor,
+ * intervals where it predicts are its own, and the speedup is T(N, 1) / T(N, m) also for a kind
+ * that has a law of speedup.
  */
 void surface_predict(const struct speedup_surface *surface,
                      double problem_size,
