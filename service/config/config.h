@@ -76,6 +76,8 @@ struct config {
     int64_t executors_max; /* that an advice considers */
     int64_t remedy_task_budget;
     int64_t advice_task_budget;
+    int64_t advice_extrapolation_max;
+    int64_t advice_error_percent_max;
     int64_t inline_body_bytes;
     int64_t feasibility_inline_tasks;
     int64_t nearest_runs;          /* an advice replays */

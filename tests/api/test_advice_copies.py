@@ -46,7 +46,7 @@ def test_the_first_stage_is_planned(team):
     assert {t["task"] for t in plan["tasks"]} == {"3.%d" % i for i in range(8)} and plan["waiting"] == []
     assert {t["job"] for t in plan["tasks"]} == {"etl"}
     first = [c for c in plan["copies"] if c["round"] == 1]
-    assert [(c["cluster"], c["rate_bytes_per_s"], c["expected_duration_s"]) for c in first] == [("p", 1e7, pytest.approx(10))] * 8
+    assert [(c["cluster"], c["rate_bytes_per_s"], c["expected_duration_s"]) for c in first] == [("p", pytest.approx(1e7), pytest.approx(10))] * 8
     assert plan["epsilon"] == 0.8 and plan["epsilon_choice"] is None
     assert {s["operation"] for s in plan["sources"]["processing"]} == {"etl"}
 
@@ -131,7 +131,19 @@ def test_a_run_that_tells_enough_stands_in_for_a_nearer_one(team):
 
 
 def test_more_tasks_than_a_plan_may_have(team):
-    assert "plan_tasks_max" in none_because(ask(team, ["p", "q"], problem_size=30000))["message"]
+    name = "app-" + uuid.uuid4().hex[:8]
+    team.post("/v1/applications", {"name": name}, 201)
+    team.post("/v1/applications/%s/runs" % name, run(), 201)
+    double = [dict(STAGES[0], task_durations_s=[2.0] * 16, input_bytes=16e8)] + STAGES[1:]
+    team.post("/v1/applications/%s/runs" % name, run(double, problem_size=16, duration_s=11), 201)
+    assert "plan_tasks_max" in none_because(ask(team, ["p", "q"], application=name, problem_size=30000))["message"]
+
+
+def test_nothing_is_planned_where_nothing_is_recommended(team):
+    """A single run of size 8 does not say what 30000 takes."""
+    advice = ask(team, ["p", "q"], problem_size=30000)
+    assert advice["verdict"] == "unknown" and advice["recommendation"] is None and advice["copy_plan"] is None
+    assert "recommended" in warning(advice, "no_copy_plan")["message"]
 
 
 @pytest.mark.parametrize("more, pointer, code", [

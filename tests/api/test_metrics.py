@@ -86,9 +86,9 @@ def test_advice_is_counted_by_outcome(alpha, name):
         alpha.post("/v1/advice", {"application": name, "deadline_s": 0.001}, 201)
         alpha.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": 600}, 200)
 
-    assert growth(alpha, ask, ("provisor_advice_total", {"outcome": "feasible", "dry_run": "false"}),
-                  ("provisor_advice_total", {"outcome": "infeasible", "dry_run": "false"}),
-                  ("provisor_advice_total", {"outcome": "feasible", "dry_run": "true"})) == [1, 1, 1]
+    assert growth(alpha, ask, ("provisor_advice_total", {"verdict": "met", "dry_run": "false"}),
+                  ("provisor_advice_total", {"verdict": "missed", "dry_run": "false"}),
+                  ("provisor_advice_total", {"verdict": "met", "dry_run": "true"})) == [1, 1, 1]
 
 
 def test_runs_that_followed_advice_are_counted_by_how_they_turned_out(alpha, name):

@@ -19,9 +19,9 @@ static const double probability_bounds[] = {0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.9
 
 METRIC_COUNTER(advice_made,
                "provisor_advice_total",
-               "Advice made, by outcome (feasible or infeasible) and by whether it was stored: "
-               "dry_run true or false.",
-               "outcome,dry_run");
+               "Advice made, by verdict (met, at_risk, missed or unknown) and by whether it was "
+               "stored: dry_run true or false.",
+               "verdict,dry_run");
 METRIC_HISTOGRAM(deadline_probabilities,
                  "provisor_advice_deadline_probability",
                  "Predicted probability that what was advised meets its deadline.",
@@ -86,6 +86,12 @@ static enum pv_code fault_at_history(enum pv_code code, struct pv_error *err)
 static bool wants(const struct advice_build *build, unsigned include)
 {
     return (build->question.include & include) != 0;
+}
+
+/* Copies are of tasks of the configuration that is recommended. */
+static bool plans_copies(const struct advice_build *build)
+{
+    return wants(build, ADVICE_COPY_PLAN) && build->answer.advice.verdict != ADVISE_UNKNOWN;
 }
 
 /* Which runs would make the times that the recommendation is chosen by more certain: not only its
@@ -162,19 +168,22 @@ static enum pv_code compute(struct api *api,
         advice_answer(&known, &limits, request->arena, &scratch, &build->answer, err);
     arena_fini(&scratch);
     PV_TRY(code);
+    if (wants(build, ADVICE_COPY_PLAN) && !plans_copies(build))
+        (void)finding_add(&build->answer.advice.warnings, "no_copy_plan",
+                          "There is no copy plan, for no executor count is recommended.");
     if (wants(build, ADVICE_NEXT_EXPERIMENTS))
         PV_TRY(choose_experiments(api, request, build, err));
-    return wants(build, ADVICE_COPY_PLAN)
-               ? advice_copies_pose(api, request, &build->question, &build->runs, &build->answer,
-                                    &build->copies, err)
-               : PV_OK;
+    return plans_copies(build) ? advice_copies_pose(api, request, &build->question, &build->runs,
+                                                    &build->answer, &build->copies, err)
+                               : PV_OK;
 }
 
 static void count_advice(const struct advice_build *build, bool dry_run)
 {
-    const char *outcome = build->answer.advice.feasible ? "feasible" : "infeasible";
-    metric_add(&advice_made, 1, METRIC_LABELS(outcome, dry_run ? "true" : "false"));
-    if (!isnan(build->answer.advice.recommendation.deadline_probability))
+    const char *verdict = advise_verdict_name(build->answer.advice.verdict);
+    metric_add(&advice_made, 1, METRIC_LABELS(verdict, dry_run ? "true" : "false"));
+    if (build->answer.advice.verdict != ADVISE_UNKNOWN &&
+        !isnan(build->answer.advice.recommendation.deadline_probability))
         metric_observe(&deadline_probabilities,
                        build->answer.advice.recommendation.deadline_probability, NULL);
 }
@@ -214,7 +223,8 @@ static struct advice_row row_of(const struct advice_build *build,
     struct advice_row row = {
         .application_name = advice_job_name(&build->question),
         .objective = strview_of(advise_objective_name(build->answer.advice.objective)),
-        .feasible = build->answer.advice.feasible,
+        .verdict = strview_of(advise_verdict_name(build->answer.advice.verdict)),
+        .feasible = build->answer.advice.verdict == ADVISE_MET,
         .problem_size = build->prediction.item->prediction.curve.problem_size,
         .executors = build->answer.advice.recommendation.executors,
         .cores_per_executor = build->prediction.item->prediction.curve.cores_per_executor,
@@ -230,6 +240,11 @@ static struct advice_row row_of(const struct advice_build *build,
         .request = {request->body, request->body_n},
         .document = {response->body, response->body_n},
         .created_us = reply->created_us};
+    if (build->answer.advice.verdict == ADVISE_UNKNOWN) {
+        row.executors = row.cores_per_executor = RUN_UNKNOWN;
+        row.predicted_duration_s = row.lower_s = row.upper_s = (double)NAN;
+        row.deadline_probability = (double)NAN;
+    }
     memcpy(row.id, reply->id, sizeof row.id);
     memcpy(row.application_id, build->prediction.item->application_id, sizeof row.application_id);
     return row;
@@ -376,9 +391,9 @@ static enum pv_code advice_create_load_clusters(void *context,
     struct advice_build *build = request->state;
     (void)response;
     PV_TRY(application_models_keep(context, request, &build->experiments.models));
-    return wants(build, ADVICE_COPY_PLAN) ? advice_copies_load(context, request, &build->question,
-                                                               &build->answer, &build->copies, err)
-                                          : PV_OK;
+    return plans_copies(build) ? advice_copies_load(context, request, &build->question,
+                                                    &build->answer, &build->copies, err)
+                               : PV_OK;
 }
 
 static enum pv_code advice_create_plan(void *context,
@@ -389,7 +404,7 @@ static enum pv_code advice_create_plan(void *context,
     struct advice_build *build = request->state;
     (void)context;
     (void)response;
-    return wants(build, ADVICE_COPY_PLAN)
+    return plans_copies(build)
                ? advice_copies_plan(request, &build->question, &build->answer, &build->copies, err)
                : PV_OK;
 }
@@ -472,13 +487,25 @@ enum pv_code advice_get(void *context,
 
 /* --- GET /v1/advice --- */
 
+static enum pv_code
+read_verdict(struct http_request *request, const char **verdict, struct pv_error *err)
+{
+    *verdict = http_query(request, "verdict");
+    for (int i = 0; *verdict != NULL && i < ADVISE_VERDICTS; i++)
+        if (strcmp(*verdict, advise_verdict_name((enum advise_verdict)i)) == 0)
+            return PV_OK;
+    return *verdict == NULL ? PV_OK
+                            : pv_fault(err, PV_PLACE_PARAMETER, "verdict", "not_allowed",
+                                       "is one of met, at_risk, missed, unknown");
+}
+
 static enum pv_code advice_read_filter(struct http_request *request,
                                        struct advice_filter *filter,
                                        const char **scope,
                                        struct pv_error *err)
 {
-    static const char *const known[] = {"application", "since",  "until", "feasible",
-                                        "limit",       "cursor", NULL};
+    static const char *const known[] = {"application", "since", "until",  "feasible",
+                                        "verdict",     "limit", "cursor", NULL};
     bool feasible = false;
     *filter = (struct advice_filter){.feasible = RUN_UNKNOWN};
     PV_TRY(http_check_query(request, known, err));
@@ -487,14 +514,16 @@ static enum pv_code advice_read_filter(struct http_request *request,
     PV_TRY(api_query_boolean(request, "feasible", false, &feasible, err));
     if (http_query(request, "feasible") != NULL)
         filter->feasible = feasible;
+    PV_TRY(read_verdict(request, &filter->verdict, err));
     filter->application_name = http_query(request, "application");
     if (filter->application_name != NULL && !codec_is_name(strview_of(filter->application_name)))
         return pv_fault(err, PV_PLACE_PARAMETER, "application", "invalid_name",
                         "is 1 to 255 characters without control characters");
     /* Of the values, not of the query: `true` has several spellings. */
     *scope = arena_printf(
-        request->arena, "/v1/advice since=%lld until=%lld feasible=%lld application=%s",
+        request->arena, "/v1/advice since=%lld until=%lld feasible=%lld verdict=%s application=%s",
         (long long)filter->since_us, (long long)filter->until_us, (long long)filter->feasible,
+        filter->verdict == NULL ? "" : filter->verdict,
         filter->application_name == NULL ? "" : filter->application_name);
     return *scope == NULL ? pv_no_memory(err) : PV_OK;
 }

@@ -22,7 +22,9 @@ struct advice_limits advice_limits_of(const struct config *config)
     return (struct advice_limits){.executors = config->executors_max,
                                   .cores = config->cores_max,
                                   .task_budget = (uint64_t)config->advice_task_budget,
-                                  .joint_task_budget = (uint64_t)config->remedy_task_budget};
+                                  .joint_task_budget = (uint64_t)config->remedy_task_budget,
+                                  .extrapolation = (double)config->advice_extrapolation_max,
+                                  .error_percent = (double)config->advice_error_percent_max};
 }
 
 static enum pv_code find_application(struct store_tx *tx,

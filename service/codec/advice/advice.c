@@ -29,6 +29,7 @@ static const struct shape_member constraint_members[] = {
      .flags = KEEP, .least = 1, SHAPE_LIMIT(L, executors)},
     {"cores_per_executor", SHAPE_COUNT(Q, cores_per_executor), .least = 1, SHAPE_LIMIT(L, cores)},
     {"max_cost", SHAPE_NUMBER(Q, goal.max_cost), .flags = CODEC_ABOVE, .high = CODEC_COST_MAX},
+    {"tolerance_percent", SHAPE_NUMBER(Q, goal.tolerance_percent), .flags = KEEP, .high = 1000},
     {"cluster", SHAPE_NAME(Q, cluster)},
     {"price_per_executor_hour", SHAPE_NUMBER(Q, price.per_executor_hour), SHAPE_GIVEN(Q, has_price),
      .high = CODEC_PRICE_MAX},
@@ -194,10 +195,17 @@ static void write_interval(struct writer *w, const struct advise_choice *choice)
     writer_end_array(w);
 }
 
+/* Is there an executor count to report? */
+static bool is_answered(const struct codec_advice_reply *reply)
+{
+    return reply->answer->advice.verdict != ADVISE_UNKNOWN;
+}
+
 static void write_recommendation(struct writer *w, const struct codec_advice_reply *reply)
 {
     const struct advise_choice *choice = &reply->answer->advice.recommendation;
-    writer_member_object(w, "recommendation");
+    if (!writer_member_object_or_null(w, "recommendation", is_answered(reply)))
+        return;
     writer_member_integer(w, "executors", choice->executors);
     writer_member_integer(w, "cores_per_executor", reply->answer->curve.cores_per_executor);
     writer_member_number(w, "predicted_duration_s", choice->predicted_duration_s);
@@ -211,9 +219,11 @@ static void write_recommendation(struct writer *w, const struct codec_advice_rep
 
 static bool is_extrapolated(const struct codec_advice_reply *reply)
 {
+    const struct curve *curve = &reply->answer->curve;
     const struct curve_point *point =
-        curve_find(&reply->answer->curve, reply->answer->advice.recommendation.executors);
-    return reply->answer->curve.size_extrapolated || (point != NULL && point->extrapolated);
+        curve_find(curve, reply->answer->advice.recommendation.executors);
+    return curve->size_extrapolated || curve->executor_cores_extrapolated ||
+           (point != NULL && point->extrapolated);
 }
 
 static const char *describe_group(const struct label_group *group)
@@ -278,7 +288,7 @@ static void write_pricing(struct writer *w, const struct codec_advice_reply *rep
     const struct pricing_terms *terms = reply->terms;
     bool spot = pricing->market == PRICING_SPOT;
     bool own = terms->source == PRICING_OF_REQUEST;
-    if (!writer_member_object_or_null(w, "pricing", pricing->known))
+    if (!writer_member_object_or_null(w, "pricing", pricing->known && is_answered(reply)))
         return;
     writer_member_string(w, "market", pricing_market_name(pricing->market));
     writer_member_string(w, "currency", terms->currency);
@@ -294,6 +304,24 @@ static void write_pricing(struct writer *w, const struct codec_advice_reply *rep
     writer_member_number(w, "expected_interruptions", pricing->interruptions);
     writer_member_number(w, "interruption_s", pricing->interruption_s);
     writer_member_number(w, "interruption_cost", pricing->interruption_cost);
+    writer_end_object(w);
+}
+
+/* What the recommendation changes against what ran last. */
+static void write_last_run(struct writer *w, const struct codec_advice_reply *reply)
+{
+    const struct advice_comparison *made = &reply->answer->comparison;
+    if (!writer_member_object_or_null(w, "last_run", made->known))
+        return;
+    const char *run_id = made->with->last.run_id;
+    writer_member_string(w, "run_id", run_id[0] == '\0' ? NULL : run_id);
+    writer_member_integer(w, "executors", made->with->last.executors);
+    writer_member_integer(w, "cores_per_executor", made->with->last.cores_per_executor);
+    writer_member_number(w, "duration_s", made->with->last.duration_s);
+    writer_member_number(w, "predicted_duration_s", made->predicted_duration_s);
+    writer_member_number(w, "cost", made->cost);
+    writer_member_number(w, "duration_change_percent", made->duration_change_percent);
+    writer_member_number(w, "cost_change_percent", made->cost_change_percent);
     writer_end_object(w);
 }
 
@@ -362,7 +390,8 @@ static void write_count_member(struct writer *w, const char *key, int64_t value)
 /* Sorted by key (docs/design.md, "Spark properties"); what the job had before is not known here. */
 static void write_spark(struct writer *w, const struct codec_advice_reply *reply)
 {
-    writer_member_object(w, "spark");
+    if (!writer_member_object_or_null(w, "spark", is_answered(reply)))
+        return;
     writer_member_object(w, "properties");
     write_count_member(w, "spark.executor.cores", reply->answer->curve.cores_per_executor);
     write_count_member(w, "spark.executor.instances",
@@ -379,6 +408,14 @@ static void write_data_needed(struct writer *w, const struct advice *advice)
         return;
     writer_member_integer(w, "runs", advice->data_needed_runs);
     writer_member_string(w, "why", advice->data_needed_why);
+    writer_member_array(w, "suggested");
+    for (size_t i = 0; i < advice->n_data_needed; i++) {
+        writer_begin_object(w);
+        writer_member_number(w, "problem_size", advice->data_needed_problem_size);
+        writer_member_integer(w, "executors", advice->data_needed_executors[i]);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
     writer_end_object(w);
 }
 
@@ -394,11 +431,13 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
     writer_member_number(w, "confidence", question->goal.confidence);
     writer_member_string(w, "objective", advise_objective_name(advice->objective));
     writer_member_instant(w, "created_at", reply->created_us);
-    writer_member_boolean(w, "feasible", advice->feasible);
+    writer_member_string(w, "verdict", advise_verdict_name(advice->verdict));
+    writer_member_boolean(w, "feasible", advice->verdict == ADVISE_MET);
     write_recommendation(w, reply);
+    write_last_run(w, reply);
     write_model(w, reply);
     write_pricing(w, reply);
-    if (!advice->feasible)
+    if (advice->verdict == ADVISE_AT_RISK || advice->verdict == ADVISE_MISSED)
         write_remedies(w, reply);
     if (question->include & ADVICE_ALTERNATIVES)
         write_alternatives(w, advice);
@@ -408,7 +447,7 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
         write_contention(w, reply);
     if (question->include & ADVICE_SPARK)
         write_spark(w, reply);
-    if (question->include & ADVICE_DATA_NEEDED)
+    if ((question->include & ADVICE_DATA_NEEDED) != 0 || advice->verdict == ADVISE_UNKNOWN)
         write_data_needed(w, advice);
     if (question->include & ADVICE_COPY_PLAN) {
         writer_key(w, "copy_plan");
@@ -431,10 +470,17 @@ void codec_advice_encode_event(struct writer *w, const struct codec_advice_reply
     writer_begin_object(w);
     writer_member_string(w, "id", reply->id);
     writer_member_text(w, "application", reply->question->application);
-    writer_member_boolean(w, "feasible", reply->answer->advice.feasible);
-    writer_member_integer(w, "executors", reply->answer->advice.recommendation.executors);
-    writer_member_number(w, "predicted_duration_s",
-                         reply->answer->advice.recommendation.predicted_duration_s);
+    const struct advice *advice = &reply->answer->advice;
+    writer_member_string(w, "verdict", advise_verdict_name(advice->verdict));
+    writer_member_boolean(w, "feasible", advice->verdict == ADVISE_MET);
+    if (is_answered(reply)) {
+        writer_member_integer(w, "executors", advice->recommendation.executors);
+        writer_member_number(w, "predicted_duration_s",
+                             advice->recommendation.predicted_duration_s);
+    } else {
+        writer_member_null(w, "executors");
+        writer_member_null(w, "predicted_duration_s");
+    }
     writer_member_number(w, "deadline_s", reply->question->goal.deadline_s);
     writer_end_object(w);
 }

@@ -34,10 +34,31 @@ struct advise_goal {
     int64_t max_executors;
     double price_per_executor_hour; /* NAN: unknown */
     double max_cost;                /* NAN: no limit; needs a price */
+    /* Without a deadline and with ADVISE_MIN_EXECUTORS: not slower than so many executors by more
+     * than the tolerance, at the least cost. */
+    int64_t last_executors;   /* of the last run; RUN_UNKNOWN: unknown */
+    double tolerance_percent; /* >= 0 */
 };
 
 /* Share of the shortest time by which an answer that is late anyway may be slower. */
 #define ADVISE_NEAR_FASTEST 0.02
+
+/* Probability by which an answer that is at risk may be worse than the best: more executors for
+ * less than that are not worth their cost. */
+#define ADVISE_NEAR_BEST 0.02
+
+/* What an advice comes to. An answer is fit to be acted on without a look only where it is met. */
+enum advise_verdict {
+    ADVISE_MET,     /* the recommendation meets the deadline with the asked confidence; also where
+                       there is no deadline to miss */
+    ADVISE_AT_RISK, /* some allowed count is predicted to be in time, none with that confidence */
+    ADVISE_MISSED,  /* no allowed count is predicted to be in time */
+    ADVISE_UNKNOWN, /* the history does not allow an answer (core/advice/history_limits.h) */
+    ADVISE_VERDICTS
+};
+
+/* Names on the wire, in the order of the enum. */
+const char *advise_verdict_name(enum advise_verdict verdict);
 
 /* One executor count with everything that follows from the curve. */
 struct advise_choice {
@@ -58,18 +79,22 @@ struct advise_remedies {
 };
 
 struct advice {
-    bool feasible;
-    enum advise_objective objective; /* the one followed: efficiency where a deadline was lacking */
+    enum advise_verdict verdict;
+    enum advise_objective objective; /* the one followed: least cost where a deadline was lacking,
+                                        efficiency where the last run is unknown, too */
     struct advise_choice recommendation;
     struct advise_choice
         *alternatives; /* Pareto front of time and executor seconds, the recommendation and the
                           next fewer executors; fastest first */
     size_t n_alternatives;
-    struct advise_remedies remedies; /* only when not feasible */
+    struct advise_remedies remedies; /* where the verdict is at risk or missed */
     struct findings reasons;
     struct findings warnings;
     int64_t data_needed_runs; /* 0: none */
     const char *data_needed_why;
+    double data_needed_problem_size; /* of the runs that would help most, and on how many */
+    int64_t data_needed_executors[2];
+    size_t n_data_needed; /* executor counts; 0: any run of the job helps */
 };
 
 /* May this point be chosen: within the executors and the cost that are allowed? */
@@ -81,8 +106,15 @@ const struct curve_point *advise_point_below(const struct curve *curve,
                                              const struct curve_point *point);
 
 /*
- * Choose, and say why. Where no allowed point is predicted to meet the deadline, the recommendation
- * is the fewest executors within ADVISE_NEAR_FASTEST of the shortest time allowed.
+ * Choose, and say why. Where the verdict is
+ *
+ * met      the best by the objective of the allowed points that meet the deadline with confidence;
+ * at risk  the fewest executors within ADVISE_NEAR_BEST of the best probability;
+ * missed   the fewest executors within ADVISE_NEAR_FASTEST of the shortest time.
+ *
+ * Of the fewest executors that meet a deadline an earlier one, or a higher confidence, never asks
+ * for fewer. That ends where the verdict changes: the last deadline met with confidence may take
+ * all executors allowed, and of those at risk nearly as probable fewer ones are advised.
  *
  * curve      must hold a point within [min_executors, max_executors]; points beyond max_executors
  *            serve the remedies. Borrowed.

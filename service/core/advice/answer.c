@@ -1,6 +1,120 @@
 #include "core/advice/answer.h"
 
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/plural.h"
+#include "core/advice/history_limits.h"
 #include "core/advice/label_group_explain.h"
+
+/* --- what ran --- */
+
+/* Where the request sets no maximum, what ran does: a few times as many executors. */
+static void bound_by_history(const struct advice_known *known,
+                             const struct advice_limits *limits,
+                             struct advice_answer *answer)
+{
+    const struct advice_question *asked = known->question;
+    const struct history_prediction *prediction = known->prediction;
+    int64_t cores = prediction->curve.cores_per_executor;
+    int64_t bound = history_extent_bound(&prediction->extent, limits->extrapolation, cores);
+    answer->goal = asked->goal;
+    answer->goal.last_executors = history_extent_last(&prediction->extent, cores);
+    if (asked->has_max_executors || bound == RUN_UNKNOWN)
+        return;
+    if (bound < asked->goal.min_executors)
+        bound = asked->goal.min_executors;
+    answer->is_bounded = bound < answer->goal.max_executors;
+    if (answer->is_bounded)
+        answer->goal.max_executors = bound;
+}
+
+/* The greatest probability to meet the deadline, of counts within the bound or beyond it. */
+static double
+probability_within(const struct curve *curve, const struct advise_goal *goal, bool within)
+{
+    double best = 0.0;
+    for (size_t i = 0; i < curve->n_points; i++)
+        if (advise_is_allowed(goal, &curve->points[i]) == within &&
+            (within || curve->points[i].executors > goal->max_executors))
+            best = fmax(best, curve_probability(curve, &curve->points[i], goal->deadline_s));
+    return best;
+}
+
+/* Would more executors have been advised without the bound? */
+static bool is_held_back(const struct advice_answer *answer)
+{
+    const struct curve *curve = &answer->curve;
+    const struct advise_goal *goal = &answer->goal;
+    if (answer->advice.verdict == ADVISE_MET)
+        return answer->advice.recommendation.executors == goal->max_executors;
+    return probability_within(curve, goal, false) >
+           probability_within(curve, goal, true) + ADVISE_NEAR_BEST;
+}
+
+static void warn_of_bound(const struct advice_known *known,
+                          const struct advice_limits *limits,
+                          struct advice_answer *answer)
+{
+    if (!answer->is_bounded || !is_held_back(answer))
+        return;
+    int64_t most = known->prediction->extent.most_cores;
+    struct finding *note =
+        finding_add(&answer->advice.warnings, "executors_bounded",
+                    "At most %" PRId64 " executor%s were considered, %.3g times the %" PRId64
+                    " core%s of the largest run: more would be a guess. Set max_executors to allow "
+                    "them.",
+                    answer->goal.max_executors, PLURAL(answer->goal.max_executors),
+                    limits->extrapolation, most, PLURAL(most));
+    finding_number(note, "max_executors", (double)answer->goal.max_executors);
+    finding_number(note, "most_cores", (double)most);
+    finding_number(note, "extrapolation_max", limits->extrapolation);
+}
+
+static void warn_of_assumed_size(const struct advice_known *known, struct advice_answer *answer)
+{
+    const struct advice_question *asked = known->question;
+    if (asked->application.at == NULL || asked->problem_size != RUN_UNKNOWN)
+        return;
+    struct finding *note = finding_add(
+        &answer->advice.warnings, "problem_size_of_latest_run",
+        "The request names no problem size: it is taken to be that of the latest run, %" PRId64 ".",
+        answer->curve.problem_size);
+    finding_number(note, "problem_size", (double)answer->curve.problem_size);
+}
+
+static void compare_with_last_run(const struct advice_known *known, struct advice_answer *answer)
+{
+    const struct advise_choice *choice = &answer->advice.recommendation;
+    const struct curve_point *last = curve_find(&answer->curve, answer->goal.last_executors);
+    if (last == NULL)
+        return;
+    double executor_s = (double)last->executors * last->duration_s;
+    struct advice_comparison made = {
+        .known = true,
+        .with = &known->prediction->extent,
+        .executors = last->executors,
+        .predicted_duration_s = last->duration_s,
+        .cost =
+            pricing_cost((double)last->executors, last->duration_s,
+                         answer->pricing.known ? answer->pricing.per_executor_hour : (double)NAN),
+        .duration_change_percent = 100.0 * (choice->predicted_duration_s / last->duration_s - 1.0),
+        .cost_change_percent = 100.0 * (choice->executor_s / executor_s - 1.0)};
+    answer->comparison = made;
+    struct finding *note = finding_add(
+        &answer->advice.reasons, "compared_with_last_run",
+        "As many cores as the last run had, %" PRId64 " executor%s, are predicted to take %.6g s; "
+        "the recommendation takes %.3g percent %s and %.3g percent %s executor time.",
+        made.executors, PLURAL(made.executors), made.predicted_duration_s,
+        fabs(made.duration_change_percent), made.duration_change_percent > 0 ? "longer" : "less",
+        fabs(made.cost_change_percent), made.cost_change_percent > 0 ? "more" : "less");
+    finding_number(note, "last_executors", (double)made.executors);
+    finding_number(note, "last_predicted_duration_s", made.predicted_duration_s);
+    finding_number(note, "duration_change_percent", made.duration_change_percent);
+    finding_number(note, "cost_change_percent", made.cost_change_percent);
+}
+
+/* --- the answer --- */
 
 /* Schedule the recommended configuration with the running jobs. */
 static enum pv_code check_running(const struct advice_known *known,
@@ -18,7 +132,7 @@ static enum pv_code check_running(const struct advice_known *known,
         .n_runs = known->n_runs,
         .target = {curve->problem_size, choice->executors, curve->cores_per_executor},
         .predicted_duration_s = choice->predicted_duration_s,
-        .deadline_s = asked->goal.deadline_s,
+        .deadline_s = answer->goal.deadline_s,
         .running = known->running,
         .n_running = asked->n_running,
         .cores = asked->cluster_cores != RUN_UNKNOWN
@@ -35,6 +149,20 @@ static enum pv_code check_running(const struct advice_known *known,
     return joint_feasibility_explain(&question, &answer->joint, names, arena, &answer->advice, err);
 }
 
+/* What is true of the prediction, whatever is advised. */
+static enum pv_code explain_prediction(const struct advice_known *known,
+                                       struct arena *arena,
+                                       struct advice *advice,
+                                       struct pv_error *err)
+{
+    const struct history_prediction *prediction = known->prediction;
+    const struct predictor *predictor = &prediction->predictor;
+    if (predictor->has_replay || predictor->has_model)
+        PV_TRY(predictor_explain(predictor, &prediction->curve, advice, err));
+    PV_TRY(unrelated_runs_explain(&prediction->unrelated, advice, err));
+    return label_group_explain(&prediction->group, known->question, arena, advice, err);
+}
+
 enum pv_code advice_answer(const struct advice_known *known,
                            const struct advice_limits *limits,
                            struct arena *arena,
@@ -43,20 +171,27 @@ enum pv_code advice_answer(const struct advice_known *known,
                            struct pv_error *err)
 {
     const struct advice_question *asked = known->question;
-    const struct advise_goal *goal = &asked->goal;
+    const struct advise_goal *goal = &answer->goal;
     const struct pricing_terms *terms = &known->cluster->pricing;
     const struct history_prediction *prediction = known->prediction;
-    const struct predictor *predictor = &prediction->predictor;
     struct advice *advice = &answer->advice;
     *answer = (struct advice_answer){.has_joint = false};
+    bound_by_history(known, limits, answer);
     PV_TRY(pricing_advise(&prediction->curve, goal, terms, arena, &answer->curve, advice,
                           &answer->pricing, err));
+    enum history_lack lack = history_limits_find(prediction, limits);
+    if (lack != HISTORY_SUFFICES) {
+        PV_TRY(history_limits_refuse(prediction, limits, lack, arena, advice, err));
+        warn_of_assumed_size(known, answer);
+        return explain_prediction(known, arena, advice, err);
+    }
+    compare_with_last_run(known, answer);
     PV_TRY(pricing_explain(terms, &answer->pricing, goal, advice, err));
     PV_TRY(advice_cluster_explain(known->cluster, asked, advice, err));
-    if (predictor->has_replay || predictor->has_model)
-        PV_TRY(predictor_explain(predictor, &prediction->curve, advice, err));
-    PV_TRY(unrelated_runs_explain(&prediction->unrelated, advice, err));
-    PV_TRY(label_group_explain(&prediction->group, asked, arena, advice, err));
+    warn_of_bound(known, limits, answer);
+    warn_of_assumed_size(known, answer);
+    PV_TRY(history_limits_warn(prediction, limits, advice, err));
+    PV_TRY(explain_prediction(known, arena, advice, err));
     if (asked->n_running > 0)
         PV_TRY(check_running(known, limits->joint_task_budget, arena, scratch, answer, err));
     if ((asked->include & ADVICE_STAGES) != 0)

@@ -19,7 +19,21 @@ struct advice_known {
     const struct joint_running *running;
 };
 
+/* What the recommendation changes against the last run's executors, both predicted alike. */
+struct advice_comparison {
+    bool known;
+    const struct history_extent *with; /* the last run */
+    int64_t executors;                 /* with its cores, of the cores per executor recommended */
+    double predicted_duration_s;
+    double cost;                    /* NAN without a price */
+    double duration_change_percent; /* > 0: the recommendation takes longer */
+    double cost_change_percent;     /* by executor seconds */
+};
+
 struct advice_answer {
+    struct advise_goal goal; /* followed: that of the question, bounded by what ran */
+    bool is_bounded;         /* it is, as the question sets no maximum */
+    struct advice_comparison comparison;
     struct curve curve; /* that it was chosen from: predicted, or what interruptions make of it */
     struct pricing pricing;
     struct advice advice;
@@ -30,6 +44,9 @@ struct advice_answer {
 };
 
 /*
+ * Where the verdict is unknown, the recommendation is what was not worth advising: nothing of the
+ * answer but its reasons, warnings and needed data is for callers.
+ *
  * What *answer points at lives in `arena` and in what is known; scratch is back at its mark.
  * PV_E_INVALID with faults as pricing_advise; PV_E_TOO_FEW as joint_feasibility_check; PV_E_MEMORY.
  * GSL's error handler must be off.

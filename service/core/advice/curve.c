@@ -265,8 +265,11 @@ static bool seen_before(const struct replay replays[], size_t i, bool by_size)
 static void describe_runs(const struct replay replays[], size_t n, struct curve *curve)
 {
     curve->runs = n;
+    curve->executor_cores_extrapolated = true;
     for (size_t i = 0; i < n; i++) {
         const struct run *run = replays[i].run;
+        if (run->cores_per_executor == curve->cores_per_executor)
+            curve->executor_cores_extrapolated = false;
         int64_t cores = run->executors * run->cores_per_executor;
         if (i == 0) {
             curve->least_size = curve->most_size = run->problem_size;

@@ -71,8 +71,9 @@ struct curve {
     double loo_mape_percent; /* NAN with fewer than two runs, or none that the budget let judge */
     double residual_spread;  /* scale before distance */
     bool size_extrapolated;  /* N outside the runs' sizes */
-    size_t stages_assumed;   /* of one run: follow the cores, as far as one number of cores shows */
-    bool graph_changed;      /* the runs do not all have the same stages */
+    bool executor_cores_extrapolated; /* no run had as many cores per executor */
+    size_t stages_assumed; /* of one run: follow the cores, as far as one number of cores shows */
+    bool graph_changed;    /* the runs do not all have the same stages */
     int64_t least_size, most_size;
     int64_t least_cores, most_cores;
     char nearest_run_id[37];

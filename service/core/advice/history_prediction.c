@@ -12,6 +12,7 @@
 struct frame {
     const struct advice_question *question;
     const struct advice_limits *limits;
+    const struct history_extent *extent;
     struct arena *arena;
     struct arena *scratch;
 };
@@ -45,11 +46,22 @@ static int64_t most_executors(const struct frame *f, int64_t cores_per_executor)
     return most < 1 ? 1 : most;
 }
 
-/* The ends of what is allowed, where the service can answer for them, else 0. */
-static void set_ends(const struct advise_goal *goal, int64_t most, int64_t ends[2])
+/* Counts that an answer may turn on: the ends of what is allowed, by request and by what ran, and
+ * those of the last run; 0 where the service cannot answer for one. */
+enum { SPECIAL_COUNTS = 4 };
+static void set_special_counts(const struct frame *f,
+                               int64_t cores_per_executor,
+                               int64_t most,
+                               int64_t counts[SPECIAL_COUNTS])
 {
-    ends[0] = goal->min_executors <= most ? goal->min_executors : 0;
-    ends[1] = goal->max_executors <= most ? goal->max_executors : 0;
+    const struct advise_goal *goal = &f->question->goal;
+    counts[0] = goal->min_executors;
+    counts[1] = goal->max_executors;
+    counts[2] = history_extent_bound(f->extent, f->limits->extrapolation, cores_per_executor);
+    counts[3] = history_extent_last(f->extent, cores_per_executor);
+    for (size_t i = 0; i < SPECIAL_COUNTS; i++)
+        if (counts[i] < 1 || counts[i] > most)
+            counts[i] = 0;
 }
 
 /* --- the replay's --- */
@@ -89,17 +101,17 @@ static enum pv_code predict_by_replay(const struct frame *f,
                                       struct pv_error *err)
 {
     struct curve_question question;
-    int64_t grid[CURVE_POINTS_MAX], ends[2];
+    int64_t grid[CURVE_POINTS_MAX], special[SPECIAL_COUNTS];
     PV_TRY(set_question(f, runs[0].problem_size, runs[0].cores_per_executor, &question, err));
     int64_t most = most_executors(f, question.cores_per_executor);
-    set_ends(&f->question->goal, most, ends);
+    set_special_counts(f, question.cores_per_executor, most, special);
     question.executors = grid;
     size_t points = affordable_points(f->limits->task_budget, runs, n, question.problem_size);
     for (;; points /= 2) {
         struct pv_error why = {0};
         bool last = points < 48;
         question.least_runs = last ? 1 : n;
-        question.n_executors = curve_grid(points, most, ends, 2, grid);
+        question.n_executors = curve_grid(points, most, special, SPECIAL_COUNTS, grid);
         enum pv_code code = curve_predict(runs, n, &question, f->arena, f->scratch, curve, &why);
         if (code == PV_E_LIMIT && !last)
             continue;
@@ -142,7 +154,7 @@ static enum pv_code choose_predictor(const struct frame *f,
                                      struct pv_error *err)
 {
     struct curve_question question;
-    int64_t grid[CURVE_POINTS_MAX], ends[2];
+    int64_t grid[CURVE_POINTS_MAX], special[SPECIAL_COUNTS];
     const struct advise_goal *goal = &f->question->goal;
     int64_t size = RUN_UNKNOWN, cores = RUN_UNKNOWN;
     size_t latest = find_latest(seen);
@@ -155,9 +167,9 @@ static enum pv_code choose_predictor(const struct frame *f,
     }
     PV_TRY(set_question(f, size, cores, &question, err));
     int64_t most = most_executors(f, question.cores_per_executor);
-    set_ends(goal, most, ends);
+    set_special_counts(f, question.cores_per_executor, most, special);
     question.executors = grid;
-    question.n_executors = curve_grid(CURVE_POINTS_MAX, most, ends, 2, grid);
+    question.n_executors = curve_grid(CURVE_POINTS_MAX, most, special, SPECIAL_COUNTS, grid);
     struct arena_mark mark = arena_mark(f->scratch);
     size_t n;
     struct observation *rows = observe(seen, question.cores_per_executor, f->scratch, &n);
@@ -284,7 +296,11 @@ enum pv_code history_predict(const struct advice_question *question,
                              struct history_prediction *made,
                              struct pv_error *err)
 {
-    const struct frame f = {question, limits, arena, scratch};
+    bool has_own = history->n_own > 0;
+    const struct history_extent extent =
+        history_extent_find(&history->seen, has_own ? history->own : history->nearest,
+                            has_own ? history->n_own : history->n_nearest);
+    const struct frame f = {question, limits, &extent, arena, scratch};
     struct history_drift found;
     struct arena_mark mark = arena_mark(scratch);
     *made = (struct history_prediction){.from_own = false};
@@ -297,6 +313,7 @@ enum pv_code history_predict(const struct advice_question *question,
     history_prediction_weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
     PV_TRY(predict_from_group(&f, history, made, err));
     PV_TRY(label_group_copy(&history->group, arena, &made->group, err));
+    made->extent = extent;
     made->predictor.drift = found.drift;
     made->predictor.runs_watched = history->seen.n;
     made->predictor.runs_light = found.down_weighted_in_all;
@@ -338,9 +355,10 @@ enum pv_code profile_predict(const struct advice_question *question,
                              struct history_prediction *made,
                              struct pv_error *err)
 {
-    const struct frame f = {question, limits, arena, scratch};
+    const struct history_extent extent = history_extent_of_run(&question->profile);
+    const struct frame f = {question, limits, &extent, arena, scratch};
     struct pv_error why = {0};
-    *made = (struct history_prediction){.from_own = false};
+    *made = (struct history_prediction){.extent = extent};
     enum pv_code code = predict_by_replay(&f, &question->profile, 1, &made->curve, &why);
     if (code == PV_E_TOO_FEW)
         return pv_fault(err, PV_PLACE_POINTER, "/profile", "too_few_observations", "%s",

@@ -1,6 +1,7 @@
 #ifndef CORE_ADVICE_HISTORY_PREDICTION_H
 #define CORE_ADVICE_HISTORY_PREDICTION_H
 
+#include "core/advice/history_extent.h"
 #include "core/advice/predictor.h"
 #include "core/advice/question.h"
 #include "core/advice/quotas.h"
@@ -31,6 +32,7 @@ struct history_prediction {
     struct label_group group;   /* whose runs it is from; n_keys == 0: all are alike */
     struct unrelated_runs unrelated;
     bool from_own; /* replayed runs and stages are those of the group */
+    struct history_extent extent;
 };
 
 /*

@@ -211,13 +211,19 @@ static void mark_alone(struct arena *arena, struct advice *advice)
 {
     for (size_t i = 0; i < advice->reasons.n; i++) {
         struct finding *note = &advice->reasons.items[i];
-        bool met = strcmp(note->code, "deadline_met") == 0;
-        if (!met && strcmp(note->code, "objective") != 0)
+        static const char *const marked[][2] = {{"deadline_met", "deadline_met_alone"},
+                                                {"deadline_at_risk", "deadline_at_risk_alone"},
+                                                {"objective", "objective_alone"}};
+        const char *code = NULL;
+        for (size_t k = 0; k < sizeof marked / sizeof *marked; k++)
+            if (strcmp(note->code, marked[k][0]) == 0)
+                code = marked[k][1];
+        if (code == NULL)
             continue;
         const char *message = arena_printf(arena, "Alone on the cluster: %s", note->message);
         advice->reasons.failed = advice->reasons.failed || message == NULL;
         note->message = message == NULL ? note->message : message;
-        note->code = met ? "deadline_met_alone" : "objective_alone";
+        note->code = code;
     }
 }
 
@@ -295,8 +301,9 @@ enum pv_code joint_feasibility_explain(const struct joint_question *question,
                                        struct advice *advice,
                                        struct pv_error *err)
 {
-    bool met_alone = advice->feasible;
-    advice->feasible = met_alone && outcome->met;
+    bool met_alone = advice->verdict != ADVISE_MISSED;
+    if (!outcome->met)
+        advice->verdict = ADVISE_MISSED;
     explain_new_job(question, outcome, met_alone, arena, advice);
     warn_of_late_jobs(question, outcome, names, true, advice);
     warn_of_late_jobs(question, outcome, names, false, advice);

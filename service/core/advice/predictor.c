@@ -166,7 +166,7 @@ note_choice(const struct predictor *predictor, bool model_chosen, struct advice 
             predictor->model_mape_percent,
             predictor->has_replay ? "a single run that can be replayed has no such "
                                     "error to show"
-                                  : "no run has stages to replay");
+                                  : "no run can be replayed for this");
     return finding_add(
         reasons, "model_chosen",
         "The model %s, fitted to %zu run%s, is off by %.3g percent on the mean for a "

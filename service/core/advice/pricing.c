@@ -97,23 +97,11 @@ static enum pv_code answer_spot(const struct curve *curve,
     return PV_OK;
 }
 
-/* How it stands to the deadline: 0 missed, 1 predicted to be met, 2 with the asked confidence. */
-static int standing(const struct advise_goal *goal, const struct advice *advice)
+/* A better verdict comes before a lower price. */
+static bool is_spot_better(const struct answer *on_demand, const struct answer *spot)
 {
-    const struct advise_choice *choice = &advice->recommendation;
-    if (!advice->feasible)
-        return 0;
-    return isnan(goal->deadline_s) || choice->deadline_probability >= goal->confidence ? 2 : 1;
-}
-
-static bool is_spot_better(const struct advise_goal *goal,
-                           const struct answer *on_demand,
-                           const struct answer *spot)
-{
-    int a = standing(goal, &on_demand->advice);
-    int b = standing(goal, &spot->advice);
-    if (a != b)
-        return b > a;
+    if (on_demand->advice.verdict != spot->advice.verdict)
+        return spot->advice.verdict < on_demand->advice.verdict;
     return spot->advice.recommendation.cost < on_demand->advice.recommendation.cost;
 }
 
@@ -130,15 +118,12 @@ static void pricing_tell(struct pv_error *err, const struct pv_error *why)
 }
 
 /* The better of two answers, where `first` (on demand) and `second` (spot) say which there are. */
-static struct answer *take_better(const struct advise_goal *goal,
-                                  struct answer *on_demand,
-                                  struct answer *spot,
-                                  bool first,
-                                  bool second)
+static struct answer *
+take_better(struct answer *on_demand, struct answer *spot, bool first, bool second)
 {
     if (!first || !second)
         return first ? on_demand : spot;
-    bool better = is_spot_better(goal, on_demand, spot);
+    bool better = is_spot_better(on_demand, spot);
     struct answer *taken = better ? spot : on_demand;
     taken->pricing.has_other = true;
     taken->pricing.other = (better ? on_demand : spot)->advice.recommendation;
@@ -167,7 +152,7 @@ static enum pv_code answer_cheapest(const struct curve *curve,
         pricing_tell(err, &why_spot);
         return second;
     }
-    *answer = take_better(goal, *answer, spot, first == PV_OK, second == PV_OK);
+    *answer = take_better(*answer, spot, first == PV_OK, second == PV_OK);
     return PV_OK;
 }
 

@@ -59,6 +59,9 @@ struct advice_limits {
     int64_t cores;              /* executors x cores per executor */
     uint64_t task_budget;       /* simulated tasks of all replays */
     uint64_t joint_task_budget; /* the same of scheduling with running jobs */
+    double extrapolation;       /* times the most that ran, where the request sets no maximum; and
+                                   how far from a single run its problem size may lie */
+    double error_percent;       /* on runs left out, beyond which nothing is advised */
 };
 
 /* One that leaves everything open: whoever asks fills in what it is about. */
@@ -76,6 +79,8 @@ static inline struct advice_question advice_question_open(int64_t max_executors)
                                              .objective = ADVISE_MIN_EXECUTORS,
                                              .min_executors = 1,
                                              .max_executors = max_executors,
+                                             .last_executors = RUN_UNKNOWN,
+                                             .tolerance_percent = 10.0,
                                              .max_cost = (double)NAN,
                                              .price_per_executor_hour = (double)NAN},
                                     .include = ADVICE_ALTERNATIVES | ADVICE_STAGES | ADVICE_SPARK};

@@ -13,6 +13,7 @@ static const struct column of_headline[] = {
     {"application_id", COLUMN_ID(A, application_id)},
     {"application_name", COLUMN_TEXT(A, application_name)},
     {"objective", COLUMN_TEXT(A, objective)},
+    {"verdict", COLUMN_TEXT(A, verdict)},
     {"feasible", COLUMN_BOOLEAN(A, feasible)},
     {"executors", COLUMN_COUNT(A, executors)},
     {"predicted_duration_s", COLUMN_NUMBER(A, predicted_duration_s)},
@@ -68,7 +69,8 @@ static enum pv_code insert_and_tell(struct store_tx *tx,
     PV_TRY(usage_count(tx, &more, 1u << QUOTA_ADVICE | 1u << QUOTA_BYTES, err));
     PV_TRY(journal_audit(tx, "advice.insert", "advice", strview_of(advice->id), err));
     PV_TRY(outbox_append(tx, "advice.created", event_data, err));
-    return advice->feasible ? PV_OK : outbox_append(tx, "deadline.infeasible", event_data, err);
+    bool open = advice->feasible || strview_equal(advice->verdict, strview_of("unknown"));
+    return open ? PV_OK : outbox_append(tx, "deadline.infeasible", event_data, err);
 }
 
 enum pv_code store_advice_insert_commit(struct store_tx **tx,
@@ -112,10 +114,11 @@ advice_list_query(struct store_tx *tx, const struct advice_filter *filter, struc
 #define LISTED                                                                                     \
     "SELECT {headline} FROM provisor.advice WHERE team_id = $1"                                    \
     " AND (created_at, id) < ($2, $3) AND created_at >= $5 AND created_at < $6"                    \
-    " AND ($7::bigint IS NULL OR feasible = ($7::bigint = 1))"
+    " AND ($7::bigint IS NULL OR feasible = ($7::bigint = 1))"                                     \
+    " AND ($8::text IS NULL OR verdict = $8::text)"
 #define NEWEST " ORDER BY created_at DESC, id DESC LIMIT $4"
     static struct columns_statement of_team = {LISTED NEWEST, .of = {&headline}};
-    static struct columns_statement of_application = {LISTED " AND application_name = $8" NEWEST,
+    static struct columns_statement of_application = {LISTED " AND application_name = $9" NEWEST,
                                                       .of = {&headline}};
     bool all = filter->application_name == NULL;
     tx_columns(tx, sql, all ? &of_team : &of_application);
@@ -126,6 +129,8 @@ advice_list_query(struct store_tx *tx, const struct advice_filter *filter, struc
     sql_bound(sql, filter->since_us, "-infinity");
     sql_bound(sql, filter->until_us, "infinity");
     sql_count(sql, filter->feasible);
+    sql_text(sql,
+             filter->verdict == NULL ? (struct strview){NULL, 0} : strview_of(filter->verdict));
     if (!all)
         sql_text(sql, strview_of(filter->application_name));
 }

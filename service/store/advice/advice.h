@@ -13,9 +13,10 @@ struct advice_row {
     char application_id[37]; /* "" for a profile that was never stored */
     struct strview application_name;
     struct strview objective;
-    bool feasible;
+    struct strview verdict; /* at == NULL: stored before there were verdicts */
+    bool feasible;          /* the verdict is met */
     int64_t problem_size;
-    int64_t executors;
+    int64_t executors; /* RUN_UNKNOWN, as what follows, where the verdict is unknown */
     int64_t cores_per_executor;
     double predicted_duration_s; /* NAN: unknown */
     double lower_s;              /* its interval */
@@ -30,8 +31,8 @@ struct advice_row {
 };
 
 /*
- * One round trip: advice, audit row, outbox event advice.created (and deadline.infeasible when it
- * is not feasible; event data are ids and the headline), and the commit. Whatever tx already did is
+ * One round trip: advice, audit row, outbox event advice.created (and deadline.infeasible when
+ * the verdict is at risk or missed; event data are ids and the headline), and the commit. Whatever tx already did is
  * committed too. *tx is NULL afterwards. event_data is the JSON object for the outbox.
  */
 enum pv_code store_advice_insert_commit(struct store_tx **tx,
@@ -50,6 +51,7 @@ struct advice_filter {
     int64_t since_us;             /* given at this instant or later; RUN_NO_INSTANT: any */
     int64_t until_us;             /* given before it; RUN_NO_INSTANT: any */
     int64_t feasible;             /* 1: only feasible, 0: only infeasible, RUN_UNKNOWN: both */
+    const char *verdict;          /* NULL: any */
     int64_t before_us;            /* cursor; RUN_NO_INSTANT: first page */
     char before_id[37];
     size_t limit;

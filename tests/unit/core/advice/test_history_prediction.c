@@ -23,7 +23,13 @@ static struct advice_question question;
 static struct advice_history history;
 static struct history_prediction made;
 static struct advice_limits limits = {
-    .executors = 64, .cores = 1000, .task_budget = 2000000, .joint_task_budget = 2000000};
+    .executors = 64,
+    .cores = 1000,
+    .task_budget = 2000000,
+    .joint_task_budget = 2000000,
+    .extrapolation = 4.0,
+    .error_percent = 50.0,
+};
 
 static double law(double m)
 {
@@ -236,7 +242,7 @@ Test(history_prediction, the_answer_meets_the_deadline_with_the_fewest_executors
     question.include = ADVICE_STAGES;
     cr_assert_eq(predict(), PV_OK);
     struct advice_answer answer = answer_with(NULL);
-    cr_expect(answer.advice.feasible);
+    cr_expect_eq(answer.advice.verdict, ADVISE_MET);
     cr_expect_eq(answer.advice.recommendation.executors, 4);
     cr_expect(answer.has_quotas && !answer.has_joint);
     cr_expect_eq(answer.quotas.n_steps, 1);
@@ -264,7 +270,7 @@ Test(history_prediction, running_jobs_can_make_it_infeasible)
     cr_assert_eq(predict(), PV_OK);
     struct advice_answer answer = answer_with(&job);
     cr_assert(answer.has_joint);
-    cr_expect(!answer.advice.feasible && !answer.joint.met);
+    cr_expect(answer.advice.verdict == ADVISE_MISSED && !answer.joint.met);
     cr_expect_str_eq(answer.advice.reasons.items[0].code, "missed_beside_running");
     cr_expect(has(&answer.advice.warnings, "running_jobs_late"));
 }

@@ -1,0 +1,115 @@
+#include "core/advice/history_limits.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum history_lack history_limits_find(const struct history_prediction *prediction,
+                                      const struct advice_limits *limits)
+{
+    const struct curve *curve = &prediction->curve;
+    double size = (double)curve->problem_size;
+    if (prediction->unrelated.found)
+        return HISTORY_UNRELATED;
+    if (curve->loo_mape_percent > limits->error_percent)
+        return HISTORY_ERRS;
+    if (curve->model_kind == NULL && curve->runs == 1 &&
+        fabs(log(size / (double)curve->nearest_size)) > log(limits->extrapolation) + 1e-9)
+        return HISTORY_SINGLE_FAR;
+    return HISTORY_SUFFICES;
+}
+
+/* Runs of the size asked for on the fewest and the most executors that ran. */
+static void need_runs(const struct curve *curve, int64_t runs, struct advice *advice)
+{
+    int64_t cores = curve->cores_per_executor;
+    int64_t fewest = curve->least_cores / cores, most = curve->most_cores / cores;
+    advice->data_needed_runs = runs;
+    advice->data_needed_problem_size = (double)curve->problem_size;
+    advice->data_needed_executors[0] = fewest < 1 ? 1 : fewest;
+    advice->n_data_needed = 1;
+    if (most > fewest && runs > 1)
+        advice->data_needed_executors[advice->n_data_needed++] = most;
+}
+
+static void describe_lack(const struct history_prediction *prediction,
+                          const struct advice_limits *limits,
+                          enum history_lack lack,
+                          struct advice *advice)
+{
+    const struct curve *curve = &prediction->curve;
+    struct finding *note = NULL;
+    switch (lack) {
+    case HISTORY_UNRELATED:
+        note = finding_add(&advice->reasons, "history_insufficient",
+                           "The runs seem to be of different jobs: predictions of runs left out "
+                           "are off by %.3g percent. No executor count is advised.",
+                           prediction->unrelated.error_percent);
+        finding_number(note, "left_out_error_percent", prediction->unrelated.error_percent);
+        advice->data_needed_runs = 5;
+        advice->data_needed_why =
+            "five runs of one job under an application name of its own allow a model";
+        break;
+    case HISTORY_ERRS:
+        note = finding_add(&advice->reasons, "history_insufficient",
+                           "Predictions of runs left out are off by %.3g percent; beyond %.3g "
+                           "percent no executor count is advised.",
+                           curve->loo_mape_percent, limits->error_percent);
+        finding_number(note, "left_out_error_percent", curve->loo_mape_percent);
+        finding_number(note, "error_percent_max", limits->error_percent);
+        need_runs(curve, 2, advice);
+        advice->data_needed_why = "runs of the problem size asked for, on the fewest and the most "
+                                  "executors, show whether the others are like them";
+        break;
+    case HISTORY_SINGLE_FAR:
+        note = finding_add(&advice->reasons, "history_insufficient",
+                           "There is a single run to predict from, and its problem size %" PRId64
+                           " is more than %.3g times away from %" PRId64
+                           ". No executor count is advised.",
+                           curve->nearest_size, limits->extrapolation, curve->problem_size);
+        finding_number(note, "problem_size", (double)curve->problem_size);
+        finding_number(note, "nearest_problem_size", (double)curve->nearest_size);
+        finding_number(note, "extrapolation_max", limits->extrapolation);
+        need_runs(curve, 1, advice);
+        advice->data_needed_why =
+            "a run of the problem size asked for shows how the work grows with it";
+        break;
+    case HISTORY_SUFFICES:
+        break;
+    }
+    finding_number(note, "runs", (double)curve->runs);
+}
+
+enum pv_code history_limits_refuse(const struct history_prediction *prediction,
+                                   const struct advice_limits *limits,
+                                   enum history_lack lack,
+                                   struct arena *arena,
+                                   struct advice *advice,
+                                   struct pv_error *err)
+{
+    *advice = (struct advice){.verdict = ADVISE_UNKNOWN,
+                              .objective = advice->objective,
+                              .recommendation = advice->recommendation,
+                              .remedies = {(double)NAN, RUN_UNKNOWN},
+                              .reasons = {.arena = arena},
+                              .warnings = {.arena = arena}};
+    describe_lack(prediction, limits, lack, advice);
+    return advice->reasons.failed ? pv_no_memory(err) : PV_OK;
+}
+
+enum pv_code history_limits_warn(const struct history_prediction *prediction,
+                                 const struct advice_limits *limits,
+                                 struct advice *advice,
+                                 struct pv_error *err)
+{
+    double error_percent = prediction->curve.loo_mape_percent;
+    if (!(error_percent > limits->error_percent / 2))
+        return PV_OK;
+    struct finding *note =
+        finding_add(&advice->warnings, "poor_model",
+                    "Predictions of runs left out are off by %.3g percent; beyond %.3g percent "
+                    "nothing would be advised.",
+                    error_percent, limits->error_percent);
+    finding_number(note, "left_out_error_percent", error_percent);
+    finding_number(note, "error_percent_max", limits->error_percent);
+    return advice->warnings.failed ? pv_no_memory(err) : PV_OK;
+}
