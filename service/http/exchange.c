@@ -7,6 +7,7 @@
 #include "base/duty.h"
 #include "http/admission.h"
 #include "http/token_lookup.h"
+#include "http/validate.h"
 #include "log/log.h"
 #include "metrics/registry.h"
 #include "threads/clock.h"
@@ -180,13 +181,6 @@ void exchange_release(struct exchange *x, bool on_io)
     give_back(x->server, x);
 }
 
-static const char *scope_of(const struct http_route *route)
-{
-    static const char *const names[] = {
-        [HTTP_PUBLIC] = "", [HTTP_READ] = "read", [HTTP_WRITE] = "write", [HTTP_ADMIN] = "admin"};
-    return route == NULL ? "" : names[route->access];
-}
-
 bool exchange_takes_line(struct exchange *x)
 {
     struct http_server *server = x->server;
@@ -200,7 +194,8 @@ bool exchange_takes_line(struct exchange *x)
 /* What went wrong inside is for the log; the client gets the request id to quote. */
 void exchange_fail(struct exchange *x, const struct pv_error *err)
 {
-    struct http_challenge challenge = {.token_sent = x->token != NULL, .scope = scope_of(x->route)};
+    struct http_challenge challenge = {.token_sent = x->token != NULL,
+                                       .scope = validate_scope_name(x)};
     unsigned status = http_status_of(err->code);
     if (status >= 500 && err->code != PV_E_NOT_IMPLEMENTED &&
         (status == 500 || exchange_takes_line(x)))

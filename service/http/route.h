@@ -48,6 +48,9 @@ struct http_call {
     /* Where a call begins of whose steps none must be at one place: HTTP_IO or HTTP_COMPUTE. NULL: at
      * HTTP_IO. */
     enum http_place (*begins_at)(const struct http_request *request);
+    /* Whether this request changes nothing: then the scope `read` does, beside that of the row. NULL:
+     * it is not asked. */
+    bool (*only_reads)(const struct http_request *request);
     /* Once when no step is run any more, answered or not, if the state was made; on any thread, so it
      * may not wait. NULL: there is nothing to give back. */
     void (*end)(void *state);

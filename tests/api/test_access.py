@@ -52,6 +52,7 @@ def test_a_new_token_speaks_for_its_team_with_its_scopes(service, client):
     reader.get("/v1/applications")
     refused = reader.request("POST", "/v1/applications", 403, json={"name": "x"})
     assert 'error="insufficient_scope"' in refused.headers["WWW-Authenticate"]
+    assert refused.json()["detail"].endswith(": write")
     assert 'scope="write"' in refused.headers["WWW-Authenticate"]
     reader.request("GET", "/v1/tokens", 403)
     reader.request("GET", "/v1/audit", 403)

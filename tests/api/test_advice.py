@@ -558,3 +558,20 @@ def test_large_executors_are_bounded_by_the_cores_and_not_by_a_default_nobody_se
         problem = advise(422, cores_per_executor=2000, **sent)
         assert [e["pointer"] for e in problem["errors"]] == ["/constraints/cores_per_executor"], problem
         assert next(iter(sent)) in problem["detail"]
+
+
+def test_a_dry_run_takes_a_token_that_only_reads(service, client, application):
+    """A dashboard asks what would be, and stores nothing."""
+    made = client.post("/v1/tokens", {"name": "dashboard-" + uuid.uuid4().hex[:8], "scopes": ["read"]}, status=201).json()
+    reader = service.client(made["token"])
+    body = {"application": application, "problem_size": 40, "deadline_s": 26}
+    assert reader.post("/v1/advice?dry_run=true", body, status=200).json()["verdict"] == "met"
+    refused = reader.request("POST", "/v1/advice", 403, json=body)
+    assert refused.json()["detail"].endswith(": write") and 'scope="write"' in refused.headers["WWW-Authenticate"]
+    reader.request("POST", "/v1/advice?dry_run=false", 403, json=body)
+    made = client.post("/v1/tokens", {"name": "writer-" + uuid.uuid4().hex[:8], "scopes": ["write"]}, status=201).json()
+    writer = service.client(made["token"])
+    writer.post("/v1/advice?dry_run=true", body, status=200)
+    made = client.post("/v1/tokens", {"name": "keys-" + uuid.uuid4().hex[:8], "scopes": ["admin"]}, status=201).json()
+    refused = service.client(made["token"]).request("POST", "/v1/advice?dry_run=true", 403, json=body)
+    assert refused.json()["detail"].endswith(": read")

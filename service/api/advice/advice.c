@@ -288,13 +288,19 @@ static enum pv_code answer_dry(struct http_request *request,
 
 /* --- its steps --- */
 
+/* A query that cannot be read is refused later. */
+static bool is_dry_run(const struct http_request *request)
+{
+    struct pv_error err = {0};
+    bool dry_run = false;
+    return read_query(request, &dry_run, &err) == PV_OK && dry_run;
+}
+
 /* A dry run only computes, once its history is at hand; the rest waits for the database in the end.
  */
 static enum http_place advice_create_begins_at(const struct http_request *request)
 {
-    struct pv_error err = {0};
-    bool dry_run = false;
-    return read_query(request, &dry_run, &err) == PV_OK && dry_run ? HTTP_COMPUTE : HTTP_IO;
+    return is_dry_run(request) ? HTTP_COMPUTE : HTTP_IO;
 }
 
 static enum pv_code advice_create_decode(void *context,
@@ -458,6 +464,7 @@ const struct http_call advice_create = {
               {HTTP_ANYWHERE, advice_create_plan},
               {HTTP_ANYWHERE, advice_create_answer}},
     .begins_at = advice_create_begins_at,
+    .only_reads = is_dry_run,
     .end = advice_create_end,
 };
 

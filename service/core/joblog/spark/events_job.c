@@ -89,7 +89,7 @@ enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_
     }
     log->jobs++;
     if (event.submitted != NO_TIME)
-        event.submitted = log_reader_see_time(&log->reader, event.submitted);
+        event.submitted = sparklog_see_work(log, event.submitted);
     PV_TRY(open_job(log, event.id, event.submitted, err));
     if (event.stages.at != NULL)
         return events_describe_stages(log, event.stages, err);
@@ -120,7 +120,7 @@ enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_er
     if (!events_read(line, &job_end_shape, &event))
         return PV_OK;
     if (event.completed != NO_TIME)
-        event.completed = log_reader_see_time(&log->reader, event.completed);
+        event.completed = sparklog_see_work(log, event.completed);
     if (event.result.at != NULL && !json_text_is(event.result, strview_of("JobSucceeded")))
         log->reader.notices[NOTICE_FAILED_JOB]++;
     return close_job(log, event.id, event.completed, err);

@@ -135,7 +135,7 @@ static void see_submission(struct sparklog *log, struct attempt *attempt, int64_
 {
     if (ms == NO_TIME)
         return;
-    ms = log_reader_see_time(&log->reader, ms);
+    ms = sparklog_see_work(log, ms);
     if (ms == NO_TIME)
         return;
     attempt->submitted_ms = ms;
@@ -182,7 +182,7 @@ enum pv_code event_stage_completed(struct sparklog *log, struct json *line, stru
     log->attempts_open -= !attempt->completed;
     attempt->completed = true;
     attempt->failed = info.failure.at != NULL;
-    attempt->completed_ms = log_reader_see_time(&log->reader, info.completed);
+    attempt->completed_ms = sparklog_see_work(log, info.completed);
     if (attempt->failed)
         log->stages_failed++;
     else

@@ -112,7 +112,7 @@ static enum pv_code take_task(struct sparklog *log,
     }
     PV_TRY(sparklog_get_stage(log, event->stage, stage, err));
     (*stage)->ran = true;
-    event->launch = log_reader_see_time(&log->reader, event->launch);
+    event->launch = sparklog_see_work(log, event->launch);
     return PV_OK;
 }
 
@@ -167,7 +167,7 @@ enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_e
     PV_TRY(take_task(log, line, &end_shape, &event, &stage, err));
     if (stage == NULL)
         return PV_OK;
-    int64_t finish = log_reader_see_time(&log->reader, event.finish);
+    int64_t finish = sparklog_see_work(log, event.finish);
     int64_t ms = log_reader_elapsed(&log->reader, event.launch, finish);
     bool succeeded = event.reason.at != NULL && json_text_is(event.reason, strview_of("Success"));
     if (succeeded)

@@ -10,9 +10,21 @@
 
 enum { US_PER_MS = 1000 };
 
+/* Without an end event nobody says how long the application idled after its last task: events of the
+ * cluster a day or more later are another life of it, or of a clock that was set wrong. */
+static const int64_t FAR_MS = INT64_C(24) * 3600 * 1000;
+
+static bool ends_far_from_work(const struct sparklog *log)
+{
+    return log->application.end_ms == NO_TIME && log->last_work_ms != NO_TIME &&
+           log->reader.last_ms - log->last_work_ms > FAR_MS;
+}
+
 static int64_t profile_end_of(const struct sparklog *log)
 {
-    return log->application.end_ms != NO_TIME ? log->application.end_ms : log->reader.last_ms;
+    if (log->application.end_ms != NO_TIME)
+        return log->application.end_ms;
+    return ends_far_from_work(log) ? log->last_work_ms : log->reader.last_ms;
 }
 
 static void set_times(struct sparklog *log, struct run *run)
@@ -224,12 +236,25 @@ static bool set_resources(struct sparklog *log, struct arena *arena, struct run 
 
 /* --- the whole --- */
 
-/* An exit code is the application's own word; without one, being stopped at work is failing. */
-static bool profile_succeeded(const struct application *application)
+/* Some platforms, Databricks among them, never write the end of an application. Where all of its
+ * jobs ended well and the log is whole it counts as one that succeeded; while jobs or stages are at
+ * work it may have been stopped, or the log is read while it is written. */
+static bool is_done_without_end(const struct sparklog *log)
 {
+    return log->jobs > 0 && log->jobs_open <= 0 && log->attempts_open <= 0 &&
+           log->reader.notices[NOTICE_FAILED_JOB] == 0 &&
+           log->reader.notices[NOTICE_TRUNCATED] == 0;
+}
+
+/* An exit code is the application's own word; without one, being stopped at work is failing. */
+static bool profile_succeeded(const struct sparklog *log)
+{
+    const struct application *application = &log->application;
+    if (!application->ended)
+        return is_done_without_end(log);
     if (application->exit_code != RUN_NO_EXIT_CODE)
-        return application->ended && application->exit_code == 0;
-    return application->ended && !application->interrupted;
+        return application->exit_code == 0;
+    return !application->interrupted;
 }
 
 enum pv_code
@@ -246,9 +271,10 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     struct run built = {.recorded_us = RUN_NO_INSTANT,
                         .from_log = true,
                         .ended = application->ended,
-                        .succeeded = profile_succeeded(application)};
+                        .succeeded = profile_succeeded(log)};
     if (!application->ended)
         log->reader.notices[NOTICE_NO_END] = 1;
+    log->reader.notices[NOTICE_FAR_EVENT] = ends_far_from_work(log);
     set_times(log, &built);
     set_counts(log, &built);
     PV_TRY(profile_build_stages(log, arena, &built, err));

@@ -68,11 +68,13 @@ static const struct log_notice notices[] = {
 _Static_assert(LOG_NOTICE_OWN + sizeof notices / sizeof *notices <= LOG_NOTICES_MAX,
                "room for every notice");
 
-const struct log_kind sparklog_kind = {.size = sizeof(struct sparklog),
-                                       .end_missing = "the log ends before the application does",
-                                       .notices = notices,
-                                       .n_notices = sizeof notices / sizeof *notices,
-                                       .init = sparklog_init,
-                                       .fini = sparklog_fini,
-                                       .line = take_line,
-                                       .build = profile_build};
+const struct log_kind sparklog_kind = {
+    .size = sizeof(struct sparklog),
+    .end_missing =
+        "the log has no end of the application; if all its jobs ended well, it counts as succeeded",
+    .notices = notices,
+    .n_notices = sizeof notices / sizeof *notices,
+    .init = sparklog_init,
+    .fini = sparklog_fini,
+    .line = take_line,
+    .build = profile_build};

@@ -9,6 +9,7 @@ void sparklog_init(struct log_reader *reader)
     log->application.start_ms = NO_TIME;
     log->application.end_ms = NO_TIME;
     log->first_stage_ms = NO_TIME;
+    log->last_work_ms = NO_TIME;
     log->cores_most = RUN_UNKNOWN;
     log->driver_heap = RUN_UNKNOWN;
     log->application.exit_code = RUN_NO_EXIT_CODE;
@@ -35,6 +36,14 @@ void sparklog_fini(struct log_reader *reader)
     idmap_fini(&log->nodes_excluded, budget);
     budget_free(budget, log->jobs_seen, log->jobs_capacity, sizeof *log->jobs_seen);
     idmap_fini(&log->job_at, budget);
+}
+
+int64_t sparklog_see_work(struct sparklog *log, int64_t ms)
+{
+    int64_t seen = log_reader_see_time(&log->reader, ms);
+    if (seen > log->last_work_ms)
+        log->last_work_ms = seen;
+    return seen;
 }
 
 enum pv_code

@@ -21,6 +21,9 @@
     X(NOTICE_OPEN_JOB, "unfinished_jobs", "jobs were still running when the application ended")    \
     X(NOTICE_BAD_AMOUNT, "amounts_unusable", "amounts below zero were passed over")                \
     X(NOTICE_MIXED_CORES, "mixed_executors", "executors had fewer cores than the largest ones")    \
+    X(NOTICE_FAR_EVENT, "events_far_from_work",                                                    \
+      "the log has no end, and its last event is more than a day after the last task: the time "   \
+      "between is not counted")                                                                    \
     X(NOTICE_PROFILES, "resource_profiles_dropped", "more resource profiles than are kept")
 
 #define SPARKLOG_NOTICE_ENUM(notice, code, detail) notice,
@@ -134,6 +137,7 @@ struct sparklog {
     struct application application;
     struct properties properties;
     int64_t first_stage_ms;
+    int64_t last_work_ms; /* of a job, a stage or a task; NO_TIME */
     int64_t jobs;
     int64_t stages_completed;
     int64_t stages_failed;
@@ -193,6 +197,9 @@ void sparklog_add_amounts(struct sparklog *log,
 
 /* The larger of what was seen and what is said now; 0 says nothing. */
 void sparklog_raise(struct sparklog *log, int64_t *peak, int64_t bytes);
+
+/* log_reader_see_time of a job, a stage or a task, for last_work_ms. */
+int64_t sparklog_see_work(struct sparklog *log, int64_t ms);
 
 /* a * b of two that are not negative, held at the end of the range. */
 int64_t sparklog_times(int64_t a, int64_t b);

@@ -218,6 +218,59 @@ Test(sparklog_cluster, a_job_without_end_and_without_a_stage_at_work_is_no_failu
     reading_fini(&r);
 }
 
+/* Databricks writes no end. Jobs that all ended well are one, as long as the log is whole. */
+Test(sparklog_cluster, without_an_end_jobs_that_ended_well_are_a_success)
+{
+    static const struct {
+        const char *log;
+        bool succeeded;
+    } cases[] = {
+        {APP_START(0) JOB(0, 100) COMPLETED(0, 0, 4, 110, 400, "") JOB_END(0, 500, "JobSucceeded"),
+         true},
+        {APP_START(0) JOB(0, 100) COMPLETED(0, 0, 4, 110, 400, "") JOB_END(0, 500, "JobFailed"),
+         false},
+        {APP_START(0) JOB(0, 100) JOB_END(0, 500, "JobSucceeded") JOB(1, 600), false},
+        {APP_START(0) JOB(0, 100) SUBMITTED(0, 0, 4, 110) JOB_END(0, 500, "JobSucceeded"), false},
+        {APP_START(0), false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reading r;
+        reading_init(&r, cases[i].log, 0, &case_limits);
+        cr_assert_eq(r.run.succeeded, cases[i].succeeded, "case %zu", i);
+        cr_assert_not(r.run.ended);
+        cr_assert_eq(reading_warning(&r, "no_application_end"), 1);
+        reading_fini(&r);
+    }
+}
+
+#define EXECUTOR_AT(ms)                                                                            \
+    "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":" #ms                                 \
+    ",\"Executor ID\":\"9\",\"Executor Info\":{\"Total Cores\":4}}\n"
+
+/* A log without an end lasts to its last event, but not to one a day after its last work. */
+Test(sparklog_cluster, events_far_from_work_make_no_duration)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) JOB(0, 100) COMPLETED(0, 0, 4, 110, 400, "")
+                     JOB_END(0, 500, "JobSucceeded") EXECUTOR_AT(80374295000),
+                 0, &case_limits);
+    expect(r.run.duration_s, 0.5);
+    cr_assert_eq(reading_warning(&r, "events_far_from_work"), 1);
+    reading_fini(&r);
+    reading_init(&r,
+                 APP_START(0) JOB(0, 100) COMPLETED(0, 0, 4, 110, 400, "")
+                     JOB_END(0, 500, "JobSucceeded") EXECUTOR_AT(86400500),
+                 0, &case_limits);
+    expect(r.run.duration_s, 86400.5);
+    cr_assert_eq(reading_warning(&r, "events_far_from_work"), 0);
+    reading_fini(&r);
+    reading_init(&r, APP_START(0) JOB(0, 100) JOB_END(0, 500, "JobSucceeded") APP_END(90000000), 0,
+                 &case_limits);
+    expect(r.run.duration_s, 90000.0);
+    reading_fini(&r);
+}
+
 Test(sparklog_cluster, an_exit_code_has_the_last_word)
 {
     static const struct {
