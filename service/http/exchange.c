@@ -7,7 +7,6 @@
 #include "base/duty.h"
 #include "http/admission.h"
 #include "http/token_lookup.h"
-#include "http/validate.h"
 #include "log/log.h"
 #include "metrics/registry.h"
 #include "threads/clock.h"
@@ -181,6 +180,21 @@ void exchange_release(struct exchange *x, bool on_io)
     give_back(x->server, x);
 }
 
+bool exchange_only_reads(const struct exchange *x)
+{
+    const struct http_call *call = x->route->call;
+    return call != NULL && call->only_reads != NULL && call->only_reads(&x->request);
+}
+
+const char *exchange_scope_name(const struct exchange *x)
+{
+    static const char *const names[] = {
+        [HTTP_PUBLIC] = "", [HTTP_READ] = "read", [HTTP_WRITE] = "write", [HTTP_ADMIN] = "admin"};
+    if (x->route == NULL)
+        return "";
+    return exchange_only_reads(x) ? "read" : names[x->route->access];
+}
+
 bool exchange_takes_line(struct exchange *x)
 {
     struct http_server *server = x->server;
@@ -195,7 +209,7 @@ bool exchange_takes_line(struct exchange *x)
 void exchange_fail(struct exchange *x, const struct pv_error *err)
 {
     struct http_challenge challenge = {.token_sent = x->token != NULL,
-                                       .scope = validate_scope_name(x)};
+                                       .scope = exchange_scope_name(x)};
     unsigned status = http_status_of(err->code);
     if (status >= 500 && err->code != PV_E_NOT_IMPLEMENTED &&
         (status == 500 || exchange_takes_line(x)))

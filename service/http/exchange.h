@@ -129,6 +129,12 @@ void exchange_fail(struct exchange *x, const struct pv_error *err);
 void exchange_refuse(struct exchange *x, enum http_refusal why);
 void exchange_refuse_memory(struct exchange *x);
 
+/* Does it change nothing, so that the scope `read` does, too (http_call.only_reads)? */
+bool exchange_only_reads(const struct exchange *x);
+
+/* The scope that it needs: "read", "write" or "admin"; "" where it needs none or has no route. */
+const char *exchange_scope_name(const struct exchange *x);
+
 /* Is there to be a line in the log about this request? Those of strangers are bounded. */
 bool exchange_takes_line(struct exchange *x);
 

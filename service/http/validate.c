@@ -165,21 +165,6 @@ enum pv_code validate_token(struct exchange *x, struct pv_error *err)
     return PV_OK;
 }
 
-static bool validate_only_reads(const struct exchange *x)
-{
-    const struct http_call *call = x->route->call;
-    return call != NULL && call->only_reads != NULL && call->only_reads(&x->request);
-}
-
-const char *validate_scope_name(const struct exchange *x)
-{
-    static const char *const names[] = {
-        [HTTP_PUBLIC] = "", [HTTP_READ] = "read", [HTTP_WRITE] = "write", [HTTP_ADMIN] = "admin"};
-    if (x->route == NULL)
-        return "";
-    return validate_only_reads(x) ? "read" : names[x->route->access];
-}
-
 enum pv_code validate_scope(struct exchange *x, struct pv_error *err)
 {
     static const unsigned needed[] = {[HTTP_PUBLIC] = 0,
@@ -188,10 +173,10 @@ enum pv_code validate_scope(struct exchange *x, struct pv_error *err)
                                       [HTTP_ADMIN] = SCOPE_ADMIN};
     unsigned need = needed[x->route->access];
     unsigned scopes = x->request.principal.scopes;
-    if ((scopes & need) == need || (validate_only_reads(x) && (scopes & SCOPE_READ) != 0))
+    if ((scopes & need) == need || (exchange_only_reads(x) && (scopes & SCOPE_READ) != 0))
         return PV_OK;
     return pv_fail(err, PV_E_FORBIDDEN, "the token lacks the scope this call needs: %s",
-                   validate_scope_name(x));
+                   exchange_scope_name(x));
 }
 
 enum pv_code validate_body(struct exchange *x, struct pv_error *err)

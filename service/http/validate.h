@@ -25,10 +25,6 @@ enum pv_code validate_token(struct exchange *x, struct pv_error *err) PV_MUSTCHE
 /* May the principal make this call? */
 enum pv_code validate_scope(struct exchange *x, struct pv_error *err) PV_MUSTCHECK;
 
-/* The scope that the request needs, "read", "write" or "admin"; "" where it needs none or there is
- * no route. */
-const char *validate_scope_name(const struct exchange *x);
-
 /* Is a body like the one announced taken here? */
 enum pv_code validate_body(struct exchange *x, struct pv_error *err) PV_MUSTCHECK;
 
