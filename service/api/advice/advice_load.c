@@ -153,6 +153,25 @@ static enum pv_code load_own(struct store_tx *tx,
     return PV_OK;
 }
 
+/* What the latest runs were configured with. */
+static enum pv_code load_latest(struct store_tx *tx,
+                                struct arena *arena,
+                                const struct application *application,
+                                struct advice_history *history,
+                                struct pv_error *err)
+{
+    enum { LATEST = 20 };
+    const struct run_filter filter = {.since_us = RUN_NO_INSTANT,
+                                      .until_us = RUN_NO_INSTANT,
+                                      .before_us = RUN_NO_INSTANT,
+                                      .limit = LATEST};
+    struct run_list list;
+    PV_TRY(store_run_list(tx, arena, application, &filter, &list, err));
+    history->latest = list.items;
+    history->n_latest = list.n;
+    return PV_OK;
+}
+
 static enum pv_code load_history(struct store_tx *tx,
                                  struct arena *arena,
                                  const struct application *application,
@@ -165,6 +184,7 @@ static enum pv_code load_history(struct store_tx *tx,
     struct run_list nearest = {.items = NULL};
     struct missing_counts counts;
     struct pv_error lack = {0};
+    PV_TRY(load_latest(tx, arena, application, history, err));
     PV_TRY(store_run_durations(tx, arena, application, MODEL_RUNS_MAX, &history->seen, err));
     PV_TRY(label_group_of_explaining(&history->seen, question->labels, question->n_labels, arena,
                                      &history->group, err));

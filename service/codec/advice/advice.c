@@ -1,11 +1,10 @@
 #include "codec/advice/advice.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/plural.h"
+#include "codec/advice/advice_spark.h"
 #include "codec/json/finding.h"
 
 /* --- request --- */
@@ -20,6 +19,13 @@ static const char *const markets[] = {"on_demand", "spot", "cheapest", NULL};
 #define Q struct advice_question
 #define L struct codec_advice_limits
 enum { KEEP = SHAPE_KEEP };
+
+/* All members about Spark properties, after those that they are held against. */
+static void decode_spark(const struct codec_node *constraints, const void *limits, void *request)
+{
+    (void)limits;
+    codec_advice_spark_decode(constraints, request);
+}
 
 /* A price of one's own overrides that of a price book as a whole. */
 static const struct shape_member constraint_members[] = {
@@ -37,6 +43,11 @@ static const struct shape_member constraint_members[] = {
      .high = CODEC_PRICE_MAX},
     {"interruptions_per_hour", SHAPE_NUMBER(Q, price.interruptions_per_hour),
      .high = CODEC_INTERRUPTIONS_MAX},
+    {"dynamic_allocation", SHAPE_CODE},
+    {"current", SHAPE_CODE},
+    {"enforced", SHAPE_CODE},
+    {"preserve", SHAPE_CODE},
+    {"exclude", SHAPE_CODE, .decode = decode_spark},
 };
 const struct shape codec_advice_constraints_shape = {.request = "AdviceConstraints",
                                                      SHAPE_OF(constraint_members, Q)};
@@ -380,28 +391,6 @@ static void write_contention(struct writer *w, const struct codec_advice_reply *
     writer_end_object(w);
 }
 
-static void write_count_member(struct writer *w, const char *key, int64_t value)
-{
-    char text[24];
-    (void)snprintf(text, sizeof text, "%" PRId64, value);
-    writer_member_string(w, key, text);
-}
-
-/* Sorted by key (docs/design.md, "Spark properties"); what the job had before is not known here. */
-static void write_spark(struct writer *w, const struct codec_advice_reply *reply)
-{
-    if (!writer_member_object_or_null(w, "spark", is_answered(reply)))
-        return;
-    writer_member_object(w, "properties");
-    write_count_member(w, "spark.executor.cores", reply->answer->curve.cores_per_executor);
-    write_count_member(w, "spark.executor.instances",
-                       reply->answer->advice.recommendation.executors);
-    writer_end_object(w);
-    writer_member_array(w, "changes");
-    writer_end_array(w);
-    writer_end_object(w);
-}
-
 static void write_data_needed(struct writer *w, const struct advice *advice)
 {
     if (!writer_member_object_or_null(w, "data_needed", advice->data_needed_runs > 0))
@@ -446,7 +435,7 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
     if (question->include & ADVICE_CONTENTION)
         write_contention(w, reply);
     if (question->include & ADVICE_SPARK)
-        write_spark(w, reply);
+        codec_advice_spark_encode(w, reply->answer);
     if ((question->include & ADVICE_DATA_NEEDED) != 0 || advice->verdict == ADVISE_UNKNOWN)
         write_data_needed(w, advice);
     if (question->include & ADVICE_COPY_PLAN) {

@@ -29,9 +29,9 @@ double advise_executor_s(const struct curve_point *point);
 struct advise_choice advise_describe(const struct view *view, const struct curve_point *point);
 
 /*
- * The Pareto front of time and executor seconds, thinned to ADVISE_ALTERNATIVES_MAX by time, densest
- * where one decides: about the recommendation. Both ends, the recommendation and the next fewer
- * executors always stand. PV_E_MEMORY.
+ * The Pareto front of time and executor seconds, thinned to ADVISE_ALTERNATIVES_MAX by time,
+ * densest where one decides: about the recommendation. Both ends, the recommendation and the next
+ * fewer executors always stand. PV_E_MEMORY.
  */
 enum { ADVISE_ALTERNATIVES_MAX = 16 };
 enum pv_code advise_list_alternatives(const struct view *view,

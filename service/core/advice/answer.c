@@ -194,6 +194,12 @@ enum pv_code advice_answer(const struct advice_known *known,
     PV_TRY(explain_prediction(known, arena, advice, err));
     if (asked->n_running > 0)
         PV_TRY(check_running(known, limits->joint_task_budget, arena, scratch, answer, err));
+    if ((asked->include & ADVICE_SPARK) != 0) {
+        PV_TRY(spark_configuration_make(
+            &prediction->spark, &asked->wishes, advice->recommendation.executors,
+            answer->curve.cores_per_executor, arena, &answer->spark, err));
+        answer->has_spark = true;
+    }
     if ((asked->include & ADVICE_STAGES) != 0)
         PV_TRY(quotas_plan(&prediction->stages, goal, prediction->curve.cores_per_executor, arena,
                            advice, &answer->quotas, &answer->has_quotas, err));

@@ -34,6 +34,8 @@ struct advice_answer {
     struct advise_goal goal; /* followed: that of the question, bounded by what ran */
     bool is_bounded;         /* it is, as the question sets no maximum */
     struct advice_comparison comparison;
+    struct spark_configuration spark;
+    bool has_spark;
     struct curve curve; /* that it was chosen from: predicted, or what interruptions make of it */
     struct pricing pricing;
     struct advice advice;

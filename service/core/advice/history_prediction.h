@@ -5,6 +5,7 @@
 #include "core/advice/predictor.h"
 #include "core/advice/question.h"
 #include "core/advice/quotas.h"
+#include "core/advice/spark_history.h"
 #include "core/advice/unrelated_runs.h"
 #include "core/scaling/history/label_group.h"
 #include "core/scaling/model/process_theta.h"
@@ -22,6 +23,8 @@ struct advice_history {
     size_t n_own;
     struct run *nearest;
     size_t n_nearest;
+    struct run *latest; /* newest first, whatever became of them, without stages */
+    size_t n_latest;
     const char *lack; /* where there are none: why, a clause */
 };
 
@@ -33,6 +36,7 @@ struct history_prediction {
     struct unrelated_runs unrelated;
     bool from_own; /* replayed runs and stages are those of the group */
     struct history_extent extent;
+    struct spark_before spark; /* what it ran with */
 };
 
 /*

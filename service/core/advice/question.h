@@ -6,6 +6,7 @@
 #include "core/advice/advise.h"
 #include "core/advice/pricing.h"
 #include "core/history/run.h"
+#include "core/spark/configuration.h"
 
 /* A request for advice, decoded, and the bounds within which it is answered. */
 
@@ -41,9 +42,10 @@ struct advice_question {
     bool has_max_executors;     /* one was sent */
     int64_t cluster_cores;      /* K with running jobs; RUN_UNKNOWN: max_executors x cores */
     enum pricing_market market;
-    bool has_price;           /* one was sent */
-    struct price price;       /* the one sent */
-    struct advise_goal goal;  /* max_executors: the service's limit where none was sent */
+    bool has_price;          /* one was sent */
+    struct price price;      /* the one sent */
+    struct advise_goal goal; /* max_executors: the service's limit where none was sent */
+    struct spark_wishes wishes;
     struct strview *clusters; /* registered; the first stage may be spread over them */
     size_t n_clusters;
     size_t *inputs;  /* those of them that hold the job's input */

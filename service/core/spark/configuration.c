@@ -1,0 +1,370 @@
+#include "core/spark/configuration.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/spark/property_value.h"
+
+#define DYNAMIC "spark.dynamicAllocation."
+
+/* Carried over as the job ran: the prediction is for executors of that kind. */
+static const char *const carried[] = {
+    "spark.executor.memory",
+    "spark.executor.memoryOverhead",
+    "spark.executor.memoryOverheadFactor",
+    "spark.executor.pyspark.memory",
+    "spark.memory.fraction",
+    "spark.memory.offHeap.enabled",
+    "spark.memory.offHeap.size",
+    "spark.task.cpus",
+};
+
+enum { CARRIED = sizeof carried / sizeof *carried, DRAFT_MOST = CARRIED + 12 };
+
+/* One property while the set is made. */
+struct draft {
+    const char *key;
+    const char *value; /* NULL: to be removed */
+    const char *reason;
+    bool is_scale;
+};
+
+struct maker {
+    const struct spark_before *before;
+    const struct spark_wishes *wishes;
+    struct arena *arena;
+    struct draft drafts[DRAFT_MOST];
+    size_t n;
+    bool failed;
+};
+
+/* --- what ran --- */
+
+static struct strview ran(const struct maker *maker, const char *key)
+{
+    const struct spark_wishes *wishes = maker->wishes;
+    struct strview value = property_find(wishes->current, wishes->n_current, key);
+    return value.at != NULL ? value
+                            : property_find(maker->before->properties, maker->before->n, key);
+}
+
+static bool names(const struct strview keys[], size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strview_is(keys[i], key))
+            return true;
+    return false;
+}
+
+/* The value that a key has to keep: the enforced one, or the one that is to be preserved. */
+static struct strview fixed(const struct maker *maker, const char *key)
+{
+    const struct spark_wishes *wishes = maker->wishes;
+    struct strview value = property_find(wishes->enforced, wishes->n_enforced, key);
+    if (value.at == NULL && names(wishes->preserve, wishes->n_preserve, key))
+        value = ran(maker, key);
+    return value;
+}
+
+static const char *keep_text(struct maker *maker, struct strview text)
+{
+    const char *copy = arena_printf(maker->arena, "%.*s", (int)text.n, text.at);
+    maker->failed = maker->failed || copy == NULL;
+    return copy;
+}
+
+/* --- drafting --- */
+
+/* As it is, whatever is to be kept. */
+static void
+draft_exactly(struct maker *maker, const char *key, int64_t value, const char *reason, bool scale)
+{
+    const char *text = arena_printf(maker->arena, "%" PRId64, value);
+    maker->failed = maker->failed || text == NULL;
+    maker->drafts[maker->n++] =
+        (struct draft){.key = key, .value = text, .reason = reason, .is_scale = scale};
+}
+
+static void draft_text(struct maker *maker, const char *key, const char *value, const char *reason)
+{
+    struct strview kept = fixed(maker, key);
+    if (kept.at != NULL)
+        value = keep_text(maker, kept);
+    maker->drafts[maker->n++] = (struct draft){.key = key, .value = value, .reason = reason};
+}
+
+static void draft_count(struct maker *maker, const char *key, int64_t value, const char *reason)
+{
+    const char *text = arena_printf(maker->arena, "%" PRId64, value);
+    maker->failed = maker->failed || text == NULL;
+    draft_text(maker, key, text, reason);
+}
+
+static void draft_scale(struct maker *maker, const char *key, int64_t value, const char *reason)
+{
+    draft_count(maker, key, value, reason);
+    maker->drafts[maker->n - 1].is_scale = true;
+}
+
+/* To be removed where it was set, whoever wants to keep it: the set would contradict itself. */
+static void draft_removal(struct maker *maker, const char *key, const char *reason)
+{
+    if (ran(maker, key).at != NULL)
+        maker->drafts[maker->n++] = (struct draft){.key = key, .reason = reason};
+}
+
+static bool is_dynamic(const struct maker *maker)
+{
+    const struct spark_wishes *wishes = maker->wishes;
+    struct strview kept = fixed(maker, DYNAMIC "enabled");
+    if (kept.at != NULL)
+        return property_boolean(kept, false);
+    if (property_find(wishes->enforced, wishes->n_enforced, "spark.executor.instances").at != NULL)
+        return false;
+    if (wishes->allocation != SPARK_ALLOCATION_AS_RAN)
+        return wishes->allocation == SPARK_ALLOCATION_DYNAMIC;
+    return property_boolean(ran(maker, DYNAMIC "enabled"), false);
+}
+
+/* --- dynamic allocation --- */
+
+static void draft_shuffle(struct maker *maker)
+{
+    static const char service[] = "spark.shuffle.service.enabled";
+    static const char tracking[] = DYNAMIC "shuffleTracking.enabled";
+    bool has_service = property_boolean(ran(maker, service), false);
+    bool has_tracking = property_boolean(ran(maker, tracking), false);
+    struct strview fixed_service = fixed(maker, service);
+    if (fixed_service.at != NULL)
+        has_service = property_boolean(fixed_service, false);
+    if (has_service) {
+        draft_text(maker, service, "true", "it keeps shuffle output of executors that are gone");
+        return;
+    }
+    bool can_track = property_version_is(maker->before->version, 3, 0, true);
+    if (has_tracking || can_track)
+        draft_text(
+            maker, tracking, "true",
+            "without the external shuffle service executors with shuffle output have to stay");
+    else
+        draft_text(maker, service, "true",
+                   "dynamic allocation needs it before Spark 3.0: the nodes have to run it");
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* least <= initial <= most, with those that are fixed as they are; where those contradict each
+ * other (what ran may) the most stands. */
+static void draft_dynamic(struct maker *maker, int64_t executors)
+{
+    int64_t fixed_least = property_count(fixed(maker, DYNAMIC "minExecutors"));
+    int64_t fixed_initial = property_count(fixed(maker, DYNAMIC "initialExecutors"));
+    int64_t fixed_most = property_count(fixed(maker, DYNAMIC "maxExecutors"));
+    int64_t ran_least = property_count(ran(maker, DYNAMIC "minExecutors"));
+    int64_t most = fixed_most != RUN_UNKNOWN
+                       ? fixed_most
+                       : larger(executors, larger(fixed_least, fixed_initial));
+    int64_t initial = smaller(
+        fixed_initial != RUN_UNKNOWN ? fixed_initial : larger(executors, fixed_least), most);
+    int64_t least =
+        smaller(fixed_least != RUN_UNKNOWN ? fixed_least : larger(ran_least, 0), initial);
+    draft_text(maker, DYNAMIC "enabled", "true", "the job runs with dynamic allocation");
+    draft_exactly(maker, DYNAMIC "maxExecutors", most,
+                  "the recommended executors: more would cost without being needed", true);
+    draft_exactly(maker, DYNAMIC "initialExecutors", initial,
+                  "the prediction is for all executors from the start on", true);
+    draft_exactly(maker, DYNAMIC "minExecutors", least, "no more than the initial executors",
+                  false);
+    draft_shuffle(maker);
+    draft_removal(maker, "spark.executor.instances",
+                  "with dynamic allocation it would override the initial executors");
+}
+
+static void draft_static(struct maker *maker, int64_t executors)
+{
+    draft_scale(maker, "spark.executor.instances", executors, "the recommended executors");
+    if (!property_boolean(ran(maker, DYNAMIC "enabled"), false))
+        return;
+    draft_text(maker, DYNAMIC "enabled", "false", "the executors are to stay as many");
+    draft_removal(maker, DYNAMIC "minExecutors", "there is no dynamic allocation");
+    draft_removal(maker, DYNAMIC "initialExecutors", "there is no dynamic allocation");
+    draft_removal(maker, DYNAMIC "maxExecutors", "there is no dynamic allocation");
+}
+
+/* --- partitions --- */
+
+/* Partitions of 128 MiB are what Spark's own readers and its adaptive execution come near to; with
+ * twice as much tasks begin to spill, below one MiB starting them outweighs their work. */
+static const double TARGET_BYTES = 134217728.0;
+static const double MOST_BYTES = 268435456.0;
+static const double LEAST_BYTES = 1048576.0;
+
+/* Why that many partitions do not fit so many cores; NULL: they do. */
+static const char *misfit_of(int64_t partitions, double bytes, int64_t slots)
+{
+    double each = bytes / (double)partitions;
+    double waves = ceil((double)partitions / (double)slots);
+    if (partitions < slots)
+        return "fewer partitions than cores leave some idle in every shuffle";
+    if (each > MOST_BYTES)
+        return "the largest shuffle has partitions of more than 256 MiB, which tend to spill";
+    if (each < LEAST_BYTES && waves > 4)
+        return "the largest shuffle has partitions of less than 1 MiB: starting tasks outweighs "
+               "their work";
+    /* A quarter of the cores idle on the average: what a wave more or less makes of few waves. */
+    if (waves <= 4 && waves * (double)slots > 1.25 * (double)partitions)
+        return "the last wave of tasks of a shuffle would leave many cores idle";
+    return NULL;
+}
+
+static void draft_partitions(struct maker *maker, int64_t executors, int64_t cores_per_executor)
+{
+    static const char key[] = "spark.sql.shuffle.partitions";
+    double bytes = maker->before->shuffle_bytes;
+    struct strview set = ran(maker, key);
+    bool adaptive = property_boolean(ran(maker, "spark.sql.adaptive.enabled"),
+                                     property_version_is(maker->before->version, 3, 2, true));
+    bool coalesces =
+        property_boolean(ran(maker, "spark.sql.adaptive.coalescePartitions.enabled"), true);
+    int64_t partitions = set.at == NULL ? 200 : property_count(set);
+    int64_t cpus = property_count(ran(maker, "spark.task.cpus"));
+    int64_t slots = executors * larger(cores_per_executor / larger(cpus, 1), 1);
+    if (!(bytes > 0) || (adaptive && coalesces) || partitions < 1)
+        return;
+    const char *misfit = misfit_of(partitions, bytes, slots);
+    if (misfit == NULL)
+        return;
+    double waves = fmax(1.0, ceil(bytes / TARGET_BYTES / (double)slots));
+    draft_count(maker, key, (int64_t)fmin(waves * (double)slots, 1e9), misfit);
+}
+
+/* --- the set --- */
+
+static int by_key(const void *left, const void *right)
+{
+    return strcmp(((const struct draft *)left)->key, ((const struct draft *)right)->key);
+}
+
+static void draft_all(struct maker *maker, int64_t executors, int64_t cores_per_executor)
+{
+    draft_scale(maker, "spark.executor.cores", cores_per_executor,
+                "the recommended executors have so many cores");
+    if (is_dynamic(maker))
+        draft_dynamic(maker, executors);
+    else
+        draft_static(maker, executors);
+    draft_partitions(maker, executors, cores_per_executor);
+    for (size_t i = 0; i < CARRIED; i++) {
+        struct strview value = ran(maker, carried[i]);
+        if (value.at != NULL || fixed(maker, carried[i]).at != NULL)
+            draft_text(maker, carried[i], value.at == NULL ? "" : keep_text(maker, value),
+                       "it is enforced");
+    }
+    qsort(maker->drafts, maker->n, sizeof *maker->drafts, by_key);
+}
+
+/* What a key had before; of the executors also where no property said it. */
+static const char *old_value(struct maker *maker, const char *key)
+{
+    struct strview value = ran(maker, key);
+    const struct spark_before *before = maker->before;
+    int64_t count = RUN_UNKNOWN;
+    if (value.at != NULL)
+        return keep_text(maker, value);
+    if (strcmp(key, "spark.executor.instances") == 0 &&
+        !property_boolean(ran(maker, DYNAMIC "enabled"), false))
+        count = before->executors;
+    else if (strcmp(key, "spark.executor.cores") == 0)
+        count = before->cores_per_executor;
+    if (count == RUN_UNKNOWN)
+        return NULL;
+    const char *text = arena_printf(maker->arena, "%" PRId64, count);
+    maker->failed = maker->failed || text == NULL;
+    return text;
+}
+
+static bool is_equal(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* Properties that are enforced beside those that a recommendation is made of. */
+static enum pv_code
+add_enforced(struct maker *maker, struct spark_configuration *made, struct pv_error *err)
+{
+    const struct spark_wishes *wishes = maker->wishes;
+    for (size_t i = 0; i < wishes->n_enforced; i++) {
+        const struct run_label *enforced = &wishes->enforced[i];
+        bool known = false;
+        for (size_t k = 0; k < maker->n && !known; k++)
+            known = strview_is(enforced->key, maker->drafts[k].key);
+        if (known || names(wishes->exclude, wishes->n_exclude, keep_text(maker, enforced->key)))
+            continue;
+        const char *key = keep_text(maker, enforced->key);
+        const char *value = keep_text(maker, enforced->value);
+        if (maker->failed)
+            return pv_no_memory(err);
+        made->properties[made->n++] = (struct spark_property){key, value};
+        const char *old = old_value(maker, key);
+        if (!is_equal(old, value))
+            made->changes[made->n_changes++] =
+                (struct spark_change){key, old, value, "it is enforced", false};
+    }
+    return PV_OK;
+}
+
+static int property_by_key(const void *left, const void *right)
+{
+    return strcmp(((const struct spark_property *)left)->key,
+                  ((const struct spark_property *)right)->key);
+}
+
+static int change_by_key(const void *left, const void *right)
+{
+    return strcmp(((const struct spark_change *)left)->key,
+                  ((const struct spark_change *)right)->key);
+}
+
+enum pv_code spark_configuration_make(const struct spark_before *before,
+                                      const struct spark_wishes *wishes,
+                                      int64_t executors,
+                                      int64_t cores_per_executor,
+                                      struct arena *arena,
+                                      struct spark_configuration *made,
+                                      struct pv_error *err)
+{
+    struct maker maker = {.before = before, .wishes = wishes, .arena = arena};
+    draft_all(&maker, executors, cores_per_executor);
+    size_t most = maker.n + wishes->n_enforced;
+    *made = (struct spark_configuration){
+        .dynamic_allocation = is_dynamic(&maker),
+        .properties = arena_array(arena, most, sizeof *made->properties),
+        .changes = arena_array(arena, most, sizeof *made->changes)};
+    if (maker.failed || made->properties == NULL || made->changes == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < maker.n; i++) {
+        const struct draft *draft = &maker.drafts[i];
+        if (names(wishes->exclude, wishes->n_exclude, draft->key))
+            continue;
+        if (draft->value != NULL)
+            made->properties[made->n++] = (struct spark_property){draft->key, draft->value};
+        const char *old = old_value(&maker, draft->key);
+        if (!is_equal(old, draft->value))
+            made->changes[made->n_changes++] = (struct spark_change){
+                draft->key, old, draft->value, draft->reason, draft->is_scale};
+    }
+    PV_TRY(add_enforced(&maker, made, err));
+    qsort(made->properties, made->n, sizeof *made->properties, property_by_key);
+    qsort(made->changes, made->n_changes, sizeof *made->changes, change_by_key);
+    return maker.failed ? pv_no_memory(err) : PV_OK;
+}

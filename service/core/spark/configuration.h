@@ -1,0 +1,81 @@
+#ifndef CORE_SPARK_CONFIGURATION_H
+#define CORE_SPARK_CONFIGURATION_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/history/run.h"
+
+/*
+ * The Spark properties that put a recommendation into effect, as a coherent set, and what they
+ * change against the properties that the job ran with.
+ *
+ * Without dynamic allocation the executors are spark.executor.instances. With it they are the
+ * initial and the greatest number, so that the job starts as it was predicted; there are no
+ * instances then (Spark would take them for the initial number), and executors come and go safely
+ * only where shuffle output outlives them: with the external shuffle service or shuffle tracking.
+ * spark.sql.shuffle.partitions is fitted to the cores where adaptive execution does not do that.
+ */
+
+/* What the job ran with. */
+struct spark_before {
+    const struct run_label *properties; /* sorted by key */
+    size_t n;
+    struct strview version; /* of Spark; at == NULL: unknown */
+    int64_t executors;      /* RUN_UNKNOWN; where properties do not say */
+    int64_t cores_per_executor;
+    double shuffle_bytes; /* that its largest shuffle moved; NAN: unknown; 0: none */
+};
+
+enum spark_allocation {
+    SPARK_ALLOCATION_AS_RAN,
+    SPARK_ALLOCATION_STATIC,
+    SPARK_ALLOCATION_DYNAMIC
+};
+
+/* What a caller wants of the properties. Lists of properties are sorted by key. */
+struct spark_wishes {
+    enum spark_allocation allocation;
+    const struct run_label *current; /* in place of what ran, key by key */
+    size_t n_current;
+    const struct run_label *enforced; /* to be as they are here */
+    size_t n_enforced;
+    const struct strview *preserve; /* keys to be left as they are */
+    size_t n_preserve;
+    const struct strview *exclude; /* keys not to be proposed */
+    size_t n_exclude;
+};
+
+struct spark_change {
+    const char *key;
+    const char *old_value; /* NULL: not set, or unknown */
+    const char *new_value; /* NULL: to be removed */
+    const char *reason;    /* a clause */
+    bool is_scale;         /* the executors or their cores: what the prediction is about */
+};
+
+struct spark_property {
+    const char *key;
+    const char *value;
+};
+
+struct spark_configuration {
+    bool dynamic_allocation;
+    struct spark_property *properties; /* ascending by key */
+    size_t n;
+    struct spark_change *changes; /* ascending by key */
+    size_t n_changes;
+};
+
+/*
+ * executors, cores_per_executor: recommended, both >= 1. Strings and arrays of *made are in
+ * `arena`. PV_E_MEMORY.
+ */
+enum pv_code spark_configuration_make(const struct spark_before *before,
+                                      const struct spark_wishes *wishes,
+                                      int64_t executors,
+                                      int64_t cores_per_executor,
+                                      struct arena *arena,
+                                      struct spark_configuration *made,
+                                      struct pv_error *err) PV_MUSTCHECK;
+
+#endif

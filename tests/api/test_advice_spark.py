@@ -1,0 +1,95 @@
+"""Advice as Spark properties: a coherent set, what it changes, and what callers want of it."""
+import json
+import uuid
+
+import pytest
+
+
+def run_of(executors, size=40, task_s=2.0, init_s=5.0):
+    rounds = -(-size // (2 * executors))
+    return {"problem_size": size, "executors": executors, "cores_per_executor": 2,
+            "duration_s": init_s + rounds * task_s, "initialization_s": init_s,
+            "stages": [{"id": 0, "parents": [], "task_durations_s": [task_s] * size, "duration_s": rounds * task_s}]}
+
+
+def record(client, properties, version="3.5.1"):
+    """An application whose last run has 5 executors and these properties."""
+    name = "spark-" + uuid.uuid4().hex[:8]
+    lines = [json.dumps(dict(run_of(executors), spark_properties=properties, spark_version=version, started_at="2026-01-%02dT10:00:00Z" % executors))
+             for executors in (1, 2, 4, 5)]
+    client.request("POST", "/v1/applications", 201, json={"name": name})
+    client.request("POST", "/v1/applications/%s/runs/import" % name, 201, data="\n".join(lines), headers={"Content-Type": "application/x-ndjson"})
+    return name
+
+
+def ask(client, name, deadline_s=26, **constraints):
+    body = {"application": name, "problem_size": 40, "deadline_s": deadline_s, "constraints": constraints}
+    return client.post("/v1/advice?dry_run=true", body, status=200).json()
+
+
+def changes_of(advice):
+    return {c["key"]: (c["old"], c["new"]) for c in advice["spark"]["changes"]}
+
+
+def test_static_executors_against_what_ran(client):
+    name = record(client, {"spark.executor.instances": "5", "spark.executor.cores": "2", "spark.executor.memory": "4g"})
+    advice = ask(client, name)
+    m = str(advice["recommendation"]["executors"])
+    assert advice["spark"]["properties"] == {"spark.executor.cores": "2", "spark.executor.instances": m, "spark.executor.memory": "4g"}
+    assert m != "5" and changes_of(advice) == {"spark.executor.instances": ("5", m)}
+    change = advice["spark"]["changes"][0]
+    assert change["duration_change_percent"] == advice["last_run"]["duration_change_percent"] and change["reason"]
+    assert change["cost_change_percent"] == advice["last_run"]["cost_change_percent"]
+    again = ask(client, name, current=advice["spark"]["properties"])
+    assert again["spark"]["changes"] == [] and again["spark"]["properties"] == advice["spark"]["properties"]
+
+
+def test_dynamic_allocation_as_it_ran_and_as_asked_for(client):
+    name = record(client, {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.executorIdleTimeout": "10s",
+                           "spark.executor.cores": "2", "spark.executor.instances": "2"})
+    advice = ask(client, name)
+    m = str(advice["recommendation"]["executors"])
+    assert advice["spark"]["properties"] == {
+        "spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.initialExecutors": m, "spark.dynamicAllocation.maxExecutors": m,
+        "spark.dynamicAllocation.minExecutors": "0", "spark.dynamicAllocation.shuffleTracking.enabled": "true", "spark.executor.cores": "2"}
+    assert changes_of(advice)["spark.executor.instances"] == ("2", None)
+    fixed = ask(client, name, dynamic_allocation=False)["spark"]["properties"]
+    assert fixed == {"spark.dynamicAllocation.enabled": "false", "spark.executor.cores": "2", "spark.executor.instances": m}
+
+
+def test_enforced_properties_decide(client):
+    name = record(client, {"spark.executor.cores": "2"})
+    advice = ask(client, name, enforced={"spark.executor.instances": "7", "spark.executor.memory": "16g"})
+    assert advice["recommendation"]["executors"] == 7 and advice["spark"]["properties"]["spark.executor.memory"] == "16g"
+    advice = ask(client, name, enforced={"spark.executor.cores": "1"})
+    assert advice["recommendation"]["cores_per_executor"] == 1 and advice["spark"]["properties"]["spark.executor.cores"] == "1"
+    advice = ask(client, name, deadline_s=9, dynamic_allocation=True, enforced={"spark.dynamicAllocation.maxExecutors": "3"})
+    assert advice["recommendation"]["executors"] <= 3 and advice["spark"]["properties"]["spark.dynamicAllocation.maxExecutors"] == "3"
+
+
+def test_preserved_and_excluded_properties(client):
+    name = record(client, {"spark.executor.cores": "2", "spark.executor.instances": "5", "spark.executor.memory": "4g"})
+    advice = ask(client, name, preserve=["spark.executor.instances"], exclude=["spark.executor.memory"])
+    assert advice["spark"] == {"properties": {"spark.executor.cores": "2", "spark.executor.instances": "5"}, "changes": []}
+
+
+@pytest.mark.parametrize("constraints, pointer, code", [
+    ({"enforced": {"spark.executor.cores": "two"}}, "/constraints/enforced/spark.executor.cores", "out_of_range"),
+    ({"enforced": {"spark.executor.cores": "4"}, "cores_per_executor": 2}, "/constraints/enforced/spark.executor.cores", "conflict"),
+    ({"enforced": {"spark.executor.instances": "8"}, "max_executors": 7}, "/constraints/enforced/spark.executor.instances", "conflict"),
+    ({"enforced": {"spark.executor.instances": "8"}, "min_executors": 9}, "/constraints/enforced/spark.executor.instances", "conflict"),
+    ({"enforced": {"spark.executor.instances": "8"}, "dynamic_allocation": True}, "/constraints/enforced/spark.executor.instances", "conflict"),
+    ({"enforced": {"spark.dynamicAllocation.minExecutors": "8", "spark.dynamicAllocation.maxExecutors": "7"}},
+     "/constraints/enforced/spark.dynamicAllocation.minExecutors", "conflict"),
+    ({"enforced": {"spark.dynamicAllocation.enabled": "true"}, "dynamic_allocation": False}, "/constraints/enforced/spark.dynamicAllocation.enabled", "conflict"),
+    ({"enforced": {"executor.memory": "8g"}}, "/constraints/enforced/executor.memory", "not_allowed"),
+    ({"current": {"spark.a b": "8g"}}, "/constraints/current/spark.a b", "not_allowed"),
+    ({"current": {"spark.app.name": "a\nb"}}, "/constraints/current/spark.app.name", "not_allowed"),
+    ({"current": {"spark.executor.cores": 4}}, "/constraints/current/spark.executor.cores", "wrong_type"),
+    ({"exclude": ["executors"]}, "/constraints/exclude/0", "not_allowed"), ({"preserve": [1]}, "/constraints/preserve/0", "wrong_type"),
+    ({"preserve": "spark.executor.cores"}, "/constraints/preserve", "wrong_type"),
+    ({"current": {"spark.p%d" % i: "1" for i in range(101)}}, "/constraints/current", "too_many_items")])
+def test_what_is_no_property_or_a_contradiction_is_refused(client, constraints, pointer, code):
+    body = {"application": "any", "constraints": constraints}
+    found = client.request("POST", "/v1/advice?dry_run=true", 422, json=body).json()["errors"]
+    assert (pointer, code) in [(e.get("pointer"), e["code"]) for e in found], found

@@ -1,0 +1,341 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/spark/configuration.h"
+#include "core/spark/property_value.h"
+
+static struct arena arena;
+
+static void set_up(void)
+{
+    arena_init(&arena, 0);
+}
+
+static void tear_down(void)
+{
+    arena_fini(&arena);
+}
+
+TestSuite(spark_configuration, .init = set_up, .fini = tear_down, .timeout = 20);
+
+#define DYNAMIC "spark.dynamicAllocation."
+#define PROPERTY(k, v)                                                                             \
+    {                                                                                              \
+        .key = {k, sizeof k - 1}, .value = { v, sizeof v - 1 }                                     \
+    }
+
+static struct spark_before ran(const struct run_label properties[], size_t n)
+{
+    return (struct spark_before){.properties = properties,
+                                 .n = n,
+                                 .version = strview_of("3.5.1"),
+                                 .executors = RUN_UNKNOWN,
+                                 .cores_per_executor = RUN_UNKNOWN,
+                                 .shuffle_bytes = (double)NAN};
+}
+
+static struct spark_configuration make(const struct spark_before *before,
+                                       const struct spark_wishes *wishes,
+                                       int64_t executors,
+                                       int64_t cores)
+{
+    struct spark_configuration made;
+    struct pv_error err = {0};
+    cr_assert_eq(spark_configuration_make(before, wishes, executors, cores, &arena, &made, &err),
+                 PV_OK);
+    return made;
+}
+
+static const char *value_of(const struct spark_configuration *made, const char *key)
+{
+    for (size_t i = 0; i < made->n; i++)
+        if (strcmp(made->properties[i].key, key) == 0)
+            return made->properties[i].value;
+    return NULL;
+}
+
+static const struct spark_change *change_of(const struct spark_configuration *made, const char *key)
+{
+    for (size_t i = 0; i < made->n_changes; i++)
+        if (strcmp(made->changes[i].key, key) == 0)
+            return &made->changes[i];
+    return NULL;
+}
+
+static void expect(const struct spark_configuration *made, const char *key, const char *value)
+{
+    const char *found = value_of(made, key);
+    cr_assert_not_null(found, "%s", key);
+    cr_assert_str_eq(found, value, "%s is %s", key, found);
+}
+
+/* Nothing is known of what ran but its size: instances and cores, and the change of the one. */
+Test(spark_configuration, static_executors)
+{
+    struct spark_before before = ran(NULL, 0);
+    before.executors = 8;
+    before.cores_per_executor = 4;
+    const struct spark_wishes none = {0};
+    struct spark_configuration made = make(&before, &none, 6, 4);
+    cr_assert_eq(made.n, 2);
+    expect(&made, "spark.executor.instances", "6");
+    expect(&made, "spark.executor.cores", "4");
+    cr_assert_eq(made.n_changes, 1);
+    cr_assert_str_eq(made.changes[0].old_value, "8");
+    cr_assert(made.changes[0].is_scale);
+}
+
+/* The job ran with dynamic allocation and instances that were its initial number only. */
+Test(spark_configuration, dynamic_allocation_as_it_ran)
+{
+    static const struct run_label properties[] = {
+        PROPERTY(DYNAMIC "enabled", "true"),     PROPERTY(DYNAMIC "minExecutors", "9"),
+        PROPERTY("spark.executor.cores", "4"),   PROPERTY("spark.executor.instances", "2"),
+        PROPERTY("spark.executor.memory", "8g"),
+    };
+    const struct spark_before before = ran(properties, 5);
+    const struct spark_wishes none = {0};
+    struct spark_configuration made = make(&before, &none, 6, 4);
+    cr_assert(made.dynamic_allocation);
+    expect(&made, DYNAMIC "enabled", "true");
+    expect(&made, DYNAMIC "maxExecutors", "6");
+    expect(&made, DYNAMIC "initialExecutors", "6");
+    expect(&made, DYNAMIC "minExecutors", "6");
+    expect(&made, DYNAMIC "shuffleTracking.enabled", "true");
+    expect(&made, "spark.executor.memory", "8g");
+    cr_assert_null(value_of(&made, "spark.executor.instances"));
+    const struct spark_change *removed = change_of(&made, "spark.executor.instances");
+    cr_assert_str_eq(removed->old_value, "2");
+    cr_assert_null(removed->new_value);
+    cr_assert_null(change_of(&made, "spark.executor.memory"));
+    cr_assert_null(change_of(&made, DYNAMIC "enabled"));
+
+    const struct spark_wishes fixed = {.allocation = SPARK_ALLOCATION_STATIC};
+    made = make(&before, &fixed, 6, 4);
+    expect(&made, DYNAMIC "enabled", "false");
+    expect(&made, "spark.executor.instances", "6");
+    cr_assert_null(change_of(&made, DYNAMIC "minExecutors")->new_value);
+}
+
+/* Shuffle tracking came with Spark 3.0; before it the external service is needed. */
+Test(spark_configuration, shuffle_output_outlives_its_executors)
+{
+    struct spark_before before = ran(NULL, 0);
+    const struct spark_wishes wishes = {.allocation = SPARK_ALLOCATION_DYNAMIC};
+    before.version = strview_of("2.4.8");
+    struct spark_configuration made = make(&before, &wishes, 6, 4);
+    expect(&made, "spark.shuffle.service.enabled", "true");
+    cr_assert_null(value_of(&made, DYNAMIC "shuffleTracking.enabled"));
+    static const struct run_label service[] = {PROPERTY("spark.shuffle.service.enabled", "TRUE")};
+    before = ran(service, 1);
+    made = make(&before, &wishes, 6, 4);
+    cr_assert_not_null(value_of(&made, "spark.shuffle.service.enabled"));
+    cr_assert_null(value_of(&made, DYNAMIC "shuffleTracking.enabled"));
+}
+
+/* 200 partitions of 1 GiB in all on 24 cores: 9 waves, 5 MiB each. Left alone. On 150 cores the
+ * second wave is a third full; on 400 half of the cores idle. */
+Test(spark_configuration, partitions_fit_the_cores)
+{
+    static const struct run_label plain[] = {PROPERTY("spark.sql.adaptive.enabled", "false")};
+    struct spark_before before = ran(plain, 1);
+    const struct spark_wishes none = {0};
+    const char *const key = "spark.sql.shuffle.partitions";
+    struct spark_configuration made = make(&before, &none, 100, 4);
+    cr_assert_null(value_of(&made, key), "no shuffle is known");
+    before.shuffle_bytes = 1073741824.0;
+    made = make(&before, &none, 6, 4);
+    cr_assert_null(value_of(&made, key));
+    made = make(&before, &none, 100, 4);
+    expect(&made, key, "400");
+    cr_assert_null(change_of(&made, key)->old_value);
+    made = make(&before, &none, 25, 6);
+    expect(&made, key, "150");
+    before.shuffle_bytes = 200.0 * 1073741824.0; /* 1 GiB each */
+    made = make(&before, &none, 6, 4);
+    expect(&made, key, "1608"); /* 1600 of 128 MiB in waves of 24 */
+    before.properties = NULL;
+    before.n = 0; /* Spark 3.5 coalesces them itself */
+    made = make(&before, &none, 6, 4);
+    cr_assert_null(value_of(&made, key));
+}
+
+Test(spark_configuration, wishes_are_followed)
+{
+    static const struct run_label properties[] = {
+        PROPERTY("spark.executor.cores", "2"),
+        PROPERTY("spark.executor.memory", "8g"),
+    };
+    static const struct run_label current[] = {PROPERTY("spark.executor.cores", "4")};
+    static const struct run_label enforced[] = {PROPERTY("spark.executor.memory", "16g"),
+                                                PROPERTY("spark.speculation", "true")};
+    static const struct strview exclude[] = {{"spark.executor.instances", 24}};
+    const struct spark_before before = ran(properties, 2);
+    const struct spark_wishes wishes = {.current = current,
+                                        .n_current = 1,
+                                        .enforced = enforced,
+                                        .n_enforced = 2,
+                                        .exclude = exclude,
+                                        .n_exclude = 1};
+    struct spark_configuration made = make(&before, &wishes, 6, 4);
+    cr_assert_null(change_of(&made, "spark.executor.cores"), "it is 4 today");
+    expect(&made, "spark.executor.memory", "16g");
+    cr_assert_str_eq(change_of(&made, "spark.executor.memory")->old_value, "8g");
+    expect(&made, "spark.speculation", "true");
+    cr_assert_null(value_of(&made, "spark.executor.instances"));
+    cr_assert_null(change_of(&made, "spark.executor.instances"));
+    for (size_t i = 1; i < made.n; i++)
+        cr_assert_lt(strcmp(made.properties[i - 1].key, made.properties[i].key), 0);
+}
+
+/* --- whatever the input --- */
+
+static uint64_t state;
+
+static uint64_t draw(uint64_t below)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (state >> 33) % below;
+}
+
+static const char *const keys[] = {
+    DYNAMIC "enabled",
+    DYNAMIC "initialExecutors",
+    DYNAMIC "maxExecutors",
+    DYNAMIC "minExecutors",
+    DYNAMIC "shuffleTracking.enabled",
+    "spark.executor.cores",
+    "spark.executor.instances",
+    "spark.executor.memory",
+    "spark.shuffle.service.enabled",
+    "spark.sql.adaptive.enabled",
+    "spark.sql.shuffle.partitions",
+    "spark.task.cpus",
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static const char *draw_value(size_t key)
+{
+    static const char *const booleans[] = {"true", "false", "yes", ""};
+    static const char *const counts[] = {"1", "2", "7", "40", "300", "0", "many"};
+    bool is_boolean = strstr(keys[key], "enabled") != NULL;
+    if (strcmp(keys[key], "spark.executor.memory") == 0)
+        return "8g";
+    return is_boolean ? booleans[draw(4)] : counts[draw(7)];
+}
+
+static size_t draw_properties(struct run_label properties[KEYS])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < KEYS; i++)
+        if (draw(2) == 0)
+            properties[n++] = (struct run_label){strview_of(keys[i]), strview_of(draw_value(i))};
+    return n;
+}
+
+static int64_t count_of(const struct spark_configuration *made, const char *key)
+{
+    const char *text = value_of(made, key);
+    return text == NULL ? RUN_UNKNOWN : property_count(strview_of(text));
+}
+
+static void check_coherence(const struct spark_configuration *made)
+{
+    int64_t least = count_of(made, DYNAMIC "minExecutors");
+    int64_t initial = count_of(made, DYNAMIC "initialExecutors");
+    int64_t most = count_of(made, DYNAMIC "maxExecutors");
+    if (made->dynamic_allocation) {
+        cr_assert(0 <= least && least <= initial && initial <= most, "%d %d %d", (int)least,
+                  (int)initial, (int)most);
+        cr_assert_null(value_of(made, "spark.executor.instances"));
+        const char *service = value_of(made, "spark.shuffle.service.enabled");
+        const char *tracking = value_of(made, DYNAMIC "shuffleTracking.enabled");
+        cr_assert(service != NULL || tracking != NULL);
+    } else {
+        cr_assert(least == RUN_UNKNOWN && initial == RUN_UNKNOWN && most == RUN_UNKNOWN);
+        cr_assert_not_null(value_of(made, "spark.executor.instances"));
+    }
+    cr_assert_geq(count_of(made, "spark.executor.cores"), 1);
+    const char *partitions = value_of(made, "spark.sql.shuffle.partitions");
+    cr_assert(partitions == NULL || property_count(strview_of(partitions)) > 0);
+    for (size_t i = 1; i < made->n; i++)
+        cr_assert_lt(strcmp(made->properties[i - 1].key, made->properties[i].key), 0);
+}
+
+static size_t set(struct run_label properties[], size_t n, const char *key, const char *value)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strview_is(properties[i].key, key)) {
+            properties[i].value = strview_of(value);
+            return n;
+        }
+    properties[n++] = (struct run_label){strview_of(key), strview_of(value)};
+    return n;
+}
+
+/* Configured as advised there is nothing left to change. */
+static void check_stays(const struct spark_before *before,
+                        const struct spark_wishes *wishes,
+                        const struct spark_configuration *made,
+                        int64_t executors,
+                        int64_t cores)
+{
+    struct run_label today[64];
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < before->n; i++)
+        today[n++] = before->properties[i];
+    for (size_t i = 0; i < wishes->n_current; i++)
+        n = set(today, n, wishes->current[i].key.at, wishes->current[i].value.at);
+    for (size_t i = 0; i < made->n; i++)
+        n = set(today, n, made->properties[i].key, made->properties[i].value);
+    for (size_t i = 0; i < n; i++) {
+        const struct spark_change *change = change_of(made, today[i].key.at);
+        if (change == NULL || change->new_value != NULL)
+            today[kept++] = today[i];
+    }
+    struct spark_before again = *before;
+    again.properties = today;
+    again.n = kept;
+    const struct spark_wishes none = {0};
+    struct spark_configuration twice = make(&again, &none, executors, cores);
+    cr_assert_eq(twice.n_changes, 0, "%s: %s to %s", twice.changes[0].key,
+                 twice.changes[0].old_value, twice.changes[0].new_value);
+}
+
+Test(spark_configuration, is_coherent_whatever_ran)
+{
+    state = 11;
+    for (int round = 0; round < 20000; round++) {
+        struct run_label properties[KEYS], current[KEYS];
+        struct spark_before before = ran(properties, draw_properties(properties));
+        struct spark_wishes wishes = {.allocation = (enum spark_allocation)draw(3),
+                                      .current = current};
+        static const char *const versions[] = {"3.5.1", "2.4.0", "3.1.2", "unknown"};
+        before.version = strview_of(versions[draw(4)]);
+        before.shuffle_bytes = draw(2) == 0 ? (double)NAN : (double)draw(UINT64_C(1) << 31) * 1000;
+        before.executors = draw(2) == 0 ? RUN_UNKNOWN : (int64_t)draw(50) + 1;
+        wishes.n_current = draw(3) == 0 ? draw_properties(current) : 0;
+        int64_t executors = (int64_t)draw(400) + 1, cores = (int64_t)draw(16) + 1;
+        struct spark_configuration made = make(&before, &wishes, executors, cores);
+        check_coherence(&made);
+        check_stays(&before, &wishes, &made, executors, cores);
+        arena_fini(&arena);
+        arena_init(&arena, 0);
+    }
+}
+
+Test(spark_configuration, values_are_read_as_spark_reads_them)
+{
+    cr_assert(property_boolean(strview_of("True"), false));
+    cr_assert_not(property_boolean(strview_of("FALSE"), true));
+    cr_assert(property_boolean(strview_of("yes"), true));
+    cr_assert_eq(property_count(strview_of(" 12 ")), 12);
+    cr_assert_eq(property_count(strview_of("12k")), RUN_UNKNOWN);
+    cr_assert_eq(property_count(strview_of("")), RUN_UNKNOWN);
+    cr_assert_eq(property_count(strview_of("99999999999999999999")), RUN_UNKNOWN);
+    cr_assert(property_version_is(strview_of("3.10.0-amzn-1"), 3, 2, false));
+    cr_assert_not(property_version_is(strview_of("3.1.2"), 3, 2, true));
+    cr_assert(property_version_is(strview_of("photon"), 3, 2, true));
+}
