@@ -43,11 +43,11 @@ static const struct shape_member constraint_members[] = {
      .high = CODEC_PRICE_MAX},
     {"interruptions_per_hour", SHAPE_NUMBER(Q, price.interruptions_per_hour),
      .high = CODEC_INTERRUPTIONS_MAX},
-    {"dynamic_allocation", SHAPE_CODE},
-    {"current", SHAPE_CODE},
-    {"enforced", SHAPE_CODE},
-    {"preserve", SHAPE_CODE},
-    {"exclude", SHAPE_CODE, .decode = decode_spark},
+    {"dynamic_allocation", SHAPE_CODE, .flags = CODEC_NULLABLE},
+    {"current", SHAPE_CODE, .flags = CODEC_NULLABLE},
+    {"enforced", SHAPE_CODE, .flags = CODEC_NULLABLE},
+    {"preserve", SHAPE_CODE, .flags = CODEC_NULLABLE},
+    {"exclude", SHAPE_CODE, .flags = CODEC_NULLABLE, .decode = decode_spark},
 };
 const struct shape codec_advice_constraints_shape = {.request = "AdviceConstraints",
                                                      SHAPE_OF(constraint_members, Q)};
