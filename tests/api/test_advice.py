@@ -351,7 +351,7 @@ def test_faults_name_their_place(client, body, pointer):
 
 
 def test_parameters(client):
-    client.refuse("POST", "/v1/advice?format=markdown", 422, parameter="format", json={"profile": PROFILE})
+    client.refuse("POST", "/v1/advice?format=toml", 422, parameter="format", json={"profile": PROFILE})
     client.refuse("POST", "/v1/advice?dry_run=maybe", 422, parameter="dry_run", json={"profile": PROFILE})
     client.get("/v1/advice/%s" % uuid.uuid4(), status=404)
 

@@ -11,6 +11,8 @@
 #include "api/shared/write.h"
 #include "base/uuid.h"
 #include "codec/advice/advice.h"
+#include "codec/advice/rendering.h"
+#include "http/accept.h"
 #include "metrics/registry.h"
 #include "store/advice/advice.h"
 #include "threads/clock.h"
@@ -30,12 +32,50 @@ METRIC_HISTOGRAM(deadline_probabilities,
 
 /* --- POST /v1/advice --- */
 
+/* ?format= decides, else Accept. */
+static enum pv_code
+read_format(const struct http_request *request, enum advice_format *format, struct pv_error *err)
+{
+    const char *asked = http_query(request, "format");
+    *format = http_accept_prefers(request, "text/markdown", "application/json") ? ADVICE_MARKDOWN
+                                                                                : ADVICE_JSON;
+    if (asked == NULL)
+        return PV_OK;
+    for (int i = 0; i < ADVICE_FORMATS; i++)
+        if (strcmp(asked, advice_format_names[i]) == 0) {
+            *format = (enum advice_format)i;
+            return PV_OK;
+        }
+    return pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed",
+                    "is one of json, spark-submit, spark-defaults, k8s, databricks, emr, markdown");
+}
+
 static enum pv_code
 read_query(const struct http_request *request, bool *dry_run, struct pv_error *err)
 {
-    static const char *const known[] = {"dry_run", NULL};
+    static const char *const known[] = {"dry_run", "format", NULL};
+    enum advice_format format;
     PV_TRY(http_check_query(request, known, err));
+    PV_TRY(read_format(request, &format, err));
     return api_query_boolean(request, "dry_run", false, dry_run, err);
+}
+
+/* Turn a reply that holds the document of an advice into the form that was asked for. */
+static enum pv_code
+render_reply(struct http_request *request, struct http_response *response, struct pv_error *err)
+{
+    enum advice_format format;
+    struct strview text;
+    PV_TRY(read_format(request, &format, err));
+    http_response_header(request, response, "Vary", "Accept");
+    if (format == ADVICE_JSON)
+        return PV_OK;
+    PV_TRY(advice_render((struct strview){response->body, response->body_n}, format, request->arena,
+                         &text, err));
+    response->body = text.at;
+    response->body_n = text.n;
+    response->content_type = advice_format_types[format];
+    return PV_OK;
 }
 
 static enum pv_code advice_decode(const struct config *config,
@@ -340,7 +380,7 @@ static enum pv_code advice_create_load(void *context,
     if (!build->dry_run)
         PV_TRY(replay(context, request, response, &replayed, err));
     if (replayed)
-        return PV_OK;
+        return render_reply(request, response, err);
     build->question = build->sent;
     return fault_at_history(advice_prediction_load(context, request, &build->question,
                                                    &build->cluster, &build->prediction, err),
@@ -428,10 +468,28 @@ static enum pv_code keep_advice(struct api *api,
     PV_TRY(http_move(request, HTTP_IO));
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
-        return PV_OK;
+        return render_reply(request, response, err);
     PV_TRY(store_advice(request, build, &write, response, err));
     count_advice(build, false);
-    return PV_OK;
+    return render_reply(request, response, err);
+}
+
+/* Nothing is stored of what cannot be replied as asked. */
+static enum pv_code check_format(const struct http_request *request,
+                                 const struct advice_build *build,
+                                 struct pv_error *err)
+{
+    enum advice_format format;
+    PV_TRY(read_format(request, &format, err));
+    bool configures = format != ADVICE_JSON && format != ADVICE_MARKDOWN;
+    if (!configures || build->answer.has_spark)
+        return PV_OK;
+    return wants(build, ADVICE_SPARK)
+               ? pv_fail(err, PV_E_CONFLICT,
+                         "the verdict is unknown: there is no configuration to render; %s",
+                         build->answer.advice.reasons.items[0].message)
+               : pv_fault(err, PV_PLACE_POINTER, "/include", "required",
+                          "has to list spark for this format");
 }
 
 static enum pv_code advice_create_answer(void *context,
@@ -440,11 +498,12 @@ static enum pv_code advice_create_answer(void *context,
                                          struct pv_error *err)
 {
     const struct advice_build *build = request->state;
+    PV_TRY(check_format(request, build, err));
     if (!build->dry_run)
         return keep_advice(context, request, build, response, err);
     PV_TRY(answer_dry(request, build, response, err));
     count_advice(build, true);
-    return PV_OK;
+    return render_reply(request, response, err);
 }
 
 static void advice_create_end(void *state)
@@ -475,12 +534,14 @@ enum pv_code advice_get(void *context,
                         struct http_response *response,
                         struct pv_error *err)
 {
-    static const char *const no_parameters[] = {NULL};
+    static const char *const known[] = {"format", NULL};
     struct api *api = context;
     store_tx_auto_t *tx = NULL;
     struct advice_row row;
+    enum advice_format format;
     char id[37];
-    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(http_check_query(request, known, err));
+    PV_TRY(read_format(request, &format, err));
     if (!uuid_parse(http_path_parameter(request, "id"), id))
         return pv_fail(err, PV_E_NOT_FOUND, "there is no advice of that id");
     PV_TRY(api_read(api, request, &tx, err));
@@ -489,7 +550,7 @@ enum pv_code advice_get(void *context,
     response->status = 200;
     response->body = row.document.at;
     response->body_n = row.document.n;
-    return PV_OK;
+    return render_reply(request, response, err);
 }
 
 /* --- GET /v1/advice --- */

@@ -101,13 +101,19 @@ static void compare_with_last_run(const struct advice_known *known, struct advic
         .duration_change_percent = 100.0 * (choice->predicted_duration_s / last->duration_s - 1.0),
         .cost_change_percent = 100.0 * (choice->executor_s / executor_s - 1.0)};
     answer->comparison = made;
-    struct finding *note = finding_add(
-        &answer->advice.reasons, "compared_with_last_run",
-        "As many cores as the last run had, %" PRId64 " executor%s, are predicted to take %.6g s; "
-        "the recommendation takes %.3g percent %s and %.3g percent %s executor time.",
-        made.executors, PLURAL(made.executors), made.predicted_duration_s,
-        fabs(made.duration_change_percent), made.duration_change_percent > 0 ? "longer" : "less",
-        fabs(made.cost_change_percent), made.cost_change_percent > 0 ? "more" : "less");
+    struct finding *note =
+        choice->executors == made.executors
+            ? finding_add(&answer->advice.reasons, "compared_with_last_run",
+                          "It is as many cores as the last run had.")
+            : finding_add(&answer->advice.reasons, "compared_with_last_run",
+                          "As many cores as the last run had, %" PRId64
+                          " executor%s, are predicted to take %.6g s; the recommendation takes "
+                          "%.3g percent %s and %.3g percent %s executor time.",
+                          made.executors, PLURAL(made.executors), made.predicted_duration_s,
+                          fabs(made.duration_change_percent),
+                          made.duration_change_percent > 0 ? "longer" : "less",
+                          fabs(made.cost_change_percent),
+                          made.cost_change_percent > 0 ? "more" : "less");
     finding_number(note, "last_executors", (double)made.executors);
     finding_number(note, "last_predicted_duration_s", made.predicted_duration_s);
     finding_number(note, "duration_change_percent", made.duration_change_percent);

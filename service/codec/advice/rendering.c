@@ -1,0 +1,461 @@
+#include "codec/advice/rendering.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+
+const char *const advice_format_names[] = {
+    [ADVICE_JSON] = "json",
+    [ADVICE_SPARK_SUBMIT] = "spark-submit",
+    [ADVICE_SPARK_DEFAULTS] = "spark-defaults",
+    [ADVICE_K8S] = "k8s",
+    [ADVICE_DATABRICKS] = "databricks",
+    [ADVICE_EMR] = "emr",
+    [ADVICE_MARKDOWN] = "markdown",
+    [ADVICE_FORMATS] = NULL,
+};
+
+const char *const advice_format_types[] = {
+    [ADVICE_JSON] = "application/json",
+    [ADVICE_SPARK_SUBMIT] = "text/plain; charset=utf-8",
+    [ADVICE_SPARK_DEFAULTS] = "text/plain; charset=utf-8",
+    [ADVICE_K8S] = "application/yaml",
+    [ADVICE_DATABRICKS] = "application/vnd.provisor.databricks-cluster+json",
+    [ADVICE_EMR] = "application/vnd.provisor.emr-step+json",
+    [ADVICE_MARKDOWN] = "text/markdown; charset=utf-8",
+    [ADVICE_FORMATS] = NULL,
+};
+
+#define DYNAMIC "spark.dynamicAllocation."
+
+/* --- text that grows --- */
+
+struct text {
+    struct arena *arena;
+    char *at;
+    size_t n;
+    size_t capacity;
+    bool failed;
+};
+
+static void append_bytes(struct text *text, const char *bytes, size_t n)
+{
+    if (text->n + n + 1 > text->capacity) {
+        size_t capacity = 2 * (text->n + n) + 1024;
+        char *at = arena_alloc(text->arena, capacity);
+        text->failed = text->failed || at == NULL;
+        if (at == NULL)
+            return;
+        if (text->n > 0)
+            memcpy(at, text->at, text->n);
+        text->at = at;
+        text->capacity = capacity;
+    }
+    memcpy(text->at + text->n, bytes, n);
+    text->n += n;
+    text->at[text->n] = '\0';
+}
+
+static void append(struct text *text, const char *words)
+{
+    append_bytes(text, words, strlen(words));
+}
+
+static void append_format(struct text *text, const char *format, ...) PV_PRINTF(2, 3);
+static void append_format(struct text *text, const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    append(text, line);
+}
+
+/* --- the advice --- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value == NULL ? "" : value;
+}
+
+static const json_t *properties_of(const json_t *advice)
+{
+    return json_object_get(json_object_get(advice, "spark"), "properties");
+}
+
+static const char *property_of(const json_t *advice, const char *key)
+{
+    return json_string_value(json_object_get(properties_of(advice), key));
+}
+
+/* --- for the shell and for files of properties --- */
+
+/* In single quotes, and quotes in them as '\''. */
+static void append_quoted(struct text *text, const char *value)
+{
+    append(text, "'");
+    for (const char *c = value; *c != '\0'; c++)
+        append_bytes(text, *c == '\'' ? "'\\''" : c, *c == '\'' ? 4 : 1);
+    append(text, "'");
+}
+
+static bool is_plain(const char *value)
+{
+    return value[0] != '\0' &&
+           strspn(value,
+                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+/:=,") ==
+               strlen(value);
+}
+
+static void append_flag(struct text *text, const char *key, const char *value)
+{
+    append_format(text, "--conf ");
+    if (is_plain(value)) {
+        append(text, key);
+        append(text, "=");
+        append(text, value);
+    } else {
+        char quoted[2048];
+        (void)snprintf(quoted, sizeof quoted, "%s=%s", key, value);
+        append_quoted(text, quoted);
+    }
+    append(text, "\n");
+}
+
+static void render_submit(const json_t *advice, struct text *text)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value)
+        append_flag(text, key, json_string_value(value));
+    append_flag(text, "spark.provisor.adviceId", text_of(advice, "id"));
+}
+
+/* A line of java.util.Properties: a backslash escapes, so it is doubled; keys need none. */
+static void append_line(struct text *text, const char *key, const char *value)
+{
+    append(text, key);
+    append(text, " ");
+    for (const char *c = value; *c != '\0'; c++)
+        append_bytes(text, *c == '\\' ? "\\\\" : c, *c == '\\' ? 2 : 1);
+    append(text, "\n");
+}
+
+static void render_defaults(const json_t *advice, struct text *text)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value)
+        append_line(text, key, json_string_value(value));
+    append_line(text, "spark.provisor.adviceId", text_of(advice, "id"));
+}
+
+/* --- SparkApplication --- */
+
+/* A string of YAML as one of JSON, which it is. */
+static void append_string(struct text *text, const char *value)
+{
+    struct writer w;
+    size_t n = 0;
+    writer_init(&w, text->arena);
+    writer_string(&w, value);
+    const char *json = writer_finish(&w, &n);
+    text->failed = text->failed || json == NULL;
+    if (json != NULL)
+        append_bytes(text, json, n);
+}
+
+/* Properties that the operator has fields for. */
+static const struct {
+    const char *key;
+    const char *section; /* of the specification */
+    const char *field;
+    bool is_text;
+} operator_fields[] = {
+    {"spark.executor.instances", "executor", "instances", false},
+    {"spark.executor.cores", "executor", "cores", false},
+    {"spark.executor.memory", "executor", "memory", true},
+    {"spark.executor.memoryOverhead", "executor", "memoryOverhead", true},
+    {DYNAMIC "enabled", "dynamicAllocation", "enabled", false},
+    {DYNAMIC "initialExecutors", "dynamicAllocation", "initialExecutors", false},
+    {DYNAMIC "minExecutors", "dynamicAllocation", "minExecutors", false},
+    {DYNAMIC "maxExecutors", "dynamicAllocation", "maxExecutors", false},
+};
+enum { OPERATOR_FIELDS = sizeof operator_fields / sizeof *operator_fields };
+
+static void render_section(const json_t *advice, const char *section, struct text *text)
+{
+    bool begun = false;
+    for (size_t i = 0; i < OPERATOR_FIELDS; i++) {
+        const char *value = property_of(advice, operator_fields[i].key);
+        if (value == NULL || strcmp(operator_fields[i].section, section) != 0)
+            continue;
+        if (!begun)
+            append_format(text, "  %s:\n", section);
+        begun = true;
+        append_format(text, "    %s: ", operator_fields[i].field);
+        if (operator_fields[i].is_text)
+            append_string(text, value);
+        else
+            append(text, value);
+        append(text, "\n");
+    }
+}
+
+static bool has_field(const char *key)
+{
+    for (size_t i = 0; i < OPERATOR_FIELDS; i++)
+        if (strcmp(operator_fields[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static void append_conf(struct text *text, const char *key, const char *value)
+{
+    append(text, "    ");
+    append_string(text, key);
+    append(text, ": ");
+    append_string(text, value);
+    append(text, "\n");
+}
+
+static void render_k8s(const json_t *advice, struct text *text)
+{
+    const char *key;
+    json_t *value;
+    append(text, "spec:\n");
+    render_section(advice, "executor", text);
+    render_section(advice, "dynamicAllocation", text);
+    append(text, "  sparkConf:\n");
+    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value) if (!has_field(key))
+        append_conf(text, key, json_string_value(value));
+    append_conf(text, "spark.provisor.adviceId", text_of(advice, "id"));
+}
+
+/* --- JSON of others --- */
+
+static void
+write_whole(struct writer *w, const char *key, const char *digits, const char *otherwise)
+{
+    writer_key(w, key);
+    writer_raw(w, strview_of(digits == NULL ? otherwise : digits));
+}
+
+/* There is one executor on each worker, and workers come by autoscaling, not by Spark. */
+static bool is_of_workers(const char *key)
+{
+    return strcmp(key, "spark.executor.instances") == 0 ||
+           strncmp(key, DYNAMIC, strlen(DYNAMIC)) == 0 ||
+           strcmp(key, "spark.shuffle.service.enabled") == 0;
+}
+
+static void render_databricks(const json_t *advice, struct writer *w)
+{
+    const char *most = property_of(advice, DYNAMIC "maxExecutors");
+    const char *least = property_of(advice, DYNAMIC "minExecutors");
+    const char *key;
+    json_t *value;
+    writer_begin_object(w);
+    if (most != NULL) {
+        writer_member_object(w, "autoscale");
+        write_whole(w, "min_workers", least == NULL || strcmp(least, "0") == 0 ? "1" : least, "1");
+        write_whole(w, "max_workers", most, "1");
+        writer_end_object(w);
+    } else {
+        write_whole(w, "num_workers", property_of(advice, "spark.executor.instances"), "1");
+    }
+    writer_member_object(w, "spark_conf");
+    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key,
+                        value) if (!is_of_workers(key))
+        writer_member_string(w, key, json_string_value(value));
+    writer_member_string(w, "spark.provisor.adviceId", text_of(advice, "id"));
+    writer_end_object(w);
+    writer_end_object(w);
+}
+
+static void write_argument(struct writer *w, const char *key, const char *value)
+{
+    char argument[2048];
+    (void)snprintf(argument, sizeof argument, "%s=%s", key, value);
+    writer_string(w, "--conf");
+    writer_string(w, argument);
+}
+
+/* The caller adds the program and its arguments to Args. */
+static void render_emr(const json_t *advice, struct writer *w)
+{
+    const char *key;
+    json_t *value;
+    writer_begin_object(w);
+    writer_member_string(w, "Name", text_of(advice, "application"));
+    writer_member_string(w, "ActionOnFailure", "CONTINUE");
+    writer_member_object(w, "HadoopJarStep");
+    writer_member_string(w, "Jar", "command-runner.jar");
+    writer_member_array(w, "Args");
+    writer_string(w, "spark-submit");
+    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value)
+        write_argument(w, key, json_string_value(value));
+    write_argument(w, "spark.provisor.adviceId", text_of(advice, "id"));
+    writer_end_array(w);
+    writer_end_object(w);
+    writer_end_object(w);
+}
+
+/* --- Markdown --- */
+
+/* Nothing of it is markup: names are callers' own. */
+static void append_escaped(struct text *text, const char *words)
+{
+    for (const char *c = words; *c != '\0'; c++) {
+        if (strchr("\\`*_{}[]<>()#|~!&@$", *c) != NULL)
+            append(text, "\\");
+        append_bytes(text, *c == '\n' || *c == '\r' ? " " : c, 1);
+    }
+}
+
+static void append_number(struct text *text, const json_t *value, const char *unit)
+{
+    if (json_is_number(value))
+        append_format(text, "%.4g%s", json_number_value(value), unit);
+    else
+        append(text, "unknown");
+}
+
+static void append_row(
+    struct text *text, const char *name, const json_t *now, const json_t *advised, const char *unit)
+{
+    append_format(text, "| %s | ", name);
+    append_number(text, now, unit);
+    append(text, " | ");
+    append_number(text, advised, unit);
+    append(text, " |\n");
+}
+
+static void render_table(const json_t *advice, struct text *text)
+{
+    const json_t *last = json_object_get(advice, "last_run");
+    const json_t *best = json_object_get(advice, "recommendation");
+    if (!json_is_object(best))
+        return;
+    append(text, "| | last run | advised |\n|---|---|---|\n");
+    append_row(text, "executors", json_object_get(last, "executors"),
+               json_object_get(best, "executors"), "");
+    append_row(text, "cores per executor", json_object_get(last, "cores_per_executor"),
+               json_object_get(best, "cores_per_executor"), "");
+    append_row(text, "predicted duration", json_object_get(last, "predicted_duration_s"),
+               json_object_get(best, "predicted_duration_s"), " s");
+    if (json_is_number(json_object_get(best, "cost")))
+        append_row(text, "cost", json_object_get(last, "cost"), json_object_get(best, "cost"), "");
+    append(text, "\n");
+}
+
+static void render_changes(const json_t *advice, struct text *text)
+{
+    const json_t *changes = json_object_get(json_object_get(advice, "spark"), "changes");
+    size_t i;
+    json_t *change;
+    if (json_array_size(changes) == 0)
+        return;
+    append(text, "| property | old | new | why |\n|---|---|---|---|\n");
+    json_array_foreach(changes, i, change)
+    {
+        static const char *const cells[] = {"key", "old", "new", "reason"};
+        for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) {
+            append(text, "| ");
+            append_escaped(text, text_of(change, cells[k]));
+            append(text, " ");
+        }
+        append(text, "|\n");
+    }
+    append(text, "\n");
+}
+
+static void render_findings(const json_t *advice, const char *member, struct text *text)
+{
+    size_t i;
+    json_t *finding;
+    json_array_foreach(json_object_get(advice, member), i, finding)
+    {
+        append(text, strcmp(member, "warnings") == 0 ? "- **Warning**: " : "- ");
+        append_escaped(text, text_of(finding, "message"));
+        append(text, "\n");
+    }
+}
+
+static void render_markdown(const json_t *advice, struct text *text)
+{
+    const json_t *deadline = json_object_get(advice, "deadline_s");
+    const json_t *probability =
+        json_object_get(json_object_get(advice, "recommendation"), "deadline_probability");
+    append(text, "### ");
+    append_escaped(text, json_is_string(json_object_get(advice, "application"))
+                             ? text_of(advice, "application")
+                             : "profile");
+    append_format(text, ": %s", text_of(advice, "verdict")[0] == '\0' ? "advice" : "");
+    append_escaped(text, text_of(advice, "verdict"));
+    append(text, "\n\n");
+    if (json_is_number(deadline)) {
+        append_format(text, "Deadline %.6g s", json_number_value(deadline));
+        if (json_is_number(probability))
+            append_format(text, ", met with probability %.3g (asked: %.6g)",
+                          json_number_value(probability),
+                          json_number_value(json_object_get(advice, "confidence")));
+        append(text, ".\n\n");
+    }
+    render_table(advice, text);
+    render_changes(advice, text);
+    render_findings(advice, "reasons", text);
+    render_findings(advice, "warnings", text);
+}
+
+/* --- all --- */
+
+static void render(const json_t *advice, enum advice_format format, struct text *text)
+{
+    if (format == ADVICE_SPARK_SUBMIT)
+        render_submit(advice, text);
+    else if (format == ADVICE_SPARK_DEFAULTS)
+        render_defaults(advice, text);
+    else if (format == ADVICE_K8S)
+        render_k8s(advice, text);
+    else if (format == ADVICE_MARKDOWN)
+        render_markdown(advice, text);
+    if (format != ADVICE_DATABRICKS && format != ADVICE_EMR)
+        return;
+    struct writer w;
+    size_t n = 0;
+    writer_init(&w, text->arena);
+    (format == ADVICE_EMR ? render_emr : render_databricks)(advice, &w);
+    const char *json = writer_finish(&w, &n);
+    text->failed = json == NULL;
+    if (json != NULL)
+        append_bytes(text, json, n);
+}
+
+enum pv_code advice_render(struct strview document,
+                           enum advice_format format,
+                           struct arena *arena,
+                           struct strview *text,
+                           struct pv_error *err)
+{
+    struct text made = {.arena = arena};
+    json_t *advice = json_loadb(document.at, document.n, 0, NULL);
+    if (advice == NULL)
+        return pv_fail(err, PV_E_INTERNAL, "stored advice is no JSON");
+    bool configures = format != ADVICE_JSON && format != ADVICE_MARKDOWN;
+    bool lacks = configures && !json_is_object(properties_of(advice));
+    if (!lacks)
+        render(advice, format, &made);
+    json_decref(advice);
+    if (lacks)
+        return pv_fail(err, PV_E_CONFLICT,
+                       "the advice has no Spark properties to render: its verdict is unknown, or "
+                       "it was asked for without `spark` in `include`");
+    *text = (struct strview){made.at, made.n};
+    return made.failed || made.at == NULL ? pv_no_memory(err) : PV_OK;
+}

@@ -1,0 +1,41 @@
+#ifndef CODEC_ADVICE_RENDERING_H
+#define CODEC_ADVICE_RENDERING_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/strview.h"
+
+/*
+ * Advice in the forms of those who apply it, from the document that was stored of it: flags of
+ * spark-submit, lines of spark-defaults.conf, a merge patch for a SparkApplication of the Kubernetes
+ * operator (v1beta2), the cluster of a Databricks job, a step of EMR, and Markdown for people. Each
+ * sets spark.provisor.adviceId, so that the run names the advice that it followed.
+ */
+enum advice_format {
+    ADVICE_JSON,
+    ADVICE_SPARK_SUBMIT,
+    ADVICE_SPARK_DEFAULTS,
+    ADVICE_K8S,
+    ADVICE_DATABRICKS,
+    ADVICE_EMR,
+    ADVICE_MARKDOWN,
+    ADVICE_FORMATS
+};
+
+/* Words of ?format=, in the order of the enum, NULL-terminated; and media types. */
+extern const char *const advice_format_names[];
+extern const char *const advice_format_types[];
+
+/*
+ * document  of one advice, as stored
+ * *text     in `arena`, n bytes
+ * PV_E_CONFLICT where a configuration is wanted and the advice recommends none, or was stored
+ * without the member `spark`. PV_E_MEMORY. PV_E_INTERNAL for a document that is none.
+ */
+enum pv_code advice_render(struct strview document,
+                           enum advice_format format,
+                           struct arena *arena,
+                           struct strview *text,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+#endif

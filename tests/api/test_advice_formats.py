@@ -1,0 +1,144 @@
+"""Advice in the forms of those who apply it, read by their own rules."""
+import json
+import re
+import shlex
+import uuid
+
+import pytest
+import yaml
+from test_advice_spark import ask, record, run_of
+
+STATIC = {"spark.executor.instances": "5", "spark.executor.cores": "2", "spark.executor.memory": "4g"}
+AWKWARD = {"spark.executor.extraJavaOptions": "-Dpath='a b' -Dslash=C:\\x -Ddollar=$HOME `id`"}
+
+
+@pytest.fixture(scope="module")
+def static(client_of_module):
+    return record(client_of_module, STATIC)
+
+
+@pytest.fixture(scope="module")
+def dynamic(client_of_module):
+    return record(client_of_module, {"spark.dynamicAllocation.enabled": "true", "spark.executor.cores": "2"})
+
+
+@pytest.fixture(scope="module")
+def client_of_module(make_service):
+    service = make_service()
+    return service.start().client(service.token("formats"))
+
+
+def render(client, name, form, path="/v1/advice?dry_run=true&format=", status=200, **constraints):
+    body = {"application": name, "problem_size": 40, "deadline_s": 26, "constraints": constraints}
+    return client.post(path + form, body, status=status)
+
+
+def conf_of_flags(words):
+    """spark-submit: --conf takes PROP=VALUE, split at the first equals sign."""
+    assert len(words) % 2 == 0 and set(words[::2]) == {"--conf"}
+    pairs = [w.split("=", 1) for w in words[1::2]]
+    assert len({k for k, _ in pairs}) == len(pairs)
+    return dict(pairs)
+
+
+def without_id(properties):
+    assert uuid.UUID(properties["spark.provisor.adviceId"])
+    return {k: v for k, v in properties.items() if k != "spark.provisor.adviceId"}
+
+
+def test_flags_are_read_by_a_shell_and_by_spark_submit(client_of_module, static):
+    wanted = ask(client_of_module, static, enforced=AWKWARD)["spark"]["properties"]
+    reply = render(client_of_module, static, "spark-submit", enforced=AWKWARD)
+    assert reply.headers["Content-Type"].startswith("text/plain") and reply.headers["Vary"] == "Accept"
+    assert without_id(conf_of_flags(shlex.split(reply.text))) == wanted and wanted["spark.executor.extraJavaOptions"] == AWKWARD["spark.executor.extraJavaOptions"]
+
+
+def properties_file(text):
+    """java.util.Properties: a key to the first blank, = or :, then its value, in which a backslash escapes."""
+    found = {}
+    for line in text.splitlines():
+        if line and line[0] not in "#!":
+            key, value = re.match(r"([^\s=:]+)[ \t]*[=: \t][ \t]*(.*)$", line).groups()
+            found[key] = re.sub(r"\\(.)", r"\1", value)
+    return found
+
+
+def test_spark_defaults_is_a_file_of_properties(client_of_module, static):
+    wanted = ask(client_of_module, static, enforced=AWKWARD)["spark"]["properties"]
+    assert without_id(properties_file(render(client_of_module, static, "spark-defaults", enforced=AWKWARD).text)) == wanted
+
+
+def test_a_patch_for_a_spark_application(client_of_module, static, dynamic):
+    """Types as the operator's custom resource has them: whole numbers, memory as text, sparkConf of strings."""
+    advised = ask(client_of_module, static, enforced=AWKWARD)
+    reply = render(client_of_module, static, "k8s", enforced=AWKWARD)
+    assert reply.headers["Content-Type"] == "application/yaml"
+    spec = yaml.safe_load(reply.text)["spec"]
+    assert spec["executor"] == {"instances": advised["recommendation"]["executors"], "cores": 2, "memory": "4g"} and "dynamicAllocation" not in spec
+    assert without_id(spec["sparkConf"]) == AWKWARD
+    m = ask(client_of_module, dynamic)["recommendation"]["executors"]
+    spec = yaml.safe_load(render(client_of_module, dynamic, "k8s").text)["spec"]
+    assert spec["dynamicAllocation"] == {"enabled": True, "initialExecutors": m, "minExecutors": 0, "maxExecutors": m}
+    assert spec["executor"] == {"cores": 2}
+    assert without_id(spec["sparkConf"]) == {"spark.dynamicAllocation.shuffleTracking.enabled": "true"}
+
+
+def test_a_databricks_cluster(client_of_module, static, dynamic):
+    advised = ask(client_of_module, static)
+    cluster = render(client_of_module, static, "databricks").json()
+    assert cluster["num_workers"] == advised["recommendation"]["executors"] and "autoscale" not in cluster
+    assert without_id(cluster["spark_conf"]) == {"spark.executor.cores": "2", "spark.executor.memory": "4g"}
+    m = ask(client_of_module, dynamic)["recommendation"]["executors"]
+    cluster = render(client_of_module, dynamic, "databricks").json()
+    assert cluster["autoscale"] == {"min_workers": 1, "max_workers": m} and "num_workers" not in cluster
+
+
+def test_a_step_of_emr(client_of_module, static):
+    step = render(client_of_module, static, "emr").json()
+    assert step["Name"] == static and step["HadoopJarStep"]["Jar"] == "command-runner.jar"
+    words = step["HadoopJarStep"]["Args"]
+    assert words[0] == "spark-submit" and without_id(conf_of_flags(words[1:])) == ask(client_of_module, static)["spark"]["properties"]
+
+
+def test_markdown_by_format_and_by_accept(client_of_module):
+    name = "<b>[x](http://y)|" + uuid.uuid4().hex[:8]
+    for executors in (1, 2, 4, 5):
+        client_of_module.request("POST", "/v1/applications/%s/runs" % name.replace("/", "%2F"), 201, json=run_of(executors))
+    reply = render(client_of_module, name, "markdown")
+    assert reply.headers["Content-Type"].startswith("text/markdown")
+    lines = reply.text.splitlines()
+    assert lines[0].startswith("### \\<b\\>\\[x\\]\\(http://y\\)\\|") and lines[0].endswith(": met")
+    assert "| executors | 5 | 3 |" in lines and any("26 s" in line for line in lines)
+    body = {"application": name, "problem_size": 40, "deadline_s": 26}
+    accepted = client_of_module.request("POST", "/v1/advice?dry_run=true", 200, json=body, headers={"Accept": "text/markdown"})
+    assert accepted.headers["Content-Type"].startswith("text/markdown")
+    assert client_of_module.post("/v1/advice?dry_run=true", body, status=200).headers["Content-Type"].startswith("application/json")
+
+
+def test_stored_advice_and_a_repeated_key_have_the_form_asked_for(client_of_module, static):
+    body = {"application": static, "problem_size": 40, "deadline_s": 26}
+    key = {"Idempotency-Key": uuid.uuid4().hex}
+    first = client_of_module.request("POST", "/v1/advice?format=spark-submit", 201, json=body, headers=key)
+    again = client_of_module.request("POST", "/v1/advice?format=spark-submit", 201, json=body, headers=key)
+    assert first.text == again.text and again.headers["Content-Type"].startswith("text/plain")
+    advice_id = conf_of_flags(shlex.split(first.text))["spark.provisor.adviceId"]
+    assert first.headers["Location"].endswith(advice_id)
+    stored = client_of_module.get("/v1/advice/" + advice_id)
+    assert stored.json()["id"] == advice_id
+    assert client_of_module.get("/v1/advice/%s?format=spark-submit" % advice_id).text == first.text
+    assert json.loads(client_of_module.get("/v1/advice/%s?format=json" % advice_id).text) == stored.json()
+
+
+def test_what_cannot_be_rendered_is_refused_and_not_stored(client_of_module, static):
+    client_of_module.refuse("POST", "/v1/advice?format=toml", 422, parameter="format", json={"application": static})
+    client_of_module.refuse("POST", "/v1/advice?format=emr", 422, pointer="/include", json={"application": static, "include": ["stages"]})
+    name = "far-" + uuid.uuid4().hex[:8]
+    client_of_module.request("POST", "/v1/applications/%s/runs" % name, 201, json=run_of(4))
+    body = {"application": name, "problem_size": 4000, "deadline_s": 26}
+    refused = client_of_module.request("POST", "/v1/advice?format=spark-submit", 409, json=body)
+    assert "unknown" in refused.json()["detail"]
+    assert client_of_module.get("/v1/advice?application=" + name).json()["items"] == []
+    shown = client_of_module.request("POST", "/v1/advice?format=markdown", 201, json=body)
+    assert shown.text.splitlines()[0].endswith(": unknown")
+    stored = client_of_module.get("/v1/advice?application=" + name).json()["items"][0]["id"]
+    client_of_module.request("GET", "/v1/advice/%s?format=k8s" % stored, 409)
