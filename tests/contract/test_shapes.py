@@ -32,7 +32,7 @@ UNIONS = {
 }
 # Words of enumerations that are not in snake_case, as their papers or formats write them.
 WORDS = re.compile(r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")
-FOREIGN = {"eff-reli", "reli-eff", "eff-eff", "reli-reli", "2mass", "1.5", "1.6",
+FOREIGN = {"eff-reli", "reli-eff", "eff-eff", "reli-reli", "2mass", "1.5", "1.6", "spark-submit", "spark-defaults",
            "It", "IIt", "IIIt", "IIIt,1", "IIIt,2", "IVt", "Is", "IIs", "IIIs", "IIIs,1", "IIIs,2", "IVs"}
 
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/plural.h"
 #include "core/advice/history_limits.h"
@@ -41,13 +42,16 @@ probability_within(const struct curve *curve, const struct advise_goal *goal, bo
     return best;
 }
 
-/* Would more executors have been advised without the bound? */
+/* Would more executors have been advised without the bound? What lies far beyond what ran is so
+ * uncertain that a small probability alone does not speak for it. */
 static bool is_held_back(const struct advice_answer *answer)
 {
     const struct curve *curve = &answer->curve;
     const struct advise_goal *goal = &answer->goal;
     if (answer->advice.verdict == ADVISE_MET)
         return answer->advice.recommendation.executors == goal->max_executors;
+    if (answer->advice.verdict == ADVISE_MISSED)
+        return answer->advice.remedies.max_executors != RUN_UNKNOWN;
     return probability_within(curve, goal, false) >
            probability_within(curve, goal, true) + ADVISE_NEAR_BEST;
 }
@@ -83,6 +87,15 @@ static void warn_of_assumed_size(const struct advice_known *known, struct advice
     finding_number(note, "problem_size", (double)answer->curve.problem_size);
 }
 
+/* "7.5 percent more"; a twentieth of a percent is none. */
+static const char *describe_change(double percent, char text[64])
+{
+    if (fabs(percent) < 0.05)
+        return "as much";
+    (void)snprintf(text, 64, "%.3g percent %s", fabs(percent), percent > 0 ? "more" : "less");
+    return text;
+}
+
 static void compare_with_last_run(const struct advice_known *known, struct advice_answer *answer)
 {
     const struct advise_choice *choice = &answer->advice.recommendation;
@@ -100,6 +113,7 @@ static void compare_with_last_run(const struct advice_known *known, struct advic
                          answer->pricing.known ? answer->pricing.per_executor_hour : (double)NAN),
         .duration_change_percent = 100.0 * (choice->predicted_duration_s / last->duration_s - 1.0),
         .cost_change_percent = 100.0 * (choice->executor_s / executor_s - 1.0)};
+    char longer[64], costlier[64];
     answer->comparison = made;
     struct finding *note =
         choice->executors == made.executors
@@ -108,12 +122,10 @@ static void compare_with_last_run(const struct advice_known *known, struct advic
             : finding_add(&answer->advice.reasons, "compared_with_last_run",
                           "As many cores as the last run had, %" PRId64
                           " executor%s, are predicted to take %.6g s; the recommendation takes "
-                          "%.3g percent %s and %.3g percent %s executor time.",
+                          "%s time and %s executor time.",
                           made.executors, PLURAL(made.executors), made.predicted_duration_s,
-                          fabs(made.duration_change_percent),
-                          made.duration_change_percent > 0 ? "longer" : "less",
-                          fabs(made.cost_change_percent),
-                          made.cost_change_percent > 0 ? "more" : "less");
+                          describe_change(made.duration_change_percent, longer),
+                          describe_change(made.cost_change_percent, costlier));
     finding_number(note, "last_executors", (double)made.executors);
     finding_number(note, "last_predicted_duration_s", made.predicted_duration_s);
     finding_number(note, "duration_change_percent", made.duration_change_percent);

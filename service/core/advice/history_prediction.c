@@ -314,9 +314,10 @@ enum pv_code history_predict(const struct advice_question *question,
     PV_TRY(predict_from_group(&f, history, made, err));
     PV_TRY(label_group_copy(&history->group, arena, &made->group, err));
     made->extent = extent;
-    PV_TRY(spark_history_take(
-        history->latest, history->n_latest, has_own ? history->own : history->nearest,
-        has_own ? history->n_own : history->n_nearest, &extent, arena, &made->spark, err));
+    PV_TRY(spark_history_take(history->latest, history->n_latest,
+                              has_own ? history->own : history->nearest,
+                              has_own ? history->n_own : history->n_nearest, &extent,
+                              (double)made->curve.problem_size, arena, &made->spark, err));
     made->predictor.drift = found.drift;
     made->predictor.runs_watched = history->seen.n;
     made->predictor.runs_light = found.down_weighted_in_all;
@@ -368,7 +369,7 @@ enum pv_code profile_predict(const struct advice_question *question,
                         why.detail);
     if (code != PV_OK)
         return pv_fail(err, code, "%s", why.detail);
-    PV_TRY(spark_history_take(&question->profile, 1, &question->profile, 1, &extent, arena,
-                              &made->spark, err));
+    PV_TRY(spark_history_take(&question->profile, 1, &question->profile, 1, &extent,
+                              (double)made->curve.problem_size, arena, &made->spark, err));
     return quotas_take_run(&question->profile, arena, &made->stages, err);
 }

@@ -11,7 +11,7 @@ static const struct run *latest_with_properties(const struct run latest[], size_
 }
 
 /* NAN: no stage knows what it read from shuffles. */
-static double largest_shuffle(const struct run runs[], size_t n)
+static double largest_shuffle(const struct run runs[], size_t n, double problem_size)
 {
     double bytes = (double)NAN;
     if (n == 0)
@@ -21,7 +21,9 @@ static double largest_shuffle(const struct run runs[], size_t n)
         if (read != RUN_UNKNOWN)
             bytes = fmax(isnan(bytes) ? 0.0 : bytes, (double)read);
     }
-    return bytes;
+    if (runs[0].problem_size < 1)
+        return bytes;
+    return bytes * fmax(1.0, problem_size / (double)runs[0].problem_size);
 }
 
 static enum pv_code
@@ -39,14 +41,16 @@ enum pv_code spark_history_take(const struct run latest[],
                                 const struct run nearest[],
                                 size_t n_nearest,
                                 const struct history_extent *extent,
+                                double problem_size,
                                 struct arena *arena,
                                 struct spark_before *before,
                                 struct pv_error *err)
 {
     const struct run *run = latest_with_properties(latest, n_latest);
-    *before = (struct spark_before){.shuffle_bytes = largest_shuffle(nearest, n_nearest),
-                                    .executors = extent->last.executors,
-                                    .cores_per_executor = extent->last.cores_per_executor};
+    *before =
+        (struct spark_before){.shuffle_bytes = largest_shuffle(nearest, n_nearest, problem_size),
+                              .executors = extent->last.executors,
+                              .cores_per_executor = extent->last.cores_per_executor};
     if (run == NULL)
         return PV_OK;
     struct run_label *properties = arena_array(arena, run->n_spark_properties, sizeof *properties);

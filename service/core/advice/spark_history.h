@@ -8,7 +8,8 @@
 
 /*
  * What an application ran with, of its latest run that succeeded and has Spark properties, and the
- * bytes of its largest shuffle, of the nearest run that has stages.
+ * bytes of its largest shuffle, of the nearest run, in proportion to the problem size where that is
+ * larger.
  *
  * latest   newest first; nearest  nearest first; both may be empty, both are borrowed.
  * *before  points into `arena`. PV_E_MEMORY.
@@ -18,6 +19,7 @@ enum pv_code spark_history_take(const struct run latest[],
                                 const struct run nearest[],
                                 size_t n_nearest,
                                 const struct history_extent *extent,
+                                double problem_size,
                                 struct arena *arena,
                                 struct spark_before *before,
                                 struct pv_error *err) PV_MUSTCHECK;
