@@ -160,6 +160,33 @@ void writer_key(struct writer *w, const char *key)
     w->after_key = true;
 }
 
+/* 10^0 to 10^22 are doubles, so that one rounding is all that scaling by them takes. */
+static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+enum { POWERS = sizeof powers_of_ten / sizeof *powers_of_ten };
+
+double writer_rounded(double value, unsigned digits)
+{
+    if (!isfinite(value) || value == trunc(value))
+        return value;
+    int places = (int)digits - 1 - (int)floor(log10(fabs(value)));
+    /* Of numbers so small that all of their digits matter, or none: they are rare. */
+    if (places < 0 || places >= POWERS)
+        return value;
+    return nearbyint(value * powers_of_ten[places]) / powers_of_ten[places];
+}
+
+double writer_rounded_up(double value, unsigned digits)
+{
+    double rounded = writer_rounded(value, digits);
+    if (!(rounded < value))
+        return rounded;
+    /* One unit of the last digit is at most this share of the value, and at least a tenth of it. */
+    double unit = fabs(value) * 10.0 / powers_of_ten[digits];
+    return writer_rounded(value + unit, digits);
+}
+
 void writer_number(struct writer *w, double value)
 {
     if (!isfinite(value)) {
@@ -168,6 +195,8 @@ void writer_number(struct writer *w, double value)
     }
     before_value(w);
     char text[32];
+    if (w->digits > 0)
+        value = writer_rounded(value, w->digits);
     json_writer_put(w, text, writer_format_number(value, text));
 }
 

@@ -25,7 +25,16 @@ struct writer {
     bool comma[WRITER_DEPTH_MAX];
     bool after_key;
     bool failed;
+    unsigned digits; /* significant ones of numbers that are not whole; 0: all that there are */
 };
+
+enum { WRITER_DIGITS_MAX = 15 };
+
+/* The value to so many significant digits, 1 to WRITER_DIGITS_MAX; a whole number as it is. */
+double writer_rounded(double value, unsigned digits);
+
+/* The least such value that is no less than this one. */
+double writer_rounded_up(double value, unsigned digits);
 
 void writer_init(struct writer *w, struct arena *arena);
 

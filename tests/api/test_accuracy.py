@@ -51,8 +51,8 @@ def test_predicted_beside_actual(client, name):
     assert first["error_percent"] == pytest.approx(-50) and first["within_interval"] is False
     assert first["advised"] == {
         "problem_size": 40, "executors": 2, "cores_per_executor": 2, "model": advice["model"]["kind"],
-        "predicted_duration_s": advice["recommendation"]["predicted_duration_s"],
-        "interval_s": advice["recommendation"]["interval_s"], "confidence": 0.9}
+        "predicted_duration_s": pytest.approx(advice["recommendation"]["predicted_duration_s"]),
+        "interval_s": pytest.approx(advice["recommendation"]["interval_s"]), "confidence": 0.9}
     assert first["measured"] == {"problem_size": 40, "executors": 2, "cores_per_executor": 2, "duration_s": 50.0}
     assert got["summary"]["count"] == got["summary"]["runs_compared"] == 2
     assert got["summary"]["mape_percent"] == pytest.approx(25)

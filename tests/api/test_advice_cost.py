@@ -45,8 +45,8 @@ def test_the_cluster_gives_bounds_and_the_price(client):
     advice = ask(client, constraints={"cluster": "eu"})
     got = advice["recommendation"]
     assert got["cores_per_executor"] == 2 and got["executors"] <= 30
-    assert math.isclose(got["cost"], cost_of(got, 0.25), rel_tol=1e-12)
-    assert advice["alternatives"] and all(math.isclose(a["cost"], cost_of(a, 0.25), rel_tol=1e-12) and a["executors"] <= 30
+    assert math.isclose(got["cost"], cost_of(got, 0.25), rel_tol=1e-6)
+    assert advice["alternatives"] and all(math.isclose(a["cost"], cost_of(a, 0.25), rel_tol=1e-6) and a["executors"] <= 30
                                           for a in advice["alternatives"])
     assert advice["pricing"] == {"market": "on_demand", "currency": "EUR", "price_per_executor_hour": 0.25, "source": "price_book",
                                  "price_book": "book", "cluster": None, "machine_type": "m5", "on_demand_cost": got["cost"],
@@ -64,7 +64,7 @@ def test_the_order_of_prices(client):
     assert ask(client, constraints={"cluster": "plain"})["pricing"]["machine_type"] == "plain"
     own = ask(client, constraints={"cluster": "named", "price_per_executor_hour": 3})
     assert own["pricing"]["source"] == "request" and own["pricing"]["currency"] is None and own["pricing"]["price_book"] is None
-    assert math.isclose(own["recommendation"]["cost"], cost_of(own["recommendation"], 3), rel_tol=1e-12)
+    assert math.isclose(own["recommendation"]["cost"], cost_of(own["recommendation"], 3), rel_tol=1e-6)
     without = ask(client, constraints={"cluster": "other"})
     assert without["pricing"] is None and without["recommendation"]["cost"] is None and reason(without, "no_price", "warnings")
     assert ask(client, constraints={"cluster": "bare"})["pricing"] is None
@@ -121,12 +121,12 @@ def test_spot_pays_less_and_waits_longer(client):
     got, pricing = advice["recommendation"], advice["pricing"]
     hours = plain["predicted_duration_s"] / 3600
     expected = 3600 * math.expm1(0.5 * hours) / 0.5
-    assert math.isclose(got["predicted_duration_s"], expected, rel_tol=1e-12)
-    assert math.isclose(got["cost"], 10 * expected / 3600 * 0.1, rel_tol=1e-12)
-    assert math.isclose(pricing["interruption_cost"], 10 * (expected / 3600 - hours) * 0.1, rel_tol=1e-9)
-    assert math.isclose(pricing["interruption_s"], expected - plain["predicted_duration_s"], rel_tol=1e-9)
-    assert math.isclose(pricing["expected_interruptions"], 10 * expected / 3600 * 0.5, rel_tol=1e-12)
-    assert math.isclose(pricing["on_demand_cost"], plain["cost"], rel_tol=1e-12) and pricing["interruptions_per_hour"] == 0.5
+    assert math.isclose(got["predicted_duration_s"], expected, rel_tol=1e-6)
+    assert math.isclose(got["cost"], 10 * expected / 3600 * 0.1, rel_tol=1e-6)
+    assert math.isclose(pricing["interruption_cost"], 10 * (expected / 3600 - hours) * 0.1, rel_tol=1e-5)
+    assert math.isclose(pricing["interruption_s"], expected - plain["predicted_duration_s"], rel_tol=1e-5)
+    assert math.isclose(pricing["expected_interruptions"], 10 * expected / 3600 * 0.5, rel_tol=1e-6)
+    assert math.isclose(pricing["on_demand_cost"], plain["cost"], rel_tol=1e-6) and pricing["interruptions_per_hour"] == 0.5
     assert got["deadline_probability"] <= plain["deadline_probability"]
     assert got["interval_s"][1] - got["interval_s"][0] > plain["interval_s"][1] - plain["interval_s"][0]
     assert reason(advice, "interruptions")["evidence"]["interruption_cost"] == pricing["interruption_cost"]
@@ -140,7 +140,7 @@ def test_a_deadline_that_spot_endangers_is_warned_of(client):
     warning = reason(advice, "spot_deadline_risk", "warnings")["evidence"]
     assert warning["deadline_probability"] == advice["recommendation"]["deadline_probability"] < warning["on_demand_deadline_probability"]
     on_demand = ask(client, deadline_s=deadline, constraints=ten)
-    assert math.isclose(warning["on_demand_deadline_probability"], on_demand["recommendation"]["deadline_probability"], rel_tol=1e-9)
+    assert math.isclose(warning["on_demand_deadline_probability"], on_demand["recommendation"]["deadline_probability"], rel_tol=1e-5)
 
 
 def test_cheapest_weighs_both(client):
@@ -159,7 +159,7 @@ def test_cheapest_weighs_both(client):
 
 def test_objectives_and_limits_of_cost(client):
     free = ask(client, deadline_s=None, objective="min_cost", constraints={"cluster": "eu"})
-    assert free["recommendation"]["cost"] <= min(a["cost"] for a in free["alternatives"]) * (1 + 1e-12)
+    assert free["recommendation"]["cost"] <= min(a["cost"] for a in free["alternatives"]) * (1 + 1e-6)
     fast = ask(client, deadline_s=None, objective="min_time", constraints={"cluster": "eu"})["recommendation"]
     assert fast["cost"] > free["recommendation"]["cost"]
     limit = (fast["cost"] + free["recommendation"]["cost"]) / 2
@@ -203,7 +203,7 @@ def test_a_model_is_priced_like_a_replay(client):
     spot = ask(client, application="plain", constraints=eight, deadline_s=1100, market="spot")
     assert plain["model"]["kind"] == spot["model"]["kind"] != "replay"
     hours = plain["recommendation"]["predicted_duration_s"] / 3600
-    assert math.isclose(spot["recommendation"]["predicted_duration_s"], 3600 * math.expm1(0.5 * hours) / 0.5, rel_tol=1e-12)
+    assert math.isclose(spot["recommendation"]["predicted_duration_s"], 3600 * math.expm1(0.5 * hours) / 0.5, rel_tol=1e-6)
     width = [a["recommendation"]["interval_s"][1] / a["recommendation"]["interval_s"][0] for a in (plain, spot)]
     assert width[1] > width[0]
     assert spot["recommendation"]["deadline_probability"] < plain["recommendation"]["deadline_probability"]

@@ -263,11 +263,29 @@ static void write_model(struct writer *w, const struct codec_advice_reply *reply
     writer_end_object(w);
 }
 
+/* What is predicted is not known to more digits; the errors of the best histories are percents. */
+enum { MEANT_DIGITS = 7 };
+
+/* Rounded upwards, for a deadline that would do is asked for again. */
+static void write_deadline(struct writer *w, double deadline_s)
+{
+    if (!isnan(deadline_s))
+        writer_member_number(w, "deadline_s", writer_rounded_up(deadline_s, MEANT_DIGITS));
+}
+
+/* As the caller sent it. */
+static void write_as_sent(struct writer *w, const char *key, double value)
+{
+    unsigned digits = w->digits;
+    w->digits = 0;
+    writer_member_number(w, key, value);
+    w->digits = digits;
+}
+
 static void write_joint_remedies(struct writer *w, const struct codec_advice_reply *reply)
 {
     const struct joint_outcome *joint = &reply->answer->joint;
-    if (!isnan(joint->deadline_s))
-        writer_member_number(w, "deadline_s", joint->deadline_s);
+    write_deadline(w, joint->deadline_s);
     if (joint->min_total_cores != RUN_UNKNOWN) {
         int64_t cores = reply->answer->curve.cores_per_executor;
         writer_member_integer(w, "max_executors", (joint->min_total_cores + cores - 1) / cores);
@@ -284,8 +302,7 @@ static void write_remedies(struct writer *w, const struct codec_advice_reply *re
     if (reply->answer->has_joint && reply->answer->joint.has_remedies) {
         write_joint_remedies(w, reply);
     } else {
-        if (!isnan(remedies->deadline_s))
-            writer_member_number(w, "deadline_s", remedies->deadline_s);
+        write_deadline(w, remedies->deadline_s);
         if (remedies->max_executors != RUN_UNKNOWN)
             writer_member_integer(w, "max_executors", remedies->max_executors);
     }
@@ -408,16 +425,39 @@ static void write_data_needed(struct writer *w, const struct advice *advice)
     writer_end_object(w);
 }
 
+/* What calls of their own reply alike, digit for digit. */
+static void write_as_elsewhere(struct writer *w, const struct codec_advice_reply *reply)
+{
+    unsigned digits = w->digits;
+    w->digits = 0;
+    if (reply->question->include & ADVICE_STAGES)
+        write_quotas(w, reply->answer->has_quotas ? &reply->answer->quotas : NULL);
+    if (reply->question->include & ADVICE_COPY_PLAN) {
+        writer_key(w, "copy_plan");
+        if (reply->copies_asked == NULL)
+            writer_null(w);
+        else
+            codec_copy_plan_encode(w, reply->copies_asked, reply->copies);
+    }
+    if (reply->experiments != NULL) {
+        writer_key(w, "next_experiments");
+        codec_experiments_encode_items(w, reply->experiments);
+    }
+    w->digits = digits;
+}
+
 void codec_advice_encode(struct writer *w, const struct codec_advice_reply *reply)
 {
     const struct advice_question *question = reply->question;
     const struct advice *advice = &reply->answer->advice;
+    unsigned digits = w->digits;
+    w->digits = MEANT_DIGITS;
     writer_begin_object(w);
     writer_member_string(w, "id", reply->id);
     writer_member_text(w, "application", question->application);
     writer_member_integer(w, "problem_size", reply->answer->curve.problem_size);
-    writer_member_number(w, "deadline_s", question->goal.deadline_s);
-    writer_member_number(w, "confidence", question->goal.confidence);
+    write_as_sent(w, "deadline_s", question->goal.deadline_s);
+    write_as_sent(w, "confidence", question->goal.confidence);
     writer_member_string(w, "objective", advise_objective_name(advice->objective));
     writer_member_instant(w, "created_at", reply->created_us);
     writer_member_string(w, "verdict", advise_verdict_name(advice->verdict));
@@ -430,28 +470,17 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
         write_remedies(w, reply);
     if (question->include & ADVICE_ALTERNATIVES)
         write_alternatives(w, advice);
-    if (question->include & ADVICE_STAGES)
-        write_quotas(w, reply->answer->has_quotas ? &reply->answer->quotas : NULL);
     if (question->include & ADVICE_CONTENTION)
         write_contention(w, reply);
     if (question->include & ADVICE_SPARK)
         codec_advice_spark_encode(w, reply->answer);
     if ((question->include & ADVICE_DATA_NEEDED) != 0 || advice->verdict == ADVISE_UNKNOWN)
         write_data_needed(w, advice);
-    if (question->include & ADVICE_COPY_PLAN) {
-        writer_key(w, "copy_plan");
-        if (reply->copies_asked == NULL)
-            writer_null(w);
-        else
-            codec_copy_plan_encode(w, reply->copies_asked, reply->copies);
-    }
-    if (reply->experiments != NULL) {
-        writer_key(w, "next_experiments");
-        codec_experiments_encode_items(w, reply->experiments);
-    }
+    write_as_elsewhere(w, reply);
     codec_findings_encode(w, "reasons", &advice->reasons);
     codec_findings_encode(w, "warnings", &advice->warnings);
     writer_end_object(w);
+    w->digits = digits;
 }
 
 void codec_advice_encode_event(struct writer *w, const struct codec_advice_reply *reply)

@@ -1,0 +1,60 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+
+TestSuite(writer_digits, .timeout = 20);
+
+Test(writer_digits, numbers_are_rounded_and_whole_ones_are_not)
+{
+    cr_assert_eq(writer_rounded(0.9738519057495967, 4), 0.9739);
+    cr_assert_eq(writer_rounded(-1234.5678, 6), -1234.57);
+    cr_assert_eq(writer_rounded(1234567890123.0, 4), 1234567890123.0);
+    cr_assert_eq(writer_rounded(0.0, 4), 0.0);
+    cr_assert_eq(writer_rounded(99999.96, 6), 100000.0);
+    cr_assert(isnan(writer_rounded((double)NAN, 4)));
+    cr_assert(isinf(writer_rounded((double)INFINITY, 4)));
+}
+
+/* Nothing is off by more than half a unit of the last digit, and the text has no more digits. */
+Test(writer_digits, any_number)
+{
+    uint64_t state = 5;
+    for (int round = 0; round < 100000; round++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        double value = pow(10.0, (double)(state >> 40) / (double)(1 << 24) * 24.0 - 9.0);
+        unsigned digits = (unsigned)(state >> 20) % 9 + 3;
+        double rounded = writer_rounded(value, digits);
+        double up = writer_rounded_up(value, digits);
+        double share = 0.5000001 * pow(10.0, 1.0 - (double)digits);
+        cr_assert_leq(fabs(rounded - value), share * value, "%.17g to %u", value, digits);
+        cr_assert(up >= value && up <= value * (1.0 + 20.0 * share), "%.17g to %u", value, digits);
+        char text[32];
+        size_t n = writer_format_number(rounded, text), shown = 0;
+        bool leading = true;
+        for (size_t i = 0; i < n && text[i] != 'e' && text[i] != 'E'; i++) {
+            leading = leading && (text[i] == '0' || text[i] == '.');
+            shown += !leading && text[i] != '.';
+        }
+        bool whole = value >= pow(10.0, (double)digits);
+        cr_assert(whole || shown <= digits + 1, "%.17g to %u: %.*s", value, digits, (int)n, text);
+    }
+}
+
+Test(writer_digits, a_writer_rounds_what_it_is_told_to)
+{
+    struct arena arena;
+    struct writer w;
+    size_t n = 0;
+    arena_init(&arena, 0);
+    writer_init(&w, &arena);
+    writer_begin_array(&w);
+    writer_number(&w, 1.0 / 3.0);
+    w.digits = 3;
+    writer_number(&w, 1.0 / 3.0);
+    writer_number(&w, 12345678.0);
+    writer_end_array(&w);
+    cr_assert_str_eq(writer_finish(&w, &n), "[0.3333333333333333,0.333,12345678.0]");
+    arena_fini(&arena);
+}
