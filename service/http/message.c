@@ -1,8 +1,11 @@
 #include "http/message.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/nearest.h"
 
 enum pv_code http_move(struct http_request *request, enum http_place place)
 {
@@ -45,6 +48,9 @@ const char *http_header(const struct http_request *request, const char *name)
     return NULL;
 }
 
+/* More than any call has; only so many are looked through for what was meant. */
+enum { HTTP_PARAMETER_WORDS = 32 };
+
 /* "label*" stands for a parameter that may repeat. */
 static bool is_allowed(const char *name, const char *const allowed[], bool *repeats)
 {
@@ -67,6 +73,22 @@ static bool was_there(const struct http_request *request, size_t i)
     return false;
 }
 
+static enum pv_code
+refuse_parameter(const char *name, const char *const allowed[], struct pv_error *err)
+{
+    char words[HTTP_PARAMETER_WORDS][NEAREST_LENGTH_MAX + 1];
+    struct nearest nearest = {.word = NULL};
+    for (size_t i = 0; allowed[i] != NULL && i < HTTP_PARAMETER_WORDS; i++) {
+        (void)snprintf(words[i], sizeof words[i], "%.*s", (int)strcspn(allowed[i], "*"),
+                       allowed[i]);
+        nearest_try(&nearest, name, words[i]);
+    }
+    bool near = nearest.word != NULL;
+    return pv_fault(err, PV_PLACE_PARAMETER, name, "unknown_parameter",
+                    "this call has no such query parameter%s%s%s", near ? "; did you mean " : "",
+                    near ? nearest.word : "", near ? "?" : "");
+}
+
 enum pv_code http_check_query(const struct http_request *request,
                               const char *const allowed[],
                               struct pv_error *err)
@@ -76,8 +98,7 @@ enum pv_code http_check_query(const struct http_request *request,
         const char *name = request->query[i].name;
         bool repeats = false;
         if (!is_allowed(name, allowed, &repeats))
-            code = pv_fault(err, PV_PLACE_PARAMETER, name, "unknown_parameter",
-                            "this call has no such query parameter");
+            code = refuse_parameter(name, allowed, err);
         else if (!repeats && was_there(request, i))
             code = pv_fault(err, PV_PLACE_PARAMETER, name, "repeated", "may be given only once");
     }

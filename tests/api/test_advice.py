@@ -350,6 +350,15 @@ def test_faults_name_their_place(client, body, pointer):
     client.refuse("POST", "/v1/advice", 422, pointer=pointer, json=body)
 
 
+def test_what_was_meant_is_named(client):
+    def details(path, body):
+        return [e["detail"] for e in client.request("POST", path, 422, json=body).json()["errors"]]
+    found = details("/v1/advice", {"profile": PROFILE, "deadline": 60, "constraints": {"maxExecutors": 4}, "budget": 3})
+    assert any(d.endswith("did you mean deadline_s?") for d in found) and any(d.endswith("did you mean max_executors?") for d in found)
+    assert "there is no such field here" in found, "nothing is like budget"
+    assert details("/v1/advice?dryrun=true", {"profile": PROFILE}) == ["this call has no such query parameter; did you mean dry_run?"]
+
+
 def test_parameters(client):
     client.refuse("POST", "/v1/advice?format=toml", 422, parameter="format", json={"profile": PROFILE})
     client.refuse("POST", "/v1/advice?dry_run=maybe", 422, parameter="dry_run", json={"profile": PROFILE})

@@ -316,17 +316,30 @@ bool codec_present(const struct codec_node *object, const char *key)
     return json != NULL && !json_is_null(json);
 }
 
+void codec_fault_unknown(const struct codec_node *object,
+                         const char *key,
+                         const struct nearest *nearest)
+{
+    bool near = nearest->word != NULL;
+    codec_fault_member(object, key, "unknown_field", "there is no such field here%s%s%s",
+                       near ? "; did you mean " : "", near ? nearest->word : "", near ? "?" : "");
+}
+
 void codec_refuse_unknown(const struct codec_node *object, const char *const known[])
 {
     const char *key;
     json_t *value;
     json_object_foreach(object->json, key, value)
     {
+        struct nearest nearest = {.word = NULL};
         size_t i = 0;
         while (known[i] != NULL && strcmp(known[i], key) != 0)
             i++;
-        if (known[i] == NULL)
-            codec_fault_member(object, key, "unknown_field", "there is no such field here");
+        if (known[i] != NULL)
+            continue;
+        for (size_t k = 0; k < i; k++)
+            nearest_try(&nearest, key, known[k]);
+        codec_fault_unknown(object, key, &nearest);
     }
 }
 

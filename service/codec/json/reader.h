@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "core/history/run.h"
 
 /*
@@ -75,6 +76,11 @@ enum pv_code codec_result(const struct codec_reader *reader) PV_MUSTCHECK;
 struct codec_node codec_member(const struct codec_node *object, const char *key);
 struct codec_node codec_item(const struct codec_node *array, size_t index);
 bool codec_present(const struct codec_node *object, const char *key); /* there and not null */
+
+/* The fault of a member that an object may not have; nearest: what it may have been meant to be. */
+void codec_fault_unknown(const struct codec_node *object,
+                         const char *key,
+                         const struct nearest *nearest);
 
 /* Every member that is not in the NULL-terminated list is a fault (code unknown_field). */
 void codec_refuse_unknown(const struct codec_node *object, const char *const known[]);

@@ -22,6 +22,15 @@ static bool is_sent(const struct shape_member *member)
     return (member->flags & SHAPE_READ_ONLY) == 0;
 }
 
+static void refuse_member(const struct codec_node *node, const struct shape *shape, const char *key)
+{
+    struct nearest nearest = {.word = NULL};
+    for (size_t i = 0; i < shape->n; i++)
+        if (is_sent(&shape->members[i]))
+            nearest_try(&nearest, key, shape->members[i].name);
+    codec_fault_unknown(node, key, &nearest);
+}
+
 /* Members mostly come in the order of the rows: each search begins behind the row found last. */
 static void refuse_unknown(const struct codec_node *node, const struct shape *shape)
 {
@@ -37,7 +46,7 @@ static void refuse_unknown(const struct codec_node *node, const struct shape *sh
             tried++;
         }
         if (tried == shape->n)
-            codec_fault_member(node, key, "unknown_field", "there is no such field here");
+            refuse_member(node, shape, key);
         else
             row = row + 1 == shape->n ? 0 : row + 1;
     }
