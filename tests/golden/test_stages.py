@@ -17,6 +17,7 @@ import sys
 PRINT_RUN = sys.argv[1]
 SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED") or pathlib.Path(__file__).resolve().parents[3] / "shared")
 ROOT = SHARED / "data" / "spark-eventlogs"
+DAY_MS = 24 * 3600 * 1000
 TIMES = ("Timestamp", "time", "Submission Time", "Completion Time")
 TIMED = {"Spark" + n for n in (
     "ListenerApplicationStart", "ListenerApplicationEnd", "ListenerJobStart", "ListenerJobEnd", "ListenerExecutorAdded",
@@ -31,7 +32,7 @@ class Log:
 
     def __init__(self):
         self.start = self.end = None
-        self.last = self.most = self.failed_ms = 0
+        self.last = self.last_work = self.most = self.failed_ms = 0
         self.alive, self.ran = set(), set()
         self.planned, self.parents = {}, {}
         self.attempts = collections.defaultdict(dict)
@@ -41,7 +42,7 @@ class Log:
     def take(self, event):
         name = event["Event"].rsplit(".", 1)[-1]
         if name in TIMED:
-            self.last = max([self.last] + [event[k] for k in TIMES if k in event])
+            self.see(event, work=name.startswith("SparkListenerJob"))
         for info in event.get("Stage Infos", []) + [event[k] for k in ("Stage Info",) if k in event]:
             self.planned.setdefault(info["Stage ID"], info["Number of Tasks"])
             if not self.parents.get(info["Stage ID"]):
@@ -49,6 +50,18 @@ class Log:
         handler = getattr(self, name, None)
         if handler:
             handler(event)
+
+    def see(self, event, times=TIMES, work=True):
+        seen = max([event[k] for k in times if k in event], default=0)
+        self.last = max(self.last, seen)
+        if work:
+            self.last_work = max(self.last_work, seen)
+
+    def ended(self):
+        """Where the log has no end, its last event, but none of more than a day after the last task."""
+        if self.end:
+            return self.end
+        return self.last_work if self.last_work and self.last - self.last_work > DAY_MS else self.last
 
     def SparkListenerApplicationStart(self, event):
         self.start = event["Timestamp"]
@@ -68,7 +81,7 @@ class Log:
         self.ran.add(info["Stage ID"])
         attempt = self.attempts[info["Stage ID"]].setdefault(info.get("Stage Attempt ID", 0), {})
         attempt.update({k: info[k] for k in TIMES if k in info})
-        self.last = max([self.last] + [info[k] for k in TIMES if k in info])
+        self.see(info)
 
     def SparkListenerStageCompleted(self, event):
         self.SparkListenerStageSubmitted(event)
@@ -77,12 +90,12 @@ class Log:
 
     def SparkListenerTaskStart(self, event):
         self.ran.add(event["Stage ID"])
-        self.last = max(self.last, event["Task Info"]["Launch Time"])
+        self.see(event["Task Info"], ("Launch Time",))
 
     def SparkListenerTaskEnd(self, event):
         stage, info, metrics = event["Stage ID"], event["Task Info"], event.get("Task Metrics") or {}
         self.ran.add(stage)
-        self.last = max(self.last, info["Finish Time"])
+        self.see(info, ("Finish Time",))
         ms = max(0, info["Finish Time"] - info["Launch Time"])
         if event["Task End Reason"]["Reason"] != "Success":
             self.failed_ms += ms
@@ -145,7 +158,7 @@ def run_faults(log, text):
     words = re.match(r"id .*? size (\S+) executors (\S+) cores \S+ duration (\S+) ", lines[0])
     yield "problem size", int(words[1]), log.problem_size()
     yield "executors", int(words[2]), log.most or -1
-    yield "duration", number(words[3]), ((log.end or log.last) - log.start) / 1000
+    yield "duration", number(words[3]), (log.ended() - log.start) / 1000
     yield "failed task time", number(re.search(r"^failed_task_time_s (\S+)$", text, re.M)[1]), log.failed_ms / 1000
     found = [(i, STAGE.match(line)) for i, line in enumerate(lines) if line.startswith("stage ")]
     yield "stages", [int(match[1]) for _, match in found], log.stages()

@@ -11,7 +11,8 @@
 
 #include "threads/workers.h"
 
-enum { SUBMITTERS = 4, JOBS = 5000 };
+enum { SUBMITTERS = 4, JOBS = 5000, THREADS = 2, SPARE_THREADS = 1, LIGHT_THREADS = 1 };
+enum { RUNNING_MAX = THREADS + SPARE_THREADS + LIGHT_THREADS };
 
 static atomic_long ran;
 static atomic_long accepted;
@@ -50,7 +51,7 @@ static void *submit(void *argument)
         if (workers_submit(me->workers, &job) == WORKERS_ACCEPTED)
             atomic_fetch_add(&accepted, 1);
         struct workers_statistics now = workers_statistics(me->workers);
-        assert(now.queued <= now.queue_max && now.running <= now.threads + 1 &&
+        assert(now.queued <= now.queue_max && now.running <= RUNNING_MAX &&
                now.owners <= SUBMITTERS);
     }
     return NULL;
@@ -59,9 +60,9 @@ static void *submit(void *argument)
 int main(void)
 {
     static const char *const owners[SUBMITTERS] = {"a", "a", "b", ""};
-    const struct workers_settings settings = {.threads = 2,
-                                              .spare_threads = 1,
-                                              .light_threads = 1,
+    const struct workers_settings settings = {.threads = THREADS,
+                                              .spare_threads = SPARE_THREADS,
+                                              .light_threads = LIGHT_THREADS,
                                               .queue_max = 64,
                                               .wait_max_ns = 1000000};
     struct workers *workers = workers_create("race", &settings);
