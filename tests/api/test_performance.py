@@ -369,5 +369,6 @@ def test_a_cluster_is_shown_though_the_team_has_more_than_a_lowered_limit(start)
     service.stop()
     service.start(PROVISOR_CLUSTERS_MAX="1")
     after = known(service.client(token), "b")
-    assert [p["mean_bytes_per_s"] for p in after["processing"]] == [p["mean_bytes_per_s"] for p in before["processing"]] == [5e6]
+    for shown in (before, after):  # old reports weigh less by the time of asking, so the last digits may differ
+        assert [p["mean_bytes_per_s"] for p in shown["processing"]] == pytest.approx([5e6], rel=1e-12)
     assert [t["from"] for t in after["transfers"]] == ["a"]
