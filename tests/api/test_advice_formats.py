@@ -93,6 +93,23 @@ def test_a_databricks_cluster(client_of_module, static, dynamic):
     assert cluster["autoscale"] == {"min_workers": 1, "max_workers": m} and "num_workers" not in cluster
 
 
+def test_what_is_excluded_is_in_no_format(client_of_module, static):
+    excluded = ["spark.executor.instances"]
+    assert "num_workers" not in render(client_of_module, static, "databricks", exclude=excluded).json()
+    assert "instances" not in yaml.safe_load(render(client_of_module, static, "k8s", exclude=excluded).text)["spec"]["executor"]
+
+
+def test_a_preserved_value_that_is_no_number_stays_text(client_of_module, static):
+    wrong = {"current": {"spark.executor.instances": "8, x: [y"}, "preserve": ["spark.executor.instances"]}
+    assert yaml.safe_load(render(client_of_module, static, "k8s", **wrong).text)["spec"]["executor"]["instances"] == "8, x: [y"
+    assert "num_workers" not in render(client_of_module, static, "databricks", **wrong).json()
+
+
+def test_an_enforced_truth_value_is_true_or_false(client_of_module, static):
+    body = {"application": static, "constraints": {"enforced": {"spark.dynamicAllocation.enabled": "yes"}}}
+    client_of_module.refuse("POST", "/v1/advice", 422, pointer="/constraints/enforced/spark.dynamicAllocation.enabled", json=body)
+
+
 def test_a_step_of_emr(client_of_module, static):
     step = render(client_of_module, static, "emr").json()
     assert step["Name"] == static and step["HadoopJarStep"]["Jar"] == "command-runner.jar"

@@ -141,6 +141,8 @@ static void check_allocation(const struct codec_node *constraints,
                                          : wishes->allocation == SPARK_ALLOCATION_DYNAMIC;
     bool instances =
         property_find(wishes->enforced, wishes->n_enforced, "spark.executor.instances").at != NULL;
+    if (enabled.at != NULL && property_boolean(enabled, false) != property_boolean(enabled, true))
+        codec_fault_member(&enforced, DYNAMIC "enabled", "not_allowed", "must be true or false");
     if (most != RUN_UNKNOWN && least > most)
         codec_fault_member(&enforced, DYNAMIC "minExecutors", "conflict",
                            "is larger than maxExecutors");

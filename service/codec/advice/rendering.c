@@ -114,15 +114,15 @@ static bool is_plain(const char *value)
 
 static void append_flag(struct text *text, const char *key, const char *value)
 {
-    append_format(text, "--conf ");
+    append(text, "--conf ");
     if (is_plain(value)) {
         append(text, key);
         append(text, "=");
         append(text, value);
     } else {
-        char quoted[2048];
-        (void)snprintf(quoted, sizeof quoted, "%s=%s", key, value);
-        append_quoted(text, quoted);
+        append(text, key); /* of letters, digits, '.', '_' and '-' */
+        append(text, "=");
+        append_quoted(text, value);
     }
     append(text, "\n");
 }
@@ -188,6 +188,17 @@ static const struct {
 };
 enum { OPERATOR_FIELDS = sizeof operator_fields / sizeof *operator_fields };
 
+static bool is_whole(const char *value)
+{
+    return value[0] != '\0' && strspn(value, "0123456789") == strlen(value);
+}
+
+/* A number or a truth value as such; what a caller enforced or preserved may be any text. */
+static bool is_scalar(const char *value)
+{
+    return is_whole(value) || strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
+}
+
 static void render_section(const json_t *advice, const char *section, struct text *text)
 {
     bool begun = false;
@@ -199,7 +210,7 @@ static void render_section(const json_t *advice, const char *section, struct tex
             append_format(text, "  %s:\n", section);
         begun = true;
         append_format(text, "    %s: ", operator_fields[i].field);
-        if (operator_fields[i].is_text)
+        if (operator_fields[i].is_text || !is_scalar(value))
             append_string(text, value);
         else
             append(text, value);
@@ -239,11 +250,13 @@ static void render_k8s(const json_t *advice, struct text *text)
 
 /* --- JSON of others --- */
 
-static void
-write_whole(struct writer *w, const char *key, const char *digits, const char *otherwise)
+/* Left out where the advice does not have the property as a number. */
+static void write_whole(struct writer *w, const char *key, const char *digits)
 {
+    if (digits == NULL || !is_whole(digits))
+        return;
     writer_key(w, key);
-    writer_raw(w, strview_of(digits == NULL ? otherwise : digits));
+    writer_raw(w, strview_of(digits));
 }
 
 /* There is one executor on each worker, and workers come by autoscaling, not by Spark. */
@@ -263,11 +276,11 @@ static void render_databricks(const json_t *advice, struct writer *w)
     writer_begin_object(w);
     if (most != NULL) {
         writer_member_object(w, "autoscale");
-        write_whole(w, "min_workers", least == NULL || strcmp(least, "0") == 0 ? "1" : least, "1");
-        write_whole(w, "max_workers", most, "1");
+        write_whole(w, "min_workers", least == NULL || strcmp(least, "0") == 0 ? "1" : least);
+        write_whole(w, "max_workers", most);
         writer_end_object(w);
     } else {
-        write_whole(w, "num_workers", property_of(advice, "spark.executor.instances"), "1");
+        write_whole(w, "num_workers", property_of(advice, "spark.executor.instances"));
     }
     writer_member_object(w, "spark_conf");
     json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key,
@@ -280,10 +293,10 @@ static void render_databricks(const json_t *advice, struct writer *w)
 
 static void write_argument(struct writer *w, const char *key, const char *value)
 {
-    char argument[2048];
-    (void)snprintf(argument, sizeof argument, "%s=%s", key, value);
+    const char *argument = arena_printf(w->arena, "%s=%s", key, value);
     writer_string(w, "--conf");
-    writer_string(w, argument);
+    writer_string(w, argument == NULL ? "" : argument);
+    w->failed = w->failed || argument == NULL;
 }
 
 /* The caller adds the program and its arguments to Args. */
