@@ -114,7 +114,7 @@ class Log:
         ran = [s for s in self.ran if self.planned.get(s, 0) > 0]
         first = min(ran, default=None, key=lambda s: (
             min((a.get("Submission Time", math.inf) for a in self.attempts[s].values()), default=math.inf), s))
-        return -1 if first is None else self.planned[first]
+        return math.nan if first is None else float(self.planned[first])
 
     def duration_s(self, stage):
         done = [a for a in self.attempts[stage].values() if "ok" in a]
@@ -156,7 +156,7 @@ def stage_faults(log, stage, match, durations):
 def run_faults(log, text):
     lines = text.split("\n")
     words = re.match(r"id .*? size (\S+) executors (\S+) cores \S+ duration (\S+) ", lines[0])
-    yield "problem size", int(words[1]), log.problem_size()
+    yield "problem size", number(words[1]), log.problem_size()
     yield "executors", int(words[2]), log.most or -1
     yield "duration", number(words[3]), (log.ended() - log.start) / 1000
     yield "failed task time", number(re.search(r"^failed_task_time_s (\S+)$", text, re.M)[1]), log.failed_ms / 1000

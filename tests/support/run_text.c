@@ -97,7 +97,7 @@ char *run_text(const struct run *run)
         return NULL;
     fprintf(
         out,
-        "id %s advice %s size %" PRId64 " executors %" PRId64 " cores %" PRId64
+        "id %s advice %s size %a executors %" PRId64 " cores %" PRId64
         " duration %a initialization %a started %" PRId64 " recorded %" PRId64 " succeeded %d\n",
         run->id, run->advice_id, run->problem_size, run->executors, run->cores_per_executor,
         run->duration_s, run->initialization_s, run->started_us, run->recorded_us, run->succeeded);

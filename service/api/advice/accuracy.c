@@ -9,13 +9,13 @@
 
 static void write_side(struct writer *w,
                        const char *key,
-                       int64_t problem_size,
+                       double problem_size,
                        int64_t executors,
                        int64_t cores_per_executor)
 {
     writer_key(w, key);
     writer_begin_object(w);
-    writer_member_count(w, "problem_size", problem_size);
+    writer_member_number(w, "problem_size", problem_size);
     writer_member_count(w, "executors", executors);
     writer_member_count(w, "cores_per_executor", cores_per_executor);
 }

@@ -159,9 +159,9 @@ static enum pv_code load_experiments(struct api *api,
     struct observation *seen = arena_alloc(request->arena, sizeof *seen);
     if (seen == NULL)
         return pv_no_memory(err);
-    *seen = model_seen((double)profile->problem_size, (double)profile->executors,
-                       profile->duration_s, profile->initialization_s);
-    bool known = profile->problem_size >= 1 && profile->executors >= 1 && profile->duration_s > 0;
+    *seen = model_seen(profile->problem_size, (double)profile->executors, profile->duration_s,
+                       profile->initialization_s);
+    bool known = profile->problem_size > 0 && profile->executors >= 1 && profile->duration_s > 0;
     experiments->seen = (struct run_observations){.rows = seen, .n = known ? 1 : 0};
     return PV_OK;
 }
@@ -175,8 +175,7 @@ static enum pv_code choose_experiments(struct api *api,
     struct api_experiments *experiments = &build->experiments;
     if (build->question.application.at != NULL)
         PV_TRY(api_experiments_weigh(request, experiments, err));
-    experiments->bounds.problem_size =
-        (double)build->prediction.item->prediction.curve.problem_size;
+    experiments->bounds.problem_size = build->prediction.item->prediction.curve.problem_size;
     experiments->bounds.executors_included = (double)build->answer.advice.recommendation.executors;
     experiments->bounds.min_executors = goal->min_executors;
     if (goal->max_executors < api->config->executors_max)

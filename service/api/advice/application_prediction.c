@@ -10,7 +10,7 @@ struct advice_question application_question(const struct api *api,
     question.application = strview_of(name);
     question.labels = labels;
     question.n_labels = n_labels;
-    question.problem_size = (int64_t)problem_size;
+    question.problem_size = problem_size;
     return question;
 }
 

@@ -53,8 +53,7 @@ static enum pv_code read_asked(const struct api *api,
     size_t most = (size_t)api->config->points_max;
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(read_kind(request, &asked->kind, err));
-    PV_TRY(api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most,
-                            &asked->problem_sizes, &asked->n_sizes, err));
+    PV_TRY(api_query_problem_sizes(request, most, &asked->problem_sizes, &asked->n_sizes, err));
     return api_query_counts(request, "executors", API_QUERY_COUNT_MAX, most, &asked->executors,
                             &asked->n_executors, err);
 }

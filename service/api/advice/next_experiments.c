@@ -22,19 +22,18 @@ static enum pv_code read_points(const struct api *api,
                                 struct experiment_bounds *bounds,
                                 struct pv_error *err)
 {
-    int64_t size = RUN_UNKNOWN;
+    double size;
     double *sizes = NULL;
     double *executors = NULL;
     size_t most = (size_t)api->config->experiment_points_max;
     PV_TRY(api_query_problem_size(request, &size, err));
     PV_TRY(api_query_counts(request, "executors", api->config->executors_max, EXPERIMENT_ASKED_MAX,
                             &executors, &bounds->n_executors, err));
-    PV_TRY(api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most, &sizes,
-                            &bounds->n_sizes, err));
+    PV_TRY(api_query_problem_sizes(request, most, &sizes, &bounds->n_sizes, err));
     PV_TRY(api_query_count(request, "min_executors", &bounds->min_executors, err));
     PV_TRY(api_query_count(request, "max_executors", &bounds->max_executors, err));
     PV_TRY(api_query_count(request, "executors_step", &bounds->executors_step, err));
-    bounds->problem_size = size == RUN_UNKNOWN ? (double)NAN : (double)size;
+    bounds->problem_size = size;
     bounds->problem_sizes = sizes;
     bounds->executors = executors;
     if (bounds->max_executors > api->config->executors_max)

@@ -1,5 +1,6 @@
 #include "api/advice/prediction_cache.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -93,7 +94,9 @@ void prediction_item_release(const struct prediction_item *item)
 
 static void key_numbers(const struct prediction_key *key, int64_t numbers[4])
 {
-    numbers[0] = key->problem_size;
+    /* Bytes are compared: 0 for one not asked, of which there are many NANs. */
+    double size = isnan(key->problem_size) ? 0 : key->problem_size;
+    memcpy(&numbers[0], &size, sizeof size);
     numbers[1] = key->cores_per_executor;
     numbers[2] = key->min_executors;
     numbers[3] = key->max_executors;

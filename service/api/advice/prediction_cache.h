@@ -24,7 +24,7 @@ struct prediction_cache;
 struct prediction_key {
     const char *team_id;
     const char *application;
-    int64_t problem_size;       /* as asked, RUN_UNKNOWN: not */
+    double problem_size;        /* as asked, NAN: not */
     int64_t cores_per_executor; /* as asked, RUN_UNKNOWN: not */
     int64_t min_executors;
     int64_t max_executors;

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ struct upload {
     bool named_by_log;
     const char *name; /* of the application; the request's, NULL where the log names it */
     /* query parameters; RUN_UNKNOWN, "" and 0 where not given */
-    int64_t problem_size;
+    double problem_size;
     int64_t executors;
     int64_t cores_per_executor;
     char advice_id[37];
@@ -158,7 +159,7 @@ event_logs_piece(void *context, void *state, const char *bytes, size_t n, struct
 /* The caller's word stands above what the log says. */
 static void apply_query(const struct upload *upload, struct run *run)
 {
-    if (upload->problem_size != RUN_UNKNOWN)
+    if (!isnan(upload->problem_size))
         run->problem_size = upload->problem_size;
     if (upload->executors != RUN_UNKNOWN)
         run->executors = upload->executors;

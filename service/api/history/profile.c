@@ -37,7 +37,7 @@ encode_sources(struct writer *w, const struct run runs[], const struct run_profi
         const struct run *run = &runs[profile->runs[i]];
         writer_begin_object(w);
         writer_member_string(w, "id", run->id);
-        writer_member_count(w, "problem_size", run->problem_size);
+        writer_member_number(w, "problem_size", run->problem_size);
         writer_member_count(w, "executors", run->executors);
         writer_end_object(w);
     }

@@ -135,6 +135,21 @@ enum pv_code api_query_count(const struct http_request *request,
     return read_whole(request, name, API_QUERY_COUNT_MAX, value, err);
 }
 
+/* NAN: it is none. */
+static double parse_number(struct strview text)
+{
+    char copy[64], *end = NULL;
+    /* Digits first: strtod also takes spaces, hexadecimal and words. */
+    if (text.n == 0 || text.n >= sizeof copy || text.at[0] < '0' || text.at[0] > '9')
+        return (double)NAN;
+    memcpy(copy, text.at, text.n);
+    copy[text.n] = '\0';
+    if (strspn(copy, "0123456789.eE+-") != text.n)
+        return (double)NAN;
+    double parsed = strtod(copy, &end);
+    return *end == '\0' ? parsed : (double)NAN;
+}
+
 enum pv_code api_query_number(const struct http_request *request,
                               const char *name,
                               double low,
@@ -146,12 +161,8 @@ enum pv_code api_query_number(const struct http_request *request,
     *value = (double)NAN;
     if (text == NULL)
         return PV_OK;
-    /* Digits first: strtod also takes spaces, hexadecimal and words. */
-    char *end = NULL;
-    bool decimal =
-        text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789.eE+-") == strlen(text);
-    double parsed = decimal ? strtod(text, &end) : (double)NAN;
-    if (!decimal || *end != '\0' || !(parsed > low) || !(parsed <= high))
+    double parsed = parse_number(strview_of(text));
+    if (!(parsed > low) || !(parsed <= high))
         return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
                         "must be a number above %g, at most %g", low, high);
     *value = parsed;
@@ -182,9 +193,9 @@ enum pv_code api_query_word(const struct http_request *request,
 }
 
 enum pv_code
-api_query_problem_size(const struct http_request *request, int64_t *value, struct pv_error *err)
+api_query_problem_size(const struct http_request *request, double *value, struct pv_error *err)
 {
-    return read_whole(request, "problem_size", CODEC_PROBLEM_SIZE_MAX, value, err);
+    return api_query_number(request, "problem_size", 0, CODEC_PROBLEM_SIZE_MAX, value, err);
 }
 
 /* One item of a list; 0: it is none. */
@@ -211,15 +222,28 @@ static enum pv_code refuse_repetition(
     qsort(sorted, n, sizeof *sorted, order_by_double);
     for (size_t i = 1; i < n; i++)
         if (sorted[i] <= sorted[i - 1])
-            return pv_fault(err, PV_PLACE_PARAMETER, name, "duplicate", "names %.0f twice",
+            return pv_fault(err, PV_PLACE_PARAMETER, name, "duplicate", "names %.7g twice",
                             sorted[i]);
     return PV_OK;
 }
 
-enum pv_code api_query_counts(const struct http_request *request,
+/* What a list may hold: numbers above 0, or whole ones from 1. */
+struct list_bounds {
+    bool whole;
+    double largest;
+    size_t most; /* items */
+};
+
+static double parse_item(struct strview text, const struct list_bounds *bounds)
+{
+    double value =
+        bounds->whole ? (double)parse_count(text, (int64_t)bounds->largest) : parse_number(text);
+    return value > 0 && value <= bounds->largest ? value : (double)NAN;
+}
+
+static enum pv_code read_list(const struct http_request *request,
                               const char *name,
-                              int64_t largest,
-                              size_t most,
+                              const struct list_bounds *bounds,
                               double **values,
                               size_t *n,
                               struct pv_error *err)
@@ -232,25 +256,47 @@ enum pv_code api_query_counts(const struct http_request *request,
         return PV_OK;
     for (const char *c = at; *c != '\0'; c++)
         count += *c == ',';
-    if (count > most)
+    if (count > bounds->most)
         return pv_fault(err, PV_PLACE_PARAMETER, name, "too_many_items",
-                        "may list at most %zu numbers, lists %zu", most, count);
+                        "may list at most %zu numbers, lists %zu", bounds->most, count);
     double *list = arena_array(request->arena, count, sizeof *list);
     if (list == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         size_t length = strcspn(at, ",");
-        int64_t value = parse_count((struct strview){at, length}, largest);
-        if (value < 1)
+        list[i] = parse_item((struct strview){at, length}, bounds);
+        if (isnan(list[i]))
             return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
-                            "must list whole numbers from 1 to %lld, such as 1,2,4",
-                            (long long)largest);
-        list[i] = (double)value;
+                            "must list %s to %.16g, such as 1,2,4",
+                            bounds->whole ? "whole numbers from 1" : "numbers above 0",
+                            bounds->largest);
         at += length + 1;
     }
     *values = list;
     *n = count;
     return refuse_repetition(request->arena, name, list, count, err);
+}
+
+enum pv_code api_query_counts(const struct http_request *request,
+                              const char *name,
+                              int64_t largest,
+                              size_t most,
+                              double **values,
+                              size_t *n,
+                              struct pv_error *err)
+{
+    const struct list_bounds bounds = {true, (double)largest, most};
+    return read_list(request, name, &bounds, values, n, err);
+}
+
+enum pv_code api_query_problem_sizes(const struct http_request *request,
+                                     size_t most,
+                                     double **values,
+                                     size_t *n,
+                                     struct pv_error *err)
+{
+    const struct list_bounds bounds = {false, CODEC_PROBLEM_SIZE_MAX, most};
+    return read_list(request, "problem_sizes", &bounds, values, n, err);
 }
 
 enum pv_code

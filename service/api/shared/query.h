@@ -53,10 +53,17 @@ enum pv_code api_query_word(const struct http_request *request,
                             size_t *at,
                             struct pv_error *err) PV_MUSTCHECK;
 
-/* ?problem_size=8: a whole number from 1, RUN_UNKNOWN when absent. */
+/* ?problem_size=8.5: a number above 0, NAN when absent. */
 enum pv_code api_query_problem_size(const struct http_request *request,
-                                    int64_t *value,
+                                    double *value,
                                     struct pv_error *err) PV_MUSTCHECK;
+
+/* ?problem_sizes=0.5,8: different numbers above 0, otherwise like api_query_counts. */
+enum pv_code api_query_problem_sizes(const struct http_request *request,
+                                     size_t most,
+                                     double **values,
+                                     size_t *n,
+                                     struct pv_error *err) PV_MUSTCHECK;
 
 /* ?name=1,2,4: different whole numbers from 1 to `largest`, at most `most` of them, in the order
  * given; *values is NULL when absent. */

@@ -104,8 +104,8 @@ static void decode_constraints(const struct codec_node *node, const void *limits
 #define R struct advice_running
 static const struct shape_member running_members[] = {
     {"application", SHAPE_NAME(R, application), .flags = CODEC_REQUIRED},
-    {"problem_size", SHAPE_COUNT(R, problem_size), .flags = CODEC_NULLABLE, .least = 1,
-     .most = CODEC_PROBLEM_SIZE_MAX},
+    {"problem_size", SHAPE_NUMBER(R, problem_size), .flags = CODEC_NULLABLE,
+     .low = CODEC_PROBLEM_SIZE_MIN, .high = CODEC_PROBLEM_SIZE_MAX},
     {"release_s", SHAPE_NUMBER(R, release_s), .flags = KEEP, .low = -CODEC_SECONDS_MAX,
      .high = CODEC_SECONDS_MAX},
     {"deadline_s", SHAPE_NUMBER(R, deadline_s), .flags = CODEC_REQUIRED, .low = CODEC_SECONDS_MIN,
@@ -152,8 +152,8 @@ static const struct shape_member members[] = {
     {"profile", SHAPE_CODE, .decode = decode_profile},
     {"labels", SHAPE_LABELS(Q, labels, n_labels), .flags = CODEC_NULLABLE,
      SHAPE_LIMIT(L, run.labels)},
-    {"problem_size", SHAPE_COUNT(Q, problem_size), .flags = CODEC_NULLABLE, .least = 1,
-     .most = CODEC_PROBLEM_SIZE_MAX},
+    {"problem_size", SHAPE_NUMBER(Q, problem_size), .flags = CODEC_NULLABLE,
+     .low = CODEC_PROBLEM_SIZE_MIN, .high = CODEC_PROBLEM_SIZE_MAX},
     {"deadline_s", SHAPE_NUMBER(Q, goal.deadline_s), .flags = CODEC_NULLABLE,
      .low = CODEC_SECONDS_MIN, .high = CODEC_SECONDS_MAX},
     {"confidence", SHAPE_NUMBER(Q, goal.confidence), .flags = KEEP | CODEC_ABOVE,
@@ -455,7 +455,7 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
     writer_begin_object(w);
     writer_member_string(w, "id", reply->id);
     writer_member_text(w, "application", question->application);
-    writer_member_integer(w, "problem_size", reply->answer->curve.problem_size);
+    writer_member_number(w, "problem_size", reply->answer->curve.problem_size);
     write_as_sent(w, "deadline_s", question->goal.deadline_s);
     write_as_sent(w, "confidence", question->goal.confidence);
     writer_member_string(w, "objective", advise_objective_name(advice->objective));

@@ -24,7 +24,7 @@ struct codec_feasibility_source {
     double release_s;
     double deadline_s;
     struct strview application; /* at == NULL: the job stands in the request itself */
-    int64_t problem_size;       /* RUN_UNKNOWN: that of the latest run */
+    double problem_size;        /* NAN: that of the latest run */
     double overhead_s;          /* NAN: none was sent */
     struct edf_job job;         /* as jobs[i] was before the caller gave it stages */
 };

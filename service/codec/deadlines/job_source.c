@@ -6,18 +6,19 @@ bool codec_job_source_decode(const struct codec_node *node,
                              const struct codec_run_limits *limits,
                              void (*check)(const struct codec_node *stage),
                              struct strview *application,
-                             int64_t *problem_size,
+                             double *problem_size,
                              struct run *run)
 {
     *application = codec_name(node, "application", CODEC_OPTIONAL);
-    *problem_size = codec_integer(node, "problem_size", CODEC_OPTIONAL, 1, CODEC_PROBLEM_SIZE_MAX);
+    *problem_size = codec_number(node, "problem_size", CODEC_OPTIONAL, CODEC_PROBLEM_SIZE_MIN,
+                                 CODEC_PROBLEM_SIZE_MAX);
     if (json_object_get(node->json, "application") != NULL) {
         if (json_object_get(node->json, "stages") != NULL)
             codec_fault_member(node, "application", "conflict",
                                "must be left out where stages are given");
         return false;
     }
-    if (*problem_size != RUN_UNKNOWN)
+    if (!isnan(*problem_size))
         codec_fault_member(node, "problem_size", "conflict",
                            "goes with application, not with stages");
     struct codec_node list = codec_array(node, "stages", CODEC_REQUIRED, 1, (size_t)limits->stages);

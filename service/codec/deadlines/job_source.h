@@ -12,7 +12,7 @@ bool codec_job_source_decode(const struct codec_node *node,
                              const struct codec_run_limits *limits,
                              void (*check)(const struct codec_node *stage),
                              struct strview *application,
-                             int64_t *problem_size,
+                             double *problem_size,
                              struct run *run);
 
 #endif

@@ -29,7 +29,7 @@ struct codec_stage_plan {
     struct strview cluster;          /* at == NULL: none; else it gives the terms' executors and
                                         cores_per_executor where they are NAN */
     struct strview application;      /* at == NULL: the stages stand in the request itself */
-    int64_t problem_size;            /* RUN_UNKNOWN: that of the latest run */
+    double problem_size;             /* NAN: that of the latest run */
     struct stage_plan_stage *stages; /* ascending by id; NULL until the caller gives them */
     size_t n_stages;
     struct codec_stage_plan_pin *pins; /* in the order sent */

@@ -7,8 +7,8 @@
 enum { NULLABLE = CODEC_NULLABLE, NEEDED = CODEC_REQUIRED };
 
 static const struct shape_member create_members[] = {
-    {"problem_size", SHAPE_COUNT(R, problem_size), .flags = NEEDED, .least = 1,
-     .most = CODEC_PROBLEM_SIZE_MAX},
+    {"problem_size", SHAPE_NUMBER(R, problem_size), .flags = NEEDED, .low = CODEC_PROBLEM_SIZE_MIN,
+     .high = CODEC_PROBLEM_SIZE_MAX},
     {"executors", SHAPE_COUNT(R, executors), .flags = NEEDED, .least = 1, .most = CODEC_COUNT_MAX},
     {"cores_per_executor", SHAPE_COUNT(R, cores_per_executor), .flags = NEEDED, .least = 1,
      .most = CODEC_COUNT_MAX},

@@ -25,6 +25,7 @@
 #define CODEC_SEED_MAX INT64_C(9007199254740991) /* what every number of JSON holds exactly */
 #define CODEC_DAYS_MAX INT64_C(36500)
 #define CODEC_ID_MAX INT64_C(1000000000000) /* numbers of stages and attempts */
-#define CODEC_PROBLEM_SIZE_MAX INT64_C(1000000000000)
+#define CODEC_PROBLEM_SIZE_MIN 1e-9
+#define CODEC_PROBLEM_SIZE_MAX 1e12
 
 #endif

@@ -91,7 +91,7 @@ void codec_experiments_encode_items(struct writer *w, const struct codec_experim
     for (size_t i = 0; i < experiments->plan->n; i++) {
         const struct experiment *item = &experiments->plan->items[i];
         writer_begin_object(w);
-        writer_member_integer(w, "problem_size", (int64_t)item->at.problem_size);
+        writer_member_number(w, "problem_size", item->at.problem_size);
         writer_member_integer(w, "executors", (int64_t)item->at.executors);
         writer_member_integer(w, "existing_runs", (int64_t)item->there);
         writer_member_integer(w, "repeat", (int64_t)item->repeat);
@@ -115,7 +115,7 @@ static void write_asked(struct writer *w, const struct codec_experiments *experi
     const double unknown[2] = {(double)NAN, (double)NAN};
     bool one = region->n_asked == 1;
     writer_member_object(w, "asked");
-    writer_member_integer(w, "problem_size", (int64_t)region->problem_size);
+    writer_member_number(w, "problem_size", region->problem_size);
     writer_member_array(w, "executor_counts");
     for (size_t i = 0; i < region->n_asked; i++)
         writer_integer(w, (int64_t)region->asked[i].executors);
@@ -130,10 +130,7 @@ static void write_allowed(struct writer *w, const struct codec_experiments *expe
 {
     const struct experiment_region *region = experiments->region;
     writer_member_object(w, "allowed");
-    writer_member_array(w, "problem_sizes");
-    for (size_t i = 0; i < region->n_sizes; i++)
-        writer_integer(w, (int64_t)region->problem_sizes[i]);
-    writer_end_array(w);
+    writer_member_numbers(w, "problem_sizes", region->problem_sizes, region->n_sizes);
     writer_member_integer(w, "min_executors", region->min_executors);
     writer_member_integer(w, "max_executors", region->max_executors);
     writer_member_integer(w, "point_count", (int64_t)region->n_allowed);

@@ -34,8 +34,8 @@ static void check_form(const struct codec_node *row, bool speedups)
 
 #define O struct observation
 static const struct shape_member row_members[] = {
-    {"problem_size", SHAPE_NUMBER(O, problem_size), .flags = CODEC_REQUIRED, .low = 1,
-     .high = CODEC_PROBLEM_SIZE_MAX},
+    {"problem_size", SHAPE_NUMBER(O, problem_size), .flags = CODEC_REQUIRED,
+     .low = CODEC_PROBLEM_SIZE_MIN, .high = CODEC_PROBLEM_SIZE_MAX},
     {"executors", SHAPE_NUMBER(O, executors), .flags = CODEC_REQUIRED, .low = 1,
      .high = CODEC_COUNT_MAX},
     {"duration_s", SHAPE_NUMBER(O, duration_s), .flags = CODEC_NULLABLE, .low = CODEC_SECONDS_MIN,

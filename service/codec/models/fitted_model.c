@@ -102,7 +102,7 @@ static void encode_candidate(struct writer *w,
 
 static void encode_base(struct writer *w, const char *key, const struct surface_base *base)
 {
-    if (!writer_member_object_or_null(w, key, base->problem_size >= 1))
+    if (!writer_member_object_or_null(w, key, base->problem_size > 0))
         return;
     writer_member_number(w, "problem_size", base->problem_size);
     writer_member_number(w, "executors", base->executors);
@@ -216,14 +216,14 @@ void codec_model_selection_encode(struct writer *w, const struct model_selection
 
 /* --- one kind read back --- */
 
-static size_t
-decode_axis(const struct codec_node *node, const char *key, size_t most, double values[])
+static size_t decode_axis(
+    const struct codec_node *node, const char *key, double low, size_t most, double values[])
 {
     struct codec_node list = codec_array(node, key, CODEC_REQUIRED, 0, most);
     size_t n = list.json == NULL ? 0 : json_array_size(list.json);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
-        values[i] = codec_as_number(&item, CODEC_REQUIRED, 1, HUGE_VAL);
+        values[i] = codec_as_number(&item, CODEC_REQUIRED, low, HUGE_VAL);
     }
     return n;
 }
@@ -235,14 +235,15 @@ static void decode_observations(const struct codec_node *document,
     if (seen.json == NULL)
         return;
     struct history_axes *axes = &model->axes;
-    axes->n_sizes =
-        decode_axis(&seen, "problem_sizes", HISTORY_MODEL_SIZES_MAX, axes->problem_sizes);
+    axes->n_sizes = decode_axis(&seen, "problem_sizes", CODEC_PROBLEM_SIZE_MIN,
+                                HISTORY_MODEL_SIZES_MAX, axes->problem_sizes);
     axes->n_executors =
-        decode_axis(&seen, "executor_counts", HISTORY_MODEL_EXECUTORS_MAX, axes->executors);
+        decode_axis(&seen, "executor_counts", 1, HISTORY_MODEL_EXECUTORS_MAX, axes->executors);
     struct codec_node base = codec_object(&seen, "smallest", CODEC_NULLABLE);
     if (base.json == NULL)
         return;
-    model->smallest.problem_size = codec_number(&base, "problem_size", CODEC_REQUIRED, 1, HUGE_VAL);
+    model->smallest.problem_size =
+        codec_number(&base, "problem_size", CODEC_REQUIRED, CODEC_PROBLEM_SIZE_MIN, HUGE_VAL);
     model->smallest.executors = codec_number(&base, "executors", CODEC_REQUIRED, 1, HUGE_VAL);
 }
 

@@ -147,8 +147,8 @@ void codec_model_decode(const struct codec_node *node, struct model *model)
 
 #define Q struct bootstrap_point
 static const struct shape_member point_members[] = {
-    {"problem_size", SHAPE_NUMBER(Q, problem_size), .flags = CODEC_NULLABLE, .low = 1,
-     .high = CODEC_PROBLEM_SIZE_MAX},
+    {"problem_size", SHAPE_NUMBER(Q, problem_size), .flags = CODEC_NULLABLE,
+     .low = CODEC_PROBLEM_SIZE_MIN, .high = CODEC_PROBLEM_SIZE_MAX},
     {"executors", SHAPE_NUMBER(Q, executors), .flags = CODEC_REQUIRED, .low = 1,
      .high = CODEC_COUNT_MAX},
 };

@@ -116,7 +116,8 @@ static void decode_row(
     }
     for (size_t i = 0; i < 3; i++)
         at[i] = codec_item(item, i);
-    row->problem_size = codec_as_number(&at[0], CODEC_REQUIRED, 1, CODEC_PROBLEM_SIZE_MAX);
+    row->problem_size =
+        codec_as_number(&at[0], CODEC_REQUIRED, CODEC_PROBLEM_SIZE_MIN, CODEC_PROBLEM_SIZE_MAX);
     row->executors = codec_as_number(&at[1], CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
     row->number = codec_as_number(&at[2], CODEC_REQUIRED, low, high);
 }

@@ -172,8 +172,9 @@ static void decode_observed(const struct codec_node *node, const void *limits, v
     codec_refuse_unknown(&observed, known);
     u->seen_executors.n = decode_ascending(&observed, "executor_counts", GAP_VALUES_MAX, 1,
                                            CODEC_COUNT_MAX, u->seen_executors.values);
-    u->seen_sizes.n = decode_ascending(&observed, "problem_sizes", GAP_VALUES_MAX, 1,
-                                       CODEC_PROBLEM_SIZE_MAX, u->seen_sizes.values);
+    u->seen_sizes.n =
+        decode_ascending(&observed, "problem_sizes", GAP_VALUES_MAX, CODEC_PROBLEM_SIZE_MIN,
+                         CODEC_PROBLEM_SIZE_MAX, u->seen_sizes.values);
 }
 
 /* --- all --- */
@@ -194,7 +195,8 @@ static const struct shape_member members[] = {
     {"relative", SHAPE_BOOLEAN(T, uncertainty.relative)},
     /* Stage measures need not know what they were of. */
     {"problem_size_range", SHAPE_RANGE(T, uncertainty.problem_size),
-     .flags = REQUIRED | CODEC_NULLABLE, .low = 1, .high = CODEC_PROBLEM_SIZE_MAX},
+     .flags = REQUIRED | CODEC_NULLABLE, .low = CODEC_PROBLEM_SIZE_MIN,
+     .high = CODEC_PROBLEM_SIZE_MAX},
     {"executors_range", SHAPE_RANGE(T, uncertainty.executors), .flags = REQUIRED, .low = 1,
      .high = CODEC_COUNT_MAX},
     /* Of models that pool; earlier versions did not store it. */

@@ -60,8 +60,8 @@ static void encode_kind(struct writer *w, const void *object, const void *contex
 
 #define B struct bootstrap_point
 static const struct shape_member point_members[] = {
-    {"problem_size", SHAPE_NUMBER(B, problem_size), .flags = CODEC_REQUIRED, .low = 1,
-     .high = CODEC_PROBLEM_SIZE_MAX},
+    {"problem_size", SHAPE_NUMBER(B, problem_size), .flags = CODEC_REQUIRED,
+     .low = CODEC_PROBLEM_SIZE_MIN, .high = CODEC_PROBLEM_SIZE_MAX},
     {"executors", SHAPE_NUMBER(B, executors), .flags = CODEC_REQUIRED, .low = 1,
      .high = CODEC_COUNT_MAX},
 };

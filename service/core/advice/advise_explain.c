@@ -179,17 +179,17 @@ static void explain_objective(struct explanation *e)
 static void explain_fit(struct explanation *e)
 {
     const struct curve *curve = e->curve;
-    struct finding *note = finding_add(
-        &e->advice->reasons, "fitted_runs",
-        "The model %s was fitted to the durations of %zu run%s, of problem sizes %" PRId64
-        " to %" PRId64 " on %" PRId64 " to %" PRId64 " executors.",
-        curve->model_kind, curve->runs, PLURAL(curve->runs), curve->least_size, curve->most_size,
-        curve->least_cores / curve->cores_per_executor,
-        curve->most_cores / curve->cores_per_executor);
+    struct finding *note =
+        finding_add(&e->advice->reasons, "fitted_runs",
+                    "The model %s was fitted to the durations of %zu run%s, of problem sizes %.7g"
+                    " to %.7g on %" PRId64 " to %" PRId64 " executors.",
+                    curve->model_kind, curve->runs, PLURAL(curve->runs), curve->least_size,
+                    curve->most_size, curve->least_cores / curve->cores_per_executor,
+                    curve->most_cores / curve->cores_per_executor);
     finding_text(note, "model", curve->model_kind);
     finding_number(note, "runs", (double)curve->runs);
-    finding_number(note, "least_problem_size", (double)curve->least_size);
-    finding_number(note, "most_problem_size", (double)curve->most_size);
+    finding_number(note, "least_problem_size", curve->least_size);
+    finding_number(note, "most_problem_size", curve->most_size);
     finding_number(note, "least_cores", (double)curve->least_cores);
     finding_number(note, "most_cores", (double)curve->most_cores);
     finding_number(note, "loo_mape_percent", curve->loo_mape_percent);
@@ -201,13 +201,13 @@ static void explain_runs(struct explanation *e)
     struct finding *note = finding_add(
         &e->advice->reasons, "replayed_runs",
         "The recorded tasks of %zu run%s were replayed on %" PRId64
-        " cores; the nearest had problem size %" PRId64 " and %" PRId64 " executor%s.",
+        " cores; the nearest had problem size %.7g and %" PRId64 " executor%s.",
         curve->runs, PLURAL(curve->runs), e->point->executors * curve->cores_per_executor,
         curve->nearest_size, curve->nearest_executors, PLURAL(curve->nearest_executors));
     finding_number(note, "runs", (double)curve->runs);
     finding_text(note, "nearest_run", curve->nearest_run_id);
-    finding_number(note, "least_problem_size", (double)curve->least_size);
-    finding_number(note, "most_problem_size", (double)curve->most_size);
+    finding_number(note, "least_problem_size", curve->least_size);
+    finding_number(note, "most_problem_size", curve->most_size);
     finding_number(note, "least_cores", (double)curve->least_cores);
     finding_number(note, "most_cores", (double)curve->most_cores);
     finding_number(note, "loo_mape_percent", curve->loo_mape_percent);
@@ -281,12 +281,12 @@ static void warn_extrapolation(struct explanation *e)
     if (curve->size_extrapolated) {
         struct finding *note =
             finding_add(&e->advice->warnings, "extrapolation",
-                        "Problem size %" PRId64 " lies outside the recorded sizes (%" PRId64
-                        " to %" PRId64 "): the interval is widened.",
+                        "Problem size %.7g lies outside the recorded sizes (%.7g"
+                        " to %.7g): the interval is widened.",
                         curve->problem_size, curve->least_size, curve->most_size);
-        finding_number(note, "problem_size", (double)curve->problem_size);
-        finding_number(note, "least_problem_size", (double)curve->least_size);
-        finding_number(note, "most_problem_size", (double)curve->most_size);
+        finding_number(note, "problem_size", curve->problem_size);
+        finding_number(note, "least_problem_size", curve->least_size);
+        finding_number(note, "most_problem_size", curve->most_size);
     }
     if (e->point->extrapolated) {
         int64_t cores = e->point->executors * curve->cores_per_executor;

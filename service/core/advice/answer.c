@@ -78,13 +78,13 @@ static void warn_of_bound(const struct advice_known *known,
 static void warn_of_assumed_size(const struct advice_known *known, struct advice_answer *answer)
 {
     const struct advice_question *asked = known->question;
-    if (asked->application.at == NULL || asked->problem_size != RUN_UNKNOWN)
+    if (asked->application.at == NULL || !isnan(asked->problem_size))
         return;
     struct finding *note = finding_add(
         &answer->advice.warnings, "problem_size_of_latest_run",
-        "The request names no problem size: it is taken to be that of the latest run, %" PRId64 ".",
+        "The request names no problem size: it is taken to be that of the latest run, %.7g.",
         answer->curve.problem_size);
-    finding_number(note, "problem_size", (double)answer->curve.problem_size);
+    finding_number(note, "problem_size", answer->curve.problem_size);
 }
 
 /* "7.5 percent more"; a twentieth of a percent is none. */

@@ -53,7 +53,7 @@ static double target_cores(const struct replay_target *target)
 static double curve_distance(const struct run *run, const struct replay_target *target)
 {
     struct replay_target own = target_of(run);
-    return fabs(log((double)target->problem_size / (double)run->problem_size)) +
+    return fabs(log(target->problem_size / run->problem_size)) +
            0.5 * fabs(log(target_cores(target) / target_cores(&own)));
 }
 
@@ -182,10 +182,9 @@ static int ranked_compare(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static double size_distance(const struct run *run, int64_t problem_size)
+static double size_distance(const struct run *run, double problem_size)
 {
-    return run->problem_size < 1 ? (double)INFINITY
-                                 : fabs(log((double)problem_size / (double)run->problem_size));
+    return run->problem_size > 0 ? fabs(log(problem_size / run->problem_size)) : (double)INFINITY;
 }
 
 /* Tasks simulated when a run is added to `before` others: the whole curve, and leaving one out. */
@@ -251,12 +250,24 @@ static enum pv_code choose_replays(const struct run runs[],
     return *chosen > 0 && *chosen >= least ? PV_OK : too_many_tasks(question, err);
 }
 
+static bool is_same_size(double a, double b)
+{
+    return fabs(a - b) <= CURVE_SAME_SIZE * fmax(a, b);
+}
+
+bool curve_beyond_sizes(double size, double least, double most)
+{
+    return (size < least && !is_same_size(size, least)) ||
+           (size > most && !is_same_size(size, most));
+}
+
 static bool seen_before(const struct replay replays[], size_t i, bool by_size)
 {
     for (size_t j = 0; j < i; j++) {
         struct replay_target a = target_of(replays[i].run);
         struct replay_target b = target_of(replays[j].run);
-        if (by_size ? a.problem_size == b.problem_size : target_cores(&a) == target_cores(&b))
+        if (by_size ? is_same_size(a.problem_size, b.problem_size)
+                    : target_cores(&a) == target_cores(&b))
             return true;
     }
     return false;
@@ -290,7 +301,7 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
     curve->nearest_size = nearest->problem_size;
     curve->nearest_executors = nearest->executors;
     curve->size_extrapolated =
-        curve->problem_size < curve->least_size || curve->problem_size > curve->most_size;
+        curve_beyond_sizes(curve->problem_size, curve->least_size, curve->most_size);
 }
 
 /* --- the curve --- */
@@ -444,7 +455,7 @@ enum pv_code curve_predicted_times(const struct curve *curve,
                                    struct predicted_times *times,
                                    struct pv_error *err)
 {
-    struct predicted_times made = {.problem_size = (double)curve->problem_size};
+    struct predicted_times made = {.problem_size = curve->problem_size};
     double *executors = arena_array(arena, curve->n_points, sizeof *executors);
     double *duration_s = arena_array(arena, curve->n_points, sizeof *duration_s);
     double(*intervals_s)[2] = arena_array(arena, curve->n_points, sizeof *intervals_s);

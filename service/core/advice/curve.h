@@ -26,7 +26,7 @@
  * gives the prior alone.
  */
 struct curve_question {
-    int64_t problem_size;
+    double problem_size;
     int64_t cores_per_executor;
     const int64_t *executors; /* the counts to predict, ascending, >= 1 */
     size_t n_executors;
@@ -37,6 +37,11 @@ struct curve_question {
 /* The prior of the spread: as if three runs had shown residuals of 10 percent. */
 #define CURVE_PRIOR_FREEDOM 3.0
 #define CURVE_PRIOR_SPREAD 0.10
+
+/* Problem sizes that differ by a smaller share count as one: those measured from bytes differ a
+ * little from day to day. */
+#define CURVE_SAME_SIZE 0.01
+bool curve_beyond_sizes(double size, double least, double most);
 
 struct curve_point {
     int64_t executors;
@@ -61,7 +66,7 @@ struct curve {
     const char *model_kind;     /* NULL: replayed; else the model it is from (model_curve.h) */
     struct curve_point *points; /* one a count asked, same order */
     size_t n_points;
-    int64_t problem_size;
+    double problem_size;
     int64_t cores_per_executor;
     double single_s;         /* predicted with one executor */
     double freedom;          /* degrees of freedom of the spread */
@@ -70,14 +75,14 @@ struct curve {
     size_t runs_unusable;    /* something a replay needs is unknown */
     double loo_mape_percent; /* NAN with fewer than two runs, or none that the budget let judge */
     double residual_spread;  /* scale before distance */
-    bool size_extrapolated;  /* N outside the runs' sizes */
+    bool size_extrapolated;  /* N outside the runs' sizes by more than CURVE_SAME_SIZE */
     bool executor_cores_extrapolated; /* no run had as many cores per executor */
     size_t stages_assumed; /* of one run: follow the cores, as far as one number of cores shows */
     bool graph_changed;    /* the runs do not all have the same stages */
-    int64_t least_size, most_size;
+    double least_size, most_size;
     int64_t least_cores, most_cores;
     char nearest_run_id[37];
-    int64_t nearest_size;
+    double nearest_size;
     int64_t nearest_executors;
     size_t distinct_sizes;
     size_t distinct_cores;

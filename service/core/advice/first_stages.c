@@ -19,7 +19,7 @@ static enum pv_code take_graphs(const struct run runs[],
             return i == 0 ? code : pv_fail(err, code, "%s", why.detail);
         made->graph = made->job.stages;
         bool sized =
-            runs[i].problem_size >= 1 && runs[i].executors >= 1 && runs[i].cores_per_executor >= 1;
+            runs[i].problem_size > 0 && runs[i].executors >= 1 && runs[i].cores_per_executor >= 1;
         if (i == 0 && !sized)
             return pv_fail(err, PV_E_TOO_FEW, "the size of the run is unknown");
         if (code == PV_OK && sized && (i == 0 || replay_same_graph(&alike[0], made)))
@@ -76,7 +76,7 @@ static enum pv_code find_stages(const struct replay alike[],
                                 struct pv_error *err)
 {
     const struct run *run = alike[0].run;
-    double growth = (double)target->problem_size / (double)run->problem_size;
+    double growth = target->problem_size / run->problem_size;
     struct stage_sighting *seen = arena_array(scratch, n, sizeof *seen);
     if (seen == NULL)
         return pv_no_memory(err);

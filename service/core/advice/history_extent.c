@@ -35,8 +35,8 @@ struct history_extent history_extent_of_run(const struct run *run)
 {
     struct history_extent extent = history_extent_unknown;
     see_cores(&extent, (double)run->executors, run->cores_per_executor);
-    see_last(&extent, run->id, (double)run->problem_size, (double)run->executors,
-             run->cores_per_executor, run->duration_s);
+    see_last(&extent, run->id, run->problem_size, (double)run->executors, run->cores_per_executor,
+             run->duration_s);
     return extent;
 }
 

@@ -7,13 +7,13 @@ enum history_lack history_limits_find(const struct history_prediction *predictio
                                       const struct advice_limits *limits)
 {
     const struct curve *curve = &prediction->curve;
-    double size = (double)curve->problem_size;
+    double size = curve->problem_size;
     if (prediction->unrelated.found)
         return HISTORY_UNRELATED;
     if (curve->loo_mape_percent > limits->error_percent)
         return HISTORY_ERRS;
     if (curve->model_kind == NULL && curve->runs == 1 &&
-        fabs(log(size / (double)curve->nearest_size)) > log(limits->extrapolation) + 1e-9)
+        fabs(log(size / curve->nearest_size)) > log(limits->extrapolation) + 1e-9)
         return HISTORY_SINGLE_FAR;
     return HISTORY_SUFFICES;
 }
@@ -24,7 +24,7 @@ static void need_runs(const struct curve *curve, int64_t runs, struct advice *ad
     int64_t cores = curve->cores_per_executor;
     int64_t fewest = curve->least_cores / cores, most = curve->most_cores / cores;
     advice->data_needed_runs = runs;
-    advice->data_needed_problem_size = (double)curve->problem_size;
+    advice->data_needed_problem_size = curve->problem_size;
     advice->data_needed_executors[0] = fewest < 1 ? 1 : fewest;
     advice->n_data_needed = 1;
     if (most > fewest && runs > 1)
@@ -62,12 +62,12 @@ static void describe_lack(const struct history_prediction *prediction,
         break;
     case HISTORY_SINGLE_FAR:
         note = finding_add(&advice->reasons, "history_insufficient",
-                           "There is a single run to predict from, and its problem size %" PRId64
-                           " is more than %.3g times away from %" PRId64
+                           "There is a single run to predict from, and its problem size %.7g"
+                           " is more than %.3g times away from %.7g"
                            ". No executor count is advised.",
                            curve->nearest_size, limits->extrapolation, curve->problem_size);
-        finding_number(note, "problem_size", (double)curve->problem_size);
-        finding_number(note, "nearest_problem_size", (double)curve->nearest_size);
+        finding_number(note, "problem_size", curve->problem_size);
+        finding_number(note, "nearest_problem_size", curve->nearest_size);
         finding_number(note, "extrapolation_max", limits->extrapolation);
         need_runs(curve, 1, advice);
         advice->data_needed_why =

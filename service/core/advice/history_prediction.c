@@ -21,18 +21,18 @@ struct frame {
 
 /* Where the question leaves size or cores open, a run fills in. */
 static enum pv_code set_question(const struct frame *f,
-                                 int64_t problem_size,
+                                 double problem_size,
                                  int64_t cores_per_executor,
                                  struct curve_question *question,
                                  struct pv_error *err)
 {
     const struct advice_question *asked = f->question;
     *question = (struct curve_question){
-        .problem_size = asked->problem_size == RUN_UNKNOWN ? problem_size : asked->problem_size,
+        .problem_size = isnan(asked->problem_size) ? problem_size : asked->problem_size,
         .cores_per_executor = asked->cores_per_executor == RUN_UNKNOWN ? cores_per_executor
                                                                        : asked->cores_per_executor,
         .task_budget = f->limits->task_budget};
-    return question->problem_size < 1 || question->cores_per_executor < 1
+    return !(question->problem_size > 0) || question->cores_per_executor < 1
                ? pv_fail(err, PV_E_TOO_FEW,
                          "the problem size or the cores per executor of the nearest run are "
                          "unknown")
@@ -67,13 +67,12 @@ static void set_special_counts(const struct frame *f,
 /* --- the replay's --- */
 
 /* Tasks of all runs on the asked size: what one point of the curve costs. */
-static double tasks_a_point(const struct run runs[], size_t n, int64_t problem_size)
+static double tasks_a_point(const struct run runs[], size_t n, double problem_size)
 {
     double tasks = 1.0;
     for (size_t i = 0; i < n; i++) {
-        double grown = runs[i].problem_size < 1
-                           ? 1.0
-                           : fmax(1.0, (double)problem_size / (double)runs[i].problem_size);
+        double grown =
+            !(runs[i].problem_size > 0) ? 1.0 : fmax(1.0, problem_size / runs[i].problem_size);
         for (size_t s = 0; s < runs[i].n_stages; s++)
             if (runs[i].stages[s].n_tasks > 0)
                 tasks += (double)runs[i].stages[s].n_tasks * grown;
@@ -83,7 +82,7 @@ static double tasks_a_point(const struct run runs[], size_t n, int64_t problem_s
 
 /* A fifth of the budget is the leaving out's; the rest says how many points there can be. */
 static size_t
-affordable_points(uint64_t task_budget, const struct run runs[], size_t n, int64_t size)
+affordable_points(uint64_t task_budget, const struct run runs[], size_t n, double size)
 {
     double points = 0.8 * (double)task_budget / tasks_a_point(runs, n, size);
     return points > CURVE_POINTS_MAX ? CURVE_POINTS_MAX : points < 24.0 ? 24 : (size_t)points;
@@ -156,13 +155,14 @@ static enum pv_code choose_predictor(const struct frame *f,
     struct curve_question question;
     int64_t grid[CURVE_POINTS_MAX], special[SPECIAL_COUNTS];
     const struct advise_goal *goal = &f->question->goal;
-    int64_t size = RUN_UNKNOWN, cores = RUN_UNKNOWN;
+    double size = (double)NAN;
+    int64_t cores = RUN_UNKNOWN;
     size_t latest = find_latest(seen);
     if (has_replay) {
         size = made->curve.problem_size;
         cores = made->curve.cores_per_executor;
     } else if (latest < seen->n) {
-        size = (int64_t)seen->rows[latest].problem_size;
+        size = seen->rows[latest].problem_size;
         cores = seen->evidence[latest].cores_per_executor;
     }
     PV_TRY(set_question(f, size, cores, &question, err));
@@ -317,7 +317,7 @@ enum pv_code history_predict(const struct advice_question *question,
     PV_TRY(spark_history_take(history->latest, history->n_latest,
                               has_own ? history->own : history->nearest,
                               has_own ? history->n_own : history->n_nearest, &extent,
-                              (double)made->curve.problem_size, arena, &made->spark, err));
+                              made->curve.problem_size, arena, &made->spark, err));
     made->predictor.drift = found.drift;
     made->predictor.runs_watched = history->seen.n;
     made->predictor.runs_light = found.down_weighted_in_all;
@@ -370,6 +370,6 @@ enum pv_code profile_predict(const struct advice_question *question,
     if (code != PV_OK)
         return pv_fail(err, code, "%s", why.detail);
     PV_TRY(spark_history_take(&question->profile, 1, &question->profile, 1, &extent,
-                              (double)made->curve.problem_size, arena, &made->spark, err));
+                              made->curve.problem_size, arena, &made->spark, err));
     return quotas_take_run(&question->profile, arena, &made->stages, err);
 }

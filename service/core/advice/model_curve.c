@@ -90,15 +90,15 @@ static size_t count_distinct(const struct model_fit *fit, bool by_size)
 static void describe_fit(const struct model_fit *fit, struct curve *curve)
 {
     const struct model_uncertainty *u = &fit->model.uncertainty;
-    double size = (double)curve->problem_size;
+    double size = curve->problem_size;
     curve->model_kind = fit->model.kind->name;
     curve->runs = fit->n;
     curve->loo_mape_percent = fit->loo_mape_percent;
-    curve->least_size = (int64_t)u->problem_size[0];
-    curve->most_size = (int64_t)u->problem_size[1];
+    curve->least_size = u->problem_size[0];
+    curve->most_size = u->problem_size[1];
     curve->least_cores = (int64_t)u->executors[0] * curve->cores_per_executor;
     curve->most_cores = (int64_t)u->executors[1] * curve->cores_per_executor;
-    curve->size_extrapolated = size < u->problem_size[0] || size > u->problem_size[1];
+    curve->size_extrapolated = curve_beyond_sizes(size, u->problem_size[0], u->problem_size[1]);
     curve->distinct_sizes = count_distinct(fit, true);
     curve->distinct_cores = count_distinct(fit, false);
 }
@@ -121,9 +121,8 @@ enum pv_code model_curve_make(const struct model_fit *fit,
     *model = fit->model;
     made.freedom = u->freedom;
     made.residual_spread = u->seen.n > 0 ? u->seen.spread : CURVE_PRIOR_SPREAD;
-    struct maker maker = {.model = model,
-                          .problem_size = (double)question->problem_size,
-                          .distributions = distributions};
+    struct maker maker = {
+        .model = model, .problem_size = question->problem_size, .distributions = distributions};
     maker.edge_s = model_curve_predict(&maker, u->executors[1]).duration_s;
     double single_s = model_curve_predict(&maker, 1.0).duration_s;
     made.single_s = single_s > 0 ? single_s : (double)NAN;

@@ -24,7 +24,7 @@ enum advice_include {
 /* A job that already runs on the cluster. */
 struct advice_running {
     struct strview application; /* NUL-terminated */
-    int64_t problem_size;       /* RUN_UNKNOWN: that of the latest run */
+    double problem_size;        /* NAN: that of the latest run */
     double release_s;
     double deadline_s;
     double progress; /* NAN: unknown */
@@ -36,7 +36,7 @@ struct advice_question {
     struct run profile;
     struct run_label *labels; /* of the runs it is about, sorted by key */
     size_t n_labels;
-    int64_t problem_size;       /* RUN_UNKNOWN: that of the profile or the latest run */
+    double problem_size;        /* NAN: that of the profile or the latest run */
     int64_t cores_per_executor; /* RUN_UNKNOWN: that of the nearest run */
     struct strview cluster;     /* registered; at == NULL: none */
     bool has_max_executors;     /* one was sent */
@@ -69,7 +69,7 @@ struct advice_limits {
 /* One that leaves everything open: whoever asks fills in what it is about. */
 static inline struct advice_question advice_question_open(int64_t max_executors)
 {
-    return (struct advice_question){.problem_size = RUN_UNKNOWN,
+    return (struct advice_question){.problem_size = (double)NAN,
                                     .cores_per_executor = RUN_UNKNOWN,
                                     .cluster_cores = RUN_UNKNOWN,
                                     .market = PRICING_ON_DEMAND,

@@ -46,14 +46,14 @@ static void explain_plan(const struct quota_source *source,
         &advice->reasons, "stage_quotas",
         "The stages' quotas (cores for each) share %.3g percent of the deadline among the %zu "
         "stage%s of a run of problem "
-        "size %" PRId64 ", one after another; %s.",
+        "size %.7g, one after another; %s.",
         100.0 * terms->alpha, plan->n_steps, PLURAL(plan->n_steps), source->problem_size,
         n_short == 0 ? "none asks for more cores than are recommended"
                      : "some ask for more cores than are recommended");
     finding_number(note, "deadline_s", terms->deadline_s);
     finding_number(note, "stages", (double)plan->n_steps);
     finding_number(note, "stages_short_of_cores", (double)n_short);
-    finding_number(note, "problem_size", (double)source->problem_size);
+    finding_number(note, "problem_size", source->problem_size);
     if (source->run_id[0] != '\0')
         finding_text(note, "run", source->run_id);
 }

@@ -15,7 +15,7 @@ struct quota_source {
     size_t n_stages;     /* 0: there are none to plan */
     const char *missing; /* why, where there are none: a clause without a full stop */
     char run_id[37];     /* "" for a run that is not stored */
-    int64_t problem_size;
+    double problem_size;
 };
 
 /* Those of `run`; what is pointed at lives in `arena`. A run that cannot be planned is an answer

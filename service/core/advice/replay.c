@@ -20,7 +20,7 @@ static enum pv_code check_known(const struct run *run, struct pv_error *err)
         missing = "executors";
     else if (run->cores_per_executor < 1)
         missing = "cores_per_executor";
-    else if (run->problem_size < 1)
+    else if (!(run->problem_size > 0))
         missing = "problem_size";
     else if (!(run->duration_s > 0.0) || !isfinite(run->duration_s))
         missing = "duration_s";
@@ -283,7 +283,7 @@ enum pv_code replay_learn(struct replay replays[],
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
         if (i != skip && replay_same_graph(mine, &replays[i])) {
-            sizes[count] = (double)replays[i].run->problem_size;
+            sizes[count] = replays[i].run->problem_size;
             fixed[count] = replays[i].fixed_s;
             peers[count++] = &replays[i];
         }
@@ -391,9 +391,9 @@ enum pv_code replay_job(const struct replay *replay,
     return PV_OK;
 }
 
-double replay_fixed_s(const struct replay *replay, int64_t problem_size)
+double replay_fixed_s(const struct replay *replay, double problem_size)
 {
-    double ratio = (double)problem_size / (double)replay->run->problem_size;
+    double ratio = problem_size / replay->run->problem_size;
     return replay->fixed_s * pow(ratio, replay->fixed_exponent);
 }
 

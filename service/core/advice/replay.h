@@ -42,7 +42,7 @@ struct replay {
 
 /* A configuration to replay on. All are >= 1. */
 struct replay_target {
-    int64_t problem_size;
+    double problem_size;
     int64_t executors;
     int64_t cores_per_executor;
 };
@@ -104,7 +104,7 @@ enum pv_code replay_job(const struct replay *replay,
                         struct pv_error *err) PV_MUSTCHECK;
 
 /* fixed_s as it would be at another problem size. */
-double replay_fixed_s(const struct replay *replay, int64_t problem_size);
+double replay_fixed_s(const struct replay *replay, double problem_size);
 
 /* Replay on the target. scratch is back at its mark. PV_E_MEMORY. */
 enum pv_code replay_predict(const struct replay *replay,

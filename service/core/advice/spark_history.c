@@ -21,9 +21,9 @@ static double largest_shuffle(const struct run runs[], size_t n, double problem_
         if (read != RUN_UNKNOWN)
             bytes = fmax(isnan(bytes) ? 0.0 : bytes, (double)read);
     }
-    if (runs[0].problem_size < 1)
+    if (!(runs[0].problem_size > 0))
         return bytes;
-    return bytes * fmax(1.0, problem_size / (double)runs[0].problem_size);
+    return bytes * fmax(1.0, problem_size / runs[0].problem_size);
 }
 
 static enum pv_code

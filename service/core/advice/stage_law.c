@@ -11,13 +11,13 @@ static bool is_near(double a, double b)
 }
 
 static double sighting_x(enum law_follows follows,
-                         int64_t problem_size,
+                         double problem_size,
                          int64_t executors,
                          int64_t cores_per_executor)
 {
     switch (follows) {
     case LAW_SIZE:
-        return (double)problem_size;
+        return problem_size;
     case LAW_CORES:
         return (double)executors * (double)cores_per_executor;
     case LAW_EXECUTORS:
@@ -120,7 +120,7 @@ static double slope_of_tasks(const struct stage_sighting seen[], size_t n)
     double x[SIGHTINGS_MAX], y[SIGHTINGS_MAX];
     n = n < SIGHTINGS_MAX ? n : SIGHTINGS_MAX;
     for (size_t i = 0; i < n; i++) {
-        x[i] = (double)seen[i].problem_size;
+        x[i] = seen[i].problem_size;
         y[i] = (double)seen[i].tasks;
     }
     return stage_law_slope(x, y, n, 0.0, 2.0, 0.0);
@@ -141,7 +141,7 @@ measure_moments(enum law_follows follows, const struct stage_sighting seen[], si
         for (size_t i = 0; i < n; i++) {
             if (!(seen[i].work_s > 0.0))
                 continue;
-            double size = log((double)seen[i].problem_size);
+            double size = log(seen[i].problem_size);
             double x = log(x_of(follows, &seen[i]));
             double work = log(seen[i].work_s);
             used += 1.0;
@@ -231,7 +231,7 @@ bool stage_law_cuts_tasks(const struct stage_law *law)
 
 double stage_law_tasks(const struct stage_law *law,
                        const struct stage_sighting *seen,
-                       int64_t problem_size,
+                       double problem_size,
                        int64_t executors,
                        int64_t cores_per_executor)
 {
@@ -245,7 +245,7 @@ double stage_law_tasks(const struct stage_law *law,
 
 double stage_law_work(const struct stage_law *law,
                       const struct stage_sighting *seen,
-                      int64_t problem_size,
+                      double problem_size,
                       int64_t executors,
                       int64_t cores_per_executor,
                       double tasks)
@@ -254,7 +254,7 @@ double stage_law_work(const struct stage_law *law,
         return 0.0;
     if (law->follows == LAW_SIZE)
         return seen->work_s * tasks / (double)seen->tasks;
-    double size_ratio = (double)problem_size / (double)seen->problem_size;
+    double size_ratio = problem_size / seen->problem_size;
     double x_ratio = sighting_x(law->follows, problem_size, executors, cores_per_executor) /
                      x_of(law->follows, seen);
     return seen->work_s * pow(size_ratio, law->work_exponent) * pow(x_ratio, law->machine_exponent);

@@ -34,9 +34,9 @@ struct stage_law {
     bool assumed;
 };
 
-/* One run's view of one stage. problem_size, executors, cores >= 1; tasks >= 0; work_s >= 0. */
+/* One run's view of one stage. problem_size > 0; executors, cores >= 1; tasks >= 0; work_s >= 0. */
 struct stage_sighting {
-    int64_t problem_size;
+    double problem_size;
     int64_t executors;
     int64_t cores_per_executor;
     size_t tasks;
@@ -59,14 +59,14 @@ bool stage_law_cuts_tasks(const struct stage_law *law);
 /* Number of tasks under the law in another configuration; at least 1 where `seen` has any. */
 double stage_law_tasks(const struct stage_law *law,
                        const struct stage_sighting *seen,
-                       int64_t problem_size,
+                       double problem_size,
                        int64_t executors,
                        int64_t cores_per_executor);
 
 /* Summed task time under the law in another configuration, whose number of tasks is `tasks`. */
 double stage_law_work(const struct stage_law *law,
                       const struct stage_sighting *seen,
-                      int64_t problem_size,
+                      double problem_size,
                       int64_t executors,
                       int64_t cores_per_executor,
                       double tasks);

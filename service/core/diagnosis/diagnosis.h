@@ -14,7 +14,7 @@
 
 /* A run that succeeded. Unknown is NAN. */
 struct diagnosis_run {
-    double problem_size; /* N >= 1 */
+    double problem_size; /* N > 0 */
     double executors;    /* m >= 1 */
     double cores_per_executor;
     double duration_s; /* > 0 */

@@ -126,9 +126,9 @@ struct run_stage {
 };
 
 struct run {
-    char id[37];        /* UUIDv7 text, "" before it is stored */
-    char advice_id[37]; /* the advice it followed, "" for none */
-    int64_t problem_size;
+    char id[37];         /* UUIDv7 text, "" before it is stored */
+    char advice_id[37];  /* the advice it followed, "" for none */
+    double problem_size; /* > 0 */
     int64_t executors;
     int64_t cores_per_executor;
     double duration_s;

@@ -15,11 +15,11 @@ struct accuracy_row {
     char advice_id[37];
     int64_t instant_us; /* of the run: the sort key */
     bool succeeded;
-    int64_t problem_size; /* of the run */
+    double problem_size; /* of the run */
     int64_t executors;
     int64_t cores_per_executor;
     double duration_s;
-    int64_t advised_problem_size;
+    double advised_problem_size;
     int64_t advised_executors;
     int64_t advised_cores_per_executor;
     double predicted_duration_s;

@@ -1,5 +1,6 @@
 #include "store/advice/advice.h"
 
+#include "store/history/run.h"
 #include "store/outbox/outbox.h"
 #include "store/sql/columns.h"
 #include "store/usage/usage.h"
@@ -25,7 +26,7 @@ static const struct columns headline = {"headline", COLUMNS_OF(of_headline, A)};
 
 static const struct column of_details[] = {
     {"request", COLUMN_JSON(A, request)},
-    {"problem_size", COLUMN_COUNT(A, problem_size)},
+    {"exact_problem_size", COLUMN_NUMBER(A, problem_size), .read = RUN_PROBLEM_SIZE("")},
     {"cores_per_executor", COLUMN_COUNT(A, cores_per_executor)},
     {"lower_s", COLUMN_NUMBER(A, lower_s)},
     {"upper_s", COLUMN_NUMBER(A, upper_s)},
@@ -44,15 +45,16 @@ static enum pv_code
 advice_insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *err)
 {
     static struct columns_statement statement = {
-        "INSERT INTO provisor.advice (team_id, created_at, bytes, {headline:written},"
-        " {details:written})"
-        " VALUES ($1, coalesce($2, now()), $3, {headline:values}, {details:values})",
+        "INSERT INTO provisor.advice (team_id, created_at, bytes, problem_size,"
+        " {headline:written}, {details:written})"
+        " VALUES ($1, coalesce($2, now()), $3, $4, {headline:values}, {details:values})",
         .of = {&headline, &details}};
     struct sql sql;
     tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_instant(&sql, advice->created_us > 0 ? advice->created_us : RUN_NO_INSTANT);
     sql_int(&sql, bytes_of(advice));
+    sql_count(&sql, run_whole_problem_size(advice->problem_size));
     columns_bind(&sql, &headline, advice);
     columns_bind(&sql, &details, advice);
     return tx_defer(tx, &sql, err);

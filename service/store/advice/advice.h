@@ -15,7 +15,7 @@ struct advice_row {
     struct strview objective;
     struct strview verdict; /* at == NULL: stored before there were verdicts */
     bool feasible;          /* the verdict is met */
-    int64_t problem_size;
+    double problem_size;
     int64_t executors; /* RUN_UNKNOWN, as what follows, where the verdict is unknown */
     int64_t cores_per_executor;
     double predicted_duration_s; /* NAN: unknown */

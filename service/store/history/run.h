@@ -98,17 +98,24 @@ enum pv_code store_run_of_ids(struct store_tx *tx,
 
 /*
  * The succeeded runs nearest in problem size (ties: latest first), at most limit, with stages and
- * tasks: what replay and jobs from history need. problem_size RUN_UNKNOWN: the latest. Runs whose
+ * tasks: what replay and jobs from history need. problem_size NAN: the latest. Runs whose
  * executors, cores or stages are unknown are left out when `replayable`.
  */
 enum pv_code store_run_nearest(struct store_tx *tx,
                                struct arena *arena,
                                const struct application *application,
-                               int64_t problem_size,
+                               double problem_size,
                                bool replayable,
                                size_t limit,
                                struct run_list *list,
                                struct pv_error *err) PV_MUSTCHECK;
+
+/* Of table r, "" or "x.": the problem size of a run or an advice, also of one that a program of
+ * before migration 0026 wrote. Indexes are on this expression. */
+#define RUN_PROBLEM_SIZE(r) "coalesce(" r "exact_problem_size, " r "problem_size::float8)"
+
+/* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */
+int64_t run_whole_problem_size(double problem_size);
 
 /* Of the latest runs, at most RUN_MISSING_LOOKED_AT. */
 enum { RUN_MISSING_LOOKED_AT = 1000 };

@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "store/history/run_internal.h"
 
 /* A run's list of members is in core/history/run.h; a column of it comes with a migration. */
@@ -41,7 +43,7 @@ static const struct column of_run[] = {
     {"id", COLUMN_ID(RUN, id)},
     {"recorded_at", COLUMN_INSTANT(RUN, recorded_us)},
     {"advice_id", COLUMN_ID(RUN, advice_id)},
-    {"problem_size", COLUMN_COUNT(RUN, problem_size)},
+    {"exact_problem_size", COLUMN_NUMBER(RUN, problem_size), .read = RUN_PROBLEM_SIZE("")},
     {"executors", COLUMN_COUNT(RUN, executors)},
     {"cores_per_executor", COLUMN_COUNT(RUN, cores_per_executor)},
     {"duration_s", COLUMN_NUMBER(RUN, duration_s)},
@@ -91,3 +93,8 @@ static const struct column of_stage[] = {
     RUN_METRICS(STAGE_METRIC_COUNT, STAGE_METRIC_SECONDS) /* one column each */
 };
 const struct columns run_stage_columns = {"stage", COLUMNS_OF(of_stage, STAGE)};
+
+int64_t run_whole_problem_size(double problem_size)
+{
+    return isnan(problem_size) ? RUN_UNKNOWN : (int64_t)fmax(1, round(problem_size));
+}

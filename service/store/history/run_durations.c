@@ -1,5 +1,6 @@
 #include "store/history/run_durations.h"
 
+#include "store/history/run.h"
 #include "store/history/run_evidence_internal.h"
 #include "store/models/application_model.h"
 #include "store/store_internal.h"
@@ -18,12 +19,11 @@ static enum pv_code read_list(const PGresult *result,
     for (size_t i = 0; i < all.n; i++) {
         struct row row = row_at(result, (int)i, arena);
         all.labels[i].labels = row_pairs(&row, &all.labels[i].n);
-        int64_t problem_size = row_int(&row);
+        double problem_size = row_double(&row);
         int64_t executors = row_int(&row);
         double duration_s = row_double(&row);
         double initialization_s = row_double(&row);
-        all.rows[i] =
-            model_seen((double)problem_size, (double)executors, duration_s, initialization_s);
+        all.rows[i] = model_seen(problem_size, (double)executors, duration_s, initialization_s);
         all.evidence[i] = run_evidence_read(&row, executors, duration_s);
         /* Stages and cores are known from an event log, in which executors have been counted. */
         all.rows[i].executors_counted = all.evidence[i].replayable;
@@ -42,11 +42,13 @@ enum pv_code store_run_durations(struct store_tx *tx,
 {
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT label_keys, label_values, problem_size, executors,"
-           " duration_s, initialization_s, " RUN_EVIDENCE_COLUMNS(
-               "") " FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND succeeded"
-                   " AND problem_size >= 1 AND executors >= 1 AND duration_s > 0"
-                   " ORDER BY instant DESC, id DESC LIMIT $3");
+           "SELECT label_keys, label_values, " RUN_PROBLEM_SIZE(
+               "") ", executors,"
+                   " duration_s, initialization_s, " RUN_EVIDENCE_COLUMNS(
+                       "") " FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND "
+                           "succeeded"
+                           " AND " RUN_PROBLEM_SIZE("") " > 0 AND executors >= 1 AND duration_s > 0"
+                                                        " ORDER BY instant DESC, id DESC LIMIT $3");
     sql_uuid(&sql, application->id);
     sql_int(&sql, (int64_t)limit);
     result_auto_t *result = NULL;

@@ -1,5 +1,7 @@
 #include "store/history/run_internal.h"
 
+#include <math.h>
+
 /* Pages of the list of runs, and those that a replay or a repair would look at. */
 
 /* --- how much there would be to load --- */
@@ -204,15 +206,22 @@ static struct columns_statement nearest = {
     "SELECT " RUN_SELECTED " FROM (VALUES (true), (false)) AS f (replayable_too), LATERAL"
     " ((SELECT u.id AS chosen FROM provisor.run u"
     "  WHERE u.team_id = $1 AND u.application_id = $2 AND u.replayable = f.replayable_too"
-    "  AND u.succeeded AND u.problem_size >= $3"
-    "  ORDER BY u.problem_size, u.instant DESC, u.id DESC LIMIT $5)"
-    " UNION ALL (SELECT d.id FROM provisor.run d"
-    "  WHERE d.team_id = $1 AND d.application_id = $2 AND d.replayable = f.replayable_too"
-    "  AND d.succeeded AND d.problem_size < $3"
-    "  ORDER BY d.problem_size DESC, d.instant DESC, d.id DESC LIMIT $5)) AS n"
-    " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
-    " WHERE f.replayable_too OR NOT $4"
-    " ORDER BY abs(r.problem_size - $3), r.instant DESC, r.id DESC LIMIT $5",
+    "  AND u.succeeded AND " RUN_PROBLEM_SIZE(
+        "u.") " >= $3"
+              "  ORDER BY " RUN_PROBLEM_SIZE(
+                  "u.") ", u.instant DESC, u.id DESC LIMIT $5)"
+                        " UNION ALL (SELECT d.id FROM provisor.run d"
+                        "  WHERE d.team_id = $1 AND d.application_id = $2 AND d.replayable = "
+                        "f.replayable_too"
+                        "  AND d.succeeded AND " RUN_PROBLEM_SIZE(
+                            "d.") " < $3"
+                                  "  ORDER BY " RUN_PROBLEM_SIZE(
+                                      "d.") " DESC, d.instant DESC, d.id DESC LIMIT $5)) AS n"
+                                            " JOIN provisor.run r ON r.team_id = $1 AND "
+                                            "r.application_id = $2 AND r.id = n.chosen"
+                                            " WHERE f.replayable_too OR NOT $4"
+                                            " ORDER BY abs(" RUN_PROBLEM_SIZE(
+                                                "r.") " - $3), r.instant DESC, r.id DESC LIMIT $5",
     .of = RUN_SELECTED_OF};
 static struct columns_statement latest = {
     "SELECT " RUN_SELECTED " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2"
@@ -223,17 +232,17 @@ static struct columns_statement latest = {
 enum pv_code store_run_nearest(struct store_tx *tx,
                                struct arena *arena,
                                const struct application *application,
-                               int64_t problem_size,
+                               double problem_size,
                                bool replayable,
                                size_t limit,
                                struct run_list *list,
                                struct pv_error *err)
 {
     struct sql sql;
-    tx_columns(tx, &sql, problem_size == RUN_UNKNOWN ? &latest : &nearest);
+    tx_columns(tx, &sql, isnan(problem_size) ? &latest : &nearest);
     sql_uuid(&sql, application->id);
-    if (problem_size != RUN_UNKNOWN)
-        sql_int(&sql, problem_size);
+    if (!isnan(problem_size))
+        sql_double(&sql, problem_size);
     sql_bool(&sql, replayable);
     sql_int(&sql, (int64_t)limit);
     struct run_list read;
@@ -294,7 +303,7 @@ enum pv_code store_run_missing_counts(struct store_tx *tx,
         "SELECT count(*), count(*) FILTER (WHERE NOT r.succeeded),"
         " count(*) FILTER (WHERE r.executors IS NULL),"
         " count(*) FILTER (WHERE r.cores_per_executor IS NULL),"
-        " count(*) FILTER (WHERE r.problem_size IS NULL),"
+        " count(*) FILTER (WHERE r.exact_problem_size IS NULL AND r.problem_size IS NULL),"
         " count(*) FILTER (WHERE NOT r.has_stages) FROM"
         " (SELECT * FROM provisor.run WHERE team_id = $1 AND application_id = $2"
         "  ORDER BY instant DESC, id DESC LIMIT $3) AS r";

@@ -14,6 +14,11 @@ static bool is_count(int64_t count)
     return count >= 1 && count <= count_max;
 }
 
+static bool is_size(double problem_size)
+{
+    return problem_size > 0 && problem_size <= (double)count_max;
+}
+
 static double number_of(int64_t count)
 {
     return count == RUN_UNKNOWN ? (double)NAN : (double)count;
@@ -56,9 +61,9 @@ read_measured(struct row *row, const struct wanted *wanted, struct run_measured_
         return false;
     bool has_stages = row_bool(row);
     bool measured = row_bool(row);
-    int64_t size = row_int(row);
+    double size = row_double(row);
     int64_t executors = row_int(row);
-    struct diagnosis_run run = {.problem_size = number_of(size),
+    struct diagnosis_run run = {.problem_size = size,
                                 .executors = number_of(executors),
                                 .cores_per_executor = number_of(row_int(row))};
     run.duration_s = row_double(row);
@@ -70,11 +75,11 @@ read_measured(struct row *row, const struct wanted *wanted, struct run_measured_
     run.serial_s = row_double(row);
     bool timed = run.duration_s >= seconds_min && run.duration_s <= seconds_max;
     all->failed += !succeeded;
-    all->without_problem_size += !is_count(size);
+    all->without_problem_size += !is_size(size);
     all->without_executors += !is_count(executors);
     all->without_duration += !timed;
     all->unmeasured += has_stages && !measured;
-    if (succeeded && is_count(size) && is_count(executors) && timed)
+    if (succeeded && is_size(size) && is_count(executors) && timed)
         all->items[all->n++] = run;
     return true;
 }
@@ -118,12 +123,13 @@ enum pv_code store_run_measured(struct store_tx *tx,
     tx_sql(tx, &sql,
            "SELECT a.history_version, a.runs, r.succeeded, r.label_keys, r.label_values, "
            "r.has_stages, r.measured,"
-           " r.problem_size, r.executors, r.cores_per_executor, r.duration_s, r.initialization_s,"
-           " r.disk_spilled_bytes, r.parallel_s, r.max_task_s, r.induced_s, r.serial_s"
-           " FROM provisor.application a LEFT JOIN LATERAL (SELECT * FROM provisor.run"
-           "  WHERE team_id = $1 AND application_id = $2"
-           "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
-           " WHERE a.team_id = $1 AND a.id = $2");
+           " " RUN_PROBLEM_SIZE(
+               "r.") ", r.executors, r.cores_per_executor, r.duration_s, r.initialization_s,"
+                     " r.disk_spilled_bytes, r.parallel_s, r.max_task_s, r.induced_s, r.serial_s"
+                     " FROM provisor.application a LEFT JOIN LATERAL (SELECT * FROM provisor.run"
+                     "  WHERE team_id = $1 AND application_id = $2"
+                     "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
+                     " WHERE a.team_id = $1 AND a.id = $2");
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);
     PV_TRY(tx_walk(tx, &sql, &result, err));

@@ -154,9 +154,9 @@ static enum pv_code write_run(struct store_tx *tx,
                               struct pv_error *err)
 {
     static struct columns_statement statement = {
-        "INSERT INTO provisor.run (team_id, application_id, bytes, {run:written}, measured,"
-        " {measures:written}, {warnings:written})"
-        " VALUES ($1, $2, $3, {run:values}, true, {measures:values}, {warnings:values})",
+        "INSERT INTO provisor.run (team_id, application_id, bytes, problem_size, {run:written},"
+        " measured, {measures:written}, {warnings:written})"
+        " VALUES ($1, $2, $3, $4, {run:values}, true, {measures:values}, {warnings:values})",
         .of = {&run_columns, &run_measure_columns, &run_warning_columns}};
     struct sql sql;
     struct run_measures measures;
@@ -170,6 +170,7 @@ static enum pv_code write_run(struct store_tx *tx,
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_int(&sql, bytes);
+    sql_count(&sql, run_whole_problem_size(run->problem_size));
     columns_bind(&sql, &run_columns, run);
     columns_bind(&sql, &run_measure_columns, &measures);
     columns_bind(&sql, &run_warning_columns, &warnings);

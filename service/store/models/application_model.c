@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/scaling/laws/idle_share.h"
+#include "store/history/run.h"
 #include "store/history/run_evidence_internal.h"
 #include "store/sql/columns.h"
 #include "threads/clock.h"
@@ -21,13 +22,18 @@ static bool is_count(int64_t count)
     return count >= 1 && count <= count_max;
 }
 
+static bool is_size(double problem_size)
+{
+    return problem_size > 0 && problem_size <= (double)count_max;
+}
+
 /* The columns of a run; false: there is none. */
 static bool read_observation(struct row *row, struct run_observations *all)
 {
     if (row_is_null(row))
         return false;
     bool succeeded = row_bool(row);
-    int64_t problem_size = row_int(row);
+    double problem_size = row_double(row);
     int64_t executors = row_int(row);
     double duration_s = row_double(row);
     double initialization_s = row_double(row);
@@ -38,14 +44,14 @@ static bool read_observation(struct row *row, struct run_observations *all)
     bool timed = duration_s >= seconds_min && duration_s <= seconds_max;
     if (!succeeded)
         all->failures[all->failed++] = evidence;
-    all->without_problem_size += !is_count(problem_size);
+    all->without_problem_size += !is_size(problem_size);
     all->without_executors += !is_count(executors);
     all->without_duration += !timed;
-    if (succeeded && is_count(problem_size) && is_count(executors) && timed) {
+    if (succeeded && is_size(problem_size) && is_count(executors) && timed) {
         all->labels[all->n] = labels;
         all->evidence[all->n] = evidence;
         all->rows[all->n++] = (struct observation){
-            .problem_size = (double)problem_size,
+            .problem_size = problem_size,
             .executors = (double)executors,
             .duration_s = duration_s,
             .initialization_s = initialization_s <= duration_s ? initialization_s : (double)NAN,
@@ -171,20 +177,24 @@ enum pv_code store_run_observations(struct store_tx *tx,
     result_auto_t *result = NULL;
     tx_sql(
         tx, &sql,
-        "SELECT a.history_version, a.runs, r.succeeded, r.problem_size, r.executors,"
-        " r.duration_s, r.initialization_s, s.duration_s, r.label_keys, "
-        "r.label_values, " RUN_EVIDENCE_COLUMNS(
-            "r.") " FROM provisor.application a"
-                  " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER BY instant DESC, id "
-                  "DESC) AS nth"
-                  "  FROM provisor.run WHERE team_id = $1 AND application_id = $2"
-                  "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
-                  " LEFT JOIN LATERAL (SELECT CASE WHEN bool_and(skipped OR duration_s IS NOT NULL)"
-                  "   THEN sum(duration_s) FILTER (WHERE NOT skipped) END AS duration_s"
-                  "  FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2 AND run_id "
-                  "= r.id"
-                  "  AND r.nth <= $4 AND r.initialization_s IS NOT NULL) AS s ON true"
-                  " WHERE a.team_id = $1 AND a.id = $2");
+        "SELECT a.history_version, a.runs, r.succeeded, " RUN_PROBLEM_SIZE(
+            "r.") ", r.executors,"
+                  " r.duration_s, r.initialization_s, s.duration_s, r.label_keys, "
+                  "r.label_values, " RUN_EVIDENCE_COLUMNS(
+                      "r.") " FROM provisor.application a"
+                            " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER BY instant "
+                            "DESC, id "
+                            "DESC) AS nth"
+                            "  FROM provisor.run WHERE team_id = $1 AND application_id = $2"
+                            "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
+                            " LEFT JOIN LATERAL (SELECT CASE WHEN bool_and(skipped OR duration_s "
+                            "IS NOT NULL)"
+                            "   THEN sum(duration_s) FILTER (WHERE NOT skipped) END AS duration_s"
+                            "  FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2 "
+                            "AND run_id "
+                            "= r.id"
+                            "  AND r.nth <= $4 AND r.initialization_s IS NOT NULL) AS s ON true"
+                            " WHERE a.team_id = $1 AND a.id = $2");
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);
     sql_int(&sql, STAGES_ADDED_UP);

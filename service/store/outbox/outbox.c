@@ -38,7 +38,7 @@ enum pv_code outbox_append_run(struct store_tx *tx,
     sql_uuid(&sql, id);
     sql_uuid(&sql, run->id);
     sql_text(&sql, application->name);
-    sql_count(&sql, run->problem_size);
+    sql_double(&sql, run->problem_size);
     sql_count(&sql, run->executors);
     sql_double(&sql, run->duration_s);
     sql_bool(&sql, run->succeeded);

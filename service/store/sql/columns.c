@@ -30,7 +30,7 @@ static void put_names(struct composing *c, const struct columns *columns, bool w
             continue;
         }
         put_separator(c, first);
-        (void)fputs(column->name, c->out);
+        (void)fputs(written || column->read == NULL ? column->name : column->read, c->out);
     }
 }
 

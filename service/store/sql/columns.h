@@ -27,6 +27,7 @@ enum column_kind {
 
 struct column {
     const char *name; /* PAIRS: both; STRUCTS: ignored. Not written: any expression. */
+    const char *read; /* an expression that is read in place of the name; NULL: the name is */
     enum column_kind kind;
     bool computed; /* is read but not written */
     size_t at;

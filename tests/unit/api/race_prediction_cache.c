@@ -18,7 +18,7 @@ static struct prediction_key key_of(const char *name, int64_t size)
 {
     return (struct prediction_key){.team_id = "team",
                                    .application = name,
-                                   .problem_size = size,
+                                   .problem_size = (double)size,
                                    .cores_per_executor = 4,
                                    .min_executors = 1,
                                    .max_executors = 100};
@@ -33,7 +33,7 @@ static struct prediction_item *make_item(int64_t size)
         arena_calloc(&item->arena, 3, sizeof *item->prediction.curve.points);
     assert(item->prediction.curve.points != NULL);
     item->prediction.curve.n_points = 3;
-    item->prediction.curve.problem_size = size;
+    item->prediction.curve.problem_size = (double)size;
     for (int i = 0; i < 3; i++)
         item->prediction.curve.points[i].executors = size + i;
     return item;

@@ -115,7 +115,7 @@ static const struct fault_case faults[] = {
     {"{\"problem_size\":1,\"executors\":2,\"cores_per_executor\":3}", "/duration_s", "required"},
     {"{\"problem_size\":0,\"executors\":2,\"cores_per_executor\":3,\"duration_s\":4}",
      "/problem_size", "out_of_range"},
-    {"{\"problem_size\":1.5,\"executors\":2,\"cores_per_executor\":3,\"duration_s\":4}",
+    {"{\"problem_size\":\"1.5\",\"executors\":2,\"cores_per_executor\":3,\"duration_s\":4}",
      "/problem_size", "wrong_type"},
     {"{\"problem_size\":1,\"executors\":null,\"cores_per_executor\":3,\"duration_s\":4}",
      "/executors", "wrong_type"},

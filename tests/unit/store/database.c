@@ -75,7 +75,7 @@ static struct run_metrics database_metrics(void)
 
 struct run database_run(struct arena *arena, int64_t problem_size, int64_t executors)
 {
-    struct run run = {.problem_size = problem_size,
+    struct run run = {.problem_size = (double)problem_size,
                       .executors = executors,
                       .cores_per_executor = 4,
                       .duration_s = 412.7000000000001,

@@ -349,7 +349,7 @@ static void the_nearest_runs_are_nearest_then_latest(struct arena *arena)
     CHECK(list.items[2].n_stages == 3 && list.items[2].stages[0].task_durations_s != NULL);
     DO(store_run_nearest(tx, arena, &a, 26, false, 1, &list, &err));
     CHECK(list.n == 1 && list.items[0].problem_size == 25);
-    DO(store_run_nearest(tx, arena, &a, RUN_UNKNOWN, true, 1, &list, &err));
+    DO(store_run_nearest(tx, arena, &a, (double)NAN, true, 1, &list, &err));
     CHECK(list.n == 1 && list.items[0].problem_size == 40);
     DO(store_run_nearest(tx, arena, &a, 1000, true, 10, &list, &err));
     CHECK(list.n == 5);

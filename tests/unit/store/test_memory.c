@@ -258,7 +258,7 @@ static void prepare(void)
                               .lower_s = 50,
                               .upper_s = 200,
                               .confidence = 0.9,
-                              .problem_size = RUN_UNKNOWN,
+                              .problem_size = (double)NAN,
                               .cores_per_executor = RUN_UNKNOWN,
                               .deadline_s = (double)NAN,
                               .deadline_probability = (double)NAN,

@@ -1,5 +1,6 @@
 /* Proves on a real PostgreSQL that frequent inserts are prepared once a connection, and that a
  * failure between preparing and running leaves no connection that remembers wrongly. */
+#include <math.h>
 #include <string.h>
 
 #include "database.h"
@@ -23,7 +24,7 @@ static struct advice_row new_advice(void)
                                 .objective = strview_of("min_time"),
                                 .feasible = true,
                                 .executors = 2,
-                                .problem_size = RUN_UNKNOWN,
+                                .problem_size = (double)NAN,
                                 .cores_per_executor = RUN_UNKNOWN,
                                 .request = strview_of("{}"),
                                 .document = strview_of("{}")};

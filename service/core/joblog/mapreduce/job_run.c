@@ -354,7 +354,7 @@ static void set_counts(const struct side sides[TASK_KINDS], struct run *run)
     run->task_time_s = log_seconds(task_ms);
     run->failed_task_time_s = log_seconds(unsuccessful_ms);
     int64_t maps = tasks_of(&sides[TASK_MAP]);
-    run->problem_size = maps > 0 ? maps : RUN_UNKNOWN;
+    run->problem_size = maps > 0 ? (double)maps : (double)NAN;
 }
 
 static int64_t first_launch(const struct side sides[TASK_KINDS])

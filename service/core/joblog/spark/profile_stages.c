@@ -224,7 +224,7 @@ set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct
 }
 
 /* Tasks of the stage that was submitted first (ties: lowest id), of those that have tasks. */
-static int64_t problem_size(const struct sparklog *log)
+static double problem_size(const struct sparklog *log)
 {
     const struct stage *first = NULL;
     int64_t first_ms = INT64_MAX;
@@ -239,7 +239,7 @@ static int64_t problem_size(const struct sparklog *log)
             first_ms = ms;
         }
     }
-    return first == NULL ? RUN_UNKNOWN : first->tasks_planned;
+    return first == NULL ? (double)NAN : (double)first->tasks_planned;
 }
 
 /* A parent whose own description was lost with its line is there too, as one that never ran. */

@@ -217,7 +217,7 @@ static void put_points(struct experiment_region *region, const struct values *co
 {
     for (size_t i = 0; i < region->n_sizes; i++)
         for (size_t j = 0; j < counts->n; j++)
-            if (idle || counts->at[j] <= region->problem_sizes[i])
+            if (idle || counts->at[j] <= fmax(1, region->problem_sizes[i]))
                 region->allowed[region->n_allowed++] =
                     (struct effects_point){region->problem_sizes[i], counts->at[j]};
 }
@@ -257,7 +257,7 @@ static enum pv_code list_asked(const struct experiment_bounds *bounds,
     struct values usable;
     PV_TRY(region_reserve(&usable, counts->n, arena, err));
     for (size_t i = 0; i < counts->n; i++)
-        if (idle || i == 0 || counts->at[i] <= region->problem_size)
+        if (idle || i == 0 || counts->at[i] <= fmax(1, region->problem_size))
             usable.at[usable.n++] = counts->at[i];
     const double *asked = bounds->executors == NULL ? ticks : bounds->executors;
     size_t n = bounds->executors == NULL

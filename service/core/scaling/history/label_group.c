@@ -149,7 +149,7 @@ static int by_distance(const void *a, const void *b)
 
 enum pv_code label_group_nearest(const struct label_group *group,
                                  const struct run_observations *seen,
-                                 int64_t problem_size,
+                                 double problem_size,
                                  size_t most,
                                  struct arena *arena,
                                  size_t **rows,
@@ -168,8 +168,8 @@ enum pv_code label_group_nearest(const struct label_group *group,
     for (size_t i = 0; i < seen->n; i++) {
         if (seen->rows[i].context != 1 || !seen->evidence[i].replayable)
             continue;
-        bool open = problem_size == RUN_UNKNOWN;
-        double away = open ? 0 : fabs(seen->rows[i].problem_size - (double)problem_size);
+        bool open = isnan(problem_size);
+        double away = open ? 0 : fabs(seen->rows[i].problem_size - problem_size);
         distances[found++] = (struct distance){away, i};
     }
     qsort(distances, found, sizeof *distances, by_distance);

@@ -51,11 +51,11 @@ enum pv_code label_group_runs(const struct run_observations *seen,
                               struct run_observations *own,
                               struct pv_error *err) PV_MUSTCHECK;
 
-/* The rows of its runs that can be replayed, nearest in size (RUN_UNKNOWN: latest first), ties
+/* The rows of its runs that can be replayed, nearest in size (NAN: latest first), ties
  * latest first, at most `most`; *n is 0 where labels make no difference. PV_E_MEMORY. */
 enum pv_code label_group_nearest(const struct label_group *group,
                                  const struct run_observations *seen,
-                                 int64_t problem_size,
+                                 double problem_size,
                                  size_t most,
                                  struct arena *arena,
                                  size_t **rows,

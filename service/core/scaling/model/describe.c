@@ -24,7 +24,7 @@ bool describe_corner(const struct model *model, double *problem_size, double *ex
 {
     *problem_size = model->uncertainty.problem_size[1];
     *executors = model->uncertainty.executors[1];
-    return *problem_size >= 1 && *executors >= 1;
+    return *problem_size > 0 && *executors >= 1;
 }
 
 void describe_limit(struct findings *findings, const char *what, double limit, double half_at)

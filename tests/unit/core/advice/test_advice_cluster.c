@@ -22,7 +22,7 @@ static void set_up(void)
     arena_init(&arena, 0);
     err = (struct pv_error){0};
     question = (struct advice_question){.cluster = strview_of("lab"),
-                                        .problem_size = RUN_UNKNOWN,
+                                        .problem_size = (double)NAN,
                                         .cores_per_executor = RUN_UNKNOWN,
                                         .cluster_cores = RUN_UNKNOWN,
                                         .goal = {.min_executors = 1,

@@ -26,7 +26,7 @@ TestSuite(curve, .init = set_up, .fini = tear_down, .timeout = 120);
 static struct curve predict_at(
     const struct run runs[], size_t n, int64_t size, int64_t cores, const int64_t *m, size_t n_m)
 {
-    struct curve_question question = {.problem_size = size,
+    struct curve_question question = {.problem_size = (double)size,
                                       .cores_per_executor = cores,
                                       .executors = m,
                                       .n_executors = n_m,

@@ -43,7 +43,7 @@ stage(int64_t id, const int64_t *parents, size_t n, int64_t tasks, int64_t bytes
 
 static enum pv_code find(const struct run runs[], size_t n, int64_t size, int64_t executors)
 {
-    const struct replay_target target = {size, executors, 2};
+    const struct replay_target target = {(double)size, executors, 2};
     n_found = 0;
     pv_error_clear(&err);
     return first_stages_find(runs, n, &target, &arena, &scratch, &found, &n_found, &err);

@@ -66,7 +66,7 @@ static void set_up(void)
         (void)snprintf(runs[i].id, sizeof runs[i].id, "run-%zu", 2 * i);
     }
     question = (struct advice_question){.application = strview_of("sort"),
-                                        .problem_size = RUN_UNKNOWN,
+                                        .problem_size = (double)NAN,
                                         .cores_per_executor = RUN_UNKNOWN,
                                         .cluster_cores = RUN_UNKNOWN,
                                         .goal = {.objective = ADVISE_MIN_EXECUTORS,

@@ -34,7 +34,7 @@ static struct replay prepare(const struct run *run)
 static double predict(const struct replay *replay, int64_t size, int64_t executors)
 {
     struct replay_outcome outcome;
-    struct replay_target target = {size, executors, replay->run->cores_per_executor};
+    struct replay_target target = {(double)size, executors, replay->run->cores_per_executor};
     cr_assert_eq(replay_predict(replay, &target, &scratch, &outcome, NULL), PV_OK);
     return outcome.duration_s;
 }

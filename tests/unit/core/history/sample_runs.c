@@ -26,7 +26,7 @@ struct run run_of_stages(struct run_stage *stages,
                          double duration_s,
                          double initialization_s)
 {
-    return (struct run){.problem_size = problem_size,
+    return (struct run){.problem_size = (double)problem_size,
                         .executors = executors,
                         .cores_per_executor = cores_per_executor,
                         .duration_s = duration_s,

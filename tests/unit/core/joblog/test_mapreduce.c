@@ -318,7 +318,7 @@ Test(mapreduce, jobs_killed_or_in_error_did_not_succeed)
     cr_assert(r.run.ended && !r.run.succeeded);
     cr_assert_eq(r.run.n_stages, 0);
     cr_assert_eq(r.run.executors, RUN_UNKNOWN);
-    cr_assert_eq(r.run.problem_size, RUN_UNKNOWN);
+    cr_assert(isnan(r.run.problem_size));
     reading_fini(&r);
     read_job(&r, HEAD SUBMITTED_JOB UNSUCCESSFUL("ERROR", 3500), 0);
     cr_assert(r.run.ended && !r.run.succeeded);

@@ -191,7 +191,7 @@ Test(sparklog, what_a_log_does_not_hold_is_unknown)
                  0, &case_limits);
     cr_assert_eq(r.run.executors, RUN_UNKNOWN);
     cr_assert_eq(r.run.cores_per_executor, RUN_UNKNOWN);
-    cr_assert_eq(r.run.problem_size, RUN_UNKNOWN);
+    cr_assert(isnan(r.run.problem_size));
     cr_assert(isnan(r.run.initialization_s));
     cr_assert_null(r.run.spark_application_id.at);
     cr_assert_null(r.run.spark_attempt_id.at);

@@ -2,6 +2,7 @@
  */
 #include <criterion/criterion.h>
 #include <gsl/gsl_errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,7 +149,7 @@ Test(scaling_history, nearest_runs_of_the_group_are_those_that_can_be_replayed)
     cr_assert_eq(label_group_nearest(&group, &seen, 32, 3, &arena, &near, &n, NULL), PV_OK);
     cr_assert_eq(n, 3);
     cr_expect(near[0] == 30 && near[1] == 32 && near[2] == 33, "latest first among equals");
-    cr_assert_eq(label_group_nearest(&group, &seen, RUN_UNKNOWN, 2, &arena, &near, &n, NULL),
+    cr_assert_eq(label_group_nearest(&group, &seen, (double)NAN, 2, &arena, &near, &n, NULL),
                  PV_OK);
     cr_expect(n == 2 && near[0] == 2 && near[1] == 3, "without a size the latest");
     label_group_ignore(&group, &seen);
