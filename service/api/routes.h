@@ -62,6 +62,7 @@
     CALL(GET, API_APPLICATION "/runs/export", READ, IO, runs_export, NO_BODY) \
     STREAM(POST, API_APPLICATION "/runs/import", WRITE, runs_import_stream) \
     CALL(GET, API_APPLICATION "/runs/{id}", READ, IO, runs_get, NO_BODY) \
+    STEPS(PATCH, API_APPLICATION "/runs/{id}", WRITE, runs_change, JSON) \
     CALL(DELETE, API_APPLICATION "/runs/{id}", WRITE, IO, runs_delete, NO_BODY) \
     CALL(GET, "/v1/runs/{id}", READ, IO, runs_find, NO_BODY) \
     STREAM(POST, "/v1/eventlogs", WRITE, named_eventlogs_stream) \

@@ -60,6 +60,9 @@ def test_every_json_body_has_an_example_that_works(method, template, service, cl
                 operator.post("/v1/teams", {"name": name}, (201, 409))
             elif method != "POST":
                 client.post("/v1/applications", {"name": name}, (201, 409))
+        if "/runs/{id}" in template:
+            path = path.replace("{id}", client.post("/v1/applications/%s/runs" % name, {
+                "problem_size": 8, "executors": 1, "cores_per_executor": 1, "duration_s": 12}, 201).json()["id"])
         if template.endswith("/samples"):
             for cluster in (name, "us"):
                 client.put("/v1/clusters/" + cluster, {}, (200, 201))

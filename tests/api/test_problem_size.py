@@ -1,5 +1,9 @@
-"""The problem size of a run: any number above 0, kept and used exactly."""
+"""The problem size of a run: any number above 0, kept and used exactly, measured from logs, corrected by hand."""
+import json
+
 import pytest
+
+from test_eventlogs import tiny_log, upload
 
 SIZES = (0.25, 0.5, 1.75)
 
@@ -74,3 +78,164 @@ def test_lists_of_sizes_are_checked(client, name, query):
         store(client, name, 2, executors)
     problem = client.get("/v1/applications/%s/speedup?%s" % (name, query), 422).json()
     assert problem["errors"][0]["parameter"] == "problem_sizes"
+
+
+# --- measured
+
+
+BLOCK = 2 ** 27
+
+
+def log_of(app, input_bytes=None, records=1000, properties=None, times=(1, 3)):
+    lines = []
+    for line in tiny_log(app, properties=properties, times=times).decode().splitlines():
+        event = json.loads(line)
+        if event["Event"] == "SparkListenerTaskEnd" and input_bytes is not None:
+            event["Task Metrics"] = {"Input Metrics": {"Bytes Read": input_bytes // len(times), "Records Read": records}}
+        lines.append(json.dumps(event))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def sizes_of(client, name):
+    return {run["spark_application_id"]: run["problem_size"] for run in client.get(runs_of(name)).json()["items"]}
+
+
+def measure(client, name, kind, key=None, status=200):
+    return client.request("PATCH", "/v1/applications/" + name, status, json={"problem_size_measure": {"kind": kind, "key": key}}).json()
+
+
+def test_logs_are_measured_in_blocks_of_input(client, name):
+    run = upload(client, name, log_of("app-1", BLOCK // 4)).json()
+    assert run["problem_size"] == 0.25 and run["problem_size_given"] is False
+    assert upload(client, name, log_of("app-2")).json()["problem_size"] == 2  # no input: tasks of the first parallel stage
+    given = upload(client, name, log_of("app-3", BLOCK), query="?problem_size=3.5").json()
+    assert given["problem_size"] == 3.5 and given["problem_size_given"] is True
+    measured = client.get("/v1/applications/" + name).json()["problem_size_measure"]
+    assert measured == {"kind": "input_blocks", "key": None}
+
+
+def test_another_measure_applies_to_all_runs_that_were_measured(client, name):
+    kept = {"spark.sql.shuffle.partitions": "300"}
+    upload(client, name, log_of("app-1", 2 * BLOCK, properties=kept), query="?label=rows:1e6")
+    upload(client, name, log_of("app-2", BLOCK, records=70))
+    upload(client, name, log_of("app-3", BLOCK), query="?problem_size=9")
+    client.post(runs_of(name), {"problem_size": 5, "executors": 1, "cores_per_executor": 1, "duration_s": 10}, 201)
+    version = client.get("/v1/applications/%s/models" % name, None).json().get("history_version")
+    fixed = {"app-3": 9, None: 5}
+    for kind, key, first, second in (("input_records", None, 2000, 140), ("first_parallel_stage", None, 2, 2), ("label", "rows", 1e6, None),
+                                     ("spark_property", "spark.sql.shuffle.partitions", 300, None), ("first_stage", None, 2, 2),
+                                     ("input_blocks", None, 2, 1)):
+        assert measure(client, name, kind, key)["problem_size_measure"] == {"kind": kind, "key": key}
+        assert sizes_of(client, name) == dict(fixed, **{"app-1": first, "app-2": second}), kind
+    assert client.get("/v1/applications/%s/models" % name, None).json().get("history_version") != version or version is None
+    measure(client, name, "label", "rows")
+    assert upload(client, name, log_of("app-4", BLOCK), query="?label=rows:31").json()["problem_size"] == 31
+
+
+@pytest.mark.parametrize("body, pointer", (
+    ({"kind": "bytes"}, "/problem_size_measure/kind"), ({}, "/problem_size_measure/kind"),
+    ({"kind": "label"}, "/problem_size_measure/key"), ({"kind": "spark_property", "key": None}, "/problem_size_measure/key"),
+    ({"kind": "input_blocks", "key": "rows"}, "/problem_size_measure/key"), ({"kind": "label", "key": ""}, "/problem_size_measure/key"),
+    ({"kind": "label", "key": "x", "unit": "rows"}, "/problem_size_measure/unit")))
+def test_measures_are_checked(client, name, body, pointer):
+    sent = {"name": name, "problem_size_measure": body}
+    problem = client.post("/v1/applications", sent, 422).json()
+    assert pointer in [e["pointer"] for e in problem["errors"]]
+
+
+def test_many_runs_are_measured_again(client, name):
+    lines = [json.dumps({"duration_s": 10, "executors": 1, "problem_size": 2, "problem_size_given": False, "input_bytes": BLOCK * (i + 1),
+                         "spark_application_id": "app-%d" % i, "stages": [{"id": 0, "tasks": 2, "task_duration_s": 1}]}) for i in range(450)]
+    client.request("POST", runs_of(name) + "/import", 201, data="\n".join(lines).encode(), headers={"Content-Type": "application/x-ndjson"})
+    measure(client, name, "first_parallel_stage")
+    measure(client, name, "input_blocks")
+    found, cursor = {}, ""
+    while cursor is not None:
+        page = client.get(runs_of(name) + "?limit=200" + cursor).json()
+        found.update({run["spark_application_id"]: run["problem_size"] for run in page["items"]})
+        cursor = page["next_cursor"] and "&cursor=" + page["next_cursor"]
+    assert found == {"app-%d" % i: i + 1 for i in range(450)}
+
+
+# --- corrected
+
+
+def correct(client, name, run, body, status=200):
+    return client.request("PATCH", runs_of(name) + "/" + run["id"], status, json=body).json()
+
+
+def test_a_known_log_with_another_size_corrects_its_run(client, name):
+    first = upload(client, name, log_of("app-1", BLOCK)).json()
+    again = upload(client, name, log_of("app-1", BLOCK), 200, query="?problem_size=14&cores_per_executor=3").json()
+    assert again["id"] == first["id"]
+    assert (again["problem_size"], again["problem_size_given"], again["cores_per_executor"]) == (14, True, 3)
+    assert client.get("/v1/runs/" + first["id"]).json() == again
+    assert upload(client, name, log_of("app-1", BLOCK), 200).json() == again
+
+
+def test_a_run_is_corrected_as_a_whole(client, name):
+    run = upload(client, name, log_of("app-1", BLOCK), query="?label=branch:main").json()
+    before = client.get(runs_of(name) + "/%s?include=tasks" % run["id"]).json()
+    now = correct(client, name, run, {"problem_size": 7.25, "executors": 3, "labels": {"branch": "dev"}, "succeeded": False})
+    assert (now["problem_size"], now["problem_size_given"], now["executors"], now["labels"], now["succeeded"]) == (
+        7.25, True, 3, {"branch": "dev"}, False)
+    after = client.get(runs_of(name) + "/%s?include=tasks" % run["id"]).json()
+    changed = {k for k in before if before[k] != after[k]}
+    assert changed == {"problem_size", "problem_size_given", "executors", "labels", "succeeded"}
+    assert [r["id"] for r in client.get(runs_of(name) + "?label=branch:dev").json()["items"]] == [run["id"]]
+    assert client.get(runs_of(name) + "?label=branch:main").json()["items"] == []
+    assert correct(client, name, run, {"problem_size": None})["problem_size"] == 1
+    audit = client.get("/v1/audit?limit=50").json()["items"]
+    assert [a["action"] for a in audit if run["id"] in a["subject"]] == ["run.update", "run.update", "run.insert"]
+    assert upload(client, name, log_of("app-1", BLOCK), 200).json()["id"] == run["id"]  # its log is still known
+
+
+def test_a_run_is_moved_to_another_application(client, name):
+    other = name + "-other"
+    client.post("/v1/applications", {"name": other, "problem_size_measure": {"kind": "input_records"}}, 201)
+    run = upload(client, name, log_of("app-1", BLOCK, records=50)).json()
+    now = correct(client, name, run, {"application": other})
+    assert now["application"] == other and now["problem_size"] == 100
+    assert client.get(runs_of(name)).json()["items"] == [] and client.get("/v1/applications/" + name).json()["runs"] == 0
+    assert client.get("/v1/applications/" + other).json()["runs"] == 1
+    assert client.get(runs_of(other) + "/" + run["id"]).json() == now
+    again = upload(client, name, log_of("app-1", BLOCK, records=50)).json()
+    correct(client, name, again, {"application": other}, 409)  # it has that log
+    problem = correct(client, name, again, {"application": name + "-none"}, 422)
+    assert problem["errors"][0]["pointer"] == "/application"
+    assert client.get(runs_of(name)).json()["items"][0]["id"] == again["id"]
+
+
+@pytest.mark.parametrize("body, pointer", (
+    ({}, ""), ({"problem_size": 0}, "/problem_size"), ({"duration_s": 3}, "/duration_s"), ({"succeeded": None}, "/succeeded"),
+    ({"labels": {"a": 1}}, "/labels/a"), ({"application": ""}, "/application"), ({"executors": 0}, "/executors")))
+def test_corrections_are_checked(client, name, body, pointer):
+    run = upload(client, name, log_of("app-1", BLOCK)).json()
+    problem = correct(client, name, run, body, 422)
+    assert problem["errors"][0]["pointer"] == pointer
+    assert client.get("/v1/runs/" + run["id"]).json() == run
+
+
+def test_only_runs_that_are_there_are_corrected(client, stranger, name):
+    run = upload(client, name, log_of("app-1", BLOCK)).json()
+    stranger.request("PATCH", runs_of(name) + "/" + run["id"], 404, json={"problem_size": 1})
+    for id in ("nonsense", "01890000-0000-7000-8000-000000000000"):
+        client.request("PATCH", runs_of(name) + "/" + id, 404, json={"problem_size": 1})
+
+
+# --- listed
+
+
+def test_runs_are_listed_by_success(client, name):
+    for i in range(6):
+        store(client, name, 1, 1, succeeded=i % 2 == 0, labels={"third": str(i % 3), "x": "y", "z": "w"})
+    for query, wanted in (("", 6), ("succeeded=true", 3), ("succeeded=false", 3), ("succeeded=False&label=x:y", 3),
+                          ("succeeded=1&label=third:1", 1), ("succeeded=true&label=x:y&label=z:w&label=third:0", 1)):
+        items = client.get(runs_of(name) + "?" + query).json()["items"]
+        assert len(items) == wanted, query
+        assert not query or all(r["succeeded"] is ("succeeded=true" in query or "succeeded=1" in query) for r in items)
+    page = client.get(runs_of(name) + "?succeeded=true&limit=2").json()
+    rest = client.get(runs_of(name) + "?succeeded=true&limit=2&cursor=" + page["next_cursor"]).json()
+    assert (len(page["items"]), len(rest["items"]), rest["next_cursor"]) == (2, 1, None)
+    problem = client.get(runs_of(name) + "?succeeded=maybe", 422).json()
+    assert problem["errors"][0]["parameter"] == "succeeded"

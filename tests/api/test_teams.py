@@ -62,6 +62,7 @@ def body_of(method, template, mine):
                                           "jobs": [{"name": "A", "application": name, "deadline_s": 60}]},
             ("POST", "/v1/copy-plans"): {"clusters": [name], "jobs": [{"name": "j", "unprocessed_bytes": 1, "tasks": [
                 {"id": "t", "operation": "o", "size_bytes": 1}]}]},
+            ("PATCH", "/v1/applications/{name}/runs/{id}"): {"problem_size": 3},
             ("POST", "/v1/stage-plans"): dict(PLAN, application=name)}.get((method, template))
 
 

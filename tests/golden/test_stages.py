@@ -32,7 +32,7 @@ class Log:
 
     def __init__(self):
         self.start = self.end = None
-        self.last = self.last_work = self.most = self.failed_ms = 0
+        self.last = self.last_work = self.most = self.failed_ms = self.input_bytes = 0
         self.alive, self.ran = set(), set()
         self.planned, self.parents = {}, {}
         self.attempts = collections.defaultdict(dict)
@@ -103,6 +103,7 @@ class Log:
         self.tasks[stage].append((info["Index"], len(self.tasks[stage]), ms))
         self.shuffled[stage] += metrics.get("Shuffle Read Metrics", {}).get("Total Records Read", 0)
         self.read[stage] += metrics.get("Input Metrics", {}).get("Records Read", 0)
+        self.input_bytes += metrics.get("Input Metrics", {}).get("Bytes Read", 0)
         self.written[stage] += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Records Written", 0)
         self.written[stage] += metrics.get("Output Metrics", {}).get("Records Written", 0)
 
@@ -111,10 +112,15 @@ class Log:
         return sorted(set(self.planned) | {p for parents in self.parents.values() for p in parents})
 
     def problem_size(self):
-        ran = [s for s in self.ran if self.planned.get(s, 0) > 0]
-        first = min(ran, default=None, key=lambda s: (
-            min((a.get("Submission Time", math.inf) for a in self.attempts[s].values()), default=math.inf), s))
-        return math.nan if first is None else float(self.planned[first])
+        """Blocks of input, else the tasks of the first stage with more than one, else one if there is any."""
+        if self.input_bytes:
+            return self.input_bytes / 2 ** 27
+        for least in (2, 1):
+            first = min((s for s in self.ran if len(self.tasks[s]) >= least), default=None, key=lambda s: (
+                min((a.get("Submission Time", math.inf) for a in self.attempts[s].values()), default=math.inf), s))
+            if first is not None:
+                return float(len(self.tasks[first]))
+        return math.nan
 
     def duration_s(self, stage):
         done = [a for a in self.attempts[stage].values() if "ok" in a]

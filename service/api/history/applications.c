@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "api/advice/prediction_cache.h"
+#include "api/models/fitter.h"
 #include "api/routes.h"
 #include "api/shared/list.h"
 #include "api/shared/query.h"
@@ -10,6 +11,7 @@
 #include "codec/history/application.h"
 #include "http/etag.h"
 #include "store/history/application.h"
+#include "store/history/run_change.h"
 
 /* The applications of a team: named, with labels and a retention of their runs. */
 
@@ -200,9 +202,15 @@ static enum pv_code update(struct http_request *request,
     const char *name = http_path_parameter(request, "name");
     int64_t if_version = RUN_UNKNOWN;
     struct application application;
+    struct application before = {.name = {NULL, 0}};
     PV_TRY(check_match(request, tx, name, &if_version, err));
+    if (change->has_size_measure)
+        PV_TRY(store_application_find(tx, request->arena, name, &before, err));
     PV_TRY(
         store_application_update(tx, request->arena, name, if_version, change, &application, err));
+    if (change->has_size_measure &&
+        !size_measure_equal(&before.size_measure, &application.size_measure))
+        PV_TRY(store_run_measure_sizes(tx, &application, &before.size_measure, err));
     return applications_reply(request, response, 200, &application, err);
 }
 
@@ -226,8 +234,13 @@ static enum pv_code applications_change_store(void *context,
     PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(update(request, response, write.tx, request->state, err));
-    return api_write_commit(request, response, &write, err);
+    const struct application_change *change = request->state;
+    PV_TRY(update(request, response, write.tx, change, err));
+    PV_TRY(api_write_commit(request, response, &write, err));
+    if (change->has_size_measure)
+        api_history_changed(context, request->principal.team_id,
+                            http_path_parameter(request, "name"));
+    return PV_OK;
 }
 
 const struct http_call applications_change = {

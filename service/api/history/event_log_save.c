@@ -46,6 +46,7 @@ enum pv_code log_save_insert(const struct log_save *save,
                              struct pv_error *err)
 {
     PV_TRY(store_application_ensure(tx, arena, save->application, application, err));
+    (void)problem_size_measure(run, NULL, &application->size_measure);
     return store_run_insert(tx, arena, application, save->digest, run, outcome, err);
 }
 

@@ -14,6 +14,7 @@
 #include "api/shared/write.h"
 #include "base/uuid.h"
 #include "ingest/ingest.h"
+#include "store/history/run_change.h"
 
 /*
  * POST /v1/applications/{name}/eventlogs: a Spark event log, read while it arrives.
@@ -159,8 +160,10 @@ event_logs_piece(void *context, void *state, const char *bytes, size_t n, struct
 /* The caller's word stands above what the log says. */
 static void apply_query(const struct upload *upload, struct run *run)
 {
-    if (!isnan(upload->problem_size))
+    if (!isnan(upload->problem_size)) {
         run->problem_size = upload->problem_size;
+        run->problem_size_given = true;
+    }
     if (upload->executors != RUN_UNKNOWN)
         run->executors = upload->executors;
     if (upload->cores_per_executor != RUN_UNKNOWN)
@@ -183,9 +186,34 @@ read_turn(struct http_request *request, struct upload *upload, struct pv_error *
     return more ? http_turn(request) : PV_OK;
 }
 
+/* Of a log that is known already: what the query says corrects its run. */
+static enum pv_code correct_known(struct http_request *request,
+                                  struct store_tx *tx,
+                                  const struct upload *upload,
+                                  const struct application *application,
+                                  struct run *run,
+                                  struct pv_error *err)
+{
+    struct run_change change = {
+        .has_problem_size =
+            !isnan(upload->problem_size) && upload->problem_size != run->problem_size,
+        .has_executors = upload->executors != RUN_UNKNOWN && upload->executors != run->executors,
+        .has_cores_per_executor = upload->cores_per_executor != RUN_UNKNOWN &&
+                                  upload->cores_per_executor != run->cores_per_executor};
+    struct application same;
+    change.to.problem_size = upload->problem_size;
+    change.to.executors = upload->executors;
+    change.to.cores_per_executor = upload->cores_per_executor;
+    if (!change.has_problem_size && !change.has_executors && !change.has_cores_per_executor)
+        return PV_OK;
+    return store_run_change(tx, request->arena, application->name.at, run->id, &change, run, &same,
+                            err);
+}
+
 static enum pv_code event_logs_insert(struct http_request *request,
                                       struct http_response *response,
                                       struct store_tx *tx,
+                                      const struct upload *upload,
                                       const struct log_save *what,
                                       struct run *run,
                                       struct pv_error *err)
@@ -193,6 +221,8 @@ static enum pv_code event_logs_insert(struct http_request *request,
     struct application application;
     enum run_insert_outcome outcome = RUN_INSERTED;
     PV_TRY(log_save_insert(what, tx, request->arena, run, &application, &outcome, err));
+    if (outcome == RUN_UNCHANGED)
+        PV_TRY(correct_known(request, tx, upload, &application, run, err));
     PV_TRY(api_reply_run_location(request, response, run, application.name, err));
     return api_reply_run(request, response, outcome == RUN_INSERTED ? 201 : 200, run,
                          application.name, 0, err);
@@ -247,7 +277,7 @@ static enum pv_code event_logs_save(struct api *api,
     if (replayed)
         return PV_OK;
     PV_TRY(find_name(request, write.tx, upload, &run, &what.application, err));
-    PV_TRY(event_logs_insert(request, response, write.tx, &what, &run, err));
+    PV_TRY(event_logs_insert(request, response, write.tx, upload, &what, &run, err));
     PV_TRY(api_write_commit(request, response, &write, err));
     api_history_changed(api, request->principal.team_id, what.application);
     if (response->status == 201)

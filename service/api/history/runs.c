@@ -12,6 +12,7 @@
 #include "base/uuid.h"
 #include "codec/history/run.h"
 #include "store/history/run.h"
+#include "store/history/run_change.h"
 
 /* The runs of an application, sent as JSON or read back. Event logs: api/history/event_logs.c. */
 
@@ -153,6 +154,57 @@ enum pv_code runs_delete(void *context,
     return PV_OK;
 }
 
+/* --- correcting --- */
+
+static enum pv_code runs_change_decode(void *context,
+                                       struct http_request *request,
+                                       struct http_response *response,
+                                       struct pv_error *err)
+{
+    static const char *const allowed[] = {NULL};
+    struct api *api = context;
+    const struct codec_run_limits limits = {.labels = api->config->labels_max};
+    struct codec_document body;
+    (void)response;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_run_decode_change(&body.top, &limits, request->state);
+    return codec_close(&body);
+}
+
+static enum pv_code runs_change_store(void *context,
+                                      struct http_request *request,
+                                      struct http_response *response,
+                                      struct pv_error *err)
+{
+    struct api *api = context;
+    const char *name = http_path_parameter(request, "name");
+    struct run run;
+    struct application application;
+    char id[37];
+    api_write_auto_t write = {0};
+    bool replayed = false;
+    if (!uuid_parse(http_path_parameter(request, "id"), id))
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no such run");
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(store_run_change(write.tx, request->arena, name, id, request->state, &run, &application,
+                            err));
+    PV_TRY(api_reply_run_location(request, response, &run, application.name, err));
+    PV_TRY(api_reply_run(request, response, 200, &run, application.name, 0, err));
+    PV_TRY(api_write_commit(request, response, &write, err));
+    api_history_changed(api, request->principal.team_id, name);
+    if (!strview_is(application.name, name))
+        api_history_changed(api, request->principal.team_id, application.name.at);
+    return PV_OK;
+}
+
+const struct http_call runs_change = {
+    .state_bytes = sizeof(struct run_change),
+    .steps = {{HTTP_BODY, runs_change_decode}, {HTTP_IO, runs_change_store}},
+};
+
 /* --- pages --- */
 
 struct list_query {
@@ -161,6 +213,7 @@ struct list_query {
     size_t n_labels;
     int64_t since_us;
     int64_t until_us;
+    enum run_outcome outcome;
 };
 
 static enum pv_code read_list_query(struct api *api,
@@ -168,12 +221,17 @@ static enum pv_code read_list_query(struct api *api,
                                     struct list_query *query,
                                     struct pv_error *err)
 {
-    static const char *const allowed[] = {"limit", "cursor", "include", "label*",
-                                          "since", "until",  NULL};
+    static const char *const allowed[] = {"limit", "cursor", "include",   "label*",
+                                          "since", "until",  "succeeded", NULL};
+    bool given = http_query(request, "succeeded") != NULL, succeeded = false;
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(api_query_run_include(request, &query->include, err));
     PV_TRY(api_query_labels(api, request, &query->labels, &query->n_labels, err));
     PV_TRY(api_query_instant(request, "since", &query->since_us, err));
+    PV_TRY(api_query_boolean(request, "succeeded", false, &succeeded, err));
+    query->outcome = !given      ? RUN_OUTCOME_ANY
+                     : succeeded ? RUN_OUTCOME_SUCCEEDED
+                                 : RUN_OUTCOME_FAILED;
     return api_query_instant(request, "until", &query->until_us, err);
 }
 
@@ -191,6 +249,7 @@ static enum pv_code load_page(struct api *api,
                                 .until_us = query->until_us,
                                 .labels = query->labels,
                                 .n_labels = query->n_labels,
+                                .outcome = query->outcome,
                                 .limit = list->limit,
                                 .before_us = list->after.instant_us,
                                 .with = store_with(query->include),

@@ -12,6 +12,24 @@ static const struct shape_member retention_members[] = {
 };
 static const struct shape retention_shape = {SHAPE_OF(retention_members, A)};
 
+static void check_measure(const struct codec_node *node, const void *limits, void *object)
+{
+    const struct size_measure *measure = object;
+    bool keyed = measure->kind == SIZE_LABEL || measure->kind == SIZE_SPARK_PROPERTY;
+    (void)limits;
+    if (keyed != (measure->key.at != NULL))
+        codec_fault_member(node, "key", keyed ? "required" : "conflict", "%s",
+                           keyed ? "is required: the label or Spark property that holds the size"
+                                 : "goes with the kinds label and spark_property alone");
+}
+
+#define M struct size_measure
+static const struct shape_member measure_members[] = {
+    {"kind", SHAPE_WORD(M, kind, size_measure_words), .flags = CODEC_REQUIRED},
+    {"key", SHAPE_TEXT(M, key), .flags = NULLABLE, .least = 1, .most = CODEC_NAME_MAX},
+};
+static const struct shape measure_shape = {SHAPE_OF(measure_members, M), .check = check_measure};
+
 static const struct shape_member members[] = {
     {"id", SHAPE_ID(A, id), .flags = REPLY},
     {"name", SHAPE_NAME(A, name), .flags = CODEC_REQUIRED},
@@ -19,6 +37,7 @@ static const struct shape_member members[] = {
      .most = CODEC_DESCRIPTION_BYTES_MAX},
     {"labels", SHAPE_LABELS(A, labels, n_labels), .flags = NULLABLE, SHAPE_LIMIT(L, labels)},
     {"retention", .kind = SHAPE_KIND_OBJECT, .of = &retention_shape, .flags = REPLY},
+    {"problem_size_measure", SHAPE_OBJECT(A, size_measure, &measure_shape)},
     {"runs", SHAPE_COUNT(A, runs), .flags = REPLY},
     {"created_at", SHAPE_INSTANT(A, created_us), .flags = REPLY},
     {"updated_at", SHAPE_INSTANT(A, updated_us), .flags = REPLY},
@@ -36,6 +55,8 @@ static const struct shape_member change_members[] = {
      .flags = NULLABLE, SHAPE_LIMIT(L, labels)},
     {"retention", SHAPE_OBJECT(S, to, &retention_shape), SHAPE_GIVEN(S, has_retention),
      .flags = NULLABLE},
+    {"problem_size_measure", SHAPE_OBJECT(S, to.size_measure, &measure_shape),
+     SHAPE_GIVEN(S, has_size_measure)},
 };
 const struct shape codec_application_change_shape = {.request = "ApplicationPatch",
                                                      SHAPE_OF(change_members, S)};
@@ -60,7 +81,9 @@ void codec_application_decode_change(const struct codec_node *node,
     *change = (struct application_change){.to = nothing};
     shape_decode(node, &codec_application_change_shape, limits, change);
     if (json_object_size(node->json) == 0)
-        codec_fault(node, "required", "needs at least one of description, labels, retention");
+        codec_fault(node, "required",
+                    "needs at least one of description, labels, retention, "
+                    "problem_size_measure");
 }
 
 void codec_application_encode(struct writer *w, const struct application *application)

@@ -28,10 +28,40 @@ void codec_run_decode(const struct codec_node *node,
                       const struct codec_run_limits *limits,
                       struct run *run)
 {
-    *run = (struct run){.recorded_us = RUN_NO_INSTANT, .ended = true};
+    *run = (struct run){.problem_size_given = true, .recorded_us = RUN_NO_INSTANT, .ended = true};
     run_clear_log(run);
     shape_decode(node, &codec_run_create_shape, limits, run);
     if (run->initialization_s > run->duration_s)
         codec_fault_member(node, "initialization_s", "out_of_range",
                            "must not exceed duration_s, which is %.15g", run->duration_s);
+}
+
+/* --- corrections --- */
+
+#define H struct run_change
+static const struct shape_member change_members[] = {
+    {"problem_size", SHAPE_NUMBER(H, to.problem_size), SHAPE_GIVEN(H, has_problem_size),
+     .flags = NULLABLE, .low = CODEC_PROBLEM_SIZE_MIN, .high = CODEC_PROBLEM_SIZE_MAX},
+    {"executors", SHAPE_COUNT(H, to.executors), SHAPE_GIVEN(H, has_executors), .flags = NULLABLE,
+     .least = 1, .most = CODEC_COUNT_MAX},
+    {"cores_per_executor", SHAPE_COUNT(H, to.cores_per_executor),
+     SHAPE_GIVEN(H, has_cores_per_executor), .flags = NULLABLE, .least = 1,
+     .most = CODEC_COUNT_MAX},
+    {"labels", SHAPE_LABELS(H, to.labels, to.n_labels), SHAPE_GIVEN(H, has_labels),
+     .flags = NULLABLE, SHAPE_LIMIT(L, labels)},
+    {"succeeded", SHAPE_BOOLEAN(H, to.succeeded), SHAPE_GIVEN(H, has_succeeded)},
+    {"application", SHAPE_NAME(H, application)},
+};
+const struct shape codec_run_change_shape = {.request = "RunPatch", SHAPE_OF(change_members, H)};
+
+void codec_run_decode_change(const struct codec_node *node,
+                             const struct codec_run_limits *limits,
+                             struct run_change *change)
+{
+    *change = (struct run_change){.application = {NULL, 0}};
+    shape_decode(node, &codec_run_change_shape, limits, change);
+    if (json_object_size(node->json) == 0)
+        codec_fault(node, "required",
+                    "needs at least one of problem_size, executors, cores_per_executor, labels, "
+                    "succeeded, application");
 }

@@ -2,7 +2,7 @@
 #define CODEC_HISTORY_RUN_H
 
 #include "codec/json/shape.h"
-#include "core/history/run.h"
+#include "core/history/run_change.h"
 
 /* How much of a run a client may send; from struct config. */
 struct codec_run_limits {
@@ -46,12 +46,18 @@ void codec_run_decode_record(const struct codec_node *node,
                              const struct codec_run_limits *limits,
                              struct run *run);
 
+/* The body of a PATCH: problem_size null means "measure it from the log again". */
+void codec_run_decode_change(const struct codec_node *node,
+                             const struct codec_run_limits *limits,
+                             struct run_change *change);
+
 /* The stages of a run alone: `stages` is an array node of a run's shape. */
 void codec_stages_decode(const struct codec_node *stages,
                          const struct codec_run_limits *limits,
                          struct run *run);
 
 extern const struct shape codec_run_create_shape;
+extern const struct shape codec_run_change_shape;
 extern const struct shape codec_run_shape; /* a record, and the reply */
 extern const struct shape codec_stage_shape;
 extern const struct shape codec_resource_profile_shape;

@@ -197,6 +197,7 @@ static const struct shape_member members[] = {
     {"recorded_at", SHAPE_INSTANT(T, recorded_us), .flags = NULLABLE | SHAPE_KNOWN},
     {"problem_size", SHAPE_NUMBER(T, problem_size), .flags = NULLABLE, .low = 0,
      .high = CODEC_PROBLEM_SIZE_MAX},
+    {"problem_size_given", SHAPE_BOOLEAN(T, problem_size_given), .flags = NULLABLE | SHAPE_TRUE},
     {"executors", SHAPE_COUNT(T, executors), .flags = NULLABLE, .most = CODEC_COUNT_MAX},
     {"cores_per_executor", SHAPE_COUNT(T, cores_per_executor), .flags = NULLABLE,
      .most = CODEC_COUNT_MAX},

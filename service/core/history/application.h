@@ -1,7 +1,7 @@
 #ifndef CORE_HISTORY_APPLICATION_H
 #define CORE_HISTORY_APPLICATION_H
 
-#include "core/history/run.h"
+#include "core/history/problem_size.h"
 
 /* An application of a team: named, with labels and a retention of its runs. */
 struct application {
@@ -10,11 +10,12 @@ struct application {
     struct strview description; /* at == NULL: none */
     struct run_label *labels;   /* sorted by key */
     size_t n_labels;
-    int64_t retention_days;  /* RUN_UNKNOWN: the service's default */
-    int64_t retention_runs;  /* RUN_UNKNOWN: no limit */
-    int64_t runs;            /* how many are kept */
-    int64_t version;         /* of the application's own fields: the ETag */
-    int64_t history_version; /* grows with every run that comes or goes */
+    int64_t retention_days;           /* RUN_UNKNOWN: the service's default */
+    int64_t retention_runs;           /* RUN_UNKNOWN: no limit */
+    struct size_measure size_measure; /* of runs from logs */
+    int64_t runs;                     /* how many are kept */
+    int64_t version;                  /* of the application's own fields: the ETag */
+    int64_t history_version;          /* grows with every run that comes or goes */
     int64_t created_us;
     int64_t updated_us;
     int64_t last_run_us; /* start of the latest run; RUN_NO_INSTANT: there is none, or not read */
@@ -26,6 +27,7 @@ struct application_change {
     bool has_description;
     bool has_labels;
     bool has_retention;
+    bool has_size_measure;
     struct application to;
 };
 

@@ -126,9 +126,10 @@ struct run_stage {
 };
 
 struct run {
-    char id[37];         /* UUIDv7 text, "" before it is stored */
-    char advice_id[37];  /* the advice it followed, "" for none */
-    double problem_size; /* > 0 */
+    char id[37];             /* UUIDv7 text, "" before it is stored */
+    char advice_id[37];      /* the advice it followed, "" for none */
+    double problem_size;     /* > 0 */
+    bool problem_size_given; /* by whoever sent the run, rather than measured from its log */
     int64_t executors;
     int64_t cores_per_executor;
     double duration_s;

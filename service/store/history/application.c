@@ -13,6 +13,9 @@
         {"label_keys, label_values", COLUMN_PAIRS(A, labels, n_labels)},                           \
         {"retention_days", COLUMN_COUNT(A, retention_days)},                                       \
         {"retention_runs", COLUMN_COUNT(A, retention_runs)},                                       \
+        {"problem_size_measure", COLUMN_WORD(A, size_measure.kind, size_measure_words),            \
+         .read = "coalesce(problem_size_measure, 'first_stage')"},                                 \
+        {"problem_size_key", COLUMN_TEXT(A, size_measure.key)},                                    \
         {"runs", COLUMN_COUNT(A, runs), .computed = true},                                         \
         {"version", COLUMN_COUNT(A, version), .computed = true},                                   \
         {"history_version", COLUMN_COUNT(A, history_version), .computed = true},                   \
@@ -198,6 +201,8 @@ enum pv_code store_application_update(struct store_tx *tx,
         " label_values = CASE WHEN $6 THEN $8 ELSE label_values END,"
         " retention_days = CASE WHEN $9 THEN $10 ELSE retention_days END,"
         " retention_runs = CASE WHEN $9 THEN $11 ELSE retention_runs END,"
+        " problem_size_measure = CASE WHEN $12 THEN $13 ELSE problem_size_measure END,"
+        " problem_size_key = CASE WHEN $12 THEN $14 ELSE problem_size_key END,"
         " version = version + 1, updated_at = now()"
         " WHERE team_id = $1 AND name = $2 AND ($3 IS NULL OR version = $3)"
         " RETURNING {shown}",
@@ -214,6 +219,9 @@ enum pv_code store_application_update(struct store_tx *tx,
     sql_bool(&sql, change->has_retention);
     sql_count(&sql, to->retention_days);
     sql_count(&sql, to->retention_runs);
+    sql_bool(&sql, change->has_size_measure);
+    sql_text(&sql, strview_of(size_measure_words[to->size_measure.kind]));
+    sql_text(&sql, to->size_measure.key);
     bool touched;
     PV_TRY(query_one(tx, &sql, &shown, arena, application, &touched, err));
     if (!touched)

@@ -52,6 +52,8 @@ enum pv_code store_run_delete(struct store_tx *tx,
                               const char *run_id,
                               struct pv_error *err) PV_MUSTCHECK;
 
+enum run_outcome { RUN_OUTCOME_ANY, RUN_OUTCOME_SUCCEEDED, RUN_OUTCOME_FAILED };
+
 /* Newest first. Instants compare with recorded order (started_us where known, else recorded_us). */
 struct run_filter {
     int64_t since_us;               /* RUN_NO_INSTANT: open */
@@ -61,6 +63,7 @@ struct run_filter {
     int64_t
         before_us; /* cursor: instant and id of the last item seen; RUN_NO_INSTANT: first page */
     char before_id[37];
+    enum run_outcome outcome;
     size_t limit;
     unsigned with;
     /* A page ends early where it would hold more stages, or task durations, than this; it holds one

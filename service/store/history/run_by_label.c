@@ -13,18 +13,23 @@
     " WHERE l.team_id = $1 AND l.application_id = $2 AND l.key = " key " AND l.value = " value     \
     " AND l.instant >= $3 AND (l.instant, l.run_id) < ($4, $5)"                                    \
     " ORDER BY l.instant DESC, l.run_id DESC OFFSET 0)"
+/* One look by its key, which names the month it is in; only where it is asked for. */
+#define SUCCEEDED                                                                                  \
+    "($7::bigint IS NULL OR EXISTS (SELECT FROM provisor.run r WHERE r.team_id = $1"               \
+    " AND r.application_id = $2 AND r.id = a.run_id AND r.succeeded = ($7::bigint = 1)))"
 #define PAGE " ORDER BY a.at DESC, a.run_id DESC LIMIT $6"
 #define TWO_WALKS                                                                                  \
-    "SELECT a.run_id FROM " WALK("$7", "$8") " AS a JOIN " WALK(                                   \
-        "$9", "$10") " AS b ON b.at = a.at AND b.run_id = a.run_id"
+    "SELECT a.run_id FROM " WALK("$8", "$9") " AS a JOIN " WALK(                                   \
+        "$10", "$11") " AS b ON b.at = a.at AND b.run_id = a.run_id"
 
-static const char one_label[] = "SELECT a.run_id FROM " WALK("$7", "$8") " AS a" PAGE;
-static const char two_labels[] = TWO_WALKS PAGE;
+static const char one_label[] =
+    "SELECT a.run_id FROM " WALK("$8", "$9") " AS a WHERE " SUCCEEDED PAGE;
+static const char two_labels[] = TWO_WALKS " WHERE " SUCCEEDED PAGE;
 static const char more_labels[] =
-    TWO_WALKS " CROSS JOIN LATERAL (SELECT count(*) AS met FROM unnest($11, $12) AS w (key, value)"
+    TWO_WALKS " CROSS JOIN LATERAL (SELECT count(*) AS met FROM unnest($12, $13) AS w (key, value)"
               " JOIN provisor.run_label o ON o.team_id = $1 AND o.application_id = $2"
               " AND o.run_id = a.run_id AND o.key = w.key AND o.value = w.value) AS others"
-              " WHERE others.met = cardinality($11)" PAGE;
+              " WHERE others.met = cardinality($12) AND " SUCCEEDED PAGE;
 
 static const char *text_for(size_t n_labels)
 {

@@ -36,8 +36,8 @@ extern const struct columns run_warning_columns;
 #define RUN_ID_LEAST "00000000-0000-0000-0000-000000000000"
 #define RUN_ID_GREATEST "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
-/* Five parameters of a page, newest first: application, least instant, the instant and id that all
- * are before, limit and one more. */
+/* Six parameters of a page, newest first: application, least instant, the instant and id that all
+ * are before, limit and one more, whether it succeeded. */
 void run_add_window(struct sql *sql, const char *application_id, const struct run_filter *filter);
 
 /* The rows of a result, at most limit of them; `more` when there was another. */
@@ -46,6 +46,15 @@ enum pv_code run_read_list(const PGresult *result,
                            size_t limit,
                            struct run_list *list,
                            struct pv_error *err) PV_MUSTCHECK;
+
+/* The digests of the logs of the runs, all of one application, where `with` asks for them. */
+enum pv_code run_load_digests(struct store_tx *tx,
+                              struct arena *arena,
+                              const char *application_id,
+                              struct run runs[],
+                              size_t n,
+                              unsigned with,
+                              struct pv_error *err) PV_MUSTCHECK;
 
 /* The stages of the runs, all of one application, as far as `with` asks for them. */
 enum pv_code run_load_stages(struct store_tx *tx,

@@ -81,13 +81,13 @@ static enum pv_code spread_digests(
     return PV_OK;
 }
 
-static enum pv_code load_digests(struct store_tx *tx,
-                                 struct arena *arena,
-                                 const char *application_id,
-                                 struct run runs[],
-                                 size_t n,
-                                 unsigned with,
-                                 struct pv_error *err)
+enum pv_code run_load_digests(struct store_tx *tx,
+                              struct arena *arena,
+                              const char *application_id,
+                              struct run runs[],
+                              size_t n,
+                              unsigned with,
+                              struct pv_error *err)
 {
     if (n == 0 || (with & RUN_WITH_DIGEST) == 0)
         return PV_OK;
@@ -121,11 +121,15 @@ void run_add_window(struct sql *sql, const char *application_id, const struct ru
     sql_bound(sql, ends ? filter->until_us : filter->before_us, "infinity");
     sql_uuid(sql, ends ? RUN_ID_LEAST : first_page ? RUN_ID_GREATEST : filter->before_id);
     sql_int(sql, (int64_t)filter->limit + 1);
+    sql_count(sql, filter->outcome == RUN_OUTCOME_ANY ? RUN_UNKNOWN
+                                                      : filter->outcome == RUN_OUTCOME_SUCCEEDED);
 }
 
 static struct columns_statement by_time = {"SELECT " RUN_SELECTED " FROM provisor.run r"
                                            " WHERE r.team_id = $1 AND r.application_id = $2"
                                            " AND r.instant >= $3 AND (r.instant, r.id) < ($4, $5)"
+                                           " AND ($7::bigint IS NULL"
+                                           "  OR r.succeeded = ($7::bigint = 1))"
                                            " ORDER BY r.instant DESC, r.id DESC LIMIT $6",
                                            .of = RUN_SELECTED_OF};
 static struct columns_statement by_ids = {
@@ -189,7 +193,7 @@ enum pv_code store_run_list(struct store_tx *tx,
     struct run_list read;
     PV_TRY(read_page(tx, arena, application, filter, &read, err));
     PV_TRY(bound_list(tx, application->id, filter, &read, err));
-    PV_TRY(load_digests(tx, arena, application->id, read.items, read.n, filter->with, err));
+    PV_TRY(run_load_digests(tx, arena, application->id, read.items, read.n, filter->with, err));
     PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, filter->with, err));
     *list = read;
     return PV_OK;

@@ -41,7 +41,8 @@ static struct prediction_item *make_item(int64_t size)
 
 static void check_item(const struct prediction_item *item, int64_t size)
 {
-    assert(item->prediction.curve.problem_size == size && item->prediction.curve.n_points == 3);
+    assert(item->prediction.curve.problem_size == (double)size &&
+           item->prediction.curve.n_points == 3);
     for (int i = 0; i < 3; i++)
         assert(item->prediction.curve.points[i].executors == size + i);
 }

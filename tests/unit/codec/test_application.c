@@ -94,7 +94,8 @@ Test(codec_application, is_written_with_unknown_as_null)
     cr_assert_str_eq(
         writer_finish(&w, &n),
         "{\"id\":\"i\",\"name\":\"a\",\"description\":null,\"labels\":{\"b\":\"2\",\"z\":\"1\"},"
-        "\"retention\":{\"days\":null,\"runs\":null},\"runs\":3,"
+        "\"retention\":{\"days\":null,\"runs\":null},"
+        "\"problem_size_measure\":{\"kind\":\"input_blocks\",\"key\":null},\"runs\":3,"
         "\"created_at\":\"1970-01-01T00:00:00Z\","
         "\"updated_at\":\"1970-01-01T00:00:01.500Z\","
         "\"last_run_at\":null,\"last_advice_at\":null}");

@@ -292,7 +292,7 @@ static void runs_are_listed_newest_first_by_cursor_and_filter(struct arena *aren
     do {
         DO(store_run_list(tx, arena, &a, &filter, &list, &err));
         for (size_t i = 0; i < list.n; i++) {
-            CHECK(list.items[i].problem_size == wanted--);
+            CHECK(list.items[i].problem_size == (double)wanted--);
             CHECK(list.items[i].n_stages == 3 && list.items[i].stages[2].id == 7);
         }
         filter.before_us = list.instants_us[list.n - 1];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "core/history/problem_size.h"
 #include "core/history/run_metrics.h"
 #include "core/joblog/mapreduce/mapreduce_internal.h"
 
@@ -94,13 +95,6 @@ static struct side take_side(struct mapreduce *log, enum task_kind kind, size_t 
         add_attempt(log, &side, attempt);
     }
     return side;
-}
-
-static int64_t tasks_of(const struct side *side)
-{
-    if (side->planned >= 0)
-        return side->planned;
-    return side->n == 0 ? RUN_UNKNOWN : side->attempts[side->n - 1].task + 1;
 }
 
 /* --- containers --- */
@@ -353,8 +347,6 @@ static void set_counts(const struct side sides[TASK_KINDS], struct run *run)
     run->jobs = 1;
     run->task_time_s = log_seconds(task_ms);
     run->failed_task_time_s = log_seconds(unsuccessful_ms);
-    int64_t maps = tasks_of(&sides[TASK_MAP]);
-    run->problem_size = maps > 0 ? (double)maps : (double)NAN;
 }
 
 static int64_t first_launch(const struct side sides[TASK_KINDS])
@@ -413,6 +405,8 @@ job_run_build(struct log_reader *reader, struct arena *arena, struct run *run, s
         !set_identity(log, arena, &built) || !log_reader_warn(reader, arena, &built))
         return pv_no_memory(err);
     set_figures(log, sides, &built);
+    built.problem_size =
+        problem_size_of_run(&built, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS});
     *run = built;
     return PV_OK;
 }

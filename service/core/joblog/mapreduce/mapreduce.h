@@ -18,7 +18,7 @@
  *                         lost the race against a copy are counted (tasks_failed) and are no work;
  *                         so are those whose output was lost later executors             MapReduce
  *                         has containers and no executors: the most attempts that ran at once, each
- *                         with cores_per_executor = 1 problem_size          number of map tasks
+ *                         with cores_per_executor = 1 problem_size          core/history/problem_size.h, input blocks
  *                         duration_s            end of the job - its submission initialization_s
  *                         first launch of an attempt - submission of the job stage duration
  *                         first launch of an attempt - last finish of a successful one. Reduces may

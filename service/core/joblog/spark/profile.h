@@ -13,7 +13,7 @@ enum pv_code profile_build(struct log_reader *reader,
                            struct run *run,
                            struct pv_error *err) PV_MUSTCHECK;
 
-/* The stages of the run (profile_stages.c): run->stages, n_stages, problem_size. */
+/* The stages of the run (profile_stages.c): run->stages, n_stages, metrics, problem_size (input blocks). */
 enum pv_code profile_build_stages(struct sparklog *log,
                                   struct arena *arena,
                                   struct run *run,

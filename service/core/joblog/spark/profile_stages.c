@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "core/history/problem_size.h"
 #include "core/history/run_metrics.h"
 #include "core/joblog/spark/profile.h"
 #include "core/joblog/spark/state.h"
@@ -223,25 +224,6 @@ set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct
     return true;
 }
 
-/* Tasks of the stage that was submitted first (ties: lowest id), of those that have tasks. */
-static double problem_size(const struct sparklog *log)
-{
-    const struct stage *first = NULL;
-    int64_t first_ms = INT64_MAX;
-    for (size_t i = 0; i < log->n_stages; i++) {
-        const struct stage *stage = &log->stages[i];
-        int64_t ms = first_submission(stage);
-        ms = ms == NO_TIME ? INT64_MAX : ms;
-        if (!stage->ran || stage->tasks_planned <= 0)
-            continue;
-        if (first == NULL || ms < first_ms) {
-            first = stage;
-            first_ms = ms;
-        }
-    }
-    return first == NULL ? (double)NAN : (double)first->tasks_planned;
-}
-
 /* A parent whose own description was lost with its line is there too, as one that never ran. */
 static enum pv_code add_lost_parents(struct sparklog *log, struct pv_error *err)
 {
@@ -271,7 +253,7 @@ enum pv_code profile_build_stages(struct sparklog *log,
     }
     run->n_stages = log->n_stages;
     run->has_stages = true;
-    run->problem_size = problem_size(log);
     run->metrics = metrics_of_all(log);
+    run->problem_size = problem_size_of_run(run, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS});
     return PV_OK;
 }

@@ -1,0 +1,44 @@
+#ifndef CORE_HISTORY_PROBLEM_SIZE_H
+#define CORE_HISTORY_PROBLEM_SIZE_H
+
+#include "core/history/run.h"
+
+/* By what an application measures the problem size of runs that are read from logs. */
+enum size_measure_kind {
+    SIZE_INPUT_BLOCKS,         /* bytes read from storage / PROBLEM_SIZE_BLOCK_BYTES; where none are
+                                  known, as SIZE_FIRST_PARALLEL_STAGE */
+    SIZE_INPUT_RECORDS,        /* records read from storage */
+    SIZE_FIRST_PARALLEL_STAGE, /* tasks of the first stage that has more than one */
+    SIZE_FIRST_STAGE,          /* tasks of the stage that was submitted first */
+    SIZE_LABEL,                /* the number that a label of the run is */
+    SIZE_SPARK_PROPERTY        /* likewise a Spark property, of those that are kept */
+};
+extern const char *const size_measure_words[]; /* in that order; ends with NULL */
+
+struct size_measure {
+    enum size_measure_kind kind;
+    struct strview key; /* of the label or property; at == NULL with the other kinds */
+};
+
+#define PROBLEM_SIZE_BLOCK_BYTES 134217728.0 /* 128 MiB, the block of HDFS */
+
+bool size_measure_equal(const struct size_measure *a, const struct size_measure *b);
+
+/*
+ * The problem size of a run by the measure, from its stages, labels and properties; > 0, NAN when
+ * they do not show it. What it is drawn from is stored with the run, so that it can be worked out
+ * again after the measure has changed. The task times are not needed.
+ */
+double problem_size_of_run(const struct run *run, const struct size_measure *measure);
+
+/*
+ * Work out run->problem_size by the measure where it was measured before, i.e. unless it was given
+ * or the run is not from a log. `before`: the measure by which it was stored, NULL for a run that
+ * has just been read; a size of neither that measure nor of the first stage (the measure of
+ * programs that did not store who gave a size) is taken as given. True: it is another one now.
+ */
+bool problem_size_measure(struct run *run,
+                          const struct size_measure *before,
+                          const struct size_measure *measure);
+
+#endif
