@@ -38,6 +38,16 @@ def test_fractions_are_kept_and_the_nearest_run_is_found(client, name):
     assert len({plan["run_id"] for plan in plans}) == 3
 
 
+def test_runs_of_programs_that_knew_whole_sizes_alone_are_found_too(client, service, name):
+    ids = {size: store(client, name, size, 2)["id"] for size in (10, 20, 30, 19.25)}
+    service.psql("UPDATE provisor.run SET exact_problem_size = NULL, problem_size_given = NULL WHERE id IN ('%s', '%s')" % (ids[10], ids[20]))
+    for size, nearest in ((1, 10), (14.5, 10), (19.5, 19.25), (19.9, 20), (20, 20), (24.5, 20), (26, 30)):
+        plan = client.post("/v1/stage-plans", {"application": name, "problem_size": size, "deadline_s": 9999, "executors": 4,
+                                               "cores_per_executor": 1}, 200).json()
+        assert plan["run_id"] == ids[nearest], size
+    assert sorted(run["problem_size"] for run in client.get(runs_of(name)).json()["items"]) == [10, 19.25, 20, 30]
+
+
 def test_fractions_reach_models_predictions_and_advice(client, name):
     for size in SIZES:
         for executors in (1, 2, 4):

@@ -114,7 +114,7 @@ enum pv_code store_run_nearest(struct store_tx *tx,
                                struct pv_error *err) PV_MUSTCHECK;
 
 /* Of table r, "" or "x.": the problem size of a run or an advice, also of one that a program of
- * before migration 0026 wrote. Indexes are on this expression. */
+ * before migration 0026 wrote. */
 #define RUN_PROBLEM_SIZE(r) "coalesce(" r "exact_problem_size, " r "problem_size::float8)"
 
 /* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */

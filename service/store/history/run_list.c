@@ -203,29 +203,28 @@ enum pv_code store_run_list(struct store_tx *tx,
 
 /*
  * Nearest in size: the limit nearest from above and from below, each the head of an index, are
- * enough; the nearest of both are among them. `replayable` leads both indexes, so runs that cannot
- * be replayed are not even walked over.
+ * enough; the nearest of both are among them. Likewise of the runs that have a whole size alone
+ * (RUN_PROBLEM_SIZE): sizes are compared column by column, because row level security lets only
+ * leakproof operators bound a walk along an index, which casts are not. `replayable` leads both
+ * indexes, so runs that cannot be replayed are not even walked over.
  */
+#define HEAD(bound, descending)                                                                    \
+    "(SELECT h.id AS chosen FROM provisor.run h WHERE h.team_id = $1 AND h.application_id = $2"    \
+    " AND h.replayable = f.replayable_too AND h.succeeded AND " bound                              \
+    " ORDER BY h.exact_problem_size" descending ", h.problem_size" descending                      \
+    ", h.instant DESC, h.id DESC LIMIT $5)"
+#define EXACT_ABOVE HEAD("h.exact_problem_size >= $3", "")
+#define EXACT_BELOW HEAD("h.exact_problem_size < $3", " DESC")
+#define WHOLE_ABOVE HEAD("h.exact_problem_size IS NULL AND h.problem_size >= ceil($3)::bigint", "")
+#define WHOLE_BELOW                                                                                \
+    HEAD("h.exact_problem_size IS NULL AND h.problem_size < ceil($3)::bigint", " DESC")
 static struct columns_statement nearest = {
     "SELECT " RUN_SELECTED " FROM (VALUES (true), (false)) AS f (replayable_too), LATERAL"
-    " ((SELECT u.id AS chosen FROM provisor.run u"
-    "  WHERE u.team_id = $1 AND u.application_id = $2 AND u.replayable = f.replayable_too"
-    "  AND u.succeeded AND " RUN_PROBLEM_SIZE(
-        "u.") " >= $3"
-              "  ORDER BY " RUN_PROBLEM_SIZE(
-                  "u.") ", u.instant DESC, u.id DESC LIMIT $5)"
-                        " UNION ALL (SELECT d.id FROM provisor.run d"
-                        "  WHERE d.team_id = $1 AND d.application_id = $2 AND d.replayable = "
-                        "f.replayable_too"
-                        "  AND d.succeeded AND " RUN_PROBLEM_SIZE(
-                            "d.") " < $3"
-                                  "  ORDER BY " RUN_PROBLEM_SIZE(
-                                      "d.") " DESC, d.instant DESC, d.id DESC LIMIT $5)) AS n"
-                                            " JOIN provisor.run r ON r.team_id = $1 AND "
-                                            "r.application_id = $2 AND r.id = n.chosen"
-                                            " WHERE f.replayable_too OR NOT $4"
-                                            " ORDER BY abs(" RUN_PROBLEM_SIZE(
-                                                "r.") " - $3), r.instant DESC, r.id DESC LIMIT $5",
+    " (" EXACT_ABOVE " UNION ALL " EXACT_BELOW " UNION ALL " WHOLE_ABOVE " UNION ALL " WHOLE_BELOW
+    ") AS n"
+    " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
+    " WHERE f.replayable_too OR NOT $4"
+    " ORDER BY abs(" RUN_PROBLEM_SIZE("r.") " - $3), r.instant DESC, r.id DESC LIMIT $5",
     .of = RUN_SELECTED_OF};
 static struct columns_statement latest = {
     "SELECT " RUN_SELECTED " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2"
