@@ -81,7 +81,7 @@ def test_what_is_no_size_is_refused(client, name, size):
     assert problem["errors"][0]["pointer"] == "/problem_size"
 
 
-@pytest.mark.parametrize("query", ("problem_sizes=0", "problem_sizes=1,x", "problem_sizes=0.5,0.50", "problem_sizes=1e13",
+@pytest.mark.parametrize("query", ("problem_sizes=0", "problem_sizes=1,x", "problem_sizes=0.5,0.50", "problem_sizes=1e13", "problem_sizes=1e-300",
                                    "problem_sizes=1,", "problem_sizes=0x10"))
 def test_lists_of_sizes_are_checked(client, name, query):
     for executors in (1, 2, 4):
@@ -124,28 +124,41 @@ def test_logs_are_measured_in_blocks_of_input(client, name):
     assert measured == {"kind": "input_blocks", "key": None}
 
 
-def test_another_measure_applies_to_all_runs_that_were_measured(client, name):
+def version_of(service, name):
+    return int(service.psql("SELECT history_version FROM provisor.application WHERE name = '%s'" % name))
+
+
+def test_another_measure_applies_to_all_runs_that_were_measured(client, service, name):
     kept = {"spark.sql.shuffle.partitions": "300"}
     upload(client, name, log_of("app-1", 2 * BLOCK, properties=kept), query="?label=rows:1e6")
     upload(client, name, log_of("app-2", BLOCK, records=70))
     upload(client, name, log_of("app-3", BLOCK), query="?problem_size=9")
     client.post(runs_of(name), {"problem_size": 5, "executors": 1, "cores_per_executor": 1, "duration_s": 10}, 201)
-    version = client.get("/v1/applications/%s/models" % name, None).json().get("history_version")
+    version = version_of(service, name)
     fixed = {"app-3": 9, None: 5}
     for kind, key, first, second in (("input_records", None, 2000, 140), ("first_parallel_stage", None, 2, 2), ("label", "rows", 1e6, None),
                                      ("spark_property", "spark.sql.shuffle.partitions", 300, None), ("first_stage", None, 2, 2),
                                      ("input_blocks", None, 2, 1)):
         assert measure(client, name, kind, key)["problem_size_measure"] == {"kind": kind, "key": key}
         assert sizes_of(client, name) == dict(fixed, **{"app-1": first, "app-2": second}), kind
-    assert client.get("/v1/applications/%s/models" % name, None).json().get("history_version") != version or version is None
+    assert version_of(service, name) == version + 6  # once for each change
     measure(client, name, "label", "rows")
     assert upload(client, name, log_of("app-4", BLOCK), query="?label=rows:31").json()["problem_size"] == 31
+    for i, rows in enumerate(("1e300", "1e13", "1e-300", "0", "-3", "many")):
+        assert upload(client, name, log_of("app-x%d" % i, BLOCK), query="?label=rows:" + rows).json()["problem_size"] is None, rows
+
+
+@pytest.mark.parametrize("size", ("0", "1e-300", "1e13", "x", ""))
+def test_sizes_sent_with_a_log_are_checked(client, name, size):
+    problem = upload(client, name, log_of("app-1", BLOCK), 422, query="?problem_size=" + size).json()
+    assert problem["errors"][0]["parameter"] == "problem_size"
 
 
 @pytest.mark.parametrize("body, pointer", (
     ({"kind": "bytes"}, "/problem_size_measure/kind"), ({}, "/problem_size_measure/kind"),
     ({"kind": "label"}, "/problem_size_measure/key"), ({"kind": "spark_property", "key": None}, "/problem_size_measure/key"),
     ({"kind": "input_blocks", "key": "rows"}, "/problem_size_measure/key"), ({"kind": "label", "key": ""}, "/problem_size_measure/key"),
+    ({"kind": "spark_property", "key": "spark.hadoop.rows"}, "/problem_size_measure/key"),
     ({"kind": "label", "key": "x", "unit": "rows"}, "/problem_size_measure/unit")))
 def test_measures_are_checked(client, name, body, pointer):
     sent = {"name": name, "problem_size_measure": body}
@@ -181,6 +194,9 @@ def test_a_known_log_with_another_size_corrects_its_run(client, name):
     assert (again["problem_size"], again["problem_size_given"], again["cores_per_executor"]) == (14, True, 3)
     assert client.get("/v1/runs/" + first["id"]).json() == again
     assert upload(client, name, log_of("app-1", BLOCK), 200).json() == again
+    measured = upload(client, name, log_of("app-2", BLOCK)).json()
+    same = upload(client, name, log_of("app-2", BLOCK), 200, query="?problem_size=1").json()
+    assert (measured["problem_size"], measured["problem_size_given"], same["problem_size"], same["problem_size_given"]) == (1, False, 1, True)
 
 
 def test_a_run_is_corrected_as_a_whole(client, name):

@@ -194,9 +194,9 @@ static enum pv_code correct_known(struct http_request *request,
                                   struct run *run,
                                   struct pv_error *err)
 {
+    bool is_new = upload->problem_size != run->problem_size || !run->problem_size_given;
     struct run_change change = {
-        .has_problem_size =
-            !isnan(upload->problem_size) && upload->problem_size != run->problem_size,
+        .has_problem_size = !isnan(upload->problem_size) && is_new,
         .has_executors = upload->executors != RUN_UNKNOWN && upload->executors != run->executors,
         .has_cores_per_executor = upload->cores_per_executor != RUN_UNKNOWN &&
                                   upload->cores_per_executor != run->cores_per_executor};

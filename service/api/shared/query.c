@@ -195,7 +195,11 @@ enum pv_code api_query_word(const struct http_request *request,
 enum pv_code
 api_query_problem_size(const struct http_request *request, double *value, struct pv_error *err)
 {
-    return api_query_number(request, "problem_size", 0, CODEC_PROBLEM_SIZE_MAX, value, err);
+    PV_TRY(api_query_number(request, "problem_size", 0, CODEC_PROBLEM_SIZE_MAX, value, err));
+    if (*value < CODEC_PROBLEM_SIZE_MIN)
+        return pv_fault(err, PV_PLACE_PARAMETER, "problem_size", "out_of_range",
+                        "must be at least %g", CODEC_PROBLEM_SIZE_MIN);
+    return PV_OK;
 }
 
 /* One item of a list; 0: it is none. */
@@ -227,10 +231,10 @@ static enum pv_code refuse_repetition(
     return PV_OK;
 }
 
-/* What a list may hold: numbers above 0, or whole ones from 1. */
+/* What a list may hold. */
 struct list_bounds {
     bool whole;
-    double largest;
+    double least, largest;
     size_t most; /* items */
 };
 
@@ -238,7 +242,7 @@ static double parse_item(struct strview text, const struct list_bounds *bounds)
 {
     double value =
         bounds->whole ? (double)parse_count(text, (int64_t)bounds->largest) : parse_number(text);
-    return value > 0 && value <= bounds->largest ? value : (double)NAN;
+    return value >= bounds->least && value <= bounds->largest ? value : (double)NAN;
 }
 
 static enum pv_code read_list(const struct http_request *request,
@@ -267,8 +271,8 @@ static enum pv_code read_list(const struct http_request *request,
         list[i] = parse_item((struct strview){at, length}, bounds);
         if (isnan(list[i]))
             return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
-                            "must list %s to %.16g, such as 1,2,4",
-                            bounds->whole ? "whole numbers from 1" : "numbers above 0",
+                            "must list %s from %g to %.16g, such as 1,2,4",
+                            bounds->whole ? "whole numbers" : "numbers", bounds->least,
                             bounds->largest);
         at += length + 1;
     }
@@ -285,7 +289,7 @@ enum pv_code api_query_counts(const struct http_request *request,
                               size_t *n,
                               struct pv_error *err)
 {
-    const struct list_bounds bounds = {true, (double)largest, most};
+    const struct list_bounds bounds = {true, 1, (double)largest, most};
     return read_list(request, name, &bounds, values, n, err);
 }
 
@@ -295,7 +299,7 @@ enum pv_code api_query_problem_sizes(const struct http_request *request,
                                      size_t *n,
                                      struct pv_error *err)
 {
-    const struct list_bounds bounds = {false, CODEC_PROBLEM_SIZE_MAX, most};
+    const struct list_bounds bounds = {false, CODEC_PROBLEM_SIZE_MIN, CODEC_PROBLEM_SIZE_MAX, most};
     return read_list(request, "problem_sizes", &bounds, values, n, err);
 }
 

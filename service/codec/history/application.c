@@ -1,5 +1,7 @@
 #include "codec/history/application.h"
 
+#include "core/joblog/spark/properties.h"
+
 #define A struct application
 #define L struct codec_application_limits
 enum { NULLABLE = CODEC_NULLABLE, REPLY = SHAPE_READ_ONLY };
@@ -21,6 +23,9 @@ static void check_measure(const struct codec_node *node, const void *limits, voi
         codec_fault_member(node, "key", keyed ? "required" : "conflict", "%s",
                            keyed ? "is required: the label or Spark property that holds the size"
                                  : "goes with the kinds label and spark_property alone");
+    else if (measure->kind == SIZE_SPARK_PROPERTY && !properties_keep(measure->key))
+        codec_fault_member(node, "key", "not_allowed",
+                           "is not one of the Spark properties that are kept of a log");
 }
 
 #define M struct size_measure

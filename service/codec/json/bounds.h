@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "core/history/problem_size.h"
+
 /*
  * What quantities of one kind may be, wherever they are sent: far above anything real, and low
  * enough that sums and products stay far from overflow. The contract (openapi/) names the same
@@ -25,7 +27,7 @@
 #define CODEC_SEED_MAX INT64_C(9007199254740991) /* what every number of JSON holds exactly */
 #define CODEC_DAYS_MAX INT64_C(36500)
 #define CODEC_ID_MAX INT64_C(1000000000000) /* numbers of stages and attempts */
-#define CODEC_PROBLEM_SIZE_MIN 1e-9
-#define CODEC_PROBLEM_SIZE_MAX 1e12
+#define CODEC_PROBLEM_SIZE_MIN PROBLEM_SIZE_MIN
+#define CODEC_PROBLEM_SIZE_MAX PROBLEM_SIZE_MAX
 
 #endif

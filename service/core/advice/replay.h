@@ -40,7 +40,7 @@ struct replay {
     size_t n_tasks;
 };
 
-/* A configuration to replay on. All are >= 1. */
+/* A configuration to replay on: problem_size > 0, the others >= 1. */
 struct replay_target {
     double problem_size;
     int64_t executors;

@@ -73,13 +73,13 @@ static double number_of(const struct run_label pairs[], size_t n, struct strview
         if (strspn(text, "0123456789.eE+-") != value.n)
             continue;
         double number = strtod(text, &end);
-        if (*end == '\0' && number > 0 && isfinite(number))
+        if (*end == '\0')
             return number;
     }
     return (double)NAN;
 }
 
-double problem_size_of_run(const struct run *run, const struct size_measure *measure)
+static double size_by(const struct run *run, const struct size_measure *measure)
 {
     switch (measure->kind) {
     case SIZE_INPUT_BLOCKS:
@@ -96,6 +96,12 @@ double problem_size_of_run(const struct run *run, const struct size_measure *mea
         return number_of(run->spark_properties, run->n_spark_properties, measure->key);
     }
     return (double)NAN;
+}
+
+double problem_size_of_run(const struct run *run, const struct size_measure *measure)
+{
+    double size = size_by(run, measure);
+    return size >= PROBLEM_SIZE_MIN && size <= PROBLEM_SIZE_MAX ? size : (double)NAN;
 }
 
 /* NAN is like NAN; the last digit may differ where a sum ran in another order. */

@@ -20,13 +20,17 @@ struct size_measure {
     struct strview key; /* of the label or property; at == NULL with the other kinds */
 };
 
+/* What a problem size may be: far beyond anything real. Ratios of two stay far from overflow, and the
+ * greatest is a whole number that the store can hold. */
+#define PROBLEM_SIZE_MIN 1e-9
+#define PROBLEM_SIZE_MAX 1e12
 #define PROBLEM_SIZE_BLOCK_BYTES 134217728.0 /* 128 MiB, the block of HDFS */
 
 bool size_measure_equal(const struct size_measure *a, const struct size_measure *b);
 
 /*
- * The problem size of a run by the measure, from its stages, labels and properties; > 0, NAN when
- * they do not show it. What it is drawn from is stored with the run, so that it can be worked out
+ * The problem size of a run by the measure, from its stages, labels and properties; NAN when they do
+ * not show it, or show one outside PROBLEM_SIZE_MIN to PROBLEM_SIZE_MAX. What it is drawn from is stored with the run, so that it can be worked out
  * again after the measure has changed. The task times are not needed.
  */
 double problem_size_of_run(const struct run *run, const struct size_measure *measure);

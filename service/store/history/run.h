@@ -113,8 +113,8 @@ enum pv_code store_run_nearest(struct store_tx *tx,
                                struct run_list *list,
                                struct pv_error *err) PV_MUSTCHECK;
 
-/* Of table r, "" or "x.": the problem size of a run or an advice, also of one that a program of
- * before migration 0026 wrote. */
+/* Of table r, "" or "x.": the problem size of a row of runs or of advice, also where a program
+ * older than migration 0026 wrote it. */
 #define RUN_PROBLEM_SIZE(r) "coalesce(" r "exact_problem_size, " r "problem_size::float8)"
 
 /* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */

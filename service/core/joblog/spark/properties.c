@@ -74,6 +74,14 @@ const char *properties_key(size_t i)
     return table[i].key;
 }
 
+bool properties_keep(struct strview key)
+{
+    for (size_t i = 0; i < TABLE_ROWS; i++)
+        if (strview_is(key, table[i].key))
+            return true;
+    return false;
+}
+
 /* Length of the number at the start: a sign, digits, a point, digits; 0 when there is none. Digits
  * are few, so that a number long enough to be a key does not pass. */
 static size_t number_length(const char *text)

@@ -1,8 +1,10 @@
 #ifndef CORE_JOBLOG_SPARK_PROPERTIES_H
 #define CORE_JOBLOG_SPARK_PROPERTIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "base/strview.h"
 #include "core/joblog/common/json.h"
 
 /*
@@ -24,6 +26,9 @@ struct properties {
 size_t properties_count(void);
 /* Keys ascend. */
 const char *properties_key(size_t i);
+
+/* Is a property of that key kept? */
+bool properties_keep(struct strview key);
 
 /* Take a property if it is allowed and well-formed; a later value replaces an earlier one. */
 void properties_take(struct properties *properties, struct json_text key, struct json_text value);
