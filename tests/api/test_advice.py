@@ -305,17 +305,18 @@ def test_no_application_and_no_usable_runs(client):
     name = "bare-" + uuid.uuid4().hex[:8]
     client.post("/v1/applications/%s/runs" % name,
                 {"problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 10}, status=201)
-    problem = client.refuse("POST", "/v1/advice", 422, pointer="/application", json={"application": name})
-    assert problem["type"].endswith("too_few_observations"), problem
-    assert "has 1 run, but" in problem["detail"] and problem["detail"].endswith(": without stages 1"), problem
+    advice = client.post("/v1/advice", {"application": name}, status=201).json()
+    assert advice["verdict"] == "unknown" and advice["recommendation"] is None and advice["data_needed"]["runs"] == 1
+    why = advice["reasons"][0]["message"]
+    assert "has 1 run, but" in why and ": without stages 1. " in why, why
     # A log that neither shows executors nor an end: of the two runs now there, each lack is counted.
     log = json.dumps({"Event": "SparkListenerApplicationStart", "App Name": "bare", "App ID": name, "Timestamp": 1000,
                       "User": "someone"}) + "\n"
     client.request("POST", "/v1/applications/%s/eventlogs" % name, 201, data=log.encode(),
                    headers={"Content-Type": "application/octet-stream"})
-    problem = client.refuse("POST", "/v1/advice", 422, json={"application": name, "problem_size": 4})
-    assert "has 2 runs, but" in problem["detail"], problem
-    assert problem["detail"].endswith(": without executors 1, cores_per_executor 1, problem_size 1, stages 1; failed 1")
+    why = client.post("/v1/advice", {"application": name, "problem_size": 4}, status=201).json()["reasons"][0]["message"]
+    assert "has 2 runs, but" in why, why
+    assert ": without executors 1, cores_per_executor 1, problem_size 1, stages 1; failed 1. " in why, why
     # A stage of as many tasks as the problem is large, and a problem that is too large to be replayed.
     client.post("/v1/applications/%s/runs" % name, {
         "problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 12, "initialization_s": 2,
@@ -324,7 +325,8 @@ def test_no_application_and_no_usable_runs(client):
     assert problem["type"].endswith("limit_exceeded"), problem
     empty = "empty-" + uuid.uuid4().hex[:8]
     client.post("/v1/applications", {"name": empty}, status=201)
-    assert "has no runs yet" in client.refuse("POST", "/v1/advice", 422, json={"application": empty})["detail"]
+    advice = client.post("/v1/advice", {"application": empty, "deadline_s": 9}, status=201).json()
+    assert "has no runs yet" in advice["reasons"][0]["message"] and advice["problem_size"] is None and advice["model"] is None
 
 
 @pytest.mark.parametrize("body, pointer", [
@@ -339,7 +341,7 @@ def test_no_application_and_no_usable_runs(client):
     ({"profile": PROFILE, "constraints": {"min_executors": 5, "max_executors": 4}}, "/constraints/min_executors"),
     ({"profile": PROFILE, "constraints": {"max_cost": 1}}, "/constraints/price_per_executor_hour"),
     ({"profile": PROFILE, "constraints": {"max_cost": 1e-9, "price_per_executor_hour": 1}}, "/constraints/max_cost"),
-    ({"profile": PROFILE, "include": ["alternatives", "memory"]}, "/include/1"),
+    ({"profile": PROFILE, "include": ["alternatives", "memories"]}, "/include/1"),
     ({"profile": PROFILE, "running": [{"application": "a", "deadline_s": 5}]}, "/constraints/max_executors"),
     ({"profile": PROFILE, "constraints": {"max_executors": 2},
       "running": [{"application": "nobody-knows-it", "deadline_s": 5}]}, "/running/0/application"),
@@ -480,8 +482,8 @@ def test_a_model_says_what_would_do(client, numbers_only):
 
 def test_a_model_is_of_one_kind_of_executor(client, numbers_only):
     """The runs had 4 cores an executor; of 8 a model knows nothing, and there is nothing to replay."""
-    client.refuse("POST", "/v1/advice", 422,
-                  json={"application": numbers_only, "deadline_s": 60, "constraints": {"cores_per_executor": 8}})
+    advice = client.post("/v1/advice", {"application": numbers_only, "deadline_s": 60, "constraints": {"cores_per_executor": 8}}, status=201).json()
+    assert advice["verdict"] == "unknown" and advice["recommendation"] is None
     running = [{"application": numbers_only, "deadline_s": 900}]
     client.refuse("POST", "/v1/advice", 422, pointer="/running/0/application",
                   json={"application": numbers_only, "deadline_s": 60, "running": running,

@@ -20,6 +20,7 @@ UNIONS = {
     "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
     "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
     "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
+    "memory": {"object", "boolean"},  # of advice: of the executors; of a best load: whether memory is its limit
     "met": {"array", "boolean"},  # the jobs that meet their deadlines; of a job whether it does
     "model": {"string", "object"},  # the kind; of advice what the prediction is based on
     "observations": {"array", "number"},  # of a fit's request; of its quality how many there were

@@ -210,7 +210,7 @@ static enum pv_code compute(struct api *api,
     if (wants(build, ADVICE_COPY_PLAN) && !plans_copies(build))
         (void)finding_add(&build->answer.advice.warnings, "no_copy_plan",
                           "There is no copy plan, for no executor count is recommended.");
-    if (wants(build, ADVICE_NEXT_EXPERIMENTS))
+    if (wants(build, ADVICE_NEXT_EXPERIMENTS) && build->answer.curve.n_points > 0)
         PV_TRY(choose_experiments(api, request, build, err));
     return plans_copies(build) ? advice_copies_pose(api, request, &build->question, &build->runs,
                                                     &build->answer, &build->copies, err)

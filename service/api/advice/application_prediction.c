@@ -53,6 +53,7 @@ enum pv_code application_prediction_make(struct api *api,
         return PV_OK;
     enum pv_code code =
         advice_prediction_make(api, request, &predicted->question, &predicted->prediction, &why);
+    predicted->none = code == PV_OK && predicted->prediction.item->prediction.lack != NULL;
     return pass_over(predicted, code, &why, err);
 }
 

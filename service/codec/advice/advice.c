@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "codec/advice/advice_memory.h"
 #include "codec/advice/advice_spark.h"
 #include "codec/json/finding.h"
 
@@ -43,6 +44,8 @@ static const struct shape_member constraint_members[] = {
      .high = CODEC_PRICE_MAX},
     {"interruptions_per_hour", SHAPE_NUMBER(Q, price.interruptions_per_hour),
      .high = CODEC_INTERRUPTIONS_MAX},
+    {"memory_price_per_gib_hour", SHAPE_NUMBER(Q, memory_price_per_gib_hour),
+     .high = CODEC_PRICE_MAX},
     {"dynamic_allocation", SHAPE_CODE, .flags = CODEC_NULLABLE},
     {"current", SHAPE_CODE, .flags = CODEC_NULLABLE},
     {"enforced", SHAPE_CODE, .flags = CODEC_NULLABLE},
@@ -131,7 +134,7 @@ static void check_running(const struct codec_node *node, const struct advice_que
 /* In the order of the bits of enum advice_include. */
 static const char *const includes[] = {"alternatives", "contention", "spark",
                                        "data_needed",  "stages",     "next_experiments",
-                                       "copy_plan",    NULL};
+                                       "copy_plan",    "memory",     NULL};
 
 static void decode_profile(const struct codec_node *node, const void *limits, void *object)
 {
@@ -251,7 +254,9 @@ static const char *describe_group(const struct label_group *group)
 
 static void write_model(struct writer *w, const struct codec_advice_reply *reply)
 {
-    writer_member_object(w, "model");
+    bool predicts = reply->answer->curve.runs > 0;
+    if (!writer_member_object_or_null(w, "model", predicts))
+        return;
     writer_member_string(w, "kind",
                          reply->answer->curve.model_kind == NULL ? "replay"
                                                                  : reply->answer->curve.model_kind);
@@ -442,6 +447,9 @@ static void write_as_elsewhere(struct writer *w, const struct codec_advice_reply
     if (reply->experiments != NULL) {
         writer_key(w, "next_experiments");
         codec_experiments_encode_items(w, reply->experiments);
+    } else if (reply->question->include & ADVICE_NEXT_EXPERIMENTS) {
+        writer_member_array(w, "next_experiments");
+        writer_end_array(w);
     }
     w->digits = digits;
 }
@@ -474,6 +482,8 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
         write_contention(w, reply);
     if (question->include & ADVICE_SPARK)
         codec_advice_spark_encode(w, reply->answer);
+    if (question->include & ADVICE_MEMORY)
+        codec_advice_memory_encode(w, &reply->answer->memory);
     if ((question->include & ADVICE_DATA_NEEDED) != 0 || advice->verdict == ADVISE_UNKNOWN)
         write_data_needed(w, advice);
     write_as_elsewhere(w, reply);

@@ -181,6 +181,44 @@ static enum pv_code explain_prediction(const struct advice_known *known,
     return label_group_explain(&prediction->group, known->question, arena, advice, err);
 }
 
+static enum pv_code advise_memory(const struct advice_known *known,
+                                  struct arena *arena,
+                                  struct advice_answer *answer,
+                                  struct pv_error *err)
+{
+    const struct advice_question *asked = known->question;
+    const struct cluster_traits *traits = &known->cluster->cluster.traits;
+    const struct history_prediction *prediction = known->prediction;
+    const struct advise_choice *choice = &answer->advice.recommendation;
+    bool answered = answer->advice.verdict != ADVISE_UNKNOWN;
+    int64_t cores = answered ? answer->curve.cores_per_executor
+                    : asked->cores_per_executor != RUN_UNKNOWN
+                        ? asked->cores_per_executor
+                        : prediction->extent.last.cores_per_executor;
+    if ((asked->include & (ADVICE_MEMORY | ADVICE_SPARK)) == 0)
+        return PV_OK;
+    return memory_advise(prediction, asked, answered ? choice->executors : RUN_UNKNOWN, cores,
+                         answered ? choice->predicted_duration_s : (double)NAN,
+                         known->cluster->is_named ? traits->memory_bytes_per_executor : RUN_UNKNOWN,
+                         arena, &answer->advice, &answer->memory, err);
+}
+
+/* Nothing can be predicted; what the runs show is reported. */
+static enum pv_code answer_without_curve(const struct advice_known *known,
+                                         const struct advice_limits *limits,
+                                         struct arena *arena,
+                                         struct advice_answer *answer,
+                                         struct pv_error *err)
+{
+    const struct history_prediction *prediction = known->prediction;
+    answer->goal = known->question->goal;
+    answer->curve = prediction->curve;
+    answer->advice.objective = answer->goal.objective;
+    PV_TRY(
+        history_limits_refuse(prediction, limits, HISTORY_UNUSABLE, arena, &answer->advice, err));
+    return advise_memory(known, arena, answer, err);
+}
+
 enum pv_code advice_answer(const struct advice_known *known,
                            const struct advice_limits *limits,
                            struct arena *arena,
@@ -194,6 +232,8 @@ enum pv_code advice_answer(const struct advice_known *known,
     const struct history_prediction *prediction = known->prediction;
     struct advice *advice = &answer->advice;
     *answer = (struct advice_answer){.has_joint = false};
+    if (prediction->lack != NULL)
+        return answer_without_curve(known, limits, arena, answer, err);
     bound_by_history(known, limits, answer);
     PV_TRY(pricing_advise(&prediction->curve, goal, terms, arena, &answer->curve, advice,
                           &answer->pricing, err));
@@ -201,6 +241,7 @@ enum pv_code advice_answer(const struct advice_known *known,
     if (lack != HISTORY_SUFFICES) {
         PV_TRY(history_limits_refuse(prediction, limits, lack, arena, advice, err));
         warn_of_assumed_size(known, answer);
+        PV_TRY(advise_memory(known, arena, answer, err));
         return explain_prediction(known, arena, advice, err);
     }
     compare_with_last_run(known, answer);
@@ -212,10 +253,11 @@ enum pv_code advice_answer(const struct advice_known *known,
     PV_TRY(explain_prediction(known, arena, advice, err));
     if (asked->n_running > 0)
         PV_TRY(check_running(known, limits->joint_task_budget, arena, scratch, answer, err));
+    PV_TRY(advise_memory(known, arena, answer, err));
     if ((asked->include & ADVICE_SPARK) != 0) {
         PV_TRY(spark_configuration_make(
             &prediction->spark, &asked->wishes, advice->recommendation.executors,
-            answer->curve.cores_per_executor, arena, &answer->spark, err));
+            answer->curve.cores_per_executor, &answer->memory.plan, arena, &answer->spark, err));
         answer->has_spark = true;
     }
     if ((asked->include & ADVICE_STAGES) != 0)

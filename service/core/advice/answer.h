@@ -4,6 +4,7 @@
 #include "core/advice/advice_cluster.h"
 #include "core/advice/history_prediction.h"
 #include "core/advice/joint_feasibility.h"
+#include "core/advice/memory_advice.h"
 
 /* An advice as a whole, of what is known: the choice among executor counts, its price, the running
  * jobs, quotas for stages, and the reasons and warnings in their order. */
@@ -36,6 +37,7 @@ struct advice_answer {
     struct advice_comparison comparison;
     struct spark_configuration spark;
     bool has_spark;
+    struct memory_advice memory; /* plan.known: there is one */
     struct curve curve; /* that it was chosen from: predicted, or what interruptions make of it */
     struct pricing pricing;
     struct advice advice;

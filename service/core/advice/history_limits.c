@@ -8,6 +8,8 @@ enum history_lack history_limits_find(const struct history_prediction *predictio
 {
     const struct curve *curve = &prediction->curve;
     double size = curve->problem_size;
+    if (prediction->lack != NULL)
+        return HISTORY_UNUSABLE;
     if (prediction->unrelated.found)
         return HISTORY_UNRELATED;
     if (curve->loo_mape_percent > limits->error_percent)
@@ -39,6 +41,17 @@ static void describe_lack(const struct history_prediction *prediction,
     const struct curve *curve = &prediction->curve;
     struct finding *note = NULL;
     switch (lack) {
+    case HISTORY_UNUSABLE:
+        note = finding_add(&advice->reasons, "history_insufficient",
+                           "Nothing can be predicted from the history: %s. No executor count is "
+                           "advised.",
+                           prediction->lack);
+        advice->data_needed_runs = 1;
+        advice->data_needed_problem_size = curve->problem_size;
+        advice->data_needed_why =
+            "a run that succeeded, recorded from an event log, can be replayed; without stages "
+            "five runs with executors, cores and duration allow a model";
+        break;
     case HISTORY_UNRELATED:
         note = finding_add(&advice->reasons, "history_insufficient",
                            "The runs seem to be of different jobs: predictions of runs left out "

@@ -4,12 +4,18 @@
 #include "core/advice/history_prediction.h"
 
 /*
- * Where a history does not allow an answer: predictions of runs left out are off by more than
+ * Where a history does not allow an answer: nothing can be predicted from it, predictions of runs left out are off by more than
  * limits->error_percent, the runs are of different jobs (core/advice/unrelated_runs.h), or a single
  * run has a problem size more than limits->extrapolation times as large or small. A number that
  * stands on nothing is worse than none, so no count is advised then.
  */
-enum history_lack { HISTORY_SUFFICES, HISTORY_UNRELATED, HISTORY_ERRS, HISTORY_SINGLE_FAR };
+enum history_lack {
+    HISTORY_SUFFICES,
+    HISTORY_UNUSABLE,
+    HISTORY_UNRELATED,
+    HISTORY_ERRS,
+    HISTORY_SINGLE_FAR
+};
 
 enum history_lack history_limits_find(const struct history_prediction *prediction,
                                       const struct advice_limits *limits);

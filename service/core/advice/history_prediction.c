@@ -288,6 +288,26 @@ static enum pv_code predict_from_group(const struct frame *f,
     return predict_from_nearest(f, history, made, err);
 }
 
+/* A history that allows no prediction may still show with what the job is to run. */
+static enum pv_code predict_or_lack(const struct frame *f,
+                                    struct advice_history *history,
+                                    struct history_prediction *made,
+                                    struct pv_error *err)
+{
+    struct pv_error why = {0};
+    enum pv_code code = predict_from_group(f, history, made, &why);
+    if (code != PV_E_TOO_FEW)
+        return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
+    *made =
+        (struct history_prediction){.lack = arena_strdup(f->arena, why.detail),
+                                    .curve = {.problem_size = f->question->problem_size,
+                                              .cores_per_executor = f->question->cores_per_executor,
+                                              .loo_mape_percent = (double)NAN}};
+    if (isnan(made->curve.problem_size) && history->n_latest > 0)
+        made->curve.problem_size = history->latest[0].problem_size;
+    return made->lack == NULL ? pv_no_memory(err) : PV_OK;
+}
+
 enum pv_code history_predict(const struct advice_question *question,
                              const struct advice_limits *limits,
                              struct advice_history *history,
@@ -311,13 +331,17 @@ enum pv_code history_predict(const struct advice_question *question,
     idle_machine_learn(&history->seen);
     history_prediction_weigh(history->own, history->n_own, &history->seen, found.faded > 0);
     history_prediction_weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
-    PV_TRY(predict_from_group(&f, history, made, err));
+    PV_TRY(predict_or_lack(&f, history, made, err));
     PV_TRY(label_group_copy(&history->group, arena, &made->group, err));
     made->extent = extent;
     PV_TRY(spark_history_take(history->latest, history->n_latest,
                               has_own ? history->own : history->nearest,
                               has_own ? history->n_own : history->n_nearest, &extent,
                               made->curve.problem_size, arena, &made->spark, err));
+    made->memory =
+        memory_history_of_runs(history->latest, history->n_latest, made->curve.problem_size);
+    if (made->lack != NULL)
+        return PV_OK;
     made->predictor.drift = found.drift;
     made->predictor.runs_watched = history->seen.n;
     made->predictor.runs_light = found.down_weighted_in_all;

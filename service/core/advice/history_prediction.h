@@ -9,6 +9,7 @@
 #include "core/advice/unrelated_runs.h"
 #include "core/scaling/history/label_group.h"
 #include "core/scaling/model/process_theta.h"
+#include "core/spark/memory_history.h"
 
 /* What is predicted of an application from its history, or of a profile: the curve that an advice
  * chooses from, and how it came to be. */
@@ -37,6 +38,8 @@ struct history_prediction {
     bool from_own; /* replayed runs and stages are those of the group */
     struct history_extent extent;
     struct spark_before spark; /* what it ran with */
+    struct memory_history memory;
+    const char *lack; /* why there is no curve, a clause; NULL: there is one */
 };
 
 /*
@@ -47,7 +50,7 @@ struct history_prediction {
  * history  its rows and runs get their weights; borrowed during the call
  * arena    holds what *made points at; scratch is back at its mark
  *
- * PV_E_TOO_FEW: neither can be done; the detail says what is lacking. PV_E_LIMIT: what could be
+ * Where neither can be done, made->lack says why and there is no curve. PV_E_LIMIT: what could be
  * replayed is beyond the budget and there is no model. PV_E_MEMORY. GSL's error handler must be
  * off.
  */

@@ -18,7 +18,8 @@ enum advice_include {
     ADVICE_DATA_NEEDED = 8,
     ADVICE_STAGES = 16,
     ADVICE_NEXT_EXPERIMENTS = 32,
-    ADVICE_COPY_PLAN = 64
+    ADVICE_COPY_PLAN = 64,
+    ADVICE_MEMORY = 128
 };
 
 /* A job that already runs on the cluster. */
@@ -42,9 +43,10 @@ struct advice_question {
     bool has_max_executors;     /* one was sent */
     int64_t cluster_cores;      /* K with running jobs; RUN_UNKNOWN: max_executors x cores */
     enum pricing_market market;
-    bool has_price;          /* one was sent */
-    struct price price;      /* the one sent */
-    struct advise_goal goal; /* max_executors: the service's limit where none was sent */
+    bool has_price;                   /* one was sent */
+    struct price price;               /* the one sent */
+    double memory_price_per_gib_hour; /* NAN: unknown */
+    struct advise_goal goal;          /* max_executors: the service's limit where none was sent */
     struct spark_wishes wishes;
     struct strview *clusters; /* registered; the first stage may be spread over them */
     size_t n_clusters;
@@ -76,6 +78,7 @@ static inline struct advice_question advice_question_open(int64_t max_executors)
                                     .price = {.per_executor_hour = (double)NAN,
                                               .spot_per_executor_hour = (double)NAN,
                                               .interruptions_per_hour = (double)NAN},
+                                    .memory_price_per_gib_hour = (double)NAN,
                                     .goal = {.deadline_s = (double)NAN,
                                              .confidence = 0.95,
                                              .objective = ADVISE_MIN_EXECUTORS,

@@ -41,8 +41,8 @@ int run_label_compare(const void *a, const void *b);
 #define RUN_DECLARE_COUNT(name) int64_t name;
 #define RUN_DECLARE_SECONDS(name) double name;
 
-/* What successful tasks moved and used; of a stage, or of a run over all its stages. The two peaks
- * are the largest of any task, whatever became of it. */
+/* What successful tasks moved and used; of a stage, or of a run over all its stages. The peaks are
+ * the largest of any task or executor, whatever became of it. */
 #define RUN_METRICS(COUNT, SECONDS)                                                                \
     COUNT(input_bytes) /* from storage */                                                          \
     COUNT(output_bytes)                                                                            \
@@ -57,7 +57,14 @@ int run_label_compare(const void *a, const void *b);
     SECONDS(executor_cpu_time_s)                                                                   \
     SECONDS(gc_time_s)                                                                             \
     COUNT(peak_execution_memory_bytes) /* of one task: aggregations, joins, sorts */               \
-    COUNT(peak_jvm_heap_bytes)         /* of one executor */
+    COUNT(peak_jvm_heap_bytes)         /* of one executor, as all that follow but the last */      \
+    COUNT(peak_unified_memory_bytes)   /* execution and storage, on the heap */                    \
+    COUNT(peak_storage_memory_bytes)   /* cached blocks, on the heap */                            \
+    COUNT(peak_off_heap_memory_bytes)  /* execution and storage, off the heap */                   \
+    COUNT(peak_jvm_non_heap_bytes)     /* metaspace, code and direct buffers */                    \
+    COUNT(peak_process_memory_bytes)   /* resident, of all its processes */                        \
+    COUNT(peak_python_memory_bytes)    /* resident, of its Python workers */                       \
+    COUNT(longest_task_bytes)          /* that the longest task read */
 
 /* Totals of a run, which the log of any engine has. */
 #define RUN_TOTALS(COUNT, SECONDS)                                                                 \
@@ -82,7 +89,11 @@ int run_label_compare(const void *a, const void *b);
     SECONDS(core_s)       /* cores of each executor x time it was there */                         \
     SECONDS(job_time_s)   /* time in which some job ran: the rest is the driver's alone */         \
     SECONDS(stage_time_s) /* time in which some stage ran */                                       \
-    COUNT(peak_driver_heap_bytes)
+    COUNT(peak_driver_heap_bytes)                                                                  \
+    COUNT(out_of_memory_errors)  /* executors that ended by one, tasks that failed by one */       \
+    COUNT(memory_limit_kills)    /* executors killed as their container exceeded its memory */     \
+    COUNT(cached_blocks_dropped) /* of RDDs and tables still wanted; where updates are logged */   \
+    SECONDS(executor_startup_s)  /* median from request to registration of an executor */
 
 struct run_metrics {
     RUN_METRICS(RUN_DECLARE_COUNT, RUN_DECLARE_SECONDS)

@@ -15,6 +15,7 @@ static const char *const carried[] = {
     "spark.executor.memoryOverhead",
     "spark.executor.memoryOverheadFactor",
     "spark.executor.pyspark.memory",
+    "spark.kubernetes.memoryOverheadFactor",
     "spark.memory.fraction",
     "spark.memory.offHeap.enabled",
     "spark.memory.offHeap.size",
@@ -34,6 +35,7 @@ struct draft {
 struct maker {
     const struct spark_before *before;
     const struct spark_wishes *wishes;
+    const struct memory_plan *memory; /* NULL: none */
     struct arena *arena;
     struct draft drafts[DRAFT_MOST];
     size_t n;
@@ -66,6 +68,14 @@ static struct strview fixed(const struct maker *maker, const char *key)
     if (value.at == NULL && names(wishes->preserve, wishes->n_preserve, key))
         value = ran(maker, key);
     return value;
+}
+
+struct strview spark_fixed_value(const struct spark_before *before,
+                                 const struct spark_wishes *wishes,
+                                 const char *key)
+{
+    const struct maker maker = {.before = before, .wishes = wishes};
+    return fixed(&maker, key);
 }
 
 static const char *keep_text(struct maker *maker, struct strview text)
@@ -255,6 +265,21 @@ static int by_key(const void *left, const void *right)
     return strcmp(((const struct draft *)left)->key, ((const struct draft *)right)->key);
 }
 
+/* As it ran, or as the memory plan has it. */
+static void draft_carried(struct maker *maker, const char *key)
+{
+    struct strview value = ran(maker, key);
+    for (size_t i = 0; maker->memory != NULL && i < maker->memory->n_properties; i++) {
+        const struct memory_property *planned = &maker->memory->properties[i];
+        if (strcmp(planned->key, key) == 0) {
+            draft_text(maker, key, planned->value, planned->reason);
+            return;
+        }
+    }
+    if (value.at != NULL || fixed(maker, key).at != NULL)
+        draft_text(maker, key, value.at == NULL ? "" : keep_text(maker, value), "it is enforced");
+}
+
 static void draft_all(struct maker *maker, int64_t executors, int64_t cores_per_executor)
 {
     draft_scale(maker, "spark.executor.cores", cores_per_executor,
@@ -264,12 +289,8 @@ static void draft_all(struct maker *maker, int64_t executors, int64_t cores_per_
     else
         draft_static(maker, executors);
     draft_partitions(maker, executors, cores_per_executor);
-    for (size_t i = 0; i < CARRIED; i++) {
-        struct strview value = ran(maker, carried[i]);
-        if (value.at != NULL || fixed(maker, carried[i]).at != NULL)
-            draft_text(maker, carried[i], value.at == NULL ? "" : keep_text(maker, value),
-                       "it is enforced");
-    }
+    for (size_t i = 0; i < CARRIED; i++)
+        draft_carried(maker, carried[i]);
     qsort(maker->drafts, maker->n, sizeof *maker->drafts, by_key);
 }
 
@@ -339,11 +360,12 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
                                       const struct spark_wishes *wishes,
                                       int64_t executors,
                                       int64_t cores_per_executor,
+                                      const struct memory_plan *memory,
                                       struct arena *arena,
                                       struct spark_configuration *made,
                                       struct pv_error *err)
 {
-    struct maker maker = {.before = before, .wishes = wishes, .arena = arena};
+    struct maker maker = {.before = before, .wishes = wishes, .memory = memory, .arena = arena};
     draft_all(&maker, executors, cores_per_executor);
     size_t most = maker.n + wishes->n_enforced;
     *made = (struct spark_configuration){

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/history/run.h"
+#include "core/spark/memory_plan.h"
 
 /*
  * The Spark properties that put a recommendation into effect, as a coherent set, and what they
@@ -67,15 +68,23 @@ struct spark_configuration {
 };
 
 /*
- * executors, cores_per_executor: recommended, both >= 1. Strings and arrays of *made are in
+ * executors, cores_per_executor: recommended, both >= 1. memory: of those executors; NULL, or one
+ * that is not known: as the job ran. Strings and arrays of *made are in
  * `arena`. PV_E_MEMORY.
  */
 enum pv_code spark_configuration_make(const struct spark_before *before,
                                       const struct spark_wishes *wishes,
                                       int64_t executors,
                                       int64_t cores_per_executor,
+                                      const struct memory_plan *memory,
                                       struct arena *arena,
                                       struct spark_configuration *made,
                                       struct pv_error *err) PV_MUSTCHECK;
+
+/* What a key has to be: its enforced value, or, where it is to be preserved, what the job runs with;
+ * at == NULL: it is free. */
+struct strview spark_fixed_value(const struct spark_before *before,
+                                 const struct spark_wishes *wishes,
+                                 const char *key);
 
 #endif

@@ -1,5 +1,8 @@
 #include "core/spark/property_value.h"
 
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -67,4 +70,57 @@ bool property_version_is(struct strview version, int64_t major, int64_t minor, b
     if (second == RUN_UNKNOWN)
         return otherwise;
     return first > major || (first == major && second >= minor);
+}
+
+double property_number(struct strview text)
+{
+    char copy[64];
+    char *end;
+    if (text.at == NULL || text.n == 0 || text.n >= sizeof copy)
+        return (double)NAN;
+    memcpy(copy, text.at, text.n);
+    copy[text.n] = '\0';
+    double value = strtod(copy, &end);
+    return *end == '\0' && isfinite(value) ? value : (double)NAN;
+}
+
+/* Bytes of a unit in lower case; 0: it is none. */
+static int64_t unit_bytes(const char *unit)
+{
+    static const char letters[] = "bkmgtp";
+    const char *at = unit[0] == '\0' ? NULL : strchr(letters, unit[0]);
+    bool whole = at != NULL && (unit[1] == '\0' || (unit[0] != 'b' && strcmp(unit + 1, "b") == 0));
+    return whole ? INT64_C(1) << 10 * (at - letters) : 0;
+}
+
+int64_t property_size(struct strview text, int64_t unit)
+{
+    char copy[32];
+    char *end;
+    int64_t bytes;
+    if (text.at == NULL || text.n == 0 || text.n >= sizeof copy)
+        return RUN_UNKNOWN;
+    for (size_t i = 0; i < text.n; i++)
+        copy[i] =
+            text.at[i] >= 'A' && text.at[i] <= 'Z' ? (char)(text.at[i] - 'A' + 'a') : text.at[i];
+    copy[text.n] = '\0';
+    if (copy[0] < '0' || copy[0] > '9')
+        return RUN_UNKNOWN;
+    errno = 0;
+    long long count = strtoll(copy, &end, 10);
+    if (errno != 0)
+        return RUN_UNKNOWN;
+    if (*end != '\0')
+        unit = unit_bytes(end);
+    return unit == 0 || __builtin_mul_overflow((int64_t)count, unit, &bytes) ||
+                   bytes > INT64_MAX / 16
+               ? RUN_UNKNOWN
+               : bytes;
+}
+
+int64_t property_default_overhead(int64_t heap, double factor)
+{
+    enum { LEAST_MIB = 384 };
+    double mib = floor(factor * (double)(heap >> 20));
+    return (int64_t)fmin(fmax(mib, LEAST_MIB), 1e12) << 20;
 }

@@ -18,6 +18,17 @@ bool property_boolean(struct strview text, bool otherwise);
 /* A whole number of at least 0, blanks around it allowed; RUN_UNKNOWN for all else. */
 int64_t property_count(struct strview text);
 
+/* A number; NAN for all else. */
+double property_number(struct strview text);
+
+/* A size in bytes: a whole number and a unit (b, k, m, g, t, p, of 1024 each, with or without
+ * another b), `unit` bytes where there is none; RUN_UNKNOWN for all else. */
+int64_t property_size(struct strview text, int64_t unit);
+
+/* The memory overhead that Spark gives an executor where none is set, of its heap in bytes and the
+ * factor: at least 384 MiB, in whole MiB. */
+int64_t property_default_overhead(int64_t heap, double factor);
+
 /* Is it of Spark's version `major`.`minor` or later? `otherwise` where the text is no version. */
 bool property_version_is(struct strview version, int64_t major, int64_t minor, bool otherwise);
 

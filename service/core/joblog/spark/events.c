@@ -31,6 +31,8 @@ static const struct row table[] = {
     ROW("DBCEventLoggingListenerMetadata", event_metadata),
     ROW("SparkListenerApplicationStart", event_application_start),
     ROW("SparkListenerApplicationEnd", event_application_end),
+    ROW("SparkListenerBlockUpdated", event_block_updated),
+    ROW("SparkListenerUnpersistRDD", event_rdd_unpersisted),
     ROW("SparkListenerBlockManagerAdded", event_clock),
     ROW("SparkListenerBlockManagerRemoved", event_clock),
     ROW(SQL "SparkListenerSQLExecutionStart", event_clock),

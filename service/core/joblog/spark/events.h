@@ -29,6 +29,9 @@ enum pv_code event_resource_profile(struct sparklog *log, struct json *line, str
 /* events_memory.c */
 enum pv_code event_stage_memory(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_heartbeat(struct sparklog *log, struct json *line, struct pv_error *err);
+/* events_block.c */
+enum pv_code event_block_updated(struct sparklog *log, struct json *line, struct pv_error *err);
+enum pv_code event_rdd_unpersisted(struct sparklog *log, struct json *line, struct pv_error *err);
 /* events_job.c */
 enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_error *err);

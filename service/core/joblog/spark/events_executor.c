@@ -3,17 +3,23 @@
  * each resource profile, and for how long their cores were held.
  */
 #include "core/joblog/spark/events.h"
+#include "core/joblog/spark/exit_reason.h"
 
 struct executor_event {
     struct json_text id;
     int64_t timestamp;
     int64_t cores;
     int64_t profile;
+    int64_t requested; /* milliseconds; Spark 3.4 and later log these two */
+    int64_t registered;
+    struct json_text reason; /* of a removal */
 };
 
 static const struct json_field info_fields[] = {
     JSON_FIELD("Total Cores", JSON_INT, struct executor_event, cores),
     JSON_FIELD("Resource Profile Id", JSON_INT, struct executor_event, profile),
+    JSON_FIELD("Registration Time", JSON_INT, struct executor_event, registered),
+    JSON_FIELD("Request Time", JSON_INT, struct executor_event, requested),
 };
 static const struct json_shape info_shape = JSON_SHAPE(info_fields);
 
@@ -21,10 +27,15 @@ static const struct json_field executor_fields[] = {
     JSON_FIELD("Timestamp", JSON_INT, struct executor_event, timestamp),
     JSON_FIELD("Executor ID", JSON_TEXT, struct executor_event, id),
     JSON_INSIDE("Executor Info", info_shape),
+    JSON_FIELD("Removed Reason", JSON_TEXT, struct executor_event, reason),
 };
 static const struct json_shape executor_shape = JSON_SHAPE(executor_fields);
 
-static const struct executor_event nothing = {{NULL, 0, false}, NO_TIME, RUN_UNKNOWN, RUN_UNKNOWN};
+static const struct executor_event nothing = {.timestamp = NO_TIME,
+                                              .cores = RUN_UNKNOWN,
+                                              .profile = RUN_UNKNOWN,
+                                              .requested = NO_TIME,
+                                              .registered = NO_TIME};
 
 /* The executor of that id, made when it is new. */
 static enum pv_code get_executor(struct sparklog *log,
@@ -45,8 +56,10 @@ static enum pv_code get_executor(struct sparklog *log,
     PV_TRY(
         idmap_insert(&log->executor_at, &log->reader.budget, key, (uint32_t)log->n_executors, err));
     *executor = &log->executors[log->n_executors++];
-    **executor =
-        (struct executor){.cores = RUN_UNKNOWN, .profile = RUN_UNKNOWN, .since_ms = NO_TIME};
+    **executor = (struct executor){.cores = RUN_UNKNOWN,
+                                   .profile = RUN_UNKNOWN,
+                                   .since_ms = NO_TIME,
+                                   .startup_ms = RUN_UNKNOWN};
     return PV_OK;
 }
 
@@ -97,6 +110,8 @@ come(struct sparklog *log, struct executor *executor, const struct executor_even
     executor->since_ms = event->timestamp;
     executor->cores = event->cores;
     executor->profile = event->profile;
+    if (event->requested > 0 && event->registered >= event->requested)
+        executor->startup_ms = event->registered - event->requested;
     count_alive(log, executor, 1);
 }
 
@@ -107,6 +122,8 @@ enum pv_code event_executor_added(struct sparklog *log, struct json *line, struc
         return PV_OK;
     event.timestamp = log_reader_see_time(&log->reader, event.timestamp);
     log->executors_added++;
+    if (log->first_executor_ms == NO_TIME)
+        log->first_executor_ms = event.timestamp;
     if (event.cores > log->cores_most)
         log->cores_most = event.cores;
     if (event.id.at == NULL)
@@ -137,6 +154,9 @@ enum pv_code event_executor_removed(struct sparklog *log, struct json *line, str
         return PV_OK;
     int64_t at_ms = log_reader_see_time(&log->reader, event.timestamp);
     log->executors_removed++;
+    enum exit_reason reason = exit_reason_of(event.reason);
+    log->out_of_memory_errors += reason == EXIT_OUT_OF_MEMORY;
+    log->memory_limit_kills += reason == EXIT_MEMORY_LIMIT;
     if (event.id.at == NULL)
         return PV_OK;
     struct executor *executor;

@@ -1,16 +1,17 @@
 /* Peaks of memory that executors report apart from their tasks: logged at the end of a stage where
  * spark.eventLog.logStageExecutorMetrics is set, and of the driver in its heartbeats. */
 #include "core/joblog/spark/events.h"
+#include "core/joblog/spark/memory_use.h"
 
 struct memory_event {
     struct json_text executor;
     int64_t stage;
-    int64_t heap;
+    struct memory_use memory;
     struct strview updates;
 };
 
 static const struct json_field memory_fields[] = {
-    JSON_FIELD("JVMHeapMemory", JSON_INT, struct memory_event, heap),
+    MEMORY_USE_FIELDS(struct memory_event, memory),
 };
 static const struct json_shape memory_shape = JSON_SHAPE(memory_fields);
 
@@ -27,7 +28,8 @@ static const struct json_field heartbeat_fields[] = {
 };
 static const struct json_shape heartbeat_shape = JSON_SHAPE(heartbeat_fields);
 
-static const struct memory_event nothing = {{NULL, 0, false}, -1, -1, {NULL, 0}};
+static const struct memory_event nothing = {
+    {NULL, 0, false}, -1, {-1, -1, -1, -1, -1, -1, -1, -1, -1}, {NULL, 0}};
 
 /* The driver writes here too; it is sized on its own. */
 static bool is_driver(struct json_text executor)
@@ -40,10 +42,12 @@ static bool is_driver(struct json_text executor)
 static void events_memory_take(struct sparklog *log, const struct memory_event *event)
 {
     const uint32_t *at = event->stage < 0 ? NULL : idmap_find(&log->stage_at, event->stage);
+    struct amounts peaks = amounts_unknown;
+    memory_use_set_peaks(&event->memory, &peaks);
     if (is_driver(event->executor))
-        sparklog_raise(log, &log->driver_heap, event->heap);
+        sparklog_raise(log, &log->driver_heap, event->memory.heap);
     else if (at != NULL)
-        sparklog_raise(log, &log->stages[*at].amounts.of[AMOUNT_PEAK_HEAP_BYTES], event->heap);
+        sparklog_add_amounts(log, &log->stages[*at].amounts, &peaks, false);
 }
 
 enum pv_code event_stage_memory(struct sparklog *log, struct json *line, struct pv_error *err)

@@ -6,17 +6,21 @@
 #include <string.h>
 
 #include "core/joblog/spark/events.h"
+#include "core/joblog/spark/exit_reason.h"
+#include "core/joblog/spark/memory_use.h"
 
 #include "base/plural.h"
 
 struct task_event {
     int64_t stage;
     struct json_text reason;
+    struct json_text error; /* class of the exception that it failed by */
     int64_t index;
     int64_t launch;
     int64_t finish;
     bool speculative;
     struct amounts amounts;
+    struct memory_use memory;
 };
 
 #define AMOUNT(name, amount) JSON_FIELD(name, JSON_INT, struct task_event, amounts.of[amount])
@@ -32,11 +36,12 @@ static const struct json_shape info_shape = JSON_SHAPE(info_fields);
 
 static const struct json_field reason_fields[] = {
     JSON_FIELD("Reason", JSON_TEXT, struct task_event, reason),
+    JSON_FIELD("Class Name", JSON_TEXT, struct task_event, error),
 };
 static const struct json_shape reason_shape = JSON_SHAPE(reason_fields);
 
 static const struct json_field memory_fields[] = {
-    AMOUNT("JVMHeapMemory", AMOUNT_PEAK_HEAP_BYTES),
+    MEMORY_USE_FIELDS(struct task_event, memory),
 };
 static const struct json_shape memory_shape = JSON_SHAPE(memory_fields);
 
@@ -102,8 +107,12 @@ static enum pv_code take_task(struct sparklog *log,
                               struct stage **stage,
                               struct pv_error *err)
 {
-    *event = (struct task_event){
-        .stage = -1, .index = -1, .launch = NO_TIME, .finish = NO_TIME, .amounts = amounts_unknown};
+    *event = (struct task_event){.stage = -1,
+                                 .index = -1,
+                                 .launch = NO_TIME,
+                                 .finish = NO_TIME,
+                                 .amounts = amounts_unknown,
+                                 .memory = memory_use_unknown};
     if (!events_read(line, shape, event))
         return PV_OK;
     if (event->stage < 0) {
@@ -135,6 +144,20 @@ static enum pv_code keep_task(
     return code;
 }
 
+/* From storage and from shuffles; RUN_UNKNOWN where the log says of neither. */
+static int64_t bytes_read(const struct amounts *amounts)
+{
+    static const enum amount sources[] = {AMOUNT_INPUT_BYTES, AMOUNT_SHUFFLE_REMOTE_BYTES,
+                                          AMOUNT_SHUFFLE_LOCAL_BYTES};
+    int64_t bytes = RUN_UNKNOWN;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        int64_t amount = amounts->of[sources[i]];
+        if (amount >= 0)
+            bytes = log_add(bytes < 0 ? 0 : bytes, amount);
+    }
+    return bytes;
+}
+
 static enum pv_code succeed(struct sparklog *log,
                             struct stage *stage,
                             const struct task_event *event,
@@ -145,15 +168,23 @@ static enum pv_code succeed(struct sparklog *log,
     log->tasks_succeeded++;
     log->task_ms = log_add(log->task_ms, ms);
     stage->task_ms = log_add(stage->task_ms, ms);
+    if (ms > stage->longest_ms) {
+        stage->longest_ms = ms;
+        stage->longest_bytes = bytes_read(&event->amounts);
+    }
     return PV_OK;
 }
 
-static void
-events_task_fail(struct sparklog *log, struct stage *stage, struct json_text reason, int64_t ms)
+static void events_task_fail(struct sparklog *log,
+                             struct stage *stage,
+                             const struct task_event *event,
+                             int64_t ms)
 {
+    struct json_text reason = event->reason;
     log->tasks_failed++;
     stage->tasks_failed++;
     log->failed_task_ms = log_add(log->failed_task_ms, ms);
+    log->out_of_memory_errors += exit_reason_of(event->error) == EXIT_OUT_OF_MEMORY;
     if (reason.at == NULL)
         return;
     log->tasks_killed += json_text_is(reason, strview_of("TaskKilled"));
@@ -173,8 +204,9 @@ enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_e
     if (succeeded)
         PV_TRY(succeed(log, stage, &event, ms, err));
     else
-        events_task_fail(log, stage, event.reason, ms);
+        events_task_fail(log, stage, &event, ms);
     log->tasks_speculative += event.speculative;
+    memory_use_set_peaks(&event.memory, &event.amounts);
     sparklog_add_amounts(log, &stage->amounts, &event.amounts, succeeded);
     return PV_OK;
 }

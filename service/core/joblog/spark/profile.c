@@ -59,6 +59,9 @@ static void set_counts(const struct sparklog *log, struct run *run)
     run->executors_excluded = log->executors_excluded;
     run->nodes_excluded = (int64_t)log->nodes_excluded.n;
     run->peak_driver_heap_bytes = log->driver_heap;
+    run->out_of_memory_errors = log->out_of_memory_errors;
+    run->memory_limit_kills = log->memory_limit_kills;
+    run->cached_blocks_dropped = log->blocks_dropped;
     run->executors = log->executors_most > 0 ? log->executors_most : RUN_UNKNOWN;
     run->cores_per_executor = log->cores_most > 0 ? log->cores_most : RUN_UNKNOWN;
 }
@@ -201,6 +204,37 @@ static void set_core_time(struct sparklog *log, struct run *run)
     run->core_s = any ? log_seconds(sum) : (double)NAN;
 }
 
+static int compare_times(const void *a, const void *b)
+{
+    return compare_int64(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* The median of what executors took to register; where none says when it was requested, how long
+ * after its start the application had the first one. */
+static bool set_startup(struct sparklog *log, struct arena *arena, struct run *run)
+{
+    struct arena_mark mark = arena_mark(arena);
+    int64_t *times = arena_array(arena, log->n_executors, sizeof *times);
+    size_t n = 0;
+    run->executor_startup_s = (double)NAN;
+    if (times == NULL)
+        return false;
+    for (size_t i = 0; i < log->n_executors; i++)
+        if (log->executors[i].startup_ms >= 0)
+            times[n++] = log->executors[i].startup_ms;
+    int64_t waited = RUN_UNKNOWN;
+    if (log->first_executor_ms != NO_TIME && log->application.start_ms != NO_TIME)
+        waited = log->first_executor_ms - log->application.start_ms;
+    if (n > 0) {
+        qsort(times, n, sizeof *times, compare_times);
+        run->executor_startup_s = log_seconds((times[(n - 1) / 2] + times[n / 2]) / 2);
+    } else if (waited >= 0) {
+        run->executor_startup_s = log_seconds(waited);
+    }
+    arena_rewind(arena, mark);
+    return true;
+}
+
 static int compare_profiles(const void *a, const void *b)
 {
     const struct profile *left = a;
@@ -281,8 +315,9 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     set_core_time(log, &built);
     /* Warnings last: what was built before may have added some. */
     if (!set_resources(log, arena, &built) || !set_job_time(log, arena, &built) ||
-        !set_stage_time(log, arena, &built) || !set_texts(log, arena, &built) ||
-        !set_properties(log, arena, &built) || !log_reader_warn(reader, arena, &built))
+        !set_startup(log, arena, &built) || !set_stage_time(log, arena, &built) ||
+        !set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
+        !log_reader_warn(reader, arena, &built))
         return pv_no_memory(err);
     *run = built;
     return PV_OK;

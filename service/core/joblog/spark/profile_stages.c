@@ -174,16 +174,31 @@ static struct run_metrics metrics_of(const struct amounts *a)
                                 .executor_cpu_time_s = seconds_of(a->of[AMOUNT_CPU_NS], 1e9),
                                 .gc_time_s = seconds_of(a->of[AMOUNT_GC_MS], 1e3),
                                 .peak_execution_memory_bytes = a->of[AMOUNT_PEAK_EXECUTION_BYTES],
-                                .peak_jvm_heap_bytes = a->of[AMOUNT_PEAK_HEAP_BYTES]};
+                                .peak_jvm_heap_bytes = a->of[AMOUNT_PEAK_HEAP_BYTES],
+                                .peak_unified_memory_bytes = a->of[AMOUNT_PEAK_UNIFIED_BYTES],
+                                .peak_storage_memory_bytes = a->of[AMOUNT_PEAK_STORAGE_BYTES],
+                                .peak_off_heap_memory_bytes = a->of[AMOUNT_PEAK_OFF_HEAP_BYTES],
+                                .peak_jvm_non_heap_bytes = a->of[AMOUNT_PEAK_NON_HEAP_BYTES],
+                                .peak_process_memory_bytes = a->of[AMOUNT_PEAK_PROCESS_BYTES],
+                                .peak_python_memory_bytes = a->of[AMOUNT_PEAK_PYTHON_BYTES],
+                                .longest_task_bytes = RUN_UNKNOWN};
 }
 
 /* Over all stages. */
 static struct run_metrics metrics_of_all(struct sparklog *log)
 {
     struct amounts all = amounts_unknown;
-    for (size_t i = 0; i < log->n_stages; i++)
-        sparklog_add_amounts(log, &all, &log->stages[i].amounts, true);
-    return metrics_of(&all);
+    const struct stage *longest = NULL;
+    for (size_t i = 0; i < log->n_stages; i++) {
+        const struct stage *stage = &log->stages[i];
+        sparklog_add_amounts(log, &all, &stage->amounts, true);
+        if (longest == NULL || stage->longest_ms > longest->longest_ms)
+            longest = stage;
+    }
+    struct run_metrics metrics = metrics_of(&all);
+    if (longest != NULL)
+        metrics.longest_task_bytes = longest->longest_bytes;
+    return metrics;
 }
 
 static bool set_identity(const struct stage *stage, struct arena *arena, struct run_stage *out)
@@ -221,6 +236,7 @@ set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct
     out->attempts = (int64_t)stage->n_attempts;
     out->tasks_failed = stage->tasks_failed;
     out->metrics = metrics_of(&stage->amounts);
+    out->metrics.longest_task_bytes = stage->longest_bytes;
     return true;
 }
 

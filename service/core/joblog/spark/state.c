@@ -12,6 +12,8 @@ void sparklog_init(struct log_reader *reader)
     log->last_work_ms = NO_TIME;
     log->cores_most = RUN_UNKNOWN;
     log->driver_heap = RUN_UNKNOWN;
+    log->blocks_dropped = RUN_UNKNOWN;
+    log->first_executor_ms = NO_TIME;
     log->application.exit_code = RUN_NO_EXIT_CODE;
 }
 
@@ -34,6 +36,8 @@ void sparklog_fini(struct log_reader *reader)
     budget_free(budget, log->executors, log->executors_capacity, sizeof *log->executors);
     idmap_fini(&log->executor_at, budget);
     idmap_fini(&log->nodes_excluded, budget);
+    idmap_fini(&log->cached_blocks, budget);
+    idmap_fini(&log->rdds_unwanted, budget);
     budget_free(budget, log->jobs_seen, log->jobs_capacity, sizeof *log->jobs_seen);
     idmap_fini(&log->job_at, budget);
 }
@@ -64,6 +68,8 @@ sparklog_get_stage(struct sparklog *log, int64_t id, struct stage **stage, struc
     **stage = (struct stage){.id = id,
                              .tasks_planned = RUN_UNKNOWN,
                              .resource_profile = RUN_UNKNOWN,
+                             .longest_ms = RUN_UNKNOWN,
+                             .longest_bytes = RUN_UNKNOWN,
                              .amounts = amounts_unknown};
     log->n_attempts++;
     return PV_OK;
@@ -76,8 +82,8 @@ int64_t sparklog_times(int64_t a, int64_t b)
 }
 
 const struct amounts amounts_unknown = {
-    {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}};
-_Static_assert(AMOUNT_COUNT == 16, "amounts_unknown has as many members");
+    {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}};
+_Static_assert(AMOUNT_COUNT == 22, "amounts_unknown has as many members");
 
 void sparklog_raise(struct sparklog *log, int64_t *peak, int64_t bytes)
 {

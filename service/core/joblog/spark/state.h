@@ -52,6 +52,12 @@ enum amount {
     AMOUNT_SUMS, /* the peaks follow */
     AMOUNT_PEAK_EXECUTION_BYTES = AMOUNT_SUMS,
     AMOUNT_PEAK_HEAP_BYTES,
+    AMOUNT_PEAK_UNIFIED_BYTES,
+    AMOUNT_PEAK_STORAGE_BYTES,
+    AMOUNT_PEAK_OFF_HEAP_BYTES,
+    AMOUNT_PEAK_NON_HEAP_BYTES,
+    AMOUNT_PEAK_PROCESS_BYTES,
+    AMOUNT_PEAK_PYTHON_BYTES,
     AMOUNT_COUNT
 };
 
@@ -68,10 +74,11 @@ struct job {
 
 /* An executor, from its first event on. */
 struct executor {
-    int64_t cores;    /* RUN_UNKNOWN */
-    int64_t profile;  /* RUN_UNKNOWN */
-    int64_t since_ms; /* while alive */
-    int64_t core_ms;  /* of the times it was there before */
+    int64_t cores;      /* RUN_UNKNOWN */
+    int64_t profile;    /* RUN_UNKNOWN */
+    int64_t since_ms;   /* while alive */
+    int64_t core_ms;    /* of the times it was there before */
+    int64_t startup_ms; /* from its request to its registration; RUN_UNKNOWN */
     bool alive;
     bool added; /* false: only excluded or removed so far */
     bool excluded;
@@ -112,6 +119,8 @@ struct stage {
     size_t attempts_capacity;
     struct tasks tasks; /* successful ones of all attempts */
     int64_t task_ms;
+    int64_t longest_ms;    /* of the successful tasks; RUN_UNKNOWN */
+    int64_t longest_bytes; /* that one read; RUN_UNKNOWN */
     int64_t tasks_failed;
     int64_t resource_profile; /* RUN_UNKNOWN */
     struct amounts amounts;
@@ -149,6 +158,12 @@ struct sparklog {
     int64_t tasks_resubmitted;
     int64_t tasks_speculative;
     int64_t driver_heap; /* RUN_UNKNOWN */
+    int64_t out_of_memory_errors;
+    int64_t memory_limit_kills;
+    int64_t blocks_dropped;     /* RUN_UNKNOWN: no update of a block is logged */
+    int64_t first_executor_ms;  /* NO_TIME */
+    struct idmap cached_blocks; /* hash of executor and block -> 1: in memory */
+    struct idmap rdds_unwanted; /* ids of RDDs that were unpersisted */
     int64_t executors_added;
     int64_t executors_removed;
     int64_t executors_excluded;

@@ -228,3 +228,135 @@ Test(sparklog_figures, a_line_of_two_megabytes_is_a_line)
     expect(r.run.metrics.gc_time_s, 0.007);
     reading_fini(&r);
 }
+
+#define METRICS_OF(executor, stage, members)                                                       \
+    "{\"Event\":\"SparkListenerStageExecutorMetrics\",\"Executor ID\":\"" executor                 \
+    "\",\"Stage ID\":" #stage ",\"Stage Attempt ID\":0,\"Executor Metrics\":{" members "}}\n"
+
+Test(sparklog_figures, memory_of_executors_by_what_uses_it)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) SUBMITTED(0, 0, 2, 0) TASK(0, 0, "Success", 0, 1, "")
+                     METRICS_OF("1", 0,
+                                "\"JVMHeapMemory\":900,\"JVMOffHeapMemory\":50,"
+                                "\"OnHeapStorageMemory\":300,\"OnHeapUnifiedMemory\":700,"
+                                "\"OffHeapUnifiedMemory\":40,\"DirectPoolMemory\":7,"
+                                "\"ProcessTreeJVMRSSMemory\":1000,"
+                                "\"ProcessTreePythonRSSMemory\":200,"
+                                "\"ProcessTreeOtherRSSMemory\":30")
+                         METRICS_OF("2", 0,
+                                    "\"JVMHeapMemory\":800,\"OnHeapStorageMemory\":400,"
+                                    "\"ProcessTreeJVMRSSMemory\":0,"
+                                    "\"ProcessTreePythonRSSMemory\":0") APP_END(200),
+                 0, &case_limits);
+    const struct run_metrics *m = &r.run.metrics;
+    cr_assert_eq(m->peak_jvm_heap_bytes, 900);
+    cr_assert_eq(m->peak_jvm_non_heap_bytes, 57);
+    cr_assert_eq(m->peak_storage_memory_bytes, 400);
+    cr_assert_eq(m->peak_unified_memory_bytes, 700);
+    cr_assert_eq(m->peak_off_heap_memory_bytes, 40);
+    cr_assert_eq(m->peak_process_memory_bytes, 1230);
+    cr_assert_eq(m->peak_python_memory_bytes, 200);
+    reading_fini(&r);
+}
+
+#define REMOVED(id, reason)                                                                        \
+    "{\"Event\":\"SparkListenerExecutorRemoved\",\"Timestamp\":50,\"Executor ID\":\"" id           \
+    "\",\"Removed Reason\":\"" reason "\"}\n"
+#define FAILED_BY(class)                                                                           \
+    "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task End "        \
+    "Reason\":{\"Reason\":\"ExceptionFailure\",\"Class Name\":\"" class "\",\"Description\":"      \
+                                                                        "\"x\"},\"Task "           \
+                                                                        "Info\":{\"Index\":0,"     \
+                                                                        "\"Launch "                \
+                                                                        "Time\":0,\"Finish "       \
+                                                                        "Time\":1}}\n"
+
+/* The words are those of YARN, Kubernetes and the standalone master. */
+Test(sparklog_figures, executors_and_tasks_that_ran_out_of_memory)
+{
+    struct reading r;
+    reading_init(
+        &r,
+        APP_START(0) SUBMITTED(0, 0, 2, 0) REMOVED(
+            "1", "Container killed by YARN for exceeding physical memory limits. 5.5 GB of 5.5 GB "
+                 "physical memory used.")
+            REMOVED("2", "Container from a bad node: container_1 on host: h. Exit status: 137. "
+                         "Diagnostics: [2020-01-01] Killed by external signal")
+                REMOVED("3", "The executor with id 3 exited with exit code 137(SIGKILL, possible "
+                             "container OOM).\\n\\nThe API gave the container statuses")
+                    REMOVED("4", "Command exited with code 52")
+                        REMOVED("5", "Unable to create executor due to exit code 1, not 137")
+                            REMOVED("6", "Executor killed by driver.")
+                                REMOVED("7", "Command exited with code 1370")
+                                    FAILED_BY("java.lang.OutOfMemoryError")
+                                        FAILED_BY("org.apache.spark.memory.SparkOutOfMemoryError")
+                                            FAILED_BY("java.lang.IllegalStateException")
+                                                APP_END(200),
+        0, &case_limits);
+    cr_assert_eq(r.run.memory_limit_kills, 3);
+    cr_assert_eq(r.run.out_of_memory_errors, 3);
+    cr_assert_eq(r.run.executors_removed, 7);
+    reading_fini(&r);
+}
+
+#define BLOCK(executor, block, in_memory)                                                          \
+    "{\"Event\":\"SparkListenerBlockUpdated\",\"Block Updated Info\":{\"Block Manager "            \
+    "ID\":{\"Executor ID\":\"" executor "\"},\"Block ID\":\"" block                                \
+    "\",\"Storage Level\":{\"Use Disk\":true,\"Use Memory\":" in_memory "}}}\n"
+#define UNPERSIST(rdd) "{\"Event\":\"SparkListenerUnpersistRDD\",\"RDD ID\":" #rdd "}\n"
+
+Test(sparklog_figures, cached_blocks_that_were_dropped)
+{
+    struct reading r;
+    reading_init(&r, APP_START(0) APP_END(200), 0, &case_limits);
+    cr_assert_eq(r.run.cached_blocks_dropped, RUN_UNKNOWN, "no update is logged");
+    reading_fini(&r);
+    reading_init(&r,
+                 APP_START(0) BLOCK("1", "rdd_3_0", "true") BLOCK("2", "rdd_3_0", "true")
+                     BLOCK("1", "rdd_3_0", "false") BLOCK("1", "rdd_3_0", "false")
+                         BLOCK("1", "rdd_4_0", "true") UNPERSIST(4) BLOCK("1", "rdd_4_0", "false")
+                             BLOCK("1", "broadcast_1", "true") BLOCK("1", "broadcast_1", "false")
+                                 APP_END(200),
+                 0, &case_limits);
+    cr_assert_eq(r.run.cached_blocks_dropped, 1);
+    reading_fini(&r);
+}
+
+#define ADDED(id, at, more)                                                                        \
+    "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":" #at ",\"Executor ID\":\"" id        \
+    "\",\"Executor Info\":{\"Host\":\"h\",\"Total Cores\":4" more "}}\n"
+#define TIMES(request, registration)                                                               \
+    ",\"Registration Time\":" #registration ",\"Request Time\":" #request
+
+Test(sparklog_figures, how_long_executors_take_to_start)
+{
+    struct reading r;
+    reading_init(&r, APP_START(1000) ADDED("1", 4000, "") ADDED("2", 9000, "") APP_END(20000), 0,
+                 &case_limits);
+    expect(r.run.executor_startup_s, 3.0);
+    reading_fini(&r);
+    reading_init(&r,
+                 APP_START(1000) ADDED("1", 4000, TIMES(2000, 4000))
+                     ADDED("2", 9000, TIMES(5000, 9000)) ADDED("3", 9000, TIMES(8000, 9000))
+                         APP_END(20000),
+                 0, &case_limits);
+    expect(r.run.executor_startup_s, 2.0);
+    reading_fini(&r);
+}
+
+Test(sparklog_figures, bytes_of_the_longest_task)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) SUBMITTED(0, 0, 2, 0)
+                     TASK(0, 0, "Success", 0, 5, "\"Input Metrics\":{\"Bytes Read\":70}")
+                         TASK(0, 1, "Success", 0, 9,
+                              "\"Shuffle Read Metrics\":{\"Remote Bytes "
+                              "Read\":3,\"Local Bytes Read\":4}") APP_END(200),
+                 0, &case_limits);
+    cr_assert_eq(reading_stage(&r, 0)->metrics.longest_task_bytes, 7);
+    cr_assert_eq(r.run.metrics.longest_task_bytes, 7);
+    reading_fini(&r);
+}

@@ -1,0 +1,10 @@
+#ifndef CODEC_ADVICE_ADVICE_MEMORY_H
+#define CODEC_ADVICE_ADVICE_MEMORY_H
+
+#include "base/json_writer.h"
+#include "core/advice/memory_advice.h"
+
+/* The member `memory` of an advice; null where the history shows nothing of memory. */
+void codec_advice_memory_encode(struct writer *w, const struct memory_advice *memory);
+
+#endif

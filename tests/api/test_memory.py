@@ -1,0 +1,138 @@
+"""The memory of executors that is advised, by what logs show of it."""
+import json
+
+import pytest
+
+from test_eventlogs import upload as upload_to
+
+GIB, MIB = 1 << 30, 1 << 20
+DEADLINE = 40
+
+
+def memory_log(n, executors=4, heap="8g", peak=None, error=None, ok=True, overhead=None, tasks=32, cores=2, **used):
+    """A Spark log of run n: `tasks` tasks of 2 s on executors of `cores` cores, then 8 of 1 s."""
+    start = 1700000000000 + n * 3600000
+    lines = [{"Event": "SparkListenerLogStart", "Spark Version": "3.5.1"},
+             {"Event": "SparkListenerResourceProfileAdded", "Resource Profile Id": 0,
+              "Executor Resource Requests": {"cores": {"Amount": cores}}, "Task Resource Requests": {"cpus": {"Amount": 1.0}}},
+             {"Event": "SparkListenerApplicationStart", "App Name": "memory", "App ID": "app-%d" % n, "Timestamp": start},
+             {"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": {
+                 "spark.executor.memory": heap, "spark.executor.cores": str(cores), "spark.executor.instances": str(executors),
+                 **({"spark.executor.memoryOverhead": overhead} if overhead else {})}}]
+    for i in range(executors):
+        lines.append({"Event": "SparkListenerExecutorAdded", "Timestamp": start + 2000, "Executor ID": str(i + 1),
+                      "Executor Info": {"Host": "h", "Total Cores": cores, "Resource Profile Id": 0}})
+    at = start + 3000
+    lines.append({"Event": "SparkListenerJobStart", "Job ID": 0, "Submission Time": at, "Stage Infos": [
+        {"Stage ID": s, "Stage Attempt ID": 0, "Number of Tasks": t, "Parent IDs": p} for s, t, p in ((0, tasks, []), (1, 8, [0]))],
+        "Stage IDs": [0, 1]})
+    for stage, count, ms in ((0, tasks, 2000), (1, 8, 1000)):
+        info = {"Stage ID": stage, "Stage Attempt ID": 0, "Number of Tasks": count, "Submission Time": at, "Parent IDs": [0] * stage}
+        lines.append({"Event": "SparkListenerStageSubmitted", "Stage Info": info})
+        slots = executors * cores
+        for i in range(count):
+            launch = at + i // slots * ms
+            lines.append({"Event": "SparkListenerTaskEnd", "Stage ID": stage, "Stage Attempt ID": 0,
+                          "Task End Reason": {"Reason": "Success"},
+                          "Task Info": {"Index": i, "Launch Time": launch, "Finish Time": launch + ms},
+                          **({"Task Executor Metrics": {"JVMHeapMemory": peak, **used}} if peak else {}),
+                          "Task Metrics": {"Executor Run Time": ms, "JVM GC Time": 0, "Disk Bytes Spilled": 0,
+                                           "Input Metrics": {"Bytes Read": 128 * MIB if stage == 0 else 0, "Records Read": 5}}})
+        at += -(-count // slots) * ms
+        lines.append({"Event": "SparkListenerStageCompleted", "Stage Info": dict(info, **{"Completion Time": at})})
+    if error:
+        lines.append({"Event": "SparkListenerExecutorRemoved", "Timestamp": at, "Executor ID": "1", "Removed Reason": error})
+    lines += [{"Event": "SparkListenerJobEnd", "Job ID": 0, "Completion Time": at,
+               "Job Result": {"Result": "JobSucceeded" if ok else "JobFailed"}},
+              {"Event": "SparkListenerApplicationEnd", "Timestamp": at + 1000, **({} if ok else {"ExitCode": 1})}]
+    return ("\n".join(json.dumps(line) for line in lines) + "\n").encode()
+
+
+def upload(client, log, name):
+    return upload_to(client, name, log).json()
+
+
+def store(client, name, *logs):
+    for log in logs:
+        upload(client, log, name=name)
+
+
+def ask(client, name, **more):
+    return client.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": DEADLINE, "include": ["spark", "memory"], **more}, 200).json()
+
+
+def test_measures_of_a_log(client, name):
+    run = upload(client, memory_log(0, peak=3 * GIB, OnHeapStorageMemory=5, OnHeapUnifiedMemory=7, JVMOffHeapMemory=100), name=name)
+    assert (run["peak_jvm_heap_bytes"], run["peak_storage_memory_bytes"], run["peak_unified_memory_bytes"]) == (3 * GIB, 5, 7)
+    assert run["peak_jvm_non_heap_bytes"] == 100 and run["peak_process_memory_bytes"] is None
+    assert run["out_of_memory_errors"] == run["memory_limit_kills"] == 0 and run["cached_blocks_dropped"] is None
+    assert run["executor_startup_s"] == 2 and run["longest_task_bytes"] == 128 * MIB
+    assert client.get("/v1/applications/%s/runs/%s" % (name, run["id"])).json() == run
+
+
+def test_memory_that_is_not_used_is_saved_and_priced(client, name):
+    store(client, name, *(memory_log(n, executors=2 + n, peak=2 * GIB, JVMOffHeapMemory=100 * MIB) for n in range(3)))
+    advice = ask(client, name, constraints={"memory_price_per_gib_hour": 0.5})
+    memory, executors = advice["memory"], advice["recommendation"]["executors"]
+    assert memory["basis"] == "peak_use" and memory["executor_memory_bytes"] == 2560 * MIB and memory["overhead_bytes"] == 384 * MIB
+    assert memory["ran_with"]["executor_memory_bytes"] == 8 * GIB and memory["ran_with"]["container_bytes"] == 8 * GIB + 819 * MIB
+    assert memory["container_bytes"] == 2944 * MIB and memory["container_bytes_per_core"] == 1472 * MIB
+    assert memory["machine_class"] == "compute_optimized"
+    assert memory["change_bytes"] == (memory["container_bytes"] - memory["ran_with"]["container_bytes"]) * executors
+    assert memory["change_cost"] == pytest.approx(
+        memory["change_bytes"] / GIB * advice["recommendation"]["predicted_duration_s"] / 3600 * 0.5, rel=1e-5)
+    assert memory["properties"] == {"spark.executor.memory": "2560m"}
+    assert advice["spark"]["properties"]["spark.executor.memory"] == "2560m"
+    change = [c for c in advice["spark"]["changes"] if c["key"] == "spark.executor.memory"][0]
+    assert (change["old"], change["new"]) == ("8g", "2560m") and change["reason"] == "the runs used less"
+    kept = ask(client, name, constraints={"preserve": ["spark.executor.memory"]})
+    assert kept["memory"]["executor_memory_bytes"] == 8 * GIB and kept["memory"]["basis"] == "enforced"
+    assert kept["spark"]["properties"]["spark.executor.memory"] == "8g" and kept["memory"]["change_bytes"] == 0
+    now = ask(client, name, constraints={"current": {"spark.executor.memory": "2560m"}})["memory"]
+    assert now["properties"] == {} and now["ran_with"]["executor_memory_bytes"] == 2560 * MIB
+
+
+def test_null_where_logs_hold_nothing(client, name):
+    store(client, name, *(memory_log(n, executors=2 + n) for n in range(3)))
+    advice = ask(client, name)
+    assert advice["memory"] is None and advice["spark"]["properties"]["spark.executor.memory"] == "8g"
+    assert "memory" not in client.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": DEADLINE}, 200).json()
+
+
+@pytest.mark.parametrize("error, basis, heap, overhead", [
+    ("Command exited with code 52", "out_of_memory", 12 * GIB, 1228 * MIB),
+    ("Container killed by YARN for exceeding physical memory limits.", "container_limit", 8 * GIB, 1664 * MIB),
+    ("The executor with id 1 exited with exit code 137(SIGKILL, possible container OOM).", "container_limit", 8 * GIB, 1664 * MIB)])
+def test_a_run_out_of_memory_grows_the_next_also_without_one_that_succeeded(client, name, error, basis, heap, overhead):
+    store(client, name, memory_log(0, error=error, ok=False))
+    advice = client.post("/v1/advice", {"application": name, "deadline_s": DEADLINE, "include": ["spark", "memory", "next_experiments"]}, 201).json()
+    assert advice["verdict"] == "unknown" and advice["recommendation"] is None and advice["spark"] is None and advice["model"] is None
+    assert advice["next_experiments"] == [] and advice["data_needed"]["runs"] == 1
+    memory = advice["memory"]
+    assert (memory["basis"], memory["executor_memory_bytes"], memory["overhead_bytes"]) == (basis, heap, overhead)
+    assert memory["change_bytes"] is None and memory["properties"]
+    reasons = {r["code"]: r for r in advice["reasons"]}
+    assert reasons["memory"]["evidence"]["events"] == 1 and "history_insufficient" in reasons
+    assert client.get("/v1/advice/" + advice["id"]).json() == advice
+    store(client, name, *(memory_log(n, executors=2 + n, heap="12g", overhead="1664m", peak=4 * GIB) for n in (1, 2, 3)))
+    after = ask(client, name)
+    assert after["verdict"] == "met"
+    if basis == "out_of_memory":
+        assert after["memory"]["executor_memory_bytes"] == 12 * GIB, "not back to what failed"
+    else:
+        assert after["memory"]["overhead_bytes"] == 1664 * MIB
+
+
+def test_memory_within_the_cluster(client, name):
+    store(client, name, *(memory_log(n, executors=2 + n, peak=4 * GIB, error="Command exited with code 52" if n == 2 else None) for n in range(3)))
+    cluster = "memory-" + name
+    client.request("PUT", "/v1/clusters/" + cluster, 201, json={"executors": 8, "cores_per_executor": 2, "memory_bytes_per_executor": 10 * GIB})
+    advice = ask(client, name, constraints={"cluster": cluster})
+    assert advice["memory"]["basis"] == "out_of_memory" and 8 * GIB < advice["memory"]["container_bytes"] <= 10 * GIB
+    assert "memory_exceeds_cluster" in [w["code"] for w in advice["warnings"]]
+
+
+def test_an_application_without_runs(client, name):
+    client.request("POST", "/v1/applications", 201, json={"name": name})
+    advice = client.post("/v1/advice", {"application": name, "deadline_s": 10}, 201).json()
+    assert advice["verdict"] == "unknown" and advice["problem_size"] is None
