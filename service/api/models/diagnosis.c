@@ -5,10 +5,12 @@
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "base/plural.h"
+#include "base/uuid.h"
 #include "codec/models/diagnosis.h"
 #include "core/scaling/history/explaining_labels.h"
 #include "http/etag.h"
 #include "store/history/application.h"
+#include "store/history/run.h"
 #include "store/history/run_measured.h"
 
 /* GET /v1/applications/{name}/diagnosis: why the application scales as it does. */
@@ -19,12 +21,14 @@ enum { OLDER_AT_ONCE = 50 };
 enum { ETAG_TEXT = 96 };
 
 /* Raised by whoever changes what the same runs give. */
-static const unsigned diagnosis_revision = 1;
+static const unsigned diagnosis_revision = 2;
 
 /* What a diagnosis is made from. */
 struct diagnosis_input {
     struct application application;
     struct run_measured_list list;
+    struct run run; /* for its bottlenecks */
+    bool has_run;
 };
 
 /*
@@ -35,6 +39,53 @@ static void make_etag(const struct diagnosis_input *input, char out[ETAG_TEXT])
 {
     (void)snprintf(out, ETAG_TEXT, "\"v%" PRId64 "-%zu-%u-%s\"", input->list.history_version,
                    input->list.unmeasured, diagnosis_revision, input->application.id + 24);
+}
+
+static enum pv_code load_run_asked(struct store_tx *tx,
+                                   struct http_request *request,
+                                   const char *asked,
+                                   struct diagnosis_input *input,
+                                   struct pv_error *err)
+{
+    char id[37];
+    struct pv_error why = {0};
+    if (!uuid_parse(asked, id))
+        return pv_fault(err, PV_PLACE_PARAMETER, "run_id", "invalid_uuid", "is no id of a run");
+    enum pv_code code = store_run_find(tx, request->arena, http_path_parameter(request, "name"), id,
+                                       RUN_WITH_TASKS, &input->run, NULL, &why);
+    if (code == PV_E_NOT_FOUND)
+        return pv_fault(err, PV_PLACE_PARAMETER, "run_id", "not_found",
+                        "the application has no run of this id");
+    input->has_run = code == PV_OK;
+    return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
+}
+
+/* The run that was asked for, else the newest that succeeded and has stages. */
+static enum pv_code load_run(struct store_tx *tx,
+                             struct http_request *request,
+                             const struct run_label_list *labels,
+                             struct diagnosis_input *input,
+                             struct pv_error *err)
+{
+    enum { LOOKED_AT = 20 };
+    const char *asked = http_query(request, "run_id");
+    const struct run_filter filter = {.since_us = RUN_NO_INSTANT,
+                                      .until_us = RUN_NO_INSTANT,
+                                      .before_us = RUN_NO_INSTANT,
+                                      .labels = labels->labels,
+                                      .n_labels = labels->n,
+                                      .outcome = RUN_OUTCOME_SUCCEEDED,
+                                      .limit = LOOKED_AT};
+    struct run_list list;
+    if (asked != NULL)
+        return load_run_asked(tx, request, asked, input, err);
+    PV_TRY(store_run_list(tx, request->arena, &input->application, &filter, &list, err));
+    for (size_t i = 0; i < list.n && !input->has_run; i++) {
+        PV_TRY(store_run_find(tx, request->arena, http_path_parameter(request, "name"),
+                              list.items[i].id, RUN_WITH_TASKS, &input->run, NULL, err));
+        input->has_run = input->run.n_stages > 0;
+    }
+    return PV_OK;
 }
 
 static enum pv_code api_diagnosis_load(struct api *api,
@@ -59,6 +110,7 @@ static enum pv_code api_diagnosis_load(struct api *api,
     if (labels->n > 0 && input->list.looked_at == 0)
         return pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
                         "none of the newest %zu run%s has these labels", most, PLURAL(most));
+    PV_TRY(load_run(tx, request, labels, input, err));
     if (measured > 0)
         PV_TRY(store_commit(&tx, err));
     return PV_OK;
@@ -80,7 +132,7 @@ static enum pv_code diagnosis_get_load(void *context,
                                        struct http_response *response,
                                        struct pv_error *err)
 {
-    static const char *const allowed[] = {"label*", NULL};
+    static const char *const allowed[] = {"label*", "run_id", NULL};
     struct diagnosis_input *input = request->state;
     struct run_label *own = NULL;
     struct run_label_list labels = {.n = 0};
@@ -98,6 +150,19 @@ static enum pv_code diagnosis_get_load(void *context,
     return PV_OK;
 }
 
+static enum pv_code find_bottlenecks(const struct api *api,
+                                     struct http_request *request,
+                                     const struct run *run,
+                                     struct bottlenecks *bottlenecks,
+                                     struct pv_error *err)
+{
+    struct arena scratch;
+    arena_init_beside(&scratch, request->arena, (size_t)api->config->request_memory_bytes_max);
+    enum pv_code code = bottlenecks_find(run, request->arena, &scratch, bottlenecks, err);
+    arena_fini(&scratch);
+    return code;
+}
+
 static enum pv_code diagnosis_get_answer(void *context,
                                          struct http_request *request,
                                          struct http_response *response,
@@ -105,10 +170,15 @@ static enum pv_code diagnosis_get_answer(void *context,
 {
     const struct diagnosis_input *input = request->state;
     const struct run_measured_list *list = &input->list;
+    const struct run *run = &input->run;
+    const struct api *api = context;
     struct diagnosis diagnosis;
+    struct bottlenecks bottlenecks;
     struct writer w;
-    (void)context;
     PV_TRY(diagnosis_make(list->items, list->n, request->arena, &diagnosis, err));
+    if (input->has_run)
+        PV_TRY(find_bottlenecks(api, request, run, &bottlenecks, err));
+    bool is_known = input->has_run && run->executors >= 1 && run->cores_per_executor >= 1;
     const struct codec_diagnosis all = {.application = input->application.name,
                                         .history_version = list->history_version,
                                         .runs = list->runs,
@@ -118,7 +188,10 @@ static enum pv_code diagnosis_get_answer(void *context,
                                         .without_executors = list->without_executors,
                                         .without_duration = list->without_duration,
                                         .unmeasured = list->unmeasured,
-                                        .diagnosis = &diagnosis};
+                                        .diagnosis = &diagnosis,
+                                        .bottlenecks = input->has_run ? &bottlenecks : NULL,
+                                        .cores = is_known ? run->executors * run->cores_per_executor
+                                                          : RUN_UNKNOWN};
     writer_init(&w, request->arena);
     codec_diagnosis_encode(&w, &all);
     return api_reply(response, 200, &w, err);

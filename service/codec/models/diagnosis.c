@@ -154,6 +154,50 @@ static void encode_best_load(struct writer *w, const struct diagnosis_best_load 
     writer_end_object(w);
 }
 
+/* --- bottlenecks of a run --- */
+
+static void encode_cure(struct writer *w, const struct bottleneck *item, int64_t cores)
+{
+    const char *key = NULL, *value = NULL;
+    writer_member_string(w, "cure", item->cure);
+    writer_member_object(w, "properties");
+    if (bottleneck_property(item, cores, w->arena, &key, &value) && value != NULL)
+        writer_member_string(w, key, value);
+    writer_end_object(w);
+}
+
+static void encode_bottleneck(struct writer *w, const struct bottleneck *item, int64_t cores)
+{
+    writer_begin_object(w);
+    writer_member_string(w, "kind", bottleneck_kind_name(item->kind));
+    if (item->stage_id == RUN_UNKNOWN)
+        writer_member_null(w, "stage_id");
+    else
+        writer_member_integer(w, "stage_id", item->stage_id);
+    writer_member_text(w, "stage_name", item->stage_name);
+    writer_member_number(w, "lost_s", item->lost_s);
+    writer_member_number(w, "lost_percent", 100 * item->lost_share);
+    writer_member_boolean(w, "more_executors_help", item->more_executors_help);
+    encode_cure(w, item, cores);
+    writer_key(w, "finding");
+    codec_finding_encode(w, &item->finding);
+    writer_end_object(w);
+}
+
+static void encode_bottlenecks(struct writer *w, const struct codec_diagnosis *all)
+{
+    const struct bottlenecks *found = all->bottlenecks;
+    if (!writer_member_object_or_null(w, "bottlenecks", found != NULL))
+        return;
+    writer_member_string(w, "run_id", found->run_id);
+    writer_member_number(w, "duration_s", found->duration_s);
+    writer_member_array(w, "items");
+    for (size_t i = 0; i < found->n; i++)
+        encode_bottleneck(w, &found->items[i], all->cores);
+    writer_end_array(w);
+    writer_end_object(w);
+}
+
 /* --- all --- */
 
 static void encode_runs(struct writer *w, const struct codec_diagnosis *all)
@@ -183,6 +227,7 @@ void codec_diagnosis_encode(struct writer *w, const struct codec_diagnosis *all)
     writer_end_array(w);
     writer_member_integer(w, "slices_left_out", (int64_t)all->diagnosis->left_out);
     encode_best_load(w, &all->diagnosis->best_load);
+    encode_bottlenecks(w, all);
     diagnosis_explain_missing(all->diagnosis, all->unmeasured, &missing);
     codec_findings_encode(w, "missing", &missing);
     writer_end_object(w);

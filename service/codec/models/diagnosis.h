@@ -2,6 +2,7 @@
 #define CODEC_MODELS_DIAGNOSIS_H
 
 #include "base/json_writer.h"
+#include "core/diagnosis/bottlenecks.h"
 #include "core/diagnosis/diagnosis.h"
 
 /* GET /v1/applications/{name}/diagnosis. */
@@ -16,6 +17,8 @@ struct codec_diagnosis {
     size_t without_duration;
     size_t unmeasured;
     const struct diagnosis *diagnosis;
+    const struct bottlenecks *bottlenecks; /* NULL: no run has stages */
+    int64_t cores;                         /* of that run; RUN_UNKNOWN */
 };
 
 void codec_diagnosis_encode(struct writer *w, const struct codec_diagnosis *all);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "core/advice/bottleneck_advice.h"
 #include "core/advice/history_limits.h"
 #include "core/advice/label_group_explain.h"
 
@@ -219,6 +220,24 @@ static enum pv_code answer_without_curve(const struct advice_known *known,
     return advise_memory(known, arena, answer, err);
 }
 
+static enum pv_code configure_spark(const struct advice_known *known,
+                                    struct arena *arena,
+                                    struct advice_answer *answer,
+                                    struct pv_error *err)
+{
+    struct spark_property_plan cures[BOTTLENECKS_ADVISED];
+    size_t n = 0;
+    int64_t executors = answer->advice.recommendation.executors;
+    int64_t cores = answer->curve.cores_per_executor;
+    PV_TRY(bottleneck_cures(&known->prediction->bottlenecks, executors * cores, arena, cures, &n,
+                            err));
+    PV_TRY(spark_configuration_make(&known->prediction->spark, &known->question->wishes, executors,
+                                    cores, &answer->memory.plan, cures, n, arena, &answer->spark,
+                                    err));
+    answer->has_spark = true;
+    return PV_OK;
+}
+
 enum pv_code advice_answer(const struct advice_known *known,
                            const struct advice_limits *limits,
                            struct arena *arena,
@@ -254,11 +273,9 @@ enum pv_code advice_answer(const struct advice_known *known,
     if (asked->n_running > 0)
         PV_TRY(check_running(known, limits->joint_task_budget, arena, scratch, answer, err));
     PV_TRY(advise_memory(known, arena, answer, err));
+    PV_TRY(bottlenecks_explain(&prediction->bottlenecks, arena, advice, err));
     if ((asked->include & ADVICE_SPARK) != 0) {
-        PV_TRY(spark_configuration_make(
-            &prediction->spark, &asked->wishes, advice->recommendation.executors,
-            answer->curve.cores_per_executor, &answer->memory.plan, arena, &answer->spark, err));
-        answer->has_spark = true;
+        PV_TRY(configure_spark(known, arena, answer, err));
     }
     if ((asked->include & ADVICE_STAGES) != 0)
         PV_TRY(quotas_plan(&prediction->stages, goal, prediction->curve.cores_per_executor, arena,

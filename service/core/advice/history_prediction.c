@@ -346,10 +346,12 @@ enum pv_code history_predict(const struct advice_question *question,
     made->predictor.runs_watched = history->seen.n;
     made->predictor.runs_light = found.down_weighted_in_all;
     bool own = made->from_own;
-    return unrelated_runs_find(own ? history->own : history->nearest,
-                               own ? history->n_own : history->n_nearest,
-                               predictor_error_percent(&made->predictor, &made->curve), arena,
-                               scratch, &made->unrelated, err);
+    const struct run *runs = own ? history->own : history->nearest;
+    size_t n = own ? history->n_own : history->n_nearest;
+    if (n > 0)
+        PV_TRY(bottlenecks_find(&runs[0], arena, scratch, &made->bottlenecks, err));
+    return unrelated_runs_find(runs, n, predictor_error_percent(&made->predictor, &made->curve),
+                               arena, scratch, &made->unrelated, err);
 }
 
 enum pv_code history_learn_theta(struct run_observations *seen,

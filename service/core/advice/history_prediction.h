@@ -7,6 +7,7 @@
 #include "core/advice/quotas.h"
 #include "core/advice/spark_history.h"
 #include "core/advice/unrelated_runs.h"
+#include "core/diagnosis/bottlenecks.h"
 #include "core/scaling/history/label_group.h"
 #include "core/scaling/model/process_theta.h"
 #include "core/spark/memory_history.h"
@@ -39,7 +40,8 @@ struct history_prediction {
     struct history_extent extent;
     struct spark_before spark; /* what it ran with */
     struct memory_history memory;
-    const char *lack; /* why there is no curve, a clause; NULL: there is one */
+    struct bottlenecks bottlenecks; /* of the nearest run that has stages */
+    const char *lack;               /* why there is no curve, a clause; NULL: there is one */
 };
 
 /*

@@ -59,12 +59,13 @@ static void take_current(const struct spark_wishes *wishes, struct memory_histor
 
 /* --- why --- */
 
-static void explain_failure(const struct memory_mark *failed, struct finding *note)
+static void
+explain_failure(const struct memory_mark *failed, struct arena *arena, struct finding *note)
 {
     finding_number(note, "events", (double)failed->events);
     finding_number(note, "failed_bytes", (double)failed->bytes);
     if (failed->run_id[0] != '\0')
-        finding_text(note, "run_id", failed->run_id);
+        finding_text(note, "run_id", arena_strdup(arena, failed->run_id));
 }
 
 static struct finding *describe(const struct memory_history *history,
@@ -82,7 +83,7 @@ static struct finding *describe(const struct memory_history *history,
                            "recommended.",
                            (double)failed->bytes / GIB, failed->events, PLURAL(failed->events),
                            PLURAL(failed->events), heap);
-        explain_failure(failed, note);
+        explain_failure(failed, reasons->arena, note);
         return note;
     case MEMORY_CONTAINER_LIMIT:
         failed = &history->overhead_failed;
@@ -92,7 +93,7 @@ static struct finding *describe(const struct memory_history *history,
                         "of their container: %.3g GiB of overhead are recommended.",
                         failed->events, PLURAL(failed->events), (double)failed->bytes / GIB,
                         failed->events == 1 ? "was" : "were", (double)plan->sizes.overhead / GIB);
-        explain_failure(failed, note);
+        explain_failure(failed, reasons->arena, note);
         return note;
     case MEMORY_SPILL:
         note = finding_add(reasons, "memory",

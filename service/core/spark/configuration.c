@@ -22,7 +22,7 @@ static const char *const carried[] = {
     "spark.task.cpus",
 };
 
-enum { CARRIED = sizeof carried / sizeof *carried, DRAFT_MOST = CARRIED + 12 };
+enum { CARRIED = sizeof carried / sizeof *carried, DRAFT_MOST = CARRIED + 12 + SPARK_CURES_MAX };
 
 /* One property while the set is made. */
 struct draft {
@@ -270,7 +270,7 @@ static void draft_carried(struct maker *maker, const char *key)
 {
     struct strview value = ran(maker, key);
     for (size_t i = 0; maker->memory != NULL && i < maker->memory->n_properties; i++) {
-        const struct memory_property *planned = &maker->memory->properties[i];
+        const struct spark_property_plan *planned = &maker->memory->properties[i];
         if (strcmp(planned->key, key) == 0) {
             draft_text(maker, key, planned->value, planned->reason);
             return;
@@ -291,6 +291,13 @@ static void draft_all(struct maker *maker, int64_t executors, int64_t cores_per_
     draft_partitions(maker, executors, cores_per_executor);
     for (size_t i = 0; i < CARRIED; i++)
         draft_carried(maker, carried[i]);
+}
+
+static void
+draft_cures(struct maker *maker, const struct spark_property_plan cures[], size_t n_cures)
+{
+    for (size_t i = 0; i < n_cures && i < SPARK_CURES_MAX; i++)
+        draft_text(maker, cures[i].key, cures[i].value, cures[i].reason);
     qsort(maker->drafts, maker->n, sizeof *maker->drafts, by_key);
 }
 
@@ -361,12 +368,15 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
                                       int64_t executors,
                                       int64_t cores_per_executor,
                                       const struct memory_plan *memory,
+                                      const struct spark_property_plan cures[],
+                                      size_t n_cures,
                                       struct arena *arena,
                                       struct spark_configuration *made,
                                       struct pv_error *err)
 {
     struct maker maker = {.before = before, .wishes = wishes, .memory = memory, .arena = arena};
     draft_all(&maker, executors, cores_per_executor);
+    draft_cures(&maker, cures, n_cures);
     size_t most = maker.n + wishes->n_enforced;
     *made = (struct spark_configuration){
         .dynamic_allocation = is_dynamic(&maker),

@@ -59,6 +59,8 @@ struct spark_property {
     const char *value;
 };
 
+enum { SPARK_CURES_MAX = 8 };
+
 struct spark_configuration {
     bool dynamic_allocation;
     struct spark_property *properties; /* ascending by key */
@@ -69,7 +71,8 @@ struct spark_configuration {
 
 /*
  * executors, cores_per_executor: recommended, both >= 1. memory: of those executors; NULL, or one
- * that is not known: as the job ran. Strings and arrays of *made are in
+ * that is not known: as the job ran. cures: properties that differ from what ran for other reasons,
+ * at most SPARK_CURES_MAX, borrowed. Strings and arrays of *made are in
  * `arena`. PV_E_MEMORY.
  */
 enum pv_code spark_configuration_make(const struct spark_before *before,
@@ -77,6 +80,8 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
                                       int64_t executors,
                                       int64_t cores_per_executor,
                                       const struct memory_plan *memory,
+                                      const struct spark_property_plan cures[],
+                                      size_t n_cures,
                                       struct arena *arena,
                                       struct spark_configuration *made,
                                       struct pv_error *err) PV_MUSTCHECK;

@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/spark/property_value.h"
-
 #define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)
 
@@ -20,6 +18,9 @@ static const int64_t LEAST_HEAP = 512 * MIB;
  * use more rather than for the collector. */
 static const double MARGIN_OF_FEW = 1.5;
 static const double MARGIN_OF_SEVERAL = 1.2;
+/* Where much garbage is collected, for whatever reason: with three times what is used the collector
+ * has little to do. */
+static const double MARGIN_UNDER_GC = 3.0;
 enum { SEVERAL_RUNS = 3 };
 
 /* After running out of memory. */
@@ -29,6 +30,8 @@ static const double OVERHEAD_GROWTH = 2.0;
 /* Under pressure, from these shares on. */
 static const double SPILL_SHARE = 0.1, SPILL_GROWTH = 1.5;
 static const double GC_SHARE = 0.1, GC_GROWTH = 1.25;
+/* A heap that is never filled this far is collected for other reasons than its size. */
+static const double FILLED = 0.6;
 /* Beyond 8 GiB of heap a core more partitions or fewer cores help more than more heap. */
 static const int64_t MOST_HEAP_A_CORE = 8 * GIB;
 
@@ -128,11 +131,11 @@ static void shrink_heap(struct planner *p, double floor_bytes)
 {
     const struct memory_history *history = p->history;
     struct memory_plan *plan = p->plan;
-    bool presses = history->spilled_share > SPILL_SHARE / 10 || history->gc_share > GC_SHARE / 2;
+    bool presses = history->spilled_share > SPILL_SHARE / 10;
     if (isnan(plan->needed_heap))
         return;
-    int64_t heap =
-        larger(round_up(fmax(plan->needed_heap * p->margin, floor_bytes), HEAP_STEP), LEAST_HEAP);
+    int64_t heap = larger(round_up(fmax(plan->needed_heap * plan->margin, floor_bytes), HEAP_STEP),
+                          LEAST_HEAP);
     bool grows = heap > history->ran.heap && plan->needed_heap > (double)history->ran.heap;
     bool shrinks = !presses && (double)heap < WORTH_SHRINKING * (double)history->ran.heap;
     if (!grows && !shrinks)
@@ -155,7 +158,8 @@ static void plan_heap(struct planner *p)
         plan->basis = MEMORY_OUT_OF_MEMORY;
     } else if (grow_under_pressure(p, history->spilled_share, SPILL_SHARE, SPILL_GROWTH)) {
         plan->basis = MEMORY_SPILL;
-    } else if (grow_under_pressure(p, history->gc_share, GC_SHARE, GC_GROWTH)) {
+    } else if (!(history->heap_use < FILLED * (double)history->ran.heap) &&
+               grow_under_pressure(p, history->gc_share, GC_SHARE, GC_GROWTH)) {
         plan->basis = MEMORY_GARBAGE_COLLECTION;
     } else {
         shrink_heap(p, failure);
@@ -256,7 +260,7 @@ static void add_property(struct planner *p, const char *key, int64_t bytes, cons
 {
     struct memory_plan *plan = p->plan;
     plan->properties[plan->n_properties++] =
-        (struct memory_property){key, size_text(p, bytes), reason};
+        (struct spark_property_plan){key, size_text(p, bytes), reason};
 }
 
 static const char *heap_reason(const struct memory_plan *plan)
@@ -304,13 +308,15 @@ enum pv_code memory_plan_make(const struct memory_history *history,
                               struct pv_error *err)
 {
     bool known = history->has_evidence && history->ran.heap != RUN_UNKNOWN;
-    *plan = (struct memory_plan){
-        .known = known,
-        .sizes = history->ran,
-        .ran = history->ran,
-        .needed_heap = (double)NAN,
-        .margin = history->runs_measured >= SEVERAL_RUNS ? MARGIN_OF_SEVERAL : MARGIN_OF_FEW};
-    struct planner p = {history, question, arena, plan, plan->margin, false};
+    double margin = history->gc_share > GC_SHARE / 2         ? MARGIN_UNDER_GC
+                    : history->runs_measured >= SEVERAL_RUNS ? MARGIN_OF_SEVERAL
+                                                             : MARGIN_OF_FEW;
+    *plan = (struct memory_plan){.known = known,
+                                 .sizes = history->ran,
+                                 .ran = history->ran,
+                                 .needed_heap = (double)NAN,
+                                 .margin = margin};
+    struct planner p = {history, question, arena, plan, fmin(margin, MARGIN_OF_FEW), false};
     if (!known)
         return PV_OK;
     plan_heap(&p);

@@ -4,14 +4,15 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/spark/memory_history.h"
+#include "core/spark/property_value.h"
 
 /*
  * How much memory executors are to have.
  *
  * What ran out of memory grows: the heap by half after an OutOfMemoryError, the overhead to twice
  * as much after executors were killed at the limit of their container, unless a later run of that
- * size ended well with less. The heap grows also where a tenth of the data was spilled to disk or a
- * tenth of the time went to collecting garbage. What was not used shrinks, to the peaks of the runs
+ * size ended well with less. The heap grows also where a tenth of the data was spilled to disk, or a
+ * tenth of the time went to collecting garbage while more than 60 percent of it were in use. What was not used shrinks, to the peaks of the runs
  * that ended well and a margin, which is larger where few runs show them. An overhead that was set
  * in bytes never shrinks; one that follows the heap does only as far as its use was measured.
  */
@@ -37,13 +38,6 @@ struct memory_question {
     struct memory_sizes fixed;  /* to stay as given; RUN_UNKNOWN: free */
 };
 
-/* A property that puts the plan into effect. */
-struct memory_property {
-    const char *key;
-    const char *value;
-    const char *reason; /* a clause */
-};
-
 enum { MEMORY_PROPERTIES = 4 };
 
 struct memory_plan {
@@ -52,10 +46,10 @@ struct memory_plan {
     struct memory_sizes ran;
     enum memory_basis basis; /* of the heap, or of what is changed beside it */
     double needed_heap;      /* by the peaks, without margin; NAN: unknown */
-    double margin;           /* that was put on the peaks */
+    double margin;           /* that was put on the peaks of the heap */
     bool too_large;          /* for the cluster's executors */
     bool held_back;          /* it would be larger but for the cluster's executors */
-    struct memory_property properties[MEMORY_PROPERTIES]; /* that differ from what ran */
+    struct spark_property_plan properties[MEMORY_PROPERTIES]; /* that differ from what ran */
     size_t n_properties;
 };
 

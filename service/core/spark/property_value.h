@@ -7,6 +7,13 @@
 
 #include "core/history/run.h"
 
+/* A property that is to be set. */
+struct spark_property_plan {
+    const char *key;
+    const char *value;
+    const char *reason; /* a clause */
+};
+
 /* Values of Spark properties, by the rules of Spark's own configuration. */
 
 /* The value of a key among properties sorted by it; at == NULL: it is not set. */

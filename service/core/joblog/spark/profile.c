@@ -204,11 +204,6 @@ static void set_core_time(struct sparklog *log, struct run *run)
     run->core_s = any ? log_seconds(sum) : (double)NAN;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    return compare_int64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* The median of what executors took to register; where none says when it was requested, how long
  * after its start the application had the first one. */
 static bool set_startup(struct sparklog *log, struct arena *arena, struct run *run)
@@ -226,7 +221,7 @@ static bool set_startup(struct sparklog *log, struct arena *arena, struct run *r
     if (log->first_executor_ms != NO_TIME && log->application.start_ms != NO_TIME)
         waited = log->first_executor_ms - log->application.start_ms;
     if (n > 0) {
-        qsort(times, n, sizeof *times, compare_times);
+        qsort(times, n, sizeof *times, order_by_int64);
         run->executor_startup_s = log_seconds((times[(n - 1) / 2] + times[n / 2]) / 2);
     } else if (waited >= 0) {
         run->executor_startup_s = log_seconds(waited);

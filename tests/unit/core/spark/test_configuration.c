@@ -43,9 +43,9 @@ static struct spark_configuration make(const struct spark_before *before,
 {
     struct spark_configuration made;
     struct pv_error err = {0};
-    cr_assert_eq(
-        spark_configuration_make(before, wishes, executors, cores, NULL, &arena, &made, &err),
-        PV_OK);
+    cr_assert_eq(spark_configuration_make(before, wishes, executors, cores, NULL, NULL, 0, &arena,
+                                          &made, &err),
+                 PV_OK);
     return made;
 }
 

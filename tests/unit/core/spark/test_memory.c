@@ -240,8 +240,13 @@ Test(spark_memory, pressure_makes_the_heap_larger_up_to_a_bound)
     cr_assert_eq(plan_for(&run, 1, 64, &one).sizes.heap, 8 * GIB, "8 GiB a core are enough");
     run = run_with(eight_gib, 1, 2 * GIB);
     run.metrics.executor_run_time_s = 100;
-    run.metrics.gc_time_s = 6;
-    cr_assert_eq(plan_of(&run, 1).sizes.heap, 8 * GIB, "some pressure: it is not shrunk");
+    run.metrics.gc_time_s = 15;
+    plan = plan_of(&run, 1);
+    cr_assert_eq(plan.sizes.heap, 6 * GIB, "never full, so it is not its size");
+    run.metrics.gc_time_s = 1;
+    run.metrics.input_bytes = 100 * GIB;
+    run.metrics.disk_spilled_bytes = 2 * GIB;
+    cr_assert_eq(plan_of(&run, 1).sizes.heap, 8 * GIB, "some of it spills: it is not shrunk");
 }
 
 Test(spark_memory, limits_of_their_own)

@@ -1,0 +1,265 @@
+#include "core/diagnosis/bottleneck.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static const double MIB = 1048576.0;
+static const double GIB = 1073741824.0;
+
+const char *bottleneck_kind_name(enum bottleneck_kind kind)
+{
+    static const char *const names[BOTTLENECK_KINDS] = {
+        [BOTTLENECK_TOO_FEW_TASKS] = "too_few_tasks",
+        [BOTTLENECK_SKEW] = "skew",
+        [BOTTLENECK_STRAGGLER] = "straggler",
+        [BOTTLENECK_UNEVEN_TASKS] = "uneven_tasks",
+        [BOTTLENECK_SMALL_PARTITIONS] = "small_partitions",
+        [BOTTLENECK_LARGE_PARTITIONS] = "large_partitions",
+        [BOTTLENECK_SPILL] = "spill",
+        [BOTTLENECK_GARBAGE_COLLECTION] = "garbage_collection",
+        [BOTTLENECK_STORAGE_BOUND] = "storage_bound",
+        [BOTTLENECK_SMALL_FILES] = "small_files",
+        [BOTTLENECK_DRIVER] = "driver",
+        [BOTTLENECK_STARTUP] = "startup",
+        [BOTTLENECK_CACHED_BLOCKS] = "cached_blocks",
+    };
+    return names[kind];
+}
+
+/* Begins each message: "Stage 3 (count at Main.scala:12)". */
+static const char *
+place_of(const struct bottleneck *bottleneck, struct arena *arena, struct findings *made)
+{
+    char name[96];
+    if (bottleneck->stage_id == RUN_UNKNOWN)
+        return "";
+    const char *place;
+    if (bottleneck->stage_name.at == NULL) {
+        place = arena_printf(arena, "Stage %" PRId64, bottleneck->stage_id);
+    } else {
+        strview_shorten(bottleneck->stage_name, name, sizeof name);
+        place = arena_printf(arena, "Stage %" PRId64 " (%s)", bottleneck->stage_id, name);
+    }
+    made->failed = made->failed || place == NULL;
+    return place == NULL ? "" : place;
+}
+
+static struct finding *add_cut(const struct bottleneck *b,
+                               const struct bottleneck_evidence *e,
+                               const char *place,
+                               struct findings *made)
+{
+    const char *code = bottleneck_kind_name(b->kind);
+    switch (b->kind) {
+    case BOTTLENECK_TOO_FEW_TASKS:
+        return finding_add(made, code,
+                           "%s has %.0f task%s for %.0f cores: those that idle cost up to %.3g s.",
+                           place, e->tasks, e->tasks == 1 ? "" : "s", e->cores, b->lost_s);
+    case BOTTLENECK_SKEW:
+        return finding_add(made, code,
+                           "%s waits up to %.3g s for its longest task, which takes %.3g s and "
+                           "reads %.3g MiB, where the median is %.3g s and the mean %.3g MiB.",
+                           place, b->lost_s, e->longest_s, e->longest_bytes / MIB, e->median_s,
+                           e->task_bytes / MIB);
+    case BOTTLENECK_STRAGGLER:
+        return finding_add(made, code,
+                           "%s waits up to %.3g s for its longest task, which takes %.3g s where "
+                           "the median is %.3g s, though it reads no more than others.",
+                           place, b->lost_s, e->longest_s, e->median_s);
+    case BOTTLENECK_UNEVEN_TASKS:
+        return finding_add(made, code,
+                           "%s waits up to %.3g s for its longest task, which takes %.3g s where "
+                           "the median is %.3g s.",
+                           place, b->lost_s, e->longest_s, e->median_s);
+    case BOTTLENECK_SMALL_PARTITIONS:
+        return finding_add(made, code,
+                           "%s has %.0f tasks of %.3g s: starting them costs up to %.3g s.", place,
+                           e->tasks, e->median_s, b->lost_s);
+    default:
+        return finding_add(made, code,
+                           "%s reads %.3g MiB in each task: cores that idle while the last of them "
+                           "run cost up to %.3g s.",
+                           place, e->task_bytes / MIB, b->lost_s);
+    }
+}
+
+/* Else most of the time before the first stage is the driver's own. */
+static bool waits_for_executors(const struct bottleneck *b, const struct bottleneck_evidence *e)
+{
+    return !(e->startup_s < 0.5 * b->lost_s);
+}
+
+static struct finding *add_work(const struct bottleneck *b,
+                                const struct bottleneck_evidence *e,
+                                const char *place,
+                                struct findings *made)
+{
+    const char *code = bottleneck_kind_name(b->kind);
+    switch (b->kind) {
+    case BOTTLENECK_SPILL:
+        return finding_add(made, code,
+                           "%s spills %.3g GiB to disk, %.3g percent of what it moves, which costs "
+                           "up to %.3g s.",
+                           place, e->spilled_bytes / GIB, 100.0 * e->share, b->lost_s);
+    case BOTTLENECK_GARBAGE_COLLECTION:
+        return finding_add(
+            made, code, "%s spends %.3g percent of its time on collecting garbage, up to %.3g s.",
+            place, 100.0 * e->share, b->lost_s);
+    case BOTTLENECK_STORAGE_BOUND:
+        return finding_add(made, code,
+                           "Tasks of %s wait for storage %.3g percent of their time, up to %.3g s.",
+                           place, 100.0 * e->share, b->lost_s);
+    case BOTTLENECK_SMALL_FILES:
+        return finding_add(made, code,
+                           "%s reads its input in %.0f tasks of %.3g MiB and waits for storage "
+                           "%.3g percent of the time, up to %.3g s.",
+                           place, e->tasks, e->task_bytes / MIB, 100.0 * e->share, b->lost_s);
+    case BOTTLENECK_DRIVER:
+        return finding_add(
+            made, code,
+            "For %.3g s, %.3g percent of the run, no stage ran after the first: only "
+            "the driver worked.",
+            b->lost_s, 100.0 * b->lost_share);
+    case BOTTLENECK_STARTUP:
+        if (!waits_for_executors(b, e))
+            return finding_add(
+                made, code,
+                "The first stage began after %.3g s, %.3g percent of the run, though "
+                "executors take %.3g s to start.",
+                b->lost_s, 100.0 * b->lost_share, e->startup_s);
+        return finding_add(made, code,
+                           "The first stage began after %.3g s, %.3g percent of the run.",
+                           b->lost_s, 100.0 * b->lost_share);
+    default:
+        return finding_add(made, code,
+                           "%.0f cached blocks were dropped from memory: they are read or computed "
+                           "again where they are used.",
+                           e->blocks);
+    }
+}
+
+static void add_evidence(const struct bottleneck_evidence *e, struct finding *note)
+{
+    finding_number(note, "tasks", e->tasks);
+    finding_number(note, "cores", e->cores);
+    finding_number(note, "median_task_s", e->median_s);
+    finding_number(note, "longest_task_s", e->longest_s);
+    finding_number(note, "longest_task_bytes", e->longest_bytes);
+    finding_number(note, "bytes_per_task", e->task_bytes);
+    finding_number(note, "disk_spilled_bytes", e->spilled_bytes);
+    finding_number(note, "time_share", e->share);
+    finding_number(note, "executor_startup_s", e->startup_s);
+    finding_number(note, "blocks", e->blocks);
+}
+
+/* --- cures --- */
+
+static const char *cure_of_partitions(bool from_storage)
+{
+    return from_storage
+               ? "More executors do not cure this. Smaller input splits do: lower "
+                 "spark.sql.files.maxPartitionBytes, or repartition after reading; files that "
+                 "cannot be split have to be written as more files."
+               : "More executors do not cure this. More partitions do: raise "
+                 "spark.sql.shuffle.partitions, or repartition before the stage.";
+}
+
+static const char *cure_of(enum bottleneck_kind kind, bool from_storage)
+{
+    switch (kind) {
+    case BOTTLENECK_TOO_FEW_TASKS:
+        return cure_of_partitions(from_storage);
+    case BOTTLENECK_SKEW:
+        return from_storage
+                   ? "More executors do not cure this. Files of even size, or repartitioning after "
+                     "reading, do."
+                   : "More executors do not cure this. A salted key, a broadcast join, or adaptive "
+                     "execution with spark.sql.adaptive.skewJoin.enabled for joins, do.";
+    case BOTTLENECK_STRAGGLER:
+        return "More executors do not cure this. Speculative copies do where a machine is slow; "
+               "look at the machine that ran it.";
+    case BOTTLENECK_UNEVEN_TASKS:
+        return "More executors do not cure this. Find out whether the task has more data, for "
+               "which "
+               "a salted key or repartitioning helps, or a slow machine, for which speculation "
+               "does.";
+    case BOTTLENECK_SMALL_PARTITIONS:
+        return "More executors do not cure this. Fewer partitions do: adaptive execution coalesces "
+               "those of shuffles; else lower spark.sql.shuffle.partitions or coalesce.";
+    case BOTTLENECK_LARGE_PARTITIONS:
+        return "More and smaller partitions even out the end of the stage and spill less.";
+    case BOTTLENECK_SPILL:
+        return "More partitions or more memory a core cure this; more executors alone do not.";
+    case BOTTLENECK_GARBAGE_COLLECTION:
+        return "More heap or fewer cores an executor cure this, and caching in serialized form; "
+               "more "
+               "executors alone do not.";
+    case BOTTLENECK_STORAGE_BOUND:
+        return "More executors help only as far as the storage is not at its limit. A columnar "
+               "format, filters on partitions, compression or faster storage cure this.";
+    case BOTTLENECK_SMALL_FILES:
+        return "More executors do not cure this. Compacting the input into files of 128 MiB or "
+               "more "
+               "does.";
+    case BOTTLENECK_DRIVER:
+        return "More executors do not cure this. Collect less on the driver, list fewer files, run "
+               "independent jobs side by side from several threads.";
+    case BOTTLENECK_STARTUP:
+        return "More executors do not cure this. Executors kept warm, smaller images and fewer "
+               "jars "
+               "do.";
+    case BOTTLENECK_CACHED_BLOCKS:
+    case BOTTLENECK_KINDS:
+        break;
+    }
+    return "More memory for executors or more of them keep the blocks; so do caching less and "
+           "serialized caching.";
+}
+
+bool bottleneck_property(const struct bottleneck *b,
+                         int64_t cores,
+                         struct arena *arena,
+                         const char **key,
+                         const char **value)
+{
+    double tasks = finding_value(&b->finding, "tasks");
+    double bytes = finding_value(&b->finding, "bytes_per_task");
+    double each = floor(tasks * bytes / (double)cores / MIB);
+    if (b->kind == BOTTLENECK_STRAGGLER) {
+        *key = "spark.speculation";
+        *value = "true";
+        return true;
+    }
+    /* Splits so that each core gets one, where they are worth a task. */
+    if (b->kind != BOTTLENECK_TOO_FEW_TASKS || !b->from_storage || cores < 1 ||
+        !(tasks < (double)cores) || !(each >= 1) || !(each < 0.9 * bytes / MIB))
+        return false;
+    *key = "spark.sql.files.maxPartitionBytes";
+    *value = arena_printf(arena, "%.0fm", each);
+    return true;
+}
+
+enum pv_code bottleneck_describe(const struct bottleneck_evidence *evidence,
+                                 struct arena *arena,
+                                 struct bottleneck *bottleneck,
+                                 struct pv_error *err)
+{
+    struct findings made = {.arena = arena};
+    const char *place = place_of(bottleneck, arena, &made);
+    struct finding *note = bottleneck->kind <= BOTTLENECK_LARGE_PARTITIONS
+                               ? add_cut(bottleneck, evidence, place, &made)
+                               : add_work(bottleneck, evidence, place, &made);
+    add_evidence(evidence, note);
+    bottleneck->cure = cure_of(bottleneck->kind, evidence->from_storage);
+    if (bottleneck->kind == BOTTLENECK_STARTUP && !waits_for_executors(bottleneck, evidence))
+        bottleneck->cure = "More executors do not cure this. Look at what the driver does before "
+                           "its first job: it lists files, opens connections, waits for input.";
+    bottleneck->from_storage = evidence->from_storage;
+    bottleneck->more_executors_help = bottleneck->kind == BOTTLENECK_CACHED_BLOCKS ||
+                                      bottleneck->kind == BOTTLENECK_LARGE_PARTITIONS;
+    if (made.failed || note == NULL)
+        return pv_no_memory(err);
+    bottleneck->finding = *note;
+    return PV_OK;
+}

@@ -1,0 +1,93 @@
+#ifndef CORE_DIAGNOSIS_BOTTLENECK_H
+#define CORE_DIAGNOSIS_BOTTLENECK_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/finding.h"
+#include "core/history/run.h"
+
+/*
+ * Where the time of a single run went that need not have gone there, stage by stage, with the cure
+ * that helps.
+ *
+ * A stage is charged with the wall clock while it ran alone, and with its part of it while others
+ * ran beside it, so what stages lose adds up to no more than the run. Of that a bottleneck loses
+ *
+ *   too_few_tasks     what idle cores could have done: there are fewer tasks than cores
+ *   skew, straggler, uneven_tasks
+ *                     what the longest task takes beyond the median, as far as cores idle: it is
+ *                     twice the median or more. Skew where that task read half as much again as the
+ *                     mean or more, straggler where it did not, uneven_tasks where that is unknown
+ *   small_partitions  what starting tasks takes: more than four tasks a core of 0.2 s or less
+ *   large_partitions  what idle cores could have done: tasks read 512 MiB or more
+ *   spill             the part of its data that went to disk and back, from 5 percent on
+ *   garbage_collection   the part of its time, from 10 percent on
+ *   storage_bound     the time in which tasks that read from storage did not compute, from half on
+ *   small_files       the same, of tasks that read less than 4 MiB each, four a core or more
+ *
+ * and the run as a whole, from 10 percent on: driver (time in which no stage ran), startup (before
+ * the first stage) and cached_blocks (dropped, and made again: the loss is unknown).
+ */
+enum bottleneck_kind {
+    BOTTLENECK_TOO_FEW_TASKS,
+    BOTTLENECK_SKEW,
+    BOTTLENECK_STRAGGLER,
+    BOTTLENECK_UNEVEN_TASKS,
+    BOTTLENECK_SMALL_PARTITIONS,
+    BOTTLENECK_LARGE_PARTITIONS,
+    BOTTLENECK_SPILL,
+    BOTTLENECK_GARBAGE_COLLECTION,
+    BOTTLENECK_STORAGE_BOUND,
+    BOTTLENECK_SMALL_FILES,
+    BOTTLENECK_DRIVER,
+    BOTTLENECK_STARTUP,
+    BOTTLENECK_CACHED_BLOCKS,
+    BOTTLENECK_KINDS
+};
+
+/* Its name on the wire. */
+const char *bottleneck_kind_name(enum bottleneck_kind kind);
+
+struct bottleneck {
+    enum bottleneck_kind kind;
+    int64_t stage_id;          /* RUN_UNKNOWN: of the run as a whole */
+    struct strview stage_name; /* at == NULL: none */
+    double lost_s;             /* at most; NAN: unknown */
+    double lost_share;         /* of the duration of the run */
+    bool from_storage;         /* the stage reads more from storage than from shuffles */
+    bool more_executors_help;
+    const char *cure;       /* a sentence */
+    struct finding finding; /* code, message and the numbers it goes by */
+};
+
+/* What a bottleneck was seen by; NAN where it is unknown or of another kind. */
+struct bottleneck_evidence {
+    double tasks;
+    double cores; /* that take a task each */
+    double median_s;
+    double longest_s;
+    double longest_bytes; /* that the longest task read */
+    double task_bytes;    /* that a task read on average */
+    bool from_storage;    /* more than from shuffles */
+    double spilled_bytes; /* to disk */
+    double share;         /* of the time of tasks: collecting garbage, or waiting for storage */
+    double startup_s;     /* of an executor */
+    double blocks;
+};
+
+/* Set finding, cure, from_storage and more_executors_help of *bottleneck by the rest of it. Texts
+ * are in `arena`. PV_E_MEMORY. */
+enum pv_code bottleneck_describe(const struct bottleneck_evidence *evidence,
+                                 struct arena *arena,
+                                 struct bottleneck *bottleneck,
+                                 struct pv_error *err) PV_MUSTCHECK;
+
+/* The Spark property that cures a bottleneck, or helps, on so many cores, with a value in `arena`
+ * (NULL: no memory). False: there is none. */
+bool bottleneck_property(const struct bottleneck *bottleneck,
+                         int64_t cores,
+                         struct arena *arena,
+                         const char **key,
+                         const char **value);
+
+#endif

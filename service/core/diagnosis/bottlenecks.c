@@ -1,0 +1,331 @@
+#include "core/diagnosis/bottlenecks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "core/diagnosis/stage_time.h"
+#include "core/numerics/quantile.h"
+
+static const double LONG_TASK = 2.0;    /* times the median */
+static const double SKEWED_BYTES = 1.5; /* times the mean */
+static const double SMALL_TASK_S = 0.2;
+static const double SMALL_TASKS_A_CORE = 4.0;
+static const double LARGE_BYTES = 536870912.0;
+static const double SMALL_FILE_BYTES = 4194304.0;
+static const double SPILL_SHARE = 0.05;
+static const double GC_SHARE = 0.1;
+static const double STORAGE_SHARE = 0.5;
+static const double RUN_SHARE = 0.1;
+static const double LEAST_SHARE = 0.02;
+static const double LEAST_S = 1.0;
+
+/* A bottleneck while it is looked for, with what it was seen by. */
+struct candidate {
+    struct bottleneck bottleneck;
+    struct bottleneck_evidence evidence;
+};
+
+/* Kinds of one stage: one of those about how it is cut, spill, garbage, one about storage. */
+enum { KINDS_A_STAGE = 4, KINDS_A_RUN = 3 };
+
+struct finder {
+    const struct run *run;
+    struct candidate *candidates;
+    size_t n;
+    double cores; /* that take a task each; NAN: unknown */
+};
+
+static const struct bottleneck_evidence no_evidence = {.tasks = (double)NAN,
+                                                       .cores = (double)NAN,
+                                                       .median_s = (double)NAN,
+                                                       .longest_s = (double)NAN,
+                                                       .longest_bytes = (double)NAN,
+                                                       .task_bytes = (double)NAN,
+                                                       .spilled_bytes = (double)NAN,
+                                                       .share = (double)NAN,
+                                                       .startup_s = (double)NAN,
+                                                       .blocks = (double)NAN};
+
+static void add(struct finder *f,
+                enum bottleneck_kind kind,
+                const struct run_stage *stage,
+                double lost_s,
+                const struct bottleneck_evidence *evidence)
+{
+    double share = lost_s / f->run->duration_s;
+    bool matters = lost_s >= LEAST_S && share >= LEAST_SHARE;
+    if (!matters && kind != BOTTLENECK_CACHED_BLOCKS)
+        return;
+    f->candidates[f->n++] = (struct candidate){
+        .bottleneck = {.kind = kind,
+                       .stage_id = stage == NULL ? RUN_UNKNOWN : stage->id,
+                       .stage_name = stage == NULL ? (struct strview){NULL, 0} : stage->name,
+                       .lost_s = lost_s,
+                       .lost_share = share},
+        .evidence = *evidence};
+}
+
+/* --- a stage --- */
+
+/* A stage and what is drawn from it. NAN: unknown. */
+struct seen_stage {
+    const struct run_stage *stage;
+    double charged_s;
+    double tasks;
+    double idle; /* share of the stage's core time in which no task ran */
+    double median_s;
+    double longest_s;
+    double input_bytes;
+    double shuffle_bytes;
+    double task_bytes;
+};
+
+static double known(int64_t count)
+{
+    return count < 0 ? (double)NAN : (double)count;
+}
+
+/* 0 for what is unknown. */
+static double at_least_0(double value)
+{
+    return value > 0 ? value : 0.0;
+}
+
+static enum pv_code see_tasks(const struct run_stage *stage,
+                              struct arena *scratch,
+                              struct seen_stage *seen,
+                              struct pv_error *err)
+{
+    if (stage->task_durations_s == NULL || stage->n_tasks < 1)
+        return PV_OK;
+    struct arena_mark mark = arena_mark(scratch);
+    size_t n = (size_t)stage->n_tasks;
+    double *durations = arena_array(scratch, n, sizeof *durations);
+    if (durations == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        durations[i] = stage->task_durations_s[i];
+    seen->median_s = quantile_median(durations, n);
+    seen->longest_s = durations[n - 1];
+    arena_rewind(scratch, mark);
+    return PV_OK;
+}
+
+static enum pv_code see_stage(const struct finder *f,
+                              const struct run_stage *stage,
+                              double charged_s,
+                              struct arena *scratch,
+                              struct seen_stage *seen,
+                              struct pv_error *err)
+{
+    const struct run_metrics *metrics = &stage->metrics;
+    *seen = (struct seen_stage){.stage = stage,
+                                .charged_s = charged_s,
+                                .tasks = known(stage->n_tasks),
+                                .idle = (double)NAN,
+                                .median_s = (double)NAN,
+                                .longest_s = (double)NAN,
+                                .input_bytes = known(metrics->input_bytes),
+                                .shuffle_bytes = known(metrics->shuffle_read_bytes)};
+    double bytes = at_least_0(seen->input_bytes) + at_least_0(seen->shuffle_bytes);
+    seen->task_bytes = bytes > 0 ? bytes / seen->tasks : (double)NAN;
+    if (!isnan(stage->task_time_s) && stage->duration_s > 0)
+        seen->idle = fmax(0.0, 1.0 - stage->task_time_s / (f->cores * stage->duration_s));
+    return see_tasks(stage, scratch, seen, err);
+}
+
+static struct bottleneck_evidence evidence_of(const struct finder *f, const struct seen_stage *seen)
+{
+    struct bottleneck_evidence evidence = no_evidence;
+    evidence.tasks = seen->tasks;
+    evidence.cores = f->cores;
+    evidence.task_bytes = seen->task_bytes;
+    evidence.from_storage = at_least_0(seen->input_bytes) > at_least_0(seen->shuffle_bytes);
+    return evidence;
+}
+
+static enum bottleneck_kind kind_of_long_task(const struct seen_stage *seen)
+{
+    int64_t longest_bytes = seen->stage->metrics.longest_task_bytes;
+    if (longest_bytes < 0 || isnan(seen->task_bytes))
+        return BOTTLENECK_UNEVEN_TASKS;
+    return (double)longest_bytes >= SKEWED_BYTES * seen->task_bytes ? BOTTLENECK_SKEW
+                                                                    : BOTTLENECK_STRAGGLER;
+}
+
+/* How the stage is cut into tasks. */
+static void find_uneven(struct finder *f, const struct seen_stage *seen)
+{
+    struct bottleneck_evidence evidence = evidence_of(f, seen);
+    double idle_s = seen->charged_s * seen->idle;
+    evidence.median_s = seen->median_s;
+    evidence.longest_s = seen->longest_s;
+    if (seen->tasks < f->cores) {
+        add(f, BOTTLENECK_TOO_FEW_TASKS, seen->stage, idle_s, &evidence);
+    } else if (seen->longest_s >= LONG_TASK * seen->median_s) {
+        double longer_s = (seen->longest_s - seen->median_s) / seen->stage->duration_s;
+        evidence.longest_bytes = known(seen->stage->metrics.longest_task_bytes);
+        add(f, kind_of_long_task(seen), seen->stage,
+            fmin(idle_s, seen->charged_s * fmin(longer_s, 1.0)), &evidence);
+    } else if (seen->median_s <= SMALL_TASK_S && seen->tasks > SMALL_TASKS_A_CORE * f->cores) {
+        add(f, BOTTLENECK_SMALL_PARTITIONS, seen->stage, idle_s, &evidence);
+    } else if (seen->task_bytes >= LARGE_BYTES) {
+        add(f, BOTTLENECK_LARGE_PARTITIONS, seen->stage, idle_s, &evidence);
+    }
+}
+
+static void find_memory(struct finder *f, const struct seen_stage *seen)
+{
+    const struct run_metrics *metrics = &seen->stage->metrics;
+    struct bottleneck_evidence evidence = evidence_of(f, seen);
+    double spilled = at_least_0((double)metrics->disk_spilled_bytes);
+    double moved = spilled + at_least_0(seen->input_bytes) + at_least_0(seen->shuffle_bytes) +
+                   at_least_0((double)metrics->shuffle_write_bytes) +
+                   at_least_0((double)metrics->output_bytes);
+    if (spilled > 0 && spilled >= SPILL_SHARE * moved) {
+        evidence.spilled_bytes = spilled;
+        evidence.share = spilled / moved;
+        add(f, BOTTLENECK_SPILL, seen->stage, seen->charged_s * evidence.share, &evidence);
+    }
+    evidence.share = metrics->gc_time_s / metrics->executor_run_time_s;
+    if (metrics->executor_run_time_s > 0 && evidence.share >= GC_SHARE)
+        add(f, BOTTLENECK_GARBAGE_COLLECTION, seen->stage,
+            seen->charged_s * fmin(evidence.share, 1.0), &evidence);
+}
+
+/* Tasks that read from storage and hardly compute. */
+static void find_storage(struct finder *f, const struct seen_stage *seen)
+{
+    const struct run_metrics *metrics = &seen->stage->metrics;
+    struct bottleneck_evidence evidence = evidence_of(f, seen);
+    double collecting = at_least_0(metrics->gc_time_s / metrics->executor_run_time_s);
+    evidence.share = 1.0 - metrics->executor_cpu_time_s / metrics->executor_run_time_s - collecting;
+    if (!evidence.from_storage || !(metrics->executor_run_time_s > 0) || !(evidence.share > 0))
+        return;
+    double lost_s = seen->charged_s * evidence.share;
+    if (seen->task_bytes < SMALL_FILE_BYTES && seen->tasks >= SMALL_TASKS_A_CORE * f->cores)
+        add(f, BOTTLENECK_SMALL_FILES, seen->stage, lost_s, &evidence);
+    else if (evidence.share > STORAGE_SHARE)
+        add(f, BOTTLENECK_STORAGE_BOUND, seen->stage, lost_s, &evidence);
+}
+
+static enum pv_code find_in_stages(struct finder *f, struct arena *scratch, struct pv_error *err)
+{
+    const struct run *run = f->run;
+    double *charged_s = arena_array(scratch, run->n_stages, sizeof *charged_s);
+    if (charged_s == NULL)
+        return pv_no_memory(err);
+    PV_TRY(stage_time_charge(run, scratch, charged_s, err));
+    for (size_t i = 0; i < run->n_stages; i++) {
+        struct seen_stage seen;
+        if (!(charged_s[i] > 0))
+            continue;
+        PV_TRY(see_stage(f, &run->stages[i], charged_s[i], scratch, &seen, err));
+        find_uneven(f, &seen);
+        find_memory(f, &seen);
+        find_storage(f, &seen);
+    }
+    return PV_OK;
+}
+
+/* --- the run as a whole --- */
+
+static void find_in_run(struct finder *f)
+{
+    const struct run *run = f->run;
+    struct bottleneck_evidence evidence = no_evidence;
+    double initialization_s = at_least_0(run->initialization_s);
+    double driver_s = run->duration_s - initialization_s - run->stage_time_s;
+    if (driver_s >= RUN_SHARE * run->duration_s)
+        add(f, BOTTLENECK_DRIVER, NULL, driver_s, &evidence);
+    evidence.startup_s = run->executor_startup_s;
+    if (initialization_s >= RUN_SHARE * run->duration_s)
+        add(f, BOTTLENECK_STARTUP, NULL, initialization_s, &evidence);
+    evidence = no_evidence;
+    evidence.blocks = known(run->cached_blocks_dropped);
+    if (run->cached_blocks_dropped > 0)
+        add(f, BOTTLENECK_CACHED_BLOCKS, NULL, (double)NAN, &evidence);
+}
+
+/* --- the whole --- */
+
+static int by_loss(const void *left, const void *right)
+{
+    const struct bottleneck *a = &((const struct candidate *)left)->bottleneck;
+    const struct bottleneck *b = &((const struct candidate *)right)->bottleneck;
+    if (isnan(a->lost_s) || isnan(b->lost_s))
+        return isnan(a->lost_s) - isnan(b->lost_s);
+    int order = compare_double(b->lost_s, a->lost_s);
+    if (order == 0)
+        order = compare_int64(a->stage_id, b->stage_id);
+    return order != 0 ? order : (int)a->kind - (int)b->kind;
+}
+
+/* What is too large is left out, but never what stands last for its loss is unknown. */
+static size_t keep_most(struct candidate candidates[], size_t n)
+{
+    if (n <= BOTTLENECKS_MAX)
+        return n;
+    if (isnan(candidates[n - 1].bottleneck.lost_s))
+        candidates[BOTTLENECKS_MAX - 1] = candidates[n - 1];
+    return BOTTLENECKS_MAX;
+}
+
+static enum pv_code report(const struct candidate candidates[],
+                           size_t n,
+                           struct arena *arena,
+                           struct bottlenecks *found,
+                           struct pv_error *err)
+{
+    found->items = arena_array(arena, n, sizeof *found->items);
+    if (found->items == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        struct bottleneck *item = &found->items[i];
+        *item = candidates[i].bottleneck;
+        if (item->stage_name.at != NULL) {
+            item->stage_name = arena_copy(arena, item->stage_name);
+            if (item->stage_name.at == NULL)
+                return pv_no_memory(err);
+        }
+        PV_TRY(bottleneck_describe(&candidates[i].evidence, arena, item, err));
+    }
+    found->n = n;
+    return PV_OK;
+}
+
+static double cores_of(const struct run *run)
+{
+    int64_t cpus = run->n_resources > 0 ? run->resources[0].cores_per_task : 1;
+    if (run->executors < 1 || run->cores_per_executor < 1)
+        return (double)NAN;
+    return (double)run->executors *
+           fmax(1.0, floor((double)run->cores_per_executor / fmax(1.0, (double)cpus)));
+}
+
+enum pv_code bottlenecks_find(const struct run *run,
+                              struct arena *arena,
+                              struct arena *scratch,
+                              struct bottlenecks *bottlenecks,
+                              struct pv_error *err)
+{
+    *bottlenecks = (struct bottlenecks){.duration_s = run->duration_s};
+    (void)snprintf(bottlenecks->run_id, sizeof bottlenecks->run_id, "%.36s", run->id);
+    if (!(run->duration_s > 0) || run->n_stages == 0)
+        return PV_OK;
+    struct arena_mark mark = arena_mark(scratch);
+    struct finder f = {.run = run, .cores = cores_of(run)};
+    size_t most = KINDS_A_STAGE * run->n_stages + KINDS_A_RUN;
+    f.candidates = arena_array(scratch, most, sizeof *f.candidates);
+    enum pv_code code = f.candidates == NULL ? pv_no_memory(err) : find_in_stages(&f, scratch, err);
+    if (code == PV_OK) {
+        find_in_run(&f);
+        qsort(f.candidates, f.n, sizeof *f.candidates, by_loss);
+        f.n = keep_most(f.candidates, f.n);
+        code = report(f.candidates, f.n, arena, bottlenecks, err);
+    }
+    arena_rewind(scratch, mark);
+    return code;
+}

@@ -1,0 +1,256 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/diagnosis/bottlenecks.h"
+#include "core/diagnosis/stage_time.h"
+#include "core/history/run_metrics.h"
+
+#define MIB (INT64_C(1) << 20)
+
+static struct arena arena, scratch;
+static struct run run;
+static struct run_stage stages[64];
+static double durations[64][64];
+
+/* 4 executors of 2 cores for 100 s. */
+static void set_up(void)
+{
+    arena_init(&arena, 0);
+    arena_init(&scratch, 0);
+    run = (struct run){.id = "0190",
+                       .executors = 4,
+                       .cores_per_executor = 2,
+                       .duration_s = 100,
+                       .initialization_s = 0,
+                       .stages = stages,
+                       .has_stages = true};
+    run_clear_log(&run);
+}
+
+static void tear_down(void)
+{
+    arena_fini(&arena);
+    arena_fini(&scratch);
+}
+
+TestSuite(bottlenecks, .init = set_up, .fini = tear_down, .timeout = 20);
+
+/* A stage of n equal tasks that keep the cores busy as well as they can. */
+static struct run_stage *add_stage(size_t n, double task_s, double started_s)
+{
+    struct run_stage *stage = &stages[run.n_stages];
+    double *tasks = durations[run.n_stages];
+    double waves = ceil((double)n / 8);
+    *stage = (struct run_stage){.id = (int64_t)run.n_stages,
+                                .name = strview_of("map"),
+                                .n_tasks = (int64_t)n,
+                                .task_durations_s = tasks,
+                                .task_time_s = (double)n * task_s,
+                                .duration_s = waves * task_s,
+                                .started_s = started_s};
+    run_stage_clear_log(stage);
+    for (size_t i = 0; i < n; i++)
+        tasks[i] = task_s;
+    run.n_stages++;
+    return stage;
+}
+
+static void lengthen(struct run_stage *stage, size_t task, double to_s)
+{
+    double *tasks = durations[stage - stages];
+    stage->task_time_s += to_s - tasks[task];
+    stage->duration_s += to_s - tasks[task];
+    tasks[task] = to_s;
+}
+
+static struct bottlenecks find(void)
+{
+    struct bottlenecks found;
+    struct pv_error err = {0};
+    cr_assert_eq(bottlenecks_find(&run, &arena, &scratch, &found, &err), PV_OK);
+    for (size_t i = 0; i < found.n; i++) {
+        cr_assert_str_eq(found.items[i].finding.code, bottleneck_kind_name(found.items[i].kind));
+        cr_assert(strlen(found.items[i].cure) > 20);
+    }
+    return found;
+}
+
+/* The only one that is found. */
+static struct bottleneck only(enum bottleneck_kind kind)
+{
+    struct bottlenecks found = find();
+    cr_assert_eq(found.n, 1, "%zu found", found.n);
+    cr_assert_eq(found.items[0].kind, kind, "%s", bottleneck_kind_name(found.items[0].kind));
+    return found.items[0];
+}
+
+Test(bottlenecks, none_where_all_cores_work)
+{
+    add_stage(16, 25, 0);
+    add_stage(16, 25, 50);
+    cr_assert_eq(find().n, 0);
+}
+
+Test(bottlenecks, fewer_tasks_than_cores)
+{
+    add_stage(2, 40, 0);
+    add_stage(8, 60, 40);
+    struct bottleneck item = only(BOTTLENECK_TOO_FEW_TASKS);
+    cr_assert_eq(item.stage_id, 0);
+    cr_assert_float_eq(item.lost_s, 40 * 0.75, 1e-9);
+    cr_assert_float_eq(item.lost_share, 0.3, 1e-9);
+    cr_assert_not(item.more_executors_help);
+    cr_assert(strstr(item.cure, "More executors do not cure this") != NULL);
+}
+
+Test(bottlenecks, input_is_split_for_the_cores_advised)
+{
+    const char *key = NULL, *value = NULL;
+    add_stage(2, 40, 0)->metrics.input_bytes = 256 * MIB;
+    add_stage(8, 60, 40);
+    struct bottleneck item = only(BOTTLENECK_TOO_FEW_TASKS);
+    cr_assert(bottleneck_property(&item, 16, &arena, &key, &value));
+    cr_assert_str_eq(key, "spark.sql.files.maxPartitionBytes");
+    cr_assert_str_eq(value, "16m");
+    cr_assert_not(bottleneck_property(&item, 2, &arena, &key, &value), "two tasks for two cores");
+    cr_assert_not(bottleneck_property(&item, 1000, &arena, &key, &value), "less than a MiB each");
+}
+
+Test(bottlenecks, a_long_task_by_what_it_read)
+{
+    const char *key = NULL, *value = NULL;
+    struct run_stage *stage = add_stage(16, 10, 0);
+    lengthen(stage, 3, 50);
+    add_stage(8, 40, 60);
+    struct bottleneck item = only(BOTTLENECK_UNEVEN_TASKS);
+    cr_assert_float_eq(item.lost_s, fmin(40, 60 - 200.0 / 8), 1e-9);
+    stage->metrics.shuffle_read_bytes = 160 * MIB;
+    stage->metrics.longest_task_bytes = 14 * MIB;
+    item = only(BOTTLENECK_STRAGGLER);
+    cr_assert(bottleneck_property(&item, 8, &arena, &key, &value));
+    cr_assert_str_eq(key, "spark.speculation");
+    stage->metrics.longest_task_bytes = 15 * MIB;
+    item = only(BOTTLENECK_SKEW);
+    cr_assert_float_eq(finding_value(&item.finding, "bytes_per_task"), 10.0 * (double)MIB, 1);
+    cr_assert_not(bottleneck_property(&item, 8, &arena, &key, &value));
+}
+
+Test(bottlenecks, partitions_too_small_and_too_large)
+{
+    struct run_stage *stage = add_stage(40, 0.1, 0);
+    stage->duration_s = 20;
+    add_stage(8, 80, 20);
+    struct bottleneck item = only(BOTTLENECK_SMALL_PARTITIONS);
+    cr_assert_float_eq(item.lost_s, 20 - 4.0 / 8, 1e-9);
+    run.n_stages = 0;
+    stage = add_stage(9, 40, 0);
+    stage->metrics.shuffle_read_bytes = 9 * 512 * MIB;
+    run.duration_s = 80;
+    item = only(BOTTLENECK_LARGE_PARTITIONS);
+    cr_assert_float_eq(item.lost_s, 80 - 45, 1e-9);
+    cr_assert(item.more_executors_help);
+}
+
+Test(bottlenecks, spill_and_garbage)
+{
+    struct run_stage *stage = add_stage(16, 50, 0);
+    stage->metrics.shuffle_read_bytes = 600 * MIB;
+    stage->metrics.shuffle_write_bytes = 200 * MIB;
+    stage->metrics.disk_spilled_bytes = 200 * MIB;
+    struct bottleneck item = only(BOTTLENECK_SPILL);
+    cr_assert_float_eq(item.lost_s, 20, 1e-9);
+    stage->metrics.disk_spilled_bytes = 40 * MIB;
+    cr_assert_eq(find().n, 0, "less than 5 percent");
+    stage->metrics.executor_run_time_s = 800;
+    stage->metrics.gc_time_s = 160;
+    item = only(BOTTLENECK_GARBAGE_COLLECTION);
+    cr_assert_float_eq(item.lost_s, 20, 1e-9);
+}
+
+Test(bottlenecks, waiting_for_storage)
+{
+    struct run_stage *stage = add_stage(40, 20, 0);
+    stage->metrics.input_bytes = 40 * 64 * MIB;
+    stage->metrics.executor_run_time_s = 800;
+    stage->metrics.executor_cpu_time_s = 200;
+    struct bottleneck item = only(BOTTLENECK_STORAGE_BOUND);
+    cr_assert_float_eq(item.lost_s, 75, 1e-9);
+    stage->metrics.input_bytes = 40 * MIB;
+    only(BOTTLENECK_SMALL_FILES);
+    stage->metrics.shuffle_read_bytes = 41 * MIB;
+    cr_assert_eq(find().n, 0, "most of it comes from shuffles");
+}
+
+Test(bottlenecks, the_run_as_a_whole)
+{
+    add_stage(16, 20, 30);
+    run.initialization_s = 30;
+    run.stage_time_s = 40;
+    run.executor_startup_s = 25;
+    run.cached_blocks_dropped = 7;
+    struct bottlenecks found = find();
+    cr_assert_eq(found.n, 3);
+    cr_assert(found.items[0].lost_s == 30 && found.items[1].lost_s == 30);
+    cr_assert_eq(found.items[0].kind, BOTTLENECK_DRIVER);
+    cr_assert_eq(found.items[1].kind, BOTTLENECK_STARTUP);
+    cr_assert_eq(found.items[2].kind, BOTTLENECK_CACHED_BLOCKS);
+    cr_assert(isnan(found.items[2].lost_s) && found.items[2].more_executors_help);
+    cr_assert_eq(found.items[0].stage_id, RUN_UNKNOWN);
+}
+
+Test(bottlenecks, stages_side_by_side_share_the_time)
+{
+    double charged[3];
+    struct pv_error err = {0};
+    add_stage(8, 40, 0);
+    add_stage(8, 60, 20);
+    add_stage(8, 5, NAN);
+    cr_assert_eq(stage_time_charge(&run, &scratch, charged, &err), PV_OK);
+    cr_assert_float_eq(charged[0], 20 + 10, 1e-9);
+    cr_assert_float_eq(charged[1], 10 + 40, 1e-9);
+    cr_assert_float_eq(charged[2], 5, 1e-9);
+}
+
+Test(bottlenecks, nothing_is_known)
+{
+    cr_assert_eq(find().n, 0, "no stages");
+    add_stage(2, 40, 0);
+    run.executors = RUN_UNKNOWN;
+    cr_assert_eq(find().n, 0, "no cores");
+    run.executors = 4;
+    stages[0].task_durations_s = NULL;
+    stages[0].task_time_s = (double)NAN;
+    cr_assert_eq(find().n, 0, "no tasks");
+    run.duration_s = (double)NAN;
+    cr_assert_eq(find().n, 0, "no duration");
+}
+
+/* Whatever a run holds: at most ten, most first, and its stages lose no more than it lasted. */
+Test(bottlenecks, holds_for_any_run)
+{
+    srand(99);
+    for (int k = 0; k < 3000; k++) {
+        double at_s = 0, lost_cut = 0;
+        run.n_stages = 0;
+        for (size_t i = 0; i < 1 + (size_t)rand() % 30; i++) {
+            struct run_stage *stage = add_stage(1 + (size_t)rand() % 60, 0.05 + rand() % 20, at_s);
+            if (rand() % 2 == 0)
+                lengthen(stage, 0, 30 + rand() % 50);
+            stage->metrics.input_bytes = rand() % 3 == 0 ? RUN_UNKNOWN : rand() % 1000 * MIB;
+            stage->metrics.longest_task_bytes = rand() % 300 * MIB;
+            at_s += rand() % 2 == 0 ? stage->duration_s : 0;
+            run.duration_s = fmax(run.duration_s, stage->started_s + stage->duration_s);
+        }
+        struct bottlenecks found = find();
+        cr_assert_leq(found.n, BOTTLENECKS_MAX);
+        for (size_t i = 0; i < found.n; i++) {
+            cr_assert(found.items[i].lost_s >= 0.02 * run.duration_s);
+            cr_assert(i == 0 || found.items[i].lost_s <= found.items[i - 1].lost_s);
+            if (found.items[i].kind <= BOTTLENECK_LARGE_PARTITIONS)
+                lost_cut += found.items[i].lost_s;
+        }
+        cr_assert_leq(lost_cut, run.duration_s * (1 + 1e-9));
+    }
+}
