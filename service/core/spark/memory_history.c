@@ -122,20 +122,18 @@ static void see_pressure(struct memory_history *history, const struct run *run)
 
 /* --- runs out of memory --- */
 
-static struct memory_mark mark_of(const struct run *run, int64_t bytes, size_t age, int64_t events)
+static struct memory_mark mark_of(const struct run *run, int64_t bytes, int64_t events)
 {
-    struct memory_mark mark = {.bytes = bytes,
-                               .cores_per_executor = run->cores_per_executor,
-                               .age = age,
-                               .events = events};
+    struct memory_mark mark = {
+        .bytes = bytes, .cores_per_executor = run->cores_per_executor, .events = events};
     (void)snprintf(mark.run_id, sizeof mark.run_id, "%.36s", run->id);
     return mark;
 }
 
+/* Runs come newest first. */
 static void see_outcome(const struct run *run,
                         int64_t bytes,
                         int64_t events,
-                        size_t age,
                         double problem_size,
                         struct memory_mark *failed,
                         struct memory_mark *sufficed)
@@ -144,10 +142,11 @@ static void see_outcome(const struct run *run,
     if (bytes == RUN_UNKNOWN)
         return;
     if (events > 0 && bytes > failed->bytes)
-        *failed = mark_of(run, bytes, age, events);
-    if (events == 0 && run->succeeded && as_large &&
+        *failed = mark_of(run, bytes, events);
+    /* What failed again with as much since then did not suffice. */
+    if (events == 0 && run->succeeded && as_large && bytes > failed->bytes &&
         (sufficed->bytes == RUN_UNKNOWN || bytes < sufficed->bytes))
-        *sufficed = mark_of(run, bytes, age, 0);
+        *sufficed = mark_of(run, bytes, 0);
 }
 
 struct memory_history memory_history_of_runs(const struct run runs[], size_t n, double problem_size)
@@ -185,9 +184,9 @@ struct memory_history memory_history_of_runs(const struct run runs[], size_t n, 
             if (fraction > 0 && fraction < 1)
                 history.memory_fraction = fraction;
         }
-        see_outcome(run, sizes.heap, run->out_of_memory_errors, i, problem_size,
-                    &history.heap_failed, &history.heap_sufficed);
-        see_outcome(run, sizes.overhead, run->memory_limit_kills, i, problem_size,
+        see_outcome(run, sizes.heap, run->out_of_memory_errors, problem_size, &history.heap_failed,
+                    &history.heap_sufficed);
+        see_outcome(run, sizes.overhead, run->memory_limit_kills, problem_size,
                     &history.overhead_failed, &history.overhead_sufficed);
         if (run->succeeded && is_measured(run))
             see_use(&history, run, problem_size);

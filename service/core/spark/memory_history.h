@@ -23,7 +23,6 @@ int64_t memory_sizes_total(const struct memory_sizes *sizes);
 struct memory_mark {
     int64_t bytes; /* RUN_UNKNOWN: there is no such run */
     int64_t cores_per_executor;
-    size_t age;      /* runs that are newer */
     int64_t events;  /* executors and tasks lost by it */
     char run_id[37]; /* "": not stored */
 };
@@ -49,7 +48,7 @@ struct memory_history {
     double spilled_share; /* bytes spilled to disk, of bytes read from storage and shuffles */
     double gc_share;      /* of the time that tasks computed */
     /* By heap: runs with an OutOfMemoryError, and those at least as large as the problem size that
-     * ended well. By overhead: likewise, with executors killed at the limit of their container. */
+     * ended well, with more than has failed since. By overhead: likewise, with executors killed at the limit of their container. */
     struct memory_mark heap_failed, heap_sufficed;
     struct memory_mark overhead_failed, overhead_sufficed;
 };

@@ -82,7 +82,7 @@ static double more_cores(const struct planner *p, int64_t cores_then)
     return cores_then >= 1 && cores > cores_then ? (double)cores / (double)cores_then : 1.0;
 }
 
-/* What a run that failed makes necessary; 0: nothing, or a later run shows that less suffices. */
+/* What a run that failed makes necessary, no more than suffices by another run; 0: nothing. */
 static double after_failure(const struct planner *p,
                             const struct memory_mark *failed,
                             const struct memory_mark *sufficed,
@@ -94,8 +94,7 @@ static double after_failure(const struct planner *p,
     if (sufficed->bytes == RUN_UNKNOWN)
         return grown;
     double enough = (double)sufficed->bytes * more_cores(p, sufficed->cores_per_executor);
-    return sufficed->bytes > failed->bytes || sufficed->age < failed->age ? fmin(grown, enough)
-                                                                          : grown;
+    return fmin(grown, enough);
 }
 
 /* --- the heap --- */

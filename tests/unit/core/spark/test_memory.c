@@ -343,7 +343,8 @@ Test(spark_memory, holds_for_any_history)
     for (int i = 0; i < 20000; i++) {
         struct run runs[5];
         size_t n = 1 + (size_t)rand() % 5;
-        const struct memory_question question = question_of(1 + rand() % 50, 1 + rand() % 16);
+        int64_t executors = 1 + rand() % 50;
+        const struct memory_question question = question_of(executors, 1 + rand() % 16);
         for (size_t k = 0; k < n; k++)
             runs[k] = any_run();
         struct memory_plan plan = plan_for(runs, n, 1 + rand() % 200, &question);
