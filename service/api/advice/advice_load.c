@@ -8,7 +8,9 @@
 #include "metrics/registry.h"
 #include "store/clusters/price_book.h"
 #include "store/history/application.h"
+#include "store/history/name_rules.h"
 #include "store/history/run_durations.h"
+#include "store/name_hint.h"
 #include "threads/clock.h"
 
 METRIC_COUNTER(searches,
@@ -37,8 +39,8 @@ static enum pv_code find_application(struct store_tx *tx,
     struct pv_error why = {0};
     enum pv_code code = store_application_find(tx, arena, name, application, &why);
     if (code == PV_E_NOT_FOUND)
-        return pv_fault(err, PV_PLACE_POINTER, pointer, "unknown_application",
-                        "there is no application of this name");
+        return pv_fault(err, PV_PLACE_POINTER, pointer, "unknown_application", "%.*s", 190,
+                        why.detail);
     return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
 }
 
@@ -59,8 +61,9 @@ static enum pv_code check_copy_clusters(struct store_tx *tx,
         char at[64];
         (void)snprintf(at, sizeof at, "/copy_plan/clusters/%zu", i);
         if (clusters[i].id[0] == '\0')
-            code = pv_fault(err, PV_PLACE_POINTER, at, "unknown_cluster",
-                            "there is no cluster of this name");
+            code = pv_fault(
+                err, PV_PLACE_POINTER, at, "unknown_cluster", "there is no cluster of this name%s",
+                store_name_hint(tx, arena, STORE_NAMES_CLUSTERS, question->clusters[i].at));
     }
     return code;
 }
@@ -236,18 +239,46 @@ static enum pv_code begin_item(struct api *api,
     return PV_OK;
 }
 
+/* The application of the question; where there is none of that name, the one that the rules fold it
+ * into, as logs are. */
+static enum pv_code find_asked(struct store_tx *tx,
+                               struct arena *arena,
+                               struct advice_question *question,
+                               struct application *application,
+                               struct pv_error *err)
+{
+    struct name_folding folding;
+    struct pv_error missing = {0}, why = {0};
+    enum pv_code code = find_application(tx, arena, question->application.at, "/application",
+                                         application, &missing);
+    if (code == PV_E_INVALID) {
+        PV_TRY(store_name_fold(tx, arena, question->application, &folding, err));
+        const char *name = arena_strndup(arena, folding.application.at, folding.application.n);
+        if (name == NULL)
+            return pv_no_memory(err);
+        if (folding.n_applied > 0 &&
+            store_application_find(tx, arena, name, application, &why) == PV_OK) {
+            question->folded_from = question->application;
+            question->application = strview_of(name);
+            return PV_OK;
+        }
+    }
+    if (code != PV_OK && err != NULL)
+        *err = missing;
+    return code;
+}
+
 /* What is behind in the cache, or NULL, is let go, or confirmed and handed on. */
 static enum pv_code renew_item(struct api *api,
                                struct http_request *request,
                                struct store_tx *tx,
-                               const struct advice_question *question,
+                               struct advice_question *question,
                                const struct prediction_item *behind,
                                struct advice_prediction *prediction,
                                struct pv_error *err)
 {
     struct application application;
-    enum pv_code code = find_application(tx, request->arena, question->application.at,
-                                         "/application", &application, err);
+    enum pv_code code = find_asked(tx, request->arena, question, &application, err);
     if (code == PV_OK && behind != NULL && strcmp(behind->application_id, application.id) == 0 &&
         behind->history_version == application.history_version) {
         prediction_cache_confirm(api->history, behind, prediction->read_ns);

@@ -7,6 +7,7 @@
 #include "codec/clusters/cluster.h"
 #include "store/clusters/cluster.h"
 #include "store/clusters/price_book.h"
+#include "store/name_hint.h"
 
 /* /v1/clusters: what a team specifies of its clusters, once for every use. */
 
@@ -38,9 +39,11 @@ static enum pv_code clusters_find(struct store_tx *tx,
                                   struct pv_error *err)
 {
     bool found = false;
-    PV_TRY(store_cluster_look(tx, request->arena, http_path_parameter(request, "name"), cluster,
-                              &found, err));
-    return found ? PV_OK : pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name");
+    const char *name = http_path_parameter(request, "name");
+    PV_TRY(store_cluster_look(tx, request->arena, name, cluster, &found, err));
+    return found ? PV_OK
+                 : pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name%s",
+                           store_name_hint(tx, request->arena, STORE_NAMES_CLUSTERS, name));
 }
 
 enum pv_code clusters_get(void *context,
@@ -121,8 +124,10 @@ static enum pv_code resolve_book(struct store_tx *tx,
         return PV_OK;
     PV_TRY(store_price_book_look(tx, arena, cluster->price_book.at, false, &book, &found, err));
     if (!found)
-        return pv_fault(err, PV_PLACE_POINTER, "/price_book", "unknown_price_book",
-                        "there is no price book of this name");
+        return pv_fault(
+            err, PV_PLACE_POINTER, "/price_book", "unknown_price_book",
+            "there is no price book of this name%s",
+            store_name_hint(tx, arena, STORE_NAMES_PRICE_BOOKS, cluster->price_book.at));
     memcpy(cluster->price_book_id, book.id, sizeof cluster->price_book_id);
     return PV_OK;
 }

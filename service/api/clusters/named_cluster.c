@@ -1,5 +1,7 @@
 #include "api/clusters/named_cluster.h"
 
+#include "store/name_hint.h"
+
 enum pv_code named_cluster_find(struct store_tx *tx,
                                 struct arena *arena,
                                 struct strview name,
@@ -11,7 +13,8 @@ enum pv_code named_cluster_find(struct store_tx *tx,
     PV_TRY(store_cluster_look(tx, arena, name.at, cluster, &found, err));
     if (!found)
         return pv_fault(err, PV_PLACE_POINTER, pointer, "unknown_cluster",
-                        "there is no cluster of this name");
+                        "there is no cluster of this name%s",
+                        store_name_hint(tx, arena, STORE_NAMES_CLUSTERS, name.at));
     return PV_OK;
 }
 

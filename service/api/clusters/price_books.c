@@ -11,6 +11,7 @@
 #include "http/accept.h"
 #include "http/fields.h"
 #include "store/clusters/price_book.h"
+#include "store/name_hint.h"
 
 /* /v1/price-books: what machines cost, as JSON or as CSV. */
 
@@ -82,9 +83,11 @@ static enum pv_code price_books_find(struct store_tx *tx,
                                      struct pv_error *err)
 {
     bool found = false;
-    PV_TRY(store_price_book_look(tx, request->arena, http_path_parameter(request, "name"),
-                                 with_rows, book, &found, err));
-    return found ? PV_OK : pv_fail(err, PV_E_NOT_FOUND, "there is no price book of that name");
+    const char *name = http_path_parameter(request, "name");
+    PV_TRY(store_price_book_look(tx, request->arena, name, with_rows, book, &found, err));
+    return found ? PV_OK
+                 : pv_fail(err, PV_E_NOT_FOUND, "there is no price book of that name%s",
+                           store_name_hint(tx, request->arena, STORE_NAMES_PRICE_BOOKS, name));
 }
 
 enum pv_code price_books_get(void *context,

@@ -429,7 +429,13 @@ double codec_as_number(const struct codec_node *node, unsigned flags, double low
         return NAN;
     }
     if (value > high) {
-        codec_fault(node, "out_of_range", "must be at most %.15g, is %.15g", high, value);
+        bool is_percent = high <= 1 && value > 1 && value <= 100;
+        if (is_percent)
+            codec_fault(node, "out_of_range",
+                        "must be at most %.15g, is %.15g; %.15g percent are %.15g", high, value,
+                        value, value / 100);
+        else
+            codec_fault(node, "out_of_range", "must be at most %.15g, is %.15g", high, value);
         return NAN;
     }
     return value;

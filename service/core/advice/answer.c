@@ -238,12 +238,12 @@ static enum pv_code configure_spark(const struct advice_known *known,
     return PV_OK;
 }
 
-enum pv_code advice_answer(const struct advice_known *known,
-                           const struct advice_limits *limits,
-                           struct arena *arena,
-                           struct arena *scratch,
-                           struct advice_answer *answer,
-                           struct pv_error *err)
+static enum pv_code make_answer(const struct advice_known *known,
+                                const struct advice_limits *limits,
+                                struct arena *arena,
+                                struct arena *scratch,
+                                struct advice_answer *answer,
+                                struct pv_error *err)
 {
     const struct advice_question *asked = known->question;
     const struct advise_goal *goal = &answer->goal;
@@ -281,4 +281,30 @@ enum pv_code advice_answer(const struct advice_known *known,
         PV_TRY(quotas_plan(&prediction->stages, goal, prediction->curve.cores_per_executor, arena,
                            advice, &answer->quotas, &answer->has_quotas, err));
     return PV_OK;
+}
+
+static void warn_of_folded_name(const struct advice_known *known, struct advice_answer *answer)
+{
+    const struct advice_question *asked = known->question;
+    if (asked->folded_from.at == NULL)
+        return;
+    struct finding *note =
+        finding_add(&answer->advice.warnings, "name_folded",
+                    "There is no application \"%s\": the rules for names of recurring jobs fold it "
+                    "into \"%s\".",
+                    asked->folded_from.at, asked->application.at);
+    finding_text(note, "asked", asked->folded_from.at);
+    finding_text(note, "application", asked->application.at);
+}
+
+enum pv_code advice_answer(const struct advice_known *known,
+                           const struct advice_limits *limits,
+                           struct arena *arena,
+                           struct arena *scratch,
+                           struct advice_answer *answer,
+                           struct pv_error *err)
+{
+    PV_TRY(make_answer(known, limits, arena, scratch, answer, err));
+    warn_of_folded_name(known, answer);
+    return answer->advice.warnings.failed ? pv_no_memory(err) : PV_OK;
 }

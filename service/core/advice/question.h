@@ -33,7 +33,8 @@ struct advice_running {
 
 /* POST /v1/advice (docs/design.md, "Advice"). */
 struct advice_question {
-    struct strview application; /* at == NULL: the profile instead */
+    struct strview application; /* NUL-terminated; at == NULL: the profile instead */
+    struct strview folded_from; /* the name asked for; at == NULL: that of the application */
     struct run profile;
     struct run_label *labels; /* of the runs it is about, sorted by key */
     size_t n_labels;

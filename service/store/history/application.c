@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "store/name_hint.h"
 #include "store/sql/columns.h"
 #include "store/usage/usage.h"
 #include "threads/clock.h"
@@ -38,9 +39,11 @@ static const struct column of_shown[] = {
 };
 static const struct columns shown = {"shown", COLUMNS_OF(of_shown, A)};
 
-static enum pv_code no_application(struct pv_error *err)
+static enum pv_code
+no_application(struct store_tx *tx, struct arena *arena, const char *name, struct pv_error *err)
 {
-    return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+    return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name%s",
+                   store_name_hint(tx, arena, STORE_NAMES_APPLICATIONS, name));
 }
 
 /* One row or none; *found tells. */
@@ -133,7 +136,7 @@ enum pv_code store_application_show(struct store_tx *tx,
     tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(name));
     PV_TRY(query_one(tx, &sql, &shown, arena, application, &found, err));
-    return found ? PV_OK : no_application(err);
+    return found ? PV_OK : no_application(tx, arena, name, err);
 }
 
 enum pv_code store_application_find(struct store_tx *tx,
@@ -144,7 +147,7 @@ enum pv_code store_application_find(struct store_tx *tx,
 {
     bool found;
     PV_TRY(look_up(tx, arena, name, application, &found, err));
-    return !found ? no_application(err) : PV_OK;
+    return found ? PV_OK : no_application(tx, arena, name, err);
 }
 
 /* When another transaction inserts it between the two looks, ON CONFLICT waits for that one, and
@@ -173,17 +176,18 @@ enum pv_code store_application_ensure(struct store_tx *tx,
 static enum pv_code
 why_untouched(struct store_tx *tx, const char *name, int64_t if_version, struct pv_error *err)
 {
-    if (if_version == RUN_UNKNOWN)
-        return no_application(err);
     struct arena arena;
     arena_init(&arena, 0);
     struct application there;
-    bool found;
-    enum pv_code code = look_up(tx, &arena, name, &there, &found, err);
+    bool found = false;
+    enum pv_code code = PV_OK;
+    if (if_version != RUN_UNKNOWN)
+        code = look_up(tx, &arena, name, &there, &found, err);
+    if (code == PV_OK && !found)
+        code = no_application(tx, &arena, name, err);
     arena_fini(&arena);
     PV_TRY(code);
-    return found ? pv_fail(err, PV_E_PRECONDITION, "the application has changed since it was read")
-                 : no_application(err);
+    return pv_fail(err, PV_E_PRECONDITION, "the application has changed since it was read");
 }
 
 enum pv_code store_application_update(struct store_tx *tx,
