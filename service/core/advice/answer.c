@@ -76,6 +76,15 @@ static void warn_of_bound(const struct advice_known *known,
     finding_number(note, "extrapolation_max", limits->extrapolation);
 }
 
+/* Executors that cost alike cost least where they are held for the least time in all. */
+static void warn_of_missing_price(const struct advice_known *known, struct advice_answer *answer)
+{
+    if (known->question->goal.objective == ADVISE_MIN_COST && !answer->pricing.known)
+        (void)finding_add(&answer->advice.warnings, "cost_in_executor_seconds",
+                          "No price is known: the least cost is taken to be the fewest executor "
+                          "seconds.");
+}
+
 static void warn_of_assumed_size(const struct advice_known *known, struct advice_answer *answer)
 {
     const struct advice_question *asked = known->question;
@@ -267,6 +276,7 @@ static enum pv_code make_answer(const struct advice_known *known,
     PV_TRY(pricing_explain(terms, &answer->pricing, goal, advice, err));
     PV_TRY(advice_cluster_explain(known->cluster, asked, advice, err));
     warn_of_bound(known, limits, answer);
+    warn_of_missing_price(known, answer);
     warn_of_assumed_size(known, answer);
     PV_TRY(history_limits_warn(prediction, limits, advice, err));
     PV_TRY(explain_prediction(known, arena, advice, err));

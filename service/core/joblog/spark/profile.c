@@ -7,6 +7,7 @@
 
 #include "base/order.h"
 #include "core/joblog/spark/state.h"
+#include "core/spark/property_value.h"
 
 enum { US_PER_MS = 1000 };
 
@@ -237,11 +238,16 @@ static int compare_profiles(const void *a, const void *b)
     return compare_int64(left->id, right->id);
 }
 
-/* What executors really had counts before what was asked for. */
-static struct run_resources resources_of(const struct profile *profile)
+/* What executors really had counts before what was asked for. The default profile, 0, is what the
+ * properties ask for. */
+static struct run_resources resources_of(const struct sparklog *log, const struct profile *profile)
 {
     int64_t memory = profile->memory_mib > 0 ? sparklog_times(profile->memory_mib, INT64_C(1) << 20)
                                              : RUN_UNKNOWN;
+    if (memory == RUN_UNKNOWN && profile->id == 0)
+        memory =
+            property_size(strview_of(properties_value(&log->properties, "spark.executor.memory")),
+                          INT64_C(1) << 20);
     return (struct run_resources){
         .id = profile->id,
         .executors = profile->most,
@@ -258,7 +264,7 @@ static bool set_resources(struct sparklog *log, struct arena *arena, struct run 
     if (log->n_profiles > 0)
         qsort(log->profiles, log->n_profiles, sizeof *log->profiles, compare_profiles);
     for (size_t i = 0; i < log->n_profiles; i++)
-        run->resources[i] = resources_of(&log->profiles[i]);
+        run->resources[i] = resources_of(log, &log->profiles[i]);
     run->n_resources = log->n_profiles;
     return true;
 }

@@ -188,3 +188,9 @@ void properties_take(struct properties *properties, struct json_text key, struct
     if (at >= 0 && n < PROPERTY_VALUE_MAX && has_shape(text, &table[at]))
         memcpy(properties->values[at].text, text, n + 1);
 }
+
+const char *properties_value(const struct properties *properties, const char *key)
+{
+    int at = properties_find(key);
+    return at < 0 ? "" : properties->values[at].text;
+}

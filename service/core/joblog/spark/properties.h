@@ -27,6 +27,9 @@ size_t properties_count(void);
 /* Keys ascend. */
 const char *properties_key(size_t i);
 
+/* The value of a key that is kept; "" when the log does not give it. */
+const char *properties_value(const struct properties *properties, const char *key);
+
 /* Is a property of that key kept? */
 bool properties_keep(struct strview key);
 

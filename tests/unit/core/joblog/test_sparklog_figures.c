@@ -360,3 +360,20 @@ Test(sparklog_figures, bytes_of_the_longest_task)
     cr_assert_eq(r.run.metrics.longest_task_bytes, 7);
     reading_fini(&r);
 }
+
+#define PROFILE(id)                                                                                \
+    "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile Id\":" #id                \
+    ",\"Executor Resource Requests\":{\"cores\":{\"Amount\":4}}}\n"
+
+Test(sparklog_figures, the_default_profile_has_the_heap_of_the_properties)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) PROFILE(0)
+                     PROFILE(1) "{\"Event\":\"SparkListenerEnvironmentUpdate\",\"Spark "
+                                "Properties\":{\"spark.executor.memory\":\"8g\"}}\n" APP_END(200),
+                 0, &case_limits);
+    cr_assert_eq(r.run.resources[0].executor_memory_bytes, INT64_C(8) << 30);
+    cr_assert_eq(r.run.resources[1].executor_memory_bytes, RUN_UNKNOWN);
+    reading_fini(&r);
+}
