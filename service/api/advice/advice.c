@@ -406,7 +406,7 @@ static enum pv_code advice_create_load_runs(void *context,
     struct advice_build *build = request->state;
     const struct advice_question *question = &build->question;
     (void)response;
-    if (question->n_running > 0 || wants(build, ADVICE_COPY_PLAN))
+    if (question->n_running > 0 || wants(build, ADVICE_COPY_PLAN | ADVICE_AUTOSCALING))
         PV_TRY(advice_load_runs(context, request, question, build->prediction.item, &build->runs,
                                 err));
     return wants(build, ADVICE_NEXT_EXPERIMENTS) ? load_experiments(context, request, build, err)

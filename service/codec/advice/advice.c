@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "codec/advice/advice_autoscaling.h"
 #include "codec/advice/advice_memory.h"
 #include "codec/advice/advice_spark.h"
 #include "codec/json/finding.h"
@@ -132,9 +133,9 @@ static void check_running(const struct codec_node *node, const struct advice_que
 }
 
 /* In the order of the bits of enum advice_include. */
-static const char *const includes[] = {"alternatives", "contention", "spark",
-                                       "data_needed",  "stages",     "next_experiments",
-                                       "copy_plan",    "memory",     NULL};
+static const char *const includes[] = {
+    "alternatives",     "contention", "spark",  "data_needed", "stages",
+    "next_experiments", "copy_plan",  "memory", "autoscaling", NULL};
 
 static void decode_profile(const struct codec_node *node, const void *limits, void *object)
 {
@@ -484,6 +485,9 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
         codec_advice_spark_encode(w, reply->answer);
     if (question->include & ADVICE_MEMORY)
         codec_advice_memory_encode(w, &reply->answer->memory);
+    if (question->include & ADVICE_AUTOSCALING)
+        codec_advice_autoscaling_encode(
+            w, reply->answer->has_autoscaling ? &reply->answer->autoscaling : NULL);
     if ((question->include & ADVICE_DATA_NEEDED) != 0 || advice->verdict == ADVISE_UNKNOWN)
         write_data_needed(w, advice);
     write_as_elsewhere(w, reply);

@@ -247,6 +247,32 @@ static enum pv_code configure_spark(const struct advice_known *known,
     return PV_OK;
 }
 
+static enum pv_code compare_allocations(const struct advice_known *known,
+                                        const struct advice_limits *limits,
+                                        struct arena *arena,
+                                        struct arena *scratch,
+                                        struct advice_answer *answer,
+                                        struct pv_error *err)
+{
+    int64_t by_cores = limits->cores / answer->curve.cores_per_executor;
+    const struct autoscaling_question question = {
+        .runs = known->runs,
+        .n_runs = known->n_runs,
+        .curve = &answer->curve,
+        .goal = &answer->goal,
+        .choice = &answer->advice.recommendation,
+        .last_executors = answer->goal.last_executors,
+        .before = &known->prediction->spark,
+        .wishes = &known->question->wishes,
+        .executors_max = by_cores < limits->executors ? by_cores : limits->executors,
+        .price_per_executor_hour =
+            answer->pricing.known ? answer->pricing.per_executor_hour : (double)NAN,
+        .task_budget = limits->task_budget};
+    PV_TRY(autoscaling_compare(&question, arena, scratch, &answer->autoscaling, err));
+    answer->has_autoscaling = answer->autoscaling.lack == NULL;
+    return autoscaling_explain(&answer->autoscaling, &answer->goal, &answer->advice, err);
+}
+
 static enum pv_code make_answer(const struct advice_known *known,
                                 const struct advice_limits *limits,
                                 struct arena *arena,
@@ -284,6 +310,8 @@ static enum pv_code make_answer(const struct advice_known *known,
         PV_TRY(check_running(known, limits->joint_task_budget, arena, scratch, answer, err));
     PV_TRY(advise_memory(known, arena, answer, err));
     PV_TRY(bottlenecks_explain(&prediction->bottlenecks, arena, advice, err));
+    if ((asked->include & ADVICE_AUTOSCALING) != 0)
+        PV_TRY(compare_allocations(known, limits, arena, scratch, answer, err));
     if ((asked->include & ADVICE_SPARK) != 0) {
         PV_TRY(configure_spark(known, arena, answer, err));
     }

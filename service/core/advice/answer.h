@@ -2,6 +2,7 @@
 #define CORE_ADVICE_ANSWER_H
 
 #include "core/advice/advice_cluster.h"
+#include "core/advice/autoscaling.h"
 #include "core/advice/history_prediction.h"
 #include "core/advice/joint_feasibility.h"
 #include "core/advice/memory_advice.h"
@@ -41,6 +42,8 @@ struct advice_answer {
     struct curve curve; /* that it was chosen from: predicted, or what interruptions make of it */
     struct pricing pricing;
     struct advice advice;
+    struct autoscaling autoscaling; /* has_autoscaling: it was asked for, and there is an answer */
+    bool has_autoscaling;
     struct joint_outcome joint;
     bool has_joint;
     struct stage_plan quotas;

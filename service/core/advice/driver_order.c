@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Instants of a log are whole milliseconds: this much later is at once. */
@@ -93,17 +94,24 @@ static enum pv_code add_parents(struct edf_stage *stage,
     return PV_OK;
 }
 
+static enum pv_code
+record_init(struct record *record, size_t n, struct arena *arena, struct pv_error *err)
+{
+    record->start_s = arena_array(arena, n, sizeof *record->start_s);
+    record->end_s = arena_array(arena, n, sizeof *record->end_s);
+    return record->start_s == NULL || record->end_s == NULL ? pv_no_memory(err) : PV_OK;
+}
+
 enum pv_code driver_order_add(const struct run *run,
                               struct arena *arena,
                               struct edf_job *job,
                               struct pv_error *err)
 {
     struct record record;
-    record.start_s = arena_array(arena, job->n_stages, sizeof *record.start_s);
-    record.end_s = arena_array(arena, job->n_stages, sizeof *record.end_s);
+    PV_TRY(record_init(&record, job->n_stages, arena, err));
     size_t *found = arena_array(arena, job->n_stages, sizeof *found);
     struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
-    if (record.start_s == NULL || record.end_s == NULL || found == NULL || stages == NULL)
+    if (found == NULL || stages == NULL)
         return pv_no_memory(err);
     if (!read_record(run, job, &record) || !parents_come_first(job))
         return PV_OK;
@@ -115,5 +123,61 @@ enum pv_code driver_order_add(const struct run *run,
             return code;
     }
     job->stages = stages;
+    return PV_OK;
+}
+
+/* --- when no stage was active --- */
+
+struct submission {
+    double at_s;
+    size_t stage;
+};
+
+static int earlier_first(const void *left, const void *right)
+{
+    const struct submission *a = left;
+    const struct submission *b = right;
+    if (a->at_s != b->at_s)
+        return a->at_s < b->at_s ? -1 : 1;
+    return (a->stage > b->stage) - (a->stage < b->stage);
+}
+
+/* Stages that were submitted together after a time without any all waited for its end. */
+static void
+find_gaps(const struct submission order[], const struct record *record, double delays_s[])
+{
+    double reached_s = record->end_s[order[0].stage];
+    double gap_s = 0.0, gap_end_s = (double)-INFINITY;
+    for (size_t i = 1; i < record->n; i++) {
+        if (order[i].at_s > reached_s + at_once_s) {
+            gap_s = order[i].at_s - reached_s;
+            gap_end_s = order[i].at_s;
+        }
+        if (order[i].at_s <= gap_end_s + at_once_s)
+            delays_s[order[i].stage] = gap_s;
+        reached_s = fmax(reached_s, record->end_s[order[i].stage]);
+    }
+}
+
+enum pv_code driver_gaps_find(const struct run *run,
+                              const struct edf_job *job,
+                              struct arena *scratch,
+                              double *initialization_s,
+                              double delays_s[],
+                              struct pv_error *err)
+{
+    struct record record;
+    struct submission *order = arena_array(scratch, job->n_stages, sizeof *order);
+    if (order == NULL)
+        return pv_no_memory(err);
+    PV_TRY(record_init(&record, job->n_stages, scratch, err));
+    *initialization_s = isfinite(run->initialization_s) ? run->initialization_s : 0.0;
+    if (job->n_stages == 0 || !read_record(run, job, &record))
+        return PV_OK;
+    for (size_t s = 0; s < job->n_stages; s++)
+        order[s] = (struct submission){record.start_s[s], s};
+    qsort(order, job->n_stages, sizeof *order, earlier_first);
+    *initialization_s = fmax(0.0, order[0].at_s);
+    find_gaps(order, &record, delays_s);
     return PV_OK;
 }

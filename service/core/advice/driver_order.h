@@ -22,4 +22,18 @@ enum pv_code driver_order_add(const struct run *run,
                               struct edf_job *job,
                               struct pv_error *err) PV_MUSTCHECK;
 
+/*
+ * When no stage was active: how long after the run's start the first one was submitted, and for
+ * every other stage that ended such a time how long that was. Where the recorded instants are
+ * unknown, the run's initialization is all that is known.
+ *
+ * delays_s  job->n_stages long, zeros when called. PV_E_MEMORY. O(S log S).
+ */
+enum pv_code driver_gaps_find(const struct run *run,
+                              const struct edf_job *job,
+                              struct arena *scratch,
+                              double *initialization_s,
+                              double delays_s[],
+                              struct pv_error *err) PV_MUSTCHECK;
+
 #endif

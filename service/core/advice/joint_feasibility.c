@@ -4,35 +4,12 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "core/advice/advised_job.h"
 #include "core/deadline/job_from_run.h"
 
 /* Later than any job ends, and finite, as schedules compute with it. */
 static const double no_deadline_s = 1e12;
 static const double least_deadline_s = 1e-9; /* a deadline the fixed part alone exceeds */
-
-/* Stages whose tasks last `scale` times as long. */
-static enum pv_code
-stretch_job(struct edf_job *job, double scale, struct arena *arena, struct pv_error *err)
-{
-    struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
-    if (stages == NULL)
-        return pv_no_memory(err);
-    for (size_t s = 0; s < job->n_stages; s++) {
-        stages[s] = job->stages[s];
-        stages[s].task_duration_s *= scale;
-        if (stages[s].task_durations_s != NULL) {
-            double *durations_s = arena_array(arena, stages[s].tasks, sizeof *durations_s);
-            if (durations_s == NULL)
-                return pv_no_memory(err);
-            for (size_t t = 0; t < stages[s].tasks; t++)
-                durations_s[t] = stages[s].task_durations_s[t] * scale;
-            stages[s].task_durations_s = durations_s;
-        }
-    }
-    job->stages = stages;
-    job->overhead_per_task_s *= scale;
-    return PV_OK;
-}
 
 /* The new application's job on the recommended configuration; *fixed_s: what needs no core. */
 static enum pv_code make_new_job(const struct joint_question *question,
@@ -41,29 +18,15 @@ static enum pv_code make_new_job(const struct joint_question *question,
                                  double *fixed_s,
                                  struct pv_error *err)
 {
-    struct replay *replays = arena_calloc(scratch, question->n_runs, sizeof *replays);
-    struct replay_outcome outcome;
-    size_t n = 0;
-    if (replays == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < question->n_runs; i++) {
-        struct pv_error why = {0};
-        enum pv_code code = replay_prepare(&question->runs[i], scratch, scratch, &replays[n], &why);
-        if (code != PV_OK && code != PV_E_TOO_FEW) /* the curve passed that over, too */
-            return pv_fail(err, code, "%s", why.detail);
-        n += code == PV_OK ? 1 : 0;
-    }
-    if (n == 0)
-        return pv_fail(err, PV_E_TOO_FEW, "no run can be replayed");
-    PV_TRY(replay_learn(replays, n, 0, n, scratch, err));
-    PV_TRY(replay_predict(&replays[0], &question->target, scratch, &outcome, err));
-    PV_TRY(replay_job(&replays[0], &question->target, scratch, job, err));
-    double ratio = question->predicted_duration_s / outcome.duration_s;
-    *fixed_s = outcome.fixed_s * ratio;
+    struct advised_job made;
+    PV_TRY(advised_job_make(question->runs, question->n_runs, &question->target,
+                            question->predicted_duration_s, scratch, &made, err));
+    *job = made.job;
+    *fixed_s = made.fixed_s;
     job->deadline_s = isnan(question->deadline_s)
                           ? no_deadline_s
                           : fmax(least_deadline_s, question->deadline_s - *fixed_s);
-    return stretch_job(job, ratio * replays[0].correction, scratch, err);
+    return PV_OK;
 }
 
 /*

@@ -19,7 +19,8 @@ enum advice_include {
     ADVICE_STAGES = 16,
     ADVICE_NEXT_EXPERIMENTS = 32,
     ADVICE_COPY_PLAN = 64,
-    ADVICE_MEMORY = 128
+    ADVICE_MEMORY = 128,
+    ADVICE_AUTOSCALING = 256
 };
 
 /* A job that already runs on the cluster. */

@@ -118,6 +118,25 @@ int64_t property_size(struct strview text, int64_t unit)
                : bytes;
 }
 
+double property_seconds(struct strview text)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"us", 1e-6},  {"ms", 1e-3},  {"s", 1.0},    {"m", 60.0},
+                 {"min", 60.0}, {"h", 3600.0}, {"d", 86400.0}};
+    size_t at = 0;
+    int64_t count = text.at == NULL ? RUN_UNKNOWN : read_digits(text, &at);
+    if (count == RUN_UNKNOWN)
+        return (double)NAN;
+    if (at == text.n)
+        return (double)count;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (is_word((struct strview){text.at + at, text.n - at}, units[i].name))
+            return (double)count * units[i].seconds;
+    return (double)NAN;
+}
+
 int64_t property_default_overhead(int64_t heap, double factor)
 {
     enum { LEAST_MIB = 384 };

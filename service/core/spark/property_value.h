@@ -32,6 +32,10 @@ double property_number(struct strview text);
  * another b), `unit` bytes where there is none; RUN_UNKNOWN for all else. */
 int64_t property_size(struct strview text, int64_t unit);
 
+/* A length of time in seconds: a whole number and a unit (us, ms, s, m or min, h, d), seconds where
+ * there is none; NAN for all else. */
+double property_seconds(struct strview text);
+
 /* The memory overhead that Spark gives an executor where none is set, of its heap in bytes and the
  * factor: at least 384 MiB, in whole MiB. */
 int64_t property_default_overhead(int64_t heap, double factor);

@@ -1,0 +1,98 @@
+#include "core/advice/advised_job.h"
+
+#include <math.h>
+
+#include "core/advice/driver_order.h"
+
+/* Stages whose tasks last `scale` times as long. */
+static enum pv_code
+stretch_job(struct edf_job *job, double scale, struct arena *arena, struct pv_error *err)
+{
+    struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
+    if (stages == NULL)
+        return pv_no_memory(err);
+    for (size_t s = 0; s < job->n_stages; s++) {
+        stages[s] = job->stages[s];
+        stages[s].task_duration_s *= scale;
+        if (stages[s].task_durations_s != NULL) {
+            double *durations_s = arena_array(arena, stages[s].tasks, sizeof *durations_s);
+            if (durations_s == NULL)
+                return pv_no_memory(err);
+            for (size_t t = 0; t < stages[s].tasks; t++)
+                durations_s[t] = stages[s].task_durations_s[t] * scale;
+            stages[s].task_durations_s = durations_s;
+        }
+    }
+    job->stages = stages;
+    job->overhead_per_task_s *= scale;
+    return PV_OK;
+}
+
+static enum pv_code prepare_runs(const struct run runs[],
+                                 size_t n_runs,
+                                 struct arena *arena,
+                                 struct replay **replays,
+                                 size_t *n,
+                                 struct pv_error *err)
+{
+    struct replay *made = arena_calloc(arena, n_runs, sizeof *made);
+    *n = 0;
+    if (made == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n_runs; i++) {
+        struct pv_error why = {0};
+        enum pv_code code = replay_prepare(&runs[i], arena, arena, &made[*n], &why);
+        if (code != PV_OK && code != PV_E_TOO_FEW) /* the curve passed that over, too */
+            return pv_fail(err, code, "%s", why.detail);
+        *n += code == PV_OK ? 1 : 0;
+    }
+    *replays = made;
+    return *n == 0 ? pv_fail(err, PV_E_TOO_FEW, "no run can be replayed") : PV_OK;
+}
+
+/* Where the time goes that needs no core: as it did in the recorded run. */
+static enum pv_code split_fixed_time(const struct replay *replay,
+                                     struct arena *arena,
+                                     struct advised_job *made,
+                                     struct pv_error *err)
+{
+    double scale = replay->fixed_s > 0 ? made->fixed_s / replay->fixed_s : 0.0;
+    double left_s = made->fixed_s;
+    made->delays_s = arena_calloc(arena, made->job.n_stages, sizeof *made->delays_s);
+    if (made->delays_s == NULL)
+        return pv_no_memory(err);
+    PV_TRY(driver_gaps_find(replay->run, &made->job, arena, &made->initialization_s, made->delays_s,
+                            err));
+    made->initialization_s = fmin(made->initialization_s * scale, left_s);
+    left_s -= made->initialization_s;
+    for (size_t s = 0; s < made->job.n_stages; s++)
+        made->delays_s[s] *= scale;
+    made->ending_s = left_s;
+    return PV_OK;
+}
+
+enum pv_code advised_job_make(const struct run runs[],
+                              size_t n_runs,
+                              const struct replay_target *target,
+                              double predicted_duration_s,
+                              struct arena *arena,
+                              struct advised_job *made,
+                              struct pv_error *err)
+{
+    struct replay *replays = NULL;
+    struct replay_outcome outcome;
+    struct advised_job job = {.run = NULL};
+    size_t n;
+    PV_TRY(prepare_runs(runs, n_runs, arena, &replays, &n, err));
+    PV_TRY(replay_learn(replays, n, 0, n, arena, err));
+    PV_TRY(replay_predict(&replays[0], target, arena, &outcome, err));
+    PV_TRY(replay_job(&replays[0], target, arena, &job.job, err));
+    double ratio = predicted_duration_s / outcome.duration_s;
+    job.run = replays[0].run;
+    job.graph = replays[0].graph;
+    job.fixed_s = outcome.fixed_s * ratio;
+    PV_TRY(stretch_job(&job.job, ratio * replays[0].correction, arena, err));
+    PV_TRY(split_fixed_time(&replays[0], arena, &job, err));
+    *made = job;
+    return PV_OK;
+}

@@ -1,0 +1,331 @@
+#include "core/advice/autoscaling.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "core/advice/advised_job.h"
+#include "core/spark/property_value.h"
+
+const char *autoscaling_allocation_name(enum autoscaling_allocation allocation)
+{
+    static const char *const names[AUTOSCALING_ALLOCATIONS] = {
+        "static", "static_last_run", "dynamic_from_minimum", "dynamic_from_maximum",
+        "dynamic_as_configured"};
+    return names[allocation];
+}
+
+const struct autoscaling_case *autoscaling_find(const struct autoscaling *autoscaling,
+                                                enum autoscaling_allocation allocation)
+{
+    for (size_t i = 0; i < autoscaling->n_cases; i++)
+        if (autoscaling->cases[i].allocation == allocation)
+            return &autoscaling->cases[i];
+    return NULL;
+}
+
+/* --- policies --- */
+
+struct setting {
+    const struct autoscaling_question *question;
+    struct allocation_job job;
+    double scale; /* from a replay to the prediction */
+    struct arena *arena;
+    struct arena *scratch;
+    struct autoscaling *made;
+};
+
+/* What is enforced comes first, then what the caller says the job has, then what it ran with. */
+static struct allocation_policy configured_policy(const struct autoscaling_question *question,
+                                                  int64_t most)
+{
+    const struct spark_wishes *wishes = question->wishes;
+    const struct spark_before *before = question->before;
+    const struct property_list lists[] = {{wishes->enforced, wishes->n_enforced},
+                                          {wishes->current, wishes->n_current},
+                                          {before->properties, before->n}};
+    return allocation_of_properties(lists, sizeof lists / sizeof *lists, before->version, most);
+}
+
+static bool is_configured_dynamic(const struct autoscaling_question *question)
+{
+    static const char key[] = "spark.dynamicAllocation.enabled";
+    const struct spark_wishes *wishes = question->wishes;
+    struct strview value = property_find(wishes->enforced, wishes->n_enforced, key);
+    if (value.at == NULL)
+        value = property_find(wishes->current, wishes->n_current, key);
+    if (value.at == NULL)
+        value = property_find(question->before->properties, question->before->n, key);
+    return property_boolean(value, false);
+}
+
+/* Up to the recommended executors, with the time-outs that are configured. */
+static struct allocation_policy bounded_policy(const struct autoscaling_question *question,
+                                               bool from_minimum)
+{
+    int64_t executors = question->choice->executors;
+    struct allocation_policy policy = configured_policy(question, executors);
+    policy.max_executors = executors;
+    policy.initial_executors = from_minimum ? policy.min_executors : executors;
+    return policy;
+}
+
+/* --- cases --- */
+
+/* The number of executors at so many instants, evenly spread; all steps where these are fewer. */
+static enum pv_code thin_steps(const struct allocation_outcome *outcome,
+                               struct arena *arena,
+                               struct autoscaling_case *added,
+                               struct pv_error *err)
+{
+    size_t room =
+        outcome->n_steps < AUTOSCALING_STEPS_MAX ? outcome->n_steps : AUTOSCALING_STEPS_MAX;
+    struct allocation_step *steps = arena_array(arena, room, sizeof *steps);
+    if (steps == NULL)
+        return pv_no_memory(err);
+    added->steps = steps;
+    added->n_steps = room;
+    if (room == outcome->n_steps) {
+        memcpy(steps, outcome->steps, room * sizeof *steps);
+        return PV_OK;
+    }
+    for (size_t i = 0, at = 0; i < room; i++) {
+        double at_s = outcome->duration_s * (double)i / (double)room;
+        while (at + 1 < outcome->n_steps && outcome->steps[at + 1].at_s <= at_s)
+            at++;
+        steps[i] = (struct allocation_step){at_s, outcome->steps[at].executors};
+    }
+    return PV_OK;
+}
+
+/* A time of another allocation has the distribution of the recommended executors', as many times
+ * as long. */
+static double probability_at(const struct autoscaling_question *question, double duration_s)
+{
+    const struct curve_point *point = curve_find(question->curve, question->choice->executors);
+    double deadline_s = question->goal->deadline_s;
+    if (isnan(deadline_s) || point == NULL)
+        return (double)NAN;
+    return curve_probability(question->curve, point, deadline_s * point->duration_s / duration_s);
+}
+
+static enum pv_code replay_case(const struct setting *setting,
+                                const struct allocation_policy *policy,
+                                struct autoscaling_case *added,
+                                struct pv_error *err)
+{
+    const struct autoscaling_question *question = setting->question;
+    struct allocation_outcome outcome;
+    PV_TRY(allocation_replay(&setting->job, policy, question->task_budget, setting->scratch,
+                             setting->scratch, &outcome, err));
+    added->policy = *policy;
+    added->is_dynamic = policy->min_executors < policy->max_executors;
+    added->predicted_duration_s = outcome.duration_s * setting->scale;
+    added->deadline_probability = probability_at(question, added->predicted_duration_s);
+    added->executor_s = outcome.executor_s * setting->scale;
+    added->cost = added->executor_s / 3600.0 * question->price_per_executor_hour;
+    added->mean_executors = outcome.executor_s / outcome.duration_s;
+    added->peak_executors = outcome.peak_executors;
+    added->started = outcome.started;
+    added->released = outcome.released;
+    PV_TRY(thin_steps(&outcome, setting->arena, added, err));
+    for (size_t i = 0; i < added->n_steps; i++)
+        added->steps[i].at_s *= setting->scale;
+    return PV_OK;
+}
+
+/* Unless another case holds the same executors. */
+static enum pv_code add_case(const struct setting *setting,
+                             enum autoscaling_allocation allocation,
+                             const struct allocation_policy *policy,
+                             struct pv_error *err)
+{
+    struct autoscaling *made = setting->made;
+    for (size_t i = 0; i < made->n_cases; i++)
+        if (allocation_is_equal(&made->cases[i].policy, policy))
+            return PV_OK;
+    struct autoscaling_case added = {.allocation = allocation};
+    PV_TRY(replay_case(setting, policy, &added, err));
+    made->cases[made->n_cases++] = added;
+    return PV_OK;
+}
+
+/* A fixed number of executors takes as long as the curve has it, which knows stages that are cut
+ * anew for other executors. */
+static enum pv_code add_static(const struct setting *setting,
+                               enum autoscaling_allocation allocation,
+                               int64_t executors,
+                               struct pv_error *err)
+{
+    const struct autoscaling_question *question = setting->question;
+    const struct curve_point *point = curve_find(question->curve, executors);
+    const struct allocation_policy policy = allocation_fixed(executors);
+    struct autoscaling *made = setting->made;
+    size_t n = made->n_cases;
+    if (point == NULL)
+        return PV_OK;
+    PV_TRY(add_case(setting, allocation, &policy, err));
+    if (made->n_cases == n)
+        return PV_OK;
+    struct autoscaling_case *added = &made->cases[n];
+    added->predicted_duration_s = point->duration_s;
+    added->executor_s = (double)executors * point->duration_s;
+    added->cost = added->executor_s / 3600.0 * question->price_per_executor_hour;
+    added->mean_executors = (double)executors;
+    if (!isnan(question->goal->deadline_s))
+        added->deadline_probability =
+            curve_probability(question->curve, point, question->goal->deadline_s);
+    return PV_OK;
+}
+
+static enum pv_code add_dynamic(const struct setting *setting, struct pv_error *err)
+{
+    const struct autoscaling_question *question = setting->question;
+    const struct allocation_policy from_minimum = bounded_policy(question, true);
+    const struct allocation_policy from_maximum = bounded_policy(question, false);
+    const struct allocation_policy configured =
+        configured_policy(question, question->executors_max);
+    PV_TRY(add_case(setting, AUTOSCALING_FROM_MINIMUM, &from_minimum, err));
+    PV_TRY(add_case(setting, AUTOSCALING_FROM_MAXIMUM, &from_maximum, err));
+    return is_configured_dynamic(question)
+               ? add_case(setting, AUTOSCALING_AS_CONFIGURED, &configured, err)
+               : PV_OK;
+}
+
+/* --- the comparison --- */
+
+/* The time of the recommended executors by a replay, which the others are measured against. */
+static enum pv_code find_scale(struct setting *setting, struct pv_error *err)
+{
+    const struct advise_choice *choice = setting->question->choice;
+    const struct allocation_policy policy = allocation_fixed(choice->executors);
+    struct allocation_outcome outcome;
+    PV_TRY(allocation_replay(&setting->job, &policy, setting->question->task_budget,
+                             setting->scratch, setting->scratch, &outcome, err));
+    setting->scale = choice->predicted_duration_s / outcome.duration_s;
+    return PV_OK;
+}
+
+static enum pv_code compare(const struct autoscaling_question *question,
+                            struct arena *arena,
+                            struct arena *scratch,
+                            struct autoscaling *made,
+                            struct pv_error *err)
+{
+    const struct curve *curve = question->curve;
+    const struct replay_target target = {curve->problem_size, question->choice->executors,
+                                         curve->cores_per_executor};
+    struct advised_job job;
+    PV_TRY(advised_job_make(question->runs, question->n_runs, &target,
+                            question->choice->predicted_duration_s, scratch, &job, err));
+    memcpy(made->run_id, job.run->id, sizeof made->run_id);
+    made->startup_measured = isfinite(job.run->executor_startup_s);
+    made->startup_s = made->startup_measured ? job.run->executor_startup_s : AUTOSCALING_STARTUP_S;
+    struct setting setting = {.question = question,
+                              .job = {.job = &job.job,
+                                      .shuffles = job.graph,
+                                      .delays_s = job.delays_s,
+                                      .initialization_s = job.initialization_s,
+                                      .ending_s = job.ending_s,
+                                      .cores_per_executor = curve->cores_per_executor,
+                                      .startup_s = made->startup_s},
+                              .arena = arena,
+                              .scratch = scratch,
+                              .made = made};
+    PV_TRY(find_scale(&setting, err));
+    PV_TRY(add_static(&setting, AUTOSCALING_STATIC, question->choice->executors, err));
+    PV_TRY(add_static(&setting, AUTOSCALING_STATIC_LAST, question->last_executors, err));
+    return add_dynamic(&setting, err);
+}
+
+enum pv_code autoscaling_compare(const struct autoscaling_question *question,
+                                 struct arena *arena,
+                                 struct arena *scratch,
+                                 struct autoscaling *made,
+                                 struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct pv_error why = {0};
+    *made = (struct autoscaling){.lack = NULL};
+    enum pv_code code = compare(question, arena, scratch, made, &why);
+    arena_rewind(scratch, mark);
+    if (code == PV_OK)
+        return PV_OK;
+    if (code != PV_E_TOO_FEW && code != PV_E_LIMIT && code != PV_E_DOMAIN)
+        return pv_fail(err, code, "%s", why.detail);
+    *made = (struct autoscaling){.lack = arena_strdup(arena, why.detail)};
+    return made->lack == NULL ? pv_no_memory(err) : PV_OK;
+}
+
+/* --- in words --- */
+
+/* The dynamic case that holds executors for the least time, of those as likely to be in time as is
+ * asked for, if any is. */
+static const struct autoscaling_case *best_dynamic(const struct autoscaling *autoscaling,
+                                                   double confidence)
+{
+    const struct autoscaling_case *best = NULL;
+    bool best_met = false;
+    for (size_t i = 0; i < autoscaling->n_cases; i++) {
+        const struct autoscaling_case *at = &autoscaling->cases[i];
+        bool met = isnan(at->deadline_probability) || at->deadline_probability >= confidence;
+        if (!at->is_dynamic || (best_met && !met))
+            continue;
+        if (best == NULL || (met && !best_met) || at->executor_s < best->executor_s) {
+            best = at;
+            best_met = met;
+        }
+    }
+    return best;
+}
+
+static void explain_dynamic(const struct autoscaling_case *fixed,
+                            const struct autoscaling_case *dynamic,
+                            struct findings *reasons)
+{
+    double longer = 100.0 * (dynamic->predicted_duration_s / fixed->predicted_duration_s - 1.0);
+    double dearer = 100.0 * (dynamic->executor_s / fixed->executor_s - 1.0);
+    struct finding *note = finding_add(
+        reasons, "dynamic_allocation",
+        "With dynamic allocation from %" PRId64 " to %" PRId64
+        " executor%s the job is predicted to take %.6g s (%+.3g percent) and to hold executors "
+        "for %.6g s in all (%+.3g percent).",
+        dynamic->policy.initial_executors, dynamic->policy.max_executors,
+        PLURAL(dynamic->policy.max_executors), dynamic->predicted_duration_s, longer,
+        dynamic->executor_s, dearer);
+    finding_text(note, "allocation", autoscaling_allocation_name(dynamic->allocation));
+    finding_number(note, "duration_s", dynamic->predicted_duration_s);
+    finding_number(note, "executor_s", dynamic->executor_s);
+    finding_number(note, "static_duration_s", fixed->predicted_duration_s);
+    finding_number(note, "static_executor_s", fixed->executor_s);
+    finding_number(note, "duration_change_percent", longer);
+    finding_number(note, "executor_s_change_percent", dearer);
+    finding_number(note, "deadline_probability", dynamic->deadline_probability);
+}
+
+enum pv_code autoscaling_explain(const struct autoscaling *autoscaling,
+                                 const struct advise_goal *goal,
+                                 struct advice *advice,
+                                 struct pv_error *err)
+{
+    if (autoscaling->lack != NULL) {
+        (void)finding_add(&advice->warnings, "no_autoscaling",
+                          "Dynamic allocation cannot be replayed: %s.", autoscaling->lack);
+        return findings_check(&advice->warnings, err);
+    }
+    const struct autoscaling_case *fixed = autoscaling_find(autoscaling, AUTOSCALING_STATIC);
+    const struct autoscaling_case *dynamic = best_dynamic(autoscaling, goal->confidence);
+    if (fixed != NULL && dynamic != NULL)
+        explain_dynamic(fixed, dynamic, &advice->reasons);
+    if (!autoscaling->startup_measured) {
+        struct finding *note =
+            finding_add(&advice->warnings, "executor_startup_assumed",
+                        "No log of the nearest run says how long executors take to start: it is "
+                        "taken to be %.6g s.",
+                        autoscaling->startup_s);
+        finding_number(note, "executor_startup_s", autoscaling->startup_s);
+    }
+    PV_TRY(findings_check(&advice->reasons, err));
+    return findings_check(&advice->warnings, err);
+}

@@ -1,0 +1,484 @@
+#include "core/autoscaling/allocation_replay.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/heap.h"
+#include "base/vector.h"
+#include "core/autoscaling/executor_pool.h"
+
+/* Stages as the replay goes through them; lists of children are one after another. */
+struct stage_state {
+    size_t unstarted; /* tasks, once it is submitted */
+    size_t unended;
+    size_t parents_left;
+    size_t first_child;  /* up to the next stage's */
+    size_t readers_left; /* stages that read its shuffle output and have not ended */
+};
+
+struct allocation_run {
+    const struct allocation_job *job;
+    const struct allocation_policy *policy;
+    const struct edf_stage *shuffles;
+    struct arena *scratch;
+    size_t n_stages;
+    struct stage_state *stages; /* one more than n_stages: ends the last list of children */
+    size_t *children;
+    size_t stages_left;
+    struct heap submissions; /* key: instant; value: stage */
+    struct heap ready;       /* key and value: a submitted stage with tasks to start */
+    struct heap ends;        /* key: instant; value: executor and stage of a task */
+    struct executor_pool pool;
+    uint64_t *held;    /* where shuffles time out: a bit for each stage, executor by executor */
+    size_t held_words; /* of one executor; 0: shuffles do not time out */
+    VECTOR(double) requests; /* instants, of executors that are to come; from `arrived` on */
+    size_t arrived;
+    size_t waiting; /* tasks of submitted stages */
+    size_t running;
+    int64_t target;
+    int64_t step_up;  /* executors to add next */
+    double add_at_s;  /* INFINITY: no task waits */
+    double look_at_s; /* when one that holds shuffle output may be let go */
+    double now_s;
+    double end_s; /* INFINITY while stages are left */
+    double executor_s;
+    uint64_t tasks_started;
+    uint64_t task_budget;
+    size_t released;
+    int64_t peak;
+    VECTOR(struct allocation_step) steps;
+    bool failed; /* memory ran out */
+};
+
+/* --- the stages --- */
+
+static bool list_children(struct allocation_run *run)
+{
+    const struct edf_stage *stages = run->job->job->stages;
+    size_t edges = 0;
+    for (size_t s = 0; s < run->n_stages; s++) {
+        for (size_t p = 0; p < stages[s].n_parents; p++)
+            run->stages[stages[s].parents[p] + 1].first_child++;
+        edges += stages[s].n_parents;
+    }
+    for (size_t s = 0; s < run->n_stages; s++)
+        run->stages[s + 1].first_child += run->stages[s].first_child;
+    run->children = arena_array(run->scratch, edges + 1, sizeof *run->children);
+    size_t *filled = arena_calloc(run->scratch, run->n_stages, sizeof *filled);
+    if (run->children == NULL || filled == NULL)
+        return false;
+    for (size_t s = 0; s < run->n_stages; s++) {
+        for (size_t p = 0; p < stages[s].n_parents; p++) {
+            size_t parent = stages[s].parents[p];
+            run->children[run->stages[parent].first_child + filled[parent]++] = s;
+        }
+    }
+    return true;
+}
+
+static void submit_later(struct allocation_run *run, size_t s)
+{
+    double delay_s = run->job->delays_s == NULL ? 0.0 : run->job->delays_s[s];
+    heap_push(&run->submissions, run->now_s + delay_s, s);
+}
+
+static bool stages_init(struct allocation_run *run)
+{
+    const struct edf_stage *stages = run->job->job->stages;
+    run->stages = arena_calloc(run->scratch, run->n_stages + 1, sizeof *run->stages);
+    if (run->stages == NULL || !list_children(run) ||
+        !heap_init(&run->submissions, run->scratch, run->n_stages) ||
+        !heap_init(&run->ready, run->scratch, run->n_stages))
+        return false;
+    for (size_t s = 0; s < run->n_stages; s++) {
+        run->stages[s].parents_left = stages[s].n_parents;
+        for (size_t p = 0; p < run->shuffles[s].n_parents; p++)
+            run->stages[run->shuffles[s].parents[p]].readers_left++;
+        if (stages[s].n_parents == 0)
+            submit_later(run, s);
+    }
+    return true;
+}
+
+/* Its last reader has ended: nobody needs what executors hold of stage s. */
+static void release_shuffle(struct allocation_run *run, size_t s)
+{
+    for (uint32_t e = 0; run->held_words > 0 && e < run->pool.numbered; e++) {
+        uint64_t *held = &run->held[e * run->held_words];
+        if ((held[s / 64] >> (s % 64) & 1) != 0)
+            run->pool.executors[e].unread--;
+    }
+    run->look_at_s = run->held_words > 0 ? run->now_s : run->look_at_s;
+}
+
+static void end_stage(struct allocation_run *run, size_t s)
+{
+    for (size_t c = run->stages[s].first_child; c < run->stages[s + 1].first_child; c++)
+        if (--run->stages[run->children[c]].parents_left == 0)
+            submit_later(run, run->children[c]);
+    for (size_t p = 0; p < run->shuffles[s].n_parents; p++) {
+        size_t parent = run->shuffles[s].parents[p];
+        if (--run->stages[parent].readers_left == 0)
+            release_shuffle(run, parent);
+    }
+    if (--run->stages_left == 0)
+        run->end_s = run->now_s + run->job->ending_s;
+}
+
+static void submit(struct allocation_run *run, size_t s)
+{
+    size_t tasks = run->job->job->stages[s].tasks;
+    run->stages[s].unstarted = run->stages[s].unended = tasks;
+    run->waiting += tasks;
+    if (tasks == 0)
+        end_stage(run, s);
+    else
+        heap_push(&run->ready, (double)s, s);
+}
+
+/* --- tasks --- */
+
+static double task_length(const struct allocation_run *run, size_t s, size_t task)
+{
+    const struct edf_job *job = run->job->job;
+    const struct edf_stage *stage = &job->stages[s];
+    double task_s =
+        stage->task_durations_s == NULL ? stage->task_duration_s : stage->task_durations_s[task];
+    return task_s + job->overhead_per_task_s;
+}
+
+static void hold_shuffle(struct allocation_run *run, uint32_t executor, size_t s)
+{
+    if (!run->policy->shuffle_tracking || run->stages[s].readers_left == 0)
+        return;
+    pool_hold_shuffle(&run->pool, executor);
+    if (run->held_words == 0)
+        return;
+    uint64_t *held = &run->held[executor * run->held_words];
+    uint64_t bit = UINT64_C(1) << (s % 64);
+    run->pool.executors[executor].unread += (held[s / 64] & bit) == 0 ? 1 : 0;
+    held[s / 64] |= bit;
+}
+
+static void start_tasks(struct allocation_run *run)
+{
+    while (run->ready.n > 0) {
+        size_t s = (size_t)heap_top(&run->ready).value;
+        uint32_t executor = pool_choose(&run->pool);
+        if (executor == POOL_NOBODY)
+            return;
+        size_t task = run->job->job->stages[s].tasks - run->stages[s].unstarted;
+        pool_start_task(&run->pool, executor);
+        hold_shuffle(run, executor, s);
+        heap_push(&run->ends, run->now_s + task_length(run, s, task), (uint64_t)executor << 32 | s);
+        run->tasks_started++;
+        run->running++;
+        run->waiting--;
+        if (--run->stages[s].unstarted == 0)
+            (void)heap_pop(&run->ready);
+    }
+}
+
+/* When one that has just become idle may be let go. */
+static double shuffle_expiry(const struct allocation_run *run, const struct pool_executor *executor)
+{
+    return executor->unread > 0 ? (double)INFINITY
+                                : executor->idle_since_s + fmax(run->policy->idle_timeout_s,
+                                                                run->policy->shuffle_timeout_s);
+}
+
+static void end_task(struct allocation_run *run, uint64_t value)
+{
+    uint32_t executor = (uint32_t)(value >> 32);
+    size_t s = (size_t)(value & UINT32_MAX);
+    pool_end_task(&run->pool, executor, run->now_s);
+    run->running--;
+    const struct pool_executor *free = &run->pool.executors[executor];
+    if (run->held_words > 0 && free->free == run->pool.cores && free->holds_shuffle)
+        run->look_at_s = fmin(run->look_at_s, shuffle_expiry(run, free));
+    if (--run->stages[s].unended == 0)
+        end_stage(run, s);
+}
+
+/* --- executors --- */
+
+static int64_t still_to_come(const struct allocation_run *run)
+{
+    return (int64_t)(run->requests.n - run->arrived);
+}
+
+static double arrival_s(const struct allocation_run *run)
+{
+    return still_to_come(run) == 0 ? (double)INFINITY
+                                   : run->requests.items[run->arrived] + run->job->startup_s;
+}
+
+static void add_executor(struct allocation_run *run, double requested_s)
+{
+    uint32_t executor = pool_add(&run->pool, requested_s, run->now_s);
+    if (run->held_words > 0)
+        memset(&run->held[executor * run->held_words], 0, run->held_words * sizeof *run->held);
+}
+
+static void release(struct allocation_run *run, uint32_t executor)
+{
+    run->executor_s += run->now_s - run->pool.executors[executor].requested_s;
+    pool_remove(&run->pool, executor);
+    run->released++;
+}
+
+static bool may_release(const struct allocation_run *run)
+{
+    int64_t left = run->pool.n - 1;
+    return left >= run->policy->min_executors && left >= run->target;
+}
+
+static double idle_expiry(const struct allocation_run *run)
+{
+    uint32_t first = run->pool.idle.first;
+    return first == POOL_NOBODY
+               ? (double)INFINITY
+               : run->pool.executors[first].idle_since_s + run->policy->idle_timeout_s;
+}
+
+/* Of those that hold shuffle output; how long the next one may stay is noted. */
+static void release_holders(struct allocation_run *run)
+{
+    if (run->now_s < run->look_at_s)
+        return;
+    run->look_at_s = (double)INFINITY;
+    for (uint32_t e = run->pool.holding.first, next; e != POOL_NOBODY; e = next) {
+        next = run->pool.executors[e].next;
+        double expiry_s = shuffle_expiry(run, &run->pool.executors[e]);
+        if (expiry_s > run->now_s)
+            run->look_at_s = fmin(run->look_at_s, expiry_s);
+        else if (may_release(run))
+            release(run, e);
+    }
+}
+
+static void release_idle(struct allocation_run *run)
+{
+    while (idle_expiry(run) <= run->now_s && may_release(run))
+        release(run, run->pool.idle.first);
+    if (run->held_words > 0)
+        release_holders(run);
+}
+
+static int64_t needed(const struct allocation_run *run)
+{
+    double tasks = (double)(run->waiting + run->running) * run->policy->allocation_ratio;
+    return (int64_t)ceil(tasks / (double)run->job->cores_per_executor - 1e-9);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void lower_target(struct allocation_run *run, int64_t wanted)
+{
+    run->target = larger(wanted, run->policy->min_executors);
+    run->step_up = 1;
+    int64_t surplus = run->pool.n + still_to_come(run) - larger(run->target, run->pool.n);
+    run->requests.n -= (size_t)larger(surplus, 0);
+    run->look_at_s = run->held_words > 0 ? run->now_s : run->look_at_s;
+}
+
+static void raise_target(struct allocation_run *run, int64_t wanted)
+{
+    int64_t before = run->target;
+    int64_t most = smaller(wanted, run->policy->max_executors);
+    int64_t raised = smaller(larger(before, run->pool.n) + run->step_up, most);
+    run->target = larger(raised, before);
+    run->step_up = run->target - before == run->step_up ? 2 * run->step_up : 1;
+    for (int64_t i = run->pool.n + still_to_come(run); i < run->target; i++) {
+        double *request = vector_add(run->scratch, &run->requests);
+        run->failed = run->failed || request == NULL;
+        if (request == NULL)
+            return;
+        *request = run->now_s;
+    }
+}
+
+static void follow_policy(struct allocation_run *run)
+{
+    const struct allocation_policy *policy = run->policy;
+    int64_t wanted = needed(run);
+    if (run->waiting == 0) {
+        run->add_at_s = (double)INFINITY;
+        run->step_up = 1;
+    } else if (isinf(run->add_at_s)) {
+        run->add_at_s = run->now_s + policy->backlog_timeout_s;
+    }
+    if (wanted < run->target) {
+        lower_target(run, wanted);
+        return;
+    }
+    if (run->add_at_s > run->now_s || run->target >= smaller(wanted, policy->max_executors))
+        return;
+    raise_target(run, wanted);
+    run->add_at_s = run->now_s + policy->sustained_backlog_timeout_s;
+}
+
+/* A request that comes due while there is nothing to add waits for the next turn. */
+static void keep_turn(struct allocation_run *run)
+{
+    double step_s = run->policy->sustained_backlog_timeout_s;
+    bool can_add = run->target < smaller(needed(run), run->policy->max_executors);
+    if (!can_add || run->add_at_s >= run->now_s || !(step_s > 0))
+        return;
+    run->add_at_s += ceil((run->now_s - run->add_at_s) / step_s) * step_s;
+}
+
+/* --- time --- */
+
+static double next_instant(const struct allocation_run *run)
+{
+    double next_s = fmin(arrival_s(run), run->look_at_s);
+    if (run->submissions.n > 0)
+        next_s = fmin(next_s, heap_top(&run->submissions).key);
+    if (run->ends.n > 0)
+        next_s = fmin(next_s, heap_top(&run->ends).key);
+    if (run->target < smaller(needed(run), run->policy->max_executors))
+        next_s = fmin(next_s, run->add_at_s);
+    if (may_release(run))
+        next_s = fmin(next_s, idle_expiry(run));
+    return fmax(next_s, run->now_s);
+}
+
+static void take_step(struct allocation_run *run)
+{
+    size_t n = run->steps.n;
+    if (n > 0 && run->steps.items[n - 1].executors == run->pool.n)
+        return;
+    if (n > 0 && run->steps.items[n - 1].at_s >= run->now_s)
+        run->steps.n--; /* of the same instant */
+    struct allocation_step *step = vector_add(run->scratch, &run->steps);
+    run->failed = run->failed || step == NULL;
+    if (step != NULL)
+        *step = (struct allocation_step){run->now_s, run->pool.n};
+    run->peak = larger(run->peak, run->pool.n);
+}
+
+/* All that happens at now_s. */
+static void take_instant(struct allocation_run *run)
+{
+    while (run->ends.n > 0 && heap_top(&run->ends).key <= run->now_s)
+        end_task(run, heap_pop(&run->ends).value);
+    while (arrival_s(run) <= run->now_s)
+        add_executor(run, run->requests.items[run->arrived++]);
+    while (run->submissions.n > 0 && heap_top(&run->submissions).key <= run->now_s)
+        submit(run, (size_t)heap_pop(&run->submissions).value);
+    keep_turn(run);
+    start_tasks(run);
+    follow_policy(run);
+    release_idle(run);
+    take_step(run);
+}
+
+static enum pv_code run_through(struct allocation_run *run, struct pv_error *err)
+{
+    while (!run->failed && run->tasks_started <= run->task_budget) {
+        take_instant(run);
+        double next_s = next_instant(run);
+        if (isinf(next_s) && run->stages_left > 0)
+            return pv_fail(err, PV_E_DOMAIN, "stages wait for each other");
+        if (next_s >= run->end_s)
+            break;
+        run->now_s = next_s;
+    }
+    if (run->failed)
+        return pv_no_memory(err);
+    if (run->tasks_started > run->task_budget)
+        return pv_fail(err, PV_E_LIMIT,
+                       "replaying the job under dynamic allocation takes more than %llu simulated "
+                       "tasks",
+                       (unsigned long long)run->task_budget);
+    return PV_OK;
+}
+
+/* --- begin and end --- */
+
+static bool run_init(struct allocation_run *run)
+{
+    const struct allocation_policy *policy = run->policy;
+    const struct edf_job *job = run->job->job;
+    size_t tasks = 0;
+    for (size_t s = 0; s < job->n_stages; s++)
+        tasks += job->stages[s].tasks;
+    int64_t most = policy->max_executors, cores = run->job->cores_per_executor;
+    /* Executors beyond one a task are never asked for; those there from the start count too. */
+    most = larger(smaller(most, (int64_t)tasks + 1), policy->initial_executors);
+    size_t slots = (size_t)most > tasks / (size_t)cores ? tasks : (size_t)(most * cores);
+    if (!heap_init(&run->ends, run->scratch, slots + 1) ||
+        !pool_init(&run->pool, run->scratch, (uint32_t)most, cores) || !stages_init(run))
+        return false;
+    if (policy->shuffle_tracking && isfinite(policy->shuffle_timeout_s)) {
+        run->held_words = run->n_stages / 64 + 1;
+        run->held = arena_calloc(run->scratch, (size_t)most * run->held_words, sizeof *run->held);
+        if (run->held == NULL)
+            return false;
+    }
+    for (int64_t i = 0; i < policy->initial_executors; i++)
+        add_executor(run, 0.0);
+    run->target = policy->initial_executors;
+    return true;
+}
+
+static bool
+finish(struct allocation_run *run, struct arena *arena, struct allocation_outcome *outcome)
+{
+    /* Those that are gone have been counted; the others are held to the end. */
+    double held_s = 0.0;
+    for (uint32_t e = run->pool.unused; e != POOL_NOBODY; e = run->pool.executors[e].next)
+        run->pool.executors[e].requested_s = run->end_s;
+    for (uint32_t e = 0; e < run->pool.numbered; e++)
+        held_s += run->end_s - run->pool.executors[e].requested_s;
+    *outcome = (struct allocation_outcome){.duration_s = run->end_s,
+                                           .executor_s = run->executor_s + held_s,
+                                           .peak_executors = run->peak,
+                                           .started = run->arrived,
+                                           .released = run->released,
+                                           .n_steps = run->steps.n};
+    outcome->steps = arena_array(arena, run->steps.n, sizeof *outcome->steps);
+    if (outcome->steps == NULL)
+        return false;
+    memcpy(outcome->steps, run->steps.items, run->steps.n * sizeof *outcome->steps);
+    outcome->steps[0].at_s = 0.0; /* the initial ones are held from the start on */
+    return true;
+}
+
+enum pv_code allocation_replay(const struct allocation_job *job,
+                               const struct allocation_policy *policy,
+                               uint64_t task_budget,
+                               struct arena *arena,
+                               struct arena *scratch,
+                               struct allocation_outcome *outcome,
+                               struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct allocation_run run = {.job = job,
+                                 .policy = policy,
+                                 .shuffles =
+                                     job->shuffles == NULL ? job->job->stages : job->shuffles,
+                                 .scratch = scratch,
+                                 .n_stages = job->job->n_stages,
+                                 .stages_left = job->job->n_stages,
+                                 .step_up = 1,
+                                 .add_at_s = (double)INFINITY,
+                                 .look_at_s = (double)INFINITY,
+                                 .now_s = job->initialization_s,
+                                 .end_s = (double)INFINITY,
+                                 .task_budget = task_budget};
+    enum pv_code code = run_init(&run) ? run_through(&run, err) : pv_no_memory(err);
+    if (code == PV_OK && !finish(&run, arena, outcome))
+        code = pv_no_memory(err);
+    arena_rewind(scratch, mark);
+    return code;
+}

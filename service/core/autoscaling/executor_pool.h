@@ -1,0 +1,65 @@
+#ifndef CORE_AUTOSCALING_EXECUTOR_POOL_H
+#define CORE_AUTOSCALING_EXECUTOR_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/*
+ * Executors that are there, by how many of their cores are free: the one to take the next task, and
+ * the one that has been without a task for the longest time, in O(1) each. Instants never decrease
+ * from call to call.
+ */
+#define POOL_NOBODY UINT32_MAX
+
+struct pool_executor {
+    double requested_s; /* when it was asked for */
+    double idle_since_s;
+    int64_t free;      /* cores */
+    uint32_t previous; /* in its list */
+    uint32_t next;
+    uint32_t unread; /* stages of which it holds shuffle output that is still to be read */
+    bool holds_shuffle;
+};
+
+struct pool_list {
+    uint32_t first; /* idle or changed for the longest time */
+    uint32_t last;
+};
+
+struct executor_pool {
+    struct pool_executor *executors; /* by number; those that are gone are reused */
+    uint32_t capacity;
+    uint32_t numbered;
+    uint32_t unused; /* first of a list of those that are gone, linked by `next` */
+    int64_t n;       /* that are there */
+    int64_t cores;
+    int64_t highest;          /* no partly free executor has more free cores */
+    struct pool_list *partly; /* by free cores, 1 .. cores - 1 */
+    struct pool_list idle;    /* without a task, and without shuffle output */
+    struct pool_list holding; /* without a task, with shuffle output */
+};
+
+/* An empty one for at most `capacity` executors of so many cores; memory is the arena's. False: out
+ * of memory. */
+bool pool_init(struct executor_pool *pool, struct arena *arena, uint32_t capacity, int64_t cores);
+
+/* A new executor without tasks; its number. There is room. */
+uint32_t pool_add(struct executor_pool *pool, double requested_s, double now_s);
+
+/* An executor without tasks goes. */
+void pool_remove(struct executor_pool *pool, uint32_t executor);
+
+/* Who takes the next task; POOL_NOBODY: all cores are busy. */
+uint32_t pool_choose(struct executor_pool *pool);
+
+/* A task of it starts or ends. */
+void pool_start_task(struct executor_pool *pool, uint32_t executor);
+void pool_end_task(struct executor_pool *pool, uint32_t executor, double now_s);
+
+/* It holds shuffle output from now on; it has a task. */
+void pool_hold_shuffle(struct executor_pool *pool, uint32_t executor);
+
+#endif
