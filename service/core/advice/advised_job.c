@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "core/advice/driver_order.h"
-
 /* Stages whose tasks last `scale` times as long. */
 static enum pv_code
 stretch_job(struct edf_job *job, double scale, struct arena *arena, struct pv_error *err)
@@ -58,15 +56,14 @@ static enum pv_code split_fixed_time(const struct replay *replay,
 {
     double scale = replay->fixed_s > 0 ? made->fixed_s / replay->fixed_s : 0.0;
     double left_s = made->fixed_s;
-    made->delays_s = arena_calloc(arena, made->job.n_stages, sizeof *made->delays_s);
+    made->delays_s = arena_array(arena, made->job.n_stages, sizeof *made->delays_s);
     if (made->delays_s == NULL)
         return pv_no_memory(err);
-    PV_TRY(driver_gaps_find(replay->run, &made->job, arena, &made->initialization_s, made->delays_s,
-                            err));
-    made->initialization_s = fmin(made->initialization_s * scale, left_s);
+    made->initialization_s = fmin(replay->initialization_s * scale, left_s);
     left_s -= made->initialization_s;
-    for (size_t s = 0; s < made->job.n_stages; s++)
-        made->delays_s[s] *= scale;
+    for (size_t s = 0; s < made->job.n_stages; s++) {
+        made->delays_s[s] = replay->delays_s[s] * scale;
+    }
     made->ending_s = left_s;
     return PV_OK;
 }

@@ -221,7 +221,7 @@ static enum pv_code compare(const struct autoscaling_question *question,
                             question->choice->predicted_duration_s, scratch, &job, err));
     memcpy(made->run_id, job.run->id, sizeof made->run_id);
     made->startup_measured = isfinite(job.run->executor_startup_s);
-    made->startup_s = made->startup_measured ? job.run->executor_startup_s : AUTOSCALING_STARTUP_S;
+    made->startup_s = made->startup_measured ? job.run->executor_startup_s : ALLOCATION_STARTUP_S;
     struct setting setting = {.question = question,
                               .job = {.job = &job.job,
                                       .shuffles = job.graph,

@@ -50,9 +50,6 @@ struct autoscaling {
     size_t n_cases;
 };
 
-/* Where no log says how long an executor takes to start. */
-#define AUTOSCALING_STARTUP_S 20.0
-
 struct autoscaling_question {
     const struct run *runs; /* of the application, nearest in size first */
     size_t n_runs;

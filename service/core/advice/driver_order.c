@@ -143,26 +143,30 @@ static int earlier_first(const void *left, const void *right)
 }
 
 /* Stages that were submitted together after a time without any all waited for its end. */
-static void
+static double
 find_gaps(const struct submission order[], const struct record *record, double delays_s[])
 {
+    double sum_s = 0.0;
     double reached_s = record->end_s[order[0].stage];
     double gap_s = 0.0, gap_end_s = (double)-INFINITY;
     for (size_t i = 1; i < record->n; i++) {
         if (order[i].at_s > reached_s + at_once_s) {
             gap_s = order[i].at_s - reached_s;
             gap_end_s = order[i].at_s;
+            sum_s += gap_s;
         }
         if (order[i].at_s <= gap_end_s + at_once_s)
             delays_s[order[i].stage] = gap_s;
         reached_s = fmax(reached_s, record->end_s[order[i].stage]);
     }
+    return sum_s;
 }
 
 enum pv_code driver_gaps_find(const struct run *run,
                               const struct edf_job *job,
                               struct arena *scratch,
                               double *initialization_s,
+                              double *between_s,
                               double delays_s[],
                               struct pv_error *err)
 {
@@ -171,6 +175,7 @@ enum pv_code driver_gaps_find(const struct run *run,
     if (order == NULL)
         return pv_no_memory(err);
     PV_TRY(record_init(&record, job->n_stages, scratch, err));
+    *between_s = 0.0;
     *initialization_s = isfinite(run->initialization_s) ? run->initialization_s : 0.0;
     if (job->n_stages == 0 || !read_record(run, job, &record))
         return PV_OK;
@@ -178,6 +183,6 @@ enum pv_code driver_gaps_find(const struct run *run,
         order[s] = (struct submission){record.start_s[s], s};
     qsort(order, job->n_stages, sizeof *order, earlier_first);
     *initialization_s = fmax(0.0, order[0].at_s);
-    find_gaps(order, &record, delays_s);
+    *between_s = find_gaps(order, &record, delays_s);
     return PV_OK;
 }

@@ -27,12 +27,15 @@ enum pv_code driver_order_add(const struct run *run,
  * every other stage that ended such a time how long that was. Where the recorded instants are
  * unknown, the run's initialization is all that is known.
  *
- * delays_s  job->n_stages long, zeros when called. PV_E_MEMORY. O(S log S).
+ * between_s  their sum, without the first
+ * delays_s   job->n_stages long, zeros when called
+ * PV_E_MEMORY. O(S log S).
  */
 enum pv_code driver_gaps_find(const struct run *run,
                               const struct edf_job *job,
                               struct arena *scratch,
                               double *initialization_s,
+                              double *between_s,
                               double delays_s[],
                               struct pv_error *err) PV_MUSTCHECK;
 

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "core/advice/driver_order.h"
+#include "core/autoscaling/allocation_replay.h"
 #include "core/deadline/job_from_run.h"
 #include "core/history/task_sketch.h"
 #include "core/numerics/permutation.h"
 #include "core/numerics/quantile.h"
+#include "core/spark/property_value.h"
 
 /* --- the recorded run --- */
 
@@ -110,6 +112,56 @@ static enum pv_code makespan(const struct edf_job *job,
     return PV_OK;
 }
 
+/* What the driver does between stages is in the schedule, for executors idle meanwhile; it is taken
+ * out again, as part of fixed_s. scale: of its times, from those recorded. */
+static enum pv_code makespan_as(const struct replay *replay,
+                                const struct edf_job *job,
+                                int64_t executors,
+                                int64_t cores_per_executor,
+                                const struct replay_allocation *allocation,
+                                double scale,
+                                struct arena *scratch,
+                                double *seconds,
+                                struct pv_error *err)
+{
+    struct allocation_policy policy = allocation->policy;
+    struct allocation_outcome outcome;
+    struct allocation_job tasks = {.job = job,
+                                   .shuffles = replay->graph,
+                                   .initialization_s = replay->initialization_s * scale,
+                                   .cores_per_executor = cores_per_executor,
+                                   .startup_s = allocation->startup_s};
+    if (!allocation->is_dynamic)
+        return makespan(job, (size_t)executors * (size_t)cores_per_executor, scratch, seconds, err);
+    allocation_bound(&policy, executors);
+    struct arena_mark mark = arena_mark(scratch);
+    double *delays_s = arena_array(scratch, job->n_stages, sizeof *delays_s);
+    if (delays_s == NULL)
+        return pv_no_memory(err);
+    for (size_t s = 0; s < job->n_stages; s++)
+        delays_s[s] = replay->delays_s[s] * scale;
+    tasks.delays_s = delays_s;
+    double driver_s = (replay->initialization_s + replay->between_stages_s) * scale;
+    enum pv_code code =
+        allocation_replay(&tasks, &policy, UINT64_MAX, scratch, scratch, &outcome, err);
+    arena_rewind(scratch, mark);
+    if (code == PV_OK)
+        *seconds = fmax(0.0, outcome.duration_s - driver_s);
+    return code;
+}
+
+/* As the run was recorded. */
+static enum pv_code recorded_makespan(const struct replay *replay,
+                                      const struct edf_job *job,
+                                      struct arena *scratch,
+                                      double *seconds,
+                                      struct pv_error *err)
+{
+    const struct run *run = replay->run;
+    return makespan_as(replay, job, run->executors, run->cores_per_executor, &replay->allocation,
+                       1.0, scratch, seconds, err);
+}
+
 /* Tasks one after another on the busiest core, at least: how often the overhead counts. */
 static double rounds_of_tasks(const struct edf_job *job, size_t cores)
 {
@@ -126,7 +178,6 @@ static double rounds_of_tasks(const struct edf_job *job, size_t cores)
  * 1e-12 lets the rounding of a sum pass.
  */
 static enum pv_code solve_overhead(struct replay *replay,
-                                   size_t cores,
                                    double target_s,
                                    double *reached_s,
                                    struct arena *scratch,
@@ -134,13 +185,14 @@ static enum pv_code solve_overhead(struct replay *replay,
 {
     enum { STEPS = 8 };
     struct edf_job job = replay->job;
-    double slope = rounds_of_tasks(&job, cores);
+    const struct run *run = replay->run;
+    double slope = rounds_of_tasks(&job, (size_t)run->executors * (size_t)run->cores_per_executor);
     double best = 0.0, best_s = *reached_s;
     double low = 0.0, low_s = *reached_s;
     for (int step = 0; step < STEPS && target_s - best_s > 1e-9 * target_s && slope > 0.0; step++) {
         double seconds = 0.0;
         job.overhead_per_task_s = low + (target_s - low_s) / slope;
-        PV_TRY(makespan(&job, cores, scratch, &seconds, err));
+        PV_TRY(recorded_makespan(replay, &job, scratch, &seconds, err));
         if (seconds <= target_s * (1.0 + 1e-12) && seconds > best_s) {
             best = job.overhead_per_task_s;
             best_s = seconds;
@@ -160,7 +212,6 @@ static enum pv_code solve_overhead(struct replay *replay,
 static enum pv_code calibrate(struct replay *replay, struct arena *scratch, struct pv_error *err)
 {
     const struct run *run = replay->run;
-    size_t cores = (size_t)run->executors * (size_t)run->cores_per_executor;
     double allotted_s = replay->job.overhead_per_task_s;
     replay->job.overhead_per_task_s = 0.0;
     double active_s = 0;
@@ -168,13 +219,35 @@ static enum pv_code calibrate(struct replay *replay, struct arena *scratch, stru
     replay->fixed_s = unexplained_time(run, active_s);
     double target_s = run->duration_s - replay->fixed_s;
     double seconds = 0.0;
-    PV_TRY(makespan(&replay->job, cores, scratch, &seconds, err));
+    PV_TRY(recorded_makespan(replay, &replay->job, scratch, &seconds, err));
     if (seconds < target_s && allotted_s > 0.0)
-        PV_TRY(solve_overhead(replay, cores, target_s, &seconds, scratch, err));
+        PV_TRY(solve_overhead(replay, target_s, &seconds, scratch, err));
     /* What no overhead explains is the driver's; a replay slower than the record is scaled. */
     replay->correction = seconds > target_s && seconds > 0.0 ? target_s / seconds : 1.0;
     replay->fixed_s = run->duration_s - replay->correction * seconds;
     return PV_OK;
+}
+
+/* How its executors came and went: logs say what dynamic allocation was set to. */
+static void find_allocation(struct replay *replay)
+{
+    const struct run *run = replay->run;
+    const struct property_list list = {run->spark_properties, run->n_spark_properties};
+    struct replay_allocation *allocation = &replay->allocation;
+    allocation->is_dynamic = property_boolean(
+        property_find(list.items, list.n, "spark.dynamicAllocation.enabled"), false);
+    allocation->policy = allocation_of_properties(&list, 1, run->spark_version, run->executors);
+    allocation->startup_s =
+        isfinite(run->executor_startup_s) ? run->executor_startup_s : ALLOCATION_STARTUP_S;
+}
+
+static enum pv_code find_gaps(struct replay *replay, struct arena *arena, struct pv_error *err)
+{
+    replay->delays_s = arena_calloc(arena, replay->job.n_stages, sizeof *replay->delays_s);
+    if (replay->delays_s == NULL)
+        return pv_no_memory(err);
+    return driver_gaps_find(replay->run, &replay->job, arena, &replay->initialization_s,
+                            &replay->between_stages_s, replay->delays_s, err);
 }
 
 static enum pv_code take_sightings(struct replay *replay, struct arena *arena, struct pv_error *err)
@@ -233,6 +306,8 @@ enum pv_code replay_prepare(const struct run *run,
     if (made.n_tasks == 0)
         return pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
     PV_TRY(sort_durations(&made, arena, err));
+    PV_TRY(find_gaps(&made, arena, err));
+    find_allocation(&made);
     PV_TRY(calibrate(&made, scratch, err));
     *replay = made;
     return PV_OK;
@@ -434,20 +509,22 @@ static enum pv_code measure_bounds(const struct replay *replay,
     return PV_OK;
 }
 
-enum pv_code replay_predict(const struct replay *replay,
-                            const struct replay_target *target,
-                            struct arena *scratch,
-                            struct replay_outcome *outcome,
-                            struct pv_error *err)
+enum pv_code replay_predict_as(const struct replay *replay,
+                               const struct replay_target *target,
+                               const struct replay_allocation *allocation,
+                               struct arena *scratch,
+                               struct replay_outcome *outcome,
+                               struct pv_error *err)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct edf_job job;
     struct replay_outcome made = {.fixed_s = replay_fixed_s(replay, target->problem_size)};
-    size_t cores = (size_t)target->executors * (size_t)target->cores_per_executor;
+    double scale = replay->fixed_s > 0 ? made.fixed_s / replay->fixed_s : 0.0;
     double seconds = 0.0;
     enum pv_code code = replay_job(replay, target, scratch, &job, err);
     if (code == PV_OK)
-        code = makespan(&job, cores, scratch, &seconds, err);
+        code = makespan_as(replay, &job, target->executors, target->cores_per_executor, allocation,
+                           scale, scratch, &seconds, err);
     if (code == PV_OK)
         code = measure_bounds(replay, &job, scratch, &made, err);
     arena_rewind(scratch, mark);
@@ -460,4 +537,14 @@ enum pv_code replay_predict(const struct replay *replay,
         *outcome = made;
     }
     return code;
+}
+
+enum pv_code replay_predict(const struct replay *replay,
+                            const struct replay_target *target,
+                            struct arena *scratch,
+                            struct replay_outcome *outcome,
+                            struct pv_error *err)
+{
+    const struct replay_allocation fixed = {.is_dynamic = false};
+    return replay_predict_as(replay, target, &fixed, scratch, outcome, err);
 }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/advice/stage_law.h"
+#include "core/autoscaling/allocation_policy.h"
 #include "core/deadline/clairvoyant_edf.h"
 #include "core/history/run.h"
 
@@ -15,7 +16,8 @@
  * its parents are done and the driver submitted it, first the lowest stage id): that is
  * Clairvoyance EDF with a single job, whose graph driver_order_add has completed. Before any
  * prediction the run is calibrated, so that replaying it on its own cores gives back the recorded
- * duration:
+ * duration; one that ran with dynamic allocation, on its executors as they came and went
+ * (core/autoscaling/allocation_replay.h), at most as many as there were:
  *
  *     duration = fixed + correction x makespan(tasks + overhead)
  *
@@ -26,6 +28,12 @@
  *             "Jobs from recorded runs", allots
  * correction  1, except where the recorded stages were faster than the replay: then their ratio
  */
+struct replay_allocation {
+    bool is_dynamic; /* false: its executors were there all the time */
+    struct allocation_policy policy;
+    double startup_s; /* of an executor */
+};
+
 struct replay {
     const struct run *run;
     struct edf_job job; /* at deadline 1, release 0; stages of the run that were not skipped */
@@ -36,6 +44,10 @@ struct replay {
     struct stage_sighting *seen; /* one a stage of `job` */
     struct stage_law *laws;      /* one a stage, from replay_learn */
     double fixed_exponent;       /* fixed_s ~ N^fixed_exponent */
+    double initialization_s;     /* part of fixed_s: before the first stage */
+    double between_stages_s;     /* part of fixed_s: when no stage was active */
+    double *delays_s;            /* of that of fixed_s: of the driver, before each stage of `job` */
+    struct replay_allocation allocation; /* that the run was recorded with */
     double *sorted_s; /* task durations, ascending within each stage; NULL until needed */
     size_t n_tasks;
 };
@@ -112,5 +124,13 @@ enum pv_code replay_predict(const struct replay *replay,
                             struct arena *scratch,
                             struct replay_outcome *outcome,
                             struct pv_error *err) PV_MUSTCHECK;
+
+/* The same on executors that come and go as `allocation` has it, at most target->executors. */
+enum pv_code replay_predict_as(const struct replay *replay,
+                               const struct replay_target *target,
+                               const struct replay_allocation *allocation,
+                               struct arena *scratch,
+                               struct replay_outcome *outcome,
+                               struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -27,6 +27,9 @@ struct allocation_policy {
                                  INFINITY: never */
 };
 
+/* Where no log says how long an executor takes to start. */
+#define ALLOCATION_STARTUP_S 20.0
+
 /* A fixed number of executors. */
 struct allocation_policy allocation_fixed(int64_t executors);
 
@@ -47,6 +50,9 @@ struct allocation_policy allocation_of_properties(const struct property_list lis
                                                   size_t n_lists,
                                                   struct strview version,
                                                   int64_t most);
+
+/* Never more than `most` executors, >= 1. */
+void allocation_bound(struct allocation_policy *policy, int64_t most);
 
 /* Would it hold the same executors at every instant? */
 bool allocation_is_equal(const struct allocation_policy *a, const struct allocation_policy *b);

@@ -56,3 +56,32 @@ Test(driver_order, parents_suffice)
     cr_assert_eq(job.stages[2].n_parents, 1);
     arena_fini(&arena);
 }
+
+/* Times without any stage: before the first, between the second and the third and fourth, which were
+ * submitted together, and between these and the last. */
+Test(driver_order, gaps_are_times_in_which_no_stage_was_active)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct run_stage stages[] = {timed(0, 4, 5), timed(1, 6, 6), timed(2, 20, 3), timed(3, 20, 9),
+                                 timed(4, 30, 1)};
+    struct run run = run_of_stages(stages, 5, 1, 1, 1, 100.0, 0.0);
+    struct edf_job job;
+    double initialization_s, between_s, delays_s[5] = {0};
+    cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
+    cr_assert_eq(
+        driver_gaps_find(&run, &job, &arena, &initialization_s, &between_s, delays_s, NULL), PV_OK);
+    static const double want_s[] = {0, 0, 8, 8, 1};
+    cr_assert_float_eq(initialization_s, 4.0, 1e-12);
+    cr_assert_float_eq(between_s, 9.0, 1e-12);
+    for (size_t s = 0; s < 5; s++)
+        cr_assert_float_eq(delays_s[s], want_s[s], 1e-12);
+    stages[2].started_s = (double)NAN;
+    run.initialization_s = 3.0;
+    double none_s[5] = {0};
+    cr_assert_eq(driver_gaps_find(&run, &job, &arena, &initialization_s, &between_s, none_s, NULL),
+                 PV_OK);
+    cr_assert_float_eq(initialization_s, 3.0, 1e-12);
+    cr_assert_float_eq(between_s, 0.0, 1e-12);
+    arena_fini(&arena);
+}

@@ -204,3 +204,43 @@ Test(replay, survives_running_out_of_memory)
     }
     cr_assert(finished);
 }
+
+/* --- runs with dynamic allocation --- */
+
+#define PROPERTY(k, v)                                                                             \
+    {                                                                                              \
+        .key = {k, sizeof k - 1}, .value = { v, sizeof v - 1 }                                     \
+    }
+
+/*
+ * 8 tasks of 100 s on single cores: 1, 2, 4 and the last executor are asked for after 1, 2, 3 and 4
+ * seconds and take 10 s to start, so that the last task begins after 14 s: 5 + 14 + 100 s. On 8
+ * executors from the start on it is 5 + 100.
+ */
+Test(replay, what_dynamic_allocation_took_is_not_taken_for_work)
+{
+    static struct run_label properties[] = {PROPERTY("spark.dynamicAllocation.enabled", "true"),
+                                            PROPERTY("spark.shuffle.service.enabled", "true")};
+    struct run_stage stage = stage_of_tasks(0, equal_tasks(8, 100.0), 8);
+    stage.started_s = 5.0;
+    stage.duration_s = 114.0;
+    struct run run = run_of_stages(&stage, 1, 8, 8, 1, 119.0, 5.0);
+    run.executor_startup_s = 10.0;
+    struct replay replay = prepare(&run);
+    cr_assert_float_eq(predict(&replay, 8, 8), 119.0, 1e-6, "without properties all of it is work");
+    run.spark_properties = properties;
+    run.n_spark_properties = 2;
+    replay = prepare(&run);
+    cr_assert(replay.allocation.is_dynamic);
+    cr_assert_float_eq(predict(&replay, 8, 8), 105.0, 1e-6);
+    struct replay_outcome outcome;
+    const struct replay_target recorded = {8, 8, 1}, fewer = {8, 4, 1};
+    cr_assert_eq(
+        replay_predict_as(&replay, &recorded, &replay.allocation, &scratch, &outcome, NULL), PV_OK);
+    cr_assert_float_eq(outcome.duration_s, 119.0, 1e-6);
+    /* At most four executors: the last four tasks follow the first four, of which the fourth began
+     * after 13 s. */
+    cr_assert_eq(replay_predict_as(&replay, &fewer, &replay.allocation, &scratch, &outcome, NULL),
+                 PV_OK);
+    cr_assert_float_eq(outcome.duration_s, 5.0 + 13.0 + 200.0, 1e-6);
+}
