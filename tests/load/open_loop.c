@@ -300,7 +300,8 @@ static int by_size(const void *a, const void *b)
 
 static void report(void)
 {
-    const char *separator = "{";
+    const char *separator = "";
+    putchar('{');
     for (int s = 0; s < STATUS_MAX; s++) {
         struct answers *of = &answers[s];
         if (of->n == 0)
