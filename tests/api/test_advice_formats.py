@@ -4,6 +4,7 @@ import re
 import shlex
 import uuid
 
+import jsonschema
 import pytest
 import yaml
 from test_advice_spark import ask, record, run_of
@@ -34,11 +35,62 @@ def render(client, name, form, path="/v1/advice?dry_run=true&format=", status=20
 
 
 def conf_of_flags(words):
-    """spark-submit: --conf takes PROP=VALUE, split at the first equals sign."""
-    assert len(words) % 2 == 0 and set(words[::2]) == {"--conf"}
-    pairs = [w.split("=", 1) for w in words[1::2]]
-    assert len({k for k, _ in pairs}) == len(pairs)
-    return dict(pairs)
+    """As spark-submit reads its arguments: an option and its value are two words, or one with an equals sign between them; --conf
+    takes PROP=VALUE, split at the first equals sign; a property that does not begin with spark. is ignored; of one given twice the
+    last counts, so none is."""
+    found, words = {}, list(words)
+    while words:
+        option = words.pop(0)
+        joined = re.fullmatch(r"(--[^=]+)=(.+)", option, re.S)
+        option, value = joined.groups() if joined else (option, words.pop(0))
+        assert option in ("--conf", "-c"), "an option that sets no property, or the name of a program: %r" % option
+        key, equals, text = value.partition("=")
+        assert equals and key.startswith("spark.") and key not in found, value
+        found[key] = text
+    return found
+
+
+WHOLE, TEXT = {"type": "integer", "minimum": 1}, {"type": "string", "minLength": 1}
+CORES = {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?|[0-9]+m)$"}  # a quantity of Kubernetes
+MEMORY = {"type": "string", "pattern": "^[0-9]+[kmgt]?b?$"}  # as Spark reads sizes
+PROPERTIES = {"type": "object", "additionalProperties": {"type": "string"}, "propertyNames": {"pattern": "^spark\\."}}
+# sparkoperator.k8s.io/v1beta2, SparkApplication: what a patch of it may set here, with the types of its definition.
+SPARK_APPLICATION = {
+    "type": "object", "additionalProperties": False, "required": ["spec"],
+    "properties": {"spec": {
+        "type": "object", "additionalProperties": False,
+        "properties": {
+            "executor": {"type": "object", "additionalProperties": False, "properties": {
+                "instances": WHOLE, "cores": WHOLE, "coreRequest": CORES, "coreLimit": CORES, "memory": MEMORY, "memoryOverhead": MEMORY}},
+            "dynamicAllocation": {"type": "object", "additionalProperties": False, "required": ["enabled"], "properties": {
+                "enabled": {"type": "boolean"}, "initialExecutors": {"type": "integer", "minimum": 0}, "minExecutors": {"type": "integer", "minimum": 0},
+                "maxExecutors": {"type": "integer", "minimum": 0}, "shuffleTrackingEnabled": {"type": "boolean"},
+                "shuffleTrackingTimeout": {"type": "integer"}}},
+            "sparkConf": PROPERTIES}}}}
+# A cluster of Databricks' REST API: either a fixed number of workers or a range, never both.
+DATABRICKS = {
+    "type": "object", "additionalProperties": False, "required": ["spark_conf"],
+    "properties": {"num_workers": {"type": "integer", "minimum": 0}, "spark_conf": PROPERTIES, "autoscale": {
+        "type": "object", "additionalProperties": False, "required": ["min_workers", "max_workers"],
+        "properties": {"min_workers": {"type": "integer", "minimum": 0}, "max_workers": WHOLE}}},
+    "oneOf": [{"required": ["num_workers"]}, {"required": ["autoscale"]}]}
+# StepConfig of Amazon EMR.
+EMR = {
+    "type": "object", "additionalProperties": False, "required": ["Name", "HadoopJarStep"],
+    "properties": {
+        "Name": {"type": "string", "maxLength": 256},
+        "ActionOnFailure": {"enum": ["TERMINATE_JOB_FLOW", "TERMINATE_CLUSTER", "CANCEL_AND_WAIT", "CONTINUE"]},
+        "HadoopJarStep": {"type": "object", "additionalProperties": False, "required": ["Jar"], "properties": {
+            "Jar": TEXT, "MainClass": TEXT, "Args": {"type": "array", "items": {"type": "string"}}, "Properties": {"type": "array"}}}}}
+
+
+def expect(schema, document):
+    jsonschema.Draft202012Validator(schema).validate(document)
+    return document
+
+
+def patch_of(reply):
+    return expect(SPARK_APPLICATION, yaml.safe_load(reply.text))["spec"]
 
 
 def without_id(properties):
@@ -73,23 +125,25 @@ def test_a_patch_for_a_spark_application(client_of_module, static, dynamic):
     advised = ask(client_of_module, static, enforced=AWKWARD)
     reply = render(client_of_module, static, "k8s", enforced=AWKWARD)
     assert reply.headers["Content-Type"] == "application/yaml"
-    spec = yaml.safe_load(reply.text)["spec"]
+    spec = patch_of(reply)
     assert spec["executor"] == {"instances": advised["recommendation"]["executors"], "cores": 2, "memory": "4g"} and "dynamicAllocation" not in spec
     assert without_id(spec["sparkConf"]) == AWKWARD
     m = ask(client_of_module, dynamic)["recommendation"]["executors"]
-    spec = yaml.safe_load(render(client_of_module, dynamic, "k8s").text)["spec"]
-    assert spec["dynamicAllocation"] == {"enabled": True, "initialExecutors": m, "minExecutors": 0, "maxExecutors": m}
-    assert spec["executor"] == {"cores": 2}
-    assert without_id(spec["sparkConf"]) == {"spark.dynamicAllocation.shuffleTracking.enabled": "true"}
+    spec = patch_of(render(client_of_module, dynamic, "k8s"))
+    assert spec["dynamicAllocation"] == {"enabled": True, "initialExecutors": m, "minExecutors": 0, "maxExecutors": m, "shuffleTrackingEnabled": True}
+    assert spec["executor"] == {"cores": 2} and without_id(spec["sparkConf"]) == {}
+    quotas = {"spark.executor.cores": "2", "spark.kubernetes.executor.request.cores": "1600m", "spark.kubernetes.executor.limit.cores": "2"}
+    spec = patch_of(render(client_of_module, static, "k8s", current=quotas, cores_per_executor=4))
+    assert {k: v for k, v in spec["executor"].items() if k.startswith("core")} == {"cores": 4, "coreRequest": "3200m", "coreLimit": "4"}
 
 
 def test_a_databricks_cluster(client_of_module, static, dynamic):
     advised = ask(client_of_module, static)
-    cluster = render(client_of_module, static, "databricks").json()
+    cluster = expect(DATABRICKS, render(client_of_module, static, "databricks").json())
     assert cluster["num_workers"] == advised["recommendation"]["executors"] and "autoscale" not in cluster
     assert without_id(cluster["spark_conf"]) == {"spark.executor.cores": "2", "spark.executor.memory": "4g"}
     m = ask(client_of_module, dynamic)["recommendation"]["executors"]
-    cluster = render(client_of_module, dynamic, "databricks").json()
+    cluster = expect(DATABRICKS, render(client_of_module, dynamic, "databricks").json())
     assert cluster["autoscale"] == {"min_workers": 1, "max_workers": m} and "num_workers" not in cluster
 
 
@@ -111,7 +165,7 @@ def test_an_enforced_truth_value_is_true_or_false(client_of_module, static):
 
 
 def test_a_step_of_emr(client_of_module, static):
-    step = render(client_of_module, static, "emr").json()
+    step = expect(EMR, render(client_of_module, static, "emr").json())
     assert step["Name"] == static and step["HadoopJarStep"]["Jar"] == "command-runner.jar"
     words = step["HadoopJarStep"]["Args"]
     assert words[0] == "spark-submit" and without_id(conf_of_flags(words[1:])) == ask(client_of_module, static)["spark"]["properties"]

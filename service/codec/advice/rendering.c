@@ -179,12 +179,15 @@ static const struct {
 } operator_fields[] = {
     {"spark.executor.instances", "executor", "instances", false},
     {"spark.executor.cores", "executor", "cores", false},
+    {"spark.kubernetes.executor.request.cores", "executor", "coreRequest", true},
+    {"spark.kubernetes.executor.limit.cores", "executor", "coreLimit", true},
     {"spark.executor.memory", "executor", "memory", true},
     {"spark.executor.memoryOverhead", "executor", "memoryOverhead", true},
     {DYNAMIC "enabled", "dynamicAllocation", "enabled", false},
     {DYNAMIC "initialExecutors", "dynamicAllocation", "initialExecutors", false},
     {DYNAMIC "minExecutors", "dynamicAllocation", "minExecutors", false},
     {DYNAMIC "maxExecutors", "dynamicAllocation", "maxExecutors", false},
+    {DYNAMIC "shuffleTracking.enabled", "dynamicAllocation", "shuffleTrackingEnabled", false},
 };
 enum { OPERATOR_FIELDS = sizeof operator_fields / sizeof *operator_fields };
 

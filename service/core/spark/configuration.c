@@ -22,7 +22,7 @@ static const char *const carried[] = {
     "spark.task.cpus",
 };
 
-enum { CARRIED = sizeof carried / sizeof *carried, DRAFT_MOST = CARRIED + 12 + SPARK_CURES_MAX };
+enum { CARRIED = sizeof carried / sizeof *carried, DRAFT_MOST = CARRIED + 14 + SPARK_CURES_MAX };
 
 /* One property while the set is made. */
 struct draft {
@@ -211,6 +211,56 @@ static void draft_static(struct maker *maker, int64_t executors)
     draft_removal(maker, DYNAMIC "maxExecutors", "there is no dynamic allocation");
 }
 
+/* --- cores that Kubernetes grants --- */
+
+#define REQUEST_CORES "spark.kubernetes.executor.request.cores"
+#define LIMIT_CORES "spark.kubernetes.executor.limit.cores"
+
+/* What an executor of the recommended cores is granted, in steps of 0.05: as much for each of its
+ * tasks as before. NAN: it was not set. */
+static double scale_quota(const struct maker *maker, const char *key, int64_t cores_per_executor)
+{
+    static const double quantum = 0.05;
+    double quota = property_cores(fixed(maker, key));
+    if (!isnan(quota))
+        return quota;
+    quota = property_cores(ran(maker, key));
+    int64_t cores = property_count(ran(maker, "spark.executor.cores"));
+    if (cores < 1)
+        cores = maker->before->cores_per_executor;
+    if (cores < 1 || cores == cores_per_executor)
+        return quota;
+    double steps = quota / quantum * (double)cores_per_executor / (double)cores;
+    return ceil(steps - 1e-9 * steps) * quantum;
+}
+
+static void draft_quota(struct maker *maker, const char *key, double quota)
+{
+    bool is_whole = fabs(quota - round(quota)) < 1e-9;
+    const char *text = is_whole ? arena_printf(maker->arena, "%.0f", quota)
+                                : arena_printf(maker->arena, "%.0fm", round(1000.0 * quota));
+    struct strview before = ran(maker, key);
+    if (property_cores(before) == quota) /* in whatever words */
+        text = keep_text(maker, before);
+    maker->failed = maker->failed || text == NULL;
+    draft_text(maker, key, text, "as much for each task as before");
+}
+
+/* Kubernetes starts no executor that requests more than its limit. */
+static void draft_quotas(struct maker *maker, int64_t cores_per_executor)
+{
+    double request = scale_quota(maker, REQUEST_CORES, cores_per_executor);
+    double limit = scale_quota(maker, LIMIT_CORES, cores_per_executor);
+    if (request > limit && fixed(maker, LIMIT_CORES).at == NULL)
+        limit = request;
+    else if (request > limit && fixed(maker, REQUEST_CORES).at == NULL)
+        request = limit;
+    if (!isnan(request))
+        draft_quota(maker, REQUEST_CORES, request);
+    if (!isnan(limit))
+        draft_quota(maker, LIMIT_CORES, limit);
+}
+
 /* --- partitions --- */
 
 /* Partitions of 128 MiB are what Spark's own readers and its adaptive execution come near to; with
@@ -288,6 +338,7 @@ static void draft_all(struct maker *maker, int64_t executors, int64_t cores_per_
         draft_dynamic(maker, executors);
     else
         draft_static(maker, executors);
+    draft_quotas(maker, cores_per_executor);
     draft_partitions(maker, executors, cores_per_executor);
     for (size_t i = 0; i < CARRIED; i++)
         draft_carried(maker, carried[i]);

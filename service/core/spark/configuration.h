@@ -14,6 +14,8 @@
  * initial and the greatest number, so that the job starts as it was predicted; there are no
  * instances then (Spark would take them for the initial number), and executors come and go safely
  * only where shuffle output outlives them: with the external shuffle service or shuffle tracking.
+ * spark.executor.cores is the number of tasks, a whole one; what Kubernetes grants an executor may be
+ * a fraction (spark.kubernetes.executor.request.cores and limit.cores) and stays in proportion to it.
  * spark.sql.shuffle.partitions is fitted to the cores where adaptive execution does not do that.
  */
 

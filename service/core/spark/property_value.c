@@ -118,6 +118,15 @@ int64_t property_size(struct strview text, int64_t unit)
                : bytes;
 }
 
+double property_cores(struct strview text)
+{
+    bool thousandths = text.at != NULL && text.n > 1 && text.at[text.n - 1] == 'm';
+    double value = property_number((struct strview){text.at, text.n - (thousandths ? 1 : 0)});
+    if (!(value > 0))
+        return (double)NAN;
+    return thousandths ? value / 1000.0 : value;
+}
+
 double property_seconds(struct strview text)
 {
     static const struct {

@@ -32,6 +32,9 @@ double property_number(struct strview text);
  * another b), `unit` bytes where there is none; RUN_UNKNOWN for all else. */
 int64_t property_size(struct strview text, int64_t unit);
 
+/* Cores as Kubernetes takes them: a number, or thousandths with the unit m; > 0. NAN for all else. */
+double property_cores(struct strview text);
+
 /* A length of time in seconds: a whole number and a unit (us, ms, s, m or min, h, d), seconds where
  * there is none; NAN for all else. */
 double property_seconds(struct strview text);

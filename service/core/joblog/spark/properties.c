@@ -7,6 +7,7 @@
 enum shape {
     SHAPE_BOOLEAN,
     SHAPE_NUMBER,   /* 4, 0.6 */
+    SHAPE_CPU,      /* 2, 1.5, 1600m */
     SHAPE_SIZE,     /* 8g, 512, 384m */
     SHAPE_DURATION, /* 60s, 100ms */
     SHAPE_WORD      /* one of a list */
@@ -44,6 +45,8 @@ static const struct allowed table[] = {
     {"spark.executor.memoryOverheadFactor", SHAPE_NUMBER, NULL},
     {"spark.executor.pyspark.memory", SHAPE_SIZE, NULL},
     {"spark.io.compression.codec", SHAPE_WORD, "|lz4|lzf|snappy|zstd|"},
+    {"spark.kubernetes.executor.limit.cores", SHAPE_CPU, NULL},
+    {"spark.kubernetes.executor.request.cores", SHAPE_CPU, NULL},
     {"spark.kubernetes.memoryOverheadFactor", SHAPE_NUMBER, NULL},
     {"spark.locality.wait", SHAPE_DURATION, NULL},
     {"spark.memory.fraction", SHAPE_NUMBER, NULL},
@@ -143,6 +146,8 @@ static bool has_shape(const char *text, const struct allowed *allowed)
         return is_word(text, "|true|false|True|False|");
     case SHAPE_NUMBER:
         return is_measure(text, "");
+    case SHAPE_CPU:
+        return is_measure(text, "|m|");
     case SHAPE_SIZE:
         return is_measure(text, "|b|k|kb|m|mb|g|gb|t|tb|p|pb|");
     case SHAPE_DURATION:

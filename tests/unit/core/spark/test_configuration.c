@@ -191,6 +191,35 @@ Test(spark_configuration, wishes_are_followed)
         cr_assert_lt(strcmp(made.properties[i - 1].key, made.properties[i].key), 0);
 }
 
+/* 1.6 of 2 cores are 3.2 of 4, in steps of 0.05. */
+Test(spark_configuration, quotas_of_kubernetes_stay_in_proportion)
+{
+    static const struct run_label properties[] = {
+        PROPERTY("spark.executor.cores", "2"),
+        PROPERTY("spark.kubernetes.executor.limit.cores", "2"),
+        PROPERTY("spark.kubernetes.executor.request.cores", "1600m"),
+    };
+    const struct spark_before before = ran(properties, 3);
+    const struct spark_wishes none = {0};
+    struct spark_configuration made = make(&before, &none, 6, 4);
+    expect(&made, "spark.kubernetes.executor.request.cores", "3200m");
+    expect(&made, "spark.kubernetes.executor.limit.cores", "4");
+    made = make(&before, &none, 6, 3);
+    expect(&made, "spark.kubernetes.executor.request.cores", "2400m");
+    made = make(&before, &none, 6, 2);
+    expect(&made, "spark.kubernetes.executor.request.cores", "1600m");
+    cr_assert_null(change_of(&made, "spark.kubernetes.executor.request.cores"));
+    static const struct run_label enforced[] = {
+        PROPERTY("spark.kubernetes.executor.limit.cores", "2.5")};
+    const struct spark_wishes wishes = {.enforced = enforced, .n_enforced = 1};
+    made = make(&before, &wishes, 6, 4);
+    expect(&made, "spark.kubernetes.executor.limit.cores", "2.5");
+    expect(&made, "spark.kubernetes.executor.request.cores", "2500m");
+    const struct spark_before unset = ran(NULL, 0);
+    made = make(&unset, &none, 6, 4);
+    cr_assert_null(value_of(&made, "spark.kubernetes.executor.request.cores"));
+}
+
 /* --- whatever the input --- */
 
 static uint64_t state;
@@ -210,6 +239,8 @@ static const char *const keys[] = {
     "spark.executor.cores",
     "spark.executor.instances",
     "spark.executor.memory",
+    "spark.kubernetes.executor.limit.cores",
+    "spark.kubernetes.executor.request.cores",
     "spark.shuffle.service.enabled",
     "spark.sql.adaptive.enabled",
     "spark.sql.shuffle.partitions",
@@ -222,6 +253,9 @@ static const char *draw_value(size_t key)
     static const char *const booleans[] = {"true", "false", "yes", ""};
     static const char *const counts[] = {"1", "2", "7", "40", "300", "0", "many"};
     bool is_boolean = strstr(keys[key], "enabled") != NULL;
+    static const char *const quotas[] = {"1", "1600m", "2.5", "0.7", "0", "-1", "half"};
+    if (strstr(keys[key], "kubernetes") != NULL)
+        return quotas[draw(7)];
     if (strcmp(keys[key], "spark.executor.memory") == 0)
         return "8g";
     return is_boolean ? booleans[draw(4)] : counts[draw(7)];
@@ -259,6 +293,10 @@ static void check_coherence(const struct spark_configuration *made)
         cr_assert_not_null(value_of(made, "spark.executor.instances"));
     }
     cr_assert_geq(count_of(made, "spark.executor.cores"), 1);
+    const char *request = value_of(made, "spark.kubernetes.executor.request.cores");
+    const char *limit = value_of(made, "spark.kubernetes.executor.limit.cores");
+    if (request != NULL && limit != NULL)
+        cr_assert_leq(property_cores(strview_of(request)), property_cores(strview_of(limit)));
     const char *partitions = value_of(made, "spark.sql.shuffle.partitions");
     cr_assert(partitions == NULL || property_count(strview_of(partitions)) > 0);
     for (size_t i = 1; i < made->n; i++)
