@@ -41,10 +41,12 @@ Test(codec_price_csv, quotes_hold_commas_quotes_and_line_ends)
 /* The books that a spreadsheet could break: every double and every name comes back as it was. */
 Test(codec_price_csv, what_goes_out_reads_back)
 {
-    struct price_row rows[3] = {
-        {.machine_type = strview_of(" \"x\" ,"), .price = {0.1 + 0.2, 1e-300, 3600}},
-        {.cluster = strview_of("=1+1"), .price = {1e12, (double)NAN, (double)NAN}},
-        {.machine_type = strview_of("\xe6\x97\xa5"), .price = {0, 0, (double)NAN}}};
+    struct price_row rows[3] = {{.machine_type = strview_of(" \"x\" ,"),
+                                 .price = price_of_executors(0.1 + 0.2, 1e-300, 3600)},
+                                {.cluster = strview_of("=1+1"),
+                                 .price = price_of_executors(1e12, (double)NAN, (double)NAN)},
+                                {.machine_type = strview_of("\xe6\x97\xa5"),
+                                 .price = price_of_executors(0, 0, (double)NAN)}};
     const struct price_book given = {.currency = strview_of("CHF"), .rows = rows, .n_rows = 3};
     struct arena own;
     size_t n;
