@@ -38,10 +38,11 @@ int64_t billing_units(const struct billing *billing, int64_t executors)
 
 double billing_billed_s(const struct billing *billing, double duration_s)
 {
-    /* A predicted time is not known to a billionth: so little beyond an increment begins none. */
+    /* A predicted time is not known to a billionth: so little beyond an increment begins none, and
+     * increments as small as that round nothing (nor does the quotient overflow). */
     static const double nothing = 1e-9;
     double billed_s = fmax(billing->minimum_s, billing->startup_s + duration_s);
-    if (!(billing->increment_s > 0))
+    if (!(billing->increment_s > nothing * billed_s))
         return billed_s;
     return ceil(billed_s / billing->increment_s * (1.0 - nothing)) * billing->increment_s;
 }

@@ -84,6 +84,7 @@ Test(billing, increments_are_not_begun_by_rounding)
     cr_expect_eq(billing_billed_s(&hours, 3600.001), 7200);
     cr_expect_float_eq(billing_billed_s(&tenths, 0.1 + 0.2), 0.3, 1e-12);
     cr_expect_eq(billing_billed_s(&hours, 0), 0);
+    cr_expect_eq(billing_billed_s(&(struct billing){.increment_s = 1e-300}, 1e12), 1e12);
 }
 
 /* One executor after the other onto a machine, until its cores or its memory are used up. */
