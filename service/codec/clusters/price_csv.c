@@ -465,19 +465,26 @@ static void put_name(struct sheet *sheet, struct strview name, size_t room)
     put_text(sheet, ",");
 }
 
-static void put_number(struct sheet *sheet, double value, const char *behind)
+static void put_number(struct sheet *sheet, double value)
 {
     char text[32] = "";
     if (!isnan(value))
         (void)writer_format_number(value, text);
     put_text(sheet, text);
-    put_text(sheet, behind);
 }
 
 /* What a name takes at the most: every byte a quote, and one on either side. */
 static size_t room_of(struct strview name)
 {
     return 2 * name.n + 2;
+}
+
+static void put_count(struct sheet *sheet, int64_t count)
+{
+    char text[32] = "";
+    if (count != RUN_UNKNOWN)
+        (void)snprintf(text, sizeof text, "%lld", (long long)count);
+    put_text(sheet, text);
 }
 
 static double number_or_none(int64_t count)
@@ -523,8 +530,14 @@ static void put_row(struct sheet *sheet, const struct price_book *book, size_t i
     memcpy(sheet->at + sheet->n, book->currency.at, book->currency.n);
     sheet->n += book->currency.n;
     put_text(sheet, ",");
-    for (size_t column = HOUR; column < columns; column++)
-        put_number(sheet, numbers[column], column + 1 < columns ? "," : "\r\n");
+    for (size_t column = HOUR; column < columns; column++) {
+        if (column == MACHINE_CORES || column == MACHINE_MEMORY)
+            put_count(sheet, column == MACHINE_CORES ? row->price.machine_cores
+                                                     : row->price.machine_memory_bytes);
+        else
+            put_number(sheet, numbers[column]);
+        put_text(sheet, column + 1 < columns ? "," : "\r\n");
+    }
 }
 
 const char *codec_price_csv_encode(const struct price_book *book, struct arena *arena, size_t *n)
