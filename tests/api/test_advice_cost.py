@@ -4,6 +4,8 @@ import uuid
 
 import pytest
 
+from test_memory import GIB, memory_log, store
+
 STAGES = [{"id": 0, "name": "map", "task_durations_s": [30 + i % 7 for i in range(160)]},
           {"id": 1, "name": "reduce", "parents": [0], "task_durations_s": [20 + i % 3 for i in range(40)]}]
 ROW = {"machine_type": "m5", "per_executor_hour": 0.25, "spot_per_executor_hour": 0.1, "interruptions_per_hour": 0.5}
@@ -314,3 +316,41 @@ def test_costs_of_next_experiments_are_billed_too(client):
     assert advice["next_experiments"]
     for item in advice["next_experiments"]:
         assert math.isclose(item["cost"], item["repeat"] * cost_by_hand(item, advice["pricing"]), rel_tol=1e-6)
+
+
+def test_logs_show_memory_and_start_up(client, name):
+    """Containers as the memory advice plans them decide on the packing, and spot waits as long as executors took to start."""
+    store(client, name, *(memory_log(n, executors=2 + n, peak=2 * GIB, JVMOffHeapMemory=100 << 20) for n in range(3)))
+    constraints = {"price_per_machine_hour": 1, "spot_per_machine_hour": 0.5, "interruptions_per_hour": 60, "machine_cores": 16,
+                   "machine_memory_bytes": 10 * GIB}
+    advice = ask(client, application=name, deadline_s=60, include=["memory"], constraints=constraints)
+    planned = advice["memory"]["container_bytes"]
+    assert planned == 2944 << 20 and advice["pricing"]["container_bytes"] == planned and advice["pricing"]["executors_per_machine"] == 3
+    assert "by its memory" in reason(advice, "price")["message"] and reason(advice, "machine_packing", "warnings") is None
+    kept = ask(client, application=name, deadline_s=60, constraints=dict(constraints, preserve=["spark.executor.memory"]))["pricing"]
+    assert kept["executors_per_machine"] == 1 and kept["container_bytes"] > 8 * GIB
+    four = dict(constraints, min_executors=4, max_executors=4)
+    plain = ask(client, application=name, deadline_s=600, constraints=four)["recommendation"]["predicted_duration_s"]
+    spot = ask(client, application=name, deadline_s=600, constraints=four, market="spot")
+    assert spot["pricing"]["executor_startup_s"] == 2
+    assert math.isclose(spot["recommendation"]["predicted_duration_s"], math.expm1(plain / 60) * (60 + 2), rel_tol=1e-6)
+    assert "starting replacements (2 s each)" in reason(spot, "interruptions")["message"]
+
+
+def test_other_memory_for_the_recommended_executors_is_told(client, name):
+    """Cached blocks take more of each executor where there are fewer; the cost is of the memory for as many as ran last."""
+    store(client, name, *(memory_log(n, executors=8, heap="6g", peak=3 * GIB, OnHeapStorageMemory=2 * GIB) for n in range(3)))
+    constraints = {"price_per_machine_hour": 1, "machine_cores": 64, "machine_memory_bytes": 16 * GIB, "max_executors": 2}
+    advice = ask(client, application=name, deadline_s=600, include=["memory"], constraints=constraints)
+    pricing, evidence = advice["pricing"], reason(advice, "machine_packing", "warnings")["evidence"]
+    assert evidence["container_bytes_advised"] == advice["memory"]["container_bytes"] > pricing["container_bytes"] == evidence["container_bytes"]
+    assert evidence["executors_per_machine"] == pricing["executors_per_machine"] == 16 * GIB // pricing["container_bytes"]
+    assert evidence["executors_per_machine_advised"] == 16 * GIB // advice["memory"]["container_bytes"]
+
+
+def test_a_profile_is_priced_by_machines_too(client):
+    profile = {"problem_size": 160, "executors": 4, "cores_per_executor": 2, "duration_s": 700, "initialization_s": 5, "stages": STAGES}
+    body = {"profile": profile, "deadline_s": 600, "market": "spot", "constraints": {
+        "price_per_machine_hour": 1, "spot_per_machine_hour": 0.5, "interruptions_per_hour": 1, "machine_cores": 8, "max_executors": 20}}
+    pricing = client.post("/v1/advice?dry_run=true", body, 200).json()["pricing"]
+    assert pricing["executors_per_machine"] == 4 and pricing["executor_startup_s"] is pricing["container_bytes"] is None
