@@ -208,7 +208,7 @@ class Checker:
         if bill.machines:
             assert (e["executors_per_machine"], e["machines"]) == (bill.each, bill.units(self.m))
             assert (pricing["executors_per_machine"], pricing["machines"], pricing["container_bytes"]) == (bill.each, bill.units(self.m), bill.memory)
-            assert "a machine costs %g an hour" % price in message and "take %d machine" % bill.units(self.m) in message
+            assert "a machine costs %g an hour" % price in message and "take%s %d machine" % ("s" if self.m == 1 else "", bill.units(self.m)) in message
         else:
             assert pricing["machines"] is pricing["price_per_machine_hour"] is None and "an executor costs %g an hour" % price in message
         assert ("Each is billed for" in message) is bool(bill.before or bill.least or bill.step)

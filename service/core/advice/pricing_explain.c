@@ -57,10 +57,10 @@ static void say_units(const struct explanation *e, char *out, size_t room)
                        choice->predicted_duration_s);
     else
         (void)snprintf(out, room,
-                       "it holds %" PRId64 " executor%s by its %s, so %" PRId64 " take %" PRId64
+                       "it holds %" PRId64 " executor%s by its %s, so %" PRId64 " take%s %" PRId64
                        " machine%s for %.6g s, which",
                        each, PLURAL(each), e->terms->packing.by_memory ? "memory" : "cores",
-                       executors, pricing->units, PLURAL(pricing->units),
+                       executors, executors == 1 ? "s" : "", pricing->units, PLURAL(pricing->units),
                        choice->predicted_duration_s);
 }
 

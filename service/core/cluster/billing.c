@@ -63,8 +63,9 @@ double billing_independent_units(const struct billing *billing, int64_t executor
     double m = (double)executors;
     if (each <= 1)
         return m;
-    double full = (double)(executors / each), rest = (double)(executors % each);
-    return m * m / (full * (double)each * (double)each + rest * rest);
+    const int64_t full = executors / each, rest = executors % each;
+    double squares = (double)full * (double)each * (double)each + (double)rest * (double)rest;
+    return m * m / squares;
 }
 
 /* INT64_MAX: unknown. */
