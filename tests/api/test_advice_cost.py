@@ -1,9 +1,11 @@
 """Advice on a registered cluster and with prices: bounds, costs on demand and from the spot market, where a price is from."""
+import json
 import math
 import uuid
 
 import pytest
 
+from test_advice_spark import run_of
 from test_memory import GIB, memory_log, store
 
 STAGES = [{"id": 0, "name": "map", "task_durations_s": [30 + i % 7 for i in range(160)]},
@@ -354,3 +356,12 @@ def test_a_profile_is_priced_by_machines_too(client):
         "price_per_machine_hour": 1, "spot_per_machine_hour": 0.5, "interruptions_per_hour": 1, "machine_cores": 8, "max_executors": 20}}
     pricing = client.post("/v1/advice?dry_run=true", body, 200).json()["pricing"]
     assert pricing["executors_per_machine"] == 4 and pricing["executor_startup_s"] is pricing["container_bytes"] is None
+
+
+def test_the_start_of_a_replacement_is_the_median_of_the_runs_that_have_one(client, name):
+    lines = [json.dumps(dict(run_of(2 + n), executor_startup_s=startup, started_at="2026-01-%02dT10:00:00Z" % (n + 1)))
+             for n, startup in enumerate([90, 1, None, 2, 3])]
+    client.request("POST", "/v1/applications/%s/runs/import" % name, 201, data="\n".join(lines), headers={"Content-Type": "application/x-ndjson"})
+    spot = {"price_per_executor_hour": 1, "spot_per_executor_hour": 0.5, "interruptions_per_hour": 1}
+    assert ask(client, application=name, constraints=spot, market="spot")["pricing"]["executor_startup_s"] == 2.5
+    assert ask(client, application=name, constraints=spot)["pricing"]["executor_startup_s"] is None
