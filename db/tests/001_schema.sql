@@ -83,6 +83,15 @@ SELECT throws_ok(format($$ INSERT INTO provisor.price (team_id, price_book_id, p
   FROM (VALUES ('''m'', ''c'', 1', '23514', 'a price is of a machine type or a cluster, not of both'),
                ('NULL, NULL, 1', '23514', 'nor of neither'),
                ('''m'', NULL, -1', '23514', 'no price is negative')) AS bad (given, state, what);
+SELECT throws_ok(format($$ INSERT INTO provisor.price (team_id, price_book_id, position, machine_type, per_executor_hour, per_machine_hour, %s)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000ab', 1, 'm', 1, 1, %s) $$, columns, given), '23514', NULL, what)
+  FROM (VALUES ('startup_billed_s', '0', 'a machine with a price has cores or memory'),
+               ('machine_cores', '0', 'at least one core'),
+               ('machine_memory_bytes, startup_billed_s', '1, -1', 'no time that is billed is negative'),
+               ('machine_memory_bytes, billing_increment_s', '1, -1', 'nor is an increment')) AS bad (columns, given, what);
+SELECT lives_ok($$ INSERT INTO provisor.price (team_id, price_book_id, position, machine_type, per_executor_hour)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000ab', 1, 'm', 1) $$,
+                'a program that knows of no machines writes none');
 SELECT throws_ok($$ INSERT INTO provisor.price_book (team_id, id, name, currency, rows)
     VALUES ('00000000-0000-7000-8000-0000000000aa', gen_random_uuid(), 'c', 'eur', 1) $$, '23514', NULL, 'a currency is three capital letters');
 SELECT throws_ok($$ INSERT INTO provisor.team (team_id, name)

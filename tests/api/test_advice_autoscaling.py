@@ -109,6 +109,25 @@ def test_the_cases_are_what_a_simulation_in_small_steps_gives(client, known, exe
     close(reason["duration_change_percent"], 100 * (best["predicted_duration_s"] / fixed["predicted_duration_s"] - 1))
 
 
+def test_machines_are_billed_for_as_long_as_one_of_their_executors_is_held(client, known):
+    terms = {"price_per_machine_hour": 3.6, "machine_cores": 2 * CORES, "startup_billed_s": 7, "minimum_billed_s": 60, "billing_increment_s": 30}
+    advice = ask(client, known, constraints=dict(terms, min_executors=10, max_executors=10))
+    cases = cases_of(advice)
+
+    def billed(seconds):
+        return 30 * math.ceil(max(60, 7 + seconds) / 30) / 1000
+
+    close(cases["static"]["cost"], 5 * billed(cases["static"]["predicted_duration_s"]))
+    assert cases["static"]["cost"] == advice["recommendation"]["cost"]
+    case = cases["dynamic_from_minimum"]
+    assert case["executors_released"] == 0
+    requested, before = [], 0
+    for step in case["timeline"]:
+        requested += [step["at_s"] - 20] * (step["executors"] - before)
+        before = step["executors"]
+    close(case["cost"], sum(billed(case["predicted_duration_s"] - at_s) for at_s in requested[::2]))
+
+
 def test_what_the_job_is_configured_with_is_a_case_of_its_own(client, known):
     current = {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.minExecutors": "2",
                "spark.dynamicAllocation.maxExecutors": "12", "spark.dynamicAllocation.executorIdleTimeout": "5s",

@@ -1,12 +1,19 @@
 """Advice on a registered cluster and with prices: bounds, costs on demand and from the spot market, where a price is from."""
+import json
 import math
 import uuid
 
 import pytest
 
+from test_advice_spark import run_of
+from test_memory import GIB, memory_log, store
+
 STAGES = [{"id": 0, "name": "map", "task_durations_s": [30 + i % 7 for i in range(160)]},
           {"id": 1, "name": "reduce", "parents": [0], "task_durations_s": [20 + i % 3 for i in range(40)]}]
 ROW = {"machine_type": "m5", "per_executor_hour": 0.25, "spot_per_executor_hour": 0.1, "interruptions_per_hour": 0.5}
+
+MACHINE = {"per_machine_hour": 0.8, "spot_per_machine_hour": 0.3, "interruptions_per_hour": 0.5, "machine_cores": 9, "startup_billed_s": 90,
+           "minimum_billed_s": 60, "billing_increment_s": 1}
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +26,12 @@ def client(service):
                                                   "duration_s": 10 + work / (2 * size) * 1.05, "stages": STAGES}, 201)
     client.put("/v1/price-books/book", {"currency": "EUR", "prices": [
         ROW, {"machine_type": "plain", "per_executor_hour": 0.5}, {"cluster": "named", "per_executor_hour": 1},
-        {"machine_type": "unrated", "per_executor_hour": 0.25, "spot_per_executor_hour": 0.1}]}, 201)
+        {"machine_type": "unrated", "per_executor_hour": 0.25, "spot_per_executor_hour": 0.1},
+        dict(MACHINE, machine_type="big"), {"machine_type": "small", "per_machine_hour": 0.1, "spot_per_machine_hour": 0.1, "machine_cores": 1},
+        {"machine_type": "sized", "per_machine_hour": 1, "machine_memory_bytes": 10 << 30}]}, 201)
     for name, body in {"eu": {"machine_type": "m5"}, "plain": {"machine_type": "plain"}, "named": {"machine_type": "m5"},
-                       "other": {"machine_type": "nowhere"}, "unrated": {"machine_type": "unrated"}}.items():
+                       "other": {"machine_type": "nowhere"}, "big": {"machine_type": "big"}, "small": {"machine_type": "small"},
+                       "sized": {"machine_type": "sized"}, "unrated": {"machine_type": "unrated"}}.items():
         client.put("/v1/clusters/" + name, dict({"executors": 30, "cores_per_executor": 2, "price_book": "book"}, **body), 201)
     client.put("/v1/clusters/bare", {}, 201)
     return client
@@ -48,10 +58,11 @@ def test_the_cluster_gives_bounds_and_the_price(client):
     assert math.isclose(got["cost"], cost_of(got, 0.25), rel_tol=1e-6)
     assert advice["alternatives"] and all(math.isclose(a["cost"], cost_of(a, 0.25), rel_tol=1e-6) and a["executors"] <= 30
                                           for a in advice["alternatives"])
-    assert advice["pricing"] == {"market": "on_demand", "currency": "EUR", "price_per_executor_hour": 0.25, "source": "price_book",
-                                 "price_book": "book", "cluster": None, "machine_type": "m5", "on_demand_cost": got["cost"],
-                                 "interruptions_per_hour": None, "expected_interruptions": None, "interruption_s": None,
-                                 "interruption_cost": None}
+    unknown = ["price_per_machine_hour", "machine_cores", "machine_memory_bytes", "container_bytes", "executors_per_machine", "machines",
+               "startup_billed_s", "minimum_billed_s", "billing_increment_s", "interruptions_per_hour", "executor_startup_s",
+               "expected_interruptions", "interruption_s", "interruption_cost", "cluster"]
+    assert advice["pricing"] == dict(dict.fromkeys(unknown), market="on_demand", currency="EUR", price_per_executor_hour=0.25, source="price_book",
+                                     price_book="book", machine_type="m5", on_demand_cost=got["cost"], billed_s=got["predicted_duration_s"])
     assert reason(advice, "price")["evidence"]["price_book"] == "book" and "EUR" in reason(advice, "price")["message"]
     assert reason(advice, "cluster")["evidence"]["max_executors"] == 30
     # It was advice: what is read again is the same, after the cluster is gone, too.
@@ -90,6 +101,23 @@ def test_bounds_of_the_cluster(client):
     ({"constraints": {"max_cost": 0.001, "cluster": "eu"}}, "/constraints/max_cost", "unsatisfiable"),
     ({"constraints": {"spot_per_executor_hour": 1}}, "/constraints/price_per_executor_hour", "required"),
     ({"constraints": {"price_per_executor_hour": 1, "interruptions_per_hour": 1}}, "/constraints/spot_per_executor_hour", "required"),
+    ({"constraints": {"price_per_executor_hour": 1, "price_per_machine_hour": 1, "machine_cores": 4}}, "/constraints/price_per_machine_hour", "conflict"),
+    ({"constraints": {"price_per_machine_hour": 1}}, "/constraints/machine_cores", "required"),
+    ({"constraints": {"machine_cores": 4}}, "/constraints/price_per_machine_hour", "required"),
+    ({"constraints": {"machine_memory_bytes": 4}}, "/constraints/price_per_machine_hour", "required"),
+    ({"constraints": {"spot_per_machine_hour": 4, "machine_cores": 1}}, "/constraints/price_per_machine_hour", "required"),
+    ({"constraints": {"price_per_machine_hour": 1, "machine_cores": 4, "interruptions_per_hour": 1}}, "/constraints/spot_per_machine_hour", "required"),
+    ({"constraints": {"price_per_machine_hour": 1, "machine_cores": 0}}, "/constraints/machine_cores", "out_of_range"),
+    ({"constraints": {"price_per_machine_hour": 1, "machine_cores": 1}}, "/constraints/machine_cores", "out_of_range"),
+    ({"constraints": {"price_per_machine_hour": 1, "machine_memory_bytes": 1 << 34}}, "/constraints/machine_cores", "required"),
+    ({"constraints": {"price_per_machine_hour": 1, "machine_memory_bytes": 1 << 28, "enforced": {"spark.executor.memory": "2g"}}},
+     "/constraints/machine_memory_bytes", "out_of_range"),
+    ({"constraints": {"startup_billed_s": 60}}, "/constraints/price_per_executor_hour", "required"),
+    ({"constraints": {"minimum_billed_s": -1, "cluster": "eu"}}, "/constraints/minimum_billed_s", "out_of_range"),
+    ({"constraints": {"billing_increment_s": 1e13, "cluster": "eu"}}, "/constraints/billing_increment_s", "out_of_range"),
+    ({"market": "spot", "constraints": {"price_per_machine_hour": 1, "machine_cores": 4}}, "/market", "no_spot_price"),
+    ({"market": "spot", "constraints": {"cluster": "small"}}, "/market", "required"),
+    ({"constraints": {"max_cost": 1, "cluster": "small"}}, "/constraints/max_cost", "required"),
     ({"constraints": {"price_per_executor_hour": -1}}, "/constraints/price_per_executor_hour", "out_of_range"),
     ({"market": "spot"}, "/market", "required"), ({"market": "cheapest"}, "/market", "required"),
     ({"market": "free"}, "/market", "not_allowed"),
@@ -207,3 +235,133 @@ def test_a_model_is_priced_like_a_replay(client):
     width = [a["recommendation"]["interval_s"][1] / a["recommendation"]["interval_s"][0] for a in (plain, spot)]
     assert width[1] > width[0]
     assert spot["recommendation"]["deadline_probability"] < plain["recommendation"]["deadline_probability"]
+
+
+def billed(pricing, duration_s):
+    """By the terms of the reply alone."""
+    least = max(pricing["minimum_billed_s"] or 0, (pricing["startup_billed_s"] or 0) + duration_s)
+    step = pricing["billing_increment_s"]
+    return math.ceil(least / step * (1 - 1e-9)) * step if step else least
+
+
+def cost_by_hand(choice, pricing):
+    machines = -(-choice["executors"] // pricing["executors_per_machine"])
+    return machines * billed(pricing, choice["predicted_duration_s"]) / 3600 * pricing["price_per_machine_hour"]
+
+
+def test_machines_of_a_price_book_are_packed_and_billed(client):
+    """9 cores hold four executors of 2; every cost of the reply follows from what it says of the price."""
+    advice = ask(client, constraints={"cluster": "big"})
+    pricing, got = advice["pricing"], advice["recommendation"]
+    assert (pricing["executors_per_machine"], pricing["machine_cores"], pricing["price_per_executor_hour"]) == (4, 9, None)
+    assert pricing["machines"] == -(-got["executors"] // 4) and pricing["machine_type"] == "big"
+    assert (pricing["startup_billed_s"], pricing["minimum_billed_s"], pricing["billing_increment_s"]) == (90, 60, 1)
+    assert pricing["billed_s"] == billed(pricing, got["predicted_duration_s"])
+    for choice in (got, *advice["alternatives"]):
+        assert math.isclose(choice["cost"], cost_by_hand(choice, pricing), rel_tol=1e-6), choice
+    front = [a for a in advice["alternatives"] if a["executors"] not in (got["executors"], got["executors"] - 1)]
+    assert all(slow["cost"] < fast["cost"] for fast, slow in zip(front, front[1:]))
+    last = ask(client, deadline_s=None, constraints={"cluster": "big"})["last_run"]
+    assert math.isclose(last["cost"], cost_by_hand(last, pricing), rel_tol=1e-6)
+    evidence = reason(advice, "price")["evidence"]
+    assert (evidence["machines"], evidence["billed_s"]) == (pricing["machines"], pricing["billed_s"])
+
+
+def test_terms_of_the_request_override_those_of_the_book(client):
+    pricing = ask(client, constraints={"cluster": "big", "billing_increment_s": 3600, "minimum_billed_s": 0})["pricing"]
+    assert (pricing["startup_billed_s"], pricing["minimum_billed_s"], pricing["billing_increment_s"], pricing["billed_s"]) == (90, 0, 3600, 3600)
+    assert ask(client, constraints={"cluster": "eu", "startup_billed_s": 30})["pricing"]["startup_billed_s"] == 30
+    own = ask(client, constraints={"cluster": "big", "price_per_executor_hour": 1})["pricing"]
+    assert own["machines"] is own["startup_billed_s"] is None and own["price_per_executor_hour"] == 1
+
+
+def test_the_least_cost_fills_machines(client):
+    """By the hour all that ends within one costs by its machines: the fastest that fills the fewest."""
+    constraints = {"price_per_machine_hour": 1, "machine_cores": 8, "max_executors": 30, "billing_increment_s": 3600}
+    advice = ask(client, deadline_s=None, objective="min_cost", constraints=constraints)
+    got = advice["recommendation"]
+    assert got["executors"] == 4 and got["predicted_duration_s"] < 3600 and got["cost"] == 1
+    held = ask(client, deadline_s=None, objective="min_time", constraints=dict(constraints, max_cost=2.5))["recommendation"]
+    assert held["executors"] == 8 and held["cost"] == 2
+    assert "costs the least" in reason(advice, "objective")["message"]
+
+
+def test_a_machine_from_spot_takes_its_executors_with_it(client):
+    ten = {"cluster": "big", "min_executors": 10, "max_executors": 10}
+    plain = ask(client, constraints=ten)["recommendation"]
+    advice = ask(client, constraints=ten, market="spot")
+    got, pricing = advice["recommendation"], advice["pricing"]
+    a = 0.5 * plain["predicted_duration_s"] / 3600
+    assert math.isclose(got["predicted_duration_s"], 3600 * math.expm1(a) / 0.5, rel_tol=1e-6)
+    assert math.isclose(pricing["expected_interruptions"], 3 * math.expm1(a), rel_tol=1e-5) and pricing["machines"] == 3
+    assert math.isclose(got["cost"], cost_by_hand(got, pricing), rel_tol=1e-6) and pricing["price_per_machine_hour"] == 0.3
+    # Ten that are interrupted one by one spread less than three machines do.
+    alone = ask(client, constraints={"min_executors": 10, "max_executors": 10, "price_per_executor_hour": 1, "spot_per_executor_hour": 1,
+                                     "interruptions_per_hour": 0.5, "cores_per_executor": 2}, market="spot")["recommendation"]
+    assert math.isclose(alone["predicted_duration_s"], got["predicted_duration_s"], rel_tol=1e-6)
+    assert got["interval_s"][1] > alone["interval_s"][1]
+
+
+def test_an_executor_that_exceeds_the_book_s_machine_has_no_price(client):
+    advice = ask(client, constraints={"cluster": "small"})
+    assert advice["pricing"] is None and advice["recommendation"]["cost"] is None
+    assert reason(advice, "executor_exceeds_machine", "warnings")["evidence"]["machine_cores"] == 1
+    advice = ask(client, constraints={"cluster": "sized"})
+    assert advice["pricing"] is None and reason(advice, "executor_memory_unknown", "warnings")
+    # Memory that is enforced is known: 2 GiB and 384 MiB of overhead, four times in 10 GiB.
+    sized = ask(client, constraints={"cluster": "sized", "enforced": {"spark.executor.memory": "2g"}})["pricing"]
+    assert (sized["container_bytes"], sized["executors_per_machine"]) == ((2048 + 384) << 20, 4)
+
+
+def test_costs_of_next_experiments_are_billed_too(client):
+    advice = ask(client, include=["next_experiments"], constraints={"cluster": "big"})
+    assert advice["next_experiments"]
+    for item in advice["next_experiments"]:
+        assert math.isclose(item["cost"], item["repeat"] * cost_by_hand(item, advice["pricing"]), rel_tol=1e-6)
+
+
+def test_logs_show_memory_and_start_up(client, name):
+    """Containers as the memory advice plans them decide on the packing, and spot waits as long as executors took to start."""
+    store(client, name, *(memory_log(n, executors=2 + n, peak=2 * GIB, JVMOffHeapMemory=100 << 20) for n in range(3)))
+    constraints = {"price_per_machine_hour": 1, "spot_per_machine_hour": 0.5, "interruptions_per_hour": 60, "machine_cores": 16,
+                   "machine_memory_bytes": 10 * GIB}
+    advice = ask(client, application=name, deadline_s=60, include=["memory"], constraints=constraints)
+    planned = advice["memory"]["container_bytes"]
+    assert planned == 2944 << 20 and advice["pricing"]["container_bytes"] == planned and advice["pricing"]["executors_per_machine"] == 3
+    assert "by its memory" in reason(advice, "price")["message"] and reason(advice, "machine_packing", "warnings") is None
+    kept = ask(client, application=name, deadline_s=60, constraints=dict(constraints, preserve=["spark.executor.memory"]))["pricing"]
+    assert kept["executors_per_machine"] == 1 and kept["container_bytes"] > 8 * GIB
+    four = dict(constraints, min_executors=4, max_executors=4)
+    plain = ask(client, application=name, deadline_s=600, constraints=four)["recommendation"]["predicted_duration_s"]
+    spot = ask(client, application=name, deadline_s=600, constraints=four, market="spot")
+    assert spot["pricing"]["executor_startup_s"] == 2
+    assert math.isclose(spot["recommendation"]["predicted_duration_s"], math.expm1(plain / 60) * (60 + 2), rel_tol=1e-6)
+    assert "starting replacements (2 s each)" in reason(spot, "interruptions")["message"]
+
+
+def test_other_memory_for_the_recommended_executors_is_told(client, name):
+    """Cached blocks take more of each executor where there are fewer; the cost is of the memory for as many as ran last."""
+    store(client, name, *(memory_log(n, executors=8, heap="6g", peak=3 * GIB, OnHeapStorageMemory=2 * GIB) for n in range(3)))
+    constraints = {"price_per_machine_hour": 1, "machine_cores": 64, "machine_memory_bytes": 16 * GIB, "max_executors": 2}
+    advice = ask(client, application=name, deadline_s=600, include=["memory"], constraints=constraints)
+    pricing, evidence = advice["pricing"], reason(advice, "machine_packing", "warnings")["evidence"]
+    assert evidence["container_bytes_advised"] == advice["memory"]["container_bytes"] > pricing["container_bytes"] == evidence["container_bytes"]
+    assert evidence["executors_per_machine"] == pricing["executors_per_machine"] == 16 * GIB // pricing["container_bytes"]
+    assert evidence["executors_per_machine_advised"] == 16 * GIB // advice["memory"]["container_bytes"]
+
+
+def test_a_profile_is_priced_by_machines_too(client):
+    profile = {"problem_size": 160, "executors": 4, "cores_per_executor": 2, "duration_s": 700, "initialization_s": 5, "stages": STAGES}
+    body = {"profile": profile, "deadline_s": 600, "market": "spot", "constraints": {
+        "price_per_machine_hour": 1, "spot_per_machine_hour": 0.5, "interruptions_per_hour": 1, "machine_cores": 8, "max_executors": 20}}
+    pricing = client.post("/v1/advice?dry_run=true", body, 200).json()["pricing"]
+    assert pricing["executors_per_machine"] == 4 and pricing["executor_startup_s"] is pricing["container_bytes"] is None
+
+
+def test_the_start_of_a_replacement_is_the_median_of_the_runs_that_have_one(client, name):
+    lines = [json.dumps(dict(run_of(2 + n), executor_startup_s=startup, started_at="2026-01-%02dT10:00:00Z" % (n + 1)))
+             for n, startup in enumerate([90, 1, None, 2, 3])]
+    client.request("POST", "/v1/applications/%s/runs/import" % name, 201, data="\n".join(lines), headers={"Content-Type": "application/x-ndjson"})
+    spot = {"price_per_executor_hour": 1, "spot_per_executor_hour": 0.5, "interruptions_per_hour": 1}
+    assert ask(client, application=name, constraints=spot, market="spot")["pricing"]["executor_startup_s"] == 2.5
+    assert ask(client, application=name, constraints=spot)["pricing"]["executor_startup_s"] is None

@@ -1,5 +1,6 @@
 """Conversations about a history whose times are known in closed form: request, history and reply for each verdict and
 objective, with every number of every reason and warning worked out again."""
+import json
 import math
 
 import pytest
@@ -8,6 +9,8 @@ SIZE, TASK_S, START_S, CORES = 40, 2.0, 5.0, 2
 RAN = (1, 2, 4, 5)
 MOST = 4 * max(RAN)  # advice goes no further than four times what ran
 PRICE = 3.6
+STARTUP_S = 3.0  # of an executor, in the runs of the second history
+MEMORY = 2 ** 30 + 384 * 2 ** 20  # an executor with a GiB of heap and the least overhead
 
 
 def time_of(executors):
@@ -28,6 +31,52 @@ def known(client):
     return name, runs[-1]["id"]
 
 
+@pytest.fixture(scope="module")
+def measured(client):
+    """The same runs from which the start and the memory of executors are known, too."""
+    name = "conversation-measured"
+    lines = [json.dumps(dict(run_of(m), executor_startup_s=STARTUP_S, spark_properties={"spark.executor.memory": "1g"},
+                             started_at="2026-01-%02dT10:00:00Z" % m)) for m in RAN]
+    client.request("POST", "/v1/applications/%s/runs/import" % name, 201, data="\n".join(lines), headers={"Content-Type": "application/x-ndjson"})
+    runs = client.get("/v1/applications/%s/runs" % name).json()["items"]
+    return name, next(run["id"] for run in runs if run["executors"] == RAN[-1])
+
+
+class Bill:
+    """What the constraints of a request make of executors and times, on a market."""
+
+    def __init__(self, limits, startup_s=0.0, memory=None, spot=False):
+        self.startup_s, self.memory = startup_s, memory
+        self.machines = "price_per_machine_hour" in limits
+        self.price = limits.get("price_per_machine_hour", limits.get("price_per_executor_hour"))
+        self.spot_price = limits.get("spot_per_machine_hour", limits.get("spot_per_executor_hour"))
+        self.rate = limits.get("interruptions_per_hour", 0) / 3600 if spot else 0.0
+        self.before, self.least, self.step = (limits.get(k, 0) for k in ("startup_billed_s", "minimum_billed_s", "billing_increment_s"))
+        bounds = [limits["machine_cores"] // CORES] if "machine_cores" in limits else []
+        if memory and "machine_memory_bytes" in limits:
+            bounds.append(limits["machine_memory_bytes"] // memory)
+        self.each = min(bounds) if self.machines else 1
+        self.is_plain = not self.machines and not (self.before or self.least or self.step)
+
+    def time(self, executors):
+        if self.rate == 0:
+            return time_of(executors)
+        return math.expm1(self.rate * time_of(executors)) * (1 / self.rate + self.startup_s)
+
+    def billed(self, duration_s):
+        billed = max(self.least, self.before + duration_s)
+        return math.ceil(billed / self.step * (1 - 1e-9)) * self.step if self.step else billed
+
+    def units(self, executors):
+        return -(-executors // self.each)
+
+    def unit_s(self, executors):
+        return self.units(executors) * self.billed(self.time(executors))
+
+    def cost(self, executors):
+        return self.unit_s(executors) / 3600 * (self.spot_price if self.rate else self.price)
+
+
 def ask(client, known, **more):
     return client.post("/v1/advice?dry_run=true", dict(more, application=known[0], problem_size=SIZE), 200).json()
 
@@ -39,8 +88,12 @@ def close(got, want):
 class Checker:
     """Each method works out the reason or warning of its name."""
 
-    def __init__(self, request, reply, last_id):
+    def __init__(self, request, reply, last_id, startup_s=None, memory=None):
         self.request, self.reply, self.last_id = request, reply, last_id
+        spot = (reply["pricing"] or {}).get("market") == "spot"
+        self.bill = Bill(request.get("constraints", {}), startup_s or 0.0, memory, spot)
+        self.on_demand = Bill(request.get("constraints", {}), 0.0, memory)
+        self.startup_s = startup_s
         self.m = reply["recommendation"]["executors"]
         self.limits = request.get("constraints", {})
         self.allowed = range(1, self.limits.get("max_executors", MOST) + 1)
@@ -55,7 +108,7 @@ class Checker:
 
     def deadline(self, e):
         assert e["deadline_s"] == self.request["deadline_s"]
-        close(e["predicted_duration_s"], time_of(self.m))
+        close(e["predicted_duration_s"], self.bill.time(self.m))
 
     def deadline_met(self, e, message):
         self.deadline(e)
@@ -82,22 +135,24 @@ class Checker:
         assert e["max_executors"] == self.allowed[-1]
 
     def objective(self, e, _message):
-        speedup = time_of(1) / time_of(self.m)
+        speedup = time_of(1) / self.bill.time(self.m)
         assert e["executors"] == self.m
-        for got, want in ((e["speedup"], speedup), (e["efficiency"], speedup / self.m), (e["executor_s"], self.m * time_of(self.m)),
+        for got, want in ((e["speedup"], speedup), (e["efficiency"], speedup / self.m), (e["executor_s"], self.m * self.bill.time(self.m)),
                           (self.reply["recommendation"]["speedup"], speedup)):
             close(got, want)
         meets = [m for m in self.allowed if "deadline_s" not in self.request or time_of(m) <= self.request["deadline_s"]]
         if e["objective"] == "min_cost" and "last_executors" in e:
             assert e["last_executors"] == RAN[-1] and e["tolerance_percent"] == 10
             meets = [m for m in meets if time_of(m) <= 1.1 * time_of(RAN[-1])]
-        measure = {"min_executors": lambda m: m, "min_cost": lambda m: m * time_of(m), "min_time": time_of,
+        measure = {"min_executors": lambda m: m, "min_cost": self.bill.unit_s, "min_time": time_of,
                    "efficiency": lambda m: -((time_of(1) / time_of(m)) ** 2) / m}.get(e["objective"])
         if e["objective"] == "max_speedup":
             greatest = max(time_of(1) / time_of(m) for m in meets)
             assert self.m == min(m for m in meets if time_of(1) / time_of(m) >= 0.99 * greatest)
         elif e["objective"] != "min_executors":  # that one goes by probability: see deadline_met
             close(measure(self.m), min(measure(m) for m in meets))
+        if e["objective"] == "min_cost" and not self.bill.is_plain:  # of those that cost alike the fastest
+            assert not any(self.bill.unit_s(m) <= self.bill.unit_s(self.m) and time_of(m) < time_of(self.m) for m in meets)
 
     def replayed_runs(self, e, _message):
         assert (e["runs"], e["nearest_run"]) == (len(RAN), self.last_id)
@@ -114,11 +169,13 @@ class Checker:
     def compared_with_last_run(self, e, _message):
         last = self.reply["last_run"]
         assert e["last_executors"] == last["executors"] == RAN[-1] and last["run_id"] == self.last_id
-        for name, want in (("duration_change_percent", 100 * (time_of(self.m) / time_of(RAN[-1]) - 1)),
-                           ("cost_change_percent", 100 * (self.m * time_of(self.m) / RAN[-1] / time_of(RAN[-1]) - 1))):
+        for name, want in (("duration_change_percent", 100 * (self.bill.time(self.m) / self.bill.time(RAN[-1]) - 1)),
+                           ("cost_change_percent", 100 * (self.bill.unit_s(self.m) / self.bill.unit_s(RAN[-1]) - 1))):
             close(e[name], want)
             close(last[name], want)
-        close(e["last_predicted_duration_s"], time_of(RAN[-1]))
+        close(e["last_predicted_duration_s"], self.bill.time(RAN[-1]))
+        if self.reply["pricing"]:
+            close(last["cost"], self.bill.cost(RAN[-1]))
 
     def replay_chosen(self, e, _message):
         assert (e["model_runs"], e["replay_runs"]) == (len(RAN), len(RAN))
@@ -136,10 +193,52 @@ class Checker:
     def no_stage_quotas(self, _e, _message):
         assert "deadline_s" not in self.request and self.reply["stages"] is None
 
-    def price(self, e, _message):
-        assert e["price_per_executor_hour"] == PRICE and e["source"] == "request"
-        close(e["cost"], self.m * time_of(self.m) / 3600 * PRICE)
+    def price(self, e, message):
+        bill, pricing, unit = self.bill, self.reply["pricing"], "machine" if self.bill.machines else "executor"
+        price = bill.spot_price if bill.rate else bill.price
+        assert e["price_per_%s_hour" % unit] == pricing["price_per_%s_hour" % unit] == price and e["source"] == "request"
+        close(e["cost"], bill.cost(self.m))
         close(self.reply["recommendation"]["cost"], e["cost"])
+        for alternative in self.reply["alternatives"]:
+            close(alternative["cost"], bill.cost(alternative["executors"]))
+        close(pricing["billed_s"], bill.billed(bill.time(self.m)))
+        close(pricing["on_demand_cost"], self.on_demand.unit_s(self.m) / 3600 * bill.price)
+        for key in ("startup_billed_s", "minimum_billed_s", "billing_increment_s"):
+            assert pricing[key] == self.limits.get(key)
+        if bill.machines:
+            assert (e["executors_per_machine"], e["machines"]) == (bill.each, bill.units(self.m))
+            assert (pricing["executors_per_machine"], pricing["machines"], pricing["container_bytes"]) == (bill.each, bill.units(self.m), bill.memory)
+            assert "a machine costs %g an hour" % price in message and "take%s %d machine" % ("s" if self.m == 1 else "", bill.units(self.m)) in message
+        else:
+            assert pricing["machines"] is pricing["price_per_machine_hour"] is None and "an executor costs %g an hour" % price in message
+        assert ("Each is billed for" in message) is bool(bill.before or bill.least or bill.step)
+        assert ("billed_s" in e) is not bill.is_plain and e.get("billed_s", pricing["billed_s"]) == pricing["billed_s"]
+
+    def interruptions(self, e, message):
+        bill, pricing, m = self.bill, self.reply["pricing"], self.m
+        count = math.expm1(bill.rate * time_of(m))
+        assert e["interruptions_per_hour"] == self.limits["interruptions_per_hour"]
+        assert e.get("executor_startup_s") == pricing["executor_startup_s"] == self.startup_s
+        close(e["interruption_s"], bill.time(m) - time_of(m))
+        close(e["expected_interruptions"], bill.units(m) * count)
+        close(e["interruption_cost"], bill.units(m) * (bill.billed(bill.time(m)) - bill.billed(time_of(m))) / 3600 * bill.spot_price)
+        close(e["on_demand_cost"], pricing["on_demand_cost"])
+        assert ("is unknown and not counted" in message) is (self.startup_s is None)
+        assert ("for each machine" in message) is bill.machines
+
+    def spot_deadline_risk(self, e, _message):
+        assert e["deadline_s"] == self.request["deadline_s"] and self.reply["pricing"]["market"] == "spot"
+        assert e["deadline_probability"] == self.reply["recommendation"]["deadline_probability"] < e["on_demand_deadline_probability"] - 0.005
+
+    def market_chosen(self, e, _message):
+        close(e["cost"], self.bill.cost(self.m))
+        assert e["market"] == self.reply["pricing"]["market"] and e["executors"] == self.m
+        other = Bill(self.limits, self.startup_s or 0.0, self.bill.memory, e["market"] == "on_demand")
+        close(e["other_cost"], other.cost(e["other_executors"]))
+
+    def executor_memory_unknown(self, e, _message):
+        assert "machine_memory_bytes" in self.limits and self.bill.memory is None and "container_bytes" not in e
+        assert (e["machine_cores"], e["cores_per_executor"]) == (self.limits["machine_cores"], CORES)
 
     def extrapolation(self, e, _message):
         assert e["cores"] == self.m * CORES > e["most_cores"] == CORES * max(RAN)
@@ -174,6 +273,38 @@ def test_every_reason_follows_from_the_history(client, known, verdict, request_m
     found = Checker(request_members, reply, known[1]).all()
     assert set(codes) <= set(found), found
     assert found[0] == ("objective" if "deadline_s" not in request_members else "deadline_" + verdict), found
+
+
+MACHINES = {"price_per_machine_hour": PRICE, "machine_cores": 8}
+SPOT = {"price_per_executor_hour": PRICE, "spot_per_executor_hour": 1.2, "interruptions_per_hour": 20}
+SPOT_MACHINES = dict(MACHINES, spot_per_machine_hour=1.2, interruptions_per_hour=20)
+
+
+@pytest.mark.parametrize("verdict, request_members, codes", [
+    ("met", {"constraints": MACHINES}, ["price", "compared_with_last_run"]),
+    ("met", {"objective": "min_cost", "constraints": MACHINES}, ["objective", "price"]),
+    ("met", {"objective": "min_cost", "constraints": dict(MACHINES, machine_cores=6, startup_billed_s=30)}, ["price"]),
+    ("met", {"objective": "min_cost", "constraints": dict(MACHINES, billing_increment_s=60)}, ["price"]),
+    ("met", {"objective": "min_cost", "constraints": {"price_per_executor_hour": PRICE, "minimum_billed_s": 60}}, ["price"]),
+    ("met", {"objective": "min_cost", "constraints": {"price_per_executor_hour": PRICE, "startup_billed_s": 7.5, "billing_increment_s": 10}}, ["price"]),
+    ("met", {"deadline_s": 26, "constraints": dict(MACHINES, startup_billed_s=12, minimum_billed_s=30, billing_increment_s=7)}, ["price"]),
+    ("met", {"deadline_s": 30, "market": "spot", "constraints": dict(SPOT, max_executors=8)}, ["interruptions"]),
+    ("met", {"deadline_s": 40, "market": "spot", "constraints": dict(SPOT_MACHINES, max_executors=8, billing_increment_s=1)}, ["interruptions"]),
+    ("met", {"deadline_s": 40, "market": "cheapest", "constraints": dict(SPOT_MACHINES, max_executors=8)}, ["market_chosen"]),
+    ("met", {"deadline_s": 40, "market": "cheapest", "constraints": dict(SPOT, max_executors=8, spot_per_executor_hour=3.5)}, ["market_chosen"]),
+])
+@pytest.mark.parametrize("history", ["known", "measured"])
+def test_every_cost_can_be_worked_out_again(client, request, history, verdict, request_members, codes):
+    subject = request.getfixturevalue(history)
+    measured = history == "measured"
+    members = dict(request_members, constraints=dict(request_members["constraints"]))
+    if "price_per_machine_hour" in members["constraints"]:  # three executors by memory, where it is known
+        members["constraints"]["machine_memory_bytes"] = 3 * MEMORY + 1
+    reply = ask(client, subject, **members)
+    assert reply["verdict"] == verdict
+    checker = Checker(members, reply, subject[1], STARTUP_S if measured else None, MEMORY if measured else None)
+    close(reply["recommendation"]["predicted_duration_s"], checker.bill.time(checker.m))
+    assert set(codes) <= set(checker.all())
 
 
 def test_a_history_that_cannot_tell(client, name):

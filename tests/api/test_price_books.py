@@ -46,7 +46,26 @@ def test_what_is_put_is_read_replaced_and_deleted(lonely):
     assert [a["action"] for a in lonely.get("/v1/audit").json()["items"]][:3] == ["price_book.delete", "price_book.update", "price_book.insert"]
 
 
+MACHINES = [{"machine_type": "m5.4xlarge", "per_machine_hour": 0.77, "spot_per_machine_hour": 0.25, "interruptions_per_hour": 0.05,
+             "machine_cores": 16, "machine_memory_bytes": 61000000000, "startup_billed_s": 90, "minimum_billed_s": 60, "billing_increment_s": 1},
+            {"machine_type": "sized", "per_machine_hour": 0, "machine_memory_bytes": 1}, dict(ROWS[0], minimum_billed_s=60)]
+
+
+def test_machines_and_terms_of_billing_read_back(lonely):
+    """As JSON and as CSV; where a price is of a machine, none is shown for an executor."""
+    made = lonely.put(at("b"), dict(BOOK, prices=MACHINES + ROWS[1:]), 201).json()
+    assert made["prices"] == lonely.get(at("b")).json()["prices"] == MACHINES + ROWS[1:]
+    sheet = lonely.get(at("b") + "?format=csv").text
+    assert list(csv.DictReader(io.StringIO(sheet)))[0]["machine_memory_bytes"] == "61000000000"
+    assert put_csv(lonely, sheet, path=at("c")).json()["prices"] == MACHINES + ROWS[1:]
+    # Terms that are null are not specified.
+    plain = dict(ROWS[0], startup_billed_s=None, machine_cores=None, spot_per_machine_hour=None)
+    assert lonely.put(at("d"), dict(BOOK, prices=[plain]), 201).json()["prices"] == ROWS[:1]
+
+
 @pytest.mark.parametrize("body,pointer", [
+    (dict(BOOK, prices=[{"machine_type": "a", "per_machine_hour": 1}]), "/prices/0/machine_cores"),
+    (dict(BOOK, prices=[{"machine_type": "a", "per_executor_hour": 1, "per_machine_hour": 1, "machine_cores": 1}]), "/prices/0/per_machine_hour"),
     ({"prices": ROWS}, "/currency"), (dict(BOOK, currency="eur"), "/currency"), (dict(BOOK, currency="EURO"), "/currency"),
     (dict(BOOK, currency=978), "/currency"), ({"currency": "EUR"}, "/prices"), (dict(BOOK, prices=[]), "/prices"),
     (dict(BOOK, prices={}), "/prices"), (dict(BOOK, owner="x"), "/owner"),

@@ -157,7 +157,7 @@ def test_every_shape_with_a_schema_is_compared(shapes):
     ("ClusterPut", lambda s: s["properties"]["slots"].update(type="integer")),
     ("ClusterPut", lambda s: s["properties"]["slots"].update(type=["number", "null"])),
     ("ClusterPut", lambda s: s.pop("additionalProperties")),
-    ("Price", lambda s: s["required"].append("spot_per_executor_hour")),
+    ("Price", lambda s: s.update(required=["spot_per_executor_hour"])),
     ("Price", lambda s: s["properties"]["per_executor_hour"].pop("maximum")),
     ("Application", lambda s: s["required"].remove("runs")),
     ("Application", lambda s: s["properties"]["retention"]["properties"].pop("days")),

@@ -27,7 +27,14 @@ static bool same_row(const struct price_row *a, const struct price_row *b)
            strview_equal(a->cluster, b->cluster) &&
            same_number(a->price.per_executor_hour, b->price.per_executor_hour) &&
            same_number(a->price.spot_per_executor_hour, b->price.spot_per_executor_hour) &&
-           same_number(a->price.interruptions_per_hour, b->price.interruptions_per_hour);
+           same_number(a->price.interruptions_per_hour, b->price.interruptions_per_hour) &&
+           same_number(a->price.per_machine_hour, b->price.per_machine_hour) &&
+           same_number(a->price.spot_per_machine_hour, b->price.spot_per_machine_hour) &&
+           a->price.machine_cores == b->price.machine_cores &&
+           a->price.machine_memory_bytes == b->price.machine_memory_bytes &&
+           same_number(a->price.startup_billed_s, b->price.startup_billed_s) &&
+           same_number(a->price.minimum_billed_s, b->price.minimum_billed_s) &&
+           same_number(a->price.billing_increment_s, b->price.billing_increment_s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -181,7 +181,7 @@ static enum pv_code choose_experiments(struct api *api,
     if (goal->max_executors < api->config->executors_max)
         experiments->bounds.max_executors = goal->max_executors;
     experiments->question.confidence = goal->confidence;
-    experiments->price_per_executor_hour = goal->price_per_executor_hour;
+    experiments->billing = build->answer.goal.billing;
     PV_TRY(api_experiments_region(request->arena, experiments, err));
     PV_TRY(api_experiments_predicted(&build->prediction.item->prediction.curve, request->arena,
                                      experiments, err));
@@ -234,7 +234,7 @@ reply_of(const struct advice_build *build, const char *id, int64_t created_us)
         .id = id,
         .created_us = created_us,
         .question = &build->question,
-        .terms = &build->cluster.pricing,
+        .terms = &build->answer.terms,
         .group = &build->prediction.item->prediction.group,
         .answer = &build->answer,
         .experiments = build->has_experiments ? &build->experiments.reply : NULL,

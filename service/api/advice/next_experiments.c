@@ -55,7 +55,7 @@ read_budget(struct http_request *request, struct api_experiments *asked, struct 
     if (!isnan(cost) && isnan(price))
         return pv_fault(err, PV_PLACE_PARAMETER, "price_per_executor_hour", "required",
                         "max_cost needs it");
-    asked->price_per_executor_hour = price;
+    asked->billing = billing_of_executors(price);
     asked->question.executor_s_max = fmin(seconds, cost / price * 3600);
     return PV_OK;
 }

@@ -17,7 +17,7 @@ api_experiments_of(const struct config *config, enum experiments_criterion crite
                                                  .confidence = 0.95,
                                                  .executor_s_max = (double)NAN,
                                                  .doubt = EFFECTS_DOUBT},
-                                    .price_per_executor_hour = (double)NAN};
+                                    .billing = billing_of_executors((double)NAN)};
 }
 
 enum pv_code
@@ -50,7 +50,7 @@ api_experiments_choose(struct arena *arena, struct api_experiments *asked, struc
     PV_TRY(
         experiments_choose(seen->rows, seen->n, model, &asked->question, arena, &asked->plan, err));
     asked->reply.runs = seen->n;
-    asked->reply.price_per_executor_hour = asked->price_per_executor_hour;
+    asked->reply.billing = asked->billing;
     asked->reply.question = &asked->question;
     asked->reply.region = &asked->region;
     asked->reply.plan = &asked->plan;

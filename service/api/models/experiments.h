@@ -14,7 +14,7 @@ struct api_experiments {
     struct experiments_question question; /* allowed and asked are the region's */
     /* With the application's name and the labels of the runs to go by; none: the latest run's. */
     struct application_models models;
-    double price_per_executor_hour; /* NAN: unknown */
+    struct billing billing; /* its price NAN: unknown */
     /* loaded */
     struct run_observations all;  /* of the application */
     struct run_observations seen; /* of them those to go by */

@@ -7,6 +7,7 @@
 #include "codec/advice/advice_autoscaling.h"
 #include "codec/advice/advice_memory.h"
 #include "codec/advice/advice_spark.h"
+#include "codec/clusters/price_book.h"
 #include "codec/json/finding.h"
 
 /* --- request --- */
@@ -39,12 +40,20 @@ static const struct shape_member constraint_members[] = {
     {"max_cost", SHAPE_NUMBER(Q, goal.max_cost), .flags = CODEC_ABOVE, .high = CODEC_COST_MAX},
     {"tolerance_percent", SHAPE_NUMBER(Q, goal.tolerance_percent), .flags = KEEP, .high = 1000},
     {"cluster", SHAPE_NAME(Q, cluster)},
-    {"price_per_executor_hour", SHAPE_NUMBER(Q, price.per_executor_hour), SHAPE_GIVEN(Q, has_price),
-     .high = CODEC_PRICE_MAX},
+    {"price_per_executor_hour", SHAPE_NUMBER(Q, price.per_executor_hour), .high = CODEC_PRICE_MAX},
     {"spot_per_executor_hour", SHAPE_NUMBER(Q, price.spot_per_executor_hour),
      .high = CODEC_PRICE_MAX},
     {"interruptions_per_hour", SHAPE_NUMBER(Q, price.interruptions_per_hour),
      .high = CODEC_INTERRUPTIONS_MAX},
+    {"price_per_machine_hour", SHAPE_NUMBER(Q, price.per_machine_hour), .high = CODEC_PRICE_MAX},
+    {"spot_per_machine_hour", SHAPE_NUMBER(Q, price.spot_per_machine_hour),
+     .high = CODEC_PRICE_MAX},
+    {"machine_cores", SHAPE_COUNT(Q, price.machine_cores), .least = 1, .most = CODEC_COUNT_MAX},
+    {"machine_memory_bytes", SHAPE_COUNT(Q, price.machine_memory_bytes), .least = 1,
+     .most = CODEC_BYTES_MAX},
+    {"startup_billed_s", SHAPE_NUMBER(Q, price.startup_billed_s), .high = CODEC_SECONDS_MAX},
+    {"minimum_billed_s", SHAPE_NUMBER(Q, price.minimum_billed_s), .high = CODEC_SECONDS_MAX},
+    {"billing_increment_s", SHAPE_NUMBER(Q, price.billing_increment_s), .high = CODEC_SECONDS_MAX},
     {"memory_price_per_gib_hour", SHAPE_NUMBER(Q, memory_price_per_gib_hour),
      .high = CODEC_PRICE_MAX},
     {"dynamic_allocation", SHAPE_CODE, .flags = CODEC_NULLABLE},
@@ -56,19 +65,28 @@ static const struct shape_member constraint_members[] = {
 const struct shape codec_advice_constraints_shape = {.request = "AdviceConstraints",
                                                      SHAPE_OF(constraint_members, Q)};
 
-static void check_price(const struct codec_node *constraints, const struct advice_question *request)
+/* What the members about a price must say in view of each other. */
+static void check_price(const struct codec_node *constraints, struct advice_question *request)
 {
-    bool spot = codec_present(constraints, "spot_per_executor_hour");
-    if (spot && !request->has_price)
-        codec_fault_member(constraints, "price_per_executor_hour", "required",
-                           "goes with spot_per_executor_hour");
-    if (codec_present(constraints, "interruptions_per_hour") && !spot)
-        codec_fault_member(constraints, "spot_per_executor_hour", "required",
-                           "goes with interruptions_per_hour");
-    if (codec_present(constraints, "max_cost") && !request->has_price && !spot &&
-        request->cluster.at == NULL)
-        codec_fault_member(constraints, "price_per_executor_hour", "required",
-                           "max_cost needs a price, or a cluster that a price book prices");
+    static const char *const names[PRICE_MEMBERS] = {
+        "price_per_executor_hour", "spot_per_executor_hour", "interruptions_per_hour",
+        "price_per_machine_hour",  "spot_per_machine_hour",  "machine_cores",
+        "machine_memory_bytes"};
+    static const char *const need_price[] = {"max_cost", "startup_billed_s", "minimum_billed_s",
+                                             "billing_increment_s"};
+    bool spot = codec_present(constraints, "spot_per_executor_hour") ||
+                codec_present(constraints, "spot_per_machine_hour");
+    request->has_price = codec_present(constraints, "price_per_executor_hour") ||
+                         codec_present(constraints, "price_per_machine_hour");
+    codec_price_check(constraints, names);
+    for (size_t i = 0; i < sizeof need_price / sizeof *need_price; i++)
+        if (codec_present(constraints, need_price[i]) && !request->has_price && !spot &&
+            request->cluster.at == NULL) {
+            codec_fault_member(constraints, "price_per_executor_hour", "required",
+                               "%s needs a price, or a cluster that a price book prices",
+                               need_price[i]);
+            return;
+        }
 }
 
 /* max_executors is as sent, or as many as there may be of that size: cores_max bounds both. */
@@ -315,6 +333,32 @@ static void write_remedies(struct writer *w, const struct codec_advice_reply *re
     writer_end_object(w);
 }
 
+/* How executors share machines, where these have the price. */
+static void write_machines(struct writer *w,
+                           const struct pricing_terms *terms,
+                           const struct pricing *pricing,
+                           bool machines)
+{
+    const struct price *price = &terms->price;
+    const int64_t none = RUN_UNKNOWN;
+    writer_member_number(w, "price_per_machine_hour",
+                         machines ? pricing->billing.per_hour : (double)NAN);
+    writer_member_count(w, "machine_cores", machines ? price->machine_cores : none);
+    writer_member_count(w, "machine_memory_bytes", machines ? price->machine_memory_bytes : none);
+    writer_member_count(w, "container_bytes", machines ? terms->container_bytes : none);
+    writer_member_count(w, "executors_per_machine",
+                        machines ? pricing->billing.executors_per_machine : none);
+    writer_member_count(w, "machines", machines ? pricing->units : none);
+}
+
+static void write_billed(struct writer *w, const struct price *price, const struct pricing *pricing)
+{
+    writer_member_number(w, "startup_billed_s", price->startup_billed_s);
+    writer_member_number(w, "minimum_billed_s", price->minimum_billed_s);
+    writer_member_number(w, "billing_increment_s", price->billing_increment_s);
+    writer_member_number(w, "billed_s", pricing->billed_s);
+}
+
 /* The price that was used, where there is one. */
 static void write_pricing(struct writer *w, const struct codec_advice_reply *reply)
 {
@@ -322,11 +366,15 @@ static void write_pricing(struct writer *w, const struct codec_advice_reply *rep
     const struct pricing_terms *terms = reply->terms;
     bool spot = pricing->market == PRICING_SPOT;
     bool own = terms->source == PRICING_OF_REQUEST;
+    bool machines = pricing->billing.executors_per_machine > 0;
     if (!writer_member_object_or_null(w, "pricing", pricing->known && is_answered(reply)))
         return;
     writer_member_string(w, "market", pricing_market_name(pricing->market));
     writer_member_string(w, "currency", terms->currency);
-    writer_member_number(w, "price_per_executor_hour", pricing->per_executor_hour);
+    writer_member_number(w, "price_per_executor_hour",
+                         machines ? (double)NAN : pricing->billing.per_hour);
+    write_machines(w, terms, pricing, machines);
+    write_billed(w, &terms->price, pricing);
     writer_member_string(w, "source", own ? "request" : "price_book");
     writer_member_string(w, "price_book", terms->book);
     writer_member_string(w, "cluster", terms->source == PRICING_OF_CLUSTER ? terms->subject : NULL);
@@ -335,6 +383,7 @@ static void write_pricing(struct writer *w, const struct codec_advice_reply *rep
     writer_member_number(w, "on_demand_cost", pricing->on_demand_cost);
     writer_member_number(w, "interruptions_per_hour",
                          spot ? terms->price.interruptions_per_hour : (double)NAN);
+    writer_member_number(w, "executor_startup_s", spot ? terms->executor_startup_s : (double)NAN);
     writer_member_number(w, "expected_interruptions", pricing->interruptions);
     writer_member_number(w, "interruption_s", pricing->interruption_s);
     writer_member_number(w, "interruption_cost", pricing->interruption_cost);

@@ -81,13 +81,46 @@ enum { NULLABLE = CODEC_NULLABLE, REPLY = SHAPE_READ_ONLY, OMIT = SHAPE_OMIT_UNK
 static const struct shape_member price_members[] = {
     {"machine_type", SHAPE_NAME(P, machine_type), .flags = OMIT},
     {"cluster", SHAPE_NAME(P, cluster), .flags = OMIT},
-    {"per_executor_hour", SHAPE_NUMBER(P, price.per_executor_hour), .flags = CODEC_REQUIRED,
+    {"per_executor_hour", SHAPE_NUMBER(P, price.per_executor_hour), .flags = OMIT,
      .high = CODEC_PRICE_MAX},
     {"spot_per_executor_hour", SHAPE_NUMBER(P, price.spot_per_executor_hour),
      .flags = NULLABLE | OMIT, .high = CODEC_PRICE_MAX},
     {"interruptions_per_hour", SHAPE_NUMBER(P, price.interruptions_per_hour),
      .flags = NULLABLE | OMIT, .high = CODEC_INTERRUPTIONS_MAX},
+    {"per_machine_hour", SHAPE_NUMBER(P, price.per_machine_hour), .flags = OMIT,
+     .high = CODEC_PRICE_MAX},
+    {"spot_per_machine_hour", SHAPE_NUMBER(P, price.spot_per_machine_hour),
+     .flags = NULLABLE | OMIT, .high = CODEC_PRICE_MAX},
+    {"machine_cores", SHAPE_COUNT(P, price.machine_cores), .flags = NULLABLE | OMIT, .least = 1,
+     .most = CODEC_COUNT_MAX},
+    {"machine_memory_bytes", SHAPE_COUNT(P, price.machine_memory_bytes), .flags = NULLABLE | OMIT,
+     .least = 1, .most = CODEC_BYTES_MAX},
+    {"startup_billed_s", SHAPE_NUMBER(P, price.startup_billed_s), .flags = NULLABLE | OMIT,
+     .high = CODEC_SECONDS_MAX},
+    {"minimum_billed_s", SHAPE_NUMBER(P, price.minimum_billed_s), .flags = NULLABLE | OMIT,
+     .high = CODEC_SECONDS_MAX},
+    {"billing_increment_s", SHAPE_NUMBER(P, price.billing_increment_s), .flags = NULLABLE | OMIT,
+     .high = CODEC_SECONDS_MAX},
 };
+
+void codec_price_check(const struct codec_node *object, const char *const names[PRICE_MEMBERS])
+{
+    bool present[PRICE_MEMBERS];
+    struct price_fault faults[PRICE_FAULTS_MAX];
+    for (size_t i = 0; i < PRICE_MEMBERS; i++)
+        present[i] = codec_present(object, names[i]);
+    size_t n = price_rules_check(present, faults);
+    for (size_t i = 0; i < n; i++) {
+        const struct price_fault *fault = &faults[i];
+        const char *because = names[fault->because];
+        if (fault->conflicts)
+            codec_fault_member(object, names[fault->at], "conflict",
+                               "%s is given too: executors are priced, or machines", because);
+        else
+            codec_fault_member(object, names[fault->at], "required", "goes with %s%s", because,
+                               fault->at == PRICE_MACHINE_CORES ? ", or machine_memory_bytes" : "");
+    }
+}
 
 /* What a row must say in view of its other members. */
 static void check_row(const struct codec_node *item, const void *limits, void *object)
@@ -101,10 +134,11 @@ static void check_row(const struct codec_node *item, const void *limits, void *o
                            "machine_type is given too; a row prices one of them");
     if (!typed && !named)
         codec_fault_member(item, "machine_type", "required", "is required, or cluster");
-    if (codec_present(item, "interruptions_per_hour") &&
-        !codec_present(item, "spot_per_executor_hour"))
-        codec_fault_member(item, "spot_per_executor_hour", "required",
-                           "goes with interruptions_per_hour");
+    if (codec_member(item, "per_executor_hour").json == NULL &&
+        codec_member(item, "per_machine_hour").json == NULL)
+        codec_fault_member(item, "per_executor_hour", "required",
+                           "is required, or per_machine_hour");
+    codec_price_check(item, price_row_names);
 }
 
 const struct shape codec_price_shape = {

@@ -1,6 +1,7 @@
 #ifndef CODEC_CLUSTERS_PRICE_BOOK_H
 #define CODEC_CLUSTERS_PRICE_BOOK_H
 
+#include "codec/clusters/price_rules.h"
 #include "codec/json/shape.h"
 #include "core/cluster/price.h"
 
@@ -12,13 +13,16 @@ extern const struct shape codec_price_shape;
 extern const struct shape codec_price_book_shape;
 extern const struct shape codec_price_book_summary_shape;
 
+/* The faults of price_rules_check at the members of an object, where they have these names. */
+void codec_price_check(const struct codec_node *object, const char *const names[PRICE_MEMBERS]);
+
 /* Three capital letters, as ISO 4217 has them. */
 bool codec_is_currency(struct strview text);
 
 /*
- * {currency, prices: [{machine_type | cluster, per_executor_hour, spot_per_executor_hour?,
- * interruptions_per_hour?}]}: 1 to limits->rows rows, each naming one of both, no machine type and
- * no cluster twice (the fault is at the second one); interruptions only with a spot price.
+ * {currency, prices: [{machine_type | cluster, per_executor_hour | per_machine_hour, ...}]}: 1 to
+ * limits->rows rows, each naming one of both, no machine type and no cluster twice (the fault is at
+ * the second one); members that go together by price_rules_check.
  */
 void codec_price_book_decode(const struct codec_node *node,
                              const struct codec_price_book_limits *limits,

@@ -7,11 +7,37 @@
 
 #include "base/plural.h"
 
-enum column { MACHINE_TYPE, CLUSTER, CURRENCY, HOUR, SPOT, INTERRUPTIONS, COLUMNS };
+/* Those of a price in the order of enum price_member. */
+enum column {
+    MACHINE_TYPE,
+    CLUSTER,
+    CURRENCY,
+    HOUR,
+    SPOT,
+    INTERRUPTIONS,
+    MACHINE_HOUR,
+    MACHINE_SPOT,
+    MACHINE_CORES,
+    MACHINE_MEMORY,
+    STARTUP,
+    MINIMUM,
+    INCREMENT,
+    COLUMNS
+};
 
-static const char *const names[COLUMNS] = {
-    "machine_type",          "cluster", "currency", "per_executor_hour", "spot_per_executor_hour",
-    "interruptions_per_hour"};
+static const char *const names[COLUMNS] = {"machine_type",
+                                           "cluster",
+                                           "currency",
+                                           "per_executor_hour",
+                                           "spot_per_executor_hour",
+                                           "interruptions_per_hour",
+                                           "per_machine_hour",
+                                           "spot_per_machine_hour",
+                                           "machine_cores",
+                                           "machine_memory_bytes",
+                                           "startup_billed_s",
+                                           "minimum_billed_s",
+                                           "billing_increment_s"};
 
 enum { FIELDS_MAX = 32, FIELD_BLOCK = 4096 };
 
@@ -72,7 +98,10 @@ static void take_column(struct table *t, struct strview name)
     if (column == COLUMNS)
         fault_at_line(t, "", "unknown_field", t->begin,
                       "names a column that is none of machine_type, cluster, currency, "
-                      "per_executor_hour, spot_per_executor_hour, interruptions_per_hour");
+                      "per_executor_hour, spot_per_executor_hour, interruptions_per_hour, "
+                      "per_machine_hour, spot_per_machine_hour, machine_cores, "
+                      "machine_memory_bytes, startup_billed_s, minimum_billed_s, "
+                      "billing_increment_s");
     else if (has_column(t, column))
         fault_at_line(t, "", "duplicate", t->begin, "names a column twice");
     else
@@ -85,8 +114,9 @@ static void price_csv_take_header(struct table *t)
     t->has_header = true;
     for (size_t i = 0; i < t->n_fields && i < FIELDS_MAX; i++)
         take_column(t, t->fields[i]);
-    if (t->err->n_faults == faults && !has_column(t, HOUR))
-        fault_at_line(t, "", "required", t->begin, "lacks the column per_executor_hour");
+    if (t->err->n_faults == faults && !has_column(t, HOUR) && !has_column(t, MACHINE_HOUR))
+        fault_at_line(t, "", "required", t->begin,
+                      "lacks the column per_executor_hour, or per_machine_hour");
     if (t->err->n_faults == faults && !has_column(t, MACHINE_TYPE) && !has_column(t, CLUSTER))
         fault_at_line(t, "", "required", t->begin, "lacks the column machine_type, or cluster");
     t->ended = t->err->n_faults != faults;
@@ -142,6 +172,17 @@ static double read_number(struct table *t, enum column column, struct strview te
     return (double)NAN;
 }
 
+static int64_t read_count(struct table *t, enum column column, struct strview text, int64_t most)
+{
+    double value = read_number(t, column, text, (double)most);
+    if (isnan(value))
+        return RUN_UNKNOWN;
+    if (value >= 1 && value == floor(value))
+        return (int64_t)value;
+    fault_at_cell(t, column, "out_of_range", "must be a whole number of at least 1");
+    return RUN_UNKNOWN;
+}
+
 static void read_currency(struct table *t, struct strview text)
 {
     if (text.n == 0)
@@ -165,6 +206,23 @@ static struct strview cell(const struct table *t, enum column column)
     return (struct strview){NULL, 0};
 }
 
+static void check_members(struct table *t)
+{
+    bool present[PRICE_MEMBERS];
+    struct price_fault faults[PRICE_FAULTS_MAX];
+    for (size_t i = 0; i < PRICE_MEMBERS; i++)
+        present[i] = cell(t, (enum column)(HOUR + i)).n > 0;
+    size_t n = price_rules_check(present, faults);
+    for (size_t i = 0; i < n; i++) {
+        char what[96];
+        (void)snprintf(what, sizeof what,
+                       faults[i].conflicts ? "is given, and so is %s" : "is empty, and %s is not",
+                       price_row_names[faults[i].because]);
+        fault_at_cell(t, (enum column)(HOUR + faults[i].at),
+                      faults[i].conflicts ? "conflict" : "required", what);
+    }
+}
+
 static void check_row(struct table *t)
 {
     bool typed = cell(t, MACHINE_TYPE).n > 0;
@@ -173,10 +231,30 @@ static void check_row(struct table *t)
         fault_at_cell(t, CLUSTER, "conflict", "machine_type is given too; a row prices one");
     if (!typed && !named)
         fault_at_cell(t, MACHINE_TYPE, "required", "is empty, and so is cluster");
-    if (cell(t, HOUR).n == 0)
+    if (cell(t, HOUR).n == 0 && cell(t, MACHINE_HOUR).n == 0)
         fault_at_cell(t, HOUR, "required", "is empty");
-    if (cell(t, INTERRUPTIONS).n > 0 && cell(t, SPOT).n == 0)
-        fault_at_cell(t, SPOT, "required", "is empty, and interruptions_per_hour is not");
+    check_members(t);
+}
+
+static double read_cell(struct table *t, enum column column, double most)
+{
+    return read_number(t, column, cell(t, column), most);
+}
+
+static struct price read_price(struct table *t)
+{
+    return (struct price){
+        .per_executor_hour = read_cell(t, HOUR, CODEC_PRICE_MAX),
+        .spot_per_executor_hour = read_cell(t, SPOT, CODEC_PRICE_MAX),
+        .interruptions_per_hour = read_cell(t, INTERRUPTIONS, CODEC_INTERRUPTIONS_MAX),
+        .per_machine_hour = read_cell(t, MACHINE_HOUR, CODEC_PRICE_MAX),
+        .spot_per_machine_hour = read_cell(t, MACHINE_SPOT, CODEC_PRICE_MAX),
+        .machine_cores = read_count(t, MACHINE_CORES, cell(t, MACHINE_CORES), CODEC_COUNT_MAX),
+        .machine_memory_bytes =
+            read_count(t, MACHINE_MEMORY, cell(t, MACHINE_MEMORY), CODEC_BYTES_MAX),
+        .startup_billed_s = read_cell(t, STARTUP, CODEC_SECONDS_MAX),
+        .minimum_billed_s = read_cell(t, MINIMUM, CODEC_SECONDS_MAX),
+        .billing_increment_s = read_cell(t, INCREMENT, CODEC_SECONDS_MAX)};
 }
 
 static void take_row(struct table *t)
@@ -201,10 +279,7 @@ static void take_row(struct table *t)
     row->machine_type = read_name(t, MACHINE_TYPE, cell(t, MACHINE_TYPE));
     row->cluster = read_name(t, CLUSTER, cell(t, CLUSTER));
     read_currency(t, cell(t, CURRENCY));
-    row->price.per_executor_hour = read_number(t, HOUR, cell(t, HOUR), CODEC_PRICE_MAX);
-    row->price.spot_per_executor_hour = read_number(t, SPOT, cell(t, SPOT), CODEC_PRICE_MAX);
-    row->price.interruptions_per_hour =
-        read_number(t, INTERRUPTIONS, cell(t, INTERRUPTIONS), CODEC_INTERRUPTIONS_MAX);
+    row->price = read_price(t);
     check_row(t);
     t->lines[book->n_rows++] = t->begin;
 }
@@ -390,13 +465,12 @@ static void put_name(struct sheet *sheet, struct strview name, size_t room)
     put_text(sheet, ",");
 }
 
-static void put_number(struct sheet *sheet, double value, const char *behind)
+static void put_number(struct sheet *sheet, double value)
 {
     char text[32] = "";
     if (!isnan(value))
         (void)writer_format_number(value, text);
     put_text(sheet, text);
-    put_text(sheet, behind);
 }
 
 /* What a name takes at the most: every byte a quote, and one on either side. */
@@ -405,34 +479,82 @@ static size_t room_of(struct strview name)
     return 2 * name.n + 2;
 }
 
-static void put_row(struct sheet *sheet, const struct price_book *book, size_t i)
+static void put_count(struct sheet *sheet, int64_t count)
+{
+    char text[32] = "";
+    if (count != RUN_UNKNOWN)
+        (void)snprintf(text, sizeof text, "%lld", (long long)count);
+    put_text(sheet, text);
+}
+
+static double number_or_none(int64_t count)
+{
+    return count == RUN_UNKNOWN ? (double)NAN : (double)count;
+}
+
+/* Of each column behind the currency. */
+static void list_numbers(const struct price *price, double numbers[COLUMNS])
+{
+    numbers[HOUR] = price->per_executor_hour;
+    numbers[SPOT] = price->spot_per_executor_hour;
+    numbers[INTERRUPTIONS] = price->interruptions_per_hour;
+    numbers[MACHINE_HOUR] = price->per_machine_hour;
+    numbers[MACHINE_SPOT] = price->spot_per_machine_hour;
+    numbers[MACHINE_CORES] = number_or_none(price->machine_cores);
+    numbers[MACHINE_MEMORY] = number_or_none(price->machine_memory_bytes);
+    numbers[STARTUP] = price->startup_billed_s;
+    numbers[MINIMUM] = price->minimum_billed_s;
+    numbers[INCREMENT] = price->billing_increment_s;
+}
+
+/* All columns, or those of executors by their time where no row has more. */
+static size_t count_columns(const struct price_book *book)
+{
+    for (size_t i = 0; i < book->n_rows; i++) {
+        double numbers[COLUMNS];
+        list_numbers(&book->rows[i].price, numbers);
+        for (size_t column = MACHINE_HOUR; column < COLUMNS; column++)
+            if (!isnan(numbers[column]))
+                return COLUMNS;
+    }
+    return MACHINE_HOUR;
+}
+
+static void put_row(struct sheet *sheet, const struct price_book *book, size_t i, size_t columns)
 {
     const struct price_row *row = &book->rows[i];
+    double numbers[COLUMNS];
+    list_numbers(&row->price, numbers);
     put_name(sheet, row->machine_type, room_of(row->machine_type));
     put_name(sheet, row->cluster, room_of(row->cluster));
     memcpy(sheet->at + sheet->n, book->currency.at, book->currency.n);
     sheet->n += book->currency.n;
     put_text(sheet, ",");
-    put_number(sheet, row->price.per_executor_hour, ",");
-    put_number(sheet, row->price.spot_per_executor_hour, ",");
-    put_number(sheet, row->price.interruptions_per_hour, "\r\n");
+    for (size_t column = HOUR; column < columns; column++) {
+        if (column == MACHINE_CORES || column == MACHINE_MEMORY)
+            put_count(sheet, column == MACHINE_CORES ? row->price.machine_cores
+                                                     : row->price.machine_memory_bytes);
+        else
+            put_number(sheet, numbers[column]);
+        put_text(sheet, column + 1 < columns ? "," : "\r\n");
+    }
 }
 
 const char *codec_price_csv_encode(const struct price_book *book, struct arena *arena, size_t *n)
 {
-    enum { HEADER = 128, FIXED = 160 };
-    size_t room = HEADER;
+    enum { HEADER = 320, FIXED = 32 * COLUMNS };
+    size_t room = HEADER, columns = count_columns(book);
     for (size_t i = 0; i < book->n_rows; i++)
         room += FIXED + room_of(book->rows[i].machine_type) + room_of(book->rows[i].cluster);
     struct sheet sheet = {.at = arena_alloc(arena, room)};
     if (sheet.at == NULL)
         return NULL;
-    for (size_t i = 0; i < COLUMNS; i++) {
+    for (size_t i = 0; i < columns; i++) {
         put_text(&sheet, names[i]);
-        put_text(&sheet, i + 1 < COLUMNS ? "," : "\r\n");
+        put_text(&sheet, i + 1 < columns ? "," : "\r\n");
     }
     for (size_t i = 0; i < book->n_rows; i++)
-        put_row(&sheet, book, i);
+        put_row(&sheet, book, i, columns);
     *n = sheet.n;
     return sheet.at;
 }

@@ -5,7 +5,7 @@
 
 /*
  * A price book as CSV (RFC 4180): the first line names the columns, in any order, of which
- * per_executor_hour and machine_type or cluster are needed; what is not known stays empty. Fields
+ * per_executor_hour or per_machine_hour and machine_type or cluster are needed; what is not known stays empty. Fields
  * may stand in quotes, with a quote inside doubled; blanks around a field that stands in none do
  * not count, nor do blank lines and a byte order mark. Lines end in CR LF, LF or CR.
  */
@@ -25,7 +25,7 @@ enum pv_code codec_price_csv_decode(struct strview text,
                                     struct price_book *book,
                                     struct pv_error *err) PV_MUSTCHECK;
 
-/* All columns, names in quotes, lines ended by CR LF; reads back as it was. In the arena; NULL when
+/* All columns (those of machines and billing where a row has one of them), names in quotes, lines ended by CR LF; reads back as it was. In the arena; NULL when
  * memory is exhausted. */
 const char *codec_price_csv_encode(const struct price_book *book, struct arena *arena, size_t *n);
 

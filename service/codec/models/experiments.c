@@ -8,9 +8,18 @@
 
 const char *const codec_experiments_criteria[] = {"imse", "cheapest", "d_optimal", NULL};
 
-static double experiments_cost_of(const struct codec_experiments *experiments, double executor_s)
+/* What is billed of all runs of an item. */
+static double unit_s_of(const struct billing *billing, const struct experiment *item)
 {
-    return executor_s / 3600 * experiments->price_per_executor_hour;
+    return billing_is_plain(billing)
+               ? item->executor_s
+               : (double)item->repeat *
+                     billing_unit_s(billing, (int64_t)item->at.executors, item->duration_s);
+}
+
+static double experiments_cost_of(const struct billing *billing, double unit_s)
+{
+    return unit_s / 3600 * billing->per_hour;
 }
 
 /* --- reasons --- */
@@ -87,6 +96,7 @@ static void write_reasons(struct writer *w, const struct experiment *item)
 
 void codec_experiments_encode_items(struct writer *w, const struct codec_experiments *experiments)
 {
+    const struct billing *billing = &experiments->billing;
     writer_begin_array(w);
     for (size_t i = 0; i < experiments->plan->n; i++) {
         const struct experiment *item = &experiments->plan->items[i];
@@ -97,7 +107,7 @@ void codec_experiments_encode_items(struct writer *w, const struct codec_experim
         writer_member_integer(w, "repeat", (int64_t)item->repeat);
         writer_member_number(w, "predicted_duration_s", item->duration_s);
         writer_member_number(w, "executor_s", item->executor_s);
-        writer_member_number(w, "cost", experiments_cost_of(experiments, item->executor_s));
+        writer_member_number(w, "cost", experiments_cost_of(billing, unit_s_of(billing, item)));
         writer_member_number(w, "expected_interval_cut_percent", item->cut_percent);
         writer_member_number(w, "cumulative_interval_cut_percent", item->cumulative_cut_percent);
         write_reasons(w, item);
@@ -167,11 +177,14 @@ static void write_warnings(struct writer *w, const struct codec_experiments *exp
 static void write_totals(struct writer *w, const struct codec_experiments *experiments)
 {
     const struct experiments_plan *plan = experiments->plan;
-    double executor_s = 0;
-    for (size_t i = 0; i < plan->n; i++)
+    const struct billing *billing = &experiments->billing;
+    double executor_s = 0, unit_s = 0;
+    for (size_t i = 0; i < plan->n; i++) {
         executor_s += plan->items[i].executor_s;
+        unit_s += unit_s_of(billing, &plan->items[i]);
+    }
     writer_member_number(w, "executor_s", executor_s);
-    writer_member_number(w, "cost", experiments_cost_of(experiments, executor_s));
+    writer_member_number(w, "cost", experiments_cost_of(billing, unit_s));
     writer_member_number(w, "expected_interval_cut_percent",
                          plan->n == 0 ? (double)NAN
                                       : plan->items[plan->n - 1].cumulative_cut_percent);

@@ -2,6 +2,7 @@
 #define CODEC_MODELS_EXPERIMENTS_H
 
 #include "base/json_writer.h"
+#include "core/cluster/billing.h"
 #include "core/scaling/experiments/design.h"
 #include "core/scaling/experiments/region.h"
 
@@ -9,11 +10,11 @@
 struct codec_experiments {
     struct strview application;
     int64_t history_version;
-    size_t runs;                    /* that could be used */
-    const char *model;              /* the kind followed; NULL: none */
-    const char *no_model;           /* why there is none; NULL */
-    double max_cost;                /* NAN: none; only reported */
-    double price_per_executor_hour; /* NAN: unknown */
+    size_t runs;            /* that could be used */
+    const char *model;      /* the kind followed; NULL: none */
+    const char *no_model;   /* why there is none; NULL */
+    double max_cost;        /* NAN: none; only reported */
+    struct billing billing; /* its price NAN: unknown */
     const struct experiments_question *question;
     const struct experiment_region *region;
     const struct experiments_plan *plan;

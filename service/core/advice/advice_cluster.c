@@ -1,5 +1,6 @@
 #include "core/advice/advice_cluster.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/plural.h"
@@ -57,13 +58,23 @@ static enum pv_code take_size(const struct cluster *named,
                : cluster_need(named, traits->executors, "executors", CLUSTER_AT, err);
 }
 
+static void override_term(double sent, double *term)
+{
+    if (!isnan(sent))
+        *term = sent;
+}
+
 static void take_book_price(const struct cluster *named,
                             const struct price_found *found,
                             struct pricing_terms *pricing)
 {
+    const struct price sent = pricing->price;
     bool of_cluster = found->row.cluster.at != NULL;
     pricing->has_price = true;
     pricing->price = found->row.price;
+    override_term(sent.startup_billed_s, &pricing->price.startup_billed_s);
+    override_term(sent.minimum_billed_s, &pricing->price.minimum_billed_s);
+    override_term(sent.billing_increment_s, &pricing->price.billing_increment_s);
     pricing->source = of_cluster ? PRICING_OF_CLUSTER : PRICING_OF_MACHINE_TYPE;
     pricing->currency = found->currency.at;
     pricing->book = named->price_book.at;
@@ -81,17 +92,16 @@ enum pv_code advice_cluster_apply(const struct cluster *named,
                                        .pricing = {.market = question->market,
                                                    .has_price = question->has_price,
                                                    .price = question->price,
-                                                   .source = PRICING_OF_REQUEST}};
+                                                   .source = PRICING_OF_REQUEST,
+                                                   .executor_startup_s = (double)NAN,
+                                                   .container_bytes = RUN_UNKNOWN}};
     if (named != NULL) {
         cluster->cluster = *named;
         if (price != NULL && !question->has_price)
             take_book_price(named, price, &cluster->pricing);
         PV_TRY(take_size(named, limits->cores, question, err));
     }
-    PV_TRY(pricing_check(&cluster->pricing, &question->goal, err));
-    if (cluster->pricing.has_price)
-        question->goal.price_per_executor_hour = cluster->pricing.price.per_executor_hour;
-    return PV_OK;
+    return pricing_check(&cluster->pricing, &question->goal, err);
 }
 
 /* --- what is reported of it --- */

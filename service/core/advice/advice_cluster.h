@@ -14,7 +14,7 @@ struct advice_cluster {
 /*
  * Bound the question by the cluster and its price: max_executors by its executors,
  * cores_per_executor where none is asked for, K of jobs that already run. A price in the question
- * overrides the book's.
+ * overrides the book's; so does each of its terms of billing.
  *
  * named  NULL: none, there is only the price of the question
  * price  what the cluster's price book has for it; NULL: nothing

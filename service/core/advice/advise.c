@@ -18,14 +18,14 @@ const char *advise_verdict_name(enum advise_verdict verdict)
     return names[verdict];
 }
 
-double advise_executor_s(const struct curve_point *point)
+double advise_unit_s(const struct advise_goal *goal, const struct curve_point *point)
 {
-    return (double)point->executors * point->duration_s;
+    return billing_unit_s(&goal->billing, point->executors, point->duration_s);
 }
 
-static double advise_cost_of(const struct advise_goal *goal, double executor_s)
+static double advise_cost_of(const struct advise_goal *goal, const struct curve_point *point)
 {
-    return executor_s / 3600.0 * goal->price_per_executor_hour;
+    return billing_cost(&goal->billing, point->executors, point->duration_s);
 }
 
 struct advise_choice advise_describe(const struct view *view, const struct curve_point *point)
@@ -36,7 +36,6 @@ struct advise_choice advise_describe(const struct view *view, const struct curve
     double ends_s[2];
     predictive_interval(&predictive, goal->confidence, ends_s);
     double speedup = curve_speedup(view->curve, point);
-    double executor_s = advise_executor_s(point);
     return (struct advise_choice){.executors = point->executors,
                                   .predicted_duration_s = point->duration_s,
                                   .lower_s = ends_s[0],
@@ -47,8 +46,8 @@ struct advise_choice advise_describe(const struct view *view, const struct curve
                                           : curve_probability(view->curve, point, goal->deadline_s),
                                   .speedup = speedup,
                                   .efficiency = speedup / m,
-                                  .executor_s = executor_s,
-                                  .cost = advise_cost_of(goal, executor_s)};
+                                  .executor_s = m * point->duration_s,
+                                  .cost = advise_cost_of(goal, point)};
 }
 
 /* --- which points may be chosen --- */
@@ -56,8 +55,7 @@ struct advise_choice advise_describe(const struct view *view, const struct curve
 bool advise_is_allowed(const struct advise_goal *goal, const struct curve_point *point)
 {
     return point->executors >= goal->min_executors && point->executors <= goal->max_executors &&
-           (isnan(goal->max_cost) ||
-            advise_cost_of(goal, advise_executor_s(point)) <= goal->max_cost);
+           (isnan(goal->max_cost) || advise_cost_of(goal, point) <= goal->max_cost);
 }
 
 enum standing
@@ -71,14 +69,14 @@ advise_standing(const struct view *view, const struct curve_point *point, double
 
 /* Smaller is better. */
 static double
-score(const struct curve *curve, enum advise_objective objective, const struct curve_point *point)
+score(const struct view *view, enum advise_objective objective, const struct curve_point *point)
 {
-    double speedup = curve_speedup(curve, point);
+    double speedup = curve_speedup(view->curve, point);
     switch (objective) {
     case ADVISE_MIN_EXECUTORS:
         return (double)point->executors;
     case ADVISE_MIN_COST:
-        return advise_executor_s(point);
+        return advise_unit_s(view->goal, point);
     case ADVISE_MIN_TIME:
     case ADVISE_MAX_SPEEDUP:
         return point->duration_s;
@@ -97,8 +95,21 @@ static bool is_good(const struct view *view, const struct curve_point *point)
            advise_standing(view, point, view->goal->deadline_s) == STANDING_CONFIDENT;
 }
 
+/* A tie goes to the one before, which has fewer executors. But of counts that fill the same machine
+ * hours, which are many that cost alike, none is of use but the fastest. */
+static bool is_better(const struct view *view,
+                      enum advise_objective objective,
+                      const struct curve_point *point,
+                      const struct curve_point *before)
+{
+    double now = score(view, objective, point), then = score(view, objective, before);
+    return now < then ||
+           (now == then && objective == ADVISE_MIN_COST &&
+            !billing_is_plain(&view->goal->billing) && point->duration_s < before->duration_s);
+}
+
 /* The best by the objective of those that may be chosen for certain; NULL: none. Points ascend in
- * executors, so a tie goes to the fewer. */
+ * executors. */
 static const struct curve_point *best_point(const struct view *view,
                                             enum advise_objective objective)
 {
@@ -106,8 +117,7 @@ static const struct curve_point *best_point(const struct view *view,
     const struct curve_point *best = NULL;
     for (size_t i = 0; i < curve->n_points; i++) {
         const struct curve_point *point = &curve->points[i];
-        if (is_good(view, point) &&
-            (best == NULL || score(curve, objective, point) < score(curve, objective, best)))
+        if (is_good(view, point) && (best == NULL || is_better(view, objective, point, best)))
             best = point;
     }
     if (best == NULL || objective != ADVISE_MAX_SPEEDUP)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/finding.h"
 #include "core/advice/curve.h"
+#include "core/cluster/billing.h"
 
 /*
  * Choose an executor count from a predicted curve. Every point of the curve is looked at: list
@@ -16,7 +17,9 @@
  */
 enum advise_objective {
     ADVISE_MIN_EXECUTORS, /* the fewest executors that meet the deadline */
-    ADVISE_MIN_COST,      /* the least executors x time (times the price, where one is given) */
+    ADVISE_MIN_COST,      /* the least cost, by what is billed of executors or machines; without a
+                             price the least executors x time. Ties: fewer executors, or the shorter
+                             time where more than their time is billed */
     ADVISE_MIN_TIME,      /* the shortest predicted time; ties: fewer executors */
     ADVISE_MAX_SPEEDUP,   /* the fewest executors within one percent of the greatest speedup */
     ADVISE_EFFICIENCY,    /* the knee: the greatest speedup x efficiency (= S^2 / m) */
@@ -32,8 +35,8 @@ struct advise_goal {
     double confidence; /* 0 < confidence < 1 */
     int64_t min_executors;
     int64_t max_executors;
-    double price_per_executor_hour; /* NAN: unknown */
-    double max_cost;                /* NAN: no limit; needs a price */
+    struct billing billing; /* its price NAN: unknown */
+    double max_cost;        /* NAN: no limit; needs a price */
     /* Without a deadline and with ADVISE_MIN_EXECUTORS: not slower than so many executors by more
      * than the tolerance, at the least cost. */
     int64_t last_executors;   /* of the last run; RUN_UNKNOWN: unknown */
@@ -83,8 +86,7 @@ struct advice {
     enum advise_objective objective; /* the one followed: least cost where a deadline was lacking,
                                         efficiency where the last run is unknown, too */
     struct advise_choice recommendation;
-    struct advise_choice
-        *alternatives; /* Pareto front of time and executor seconds, the recommendation and the
+    struct advise_choice *alternatives; /* Pareto front of time and cost, the recommendation and the
                           next fewer executors; fastest first */
     size_t n_alternatives;
     struct advise_remedies remedies; /* where the verdict is at risk or missed */

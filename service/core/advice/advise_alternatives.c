@@ -3,19 +3,17 @@
 
 #include "core/advice/advise_internal.h"
 
-/* Faster first; equally fast: cheaper first. */
+/* Faster first; equally fast: fewer executors first, which never cost more. */
 static int faster_first(const void *left, const void *right)
 {
     const struct curve_point *a = *(const struct curve_point *const *)left;
     const struct curve_point *b = *(const struct curve_point *const *)right;
     if (a->duration_s != b->duration_s)
         return a->duration_s < b->duration_s ? -1 : 1;
-    return (advise_executor_s(a) > advise_executor_s(b)) -
-           (advise_executor_s(a) < advise_executor_s(b));
+    return (a->executors > b->executors) - (a->executors < b->executors);
 }
 
-/* Allowed points that no other beats in both time and executor seconds, fastest first. Returns how
- * many. */
+/* Allowed points that no other beats in both time and cost, fastest first. Returns how many. */
 static size_t find_front(const struct view *view, const struct curve_point *front[])
 {
     size_t n = 0, kept = 0;
@@ -24,7 +22,8 @@ static size_t find_front(const struct view *view, const struct curve_point *fron
             front[n++] = &view->curve->points[i];
     qsort(front, n, sizeof *front, faster_first);
     for (size_t i = 0; i < n; i++)
-        if (kept == 0 || advise_executor_s(front[i]) < advise_executor_s(front[kept - 1]))
+        if (kept == 0 ||
+            advise_unit_s(view->goal, front[i]) < advise_unit_s(view->goal, front[kept - 1]))
             front[kept++] = front[i];
     return kept;
 }

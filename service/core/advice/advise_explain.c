@@ -123,13 +123,17 @@ static void describe_objective(const struct explanation *e, char *text, size_t r
         "It has the fewest executors within one percent of the greatest speedup of",
         "It is the knee of the curve, the greatest product of speedup and efficiency, of"};
     const struct view *view = e->view;
+    bool plain = billing_is_plain(&e->goal->billing);
     if (isinf(view->slowest_s)) {
         bool lacked = e->advice->objective != e->goal->objective;
         (void)snprintf(text, room, "%s%s %s.",
                        lacked ? "Without a deadline, or a last run to compare with, the choice "
                                 "goes by efficiency. "
                               : "",
-                       texts[e->advice->objective], scope_of(e));
+                       e->advice->objective == ADVISE_MIN_COST && !plain
+                           ? "It costs the least of"
+                           : texts[e->advice->objective],
+                       scope_of(e));
     } else if (e->point->duration_s > view->slowest_s) {
         (void)snprintf(text, room,
                        "Without a deadline the last run's %" PRId64
@@ -139,10 +143,11 @@ static void describe_objective(const struct explanation *e, char *text, size_t r
                        e->goal->tolerance_percent);
     } else {
         (void)snprintf(text, room,
-                       "Without a deadline: the fewest executor seconds of all allowed executor "
+                       "Without a deadline: the %s of all allowed executor "
                        "counts that are at most %.3g percent slower than the last run's %" PRId64
                        " (%.6g s).",
-                       e->goal->tolerance_percent, e->goal->last_executors, view->last_s);
+                       plain ? "fewest executor seconds" : "least cost", e->goal->tolerance_percent,
+                       e->goal->last_executors, view->last_s);
     }
 }
 

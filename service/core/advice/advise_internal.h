@@ -23,13 +23,13 @@ advise_standing(const struct view *view, const struct curve_point *point, double
 /* The allowed point with the shortest time; ties: fewer executors. NULL: none is allowed. */
 const struct curve_point *advise_fastest(const struct view *view);
 
-/* Executors x time. */
-double advise_executor_s(const struct curve_point *point);
+/* What the point costs, but for the price: executor seconds, or what is billed of machines. */
+double advise_unit_s(const struct advise_goal *goal, const struct curve_point *point);
 
 struct advise_choice advise_describe(const struct view *view, const struct curve_point *point);
 
 /*
- * The Pareto front of time and executor seconds, thinned to ADVISE_ALTERNATIVES_MAX by time,
+ * The Pareto front of time and cost, thinned to ADVISE_ALTERNATIVES_MAX by time,
  * densest where one decides: about the recommendation. Both ends, the recommendation and the next
  * fewer executors always stand. PV_E_MEMORY.
  */

@@ -76,6 +76,13 @@ static void warn_of_bound(const struct advice_known *known,
     finding_number(note, "extrapolation_max", limits->extrapolation);
 }
 
+/* That it has for an executor; RUN_UNKNOWN. */
+static int64_t memory_of_cluster(const struct advice_known *known)
+{
+    return known->cluster->is_named ? known->cluster->cluster.traits.memory_bytes_per_executor
+                                    : RUN_UNKNOWN;
+}
+
 /* Executors that cost alike cost least where they are held for the least time in all. */
 static void warn_of_missing_price(const struct advice_known *known, struct advice_answer *answer)
 {
@@ -97,6 +104,26 @@ static void warn_of_assumed_size(const struct advice_known *known, struct advice
     finding_number(note, "problem_size", answer->curve.problem_size);
 }
 
+/* What is paid for, as the executors that may be recommended are packed: their memory is planned for
+ * as many cores as the last run had. */
+static enum pv_code take_price(const struct advice_known *known,
+                               struct arena *arena,
+                               struct advice_answer *answer,
+                               struct pv_error *err)
+{
+    const struct history_prediction *prediction = known->prediction;
+    struct pricing_terms *terms = &answer->terms;
+    int64_t cores = prediction->curve.cores_per_executor, bytes = RUN_UNKNOWN;
+    *terms = known->cluster->pricing;
+    terms->executor_startup_s = prediction->executor_startup_s;
+    if (terms->has_price && price_is_of_machines(&terms->price))
+        PV_TRY(memory_container(prediction, known->question, answer->goal.last_executors, cores,
+                                memory_of_cluster(known), arena, &bytes, err));
+    PV_TRY(pricing_pack(terms, cores, bytes, err));
+    answer->goal.billing = pricing_billing(terms, false);
+    return PV_OK;
+}
+
 /* "7.5 percent more"; a twentieth of a percent is none. */
 static const char *describe_change(double percent, char text[64])
 {
@@ -112,17 +139,18 @@ static void compare_with_last_run(const struct advice_known *known, struct advic
     const struct curve_point *last = curve_find(&answer->curve, answer->goal.last_executors);
     if (last == NULL)
         return;
-    double executor_s = (double)last->executors * last->duration_s;
+    const struct billing *billing = &answer->pricing.billing;
+    bool plain = billing_is_plain(billing);
+    double unit_s = billing_unit_s(billing, choice->executors, choice->predicted_duration_s);
+    double last_unit_s = billing_unit_s(billing, last->executors, last->duration_s);
     struct advice_comparison made = {
         .known = true,
         .with = &known->prediction->extent,
         .executors = last->executors,
         .predicted_duration_s = last->duration_s,
-        .cost =
-            pricing_cost((double)last->executors, last->duration_s,
-                         answer->pricing.known ? answer->pricing.per_executor_hour : (double)NAN),
+        .cost = billing_cost(billing, last->executors, last->duration_s),
         .duration_change_percent = 100.0 * (choice->predicted_duration_s / last->duration_s - 1.0),
-        .cost_change_percent = 100.0 * (choice->executor_s / executor_s - 1.0)};
+        .cost_change_percent = 100.0 * (unit_s / last_unit_s - 1.0)};
     char longer[64], costlier[64];
     answer->comparison = made;
     struct finding *note =
@@ -132,10 +160,12 @@ static void compare_with_last_run(const struct advice_known *known, struct advic
             : finding_add(&answer->advice.reasons, "compared_with_last_run",
                           "As many cores as the last run had, %" PRId64
                           " executor%s, are predicted to take %.6g s; the recommendation takes "
-                          "%s time and %s executor time.",
+                          "%s time and %s%s%s.",
                           made.executors, PLURAL(made.executors), made.predicted_duration_s,
                           describe_change(made.duration_change_percent, longer),
-                          describe_change(made.cost_change_percent, costlier));
+                          plain ? "" : "costs ",
+                          describe_change(made.cost_change_percent, costlier),
+                          plain ? " executor time" : "");
     finding_number(note, "last_executors", (double)made.executors);
     finding_number(note, "last_predicted_duration_s", made.predicted_duration_s);
     finding_number(note, "duration_change_percent", made.duration_change_percent);
@@ -197,7 +227,6 @@ static enum pv_code advise_memory(const struct advice_known *known,
                                   struct pv_error *err)
 {
     const struct advice_question *asked = known->question;
-    const struct cluster_traits *traits = &known->cluster->cluster.traits;
     const struct history_prediction *prediction = known->prediction;
     const struct advise_choice *choice = &answer->advice.recommendation;
     bool answered = answer->advice.verdict != ADVISE_UNKNOWN;
@@ -209,8 +238,7 @@ static enum pv_code advise_memory(const struct advice_known *known,
         return PV_OK;
     return memory_advise(prediction, asked, answered ? choice->executors : RUN_UNKNOWN, cores,
                          answered ? choice->predicted_duration_s : (double)NAN,
-                         known->cluster->is_named ? traits->memory_bytes_per_executor : RUN_UNKNOWN,
-                         arena, &answer->advice, &answer->memory, err);
+                         memory_of_cluster(known), arena, &answer->advice, &answer->memory, err);
 }
 
 /* Nothing can be predicted; what the runs show is reported. */
@@ -265,8 +293,8 @@ static enum pv_code compare_allocations(const struct advice_known *known,
         .before = &known->prediction->spark,
         .wishes = &known->question->wishes,
         .executors_max = by_cores < limits->executors ? by_cores : limits->executors,
-        .price_per_executor_hour =
-            answer->pricing.known ? answer->pricing.per_executor_hour : (double)NAN,
+        .billing =
+            answer->pricing.known ? answer->pricing.billing : billing_of_executors((double)NAN),
         .task_budget = limits->task_budget};
     PV_TRY(autoscaling_compare(&question, arena, scratch, &answer->autoscaling, err));
     answer->has_autoscaling = answer->autoscaling.lack == NULL;
@@ -282,13 +310,14 @@ static enum pv_code make_answer(const struct advice_known *known,
 {
     const struct advice_question *asked = known->question;
     const struct advise_goal *goal = &answer->goal;
-    const struct pricing_terms *terms = &known->cluster->pricing;
+    const struct pricing_terms *terms = &answer->terms;
     const struct history_prediction *prediction = known->prediction;
     struct advice *advice = &answer->advice;
     *answer = (struct advice_answer){.has_joint = false};
     if (prediction->lack != NULL)
         return answer_without_curve(known, limits, arena, answer, err);
     bound_by_history(known, limits, answer);
+    PV_TRY(take_price(known, arena, answer, err));
     PV_TRY(pricing_advise(&prediction->curve, goal, terms, arena, &answer->curve, advice,
                           &answer->pricing, err));
     enum history_lack lack = history_limits_find(prediction, limits);
@@ -309,6 +338,9 @@ static enum pv_code make_answer(const struct advice_known *known,
     if (asked->n_running > 0)
         PV_TRY(check_running(known, limits->joint_task_budget, arena, scratch, answer, err));
     PV_TRY(advise_memory(known, arena, answer, err));
+    if (answer->memory.plan.known)
+        pricing_warn_of_memory(terms, &answer->pricing,
+                               memory_sizes_total(&answer->memory.plan.sizes), advice);
     PV_TRY(bottlenecks_explain(&prediction->bottlenecks, arena, advice, err));
     if ((asked->include & ADVICE_AUTOSCALING) != 0)
         PV_TRY(compare_allocations(known, limits, arena, scratch, answer, err));

@@ -29,7 +29,7 @@ struct advice_comparison {
     double predicted_duration_s;
     double cost;                    /* NAN without a price */
     double duration_change_percent; /* > 0: the recommendation takes longer */
-    double cost_change_percent;     /* by executor seconds */
+    double cost_change_percent;     /* by executor seconds, or by what is billed of machines */
 };
 
 struct advice_answer {
@@ -40,6 +40,7 @@ struct advice_answer {
     bool has_spark;
     struct memory_advice memory; /* plan.known: there is one */
     struct curve curve; /* that it was chosen from: predicted, or what interruptions make of it */
+    struct pricing_terms terms; /* with the machines that executors are packed on */
     struct pricing pricing;
     struct advice advice;
     struct autoscaling autoscaling; /* has_autoscaling: it was asked for, and there is an answer */

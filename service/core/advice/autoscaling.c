@@ -110,6 +110,23 @@ static double probability_at(const struct autoscaling_question *question, double
     return curve_probability(question->curve, point, deadline_s * point->duration_s / duration_s);
 }
 
+/* Each unit is billed for as long as it is held: executors are packed on machines in the order in
+ * which they are asked for, and a machine is held until the last of its executors goes. */
+static double cost_of_leases(const struct billing *billing,
+                             const struct allocation_outcome *outcome,
+                             double scale)
+{
+    size_t each = billing->executors_per_machine > 0 ? (size_t)billing->executors_per_machine : 1;
+    double cost = isnan(billing->per_hour) ? (double)NAN : 0.0;
+    for (size_t i = 0; i < outcome->n_leases && !isnan(cost); i += each) {
+        double to_s = 0.0;
+        for (size_t k = i; k < i + each && k < outcome->n_leases; k++)
+            to_s = fmax(to_s, outcome->leases[k].to_s);
+        cost += billing_cost(billing, 1, (to_s - outcome->leases[i].from_s) * scale);
+    }
+    return cost;
+}
+
 static enum pv_code replay_case(const struct setting *setting,
                                 const struct allocation_policy *policy,
                                 struct autoscaling_case *added,
@@ -124,7 +141,7 @@ static enum pv_code replay_case(const struct setting *setting,
     added->predicted_duration_s = outcome.duration_s * setting->scale;
     added->deadline_probability = probability_at(question, added->predicted_duration_s);
     added->executor_s = outcome.executor_s * setting->scale;
-    added->cost = added->executor_s / 3600.0 * question->price_per_executor_hour;
+    added->cost = cost_of_leases(&question->billing, &outcome, setting->scale);
     added->mean_executors = outcome.executor_s / outcome.duration_s;
     added->peak_executors = outcome.peak_executors;
     added->started = outcome.started;
@@ -171,7 +188,7 @@ static enum pv_code add_static(const struct setting *setting,
     struct autoscaling_case *added = &made->cases[n];
     added->predicted_duration_s = point->duration_s;
     added->executor_s = (double)executors * point->duration_s;
-    added->cost = added->executor_s / 3600.0 * question->price_per_executor_hour;
+    added->cost = billing_cost(&question->billing, executors, point->duration_s);
     added->mean_executors = (double)executors;
     if (!isnan(question->goal->deadline_s))
         added->deadline_probability =

@@ -30,7 +30,7 @@ struct autoscaling_case {
     double predicted_duration_s;
     double deadline_probability; /* NAN without a deadline */
     double executor_s;           /* held, start-up included */
-    double cost;                 /* NAN without a price */
+    double cost;                 /* as billed; NAN without a price */
     double mean_executors;
     int64_t peak_executors;
     size_t started;  /* beyond the initial ones */
@@ -59,9 +59,9 @@ struct autoscaling_question {
     int64_t last_executors; /* of the last run; RUN_UNKNOWN */
     const struct spark_before *before;
     const struct spark_wishes *wishes;
-    int64_t executors_max;          /* of a configuration that sets no greatest number */
-    double price_per_executor_hour; /* NAN: unknown */
-    uint64_t task_budget;           /* simulated tasks of each case */
+    int64_t executors_max;  /* of a configuration that sets no greatest number */
+    struct billing billing; /* of what is held; its price NAN: unknown */
+    uint64_t task_budget;   /* simulated tasks of each case */
 };
 
 /* *made lives in `arena`; scratch is back at its mark. PV_E_MEMORY. */

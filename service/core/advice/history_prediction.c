@@ -308,6 +308,25 @@ static enum pv_code predict_or_lack(const struct frame *f,
     return made->lack == NULL ? pv_no_memory(err) : PV_OK;
 }
 
+/* Of the newest that have one: there are as many as tell one odd run from the others. */
+static double median_startup_s(const struct run runs[], size_t n)
+{
+    enum { ENOUGH = 9 };
+    double sorted[ENOUGH];
+    size_t known = 0;
+    for (size_t i = 0; i < n && known < ENOUGH; i++) {
+        double startup_s = runs[i].executor_startup_s;
+        size_t at = known;
+        if (isnan(startup_s))
+            continue;
+        for (; at > 0 && sorted[at - 1] > startup_s; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = startup_s;
+        known++;
+    }
+    return known == 0 ? (double)NAN : (sorted[(known - 1) / 2] + sorted[known / 2]) / 2.0;
+}
+
 enum pv_code history_predict(const struct advice_question *question,
                              const struct advice_limits *limits,
                              struct advice_history *history,
@@ -340,6 +359,7 @@ enum pv_code history_predict(const struct advice_question *question,
                               made->curve.problem_size, arena, &made->spark, err));
     made->memory =
         memory_history_of_runs(history->latest, history->n_latest, made->curve.problem_size);
+    made->executor_startup_s = median_startup_s(history->latest, history->n_latest);
     if (made->lack != NULL)
         return PV_OK;
     made->predictor.drift = found.drift;
@@ -388,7 +408,8 @@ enum pv_code profile_predict(const struct advice_question *question,
     const struct history_extent extent = history_extent_of_run(&question->profile);
     const struct frame f = {question, limits, &extent, arena, scratch};
     struct pv_error why = {0};
-    *made = (struct history_prediction){.extent = extent};
+    *made = (struct history_prediction){
+        .extent = extent, .executor_startup_s = median_startup_s(&question->profile, 1)};
     enum pv_code code = predict_by_replay(&f, &question->profile, 1, &made->curve, &why);
     if (code == PV_E_TOO_FEW)
         return pv_fault(err, PV_PLACE_POINTER, "/profile", "too_few_observations", "%s",

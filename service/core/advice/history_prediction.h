@@ -40,6 +40,7 @@ struct history_prediction {
     struct history_extent extent;
     struct spark_before spark; /* what it ran with */
     struct memory_history memory;
+    double executor_startup_s;      /* median of the latest runs' medians; NAN: unknown */
     struct bottlenecks bottlenecks; /* of the nearest run that has stages */
     const char *lack;               /* why there is no curve, a clause; NULL: there is one */
 };

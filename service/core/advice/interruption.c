@@ -16,9 +16,15 @@ static double interruption_stretch(double a)
     return a > 0 ? expm1(a) / a : 1.0;
 }
 
-double interruption_expected_s(double duration_s, double interruptions_per_hour)
+double interruption_expected_s(double duration_s, const struct interruptions *terms)
 {
-    return duration_s * interruption_stretch(exposure(duration_s, interruptions_per_hour));
+    double a = exposure(duration_s, terms->per_hour);
+    return duration_s * interruption_stretch(a) + expm1(a) * terms->startup_s;
+}
+
+double interruption_count(double duration_s, const struct interruptions *terms)
+{
+    return expm1(exposure(duration_s, terms->per_hour));
 }
 
 /* (sinh(a) - a) / a^2: by its series where the difference would cancel. */
@@ -30,10 +36,25 @@ static double excess(double a)
     return a / 6.0 * (1.0 + square / 20.0 * (1.0 + square / 42.0 * (1.0 + square / 72.0)));
 }
 
-double interruption_deviation_s(double duration_s, double interruptions_per_hour, double executors)
+/* (exp(a) - 1 - a) / a, likewise. */
+static double stretch_beyond_one(double a)
 {
-    double a = exposure(duration_s, interruptions_per_hour);
-    return duration_s * sqrt(2.0 * exp(a) * excess(a) / executors);
+    if (a > 0.1)
+        return (expm1(a) - a) / a;
+    double sum = 1.0;
+    for (int k = 9; k > 2; k--) /* a^9 / 10! is less than the last digit */
+        sum = 1.0 + a / (double)k * sum;
+    return a / 2.0 * sum;
+}
+
+double
+interruption_deviation_s(double duration_s, const struct interruptions *terms, int64_t executors)
+{
+    double a = exposure(duration_s, terms->per_hour);
+    double s = terms->startup_s / duration_s; /* all in units of T, so that nothing overflows */
+    double variance = 2.0 * excess(a) + 2.0 * s * stretch_beyond_one(a) + s * s * expm1(a);
+    return duration_s *
+           sqrt(exp(a) * variance / billing_independent_units(&terms->billing, executors));
 }
 
 /* How a distribution widens in the logarithm of the time. */
@@ -84,17 +105,18 @@ static void interrupt_predictive(const struct predictive *predictive,
                                                      .freedom = NEARLY_NORMAL});
 }
 
-static struct curve_point
-interrupt(const struct curve_point *point, double interruptions_per_hour, struct predictive *own)
+static struct curve_point interrupt(const struct curve_point *point,
+                                    const struct interruptions *terms,
+                                    struct predictive *own)
 {
     struct curve_point now = *point;
-    double a = exposure(point->duration_s, interruptions_per_hour);
-    now.duration_s = interruption_expected_s(point->duration_s, interruptions_per_hour);
-    const struct widening by = {.sensitivity = exp(a) / interruption_stretch(a),
-                                .deviation = interruption_deviation_s(point->duration_s,
-                                                                      interruptions_per_hour,
-                                                                      (double)point->executors) /
-                                             now.duration_s};
+    double T = point->duration_s;
+    double a = exposure(T, terms->per_hour);
+    now.duration_s = interruption_expected_s(T, terms);
+    const struct widening by = {
+        /* That of ln(e^a - 1): the other factor of E X does not depend on T. */
+        .sensitivity = exp(a) / interruption_stretch(a),
+        .deviation = interruption_deviation_s(T, terms, point->executors) / now.duration_s};
     now.spread = hypot(by.sensitivity * point->spread, by.deviation);
     if (point->own != NULL) {
         interrupt_predictive(point->own, &by, now.duration_s, own);
@@ -104,7 +126,7 @@ interrupt(const struct curve_point *point, double interruptions_per_hour, struct
 }
 
 enum pv_code interruption_curve(const struct curve *curve,
-                                double interruptions_per_hour,
+                                const struct interruptions *terms,
                                 struct arena *arena,
                                 struct curve *out,
                                 struct pv_error *err)
@@ -116,9 +138,8 @@ enum pv_code interruption_curve(const struct curve *curve,
     if (made.points == NULL || own == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < curve->n_points; i++)
-        if (exposure(curve->points[i].duration_s, interruptions_per_hour) <= INTERRUPTION_MOST)
-            made.points[made.n_points++] =
-                interrupt(&curve->points[i], interruptions_per_hour, &own[i]);
+        if (exposure(curve->points[i].duration_s, terms->per_hour) <= INTERRUPTION_MOST)
+            made.points[made.n_points++] = interrupt(&curve->points[i], terms, &own[i]);
     *out = made;
     return PV_OK;
 }

@@ -33,7 +33,26 @@ static struct memory_sizes fixed_sizes(const struct spark_before *before,
                      spark_fixed_value(before, wishes, "spark.executor.pyspark.memory"));
 }
 
-/* What the caller says the job runs with, in place of what it ran with. */
+/* Those that are known, in place of what it ran with. */
+static void take_sizes(const struct memory_sizes *sizes, struct memory_history *history)
+{
+    struct memory_sizes *ran = &history->ran;
+    if (sizes->heap != RUN_UNKNOWN) {
+        ran->heap = sizes->heap;
+        if (!history->overhead_explicit)
+            ran->overhead = property_default_overhead(ran->heap, history->overhead_factor);
+    }
+    if (sizes->overhead != RUN_UNKNOWN) {
+        ran->overhead = sizes->overhead;
+        history->overhead_explicit = true;
+    }
+    if (sizes->off_heap != RUN_UNKNOWN)
+        ran->off_heap = sizes->off_heap;
+    if (sizes->pyspark != RUN_UNKNOWN)
+        ran->pyspark = sizes->pyspark;
+}
+
+/* What the caller says the job runs with. */
 static void take_current(const struct spark_wishes *wishes, struct memory_history *history)
 {
 #define CURRENT(key) property_find(wishes->current, wishes->n_current, key)
@@ -41,20 +60,33 @@ static void take_current(const struct spark_wishes *wishes, struct memory_histor
         sizes_set(CURRENT("spark.executor.memory"), CURRENT("spark.executor.memoryOverhead"),
                   CURRENT("spark.memory.offHeap.size"), CURRENT("spark.executor.pyspark.memory"));
 #undef CURRENT
-    struct memory_sizes *ran = &history->ran;
-    if (sizes.heap != RUN_UNKNOWN) {
-        ran->heap = sizes.heap;
-        if (!history->overhead_explicit)
-            ran->overhead = property_default_overhead(ran->heap, history->overhead_factor);
+    take_sizes(&sizes, history);
+}
+
+enum pv_code memory_container(const struct history_prediction *prediction,
+                              const struct advice_question *asked,
+                              int64_t executors,
+                              int64_t cores_per_executor,
+                              int64_t most_per_executor,
+                              struct arena *arena,
+                              int64_t *bytes,
+                              struct pv_error *err)
+{
+    struct memory_history history = prediction->memory;
+    const struct memory_question question = {.cores_per_executor = cores_per_executor,
+                                             .executors = executors,
+                                             .most_per_executor = most_per_executor,
+                                             .fixed =
+                                                 fixed_sizes(&prediction->spark, &asked->wishes)};
+    struct memory_plan plan;
+    take_current(&asked->wishes, &history);
+    PV_TRY(memory_plan_make(&history, &question, arena, &plan, err));
+    if (!plan.known) {
+        take_sizes(&question.fixed, &history);
+        plan.sizes = history.ran;
     }
-    if (sizes.overhead != RUN_UNKNOWN) {
-        ran->overhead = sizes.overhead;
-        history->overhead_explicit = true;
-    }
-    if (sizes.off_heap != RUN_UNKNOWN)
-        ran->off_heap = sizes.off_heap;
-    if (sizes.pyspark != RUN_UNKNOWN)
-        ran->pyspark = sizes.pyspark;
+    *bytes = plan.sizes.heap > 0 ? memory_sizes_total(&plan.sizes) : RUN_UNKNOWN;
+    return PV_OK;
 }
 
 /* --- why --- */

@@ -15,6 +15,20 @@ struct memory_advice {
 #define MEMORY_NO_CHANGE INT64_MIN
 
 /*
+ * What an executor is to have in all before it is known how many are recommended: *bytes as
+ * memory_advise plans it for `executors`, or as configured where the history shows nothing of
+ * memory. RUN_UNKNOWN. PV_E_MEMORY.
+ */
+enum pv_code memory_container(const struct history_prediction *prediction,
+                              const struct advice_question *question,
+                              int64_t executors,
+                              int64_t cores_per_executor,
+                              int64_t most_per_executor,
+                              struct arena *arena,
+                              int64_t *bytes,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/*
  * executors, cores_per_executor: recommended; RUN_UNKNOWN where nothing is, and those of the last
  * run count. duration_s: that a run takes; NAN. most_per_executor: bytes that the cluster has for
  * one; RUN_UNKNOWN. Reasons (memory) and warnings (memory_exceeds_cluster) are added to *advice.

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "core/advice/pricing.h"
 
 /* A probability lost that is worth a warning. */
@@ -45,20 +46,73 @@ static void add_source(struct finding *note, const struct pricing_terms *terms)
                      terms->subject);
 }
 
+/* "an executor" or "a machine" for so much an hour, and what of it is taken for how long. */
+static void say_units(const struct explanation *e, char *out, size_t room)
+{
+    const struct pricing *pricing = e->pricing;
+    const struct advise_choice *choice = &e->advice->recommendation;
+    int64_t executors = choice->executors, each = pricing->billing.executors_per_machine;
+    if (each == 0)
+        (void)snprintf(out, room, "%" PRId64 " for %.6g s", executors,
+                       choice->predicted_duration_s);
+    else
+        (void)snprintf(out, room,
+                       "it holds %" PRId64 " executor%s by its %s, so %" PRId64 " take%s %" PRId64
+                       " machine%s for %.6g s, which",
+                       each, PLURAL(each), e->terms->packing.by_memory ? "memory" : "cores",
+                       executors, executors == 1 ? "s" : "", pricing->units, PLURAL(pricing->units),
+                       choice->predicted_duration_s);
+}
+
+/* Where that is not the time that executors run. */
+static void say_billed(const struct billing *billing, double billed_s, char *out, size_t room)
+{
+    char startup[48] = "", minimum[48] = "", increment[48] = "";
+    out[0] = '\0';
+    if (billing->startup_s == 0 && billing->minimum_s == 0 && billing->increment_s == 0)
+        return;
+    if (billing->startup_s > 0)
+        (void)snprintf(startup, sizeof startup, ", %.6g s of start-up included",
+                       billing->startup_s);
+    if (billing->minimum_s > 0)
+        (void)snprintf(minimum, sizeof minimum, ", at least %.6g s", billing->minimum_s);
+    if (billing->increment_s > 0)
+        (void)snprintf(increment, sizeof increment, ", in increments of %.6g s",
+                       billing->increment_s);
+    (void)snprintf(out, room, " Each is billed for %.6g s%s%s%s.", billed_s, startup, minimum,
+                   increment);
+}
+
+static void add_billing(struct finding *note, const struct pricing *pricing)
+{
+    const struct billing *billing = &pricing->billing;
+    bool machines = billing->executors_per_machine > 0;
+    finding_number(note, machines ? "price_per_machine_hour" : "price_per_executor_hour",
+                   billing->per_hour);
+    if (machines) {
+        finding_number(note, "executors_per_machine", (double)billing->executors_per_machine);
+        finding_number(note, "machines", (double)pricing->units);
+    }
+    if (!billing_is_plain(billing))
+        finding_number(note, "billed_s", pricing->billed_s);
+}
+
 static void explain_price(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
     const struct pricing *pricing = e->pricing;
-    char source[64];
+    bool machines = pricing->billing.executors_per_machine > 0;
+    char source[64], units[200], billed[240];
     say_source(e, source, sizeof source);
+    say_units(e, units, sizeof units);
+    say_billed(&pricing->billing, pricing->billed_s, billed, sizeof billed);
     struct finding *note = finding_add(
-        &e->advice->reasons, "price",
-        "%s an executor costs %.6g%s%s an hour (%s): %" PRId64 " for %.6g s cost %.6g%s%s.",
+        &e->advice->reasons, "price", "%s %s costs %.6g%s%s an hour (%s): %s cost%s %.6g%s%s.%s",
         pricing->market == PRICING_SPOT ? "From the spot market" : "On demand",
-        pricing->per_executor_hour, blank(e), money(e), source, choice->executors,
-        choice->predicted_duration_s, choice->cost, blank(e), money(e));
+        machines ? "a machine" : "an executor", pricing->billing.per_hour, blank(e), money(e),
+        source, units, machines ? "s" : "", choice->cost, blank(e), money(e), billed);
     finding_text(note, "market", pricing_market_name(pricing->market));
-    finding_number(note, "price_per_executor_hour", pricing->per_executor_hour);
+    add_billing(note, pricing);
     finding_number(note, "cost", choice->cost);
     add_source(note, e->terms);
 }
@@ -66,21 +120,30 @@ static void explain_price(struct explanation *e)
 static void explain_interruptions(struct explanation *e)
 {
     const struct pricing *pricing = e->pricing;
-    double rate = e->terms->price.interruptions_per_hour;
+    double rate = e->terms->price.interruptions_per_hour, startup_s = e->terms->executor_startup_s;
+    char starting[64] = "";
     if (isnan(rate)) {
         (void)finding_add(&e->advice->warnings, "interruptions_unknown",
                           "The spot price has no interruption rate: duration and cost are those of "
                           "executors that are never taken away.");
         return;
     }
+    if (startup_s > 0)
+        (void)snprintf(starting, sizeof starting, " and starting replacements (%.3g s each)",
+                       startup_s);
     struct finding *note = finding_add(
         &e->advice->reasons, "interruptions",
-        "At %.6g an hour for each executor %.3g interruptions are expected. Doing the "
-        "lost work again takes %.6g s and costs %.6g%s%s; on demand the same executors "
-        "would cost %.6g%s%s.",
-        rate, pricing->interruptions, pricing->interruption_s, pricing->interruption_cost, blank(e),
-        money(e), pricing->on_demand_cost, blank(e), money(e));
+        "At %.6g an hour for each %s %.3g interruptions are expected. Doing the "
+        "lost work again%s takes %.6g s and costs %.6g%s%s; on demand the same executors "
+        "would cost %.6g%s%s.%s",
+        rate, pricing->billing.executors_per_machine > 0 ? "machine" : "executor",
+        pricing->interruptions, starting, pricing->interruption_s, pricing->interruption_cost,
+        blank(e), money(e), pricing->on_demand_cost, blank(e), money(e),
+        isnan(startup_s) ? " How long a replacement takes to start is unknown and not counted."
+                         : "");
     finding_number(note, "interruptions_per_hour", rate);
+    if (!isnan(startup_s))
+        finding_number(note, "executor_startup_s", startup_s);
     finding_number(note, "expected_interruptions", pricing->interruptions);
     finding_number(note, "interruption_s", pricing->interruption_s);
     finding_number(note, "interruption_cost", pricing->interruption_cost);
@@ -109,7 +172,7 @@ static void explain_choice(struct explanation *e)
     bool spot = pricing->market == PRICING_SPOT;
     if (!pricing->has_other) {
         (void)finding_add(&e->advice->reasons, "market_chosen",
-                          isnan(e->terms->price.spot_per_executor_hour)
+                          isnan(price_spot(&e->terms->price))
                               ? "On demand, for there is no spot price."
                               : "Only %s satisfies the constraints.",
                           spot ? "spot" : "on demand");
@@ -131,6 +194,70 @@ static void explain_choice(struct explanation *e)
     finding_number(note, "other_deadline_probability", pricing->other.deadline_probability);
 }
 
+/* --- machines --- */
+
+static const double GIB = 1073741824.0;
+
+static void add_executor(struct finding *note, const struct pricing_terms *terms)
+{
+    const struct price *price = &terms->price;
+    finding_number(note, "cores_per_executor", (double)terms->cores_per_executor);
+    if (terms->container_bytes != RUN_UNKNOWN)
+        finding_number(note, "container_bytes", (double)terms->container_bytes);
+    if (price->machine_cores != RUN_UNKNOWN)
+        finding_number(note, "machine_cores", (double)price->machine_cores);
+    if (price->machine_memory_bytes != RUN_UNKNOWN)
+        finding_number(note, "machine_memory_bytes", (double)price->machine_memory_bytes);
+}
+
+static void warn_of_machine(struct explanation *e)
+{
+    const struct pricing_terms *terms = e->terms;
+    bool half_known =
+        terms->price.machine_memory_bytes != RUN_UNKNOWN && terms->container_bytes == RUN_UNKNOWN;
+    struct finding *note;
+    if (terms->is_unusable && terms->packing.known)
+        note = finding_add(&e->advice->warnings, "executor_exceeds_machine",
+                           "An executor does not fit the machine that the price book prices, by "
+                           "its %s: costs are unknown.",
+                           terms->packing.by_memory ? "memory" : "cores");
+    else if (terms->is_unusable || (e->pricing->known && half_known))
+        note = finding_add(&e->advice->warnings, "executor_memory_unknown",
+                           "The memory of executors is unknown: %s.",
+                           terms->is_unusable
+                               ? "how many a machine holds, and so what they cost, is unknown, too"
+                               : "how many a machine holds goes by its cores alone");
+    else
+        return;
+    add_executor(note, terms);
+}
+
+void pricing_warn_of_memory(const struct pricing_terms *terms,
+                            const struct pricing *pricing,
+                            int64_t container_bytes,
+                            struct advice *advice)
+{
+    const struct price *price = &terms->price;
+    int64_t each = pricing->billing.executors_per_machine;
+    if (!pricing->known || each == 0 || container_bytes == RUN_UNKNOWN)
+        return;
+    const struct packing then = billing_pack(price->machine_cores, price->machine_memory_bytes,
+                                             terms->cores_per_executor, container_bytes);
+    if (then.executors == each)
+        return;
+    struct finding *note =
+        finding_add(&advice->warnings, "machine_packing",
+                    "The cost is that of machines that hold %" PRId64
+                    " executor%s of %.3g GiB; with the memory advised for so many executors, %.3g "
+                    "GiB each, a machine holds %" PRId64 ".",
+                    each, PLURAL(each), (double)terms->container_bytes / GIB,
+                    (double)container_bytes / GIB, then.executors);
+    finding_number(note, "executors_per_machine", (double)each);
+    finding_number(note, "executors_per_machine_advised", (double)then.executors);
+    finding_number(note, "container_bytes_advised", (double)container_bytes);
+    add_executor(note, terms);
+}
+
 enum pv_code pricing_explain(const struct pricing_terms *terms,
                              const struct pricing *pricing,
                              const struct advise_goal *goal,
@@ -138,8 +265,9 @@ enum pv_code pricing_explain(const struct pricing_terms *terms,
                              struct pv_error *err)
 {
     struct explanation e = {terms, pricing, goal, advice};
+    warn_of_machine(&e);
     if (!pricing->known)
-        return PV_OK;
+        return advice->warnings.failed ? pv_no_memory(err) : PV_OK;
     explain_price(&e);
     if (pricing->market == PRICING_SPOT) {
         explain_interruptions(&e);

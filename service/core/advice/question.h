@@ -46,7 +46,7 @@ struct advice_question {
     int64_t cluster_cores;      /* K with running jobs; RUN_UNKNOWN: max_executors x cores */
     enum pricing_market market;
     bool has_price;                   /* one was sent */
-    struct price price;               /* the one sent */
+    struct price price;               /* the one sent; its terms of billing override a book's */
     double memory_price_per_gib_hour; /* NAN: unknown */
     struct advise_goal goal;          /* max_executors: the service's limit where none was sent */
     struct spark_wishes wishes;
@@ -77,9 +77,8 @@ static inline struct advice_question advice_question_open(int64_t max_executors)
                                     .cores_per_executor = RUN_UNKNOWN,
                                     .cluster_cores = RUN_UNKNOWN,
                                     .market = PRICING_ON_DEMAND,
-                                    .price = {.per_executor_hour = (double)NAN,
-                                              .spot_per_executor_hour = (double)NAN,
-                                              .interruptions_per_hour = (double)NAN},
+                                    .price =
+                                        price_of_executors((double)NAN, (double)NAN, (double)NAN),
                                     .memory_price_per_gib_hour = (double)NAN,
                                     .goal = {.deadline_s = (double)NAN,
                                              .confidence = 0.95,
@@ -89,7 +88,7 @@ static inline struct advice_question advice_question_open(int64_t max_executors)
                                              .last_executors = RUN_UNKNOWN,
                                              .tolerance_percent = 10.0,
                                              .max_cost = (double)NAN,
-                                             .price_per_executor_hour = (double)NAN},
+                                             .billing = {.per_hour = (double)NAN}},
                                     .include = ADVICE_ALTERNATIVES | ADVICE_STAGES | ADVICE_SPARK};
 }
 

@@ -40,8 +40,8 @@ struct allocation_run {
     double add_at_s;  /* INFINITY: no task waits */
     double look_at_s; /* when one that holds shuffle output may be let go */
     double now_s;
-    double end_s; /* INFINITY while stages are left */
-    double executor_s;
+    double end_s;                           /* INFINITY while stages are left */
+    VECTOR(struct allocation_lease) leases; /* to_s: INFINITY until it ends */
     uint64_t tasks_started;
     uint64_t task_budget;
     size_t released;
@@ -215,14 +215,19 @@ static double arrival_s(const struct allocation_run *run)
 
 static void add_executor(struct allocation_run *run, double requested_s)
 {
-    uint32_t executor = pool_add(&run->pool, requested_s, run->now_s);
+    struct allocation_lease *lease = vector_add(run->scratch, &run->leases);
+    run->failed = run->failed || lease == NULL;
+    if (lease == NULL)
+        return;
+    *lease = (struct allocation_lease){requested_s, (double)INFINITY};
+    uint32_t executor = pool_add(&run->pool, run->leases.n - 1, run->now_s);
     if (run->held_words > 0)
         memset(&run->held[executor * run->held_words], 0, run->held_words * sizeof *run->held);
 }
 
 static void release(struct allocation_run *run, uint32_t executor)
 {
-    run->executor_s += run->now_s - run->pool.executors[executor].requested_s;
+    run->leases.items[run->pool.executors[executor].lease].to_s = run->now_s;
     pool_remove(&run->pool, executor);
     run->released++;
 }
@@ -431,25 +436,36 @@ static bool run_init(struct allocation_run *run)
     return true;
 }
 
+/* A copy of n items; NULL: no memory. */
+static void *copy_items(struct arena *arena, const void *items, size_t n, size_t size)
+{
+    void *copy = arena_array(arena, n == 0 ? 1 : n, size);
+    if (copy != NULL && n > 0)
+        memcpy(copy, items, n * size);
+    return copy;
+}
+
 static bool
 finish(struct allocation_run *run, struct arena *arena, struct allocation_outcome *outcome)
 {
-    /* Those that are gone have been counted; the others are held to the end. */
-    double held_s = 0.0;
-    for (uint32_t e = run->pool.unused; e != POOL_NOBODY; e = run->pool.executors[e].next)
-        run->pool.executors[e].requested_s = run->end_s;
-    for (uint32_t e = 0; e < run->pool.numbered; e++)
-        held_s += run->end_s - run->pool.executors[e].requested_s;
-    *outcome = (struct allocation_outcome){.duration_s = run->end_s,
-                                           .executor_s = run->executor_s + held_s,
-                                           .peak_executors = run->peak,
-                                           .started = run->arrived,
-                                           .released = run->released,
-                                           .n_steps = run->steps.n};
-    outcome->steps = arena_array(arena, run->steps.n, sizeof *outcome->steps);
-    if (outcome->steps == NULL)
+    double executor_s = 0.0;
+    for (size_t i = 0; i < run->leases.n; i++) {
+        struct allocation_lease *lease = &run->leases.items[i];
+        lease->to_s = fmin(lease->to_s, run->end_s);
+        executor_s += lease->to_s - lease->from_s;
+    }
+    *outcome = (struct allocation_outcome){
+        .duration_s = run->end_s,
+        .executor_s = executor_s,
+        .leases = copy_items(arena, run->leases.items, run->leases.n, sizeof *outcome->leases),
+        .n_leases = run->leases.n,
+        .peak_executors = run->peak,
+        .started = run->arrived,
+        .released = run->released,
+        .steps = copy_items(arena, run->steps.items, run->steps.n, sizeof *outcome->steps),
+        .n_steps = run->steps.n};
+    if (outcome->leases == NULL || outcome->steps == NULL)
         return false;
-    memcpy(outcome->steps, run->steps.items, run->steps.n * sizeof *outcome->steps);
     outcome->steps[0].at_s = 0.0; /* the initial ones are held from the start on */
     return true;
 }

@@ -51,9 +51,17 @@ struct allocation_step {
     int64_t executors;
 };
 
+/* From the request of an executor to its end. */
+struct allocation_lease {
+    double from_s;
+    double to_s;
+};
+
 struct allocation_outcome {
     double duration_s;
-    double executor_s; /* held, from the request of an executor to its end */
+    double executor_s;               /* of all leases */
+    struct allocation_lease *leases; /* of each executor that started, in order of request */
+    size_t n_leases;
     int64_t peak_executors;
     size_t started;                /* beyond the initial ones */
     size_t released;               /* before the end */
@@ -65,7 +73,7 @@ struct allocation_outcome {
  * Run the job under the policy.
  *
  * task_budget  tasks that may be simulated at most
- * arena        holds outcome->steps; scratch is back at its mark
+ * arena        holds what *outcome points at; scratch is back at its mark
  *
  * PV_E_LIMIT beyond the budget, PV_E_DOMAIN for stages that wait for each other, PV_E_MEMORY.
  * O(T (log K + log S)) for T tasks on K cores in S stages, and K for each stage where shuffles are

@@ -62,15 +62,15 @@ bool pool_init(struct executor_pool *pool, struct arena *arena, uint32_t capacit
     return true;
 }
 
-uint32_t pool_add(struct executor_pool *pool, double requested_s, double now_s)
+uint32_t pool_add(struct executor_pool *pool, size_t lease, double now_s)
 {
     uint32_t number = pool->unused;
     if (number == POOL_NOBODY)
         number = pool->numbered++;
     else
         pool->unused = pool->executors[number].next;
-    pool->executors[number] = (struct pool_executor){
-        .requested_s = requested_s, .idle_since_s = now_s, .free = pool->cores};
+    pool->executors[number] =
+        (struct pool_executor){.lease = lease, .idle_since_s = now_s, .free = pool->cores};
     append(pool, number);
     pool->n++;
     return number;

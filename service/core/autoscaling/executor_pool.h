@@ -15,7 +15,7 @@
 #define POOL_NOBODY UINT32_MAX
 
 struct pool_executor {
-    double requested_s; /* when it was asked for */
+    size_t lease; /* the caller's number for how long it is held */
     double idle_since_s;
     int64_t free;      /* cores */
     uint32_t previous; /* in its list */
@@ -47,7 +47,7 @@ struct executor_pool {
 bool pool_init(struct executor_pool *pool, struct arena *arena, uint32_t capacity, int64_t cores);
 
 /* A new executor without tasks; its number. There is room. */
-uint32_t pool_add(struct executor_pool *pool, double requested_s, double now_s);
+uint32_t pool_add(struct executor_pool *pool, size_t lease, double now_s);
 
 /* An executor without tasks goes. */
 void pool_remove(struct executor_pool *pool, uint32_t executor);

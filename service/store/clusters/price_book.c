@@ -20,9 +20,18 @@ static const struct columns book_columns = {"book", COLUMNS_OF(book_list, B)};
 static const struct column price_list[] = {
     {"machine_type", COLUMN_TEXT(P, machine_type)},
     {"cluster", COLUMN_TEXT(P, cluster)},
-    {"per_executor_hour", COLUMN_NUMBER(P, price.per_executor_hour)},
+    /* Of a machine it is stored, too, for programs that know of no other price (migration 0034). */
+    {"per_executor_hour", COLUMN_NUMBER(P, price.per_executor_hour),
+     .read = "CASE WHEN per_machine_hour IS NULL THEN per_executor_hour END"},
     {"spot_per_executor_hour", COLUMN_NUMBER(P, price.spot_per_executor_hour)},
     {"interruptions_per_hour", COLUMN_NUMBER(P, price.interruptions_per_hour)},
+    {"per_machine_hour", COLUMN_NUMBER(P, price.per_machine_hour)},
+    {"spot_per_machine_hour", COLUMN_NUMBER(P, price.spot_per_machine_hour)},
+    {"machine_cores", COLUMN_COUNT(P, price.machine_cores)},
+    {"machine_memory_bytes", COLUMN_COUNT(P, price.machine_memory_bytes)},
+    {"startup_billed_s", COLUMN_NUMBER(P, price.startup_billed_s)},
+    {"minimum_billed_s", COLUMN_NUMBER(P, price.minimum_billed_s)},
+    {"billing_increment_s", COLUMN_NUMBER(P, price.billing_increment_s)},
 };
 static const struct columns price_columns = {"price", COLUMNS_OF(price_list, P)};
 
@@ -67,9 +76,23 @@ enum pv_code store_price_book_look(struct store_tx *tx,
     return *found && with_rows ? read_rows(tx, arena, book, err) : PV_OK;
 }
 
+/* As older programs are to see them, which know of no machines: one for each executor. NULL: memory
+ * is exhausted. */
+static struct price_row *rows_to_store(const struct price_book *book, struct arena *arena)
+{
+    struct price_row *rows = arena_array(arena, book->n_rows, sizeof *rows);
+    for (size_t i = 0; rows != NULL && i < book->n_rows; i++) {
+        rows[i] = book->rows[i];
+        rows[i].price.per_executor_hour = price_on_demand(&rows[i].price);
+    }
+    return rows;
+}
+
 /* The rows, each led to the cluster it names where that is there. */
-static enum pv_code
-insert_rows(struct store_tx *tx, const struct price_book *book, struct pv_error *err)
+static enum pv_code insert_rows(struct store_tx *tx,
+                                const struct price_book *book,
+                                struct arena *arena,
+                                struct pv_error *err)
 {
     static struct columns_statement statement = {
         "INSERT INTO provisor.price (team_id, price_book_id, position, cluster_id, {price:written})"
@@ -78,9 +101,12 @@ insert_rows(struct store_tx *tx, const struct price_book *book, struct pv_error 
         " FROM unnest({price:values}) WITH ORDINALITY AS given ({price:written}, at)",
         .of = {&price_columns}};
     struct sql sql;
+    const struct price_row *rows = rows_to_store(book, arena);
+    if (rows == NULL)
+        return pv_no_memory(err);
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, book->id);
-    columns_bind_all(&sql, &price_columns, book->rows, book->n_rows);
+    columns_bind_all(&sql, &price_columns, rows, book->n_rows);
     return tx_defer(tx, &sql, err);
 }
 
@@ -100,7 +126,7 @@ static enum pv_code finish_write(struct store_tx *tx,
     PV_TRY(columns_read_row(result, 0, arena, &book_columns, &stored, err));
     stored.rows = book->rows;
     stored.n_rows = book->n_rows;
-    PV_TRY(insert_rows(tx, &stored, err));
+    PV_TRY(insert_rows(tx, &stored, arena, err));
     PV_TRY(journal_audit(tx, action, "price_book", stored.name, err));
     *book = stored;
     return PV_OK;

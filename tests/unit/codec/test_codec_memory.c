@@ -599,7 +599,7 @@ static enum pv_code advice(const struct codec_node *top, struct pv_error *err)
                                        .confidence = 0.9,
                                        .min_executors = 1,
                                        .max_executors = 8,
-                                       .price_per_executor_hour = 2,
+                                       .billing = {.per_hour = 2},
                                        .max_cost = (double)NAN};
     codec_run_decode(top, &limits, &profiles[0]);
     PV_TRY(codec_result(top->reader));

@@ -11,7 +11,7 @@ static const char *encode(const struct experiment *item, double price, struct ar
 {
     struct experiment items[] = {*item};
     const struct experiments_plan plan = {.items = items, .n = 1, .runs = item->repeat};
-    const struct codec_experiments experiments = {.plan = &plan, .price_per_executor_hour = price};
+    const struct codec_experiments experiments = {.plan = &plan, .billing = {.per_hour = price}};
     struct writer w;
     size_t n;
     writer_init(&w, arena);

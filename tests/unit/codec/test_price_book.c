@@ -35,7 +35,10 @@ Test(codec_price_book, what_is_shown_reads_back)
     static const char text[] =
         "{\"currency\":\"EUR\",\"prices\":[{\"machine_type\":\"a\",\"per_executor_hour\":0.5,"
         "\"spot_per_executor_hour\":0.25,\"interruptions_per_hour\":0.5},"
-        "{\"cluster\":\"a\",\"per_executor_hour\":0.0}]}";
+        "{\"cluster\":\"a\",\"per_executor_hour\":0.0},"
+        "{\"machine_type\":\"m\",\"interruptions_per_hour\":0.5,\"per_machine_hour\":0.7,"
+        "\"spot_per_machine_hour\":0.1,\"machine_cores\":16,\"machine_memory_bytes\":64000000000,"
+        "\"startup_billed_s\":90.0,\"minimum_billed_s\":60.0,\"billing_increment_s\":1.0}]}";
     struct writer w;
     size_t n;
     cr_assert_eq(decode(text), PV_OK);
@@ -45,7 +48,7 @@ Test(codec_price_book, what_is_shown_reads_back)
     codec_price_book_encode(&w, &book, true);
     const char *shown = writer_finish(&w, &n);
     const char *prices = strstr(text, "\"prices\"");
-    cr_assert_not_null(strstr(shown, "\"currency\":\"EUR\",\"rows\":2,"));
+    cr_assert_not_null(strstr(shown, "\"currency\":\"EUR\",\"rows\":3,"));
     cr_assert_eq(memcmp(strstr(shown, "\"prices\""), prices, strlen(prices) - 1), 0, "%s", shown);
 }
 
@@ -65,6 +68,23 @@ Test(codec_price_book, faults_point_at_their_member)
          "/prices/0/cluster", "conflict"},
         {BOOK("{\"cluster\":\"a\",\"per_executor_hour\":1,\"interruptions_per_hour\":0}"),
          "/prices/0/spot_per_executor_hour", "required"},
+        {BOOK("{\"cluster\":\"a\"}"), "/prices/0/per_executor_hour", "required"},
+        {BOOK("{\"cluster\":\"a\",\"per_machine_hour\":1}"), "/prices/0/machine_cores", "required"},
+        {BOOK("{\"cluster\":\"a\",\"per_machine_hour\":1,\"machine_cores\":0}"),
+         "/prices/0/machine_cores", "out_of_range"},
+        {BOOK("{\"cluster\":\"a\",\"per_executor_hour\":1,\"machine_cores\":1}"),
+         "/prices/0/per_machine_hour", "required"},
+        {BOOK("{\"cluster\":\"a\",\"per_executor_hour\":1,\"spot_per_machine_hour\":1,"
+              "\"machine_memory_bytes\":1}"),
+         "/prices/0/per_machine_hour", "required"},
+        {BOOK("{\"cluster\":\"a\",\"per_executor_hour\":1,\"per_machine_hour\":1,"
+              "\"machine_cores\":1}"),
+         "/prices/0/per_machine_hour", "conflict"},
+        {BOOK("{\"cluster\":\"a\",\"per_machine_hour\":1,\"machine_cores\":1,"
+              "\"interruptions_per_hour\":1}"),
+         "/prices/0/spot_per_machine_hour", "required"},
+        {BOOK("{\"cluster\":\"a\",\"per_executor_hour\":1,\"minimum_billed_s\":-1}"),
+         "/prices/0/minimum_billed_s", "out_of_range"},
         {BOOK("{\"cluster\":\"a\",\"per_executor_hour\":1,\"spot_per_executor_hour\":1,"
               "\"interruptions_per_hour\":3601}"),
          "/prices/0/interruptions_per_hour", "out_of_range"},

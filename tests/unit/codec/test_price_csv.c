@@ -41,10 +41,12 @@ Test(codec_price_csv, quotes_hold_commas_quotes_and_line_ends)
 /* The books that a spreadsheet could break: every double and every name comes back as it was. */
 Test(codec_price_csv, what_goes_out_reads_back)
 {
-    struct price_row rows[3] = {
-        {.machine_type = strview_of(" \"x\" ,"), .price = {0.1 + 0.2, 1e-300, 3600}},
-        {.cluster = strview_of("=1+1"), .price = {1e12, (double)NAN, (double)NAN}},
-        {.machine_type = strview_of("\xe6\x97\xa5"), .price = {0, 0, (double)NAN}}};
+    struct price_row rows[3] = {{.machine_type = strview_of(" \"x\" ,"),
+                                 .price = price_of_executors(0.1 + 0.2, 1e-300, 3600)},
+                                {.cluster = strview_of("=1+1"),
+                                 .price = price_of_executors(1e12, (double)NAN, (double)NAN)},
+                                {.machine_type = strview_of("\xe6\x97\xa5"),
+                                 .price = price_of_executors(0, 0, (double)NAN)}};
     const struct price_book given = {.currency = strview_of("CHF"), .rows = rows, .n_rows = 3};
     struct arena own;
     size_t n;
@@ -61,6 +63,41 @@ Test(codec_price_csv, what_goes_out_reads_back)
                      0);
     }
     cr_assert_eq(book.rows[0].price.spot_per_executor_hour, 1e-300);
+    arena_fini(&own);
+}
+
+/* Columns of machines and billing are there where a row has one of them. */
+Test(codec_price_csv, machines_and_terms_read_back)
+{
+    struct price_row rows[2] = {
+        {.machine_type = strview_of("m"),
+         .price = price_of_executors((double)NAN, (double)NAN, 0.5)},
+        {.cluster = strview_of("c"), .price = price_of_executors(1, (double)NAN, (double)NAN)}};
+    const struct price_book given = {.currency = strview_of("CHF"), .rows = rows, .n_rows = 2};
+    struct arena own;
+    size_t n;
+    rows[0].price.per_machine_hour = 0.7;
+    rows[0].price.spot_per_machine_hour = 0.1;
+    rows[0].price.machine_cores = 16;
+    rows[0].price.machine_memory_bytes = INT64_C(61000000000);
+    rows[1].price.minimum_billed_s = 60;
+    arena_init(&own, 0);
+    const char *text = codec_price_csv_encode(&given, &own, &n);
+    const char *copy = arena_strndup(&own, text, n);
+    cr_expect_str_eq(copy,
+                     "machine_type,cluster,currency,per_executor_hour,spot_per_executor_hour,"
+                     "interruptions_per_hour,per_machine_hour,spot_per_machine_hour,machine_cores,"
+                     "machine_memory_bytes,startup_billed_s,minimum_billed_s,billing_increment_s"
+                     "\r\n\"m\",,CHF,,,0.5,0.7,0.1,16,61000000000,,,\r\n"
+                     ",\"c\",CHF,1.0,,,,,,,,60.0,\r\n");
+    cr_assert_eq(decode(copy, NULL), PV_OK, "%s", err.faults[0].detail);
+    cr_expect(isnan(book.rows[0].price.per_executor_hour));
+    cr_expect_eq(book.rows[0].price.per_machine_hour, 0.7);
+    cr_expect_eq(book.rows[0].price.machine_cores, 16);
+    cr_expect_eq(book.rows[0].price.machine_memory_bytes, INT64_C(61000000000));
+    cr_expect_eq(book.rows[1].price.machine_cores, RUN_UNKNOWN);
+    cr_expect_eq(book.rows[1].price.minimum_billed_s, 60);
+    cr_expect(isnan(book.rows[1].price.billing_increment_s));
     arena_fini(&own);
 }
 
@@ -81,6 +118,12 @@ Test(codec_price_csv, faults_tell_line_and_column)
          "wrong_type", "line 4, column per_executor_hour"},
         {"cluster,per_executor_hour\na,1e\n", "/prices/0/per_executor_hour", "wrong_type",
          "line 2"},
+        {"cluster,per_machine_hour,machine_cores\na,1,1.5\n", "/prices/0/machine_cores",
+         "out_of_range", "whole number"},
+        {"cluster,per_machine_hour,machine_cores\na,1,\n", "/prices/0/machine_cores", "required",
+         "is empty, and per_machine_hour is not"},
+        {"cluster,per_machine_hour,machine_cores,per_executor_hour\na,1,4,1\n",
+         "/prices/0/per_machine_hour", "conflict", "is given, and so is per_executor_hour"},
         {"cluster,per_executor_hour\na,1 2\n", "/prices/0/per_executor_hour", "wrong_type",
          "line 2"},
         {"cluster,per_executor_hour\na,-1\n", "/prices/0/per_executor_hour", "out_of_range",

@@ -130,8 +130,8 @@ static enum pv_code access(struct store_tx *tx, struct arena *arena, struct pv_e
 static enum pv_code clusters(struct store_tx *tx, struct arena *arena, struct pv_error *err)
 {
     struct price_row rows[] = {
-        {.machine_type = strview_of("m"), .price = {1, (double)NAN, (double)NAN}},
-        {.cluster = strview_of("eu"), .price = {2, 1, 0.5}}};
+        {.machine_type = strview_of("m"), .price = price_of_executors(1, (double)NAN, (double)NAN)},
+        {.cluster = strview_of("eu"), .price = price_of_executors(2, 1, 0.5)}};
     struct price_book book = {.name = strview_of("book"),
                               .currency = strview_of("EUR"),
                               .row_count = 2,

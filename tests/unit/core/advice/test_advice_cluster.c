@@ -15,22 +15,26 @@ static const struct price_found of_machine = {
     .row = {.machine_type = {"m5", 2},
             .price = {.per_executor_hour = 0.5,
                       .spot_per_executor_hour = (double)NAN,
-                      .interruptions_per_hour = (double)NAN}}};
+                      .interruptions_per_hour = (double)NAN,
+                      .per_machine_hour = (double)NAN,
+                      .spot_per_machine_hour = (double)NAN}}};
 
 static void set_up(void)
 {
     arena_init(&arena, 0);
     err = (struct pv_error){0};
-    question = (struct advice_question){.cluster = strview_of("lab"),
-                                        .problem_size = (double)NAN,
-                                        .cores_per_executor = RUN_UNKNOWN,
-                                        .cluster_cores = RUN_UNKNOWN,
-                                        .goal = {.min_executors = 1,
-                                                 .max_executors = 500,
-                                                 .deadline_s = (double)NAN,
-                                                 .confidence = 0.95,
-                                                 .price_per_executor_hour = (double)NAN,
-                                                 .max_cost = (double)NAN}};
+    question =
+        (struct advice_question){.cluster = strview_of("lab"),
+                                 .problem_size = (double)NAN,
+                                 .cores_per_executor = RUN_UNKNOWN,
+                                 .cluster_cores = RUN_UNKNOWN,
+                                 .price = price_of_executors((double)NAN, (double)NAN, (double)NAN),
+                                 .goal = {.min_executors = 1,
+                                          .max_executors = 500,
+                                          .deadline_s = (double)NAN,
+                                          .confidence = 0.95,
+                                          .billing = {.per_hour = (double)NAN},
+                                          .max_cost = (double)NAN}};
     named = (struct cluster){
         .name = strview_of("lab"),
         .price_book = strview_of("prices"),
@@ -106,14 +110,29 @@ Test(advice_cluster, a_price_in_the_question_overrides_the_book)
     cr_expect_eq(taken.pricing.source, PRICING_OF_MACHINE_TYPE);
     cr_expect_str_eq(taken.pricing.subject, "m5");
     cr_expect_str_eq(taken.pricing.book, "prices");
-    cr_expect_float_eq(question.goal.price_per_executor_hour, 0.5, 0);
+    cr_expect_float_eq(taken.pricing.price.per_executor_hour, 0.5, 0);
     question.has_price = true;
-    question.price = (struct price){.per_executor_hour = 2,
-                                    .spot_per_executor_hour = (double)NAN,
-                                    .interruptions_per_hour = (double)NAN};
+    question.price = price_of_executors(2, (double)NAN, (double)NAN);
     cr_assert_eq(apply(&of_machine), PV_OK);
     cr_expect_eq(taken.pricing.source, PRICING_OF_REQUEST);
-    cr_expect_float_eq(question.goal.price_per_executor_hour, 2, 0);
+    cr_expect_float_eq(taken.pricing.price.per_executor_hour, 2, 0);
+}
+
+/* Term by term: what the question leaves open stays the book's. */
+Test(advice_cluster, terms_of_billing_override_the_book)
+{
+    struct price_found found = of_machine;
+    found.row.price = price_of_executors(0.5, (double)NAN, (double)NAN);
+    found.row.price.startup_billed_s = 90;
+    found.row.price.minimum_billed_s = 60;
+    question.price.minimum_billed_s = 0;
+    question.price.billing_increment_s = 3600;
+    cr_assert_eq(apply(&found), PV_OK);
+    cr_expect_eq(taken.pricing.source, PRICING_OF_MACHINE_TYPE);
+    cr_expect_eq(taken.pricing.price.per_executor_hour, 0.5);
+    cr_expect_eq(taken.pricing.price.startup_billed_s, 90);
+    cr_expect_eq(taken.pricing.price.minimum_billed_s, 0);
+    cr_expect_eq(taken.pricing.price.billing_increment_s, 3600);
 }
 
 Test(advice_cluster, a_limit_of_cost_needs_a_price)

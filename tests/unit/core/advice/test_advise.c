@@ -53,7 +53,7 @@ static struct advise_goal question(enum advise_objective objective, double deadl
                                 .confidence = 0.95,
                                 .min_executors = 1,
                                 .max_executors = 10,
-                                .price_per_executor_hour = (double)NAN,
+                                .billing = {.per_hour = (double)NAN},
                                 .max_cost = (double)NAN};
 }
 
@@ -153,7 +153,7 @@ Test(advise, infeasible_with_remedies)
 Test(advise, min_cost)
 {
     struct advise_goal asked = question(ADVISE_MIN_COST, (double)NAN);
-    asked.price_per_executor_hour = 3.6;
+    asked.billing.per_hour = 3.6;
     struct advice advice = ask(&asked);
     cr_assert_eq(advice.recommendation.executors, 1);
     cr_assert_float_eq(advice.recommendation.cost, 0.1, 1e-12);
@@ -398,7 +398,7 @@ Test(advise, unsatisfiable_constraints)
     struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
     struct advice advice;
     struct pv_error err = {0};
-    asked.price_per_executor_hour = 3.6;
+    asked.billing.per_hour = 3.6;
     asked.max_cost = 0.05;
     cr_assert_eq(advise(&curve, &asked, &arena, &advice, &err), PV_E_INVALID);
     cr_assert_str_eq(err.faults[0].at, "/constraints/max_cost");

@@ -74,7 +74,7 @@ static void set_up(void)
                                                  .confidence = 0.5,
                                                  .min_executors = 1,
                                                  .max_executors = 16,
-                                                 .price_per_executor_hour = (double)NAN,
+                                                 .billing = {.per_hour = (double)NAN},
                                                  .max_cost = (double)NAN}};
     history = (struct advice_history){
         .seen = {.rows = rows, .labels = labels, .evidence = evidence, .n = ROWS},

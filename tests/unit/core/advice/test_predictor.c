@@ -67,7 +67,7 @@ static struct advice ask(const struct curve *curve, double deadline_s, double co
                                 .confidence = confidence,
                                 .min_executors = 1,
                                 .max_executors = COUNTS,
-                                .price_per_executor_hour = (double)NAN,
+                                .billing = {.per_hour = (double)NAN},
                                 .max_cost = (double)NAN};
     struct advice advice;
     cr_assert_eq(advise(curve, &asked, &arena, &advice, NULL), PV_OK);

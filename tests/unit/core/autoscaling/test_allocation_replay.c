@@ -633,6 +633,9 @@ Test(allocation_replay, a_plain_simulation_of_the_same_rules_agrees)
                            outcome.executor_s, plain_state.executor_s);
         cr_assert_eq(outcome.released, plain_state.released, "job %d", i);
         cr_assert_eq(outcome.started, plain_state.arrived, "job %d", i);
+        cr_assert_eq(outcome.n_leases, (size_t)policy.initial_executors + outcome.started);
+        for (size_t k = 1; k < outcome.n_leases; k++)
+            cr_assert_leq(outcome.leases[k - 1].from_s, outcome.leases[k].from_s);
         cr_assert_leq(outcome.peak_executors, max);
         cr_assert_float_eq(held_by_steps(&outcome, job.startup_s), outcome.executor_s, 1e-6);
         released += outcome.released;
