@@ -240,6 +240,53 @@ class Checker:
         assert "machine_memory_bytes" in self.limits and self.bill.memory is None and "container_bytes" not in e
         assert (e["machine_cores"], e["cores_per_executor"]) == (self.limits["machine_cores"], CORES)
 
+    def cluster(self, e, _message):
+        assert (e["cluster"], e["executors"], e["cores_per_executor"], e["max_executors"]) == (self.limits["cluster"], 8, CORES, 8)
+
+    def dynamic_allocation(self, e, message):
+        cases = {c["allocation"]: c for c in self.reply["autoscaling"]["cases"]}
+        fixed, case = cases["static"], cases[e["allocation"]]
+        close(fixed["predicted_duration_s"], time_of(self.m))
+        close(fixed["executor_s"], self.m * time_of(self.m))
+        met = [c for c in cases.values() if c["settings"] and (c["deadline_probability"] or 1.0) >= self.reply["confidence"]]
+        assert case["executor_s"] == min(c["executor_s"] for c in met or [c for c in cases.values() if c["settings"]])
+        for key, want in (("duration_s", case["predicted_duration_s"]), ("executor_s", case["executor_s"]),
+                          ("static_duration_s", fixed["predicted_duration_s"]), ("static_executor_s", fixed["executor_s"]),
+                          ("duration_change_percent", 100 * (case["predicted_duration_s"] / time_of(self.m) - 1)),
+                          ("executor_s_change_percent", 100 * (case["executor_s"] / self.m / time_of(self.m) - 1))):
+            close(e[key], want)
+        assert "from %d to %d executor" % (case["settings"]["initial_executors"], self.m) in message
+
+    def executor_startup_assumed(self, e, _message):
+        assert e["executor_startup_s"] == self.reply["autoscaling"]["executor_startup_s"] == 20
+
+    def beside_running(self, e, message):
+        """Earliest deadline first: the job that runs already has its deadline sooner, and so its tasks go first."""
+        slots, (running, deadline_s) = 8 * CORES, self.beside
+        first = TASK_S * math.ceil(SIZE / slots)
+        assert (e["cores"], e["running"], e["deadline_s"]) == (slots, 1, self.request["deadline_s"]) and running
+        alone = START_S + TASK_S * math.ceil(SIZE / slots)
+        both = START_S + TASK_S * math.ceil(2 * SIZE / slots)
+        close(e["alone_s"], alone)
+        close(e["execution_s"], both if deadline_s < self.request["deadline_s"] - START_S else alone)
+        assert first <= deadline_s and "%d core" % slots in message
+
+    def met_beside_running(self, e, message):
+        self.beside_running(e, message)
+        assert e["execution_s"] <= e["deadline_s"] and self.reply["contention"]["missed"] == []
+
+    def missed_beside_running(self, e, message):
+        self.beside_running(e, message)
+        assert e["execution_s"] > e["deadline_s"] and self.reply["verdict"] == "missed"
+
+    def deadline_met_alone(self, e, message):
+        assert message.startswith("Alone on the cluster: ")
+        self.deadline_met(e, message[len("Alone on the cluster: "):])
+
+    def objective_alone(self, e, message):
+        assert message.startswith("Alone on the cluster: ")
+        self.objective(e, message)
+
     def extrapolation(self, e, _message):
         assert e["cores"] == self.m * CORES > e["most_cores"] == CORES * max(RAN)
 
@@ -273,6 +320,55 @@ def test_every_reason_follows_from_the_history(client, known, verdict, request_m
     found = Checker(request_members, reply, known[1]).all()
     assert set(codes) <= set(found), found
     assert found[0] == ("objective" if "deadline_s" not in request_members else "deadline_" + verdict), found
+
+
+@pytest.fixture(scope="module")
+def beside(client, known):
+    """A cluster of 8 executors, and an application whose tasks are all there is to it: 40 of 2 s."""
+    client.put("/v1/clusters/conversation", {"executors": 8, "cores_per_executor": CORES}, {200, 201})
+    stage_s = TASK_S * math.ceil(SIZE / (CORES * 4))
+    run = dict(run_of(4), duration_s=stage_s, initialization_s=0)
+    client.post("/v1/applications/conversation-beside/runs", run, 201)
+    return "conversation-beside"
+
+
+@pytest.mark.parametrize("verdict, deadline_s, other_s, codes", [
+    ("met", 26, 12, ["met_beside_running", "cluster"]),
+    ("met", 16, 100, ["met_beside_running", "deadline_met"]),
+    ("missed", 13.8, 6, ["missed_beside_running", "deadline_met_alone", "objective_alone"]),
+])
+def test_a_cluster_that_others_share(client, known, beside, verdict, deadline_s, other_s, codes):
+    members = {"deadline_s": deadline_s, "constraints": {"cluster": "conversation", "max_executors": 8}}
+    reply = ask(client, known, running=[{"application": beside, "deadline_s": other_s}], include=["alternatives", "stages", "contention"], **members)
+    assert reply["verdict"] == verdict
+    checker = Checker(members, reply, known[1])
+    checker.beside = (beside, other_s)
+    found = checker.all()
+    assert set(codes) <= set(found), found
+
+
+@pytest.mark.parametrize("members", [{}, {"deadline_s": 40}, {"objective": "min_time", "constraints": {"max_executors": 10}}])
+def test_dynamic_allocation_beside_the_recommendation(client, known, members):
+    reply = ask(client, known, include=["alternatives", "stages", "autoscaling"], **members)
+    assert {"dynamic_allocation", "executor_startup_assumed"} <= set(Checker(members, reply, known[1]).all())
+
+
+def test_a_model_where_nothing_can_be_replayed(client, name):
+    """Times of Amdahl's law with a serial part of 20 s, without stages."""
+    ran = {1: 420.0, 2: 221.0, 4: 119.5, 8: 70.4, 16: 44.8}
+    for executors, seconds in ran.items():
+        client.post("/v1/applications/%s/runs" % name, {"problem_size": SIZE, "executors": executors, "cores_per_executor": CORES, "duration_s": seconds}, 201)
+    reply = client.post("/v1/advice?dry_run=true", {"application": name, "problem_size": SIZE, "deadline_s": 100}, 200).json()
+    reasons = {r["code"]: r["evidence"] for r in reply["reasons"] if "evidence" in r}
+    chosen, fitted = reasons["model_chosen"], reasons["fitted_runs"]
+    models = client.get("/v1/applications/%s/models" % name).json()
+    loo = next(c for c in models["candidates"] if c["model"] == models["selected_model"])["fit"]["loo_mape_percent"]
+    assert reply["model"]["kind"] == chosen["model"] == fitted["model"] == models["selected_model"] and chosen["model_runs"] == fitted["runs"] == 5
+    close(chosen["model_loo_mape_percent"], reply["model"]["loo_mape_percent"])
+    close(fitted["loo_mape_percent"], reply["model"]["loo_mape_percent"])
+    assert loo == pytest.approx(reply["model"]["loo_mape_percent"], rel=1e-5)
+    assert (fitted["least_problem_size"], fitted["most_problem_size"], fitted["least_cores"], fitted["most_cores"]) == (SIZE, SIZE, CORES, 16 * CORES)
+    assert reply["verdict"] == "met" and abs(reply["recommendation"]["predicted_duration_s"] / (20 + 400 / reply["recommendation"]["executors"]) - 1) < 0.1
 
 
 MACHINES = {"price_per_machine_hour": PRICE, "machine_cores": 8}
