@@ -13,7 +13,7 @@ enum command_status {
 
 struct command {
     const char *name;
-    const char *synopsis; /* words behind the name */
+    const char *synopsis; /* words behind the name; a line for each form */
     const char *help;     /* one line */
     int (*run)(int argc, char *argv[]);
 };
