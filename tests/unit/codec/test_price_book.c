@@ -35,7 +35,7 @@ Test(codec_price_book, what_is_shown_reads_back)
     static const char text[] =
         "{\"currency\":\"EUR\",\"prices\":[{\"machine_type\":\"a\",\"per_executor_hour\":0.5,"
         "\"spot_per_executor_hour\":0.25,\"interruptions_per_hour\":0.5},"
-        "{\"cluster\":\"a\",\"per_executor_hour\":0.0}]}";
+        "{\"cluster\":\"a\",\"per_executor_hour\":0}]}";
     struct writer w;
     size_t n;
     cr_assert_eq(decode(text), PV_OK);
