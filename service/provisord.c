@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/shared/documents.h"
 #include "codec/json/reader.h"
 #include "command/command.h"
 #include "config/config.h"
@@ -43,7 +44,8 @@ static const struct command commands[] = {
     {"settings", "[--markdown]", "print every setting with its default, range and meaning",
      command_settings},
     {"metrics", "[--markdown]", "print what /metrics counts, as a table", command_metrics},
-    {"version", "", "print the version", command_version},
+    {"version", "", "print the version of the program and of the contract it serves",
+     command_version},
     {"help", "", "print this", command_help},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -51,7 +53,7 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 static int command_version(int argc, char *argv[])
 {
     (void)argc, (void)argv;
-    puts("provisord " PROVISOR_VERSION);
+    printf("provisord %s, contract %s\n", PROVISOR_VERSION, contract_version);
     return COMMAND_DONE;
 }
 

@@ -61,10 +61,12 @@ def site(client):
 
 def test_the_root_leads_to_the_documents(client):
     found = client.get("/", token=False)
-    assert set(found.json().values()) == {"provisor", "/docs/", "/docs/reference/", "/openapi.yaml"}
+    version = CONTRACT.document["info"]["version"]
+    assert set(found.json().values()) == {"provisor", "/docs/", "/docs/reference/", "/openapi.yaml", version}
     assert 'rel="service-desc"' in found.headers["Link"] and 'rel="service-doc"' in found.headers["Link"]
     page = client.get("/", token=False, headers={"Accept": "text/html,*/*;q=0.8"})
     assert page.headers["Content-Type"].startswith("text/html") and page.headers["Vary"] == "Accept"
+    assert "version " + version in page.text
     for link in Page(page.text).links:
         client.get(link, 200, token=False)
 

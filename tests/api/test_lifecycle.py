@@ -90,7 +90,9 @@ def test_help_and_version_and_nonsense(service):
     def run(*words):
         return subprocess.run([str(PROVISORD), *words], text=True, capture_output=True, timeout=20)
     assert "--listen_port=8080" in run("--help").stdout
-    assert run("--version").stdout.startswith("provisord ")
+    contract = service.contract.document["info"]["version"]
+    assert re.fullmatch(r"provisord [0-9]+\.[0-9]+\.[0-9]+, contract %s\n" % re.escape(contract), run("--version").stdout)
+    assert run("version").stdout == run("--version").stdout
     for command in ("serve", "token", "migrate"):
         shown = run(command, "--help")
         assert shown.returncode == 0 and shown.stdout.startswith("usage: provisord " + command)
