@@ -3,17 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/shared/documents.h"
 #include "codec/json/reader.h"
 #include "command/command.h"
 #include "config/config.h"
 
-#ifndef PROVISOR_VERSION
-#define PROVISOR_VERSION "unknown"
-#endif
-
 static int command_help(int argc, char *argv[]);
-static int command_version(int argc, char *argv[]);
 
 static const struct command commands[] = {
     {"serve", "[--config=FILE] [--SETTING=VALUE ...]", "answer requests until SIGTERM",
@@ -49,13 +43,6 @@ static const struct command commands[] = {
     {"help", "", "print this", command_help},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
-
-static int command_version(int argc, char *argv[])
-{
-    (void)argc, (void)argv;
-    printf("provisord %s, contract %s\n", PROVISOR_VERSION, contract_version);
-    return COMMAND_DONE;
-}
 
 /* A line for each form of a command, the first one behind `lead`, the others behind as many blanks. */
 static void

@@ -28,5 +28,6 @@ int command_token(int argc, char *argv[]);
 int command_settings(int argc, char *argv[]);
 int command_metrics(int argc, char *argv[]);
 int command_sample(int argc, char *argv[]);
+int command_version(int argc, char *argv[]);
 
 #endif
