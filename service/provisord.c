@@ -7,12 +7,7 @@
 #include "command/command.h"
 #include "config/config.h"
 
-#ifndef PROVISOR_VERSION
-#define PROVISOR_VERSION "unknown"
-#endif
-
 static int command_help(int argc, char *argv[]);
-static int command_version(int argc, char *argv[]);
 
 static const struct command commands[] = {
     {"serve", "[--config=FILE] [--SETTING=VALUE ...]", "answer requests until SIGTERM",
@@ -22,46 +17,54 @@ static const struct command commands[] = {
     {"maintain", "[--SETTING=VALUE ...]", "keep house once, now: retention, thinning, partitions",
      command_maintain},
     {"import",
-     "PATH... (--team T | --token-file FILE) [--application NAME]\n"
-     "      [--label KEY:VALUE ...] [--threads N] [--dry-run] [--json] [--quiet] [--SETTING=VALUE "
-     "...]",
+     "PATH... (--team T | --token-file FILE) [--application NAME] [--label KEY:VALUE ...] "
+     "[--threads N] [--dry-run] [--json] [--quiet] [--SETTING=VALUE ...]",
      "load logs that lie on disk", command_import},
     {"token",
      "create --team T --name N --scopes read,write,admin [--expires-in 90d]\n"
-     "  token list [--team T]\n"
-     "  token revoke ID",
+     "list [--team T]\n"
+     "revoke ID",
      "make, show and revoke tokens as the database's owner", command_token},
     {"quotas",
      "[list] [--team T] [--json]\n"
-     "  quotas set TEAM NAME=NUMBER... [--json]\n"
-     "  quotas reset TEAM [NAME...] [--json]",
+     "set TEAM NAME=NUMBER... [--json]\n"
+     "reset TEAM [NAME...] [--json]",
      "show and change how much teams may store, as the database's owner", command_quotas},
     {"operations",
      "list [--team T] [--status S] [--kind K] [--application A] [--limit N] [--json]\n"
-     "  operations cancel ID... [--json]",
+     "cancel ID... [--json]",
      "show and cancel long work as the database's owner", command_operations},
     {"sample", "--out=DIR [--seed=N]", "write event logs of invented applications", command_sample},
     {"settings", "[--markdown]", "print every setting with its default, range and meaning",
      command_settings},
     {"metrics", "[--markdown]", "print what /metrics counts, as a table", command_metrics},
-    {"version", "", "print the version", command_version},
+    {"version", "", "print the version of the program and of the contract it serves",
+     command_version},
     {"help", "", "print this", command_help},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-static int command_version(int argc, char *argv[])
+/* A line for each form of a command, the first one behind `lead`, the others behind as many blanks. */
+static void
+print_forms(FILE *out, const struct command *command, const char *lead, const char *program)
 {
-    (void)argc, (void)argv;
-    puts("provisord " PROVISOR_VERSION);
-    return COMMAND_DONE;
+    const char *form = command->synopsis;
+    for (size_t n = 0;; form += n + 1) {
+        n = strcspn(form, "\n");
+        fprintf(out, "%*s%s%s%s%.*s\n", (int)strlen(lead), form == command->synopsis ? lead : "",
+                program, command->name, n == 0 ? "" : " ", (int)n, form);
+        if (form[n] == '\0')
+            return;
+    }
 }
 
 static void print_usage(FILE *out)
 {
     fputs("usage: provisord COMMAND ...\n\n", out);
-    for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %s %s\n      %s\n", commands[i].name, commands[i].synopsis,
-                commands[i].help);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        print_forms(out, &commands[i], "  ", "");
+        fprintf(out, "      %s\n", commands[i].help);
+    }
 }
 
 /* One line a command. */
@@ -77,7 +80,8 @@ static void print_commands(FILE *out)
 
 static void print_help_of(const struct command *command)
 {
-    printf("usage: provisord %s %s\n\n%s\n", command->name, command->synopsis, command->help);
+    print_forms(stdout, command, "usage: ", "provisord ");
+    printf("\n%s\n", command->help);
     if (strstr(command->synopsis, "SETTING") != NULL)
         puts("\n`provisord settings` lists the settings.");
 }
@@ -122,10 +126,11 @@ static const struct command *find_command(const char *word)
 int main(int argc, char *argv[])
 {
     const struct command *command = argc < 2 ? NULL : find_command(argv[1]);
-    if (command != NULL && argc > 2 && asks_for_help(argv[argc - 1])) {
-        print_help_of(command);
-        return COMMAND_DONE;
-    }
+    for (int i = 2; command != NULL && i < argc; i++)
+        if (asks_for_help(argv[i])) {
+            print_help_of(command);
+            return COMMAND_DONE;
+        }
     if (command == NULL) {
         if (argc >= 2)
             fprintf(stderr, "provisord: %s: there is no such command\n", argv[1]);

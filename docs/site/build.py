@@ -120,7 +120,7 @@ def documents(site, contract, document):
     return sorted(found, key=lambda d: d[0].encode())
 
 
-def write_sources(found, hashes, out_c, out_s, folder):
+def write_sources(found, hashes, version, out_c, out_s, folder):
     """The bytes as files that the assembler includes, and the table that names them."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -145,9 +145,10 @@ def write_sources(found, hashes, out_c, out_s, folder):
     out_s.write_text("\n".join(assembly) + "\n")
     symbols = sorted({s for row in table for s in re.findall(r"document_\d+(?:_gzip)?", row)})
     out_c.write_text('#include "api/shared/documents.h"\n\n%s\n\nconst struct document documents[] = {\n%s\n};\n'
-                     'const size_t documents_n = %d;\nconst char document_script_hashes[] = "%s";\n' % (
+                     'const size_t documents_n = %d;\nconst char document_script_hashes[] = "%s";\n'
+                     'const char contract_version[] = "%s";\n' % (
                          "\n".join("extern const char %s[];" % s for s in symbols), "\n".join(table), len(found),
-                         "".join(" 'sha256-%s'" % h for h in hashes)))
+                         "".join(" 'sha256-%s'" % h for h in hashes), version))
 
 
 def main():
@@ -163,7 +164,7 @@ def main():
         shorten_index(site / "search" / "search_index.json")
     found = documents(site, contract, document)
     hashes = inline_scripts(content.decode() for name, _, content in found if name.endswith(".html"))
-    write_sources(found, hashes, out_c, out_s, work / "bytes")
+    write_sources(found, hashes, document["info"]["version"], out_c, out_s, work / "bytes")
     inputs = [*sources(checkout).values(), checkout / "docs" / "problems.yaml", contract, *HERE.glob("*")]
     depfile.write_text("%s %s: %s\n" % (out_c, out_s, " ".join(map(str, inputs))))
 

@@ -24,9 +24,26 @@ def inline(text):
 
 
 def prose(text):
-    if not text:
-        return ""
-    return "".join("<p>%s</p>" % inline(p) for p in re.split(r"\n\s*\n", str(text).strip()))
+    """Paragraphs, and lists of lines that begin with a dash."""
+    out = ""
+    for paragraph in re.split(r"\n\s*\n", str(text or "").strip()):
+        lead, *items = re.split(r"(?:^|\n)\s*- ", paragraph)
+        out += "<p>%s</p>" % inline(lead) if lead.strip() else ""
+        out += "<ul>%s</ul>" % "".join("<li>%s</li>" % inline(i) for i in items) if items else ""
+    return out
+
+
+def described(text):
+    """Of a member: one paragraph stands in its line."""
+    blocks = prose(text)
+    return blocks[3:-4] if blocks.count("<p>") == 1 and blocks.endswith("</p>") else blocks
+
+
+def bound(value):
+    """A bound of the contract as people write it: 1e12, 0.999, 4096."""
+    if (0 < abs(value) < 1e-4 or abs(value) >= 1e9) and float("%.0e" % value) == value:
+        return re.sub(r"e([-+])0*(\d)", lambda m: "e" + m[1].strip("+") + m[2], "%.0e" % value)
+    return str(int(value) if float(value).is_integer() else value)
 
 
 def anchor_of(tag):
@@ -95,7 +112,8 @@ class Reference:
                           ("maxLength", "at most %s characters"), ("minItems", "at least %s items"),
                           ("maxItems", "at most %s items")):
             if key in schema:
-                facts.append(text % schema[key])
+                one = schema[key] == 1 and key.endswith(("Length", "Items"))
+                facts.append((text[:-1] if one else text) % bound(schema[key]))
         values = schema.get("enum") or [v for o in schema.get("oneOf", ()) for v in self.resolve(o)[0].get("enum", ())]
         if values:
             facts.append("one of " + ", ".join("<code>%s</code>" % escape(json.dumps(v).strip('"')) for v in values))
@@ -126,7 +144,7 @@ class Reference:
             facts = self.facts(inner)
             row = '<dt><code>%s</code> <span class="pv-kind">%s</span>%s</dt>' % (
                 escape(name), self.kind(inner), ' <span class="pv-required">required</span>' if name in required else "")
-            body = inline(resolved.get("description", ""))
+            body = described(resolved.get("description", ""))
             if facts:
                 body += ' <span class="pv-facts">%s</span>' % ", ".join(facts)
             for title, part, part_name in self.nested(inner):
@@ -160,7 +178,7 @@ class Reference:
             facts = self.facts(p.get("schema", {}))
             rows.append('<div><dt><code>%s</code> <span class="pv-kind">%s, %s</span>%s</dt><dd>%s%s</dd></div>' % (
                 escape(p["name"]), p["in"], self.kind(p.get("schema", {})),
-                ' <span class="pv-required">required</span>' if p.get("required") else "", inline(p.get("description", "")),
+                ' <span class="pv-required">required</span>' if p.get("required") else "", described(p.get("description", "")),
                 ' <span class="pv-facts">%s</span>' % ", ".join(facts) if facts else ""))
         return '<p class="pv-head">Parameters</p><dl class="pv-members">%s</dl>' % "".join(rows)
 
@@ -188,12 +206,17 @@ class Reference:
                 line += (" " if line else "") + word
         return text + line
 
-    def request(self, method, path, operation):
-        content = operation.get("requestBody", {}).get("content", {})
+    def request(self, operation):
         out = ""
-        for media, holder in content.items():
+        for media, holder in operation.get("requestBody", {}).get("content", {}).items():
             schema = holder.get("schema", {})
             out += '<p class="pv-head">Body <code>%s</code></p>%s' % (escape(media), self.body(schema) if schema else "")
+        return out
+
+    def examples(self, method, path, operation):
+        """The call as a command, and what it replies: before the lists of members, for that is what people try first."""
+        content = operation.get("requestBody", {}).get("content", {})
+        out = ""
         media = next(iter(content), None)
         examples = {k: v["value"] for k, v in content.get(media, {}).get("examples", {}).items()} if media else {}
         if media == "application/json" and not examples:
@@ -203,7 +226,19 @@ class Reference:
             title = "Example" if len(shown) == 1 else "Example: %s" % name.replace("_", " ")
             out += "<details%s><summary>%s</summary><pre><code>%s</code></pre></details>" % (
                 " open" if i == 0 else "", title, escape(self.curl(method, path, operation, media, example), quote=False))
-        return out
+        return out + self.example_reply(operation)
+
+    def example_reply(self, operation):
+        """The last reply of success that has a body of JSON: of a call that stores, what is stored."""
+        holders = [self.resolve(reply)[0].get("content", {}).get("application/json")
+                   for status, reply in operation["responses"].items() if status.startswith("2")]
+        holder = next((h for h in reversed(holders) if h and self.nested(h.get("schema", {}))), None)
+        if holder is None:
+            return ""
+        shown = next((v["value"] for v in holder.get("examples", {}).values()), holder.get("example"))
+        shown = sample(self, holder["schema"]) if shown is None else shown
+        return "<details><summary>Example of a reply</summary><pre><code>%s</code></pre></details>" % escape(
+            json.dumps(shown, indent=2, ensure_ascii=False), quote=False)
 
     def replies(self, operation):
         out, others = "", []
@@ -222,12 +257,6 @@ class Reference:
                 if not self.nested(schema):
                     continue
                 out += "<details><summary>Members</summary>%s</details>" % self.body(schema)
-                if media != "application/json":
-                    continue
-                shown = next((v["value"] for v in holder.get("examples", {}).values()), None)
-                shown = holder.get("example", shown) if shown is None else shown
-                out += "<details><summary>Example of a reply</summary><pre><code>%s</code></pre></details>" % escape(
-                    json.dumps(sample(self, schema) if shown is None else shown, indent=2, ensure_ascii=False), quote=False)
         if others:
             out += '<p class="pv-head">Other replies of this call</p><dl class="pv-members">%s</dl>' % "".join(
                 "<div><dt><code>%s</code></dt><dd>%s</dd></div>" % (s, inline(r["description"])) for s, r in others)
@@ -238,8 +267,8 @@ class Reference:
         head = '<p class="pv-call"><span class="pv-method pv-%s">%s</span> <code>%s</code> <span class="pv-kind">%s</span></p>' % (
             method, method.upper(), escape(path).replace("/", "/<wbr>"),
             "scope <code>%s</code>" % scopes[0] if scopes else "no token")
-        block = head + prose(operation.get("description")) + self.parameters(operation) + \
-            self.request(method, path, operation) + self.replies(operation)
+        block = head + prose(operation.get("description")) + self.examples(method, path, operation) + \
+            self.parameters(operation) + self.request(operation) + self.replies(operation)
         return "## %s { #%s }\n\n%s\n" % (operation["summary"].rstrip("."), operation["operationId"], as_block(block))
 
 

@@ -127,11 +127,11 @@ size_t writer_format_number(double value, char out[32])
 {
     /* Whole numbers, the common case, need no search for digits. */
     if (value == floor(value) && fabs(value) < 1e15) {
-        size_t minus = value == 0 && signbit(value) ? 1 : 0; /* -0.0 */
-        out[0] = '-';
-        size_t n = minus + writer_format_integer((int64_t)value, out + minus);
-        memcpy(out + n, ".0", 3);
-        return n + 2;
+        if (value == 0 && signbit(value)) {
+            memcpy(out, "-0.0", 5); /* as an integer it would read back without its sign */
+            return 4;
+        }
+        return writer_format_integer((int64_t)value, out);
     }
     struct decimal exact = decimal_of(value);
     for (int n = DIGITS_LEAST; n < DIGITS_MOST; n++) {

@@ -1,6 +1,7 @@
 #include "base/json_writer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/instant.h"
@@ -171,9 +172,13 @@ double writer_rounded(double value, unsigned digits)
     if (!isfinite(value) || value == trunc(value))
         return value;
     int places = (int)digits - 1 - (int)floor(log10(fabs(value)));
-    /* Of numbers so small that all of their digits matter, or none: they are rare. */
-    if (places < 0 || places >= POWERS)
-        return value;
+    if (places < 0)
+        return nearbyint(value);
+    if (places >= POWERS) { /* so small that none matters: rare */
+        char text[32];
+        (void)snprintf(text, sizeof text, "%.*e", (int)digits - 1, value);
+        return strtod(text, NULL);
+    }
     return nearbyint(value * powers_of_ten[places]) / powers_of_ten[places];
 }
 

@@ -30,6 +30,17 @@ struct writer {
 
 enum { WRITER_DIGITS_MAX = 15 };
 
+/* What is predicted is not known to more digits; the errors of the best histories are percents. */
+enum { WRITER_DIGITS_MEANT = 7 };
+
+/* Numbers from here on have so many digits. Answers what it was, to be set again. */
+static inline unsigned writer_set_digits(struct writer *w, unsigned digits)
+{
+    unsigned before = w->digits;
+    w->digits = digits;
+    return before;
+}
+
 /* The value to so many significant digits, 1 to WRITER_DIGITS_MAX; a whole number as it is. */
 double writer_rounded(double value, unsigned digits);
 
@@ -89,7 +100,8 @@ void writer_end_line(struct writer *w);
 /* The finished text (NUL-terminated, in the arena), or NULL when memory ran out. */
 const char *writer_finish(struct writer *w, size_t *n);
 
-/* Shortest decimal form that reads back as `value` (finite). Returns its length. */
+/* Shortest decimal form that reads back as `value` (finite), of a whole number its digits alone:
+ * counts that are doubles inside are integers outside. Returns its length. */
 size_t writer_format_number(double value, char out[32]);
 size_t writer_format_integer(int64_t value, char out[24]);
 

@@ -118,6 +118,25 @@ const char *args_owner_url(const struct config *config)
                                                  : config->database_url;
 }
 
+void args_explain_unreachable(const struct config *config,
+                              bool as_owner,
+                              const struct pv_error *err)
+{
+    if (err->code != PV_E_UNAVAILABLE)
+        return;
+    if (as_owner && config->database_owner_url[0] == '\0')
+        fputs("provisord: database_owner_url, which names the schema's owner, is not set"
+              " (PROVISOR_DATABASE_OWNER_URL, or PROVISOR_DATABASE_OWNER_URL_FILE for a file that"
+              " holds it); database_url was tried in its place\n",
+              stderr);
+    else
+        fprintf(stderr,
+                "provisord: %s names the database that was tried (PROVISOR_DATABASE_%sURL, or"
+                " PROVISOR_DATABASE_%sURL_FILE for a file that holds it)\n",
+                as_owner ? "database_owner_url" : "database_url", as_owner ? "OWNER_" : "",
+                as_owner ? "OWNER_" : "");
+}
+
 void args_print_instant(int64_t us)
 {
     char text[INSTANT_TEXT] = "-";

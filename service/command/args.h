@@ -36,6 +36,14 @@ bool args_read(int argc,
 /* The connection string of the schema's owner: database_owner_url, or database_url without it. */
 const char *args_owner_url(const struct config *config);
 
+/*
+ * Where err is PV_E_UNAVAILABLE, say on standard error which setting named the database that was
+ * tried (of the owner, or of the service) and how it can be given.
+ */
+void args_explain_unreachable(const struct config *config,
+                              bool as_owner,
+                              const struct pv_error *err);
+
 /* How migrations are applied, as the settings say; borrows from config. */
 struct store_migrate_options args_migrate_options(const struct config *config);
 

@@ -13,7 +13,7 @@ enum command_status {
 
 struct command {
     const char *name;
-    const char *synopsis; /* words behind the name */
+    const char *synopsis; /* words behind the name; a line for each form */
     const char *help;     /* one line */
     int (*run)(int argc, char *argv[]);
 };
@@ -28,5 +28,6 @@ int command_token(int argc, char *argv[]);
 int command_settings(int argc, char *argv[]);
 int command_metrics(int argc, char *argv[]);
 int command_sample(int argc, char *argv[]);
+int command_version(int argc, char *argv[]);
 
 #endif

@@ -49,13 +49,10 @@ static int import_usage(const char *why)
     return COMMAND_USAGE;
 }
 
-static int import_fail(const struct pv_error *err)
+static int import_fail(const struct config *config, const struct pv_error *err)
 {
     fprintf(stderr, "provisord: import: %s\n", err->detail);
-    if (err->code == PV_E_UNAVAILABLE)
-        fputs("provisord: database_url says which database (PROVISOR_DATABASE_URL, or"
-              " PROVISOR_DATABASE_URL_FILE for a file that holds it)\n",
-              stderr);
+    args_explain_unreachable(config, false, err);
     return COMMAND_FAILED;
 }
 
@@ -282,7 +279,7 @@ static int run_import(const struct bulk_options *options,
     if (!request->dry_run) {
         if (import_operation_begin(&import, options, request->paths, request->n_paths, find,
                                    &err) != PV_OK)
-            return import_fail(&err);
+            return import_fail(options->config, &err);
         observers.import = &import;
         if (!request->quiet)
             fprintf(stderr, "provisord: import: operation %s\n", import.local.held.key.id);
@@ -295,7 +292,7 @@ static int run_import(const struct bulk_options *options,
     bool stopped = atomic_load(&stop);
     report_end(&report, stopped || lost, clock_monotonic_ns());
     if (lost)
-        return import_fail(&err);
+        return import_fail(options->config, &err);
     if (report.failed)
         fputs("provisord: import: the summary could not be written\n", stderr);
     bool all = !stopped && !report.failed && report.outcomes[BULK_REFUSED] == 0;
@@ -335,7 +332,7 @@ static int import_with(struct store *store,
                    : ask_token(config, store, request->token_file, &options.who, &err);
     if (code == PV_OK)
         code = find_all(request, &find, &err);
-    int status = code == PV_OK ? run_import(&options, request, &find) : import_fail(&err);
+    int status = code == PV_OK ? run_import(&options, request, &find) : import_fail(config, &err);
     find_fini(&find);
     return status;
 }
@@ -361,7 +358,7 @@ int command_import(int argc, char *argv[])
                                     .statement_timeout_ms = (unsigned)config.statement_timeout_ms};
     quotas_of_config(&config, options.quotas);
     if (store_open(&options, &store, &err) != PV_OK)
-        return import_fail(&err);
+        return import_fail(&config, &err);
     status = import_with(store, &config, &request, labels);
     store_close(store);
     return status;

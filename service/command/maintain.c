@@ -50,6 +50,7 @@ int command_maintain(int argc, char *argv[])
         print_tally(&tally);
     if (code != PV_OK) {
         fprintf(stderr, "provisord: maintain: %s\n", err.detail);
+        args_explain_unreachable(&config, false, &err);
         return COMMAND_FAILED;
     }
     return fflush(stdout) == 0 ? COMMAND_DONE : COMMAND_FAILED;

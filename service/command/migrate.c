@@ -17,6 +17,7 @@ int command_migrate(int argc, char *argv[])
     const struct store_migrate_options how = args_migrate_options(&config);
     if (store_migrate(&how, &applied, &err) != PV_OK) {
         fprintf(stderr, "provisord: migrate: %s\n", err.detail);
+        args_explain_unreachable(&config, true, &err);
         return COMMAND_FAILED;
     }
     fprintf(stderr, "provisord: %u migration%s applied\n", applied, PLURAL(applied));

@@ -25,13 +25,8 @@ static int operations_usage(const char *why)
 static int
 operations_fail(const struct config *config, const char *what, const struct pv_error *err)
 {
-    const char *tried = "";
-    if (err->code == PV_E_UNAVAILABLE)
-        tried = config->database_owner_url[0] != '\0'
-                    ? " at database_owner_url"
-                    : " at database_url (database_owner_url, which names the schema's owner, is "
-                      "not set)";
-    fprintf(stderr, "provisord: operations %s: %s%s\n", what, err->detail, tried);
+    fprintf(stderr, "provisord: operations %s: %s\n", what, err->detail);
+    args_explain_unreachable(config, true, err);
     return COMMAND_FAILED;
 }
 
@@ -155,6 +150,7 @@ static bool cancel_one(const struct config *config, const char *text, bool json)
                             : pv_fail(&err, PV_E_NOT_FOUND, "there is no such operation");
     if (code != PV_OK) {
         fprintf(stderr, "provisord: operations cancel: %s: %s\n", text, err.detail);
+        args_explain_unreachable(config, true, &err);
     } else if (json) {
         struct writer w;
         size_t n;

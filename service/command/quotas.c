@@ -37,13 +37,10 @@ static int quotas_usage(const char *why)
     return COMMAND_USAGE;
 }
 
-static int quotas_fail(const char *what, const struct pv_error *err)
+static int quotas_fail(const struct config *config, const char *what, const struct pv_error *err)
 {
     fprintf(stderr, "provisord: quotas %s: %s\n", what, err->detail);
-    if (err->code == PV_E_UNAVAILABLE)
-        fputs("provisord: database_owner_url says which database (PROVISOR_DATABASE_OWNER_URL, or"
-              " PROVISOR_DATABASE_OWNER_URL_FILE for a file that holds it)\n",
-              stderr);
+    args_explain_unreachable(config, true, err);
     return COMMAND_FAILED;
 }
 
@@ -103,7 +100,7 @@ static int show_quotas(const struct config *config, const char *team, bool json)
     quotas_of_config(config, bounds.quotas);
     arena_init(&arena, 0);
     if (store_owner_usage_list(args_owner_url(config), &arena, team, &bounds, &list, &err) != PV_OK)
-        status = quotas_fail("list", &err);
+        status = quotas_fail(config, "list", &err);
     else
         status = json ? print_json(&arena, &list) : print_rows(&list);
     arena_fini(&arena);
@@ -163,7 +160,7 @@ static int change_quotas(const struct config *config,
 {
     struct pv_error err = {.code = PV_OK};
     if (store_owner_quotas_set(args_owner_url(config), team, changed, quotas, &err) != PV_OK)
-        return quotas_fail(what, &err);
+        return quotas_fail(config, what, &err);
     quotas_log(team, NULL, changed, quotas);
     return show_quotas(config, team, json);
 }

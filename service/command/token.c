@@ -16,13 +16,10 @@
  * all that comes on standard output, so that it can go straight into a file.
  */
 
-static int token_fail(const char *what, const struct pv_error *err)
+static int token_fail(const struct config *config, const char *what, const struct pv_error *err)
 {
     fprintf(stderr, "provisord: token %s: %s\n", what, err->detail);
-    if (err->code == PV_E_UNAVAILABLE)
-        fputs("provisord: database_owner_url says which database (PROVISOR_DATABASE_OWNER_URL, or"
-              " PROVISOR_DATABASE_OWNER_URL_FILE for a file that holds it)\n",
-              stderr);
+    args_explain_unreachable(config, true, err);
     return COMMAND_FAILED;
 }
 
@@ -97,7 +94,7 @@ static int command_token_create(const struct config *config,
     }
     struct pv_error err = {.code = PV_OK};
     if (make_token(args_owner_url(config), team, &row, &err) != PV_OK)
-        return token_fail("create", &err);
+        return token_fail(config, "create", &err);
     fprintf(stderr, "provisord: token %s of team %s; its text is not shown again\n", row.id, team);
     return COMMAND_DONE;
 }
@@ -128,7 +125,7 @@ static int command_token_list(const struct config *config, const char *team)
             print_token(&tokens.items[i]);
     }
     arena_fini(&arena);
-    return code == PV_OK ? COMMAND_DONE : token_fail("list", &err);
+    return code == PV_OK ? COMMAND_DONE : token_fail(config, "list", &err);
 }
 
 static int revoke(const struct config *config, const char *text)
@@ -138,7 +135,7 @@ static int revoke(const struct config *config, const char *text)
         return token_usage("revoke wants the id of a token, as `token list` shows it");
     struct pv_error err = {.code = PV_OK};
     if (store_owner_token_revoke(args_owner_url(config), id, &err) != PV_OK)
-        return token_fail("revoke", &err);
+        return token_fail(config, "revoke", &err);
     fprintf(stderr, "provisord: token %s is revoked; it is refused within %lld ms\n", id,
             (long long)config->token_cache_ms);
     return COMMAND_DONE;

@@ -1,5 +1,8 @@
 #include "sample/simulate.h"
 
+/* The stages of an application that read its input read 2^20 records of 128 bytes for each unit of its size,
+ * so that the problem sizes that the service finds (core/history/problem_size.h) are whole numbers. */
+
 #define NO_PARENTS                                                                                 \
     {                                                                                              \
         -1, -1, -1                                                                                 \
@@ -16,7 +19,7 @@ static const struct sample_stage etl_stages[] = {{.name = "scan orders",
                                                   .sigma = 0.22,
                                                   .straggler_share = 0.03,
                                                   .straggler_factor = 2.5,
-                                                  .records_per_size = 1200000},
+                                                  .records_per_size = 1028576},
                                                  {.name = "scan customers",
                                                   .source = "parquet at NightlyEtl.scala:47",
                                                   .job = 0,
@@ -57,7 +60,7 @@ static const struct sample_stage etl_stages[] = {{.name = "scan orders",
                                                   .count = 1,
                                                   .seconds_fixed = 3.5,
                                                   .sigma = 0.10,
-                                                  .records_per_size = 1}};
+                                                  .records_per_size = 0}};
 
 /* A short report every hour: scan, aggregate by key, top rows on one task. */
 static const struct sample_stage report_stages[] = {{.name = "scan events",
@@ -70,7 +73,7 @@ static const struct sample_stage report_stages[] = {{.name = "scan events",
                                                      .sigma = 0.30,
                                                      .straggler_share = 0.05,
                                                      .straggler_factor = 2.0,
-                                                     .records_per_size = 400000},
+                                                     .records_per_size = 1048576},
                                                     {.name = "aggregate",
                                                      .source = "groupBy at HourlyReport.scala:30",
                                                      .job = 0,
@@ -104,7 +107,7 @@ static const struct sample_stage report_stages[] = {{.name = "scan events",
      .sigma = 0.12,                                                                                \
      .straggler_share = 0.02,                                                                      \
      .straggler_factor = 2.2,                                                                      \
-     .records_per_size = 250000},                                                                  \
+     .records_per_size = 131072},                                                                  \
     {                                                                                              \
         .name = "aggregate", .source = "treeAggregate at Training.scala:" line, .job = (first),    \
         .parents = {2 * (first)-1, -1, -1}, .tasks = SAMPLE_PER_EXECUTOR, .count = 1,              \
@@ -121,7 +124,7 @@ static const struct sample_stage training_stages[] = {{.name = "load",
                                                        .sigma = 0.20,
                                                        .straggler_share = 0.03,
                                                        .straggler_factor = 2.0,
-                                                       .records_per_size = 250000},
+                                                       .records_per_size = 393216},
                                                       ITERATION(1, "33"),
                                                       ITERATION(2, "33"),
                                                       ITERATION(3, "33"),

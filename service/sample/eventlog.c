@@ -147,7 +147,7 @@ static void write_task_metrics(const struct log *log, int s, int t)
             "},\"Input Metrics\":{\"Bytes Read\":%" PRId64 ",\"Records Read\":%" PRId64
             "},\"Output Metrics\":{\"Bytes Written\":0,\"Records Written\":0},\"Updated "
             "Blocks\":[]}",
-            written * 60, written * 90, written, input * 110, input);
+            written * 60, written * 90, written, input * SAMPLE_RECORD_BYTES, input);
 }
 
 /* --- events --- */

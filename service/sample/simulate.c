@@ -141,7 +141,8 @@ static void launch_task(struct sample_run *run,
     task->executor = (int32_t)executor;
     task->records = (int64_t)((double)stage->stage->records_per_size * (double)run->problem_size /
                               (double)stage->n_tasks);
-    task->records = task->records < 1 ? 1 : task->records;
+    if (task->records < 1 && stage->stage->records_per_size > 0)
+        task->records = 1;
     cluster->free_ms[core] = task->finish_ms;
     stage->completed_ms =
         task->finish_ms > stage->completed_ms ? task->finish_ms : stage->completed_ms;

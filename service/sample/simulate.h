@@ -18,6 +18,7 @@
 enum sample_tasks { SAMPLE_PER_SIZE, SAMPLE_PER_CORE, SAMPLE_PER_EXECUTOR, SAMPLE_COUNT };
 
 enum { SAMPLE_PARENTS_MAX = 3, SAMPLE_STAGES_MAX = 32, SAMPLE_GRID_MAX = 8 };
+enum { SAMPLE_RECORD_BYTES = 128 }; /* of the input */
 
 struct sample_stage {
     const char *name;
@@ -33,8 +34,8 @@ struct sample_stage {
     double sigma;            /* spread of ln(task time) */
     double straggler_share;
     double straggler_factor;
-    double skew; /* largest partition holds about (1 + skew) times the mean */
-    int64_t records_per_size;
+    double skew;              /* largest partition holds about (1 + skew) times the mean */
+    int64_t records_per_size; /* 0: it reads and writes nothing */
 };
 
 struct sample_application {

@@ -300,15 +300,52 @@ def test_beside_running_jobs(client, application):
     assert evidence(done, "met_beside_running")["execution_s"] == pytest.approx(28.25, abs=0.01)
 
 
+def record_without_stages(client, name, runs):
+    for executors, duration_s in runs:
+        client.post("/v1/applications/%s/runs" % name, {"problem_size": 100, "executors": executors, "cores_per_executor": 4,
+                                                        "duration_s": duration_s}, status=201)
+
+
+def test_runs_without_stages_say_how_many_more_allow_a_model(client):
+    """Four runs are one too few; the fifth makes an answer, also for more executors than ran."""
+    name = "stageless-" + uuid.uuid4().hex[:8]
+    runs = [(m, 4000 * m ** -1.2) for m in (4, 8, 12, 24, 40)]
+    for n, run in enumerate(runs):
+        record_without_stages(client, name, [run])
+        advice = ask(client, application=name, deadline_s=600)
+        needed = advice.get("data_needed")
+        assert (advice["verdict"] == "unknown") == (n < 4), advice["reasons"]
+        if n < 4:
+            assert needed["runs"] == 4 - n and "event log" in needed["why"] and "there are %d." % (n + 1) in advice["reasons"][0]["message"]
+    for executors in (32, 40, 41, 44, 48, 160):
+        body = {"application": name, "deadline_s": 600, "constraints": {"min_executors": executors, "max_executors": executors}}
+        advice = ask(client, **body)
+        assert advice["recommendation"]["executors"] == executors, advice["reasons"]
+        # Of more than linear speedup no more is believed beyond the runs than that it is linear.
+        predicted = advice["recommendation"]["predicted_duration_s"]
+        law = 4000 * executors ** -1.2 if executors <= 40 else 4000 * 40 ** -1.2 * 40 / executors
+        assert predicted == pytest.approx(law, rel=0.02), executors
+
+
+def test_runs_that_do_not_differ_in_executors_say_so(client):
+    name = "alike-" + uuid.uuid4().hex[:8]
+    record_without_stages(client, name, [(4, 100 + i) for i in range(5)])
+    advice = ask(client, application=name, deadline_s=60)
+    assert advice["verdict"] == "unknown" and advice["data_needed"]["runs"] == 1
+    assert "another executor count" in advice["data_needed"]["why"] and "different pairs" in advice["reasons"][0]["message"]
+    record_without_stages(client, name, [(8, 60)])
+    assert ask(client, application=name, deadline_s=60)["verdict"] != "unknown"
+
+
 def test_no_application_and_no_usable_runs(client):
     client.refuse("POST", "/v1/advice", 422, pointer="/application", json={"application": "nobody-knows-it"})
     name = "bare-" + uuid.uuid4().hex[:8]
     client.post("/v1/applications/%s/runs" % name,
                 {"problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 10}, status=201)
     advice = client.post("/v1/advice", {"application": name}, status=201).json()
-    assert advice["verdict"] == "unknown" and advice["recommendation"] is None and advice["data_needed"]["runs"] == 1
+    assert advice["verdict"] == "unknown" and advice["recommendation"] is None and advice["data_needed"]["runs"] == 4
     why = advice["reasons"][0]["message"]
-    assert "has 1 run, but" in why and ": without stages 1. " in why, why
+    assert "has 1 run, but" in why and ": without stages 1; and no model can be fitted: it takes 5 runs" in why, why
     # A log that neither shows executors nor an end: of the two runs now there, each lack is counted.
     log = json.dumps({"Event": "SparkListenerApplicationStart", "App Name": "bare", "App ID": name, "Timestamp": 1000,
                       "User": "someone"}) + "\n"
@@ -316,7 +353,7 @@ def test_no_application_and_no_usable_runs(client):
                    headers={"Content-Type": "application/octet-stream"})
     why = client.post("/v1/advice", {"application": name, "problem_size": 4}, status=201).json()["reasons"][0]["message"]
     assert "has 2 runs, but" in why, why
-    assert ": without executors 1, cores_per_executor 1, problem_size 1, stages 1; failed 1. " in why, why
+    assert ": without executors 1, cores_per_executor 1, problem_size 1, stages 1; failed 1; and no model" in why, why
     # A stage of as many tasks as the problem is large, and a problem that is too large to be replayed.
     client.post("/v1/applications/%s/runs" % name, {
         "problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 12, "initialization_s": 2,

@@ -66,6 +66,11 @@ def test_every_json_body_has_an_example_that_works(method, template, service, cl
         if template.endswith("/samples"):
             for cluster in (name, "us"):
                 client.put("/v1/clusters/" + cluster, {}, (200, 201))
+        if template == "/v1/advice" and "application" in body:
+            body = dict(body, application=name)
+            client.post("/v1/applications/%s/runs" % name, {
+                "problem_size": body["problem_size"], "executors": 8, "cores_per_executor": 4, "duration_s": 62,
+                "stages": [{"id": 0, "tasks": 64, "task_duration_s": 20}]}, 201)
         if template.endswith("/refit"):
             for m in (1, 2, 3, 4, 6, 8, 12, 16):
                 client.post("/v1/applications/%s/runs" % name, {"problem_size": 8 + m, "executors": m, "cores_per_executor": 1,

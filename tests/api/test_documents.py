@@ -61,10 +61,12 @@ def site(client):
 
 def test_the_root_leads_to_the_documents(client):
     found = client.get("/", token=False)
-    assert set(found.json().values()) == {"provisor", "/docs/", "/docs/reference/", "/openapi.yaml"}
+    version = CONTRACT.document["info"]["version"]
+    assert set(found.json().values()) == {"provisor", "/docs/", "/docs/reference/", "/openapi.yaml", version}
     assert 'rel="service-desc"' in found.headers["Link"] and 'rel="service-doc"' in found.headers["Link"]
     page = client.get("/", token=False, headers={"Accept": "text/html,*/*;q=0.8"})
     assert page.headers["Content-Type"].startswith("text/html") and page.headers["Vary"] == "Accept"
+    assert "version " + version in page.text
     for link in Page(page.text).links:
         client.get(link, 200, token=False)
 
@@ -110,6 +112,32 @@ def test_each_call_and_each_member_of_its_bodies_is_in_the_reference(site):
         for holder in operation.get("requestBody", {}).get("content", {}).values():
             for name in CONTRACT.resolve(holder.get("schema", {})).get("properties", {}):
                 assert "<code>%s</code>" % name in text, (operation["operationId"], name)
+
+
+def call_of(site, operation_id):
+    """The HTML of one call in the reference."""
+    text = next(t for p, (t, page) in site.items() if p.startswith("/docs/reference/") and operation_id in page.ids)
+    begin = text.index('id="%s"' % operation_id)
+    end = text.find("<h2", begin)
+    return text[begin:end if end > 0 else len(text)]
+
+
+def test_the_main_call_begins_with_its_plainest_request_and_a_reply(site):
+    call = call_of(site, "createAdvice")
+    command, reply = call.index("<summary>Example: application</summary>"), call.index("<summary>Example of a reply</summary>")
+    assert command < reply < call.index("Parameters</p>") < call.index("Reply 201</p>")
+    assert "curl -sS" in call[command:reply] and '"application": "nightly-etl"' in call[command:reply]
+    assert '"verdict": "met"' in call[reply:call.index("Parameters</p>")]
+    overview = site["/docs/reference/"][0]
+    assert overview.index("#createAdvice") < overview.index("#createApplication"), "first what the service is for"
+
+
+def test_lists_of_the_contract_are_lists_and_bounds_are_short(site):
+    call = call_of(site, "createAdvice")
+    assert re.search(r"<li><code>spark-submit</code>: flags", call) and re.search(r"<li><code>min_cost</code>", call)
+    for path, (text, _) in site.items():
+        if path.startswith("/docs/reference/"):
+            assert not re.search(r"[≥≤] [\d.]*(e-0|e\+|\d0{10}|\d\.0\b)|at least 1 (characters|items)", text), path
 
 
 def test_the_search_knows_calls_and_words(client):

@@ -53,8 +53,10 @@ def test_a_candidate_is_what_a_fit_of_the_same_runs_replies(client, name):
         for i, (n, m) in enumerate(SHAPES)]}
     fitted = client.post("/v1/models/fit", body, 200).json()
     candidate = next(c for c in models(client, name)["candidates"] if c["model"] == "ernest")
-    for member in ("parameters", "reference", "uncertainty", "fit", "peak"):
+    for member in ("parameters", "reference", "uncertainty"):
         assert candidate[member] == fitted[member]
+    for member in ("fit", "peak"):  # told to seven digits
+        assert candidate[member] == pytest.approx(fitted[member], rel=5e-7)
 
 
 def test_of_two_exact_laws_the_one_with_fewer_parameters_is_selected(client, name):
@@ -159,7 +161,7 @@ def test_the_surface_is_what_predict_says(client, name):
     assert len(points) == 6
     for point, prediction in zip(points, predictions):
         for member in ("problem_size", "executors", "duration_s", "speedup", "interval_s"):
-            assert point[member] == prediction[member]
+            assert point[member] == pytest.approx(prediction[member], rel=5e-7)
         assert point["extrapolation"] == bool(prediction["warnings"]) == (point["executors"] == 64)
 
 

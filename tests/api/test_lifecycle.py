@@ -90,7 +90,9 @@ def test_help_and_version_and_nonsense(service):
     def run(*words):
         return subprocess.run([str(PROVISORD), *words], text=True, capture_output=True, timeout=20)
     assert "--listen_port=8080" in run("--help").stdout
-    assert run("--version").stdout.startswith("provisord ")
+    contract = service.contract.document["info"]["version"]
+    assert re.fullmatch(r"provisord [0-9]+\.[0-9]+\.[0-9]+, contract %s\n" % re.escape(contract), run("--version").stdout)
+    assert run("version").stdout == run("--version").stdout
     for command in ("serve", "token", "migrate"):
         shown = run(command, "--help")
         assert shown.returncode == 0 and shown.stdout.startswith("usage: provisord " + command)
@@ -351,10 +353,42 @@ def test_an_unknown_command_gets_the_list_of_commands():
     assert result.returncode == 2 and "there is no such command" in result.stderr and len(result.stderr.splitlines()) < 25
 
 
-def test_operations_without_the_owner_name_what_was_tried():
-    result = subprocess.run([str(PROVISORD), "operations", "list"], text=True, capture_output=True, timeout=30,
-                            env={"PROVISOR_DATABASE_URL": "host=127.0.0.1 port=9 connect_timeout=2"})
-    assert result.returncode == 1 and "database_owner_url" in result.stderr, result.stderr
+COMMANDS = ("serve", "migrate", "maintain", "import", "token", "quotas", "operations", "sample", "settings", "metrics", "version", "help")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_shows_its_own_arguments(command):
+    """Wherever the word stands, and nothing of the other commands or of the settings."""
+    texts = set()
+    for words in (["--help"], ["-h"], ["list", "--help"], ["--help", "list"], ["--json", "-h", "x"]):
+        result = subprocess.run([str(PROVISORD), command, *words], text=True, capture_output=True, timeout=20)
+        assert result.returncode == 0 and result.stderr == "", (words, result.stderr)
+        texts.add(result.stdout)
+    assert len(texts) == 1
+    lines = texts.pop().splitlines()
+    forms = lines[:lines.index("")]
+    assert len(lines) < 10 and forms[0].startswith("usage: provisord " + command)
+    assert all(form.startswith("       provisord %s " % command) for form in forms[1:])
+    every = subprocess.run([str(PROVISORD), "help"], text=True, capture_output=True, timeout=20).stdout
+    assert "\n  %s" % command in every and lines[len(forms) + 1] in every
+
+
+@pytest.mark.parametrize("words,setting", [
+    (["operations", "list"], "database_owner_url"), (["operations", "cancel", "01a20fec-a905-75cb-91d9-df0f43d395ad"], "database_owner_url"),
+    (["token", "list"], "database_owner_url"), (["quotas", "list"], "database_owner_url"), (["migrate"], "database_owner_url"),
+    (["maintain"], "database_url"), (["import", "/tmp", "--team", "t"], "database_url")])
+def test_a_command_without_its_database_names_the_setting(words, setting):
+    nowhere = "host=127.0.0.1 port=9 connect_timeout=2"
+
+    def tell(**env):
+        result = subprocess.run([str(PROVISORD), *words], text=True, capture_output=True, timeout=60, env=env)
+        assert result.returncode == 1, result.stderr
+        return result.stderr
+    missing = tell(PROVISOR_DATABASE_URL=nowhere)
+    assert setting in missing and "PROVISOR_" + setting.upper() in missing, missing
+    assert ("is not set" in missing) == (setting == "database_owner_url"), missing
+    given = tell(PROVISOR_DATABASE_URL=nowhere, PROVISOR_DATABASE_OWNER_URL=nowhere)
+    assert setting + " names the database that was tried" in given, given
 
 
 def test_the_first_advice_is_about_the_application_named_and_stores_nothing(service, client, name):

@@ -76,6 +76,8 @@ def test_the_walk_through_works_as_printed(place):
     assert any("remedies" in r and "jobs" in r for r in replies)
     assert any(r.get("errors", [{}])[0].get("pointer") == "/deadline" for r in replies if r.get("status") == 422)
     assert replies_of_last_import(output), "the imported runs are seen by the token of their team"
+    assert "spark.executor.instances=6\n" in output, "README.md gets the one number with jq"
+    check_readme(next(r for r in replies if "recommendation" in r))
     check_pictures(folder / "var" / "pictures")
 
 
@@ -89,6 +91,31 @@ def replies_of_last_import(output):
     pages = [json.loads(line) for line in output.splitlines() if line.startswith('{"items":')]
     names = [{item.get("name") for item in page["items"]} for page in pages]
     return any({"nightly-etl", "hourly-report"} <= n and "my-job" not in n for n in names[1:])
+
+
+def members(value, key=""):
+    """Every number and text of a reply with the name of its member."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from members(member, name)
+    elif isinstance(value, list):
+        for member in value:
+            yield from members(member, key)
+    else:
+        yield key, value
+
+
+def check_readme(reply):
+    """What README.md shows of the reply is what the reply holds, to the digits shown."""
+    shown = re.search(r"^```json\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S).group(1)
+    held = list(members(reply))
+    pairs = re.findall(r'"([\w.]+)": ("[^"]*"|\[\d[-\d., ]*\]|[-\d.]+(?=[,}\s])|true|false)', shown)
+    assert len(pairs) > 20
+    for key, text in pairs:
+        values = [v for k, v in held if k == key]
+        for want in json.loads(text) if text.startswith("[") else [json.loads(text)]:
+            digits = len(str(want).partition(".")[2]) if isinstance(want, float) else 0
+            assert any(v == want or isinstance(want, float) and v is not None and round(v, digits) == want for v in values), (key, text, values)
 
 
 def check_pictures(folder):

@@ -148,14 +148,15 @@ enum pv_code site_page_get(void *context,
 
 static const char root_json[] =
     "{\"name\":\"provisor\",\"documentation\":\"/docs/\",\"reference\":\"/docs/reference/\","
-    "\"contract\":\"/openapi.yaml\"}";
+    "\"contract\":\"/openapi.yaml\",\"contract_version\":\"%s\"}";
 
 static const char root_html[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
     "charset=\"utf-8\"><title>provisor</title></head>\n"
     "<body><h1>provisor</h1>\n<ul><li><a href=\"/docs/\">Documentation</a></li>\n"
     "<li><a href=\"/docs/reference/\">API reference</a></li>\n"
-    "<li><a href=\"/openapi.yaml\">OpenAPI document</a> (<a href=\"/openapi.json\">JSON</a>)</li>\n"
+    "<li><a href=\"/openapi.yaml\">OpenAPI document</a> (<a href=\"/openapi.json\">JSON</a>), "
+    "version %s</li>\n"
     "</ul></body></html>\n";
 
 /* Where everything is, for a browser or a program (link relations of RFC 8631). */
@@ -165,9 +166,12 @@ enum pv_code root_get(void *context,
                       struct pv_error *err)
 {
     (void)context;
-    (void)err;
     const char *accept = http_header(request, "Accept");
     bool html = accept != NULL && strstr(accept, "text/html") != NULL;
+    const char *body = html ? arena_printf(request->arena, root_html, contract_version)
+                            : arena_printf(request->arena, root_json, contract_version);
+    if (body == NULL)
+        return pv_no_memory(err);
     http_response_header(request, response, "Link",
                          "</openapi.json>; rel=\"service-desc\", </docs/>; rel=\"service-doc\"");
     http_response_header(request, response, "Vary", "Accept");
@@ -176,8 +180,8 @@ enum pv_code root_get(void *context,
         "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
     response->status = 200;
     response->content_type = html ? "text/html; charset=utf-8" : "application/json";
-    response->body = html ? root_html : root_json;
-    response->body_n = html ? sizeof root_html - 1 : sizeof root_json - 1;
+    response->body = body;
+    response->body_n = strlen(body);
     return PV_OK;
 }
 

@@ -22,4 +22,7 @@ extern const size_t documents_n;
 /* Sources for script-src of a content security policy, each with a space before it. */
 extern const char document_script_hashes[];
 
+/* info.version of the contract (docs/compatibility.md). */
+extern const char contract_version[];
+
 #endif

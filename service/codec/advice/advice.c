@@ -287,21 +287,17 @@ static void write_model(struct writer *w, const struct codec_advice_reply *reply
     writer_end_object(w);
 }
 
-/* What is predicted is not known to more digits; the errors of the best histories are percents. */
-enum { MEANT_DIGITS = 7 };
-
 /* Rounded upwards, for a deadline that would do is asked for again. */
 static void write_deadline(struct writer *w, double deadline_s)
 {
     if (!isnan(deadline_s))
-        writer_member_number(w, "deadline_s", writer_rounded_up(deadline_s, MEANT_DIGITS));
+        writer_member_number(w, "deadline_s", writer_rounded_up(deadline_s, WRITER_DIGITS_MEANT));
 }
 
 /* As the caller sent it. */
 static void write_as_sent(struct writer *w, const char *key, double value)
 {
-    unsigned digits = w->digits;
-    w->digits = 0;
+    unsigned digits = writer_set_digits(w, 0);
     writer_member_number(w, key, value);
     w->digits = digits;
 }
@@ -483,8 +479,7 @@ static void write_data_needed(struct writer *w, const struct advice *advice)
 /* What calls of their own reply alike, digit for digit. */
 static void write_as_elsewhere(struct writer *w, const struct codec_advice_reply *reply)
 {
-    unsigned digits = w->digits;
-    w->digits = 0;
+    unsigned digits = writer_set_digits(w, 0);
     if (reply->question->include & ADVICE_STAGES)
         write_quotas(w, reply->answer->has_quotas ? &reply->answer->quotas : NULL);
     if (reply->question->include & ADVICE_COPY_PLAN) {
@@ -508,8 +503,7 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
 {
     const struct advice_question *question = reply->question;
     const struct advice *advice = &reply->answer->advice;
-    unsigned digits = w->digits;
-    w->digits = MEANT_DIGITS;
+    unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     writer_begin_object(w);
     writer_member_string(w, "id", reply->id);
     writer_member_text(w, "application", question->application);

@@ -103,7 +103,9 @@ static void encode_slice(struct writer *w, const struct diagnosis_slice *slice)
     writer_begin_object(w);
     writer_member_string(w, "workload_type",
                          slice->workload == IPSO_FIXED_SIZE ? "fixed_size" : "fixed_time");
+    unsigned digits = writer_set_digits(w, 0); /* as the runs have it */
     writer_member_number(w, "problem_size", slice->problem_size);
+    w->digits = digits;
     writer_member_number(w, "load_per_executor", slice->load);
     writer_member_integer(w, "runs", (int64_t)slice->runs);
     writer_member_integer(w, "runs_with_stages", (int64_t)slice->runs_with_stages);
@@ -217,6 +219,7 @@ static void encode_runs(struct writer *w, const struct codec_diagnosis *all)
 void codec_diagnosis_encode(struct writer *w, const struct codec_diagnosis *all)
 {
     struct findings missing = {.arena = w->arena};
+    unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     writer_begin_object(w);
     writer_member_text(w, "application", all->application);
     writer_member_integer(w, "history_version", all->history_version);
@@ -231,4 +234,5 @@ void codec_diagnosis_encode(struct writer *w, const struct codec_diagnosis *all)
     diagnosis_explain_missing(all->diagnosis, all->unmeasured, &missing);
     codec_findings_encode(w, "missing", &missing);
     writer_end_object(w);
+    w->digits = digits;
 }

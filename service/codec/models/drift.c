@@ -73,12 +73,14 @@ static void encode_down_weighted(struct writer *w, const struct down_weighted_ru
 
 void codec_drift_encode(struct writer *w, const struct history_drift *found)
 {
+    unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     encode_drift(w, found);
     writer_member_integer(w, "down_weighted_count", (int64_t)found->down_weighted_in_all);
     writer_member_array(w, "down_weighted");
     for (size_t i = 0; i < found->n_down_weighted; i++)
         encode_down_weighted(w, &found->down_weighted[i]);
     writer_end_array(w);
+    w->digits = digits;
 }
 
 void codec_drift_event_encode(struct writer *w,

@@ -105,11 +105,13 @@ void codec_experiments_encode_items(struct writer *w, const struct codec_experim
         writer_member_integer(w, "executors", (int64_t)item->at.executors);
         writer_member_integer(w, "existing_runs", (int64_t)item->there);
         writer_member_integer(w, "repeat", (int64_t)item->repeat);
+        unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
         writer_member_number(w, "predicted_duration_s", item->duration_s);
         writer_member_number(w, "executor_s", item->executor_s);
         writer_member_number(w, "cost", experiments_cost_of(billing, unit_s_of(billing, item)));
         writer_member_number(w, "expected_interval_cut_percent", item->cut_percent);
         writer_member_number(w, "cumulative_interval_cut_percent", item->cumulative_cut_percent);
+        w->digits = digits;
         write_reasons(w, item);
         writer_end_object(w);
     }
@@ -178,6 +180,7 @@ static void write_totals(struct writer *w, const struct codec_experiments *exper
 {
     const struct experiments_plan *plan = experiments->plan;
     const struct billing *billing = &experiments->billing;
+    unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     double executor_s = 0, unit_s = 0;
     for (size_t i = 0; i < plan->n; i++) {
         executor_s += plan->items[i].executor_s;
@@ -188,6 +191,7 @@ static void write_totals(struct writer *w, const struct codec_experiments *exper
     writer_member_number(w, "expected_interval_cut_percent",
                          plan->n == 0 ? (double)NAN
                                       : plan->items[plan->n - 1].cumulative_cut_percent);
+    w->digits = digits;
 }
 
 void codec_experiments_encode(struct writer *w, const struct codec_experiments *experiments)

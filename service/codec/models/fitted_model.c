@@ -18,6 +18,7 @@ static const struct model_candidate *fitted_model_find_best(const struct model_s
 
 static void encode_reasons(struct writer *w, const struct model_selection *selection)
 {
+    unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     const struct model_candidate *chosen = selection->selected;
     const struct model_candidate *best = fitted_model_find_best(selection);
     writer_member_array(w, "reasons");
@@ -45,6 +46,7 @@ static void encode_reasons(struct writer *w, const struct model_selection *selec
     writer_end_object(w);
     writer_end_object(w);
     writer_end_array(w);
+    w->digits = digits;
 }
 
 /* --- candidates --- */
@@ -53,12 +55,14 @@ static void encode_comparison(struct writer *w, const struct model_candidate *ca
 {
     if (!writer_member_object_or_null(w, "comparison", candidate->standing == MODEL_COMPARED))
         return;
+    unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     writer_member_number(w, "loo_mape_percent", candidate->loo_mape_percent);
     writer_member_number(w, "scale_out_mape_percent", candidate->scale_mape_percent);
     writer_member_number(w, "difference_percent", candidate->difference_percent);
     writer_member_number(w, "noise_percent", candidate->noise_percent);
     writer_member_boolean(w, "within_noise", candidate->close);
     writer_end_object(w);
+    w->digits = digits;
 }
 
 static void encode_unfitted(struct writer *w, const struct model_candidate *candidate)
@@ -83,6 +87,7 @@ static void encode_candidate(struct writer *w,
                              const struct model_selection *selection,
                              const struct model_candidate *candidate)
 {
+    unsigned digits = w->digits;
     writer_begin_object(w);
     writer_member_string(w, "status", model_standing_name(candidate->standing));
     writer_member_boolean(w, "selected", candidate == selection->selected);
@@ -91,8 +96,10 @@ static void encode_candidate(struct writer *w,
     if (candidate->standing == MODEL_NOT_FITTED) {
         encode_unfitted(w, candidate);
     } else {
-        codec_model_encode(w, &candidate->fit.model);
+        codec_model_encode(w, &candidate->fit.model); /* exact: POST /models/predict takes it */
+        w->digits = WRITER_DIGITS_MEANT;
         codec_model_quality_encode(w, &candidate->fit);
+        w->digits = digits;
         writer_member_null(w, "error");
     }
     writer_end_object(w);
@@ -174,11 +181,13 @@ static void encode_group(struct writer *w, const struct label_group *group)
 
 static void encode_idle(struct writer *w, const struct idle_machine *idle)
 {
+    unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     writer_member_object(w, "idle_machine");
     writer_member_number(w, "odds", idle->odds);
     writer_member_number(w, "prior_odds", idle->prior_odds);
     writer_member_integer(w, "other_applications", (int64_t)idle->applications);
     writer_end_object(w);
+    w->digits = digits;
 }
 
 static void encode_selection(struct writer *w, const struct model_selection *selection)
@@ -293,6 +302,7 @@ static void encode_point(struct writer *w,
 {
     bool positive = prediction->duration_s > 0;
     writer_member_number(w, "executors", executors);
+    unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     writer_member_number(w, "duration_s", positive ? prediction->duration_s : (double)NAN);
     codec_model_interval_encode(w, speedup->surface->model, prediction);
     writer_member_number(w, "speedup", prediction->speedup);
@@ -300,6 +310,7 @@ static void encode_point(struct writer *w,
         w, "relative_speedup",
         surface_relative_speedup(speedup->surface, speedup->smallest, problem_size, prediction));
     writer_member_boolean(w, "extrapolation", prediction->extrapolated);
+    w->digits = digits;
 }
 
 /* An executor beyond one for each base task would have nothing to do in the first stage. */

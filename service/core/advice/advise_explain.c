@@ -184,13 +184,19 @@ static void explain_objective(struct explanation *e)
 static void explain_fit(struct explanation *e)
 {
     const struct curve *curve = e->curve;
-    struct finding *note =
-        finding_add(&e->advice->reasons, "fitted_runs",
-                    "The model %s was fitted to the durations of %zu run%s, of problem sizes %.7g"
-                    " to %.7g on %" PRId64 " to %" PRId64 " executors.",
-                    curve->model_kind, curve->runs, PLURAL(curve->runs), curve->least_size,
-                    curve->most_size, curve->least_cores / curve->cores_per_executor,
-                    curve->most_cores / curve->cores_per_executor);
+    char sizes[64];
+    if (curve->most_size > curve->least_size)
+        (void)snprintf(sizes, sizeof sizes, "sizes %.7g to %.7g", curve->least_size,
+                       curve->most_size);
+    else
+        (void)snprintf(sizes, sizeof sizes, "size %.7g", curve->least_size);
+    struct finding *note = finding_add(
+        &e->advice->reasons, "fitted_runs",
+        "The model %s was fitted to the durations of %zu run%s, of problem %s on %" PRId64
+        " to %" PRId64 " executors.",
+        curve->model_kind, curve->runs, PLURAL(curve->runs), sizes,
+        curve->least_cores / curve->cores_per_executor,
+        curve->most_cores / curve->cores_per_executor);
     finding_text(note, "model", curve->model_kind);
     finding_number(note, "runs", (double)curve->runs);
     finding_number(note, "least_problem_size", curve->least_size);

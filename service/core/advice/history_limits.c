@@ -33,6 +33,27 @@ static void need_runs(const struct curve *curve, int64_t runs, struct advice *ad
         advice->data_needed_executors[advice->n_data_needed++] = most;
 }
 
+/* What a history from which nothing can be predicted is short of: so many more runs for a model, or one
+ * that can be replayed. */
+static void need_usable_runs(const struct history_prediction *prediction, struct advice *advice)
+{
+    const struct predictor *predictor = &prediction->predictor;
+    advice->data_needed_runs = 1;
+    advice->data_needed_problem_size = prediction->curve.problem_size;
+    advice->data_needed_why =
+        "a run that succeeded, recorded from an event log, can be replayed; without stages "
+        "five runs with executors, cores and duration allow a model";
+    if (predictor->model_runs > 0 && predictor->runs_missing > 0) {
+        advice->data_needed_runs = predictor->runs_missing;
+        advice->data_needed_why =
+            "with so many more runs like those recorded, on other executor counts, a model can be "
+            "fitted; a single run recorded from an event log can be replayed";
+    } else if (predictor->model_runs > 0) {
+        advice->data_needed_why = "a run on another executor count may allow a model; one recorded "
+                                  "from an event log can be replayed";
+    }
+}
+
 static void describe_lack(const struct history_prediction *prediction,
                           const struct advice_limits *limits,
                           enum history_lack lack,
@@ -46,11 +67,7 @@ static void describe_lack(const struct history_prediction *prediction,
                            "Nothing can be predicted from the history: %s. No executor count is "
                            "advised.",
                            prediction->lack);
-        advice->data_needed_runs = 1;
-        advice->data_needed_problem_size = curve->problem_size;
-        advice->data_needed_why =
-            "a run that succeeded, recorded from an event log, can be replayed; without stages "
-            "five runs with executors, cores and duration allow a model";
+        need_usable_runs(prediction, advice);
         break;
     case HISTORY_UNRELATED:
         note = finding_add(&advice->reasons, "history_insufficient",

@@ -288,6 +288,16 @@ static enum pv_code predict_from_group(const struct frame *f,
     return predict_from_nearest(f, history, made, err);
 }
 
+/* Why neither can be done: what a replay lacks, and what a model does. */
+static const char *
+tell_lack(const char *replay, const struct predictor *predictor, struct arena *arena)
+{
+    return predictor->without_model == NULL
+               ? arena_strdup(arena, replay)
+               : arena_printf(arena, "%s; and no model can be fitted: %s", replay,
+                              predictor->without_model);
+}
+
 /* A history that allows no prediction may still show with what the job is to run. */
 static enum pv_code predict_or_lack(const struct frame *f,
                                     struct advice_history *history,
@@ -299,7 +309,8 @@ static enum pv_code predict_or_lack(const struct frame *f,
     if (code != PV_E_TOO_FEW)
         return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
     *made =
-        (struct history_prediction){.lack = arena_strdup(f->arena, why.detail),
+        (struct history_prediction){.lack = tell_lack(why.detail, &made->predictor, f->arena),
+                                    .predictor = made->predictor,
                                     .curve = {.problem_size = f->question->problem_size,
                                               .cores_per_executor = f->question->cores_per_executor,
                                               .loo_mape_percent = (double)NAN}};

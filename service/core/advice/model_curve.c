@@ -19,13 +19,24 @@ static struct model_prediction model_curve_predict(const struct maker *maker, do
     return prediction;
 }
 
-/* Positive, and beyond the range observed no faster than linear speedup from its edge. */
-static bool is_believable(const struct maker *maker, double executors, double duration_s)
+static bool is_time(double duration_s)
+{
+    return isfinite(duration_s) && duration_s > 0;
+}
+
+/* Beyond the range observed no faster than linear speedup from its edge: what lies around the
+ * prediction moves along with it. */
+static void
+bound_speedup(const struct maker *maker, double executors, struct predictive *predictive)
 {
     double most = maker->model->uncertainty.executors[1];
-    if (!isfinite(duration_s) || duration_s <= 0)
-        return false;
-    return executors <= most || duration_s >= maker->edge_s * most / executors * (1 - 1e-9);
+    double linear_s = maker->edge_s * most / executors;
+    if (executors <= most || predictive->predicted_s >= linear_s)
+        return;
+    for (size_t i = 0; i < predictive->n; i++)
+        if (predictive->parts[i].shape == PREDICTIVE_STUDENT)
+            predictive->parts[i].scale *= linear_s / predictive->predicted_s;
+    predictive->predicted_s = linear_s;
 }
 
 /* What no run shows starts from the prior that replays start from. */
@@ -46,6 +57,7 @@ make_point(const struct maker *maker, int64_t executors, struct predictive *pred
     double m = (double)executors;
     if (model_predictive(maker->model, maker->problem_size, m, predictive) && predictive->n == 0)
         fall_back(maker, m, predictive);
+    bound_speedup(maker, m, predictive);
     return (struct curve_point){.executors = executors,
                                 .duration_s = predictive->predicted_s,
                                 .own = predictive,
@@ -60,7 +72,7 @@ make_points(const struct maker *maker, const struct curve_question *question, st
     for (size_t i = 0; i < question->n_executors; i++) {
         int64_t m = question->executors[i];
         struct model_prediction prediction = model_curve_predict(maker, (double)m);
-        if (is_believable(maker, (double)m, prediction.duration_s)) {
+        if (is_time(prediction.duration_s)) {
             curve->points[n] = make_point(maker, m, &maker->distributions[n]);
             n++;
         } else if ((double)m > most) {
@@ -129,7 +141,7 @@ enum pv_code model_curve_make(const struct model_fit *fit,
     describe_fit(fit, &made);
     made.n_points = maker.edge_s > 0 ? make_points(&maker, question, &made) : 0;
     if (made.n_points == 0)
-        return pv_fail(err, PV_E_TOO_FEW, "the model predicts no believable time for this size");
+        return pv_fail(err, PV_E_TOO_FEW, "the model predicts no time above 0 for this size");
     *curve = made;
     return PV_OK;
 }

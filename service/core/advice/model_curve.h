@@ -13,9 +13,9 @@
  * covers a place, ln T is Student-t as replays start from: three runs' worth of 10 percent, which
  * grow by as much again for each width of the range observed.
  *
- * Beyond the executors observed a model is believed as long as it promises no more than linear
- * speedup from there: a law that fits may still fall to nothing further out. The curve ends where
- * it does, or where a time is not positive.
+ * Beyond the executors observed a model is believed as far as linear speedup from there: a law that
+ * fits may still promise more further out, and is then taken to promise just that. The curve ends
+ * where the law falls to 0.
  */
 
 /*

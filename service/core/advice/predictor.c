@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/plural.h"
 #include "core/advice/model_curve.h"
@@ -33,9 +34,10 @@ static enum pv_code tell_too_few(const struct curve_question *question,
                                  struct predictor *predictor,
                                  struct pv_error *err)
 {
+    predictor->runs_missing = PREDICTOR_LEAST_RUNS - (int64_t)own;
     predictor->without_model = arena_printf(
-        arena, "it takes %d runs with %" PRId64 " cores per executor%s, and there are %zu",
-        PREDICTOR_LEAST_RUNS, question->cores_per_executor,
+        arena, "it takes %d runs with %" PRId64 " core%s per executor%s, and there are %zu",
+        PREDICTOR_LEAST_RUNS, question->cores_per_executor, PLURAL(question->cores_per_executor),
         has_contexts ? " and labels like these" : "", own);
     return predictor->without_model == NULL ? pv_no_memory(err) : PV_OK;
 }
@@ -47,6 +49,22 @@ const struct process_theta *predictor_theta(const struct model_selection *select
             selection->candidates[k].fit.theta != NULL)
             return selection->candidates[k].fit.theta;
     return NULL;
+}
+
+/* Why none of all kinds can be selected: what the kind that needs least lacks. */
+static enum pv_code tell_unfitted(const struct model_selection *selection,
+                                  struct arena *arena,
+                                  struct predictor *predictor,
+                                  struct pv_error *err)
+{
+    const char *text = selection->message;
+    for (size_t k = selection->n; k-- > 0;)
+        if (selection->candidates[k].standing == MODEL_NOT_FITTED &&
+            selection->candidates[k].code == PV_E_TOO_FEW)
+            text = selection->candidates[k].detail;
+    size_t n = strlen(text);
+    predictor->without_model = arena_printf(arena, "%.*s", (int)(n - (text[n - 1] == '.')), text);
+    return predictor->without_model == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 /* The model's curve, or in predictor->without_model why it cannot be taken. */
@@ -70,10 +88,8 @@ static enum pv_code fit_curve(const struct observation rows[],
     if (own < PREDICTOR_LEAST_RUNS &&
         (selection.selected == NULL || !selection.selected->kind->pools))
         return tell_too_few(question, own, true, arena, predictor, err);
-    if (selection.selected == NULL) {
-        predictor->without_model = arena_printf(arena, "%s", selection.message);
-        return predictor->without_model == NULL ? pv_no_memory(err) : PV_OK;
-    }
+    if (selection.selected == NULL)
+        return tell_unfitted(&selection, arena, predictor, err);
     const struct process_theta *theta = predictor_theta(&selection);
     if (theta != NULL)
         predictor->search = theta->kept ? PREDICTOR_SEARCH_KEPT : PREDICTOR_SEARCHED;
@@ -84,8 +100,10 @@ static enum pv_code fit_curve(const struct observation rows[],
         return pv_fail(err, code, "%s", why.detail);
     if (code != PV_OK || isnan(fit->loo_mape_percent) || isnan(curve->single_s) ||
         !has_point_within(curve, allowed[0], allowed[1])) {
-        predictor->without_model = "none predicts a believable time for these executors";
-        return PV_OK;
+        predictor->without_model =
+            arena_printf(arena, "the best one (%s) predicts no time above 0 for these executors",
+                         fit->model.kind->name);
+        return predictor->without_model == NULL ? pv_no_memory(err) : PV_OK;
     }
     predictor->has_model = true;
     predictor->model_kind = fit->model.kind->name;
@@ -129,11 +147,11 @@ enum pv_code predictor_choose(const struct observation rows[],
     arena_rewind(scratch, mark);
     if (code != PV_OK)
         return code;
+    *predictor = made;
     if (!made.has_replay && !made.has_model)
         return pv_fail(err, PV_E_TOO_FEW, "no model can be fitted: %.200s", made.without_model);
     if (is_model_better(&made))
         *curve = fitted;
-    *predictor = made;
     return PV_OK;
 }
 

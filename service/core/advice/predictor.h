@@ -35,13 +35,14 @@ struct predictor {
     size_t runs_watched;
     size_t runs_light;         /* of them, that count less for what they show themselves */
     const char *without_model; /* why there is none to take, where there is none: a clause */
+    int64_t runs_missing;      /* so many more allow a model; 0: it is not their number */
 };
 
 /*
  * rows      of runs with question->cores_per_executor, durations only.
  * curve     in: the replay's, read where `has_replay`; out: the one chosen. Points in `arena`.
- * predictor strings live in `arena`; nothing was watched.
- * PV_E_TOO_FEW without a replay and without a model to take; the detail says what a model lacks.
+ * predictor strings live in `arena`; nothing was watched. Written also on PV_E_TOO_FEW.
+ * PV_E_TOO_FEW without a replay and without a model to take; without_model says what it lacks.
  * PV_E_MEMORY.
  */
 enum pv_code predictor_choose(const struct observation rows[],

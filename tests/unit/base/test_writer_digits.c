@@ -12,6 +12,9 @@ Test(writer_digits, numbers_are_rounded_and_whole_ones_are_not)
     cr_assert_eq(writer_rounded(-1234.5678, 6), -1234.57);
     cr_assert_eq(writer_rounded(1234567890123.0, 4), 1234567890123.0);
     cr_assert_eq(writer_rounded(0.0, 4), 0.0);
+    cr_assert_eq(writer_rounded(1.0839001549950972e-17, 7), 1.0839e-17);
+    cr_assert_eq(writer_rounded(-5.4321e-300, 3), -5.43e-300);
+    cr_assert_eq(writer_rounded(123456789.625, 7), 123456790.0);
     cr_assert_eq(writer_rounded(99999.96, 6), 100000.0);
     cr_assert(isnan(writer_rounded((double)NAN, 4)));
     cr_assert(isinf(writer_rounded((double)INFINITY, 4)));
@@ -55,6 +58,6 @@ Test(writer_digits, a_writer_rounds_what_it_is_told_to)
     writer_number(&w, 1.0 / 3.0);
     writer_number(&w, 12345678.0);
     writer_end_array(&w);
-    cr_assert_str_eq(writer_finish(&w, &n), "[0.3333333333333333,0.333,12345678.0]");
+    cr_assert_str_eq(writer_finish(&w, &n), "[0.3333333333333333,0.333,12345678]");
     arena_fini(&arena);
 }

@@ -64,8 +64,8 @@ Test(codec_cluster, what_is_shown_reads_back)
         "{\"id\":\"0190d4a0-0000-7000-8000-000000000000\",\"name\":\"a\\\"b\","
         "\"description\":null,\"labels\":{},\"executors\":10,"
         "\"cores_per_executor\":100,\"memory_bytes_per_executor\":4294967296,"
-        "\"slots\":0,\"slot_s\":0.1,\"unreachable_probability\":1.0,"
-        "\"ingress_bytes_per_s\":0.0,\"egress_bytes_per_s\":1e+18,\"price_book\":\"b\","
+        "\"slots\":0,\"slot_s\":0.1,\"unreachable_probability\":1,"
+        "\"ingress_bytes_per_s\":0,\"egress_bytes_per_s\":1e+18,\"price_book\":\"b\","
         "\"machine_type\":\"m\",\"version\":3,"
         "\"created_at\":\"1970-01-01T00:00:00Z\",\"updated_at\":\"1970-01-01T00:00:00Z\"}");
 }

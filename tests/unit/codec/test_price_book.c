@@ -35,10 +35,10 @@ Test(codec_price_book, what_is_shown_reads_back)
     static const char text[] =
         "{\"currency\":\"EUR\",\"prices\":[{\"machine_type\":\"a\",\"per_executor_hour\":0.5,"
         "\"spot_per_executor_hour\":0.25,\"interruptions_per_hour\":0.5},"
-        "{\"cluster\":\"a\",\"per_executor_hour\":0.0},"
+        "{\"cluster\":\"a\",\"per_executor_hour\":0},"
         "{\"machine_type\":\"m\",\"interruptions_per_hour\":0.5,\"per_machine_hour\":0.7,"
         "\"spot_per_machine_hour\":0.1,\"machine_cores\":16,\"machine_memory_bytes\":64000000000,"
-        "\"startup_billed_s\":90.0,\"minimum_billed_s\":60.0,\"billing_increment_s\":1.0}]}";
+        "\"startup_billed_s\":90,\"minimum_billed_s\":60,\"billing_increment_s\":1}]}";
     struct writer w;
     size_t n;
     cr_assert_eq(decode(text), PV_OK);

@@ -187,12 +187,11 @@ Test(codec_stage_plan, the_reply_writes_an_infinite_estimate_as_null)
     codec_stage_plan_encode(&w, &plan);
     writer_end_object(&w);
     size_t n;
-    cr_expect_str_eq(
-        writer_finish(&w, &n),
-        "{\"feasible\":false,\"stages\":[{\"id\":3,\"weight\":1.5,\"start_s\":0.0,"
-        "\"deadline_s\":12.5,\"estimated_cores\":4.0,\"max_allocable_cores\":8.0,"
-        "\"initial_cores_per_executor\":1.0},{\"id\":4,\"weight\":1.0,\"start_s\":12.5,"
-        "\"deadline_s\":0.0,\"estimated_cores\":null,\"max_allocable_cores\":64.0,"
-        "\"initial_cores_per_executor\":8.0}]}");
+    cr_expect_str_eq(writer_finish(&w, &n),
+                     "{\"feasible\":false,\"stages\":[{\"id\":3,\"weight\":1.5,\"start_s\":0,"
+                     "\"deadline_s\":12.5,\"estimated_cores\":4,\"max_allocable_cores\":8,"
+                     "\"initial_cores_per_executor\":1},{\"id\":4,\"weight\":1,\"start_s\":12.5,"
+                     "\"deadline_s\":0,\"estimated_cores\":null,\"max_allocable_cores\":64,"
+                     "\"initial_cores_per_executor\":8}]}");
     arena_fini(&arena);
 }

@@ -167,7 +167,9 @@ Test(history_prediction, what_is_lacking_is_said)
     history.seen.n = 2;
     history.n_nearest = 0;
     cr_expect_eq(predict(), PV_OK);
-    cr_expect_str_eq(made.lack, "nothing can be replayed");
+    cr_expect_str_eq(made.lack, "nothing can be replayed; and no model can be fitted: it takes 5 "
+                                "runs with 1 core per executor, and there are 2");
+    cr_expect_eq(made.predictor.runs_missing, 3);
     history.n_nearest = 1;
     runs[0].n_stages = 0;
     cr_expect_eq(predict(), PV_OK);

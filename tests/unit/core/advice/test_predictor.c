@@ -125,7 +125,8 @@ Test(predictor, an_advice_has_the_interval_of_the_model)
     }
 }
 
-/* A law that falls through 0 is not followed to where it promises time for nothing. */
+/* A law that falls through 0 is not followed to where it promises time for nothing, and one that
+ * promises more than linear speedup beyond the runs is taken to promise that. */
 Test(predictor, no_more_than_linear_speedup_is_believed_beyond_the_runs)
 {
     struct model_fit fit;
@@ -139,11 +140,53 @@ Test(predictor, no_more_than_linear_speedup_is_believed_beyond_the_runs)
     question.problem_size = 32;
     cr_assert_eq(model_curve_make(&fit, &question, &arena, &curve, NULL), PV_OK);
     double edge_s = curve_find(&curve, 8)->duration_s;
-    cr_assert(curve.n_points >= 8 && curve.n_points < COUNTS);
+    cr_assert(curve.n_points >= 48 && curve.n_points < COUNTS, "%zu", curve.n_points);
+    cr_expect_float_eq(curve_find(&curve, 48)->duration_s, edge_s / 6, 1e-9 * edge_s);
     for (size_t i = 8; i < curve.n_points; i++) {
         const struct curve_point *point = &curve.points[i];
         cr_assert(point->duration_s * (double)point->executors >= 8 * edge_s * (1 - 1e-9));
     }
+}
+
+/* Runs that show superlinear speedup: the model answers beyond them too, as if it were linear from
+ * there on, and what lies around the prediction is as wide in proportion. */
+Test(predictor, a_superlinear_model_answers_beyond_its_runs)
+{
+    struct predictor predictor;
+    struct curve curve = {.points = NULL}, far = {.points = NULL};
+    n_rows = 0;
+    for (double m = 4; m <= 40; m += 6)
+        observe(64, m, 1e4 * pow(m, -1.5));
+    cr_assert_eq(choose(false, &curve, &predictor, NULL), PV_OK);
+    double edge_s = curve_find(&curve, 40)->duration_s;
+    cr_expect_float_eq(edge_s, 1e4 * pow(40, -1.5), 1e-3 * edge_s);
+    const struct curve_point *beyond = curve_find(&curve, 50);
+    cr_assert_not_null(beyond);
+    cr_expect_float_eq(beyond->duration_s, edge_s * 40 / 50, 1e-9 * edge_s);
+    cr_expect_float_eq(curve_probability(&curve, beyond, beyond->duration_s), 0.5, 1e-12);
+    cr_assert_eq(predictor_choose(rows, n_rows, &question, 50, 50, false, &arena, &scratch, &far,
+                                  &predictor, NULL),
+                 PV_OK);
+    cr_expect_eq(curve_find(&far, 50)->duration_s, beyond->duration_s);
+}
+
+/* Without a model it is told how many runs one lacks, or what they do not differ in. */
+Test(predictor, what_a_model_lacks_is_told)
+{
+    struct predictor predictor;
+    struct curve curve = {.points = NULL};
+    n_rows = 0;
+    for (double m = 1; m <= 5; m++)
+        observe(64, 4, 100 + m);
+    cr_assert_eq(choose(false, &curve, &predictor, NULL), PV_E_TOO_FEW);
+    cr_expect_eq(predictor.runs_missing, 0);
+    cr_expect_eq(predictor.model_runs, 5);
+    cr_expect(strstr(predictor.without_model, "2 different pairs") != NULL, "%s",
+              predictor.without_model);
+    n_rows = 4;
+    cr_assert_eq(choose(false, &curve, &predictor, NULL), PV_E_TOO_FEW);
+    cr_expect_eq(predictor.runs_missing, 1);
+    cr_expect_eq(predictor.model_runs, 4);
 }
 
 static struct curve replayed(double loo_mape_percent)
