@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/plural.h"
 
 static const char parameter[] = "fields";
 
@@ -149,7 +150,7 @@ static enum pv_code check_size(const char *text, size_t most, struct pv_error *e
                         "may have at most %d bytes", HTTP_FIELDS_BYTES_MAX);
     if (count_names(text) > most)
         return pv_fault(err, PV_PLACE_PARAMETER, parameter, "too_many_items",
-                        "may list at most %zu names (fields_max), lists %zu", most,
+                        "may list at most %zu name%s (fields_max), lists %zu", most, PLURAL(most),
                         count_names(text));
     return PV_OK;
 }

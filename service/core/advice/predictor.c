@@ -34,8 +34,8 @@ static enum pv_code tell_too_few(const struct curve_question *question,
                                  struct pv_error *err)
 {
     predictor->without_model = arena_printf(
-        arena, "it takes %d runs with %" PRId64 " cores per executor%s, and there are %zu",
-        PREDICTOR_LEAST_RUNS, question->cores_per_executor,
+        arena, "it takes %d runs with %" PRId64 " core%s per executor%s, and there are %zu",
+        PREDICTOR_LEAST_RUNS, question->cores_per_executor, PLURAL(question->cores_per_executor),
         has_contexts ? " and labels like these" : "", own);
     return predictor->without_model == NULL ? pv_no_memory(err) : PV_OK;
 }

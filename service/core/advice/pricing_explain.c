@@ -75,7 +75,7 @@ static void explain_interruptions(struct explanation *e)
     }
     struct finding *note = finding_add(
         &e->advice->reasons, "interruptions",
-        "At %.6g an hour for each executor %.3g interruptions are expected. Doing the "
+        "At %.6g an hour for each executor the expected number of interruptions is %.3g. Doing the "
         "lost work again takes %.6g s and costs %.6g%s%s; on demand the same executors "
         "would cost %.6g%s%s.",
         rate, pricing->interruptions, pricing->interruption_s, pricing->interruption_cost, blank(e),
