@@ -90,7 +90,7 @@ Test(codec_application, is_written_with_unknown_as_null)
     struct writer w;
     size_t n;
     writer_init(&w, &arena);
-    codec_application_encode(&w, &application);
+    codec_application_encode(&w, &application, APPLICATION_LAST_RUN | APPLICATION_LAST_ADVICE);
     cr_assert_str_eq(
         writer_finish(&w, &n),
         "{\"id\":\"i\",\"name\":\"a\",\"description\":null,\"labels\":{\"b\":\"2\",\"z\":\"1\"},"
