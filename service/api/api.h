@@ -7,6 +7,7 @@
 #include "api/history/event_log_upload.h"
 #include "config/config.h"
 #include "http/message.h"
+#include "http/reply_members.h"
 #include "http/route.h"
 #include "resources/resources.h"
 #include "store/store.h"
@@ -56,5 +57,8 @@ api_service_key(struct api *api, unsigned char key[32], struct pv_error *err) PV
 
 /* Every call of the service, ended by a row whose template is NULL. */
 extern const struct http_route api_routes[];
+
+/* What ?fields= may name, of the calls whose contract has that parameter; made from openapi/. */
+extern const struct http_reply_members api_reply_members[];
 
 #endif

@@ -322,6 +322,7 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
     struct http_server_options server = {.config = config,
                                          .resources = &service->resources,
                                          .routes = api_routes,
+                                         .reply_members = api_reply_members,
                                          .context = &service->api,
                                          .authenticate = api_authenticate,
                                          .recognize = api_recognize_token,

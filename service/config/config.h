@@ -86,6 +86,7 @@ struct config {
     int64_t experiment_points_max; /* among which next experiments are chosen */
     int64_t page_default;
     int64_t page_max;
+    int64_t fields_max; /* names of ?fields= */
     /* event logs */
     int64_t eventlog_bytes_max;       /* as sent */
     int64_t eventlog_plain_bytes_max; /* decompressed */

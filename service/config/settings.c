@@ -110,6 +110,7 @@ const struct setting settings[] = {
     INTEGER(experiment_points_max, "", 1, 100000, "2000", "points (problem sizes times executor counts) among which next experiments are chosen"),
     INTEGER(page_default, "", 1, 1000, "50", "items of a page when `limit` is not given"),
     INTEGER(page_max, "", 1, 1000, "200", "most items of a page; a larger `limit` is 422"),
+    INTEGER(fields_max, "", 1, 1000, "64", "names that the parameter `fields` of a request may list; more are 422"),
 
     INTEGER(eventlog_bytes_max, "bytes", MIB, 16 * TIB, "17179869184", "size of an event log as sent; a larger one is 413"),
     INTEGER(eventlog_plain_bytes_max, "bytes", MIB, 16 * TIB, "274877906944", "size of an event log when decompressed"),

@@ -6,6 +6,7 @@
 
 #include "base/duty.h"
 #include "http/admission.h"
+#include "http/reply_fields.h"
 #include "http/token_lookup.h"
 #include "log/log.h"
 #include "metrics/registry.h"
@@ -358,10 +359,32 @@ static enum pv_code make_state(struct exchange *x, struct pv_error *err)
     return x->state_made ? PV_OK : pv_no_memory(err);
 }
 
+/* Before a call begins: the effect of one whose ?fields= is refused must not happen. */
+static enum pv_code read_fields(struct exchange *x, struct pv_error *err)
+{
+    struct http_request *request = &x->request;
+    if (request->reply_members == NULL || request->selection != NULL)
+        return PV_OK;
+    return http_reply_fields_parse(http_query(request, "fields"), request->reply_members,
+                                   (size_t)x->server->config->fields_max, &x->arena,
+                                   &request->selection, err);
+}
+
+/* What an idempotency key keeps is the whole reply: it is selected from when it is replayed. */
+static enum pv_code finish_response(struct exchange *x, struct pv_error *err)
+{
+    PV_TRY(check_response(&x->response, err));
+    return x->request.selection == NULL
+               ? PV_OK
+               : http_reply_fields_apply(x->request.selection, &x->arena, &x->response, err);
+}
+
 void exchange_handle(struct exchange *x)
 {
     struct pv_error err = {0};
     enum pv_code code = make_state(x, &err);
+    if (code == PV_OK)
+        code = read_fields(x, &err);
     struct http_step step = step_of(x);
     while (code == PV_OK && x->response.status == 0 && step.run != NULL) {
         code = run_step(x, &step, &err);
@@ -374,7 +397,7 @@ void exchange_handle(struct exchange *x)
     if (code == PV_OK) {
         x->source = x->response.source;
         x->source_state = x->response.source_state;
-        code = check_response(&x->response, &err);
+        code = finish_response(x, &err);
     }
     if (code == PV_OK)
         return;

@@ -65,6 +65,12 @@ static bool is_allowed(const char *name, const char *const allowed[], bool *repe
     return false;
 }
 
+/* Of calls whose replies can be selected from. */
+static bool is_fields(const struct http_request *request, const char *name)
+{
+    return request->reply_members != NULL && strcmp(name, "fields") == 0;
+}
+
 static bool was_there(const struct http_request *request, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -97,7 +103,7 @@ enum pv_code http_check_query(const struct http_request *request,
     for (size_t i = 0; i < request->n_query; i++) {
         const char *name = request->query[i].name;
         bool repeats = false;
-        if (!is_allowed(name, allowed, &repeats))
+        if (!is_allowed(name, allowed, &repeats) && !is_fields(request, name))
             code = refuse_parameter(name, allowed, err);
         else if (!repeats && was_there(request, i))
             code = pv_fault(err, PV_PLACE_PARAMETER, name, "repeated", "may be given only once");

@@ -48,6 +48,9 @@ enum http_again {
     HTTP_AGAIN_WOKEN    /* http_park: when its ticket is used */
 };
 
+struct http_reply_members;
+struct json_selection;
+
 struct http_request {
     struct arena *arena; /* emptied when the reply is sent */
     enum http_method method;
@@ -68,6 +71,10 @@ struct http_request {
     char span_id[17];            /* our own */
     unsigned char body_hash[32]; /* of the body and the query, once body_hashed: the api's */
     bool body_hashed;
+    /* Where ?fields= was sent, and is one of the call's parameters; the server's, as is what it
+     * selects. */
+    const struct http_reply_members *reply_members;
+    const struct json_selection *selection;
     void *state;             /* what the steps of its call leave to each other; see route.h */
     enum http_place place;   /* where it is now; the server's, as are the next two */
     enum http_place move_to; /* of HTTP_AGAIN_MOVED */
@@ -96,7 +103,8 @@ const char *http_header(const struct http_request *request, const char *name);
 
 /*
  * Refuse query parameters that are not in `allowed` (NULL-terminated list), and repeated ones
- * unless the name in the list ends in '*' ("label*" may repeat). Faults name the parameter.
+ * unless the name in the list ends in '*' ("label*" may repeat). `fields` is allowed where replies
+ * of the call can be selected from (http/reply_fields.h). Faults name the parameter.
  */
 enum pv_code http_check_query(const struct http_request *request,
                               const char *const allowed[],

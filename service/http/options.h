@@ -2,6 +2,7 @@
 #define HTTP_OPTIONS_H
 
 #include "config/config.h"
+#include "http/reply_members.h"
 #include "http/route.h"
 #include "resources/resources.h"
 
@@ -16,7 +17,9 @@ struct http_server_options {
     const struct config *config;
     struct resources *resources;     /* that requests hold some of */
     const struct http_route *routes; /* ended by a NULL template */
-    void *context;                   /* for handlers */
+    /* What ?fields= may name, a row a call; NULL: nothing. */
+    const struct http_reply_members *reply_members;
+    void *context; /* for handlers */
     /*
      * Who holds this bearer token ("prv_..." as sent)? PV_E_UNAUTHENTICATED, PV_E_UNAVAILABLE.
      * Called from io workers (it may ask PostgreSQL); what it answered is remembered for

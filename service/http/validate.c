@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "http/reply_fields.h"
 #include "http/target.h"
 #include "http/trace.h"
 #include "threads/clock.h"
@@ -152,6 +153,8 @@ enum pv_code validate_route(struct exchange *x, struct pv_error *err)
         http_router_parameters(x->resource, target.segments, target.n_segments, &x->arena);
     if (request->path_parameters == NULL)
         return pv_no_memory(err);
+    if (http_query(request, "fields") != NULL)
+        request->reply_members = http_reply_members_find(x->server->options.reply_members, request);
     return PV_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/json_writer.h"
+#include "base/plural.h"
 #include "import/summary.h"
 #include "threads/clock.h"
 
@@ -170,8 +171,8 @@ static void put_progress(struct report *report, const struct bulk_progress *prog
     if (rate > 0)
         report_format_seconds((double)rest / rate, left);
     char text[320];
-    (void)snprintf(text, sizeof text, "%zu of %zu files, %s of %s, %s/s, %s left, %zu rejected",
-                   progress->items, report->items, done, all, speed, left,
+    (void)snprintf(text, sizeof text, "%zu of %zu file%s, %s of %s, %s/s, %s left, %zu rejected",
+                   progress->items, report->items, PLURAL(report->items), done, all, speed, left,
                    report->outcomes[BULK_REFUSED]);
     if (report->bar)
         put_bar(report, progress, text);

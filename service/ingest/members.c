@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/plural.h"
 #include "base/vector.h"
 
 void members_init(struct members *members,
@@ -264,8 +265,8 @@ enum pv_code
 members_one_log(const struct members *members, const struct member_log **log, struct pv_error *err)
 {
     if (members->n_logs == 0)
-        return pv_fail(err, PV_E_INVALID, "there is no event log in it: it holds %zu files",
-                       members->entries);
+        return pv_fail(err, PV_E_INVALID, "there is no event log in it: it holds %zu file%s",
+                       members->entries, PLURAL(members->entries));
     if (members->n_logs > 1) {
         char names[2][MEMBERS_SHOWN];
         show_log(&members->logs[0], names[0]);

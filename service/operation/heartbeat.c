@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/plural.h"
 #include "log/log.h"
 #include "operation/runner_internal.h"
 #include "threads/clock.h"
@@ -122,8 +123,9 @@ static enum pv_code end_lost(struct operation_runner *runner,
                       "the process that did it is gone: what it had stored by then stays, and it "
                       "can be begun again");
     else
-        (void)pv_fail(&why, PV_E_ABANDONED, "%lld attempts ended with the process that made them",
-                      (long long)row->losses + 1);
+        (void)pv_fail(&why, PV_E_ABANDONED, "%lld attempt%s ended with the process that made %s",
+                      (long long)row->losses + 1, PLURAL(row->losses + 1),
+                      PLURAL_VERB(row->losses + 1, "it", "them"));
     const char *event =
         operation_event_data(arena, key->id, row->kind, row->application_name, status);
     struct operation_end end = {.status = status,

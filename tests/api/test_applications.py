@@ -255,6 +255,15 @@ def test_lists_are_filtered_sorted_and_paged(service):
     for limit in (1, 2, 50):
         assert names(sort="last_run", limit=limit) == ["etl-c", "report", "etl-a", "Etl", "etl-b"]
         assert names(sort="last_run", name_prefix="etl", limit=limit) == ["etl-c", "etl-a", "etl-b"]
+        assert names(sort="name_ignoring_case", limit=limit) == ["Etl", "etl-a", "etl-b", "etl-c", "report"]
+    client.post("/v1/applications", {"name": "Report"}, 201)
+    client.post("/v1/applications", {"name": "A_%t"}, 201)
+    for limit in (1, 2, 50):
+        assert names(limit=limit) == ["A_%t", "Etl", "Report", "etl-a", "etl-b", "etl-c", "report"]
+        assert names(sort="name_ignoring_case", limit=limit) == ["A_%t", "Etl", "etl-a", "etl-b", "etl-c", "Report", "report"]
+        assert names(name_contains="ETL", limit=limit) == ["Etl", "etl-a", "etl-b", "etl-c"]
+        assert names(name_contains="t", name_prefix="R", sort="last_run", limit=limit) == ["Report"]
+    assert names(name_contains="%") == names(name_contains="_%T") == ["A_%t"] and names(name_contains="nothing") == []
     client.refuse("GET", "/v1/applications?sort=size", 422, parameter="sort")
     cursor = client.get("/v1/applications?limit=1").json()["next_cursor"]
     client.refuse("GET", "/v1/applications?limit=1&name_prefix=e&cursor=" + cursor, 400)
@@ -273,3 +282,30 @@ def test_an_application_shows_its_latest_run_and_advice(client, name):
     changed = client.request("PATCH", path_of(name), 200, json={"description": "x"}).json()
     assert changed["last_advice_at"] == advice["created_at"] and changed["last_run_at"] == "2026-01-02T00:00:00Z"
     assert [a for a in client.get("/v1/applications?name_prefix=" + name).json()["items"]] == [changed]
+
+
+def test_the_latest_run_and_advice_come_along_where_asked(service):
+    client = service.client(service.token("latest-" + uuid.uuid4().hex[:8]))
+    for name, days in (("none", ()), ("one", (3,)), ("two", (5, 4))):
+        client.post("/v1/applications", {"name": name}, 201)
+        for day in days:
+            client.post(path_of(name, "/runs"), dict(RUN, executors=day, started_at="2026-01-0%dT00:00:00Z" % day,
+                                                     stages=[{"id": 0, "tasks": 8, "task_duration_s": 2}]), 201)
+    advice = [client.post("/v1/advice", {"application": "two", "deadline_s": d}, 201).json() for d in (60, 90)][-1]
+    plain = client.get("/v1/applications").json()["items"]
+    assert all("last_run" not in a and "last_advice" not in a for a in plain)
+    items = client.get("/v1/applications?include=last_run,last_advice").json()["items"]
+    assert [a["last_run"] and a["last_run"]["executors"] for a in items] == [None, 3, 5]
+    run = client.get("/v1/runs/" + items[2]["last_run"]["id"]).json()
+    assert items[2]["last_run"] == {k: run[k] for k in ("id", "problem_size", "executors", "cores_per_executor", "duration_s", "succeeded")}
+    assert [a["last_advice"] for a in items[:2]] == [None, None]
+    assert items[2]["last_advice"] == dict(
+        {k: advice[k] for k in ("id", "verdict", "feasible", "deadline_s", "confidence")}, executors=advice["recommendation"]["executors"],
+        predicted_duration_s=pytest.approx(advice["recommendation"]["predicted_duration_s"]),
+        deadline_probability=pytest.approx(advice["recommendation"]["deadline_probability"], rel=1e-5))
+    one = client.get(path_of("two", "?include=last_advice"))
+    assert one.json()["last_advice"] == items[2]["last_advice"] and "last_run" not in one.json()
+    assert one.headers["ETag"] == client.get(path_of("two")).headers["ETag"]
+    short = client.get("/v1/applications?include=last_advice&fields=name,last_advice.verdict&sort=last_run&limit=1").json()["items"]
+    assert short == [{"name": "two", "last_advice": {"verdict": advice["verdict"]}}]
+    client.refuse("GET", "/v1/applications?include=last_runs", 422, parameter="include")

@@ -249,7 +249,7 @@ def test_the_walk_through_of_the_page(make_service):
     replies = [json.loads(line) for line in finished.stdout.splitlines() if line.startswith("{")]
     plan = next(r for r in replies if "algorithm" in r)
     assert {(s["cluster"], s["source"]) for s in plan["sources"]["processing"]} == {("us", "machine_type"), ("eu", "cluster")}
-    assert [w["code"] for w in plan["warnings"]] == ["processing_from_machine_type", "outage_probability_assumed"]
+    assert [w["code"] for w in plan["warnings"]] == ["processing_from_machine_type", "outage_probability_assumed", "shares_exceed_slots"]
     assert {t["task"] for t in plan["tasks"]} == {"t1", "t2"} and plan["epsilon"] == 0.8
     assert next(r for r in replies if "recommendation" in r)["copy_plan"]["tasks"]
     assert "cancelled" in [r.get("status") for r in replies] and '"status":"running"' in finished.stdout

@@ -33,6 +33,20 @@ def test_a_plan_says_what_each_copy_buys(client):
     assert plan == client.post("/v1/copy-plans", body(), 200).json(), "the same again"
 
 
+def test_a_plan_says_what_it_may_be_misread_for(client):
+    """Shares beyond all slots, and copies beside the first one in the only cluster there is."""
+    assert client.post("/v1/copy-plans", body(), 200).json()["warnings"] == [], "6 slots, and copies in both clusters"
+    one = body(clusters=[dict(CLUSTERS[0], slots=40, busy_slots=0)], bandwidth=[], epsilon=0.8)
+    one["jobs"] = [{"name": "j", "unprocessed_bytes": 2e8, "tasks": [{"id": "t", "operation": "map", "size_bytes": 1e8}]}]
+    plan = client.post("/v1/copy-plans", one, 200).json()
+    further = [c for c in plan["copies"] if c["saved_s"] is not None]
+    shares, insurance = sorted(plan["warnings"], key=lambda w: w["code"], reverse=True)
+    assert plan["shares"] == [{"job": "j", "slots": 50}] and further
+    assert (shares["code"], shares["evidence"]) == ("shares_exceed_slots", {"shares": 50, "slots": 40})
+    assert insurance["code"] == "copies_share_a_cluster" and insurance["evidence"]["count"] == len(further)
+    assert 0 < insurance["evidence"]["saved_percent_most"] < 50
+
+
 def test_running_copies_are_taken_into_account(client):
     asked = body(max_rounds=1)
     asked["jobs"][0]["tasks"][0]["copies"] = ["eu"]

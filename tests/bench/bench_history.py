@@ -100,6 +100,7 @@ def calls(asker):
 
     return [
         ("applications", get(lambda: "/v1/applications?limit=%d" % PAGE)),
+        ("applications, latest", get(lambda: "/v1/applications?include=last_run,last_advice&limit=%d" % PAGE)),
         ("application", get(app)),
         ("runs, first page", get(lambda: runs)),
         ("runs, first page, stages", get(lambda: runs + "&include=stages")),

@@ -32,19 +32,31 @@ METRIC_HISTOGRAM(deadline_probabilities,
 
 /* --- POST /v1/advice --- */
 
-/* ?format= decides, else Accept. */
+/* Members are selected from JSON. */
+static enum pv_code
+check_fields(const struct http_request *request, enum advice_format format, struct pv_error *err)
+{
+    if (format == ADVICE_JSON || http_query(request, "fields") == NULL)
+        return PV_OK;
+    (void)pv_fault(err, PV_PLACE_PARAMETER, "fields", "conflict",
+                   "selects members of JSON; format is %s", advice_format_names[format]);
+    return pv_fault(err, PV_PLACE_PARAMETER, "format", "conflict", "is json where fields is given");
+}
+
+/* ?format= decides; else ?fields=, which is for JSON; else Accept. */
 static enum pv_code
 read_format(const struct http_request *request, enum advice_format *format, struct pv_error *err)
 {
     const char *asked = http_query(request, "format");
-    *format = http_accept_prefers(request, "text/markdown", "application/json") ? ADVICE_MARKDOWN
-                                                                                : ADVICE_JSON;
+    bool markdown = http_query(request, "fields") == NULL &&
+                    http_accept_prefers(request, "text/markdown", "application/json");
+    *format = markdown ? ADVICE_MARKDOWN : ADVICE_JSON;
     if (asked == NULL)
         return PV_OK;
     for (int i = 0; i < ADVICE_FORMATS; i++)
         if (strcmp(asked, advice_format_names[i]) == 0) {
             *format = (enum advice_format)i;
-            return PV_OK;
+            return check_fields(request, *format, err);
         }
     return pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed",
                     "is one of json, spark-submit, spark-defaults, k8s, databricks, emr, markdown");

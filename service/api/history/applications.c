@@ -37,6 +37,7 @@ static enum pv_code applications_reply(struct http_request *request,
                                        struct http_response *response,
                                        unsigned status,
                                        const struct application *application,
+                                       unsigned include,
                                        struct pv_error *err)
 {
     char etag[ETAG_TEXT];
@@ -44,7 +45,7 @@ static enum pv_code applications_reply(struct http_request *request,
     http_response_header(request, response, "ETag", etag);
     struct writer w;
     writer_init(&w, request->arena);
-    codec_application_encode(&w, application);
+    codec_application_encode(&w, application, include);
     return api_reply(response, status, &w, err);
 }
 
@@ -73,7 +74,7 @@ static enum pv_code applications_insert(struct http_request *request,
 {
     PV_TRY(store_application_insert(tx, request->arena, application, err));
     PV_TRY(api_reply_location(request, response, "/v1/applications", application->name.at, err));
-    return applications_reply(request, response, 201, application, err);
+    return applications_reply(request, response, 201, application, 0, err);
 }
 
 static enum pv_code applications_create_decode(void *context,
@@ -106,23 +107,30 @@ const struct http_call applications_create = {
     .steps = {{HTTP_BODY, applications_create_decode}, {HTTP_IO, applications_create_store}},
 };
 
-/* ?name_prefix=, ?label= and ?sort=. */
+/* In the order of the bits of enum application_include. */
+static const char *const includes[] = {"last_run", "last_advice", NULL};
+
+/* ?name_prefix=, ?name_contains=, ?label= and ?sort=. */
 static enum pv_code applications_read_filter(struct api *api,
                                              struct http_request *request,
                                              struct application_filter *filter,
                                              struct pv_error *err)
 {
-    static const char *const allowed[] = {"name_prefix", "label*", "sort", "limit", "cursor", NULL};
-    static const char *const sorts[] = {"name", "last_run", NULL};
+    static const char *const allowed[] = {"name_prefix", "name_contains", "label*", "sort",
+                                          "include",     "limit",         "cursor", NULL};
+    /* In the order of enum application_order. */
+    static const char *const sorts[] = {"name", "last_run", "name_ignoring_case", NULL};
     const char *prefix = http_query(request, "name_prefix");
+    const char *contains = http_query(request, "name_contains");
     struct run_label *labels;
     size_t sort;
-    *filter = (struct application_filter){.name_prefix = prefix == NULL ? "" : prefix};
+    *filter = (struct application_filter){.name_prefix = prefix == NULL ? "" : prefix,
+                                          .name_contains = contains == NULL ? "" : contains};
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(api_query_labels(api, request, &labels, &filter->n_labels, err));
     PV_TRY(api_query_word(request, "sort", sorts, &sort, err));
     filter->labels = labels;
-    filter->by_last_run = sort == 1;
+    filter->order = (enum application_order)sort;
     return PV_OK;
 }
 
@@ -134,18 +142,24 @@ enum pv_code applications_list(void *context,
     struct application_filter filter;
     struct application_list page;
     api_list_auto_t list = {0};
+    unsigned include;
     PV_TRY(applications_read_filter(context, request, &filter, err));
+    PV_TRY(api_query_words(request, "include", includes, &include, err));
     PV_TRY(api_list_begin(context, request, &list, err));
     filter.limit = list.limit;
     filter.after = list.after.text;
     filter.before_us = list.after.instant_us;
     PV_TRY(store_application_list(list.tx, request->arena, &filter, &page, err));
+    PV_TRY(
+        store_application_load_latest(list.tx, request->arena, page.items, page.n, include, err));
     api_list_items(&list);
     for (size_t i = 0; i < page.n; i++)
-        codec_application_encode(&list.w, &page.items[i]);
+        codec_application_encode(&list.w, &page.items[i], include);
     const struct application *last = page.more ? &page.items[page.n - 1] : NULL;
     return api_list_reply(context, request, response, &list, last == NULL ? NULL : last->name.at,
-                          last != NULL && filter.by_last_run ? last->last_run_us : RUN_NO_INSTANT,
+                          last != NULL && filter.order == APPLICATION_BY_LAST_RUN
+                              ? last->last_run_us
+                              : RUN_NO_INSTANT,
                           err);
 }
 
@@ -154,15 +168,19 @@ enum pv_code applications_get(void *context,
                               struct http_response *response,
                               struct pv_error *err)
 {
+    static const char *const allowed[] = {"include", NULL};
     struct api *api = context;
     store_tx_auto_t *tx = NULL;
-    PV_TRY(http_check_query(request, no_parameters, err));
+    unsigned include;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_words(request, "include", includes, &include, err));
     PV_TRY(api_read(api, request, &tx, err));
     struct application application;
     PV_TRY(store_application_show(tx, request->arena, http_path_parameter(request, "name"),
                                   &application, err));
+    PV_TRY(store_application_load_latest(tx, request->arena, &application, 1, include, err));
     store_rollback(&tx);
-    PV_TRY(applications_reply(request, response, 200, &application, err));
+    PV_TRY(applications_reply(request, response, 200, &application, include, err));
     char etag[ETAG_TEXT];
     make_etag(&application, etag);
     if (http_none_match_holds(request, etag))
@@ -211,7 +229,7 @@ static enum pv_code update(struct http_request *request,
     if (change->has_size_measure &&
         !size_measure_equal(&before.size_measure, &application.size_measure))
         PV_TRY(store_run_measure_sizes(tx, &application, &before.size_measure, err));
-    return applications_reply(request, response, 200, &application, err);
+    return applications_reply(request, response, 200, &application, 0, err);
 }
 
 static enum pv_code applications_change_decode(void *context,

@@ -5,6 +5,7 @@
 #include "api/operations/operation_document.h"
 #include "api/operations/operation_watch.h"
 #include "api/routes.h"
+#include "base/plural.h"
 #include "base/uuid.h"
 #include "http/park.h"
 #include "threads/clock.h"
@@ -259,8 +260,8 @@ static enum pv_code take_place(struct stream *stream, struct pv_error *err)
                    : resources_refuse(&stream->place, RESOURCE_STREAMS, err);
     pv_error_set_limit(err, "streams", "concurrent-requests", most, STREAM_RETRY_S);
     return pv_fail(err, PV_E_QUOTA,
-                   "the team has %lld streams open already (operation_team_streams_max)",
-                   (long long)most);
+                   "the team has %lld stream%s open already (operation_team_streams_max)",
+                   (long long)most, PLURAL(most));
 }
 
 /* *made is the caller's to end, also after a failure. */

@@ -30,7 +30,7 @@ static enum pv_code read_limit(const struct config *config,
 static bool is_of_page(const char *parameter)
 {
     return strcmp(parameter, "limit") == 0 || strcmp(parameter, "cursor") == 0 ||
-           strcmp(parameter, "include") == 0;
+           strcmp(parameter, "include") == 0 || strcmp(parameter, "fields") == 0;
 }
 
 static int compare_parameters(const void *a, const void *b)

@@ -34,7 +34,7 @@ void api_list_end(struct api_list *list);
 /*
  * ?limit= and ?cursor=, a transaction to read in, and a reply that holds "{": members that go
  * before the items are written to list->w. A cursor belongs to the team, the path and the query
- * without limit, cursor and include, in any order: PV_E_SYNTAX for one of anything else, never a
+ * without limit, cursor, include and fields, in any order: PV_E_SYNTAX for one of anything else, never a
  * silent first page.
  */
 enum pv_code api_list_begin(struct api *api,

@@ -303,26 +303,46 @@ enum pv_code api_query_problem_sizes(const struct http_request *request,
     return read_list(request, "problem_sizes", &bounds, values, n, err);
 }
 
+static const char *join_words(struct arena *arena, const char *const words[])
+{
+    char *joined = arena_strdup(arena, words[0]);
+    for (size_t i = 1; joined != NULL && words[i] != NULL; i++)
+        joined = arena_printf(arena, "%s, %s", joined, words[i]);
+    return joined;
+}
+
+enum pv_code api_query_words(const struct http_request *request,
+                             const char *name,
+                             const char *const words[],
+                             unsigned *listed,
+                             struct pv_error *err)
+{
+    *listed = 0;
+    const char *at = http_query(request, name);
+    while (at != NULL) {
+        size_t n = strcspn(at, ",");
+        unsigned i = 0;
+        while (words[i] != NULL && !strview_is((struct strview){at, n}, words[i]))
+            i++;
+        if (words[i] == NULL) {
+            const char *all = join_words(request->arena, words);
+            return pv_fault(err, PV_PLACE_PARAMETER, name, "not_allowed",
+                            "must list words out of: %s", all == NULL ? "" : all);
+        }
+        *listed |= 1u << i;
+        at = at[n] == '\0' ? NULL : at + n + 1;
+    }
+    return PV_OK;
+}
+
 enum pv_code
 api_query_run_include(const struct http_request *request, unsigned *include, struct pv_error *err)
 {
-    static const struct {
-        const char *word;
-        unsigned bit;
-    } words[] = {{"stages", CODEC_RUN_STAGES}, {"tasks", CODEC_RUN_TASKS}};
-    *include = 0;
-    const char *at = http_query(request, "include");
-    while (at != NULL) {
-        size_t n = strcspn(at, ",");
-        size_t i = 0;
-        while (i < 2 && !strview_is((struct strview){at, n}, words[i].word))
-            i++;
-        if (i == 2)
-            return pv_fault(err, PV_PLACE_PARAMETER, "include", "not_allowed",
-                            "must list words out of: stages, tasks");
-        *include |= words[i].bit;
-        at = at[n] == '\0' ? NULL : at + n + 1;
-    }
+    static const char *const words[] = {"stages", "tasks", NULL};
+    unsigned listed;
+    PV_TRY(api_query_words(request, "include", words, &listed, err));
+    *include =
+        ((listed & 1u) != 0 ? CODEC_RUN_STAGES : 0) | ((listed & 2u) != 0 ? CODEC_RUN_TASKS : 0);
     return PV_OK;
 }
 

@@ -75,6 +75,14 @@ enum pv_code api_query_counts(const struct http_request *request,
                               size_t *n,
                               struct pv_error *err) PV_MUSTCHECK;
 
+/* A list of words, such as ?include=stages,tasks: bit i is for words[i]; absent: none. NULL ends the
+ * words, of which there are 32 at most. */
+enum pv_code api_query_words(const struct http_request *request,
+                             const char *name,
+                             const char *const words[],
+                             unsigned *listed,
+                             struct pv_error *err) PV_MUSTCHECK;
+
 /* ?include=stages,tasks as a set of enum codec_run_include. */
 enum pv_code api_query_run_include(const struct http_request *request,
                                    unsigned *include,

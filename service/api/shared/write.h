@@ -58,7 +58,7 @@ void api_write_end(struct api_write *write);
 /* A write that ends wherever its block is left: `api_write_auto_t write = {0};`. */
 #define api_write_auto_t __attribute__((cleanup(api_write_end))) struct api_write
 
-/* Hash of request->body and the query, for api_write_begin. */
+/* Hash of request->body and the query without `fields`, for api_write_begin. */
 void api_body_hash(const struct http_request *request, unsigned char hash[32]);
 
 /* Take it now where an Idempotency-Key will want it: by who decodes the body, which may be large.

@@ -84,8 +84,8 @@ void codec_copy_plan_encode(struct writer *w,
                             const struct codec_copy_plan *request,
                             const struct geo_plan *plan);
 
-/* Members `sources` and `warnings`: where what was looked up is from, and what fell back on what.
- */
+/* Members `sources` and `warnings`: where what was looked up is from, what fell back on what, and
+ * what the plan may be misread for. */
 void codec_copy_plan_encode_sources(struct writer *w,
                                     const struct codec_copy_plan *request,
                                     const struct geo_plan *plan);

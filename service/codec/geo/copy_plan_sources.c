@@ -5,6 +5,7 @@
 #include "base/order.h"
 #include "base/vector.h"
 #include "codec/json/finding.h"
+#include "core/geo/plan_explain.h"
 
 /* Something that was looked up: the speeds of an operation in a cluster (a: cluster, b: operation),
  * or of a link (a: from, b: to). */
@@ -224,8 +225,10 @@ encode_sources(struct writer *w, const struct codec_copy_plan *request, const st
 /* --- warnings --- */
 
 static void copy_plan_sources_encode_warnings(struct writer *w,
-                                              const struct codec_copy_plan_origin *origin)
+                                              const struct codec_copy_plan *request,
+                                              const struct geo_plan *plan)
 {
+    const struct codec_copy_plan_origin *origin = &request->origin;
     const struct {
         size_t count;
         const char *code;
@@ -255,6 +258,7 @@ static void copy_plan_sources_encode_warnings(struct writer *w,
         if (rows[i].count > 0)
             finding_count(finding_add(&warnings, rows[i].code, "%s", rows[i].message),
                           rows[i].count);
+    geo_plan_explain(&request->problem, plan, &warnings);
     codec_findings_encode(w, "warnings", &warnings);
 }
 
@@ -267,5 +271,5 @@ void codec_copy_plan_encode_sources(struct writer *w,
         writer_null(w);
     else
         encode_sources(w, request, plan);
-    copy_plan_sources_encode_warnings(w, &request->origin);
+    copy_plan_sources_encode_warnings(w, request, plan);
 }

@@ -35,6 +35,55 @@ static const struct shape_member measure_members[] = {
 };
 static const struct shape measure_shape = {SHAPE_OF(measure_members, M), .check = check_measure};
 
+#define R struct application_last_run
+static const struct shape_member last_run_members[] = {
+    {"id", SHAPE_ID(R, id), .flags = REPLY},
+    {"problem_size", SHAPE_NUMBER(R, problem_size), .flags = REPLY | NULLABLE},
+    {"executors", SHAPE_COUNT(R, executors), .flags = REPLY | NULLABLE},
+    {"cores_per_executor", SHAPE_COUNT(R, cores_per_executor), .flags = REPLY | NULLABLE},
+    {"duration_s", SHAPE_NUMBER(R, duration_s), .flags = REPLY | NULLABLE},
+    {"succeeded", SHAPE_BOOLEAN(R, succeeded), .flags = REPLY},
+};
+const struct shape codec_last_run_shape = {.reply = "LastRun", SHAPE_OF(last_run_members, R)};
+
+#define V struct application_last_advice
+static const struct shape_member last_advice_members[] = {
+    {"id", SHAPE_ID(V, id), .flags = REPLY},
+    {"verdict", SHAPE_TEXT(V, verdict), .flags = REPLY | NULLABLE},
+    {"feasible", SHAPE_BOOLEAN(V, feasible), .flags = REPLY},
+    {"executors", SHAPE_COUNT(V, executors), .flags = REPLY | NULLABLE},
+    {"predicted_duration_s", SHAPE_NUMBER(V, predicted_duration_s), .flags = REPLY | NULLABLE},
+    {"deadline_s", SHAPE_NUMBER(V, deadline_s), .flags = REPLY | NULLABLE},
+    {"confidence", SHAPE_NUMBER(V, confidence), .flags = REPLY | NULLABLE},
+    {"deadline_probability", SHAPE_NUMBER(V, deadline_probability), .flags = REPLY | NULLABLE},
+};
+const struct shape codec_last_advice_shape = {.reply = "LastAdvice",
+                                              SHAPE_OF(last_advice_members, V)};
+
+static void encode_last_run(struct writer *w, const void *object, const void *context)
+{
+    const struct application *application = object;
+    (void)context;
+    writer_key(w, "last_run");
+    if (application->last_run.id[0] == '\0')
+        writer_null(w);
+    else
+        shape_encode(w, &codec_last_run_shape, &application->last_run, 0, NULL);
+}
+
+static void encode_last_advice(struct writer *w, const void *object, const void *context)
+{
+    const struct application *application = object;
+    (void)context;
+    writer_key(w, "last_advice");
+    if (application->last_advice.id[0] == '\0')
+        writer_null(w);
+    else
+        shape_encode(w, &codec_last_advice_shape, &application->last_advice, 0, NULL);
+}
+
+enum { LAST_RUN = SHAPE_GROUP(0), LAST_ADVICE = SHAPE_GROUP(1) };
+
 static const struct shape_member members[] = {
     {"id", SHAPE_ID(A, id), .flags = REPLY},
     {"name", SHAPE_NAME(A, name), .flags = CODEC_REQUIRED},
@@ -48,9 +97,14 @@ static const struct shape_member members[] = {
     {"updated_at", SHAPE_INSTANT(A, updated_us), .flags = REPLY},
     {"last_run_at", SHAPE_INSTANT(A, last_run_us), .flags = REPLY | NULLABLE},
     {"last_advice_at", SHAPE_INSTANT(A, last_advice_us), .flags = REPLY | NULLABLE},
+    {"last_run", SHAPE_CODE, .flags = REPLY | NULLABLE | LAST_RUN, .encode = encode_last_run},
+    {"last_advice", SHAPE_CODE, .flags = REPLY | NULLABLE | LAST_ADVICE,
+     .encode = encode_last_advice},
 };
-const struct shape codec_application_shape = {
-    .request = "ApplicationCreate", .reply = "Application", SHAPE_OF(members, A)};
+const struct shape codec_application_shape = {.request = "ApplicationCreate",
+                                              .reply = "Application",
+                                              .reply_sometimes = LAST_RUN | LAST_ADVICE,
+                                              SHAPE_OF(members, A)};
 
 #define S struct application_change
 static const struct shape_member change_members[] = {
@@ -91,7 +145,11 @@ void codec_application_decode_change(const struct codec_node *node,
                     "problem_size_measure");
 }
 
-void codec_application_encode(struct writer *w, const struct application *application)
+void codec_application_encode(struct writer *w,
+                              const struct application *application,
+                              unsigned include)
 {
-    shape_encode(w, &codec_application_shape, application, 0, NULL);
+    unsigned without = ((include & APPLICATION_LAST_RUN) != 0 ? 0u : LAST_RUN) |
+                       ((include & APPLICATION_LAST_ADVICE) != 0 ? 0u : LAST_ADVICE);
+    shape_encode(w, &codec_application_shape, application, without, NULL);
 }

@@ -10,6 +10,8 @@ struct codec_application_limits {
 
 extern const struct shape codec_application_shape;
 extern const struct shape codec_application_change_shape;
+extern const struct shape codec_last_run_shape;
+extern const struct shape codec_last_advice_shape;
 
 /* POST: {name, description?, labels?}. */
 void codec_application_decode(const struct codec_node *node,
@@ -24,6 +26,9 @@ void codec_application_decode_change(const struct codec_node *node,
                                      const struct codec_application_limits *limits,
                                      struct application_change *change);
 
-void codec_application_encode(struct writer *w, const struct application *application);
+/* include: bits of enum application_include; null where there is none. */
+void codec_application_encode(struct writer *w,
+                              const struct application *application,
+                              unsigned include);
 
 #endif

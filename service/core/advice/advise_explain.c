@@ -193,10 +193,11 @@ static void explain_fit(struct explanation *e)
     struct finding *note = finding_add(
         &e->advice->reasons, "fitted_runs",
         "The model %s was fitted to the durations of %zu run%s, of problem %s on %" PRId64
-        " to %" PRId64 " executors.",
+        " to %" PRId64 " executor%s.",
         curve->model_kind, curve->runs, PLURAL(curve->runs), sizes,
         curve->least_cores / curve->cores_per_executor,
-        curve->most_cores / curve->cores_per_executor);
+        curve->most_cores / curve->cores_per_executor,
+        PLURAL(curve->most_cores / curve->cores_per_executor));
     finding_text(note, "model", curve->model_kind);
     finding_number(note, "runs", (double)curve->runs);
     finding_number(note, "least_problem_size", curve->least_size);
@@ -209,12 +210,13 @@ static void explain_fit(struct explanation *e)
 static void explain_runs(struct explanation *e)
 {
     const struct curve *curve = e->curve;
-    struct finding *note = finding_add(
-        &e->advice->reasons, "replayed_runs",
-        "The recorded tasks of %zu run%s were replayed on %" PRId64
-        " cores; the nearest had problem size %.7g and %" PRId64 " executor%s.",
-        curve->runs, PLURAL(curve->runs), e->point->executors * curve->cores_per_executor,
-        curve->nearest_size, curve->nearest_executors, PLURAL(curve->nearest_executors));
+    int64_t cores = e->point->executors * curve->cores_per_executor;
+    struct finding *note =
+        finding_add(&e->advice->reasons, "replayed_runs",
+                    "The recorded tasks of %zu run%s were replayed on %" PRId64
+                    " core%s; the nearest had problem size %.7g and %" PRId64 " executor%s.",
+                    curve->runs, PLURAL(curve->runs), cores, PLURAL(cores), curve->nearest_size,
+                    curve->nearest_executors, PLURAL(curve->nearest_executors));
     finding_number(note, "runs", (double)curve->runs);
     finding_text(note, "nearest_run", curve->nearest_run_id);
     finding_number(note, "least_problem_size", curve->least_size);
@@ -303,9 +305,10 @@ static void warn_extrapolation(struct explanation *e)
         int64_t cores = e->point->executors * curve->cores_per_executor;
         struct finding *note =
             finding_add(&e->advice->warnings, "extrapolation",
-                        "%" PRId64 " cores lie outside the recorded ones (%" PRId64 " to %" PRId64
+                        "%" PRId64 " core%s %s outside the recorded ones (%" PRId64 " to %" PRId64
                         "): the interval is widened.",
-                        cores, curve->least_cores, curve->most_cores);
+                        cores, PLURAL(cores), PLURAL_VERB(cores, "lies", "lie"), curve->least_cores,
+                        curve->most_cores);
         finding_number(note, "cores", (double)cores);
         finding_number(note, "least_cores", (double)curve->least_cores);
         finding_number(note, "most_cores", (double)curve->most_cores);

@@ -133,7 +133,7 @@ static void explain_interruptions(struct explanation *e)
                        startup_s);
     struct finding *note = finding_add(
         &e->advice->reasons, "interruptions",
-        "At %.6g an hour for each %s %.3g interruptions are expected. Doing the "
+        "At %.6g an hour for each %s the expected number of interruptions is %.3g. Doing the "
         "lost work again%s takes %.6g s and costs %.6g%s%s; on demand the same executors "
         "would cost %.6g%s%s.%s",
         rate, pricing->billing.executors_per_machine > 0 ? "machine" : "executor",

@@ -145,17 +145,18 @@ void contention_explain(const struct contention_strategy *strategy,
                         struct findings *reasons)
 {
     struct finding *first;
+    double asked = outcome->requested_cores;
     if (outcome->contention)
         first = finding_add(reasons, "contention",
-                            "%.6g cores are requested and there are %.6g: all are dealt out by the "
-                            "strategy %s.",
-                            outcome->requested_cores, terms->max_cores, strategy->name);
+                            "%.6g core%s %s requested, of %.6g: all are dealt out by the strategy "
+                            "%s.",
+                            asked, PLURAL(asked), PLURAL_VERB(asked, "is", "are"), terms->max_cores,
+                            strategy->name);
     else if (outcome->requested_cores > 0)
         first =
             finding_add(reasons, "no_contention",
-                        "%.6g cores are requested and there are %.6g: everybody can have what it "
-                        "requests.",
-                        outcome->requested_cores, terms->max_cores);
+                        "%.6g core%s %s requested, of %.6g: everybody can have what it requests.",
+                        asked, PLURAL(asked), PLURAL_VERB(asked, "is", "are"), terms->max_cores);
     else
         first = finding_add(reasons, "nothing_requested", "Nobody requests a core.");
     finding_number(first, "requested_cores", outcome->requested_cores);

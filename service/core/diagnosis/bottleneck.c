@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/plural.h"
+
 static const double MIB = 1048576.0;
 static const double GIB = 1073741824.0;
 
@@ -112,9 +114,10 @@ static struct finding *add_work(const struct bottleneck *b,
                            place, 100.0 * e->share, b->lost_s);
     case BOTTLENECK_SMALL_FILES:
         return finding_add(made, code,
-                           "%s reads its input in %.0f tasks of %.3g MiB and waits for storage "
+                           "%s reads its input in %.0f task%s of %.3g MiB and waits for storage "
                            "%.3g percent of the time, up to %.3g s.",
-                           place, e->tasks, e->task_bytes / MIB, 100.0 * e->share, b->lost_s);
+                           place, e->tasks, PLURAL(e->tasks), e->task_bytes / MIB, 100.0 * e->share,
+                           b->lost_s);
     case BOTTLENECK_DRIVER:
         return finding_add(
             made, code,
@@ -132,10 +135,11 @@ static struct finding *add_work(const struct bottleneck *b,
                            "The first stage began after %.3g s, %.3g percent of the run.",
                            b->lost_s, 100.0 * b->lost_share);
     default:
-        return finding_add(made, code,
-                           "%.0f cached blocks were dropped from memory: they are read or computed "
-                           "again where they are used.",
-                           e->blocks);
+        return finding_add(
+            made, code,
+            "%.0f cached block%s %s dropped from memory, to be read or computed again "
+            "where used.",
+            e->blocks, PLURAL(e->blocks), PLURAL_VERB(e->blocks, "was", "were"));
     }
 }
 

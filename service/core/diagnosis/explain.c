@@ -36,9 +36,9 @@ static void describe_workload(const struct diagnosis_slice *slice, struct findin
         finding_number(step, "problem_size", slice->problem_size);
     } else {
         step = finding_add(steps, "workload",
-                           "each executor gets %.4g tasks of the first stage in all runs: a "
+                           "each executor gets %.4g task%s of the first stage in all runs: a "
                            "fixed-time workload, which grows with the executors",
-                           slice->load);
+                           slice->load, PLURAL(slice->load));
         finding_number(step, "load_per_executor", slice->load);
     }
 }
@@ -108,9 +108,9 @@ static void describe_trend(const struct diagnosis_slice *slice, struct findings 
         break;
     case DIAGNOSIS_PEAKS:
         step = finding_add(steps, "trend",
-                           "the speedup peaks at %.10g executors and falls; more than that does "
+                           "the speedup peaks at %.10g executor%s and falls; more than that does "
                            "harm",
-                           slice->peak);
+                           slice->peak, PLURAL(slice->peak));
         finding_number(step, "executors", slice->peak);
         break;
     }
@@ -220,10 +220,10 @@ static void describe_step(const struct step *found, struct findings *causes)
         return;
     struct finding *step = finding_add(
         causes, "memory_overflow",
-        "between %.10g and %.10g executors serial work jumps by %.0f %% and then grows "
+        "between %.10g and %.10g executor%s serial work jumps by %.0f %% and then grows "
         "by %.3g instead of %.3g an executor: what is merged no longer fits into memory",
-        found->last_before, found->first_after, found->jump_percent, found->after.slope,
-        found->before.slope);
+        found->last_before, found->first_after, PLURAL(found->first_after), found->jump_percent,
+        found->after.slope, found->before.slope);
     finding_number(step, "executors", found->at);
     finding_number(step, "jump_percent", found->jump_percent);
     finding_number(step, "slope_before_s", found->before.slope);
@@ -259,8 +259,9 @@ void diagnosis_explain_causes(const struct diagnosis_slice *slice, struct findin
         if (all[i].last < worth_telling)
             continue;
         struct finding *cause = finding_add(
-            causes, all[i].code, "%.3g %% of the time on %.10g executors, %.3g %% on %.10g: %s",
-            100 * all[i].last, last->executors, 100 * all[i].first, first->executors, all[i].what);
+            causes, all[i].code, "%.3g %% of the time on %.10g executor%s, %.3g %% on %.10g: %s",
+            100 * all[i].last, last->executors, PLURAL(last->executors), 100 * all[i].first,
+            first->executors, all[i].what);
         finding_number(cause, "share", all[i].last);
         finding_number(cause, "share_at_fewest", all[i].first);
         finding_number(cause, "executors", last->executors);
@@ -279,9 +280,10 @@ void diagnosis_explain_load(const struct diagnosis_best_load *best, struct findi
     const struct diagnosis_load *top = &best->loads[best->best];
     struct finding *finding =
         finding_add(findings, "best_load",
-                    "an executor does most with %.4g tasks of the first stage; of %zu loads that "
-                    "were run on the same executor counts",
-                    top->load, best->n);
+                    "an executor does most with %.4g task%s of the first stage, of %zu load%s that "
+                    "%s run on the same executor counts",
+                    top->load, PLURAL(top->load), best->n, PLURAL(best->n),
+                    PLURAL_VERB(best->n, "was", "were"));
     finding_number(finding, "load_per_executor", top->load);
     if (!best->limited) {
         (void)finding_add(findings, "no_limit",
@@ -293,8 +295,8 @@ void diagnosis_explain_load(const struct diagnosis_best_load *best, struct findi
     const struct diagnosis_load *beyond = &best->loads[best->limit];
     finding = finding_add(
         findings, best->spills ? "memory_limit" : "load_limit",
-        "with %.4g tasks an executor does only %.3g %% of that%s", beyond->load,
-        100 * beyond->throughput,
+        "with %.4g task%s an executor does only %.3g %% of that%s", beyond->load,
+        PLURAL(beyond->load), 100 * beyond->throughput,
         best->spills ? ", and its runs spill to disk: the memory of an executor ends there"
         : isnan(beyond->spilled)
             ? "; whether they spilled to disk is not known, event logs would show it"

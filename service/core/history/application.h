@@ -3,6 +3,28 @@
 
 #include "core/history/problem_size.h"
 
+/* The latest run of an application, in short. */
+struct application_last_run {
+    char id[37];         /* "": there is none, or it was not read */
+    double problem_size; /* NAN: unknown */
+    int64_t executors;   /* RUN_UNKNOWN, as the next one */
+    int64_t cores_per_executor;
+    double duration_s; /* NAN: unknown */
+    bool succeeded;
+};
+
+/* The latest advice for it, in short. */
+struct application_last_advice {
+    char id[37];            /* likewise */
+    struct strview verdict; /* at == NULL: from before there were verdicts */
+    bool feasible;
+    int64_t executors;           /* RUN_UNKNOWN: none were recommended */
+    double predicted_duration_s; /* NAN: likewise, as deadline_probability */
+    double deadline_s;           /* NAN: there was no deadline */
+    double confidence;
+    double deadline_probability;
+};
+
 /* An application of a team: named, with labels and a retention of its runs. */
 struct application {
     char id[37]; /* "": not stored */
@@ -19,8 +41,13 @@ struct application {
     int64_t created_us;
     int64_t updated_us;
     int64_t last_run_us; /* start of the latest run; RUN_NO_INSTANT: there is none, or not read */
-    int64_t last_advice_us; /* likewise, when the latest advice was given */
+    int64_t last_advice_us;                     /* likewise, when the latest advice was given */
+    struct application_last_run last_run;       /* where they were asked for */
+    struct application_last_advice last_advice; /* likewise */
 };
+
+/* Which of the latest are read and shown. */
+enum application_include { APPLICATION_LAST_RUN = 1, APPLICATION_LAST_ADVICE = 2 };
 
 /* What a PATCH sets; a member that is not `has_` stays as it is. */
 struct application_change {

@@ -300,33 +300,43 @@ enum pv_code store_application_delete(struct store_tx *tx,
     return journal_audit(tx, "application.delete", "application", strview_of(name), err);
 }
 
-/* By name, or by the latest run and then by name. */
 static void application_list_query(struct store_tx *tx,
                                    const struct application_filter *filter,
                                    struct sql *sql)
 {
 #define FILTERED                                                                                   \
-    " WHERE team_id = $1 AND starts_with(name, $4)"                                                \
+    " WHERE team_id = $1 AND starts_with(name, $4) AND strpos(lower(name), lower($7)) > 0"         \
     " AND NOT EXISTS (SELECT FROM unnest($5::text[], $6::text[]) AS wanted (key, value)"           \
     " WHERE NOT EXISTS (SELECT FROM unnest(label_keys, label_values) AS own (key, value)"          \
     " WHERE own.key = wanted.key AND own.value = wanted.value))"
     static struct columns_statement by_name = {"SELECT {shown} FROM provisor.application" FILTERED
                                                " AND name > $2 ORDER BY name LIMIT $3",
                                                .of = {&shown}};
+    /* As many as a team may have are sorted: an index on lower(name) would not be used, for under
+     * row level security only the team bounds what is walked. */
+    static struct columns_statement any_case = {
+        "SELECT {shown} FROM provisor.application" FILTERED
+        " AND (lower(name), name) > (lower($2 COLLATE \"C\"), $2)"
+        " ORDER BY lower(name), name LIMIT $3",
+        .of = {&shown}};
     static struct columns_statement by_last_run = {
         "SELECT {shown} FROM provisor.application CROSS JOIN LATERAL"
         " (SELECT coalesce(max(instant), '-infinity') AS last FROM provisor.run"
         " WHERE run.team_id = application.team_id AND run.application_id = application.id) AS "
-        "latest" FILTERED " AND (latest.last < $7 OR latest.last = $7 AND name > $2)"
+        "latest" FILTERED " AND (latest.last < $8 OR latest.last = $8 AND name > $2)"
         " ORDER BY latest.last DESC, name LIMIT $3",
         .of = {&shown}};
 #undef FILTERED
-    tx_columns(tx, sql, filter->by_last_run ? &by_last_run : &by_name);
+    static struct columns_statement *const by[] = {[APPLICATION_BY_NAME] = &by_name,
+                                                   [APPLICATION_BY_LAST_RUN] = &by_last_run,
+                                                   [APPLICATION_BY_NAME_ANY_CASE] = &any_case};
+    tx_columns(tx, sql, by[filter->order]);
     sql_text(sql, strview_of(filter->after));
     sql_int(sql, (int64_t)filter->limit + 1);
     sql_text(sql, strview_of(filter->name_prefix));
     sql_pairs(sql, filter->labels, filter->n_labels);
-    if (filter->by_last_run)
+    sql_text(sql, strview_of(filter->name_contains));
+    if (filter->order == APPLICATION_BY_LAST_RUN)
         sql_bound(sql, filter->before_us, filter->after[0] == '\0' ? "infinity" : "-infinity");
 }
 

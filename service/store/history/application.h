@@ -44,14 +44,21 @@ enum pv_code store_application_delete(struct store_tx *tx,
                                       int64_t if_version,
                                       struct pv_error *err) PV_MUSTCHECK;
 
-/* Which applications: those whose names begin so and that have all of these labels. */
+enum application_order {
+    APPLICATION_BY_NAME,         /* of bytes */
+    APPLICATION_BY_LAST_RUN,     /* the latest run first, without runs last; by name where equal */
+    APPLICATION_BY_NAME_ANY_CASE /* A like a; then by bytes */
+};
+/* Which applications: those whose names begin so and contain that, and that have all of these
+ * labels. */
 struct application_filter {
-    const char *name_prefix; /* "": any */
+    const char *name_prefix;   /* "": any */
+    const char *name_contains; /* likewise; A like a, of ASCII */
     const struct run_label *labels;
     size_t n_labels;
-    bool by_last_run;  /* the latest run first, without runs last; else ascending by name */
+    enum application_order order;
     const char *after; /* cursor: the last name seen; "": the first page */
-    int64_t before_us; /* by_last_run: and when its latest run was; RUN_NO_INSTANT: it has none */
+    int64_t before_us; /* by last run: and when its latest run was; RUN_NO_INSTANT: it has none */
     size_t limit;
 };
 struct application_list {
@@ -64,5 +71,14 @@ enum pv_code store_application_list(struct store_tx *tx,
                                     const struct application_filter *filter,
                                     struct application_list *list,
                                     struct pv_error *err) PV_MUSTCHECK;
+
+/* The latest run and advice of n applications, by the bits of enum application_include: a statement
+ * for each, which takes a step down an index for every application. */
+enum pv_code store_application_load_latest(struct store_tx *tx,
+                                           struct arena *arena,
+                                           struct application applications[],
+                                           size_t n,
+                                           unsigned include,
+                                           struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/plural.h"
 #include "store/operations/operation_internal.h"
 #include "store/outbox/outbox.h"
 #include "store/usage/usage.h"
@@ -92,8 +93,8 @@ static enum pv_code check_queued(struct store_tx *tx, int64_t queued_max, struct
     if (err != NULL)
         err->retry_after_s = 5;
     return pv_fail(err, PV_E_QUOTA,
-                   "%lld operations of the team are queued already (operation_team_queued_max)",
-                   (long long)queued);
+                   "%lld operation%s of the team %s queued already (operation_team_queued_max)",
+                   (long long)queued, PLURAL(queued), PLURAL_VERB(queued, "is", "are"));
 }
 
 /* The row that is written: what is to be done, and who asks for it. */

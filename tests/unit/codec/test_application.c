@@ -1,6 +1,7 @@
 #include "codec/history/application.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
 static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
@@ -90,7 +91,7 @@ Test(codec_application, is_written_with_unknown_as_null)
     struct writer w;
     size_t n;
     writer_init(&w, &arena);
-    codec_application_encode(&w, &application);
+    codec_application_encode(&w, &application, 0);
     cr_assert_str_eq(
         writer_finish(&w, &n),
         "{\"id\":\"i\",\"name\":\"a\",\"description\":null,\"labels\":{\"b\":\"2\",\"z\":\"1\"},"
@@ -99,4 +100,41 @@ Test(codec_application, is_written_with_unknown_as_null)
         "\"created_at\":\"1970-01-01T00:00:00Z\","
         "\"updated_at\":\"1970-01-01T00:00:01.500Z\","
         "\"last_run_at\":null,\"last_advice_at\":null}");
+}
+
+static const char *written(unsigned include)
+{
+    struct writer w;
+    size_t n;
+    writer_init(&w, &arena);
+    codec_application_encode(&w, &application, include);
+    return strstr(writer_finish(&w, &n), ",\"last_advice_at\"");
+}
+
+Test(codec_application, its_latest_run_and_advice_are_written_where_asked)
+{
+    cr_assert_eq(decode("{\"name\":\"a\"}", false), PV_OK);
+    cr_assert_str_eq(written(0), ",\"last_advice_at\":null}");
+    cr_assert_str_eq(written(APPLICATION_LAST_RUN | APPLICATION_LAST_ADVICE),
+                     ",\"last_advice_at\":null,\"last_run\":null,\"last_advice\":null}");
+    application.last_run = (struct application_last_run){.id = "r",
+                                                         .problem_size = 1.5,
+                                                         .executors = RUN_UNKNOWN,
+                                                         .cores_per_executor = 2,
+                                                         .duration_s = (double)NAN};
+    cr_assert_str_eq(written(APPLICATION_LAST_RUN),
+                     ",\"last_advice_at\":null,\"last_run\":{\"id\":\"r\",\"problem_size\":1.5,"
+                     "\"executors\":null,\"cores_per_executor\":2,\"duration_s\":null,"
+                     "\"succeeded\":false}}");
+    application.last_advice = (struct application_last_advice){.id = "v",
+                                                               .feasible = true,
+                                                               .executors = 4,
+                                                               .predicted_duration_s = 9.5,
+                                                               .deadline_s = (double)NAN,
+                                                               .confidence = 0.95,
+                                                               .deadline_probability = (double)NAN};
+    cr_assert_str_eq(written(APPLICATION_LAST_ADVICE),
+                     ",\"last_advice_at\":null,\"last_advice\":{\"id\":\"v\",\"verdict\":null,"
+                     "\"feasible\":true,\"executors\":4,\"predicted_duration_s\":9.5,"
+                     "\"deadline_s\":null,\"confidence\":0.95,\"deadline_probability\":null}}");
 }

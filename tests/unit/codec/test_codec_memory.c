@@ -190,7 +190,7 @@ static enum pv_code application(const struct codec_node *top, struct pv_error *e
     codec_application_decode(top, &limits, &application);
     PV_TRY(codec_result(top->reader));
     writer_init(&w, top->reader->arena);
-    codec_application_encode(&w, &application);
+    codec_application_encode(&w, &application, APPLICATION_LAST_RUN | APPLICATION_LAST_ADVICE);
     return finish(&w, err);
 }
 

@@ -89,14 +89,16 @@ static void applications_are_listed_by_name_in_pages(struct arena *arena)
     (void)new_application(&who, arena, "a");
     struct store_tx *tx = begin(&who, STORE_READ);
     struct application_list list;
-    DO(store_application_list(
-        tx, arena, &(struct application_filter){.name_prefix = "", .after = "", .limit = 2}, &list,
-        &err));
+    DO(store_application_list(tx, arena,
+                              &(struct application_filter){
+                                  .name_prefix = "", .name_contains = "", .after = "", .limit = 2},
+                              &list, &err));
     CHECK(list.n == 2 && list.more);
     CHECK(strview_is(list.items[0].name, "B") && strview_is(list.items[1].name, "a"));
-    DO(store_application_list(
-        tx, arena, &(struct application_filter){.name_prefix = "", .after = "a", .limit = 2}, &list,
-        &err));
+    DO(store_application_list(tx, arena,
+                              &(struct application_filter){
+                                  .name_prefix = "", .name_contains = "", .after = "a", .limit = 2},
+                              &list, &err));
     CHECK(list.n == 1 && !list.more && strview_is(list.items[0].name, "b"));
     DO(store_commit(&tx, &err));
 }

@@ -43,13 +43,18 @@ static enum pv_code applications(struct store_tx *tx, struct arena *arena, struc
     struct application shown;
     const struct application_change change = {.has_description = true,
                                               .to = {.description = strview_of("d")}};
-    const struct application_filter filter = {
-        .name_prefix = "", .after = "", .before_us = RUN_NO_INSTANT, .limit = 10};
+    const struct application_filter filter = {.name_prefix = "",
+                                              .name_contains = "",
+                                              .after = "",
+                                              .before_us = RUN_NO_INSTANT,
+                                              .limit = 10};
     struct application_list list;
     PV_TRY(store_application_insert(tx, arena, &made, err));
     PV_TRY(store_application_show(tx, arena, "made", &shown, err));
     PV_TRY(store_application_update(tx, arena, "made", RUN_UNKNOWN, &change, &shown, err));
     PV_TRY(store_application_list(tx, arena, &filter, &list, err));
+    PV_TRY(store_application_load_latest(tx, arena, list.items, list.n,
+                                         APPLICATION_LAST_RUN | APPLICATION_LAST_ADVICE, err));
     return store_application_delete(tx, "made", RUN_UNKNOWN, err);
 }
 

@@ -189,9 +189,10 @@ static void a_caller_who_waits_too_long_is_told_to_come_back(void)
     struct store_tx *holder = NULL;
     struct application_list list;
     DO(store_begin(small, &team, "", STORE_READ, &holder, &err));
-    DO(store_application_list(
-        holder, &arena, &(struct application_filter){.name_prefix = "", .after = "", .limit = 1},
-        &list, &err));
+    DO(store_application_list(holder, &arena,
+                              &(struct application_filter){
+                                  .name_prefix = "", .name_contains = "", .after = "", .limit = 1},
+                              &list, &err));
     REFUSES(PV_E_UNAVAILABLE, store_ready(small, NULL, &err));
     CHECK(err.retry_after_s > 0);
     DO(store_commit(&holder, &err));

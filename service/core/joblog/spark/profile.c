@@ -15,17 +15,38 @@ enum { US_PER_MS = 1000 };
  * cluster a day or more later are another life of it, or of a clock that was set wrong. */
 static const int64_t FAR_MS = INT64_C(24) * 3600 * 1000;
 
+static bool is_far(int64_t from_ms, int64_t to_ms)
+{
+    return from_ms != NO_TIME && to_ms != NO_TIME && to_ms - from_ms > FAR_MS;
+}
+
+/* Without any work: when the application began. */
+static int64_t last_work_of(const struct sparklog *log)
+{
+    return log->last_work_ms != NO_TIME ? log->last_work_ms : log->application.start_ms;
+}
+
 static bool ends_far_from_work(const struct sparklog *log)
 {
-    return log->application.end_ms == NO_TIME && log->last_work_ms != NO_TIME &&
-           log->reader.last_ms - log->last_work_ms > FAR_MS;
+    return log->application.end_ms == NO_TIME && is_far(last_work_of(log), log->reader.last_ms);
 }
 
 static int64_t profile_end_of(const struct sparklog *log)
 {
     if (log->application.end_ms != NO_TIME)
         return log->application.end_ms;
-    return ends_far_from_work(log) ? log->last_work_ms : log->reader.last_ms;
+    return ends_far_from_work(log) ? last_work_of(log) : log->reader.last_ms;
+}
+
+/* Times that count, for an application may well be idle for days, and are worth a look, for its
+ * clock may have been set wrong. */
+static void notice_far_times(struct sparklog *log)
+{
+    const struct application *application = &log->application;
+    int64_t *notices = log->reader.notices;
+    notices[NOTICE_FAR_EVENT] = ends_far_from_work(log);
+    notices[NOTICE_FAR_START] = is_far(application->start_ms, log->first_stage_ms);
+    notices[NOTICE_FAR_END] = is_far(log->last_work_ms, application->end_ms);
 }
 
 static void set_times(struct sparklog *log, struct run *run)
@@ -36,7 +57,9 @@ static void set_times(struct sparklog *log, struct run *run)
     run->initialization_s = (double)NAN;
     if (start == NO_TIME)
         return;
-    run->duration_s = log_seconds(log_reader_elapsed(&log->reader, start, profile_end_of(log)));
+    /* Where nothing was done, far events leave no end at all. */
+    if (log->last_work_ms != NO_TIME || !ends_far_from_work(log))
+        run->duration_s = log_seconds(log_reader_elapsed(&log->reader, start, profile_end_of(log)));
     if (log->first_stage_ms != NO_TIME)
         run->initialization_s =
             log_seconds(log_reader_elapsed(&log->reader, start, log->first_stage_ms));
@@ -309,7 +332,7 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
                         .succeeded = profile_succeeded(log)};
     if (!application->ended)
         log->reader.notices[NOTICE_NO_END] = 1;
-    log->reader.notices[NOTICE_FAR_EVENT] = ends_far_from_work(log);
+    notice_far_times(log);
     set_times(log, &built);
     set_counts(log, &built);
     PV_TRY(profile_build_stages(log, arena, &built, err));

@@ -24,6 +24,12 @@
     X(NOTICE_FAR_EVENT, "events_far_from_work",                                                    \
       "the log has no end, and its last event is more than a day after the last task: the time "   \
       "between is not counted")                                                                    \
+    X(NOTICE_FAR_START, "work_far_from_start",                                                     \
+      "the first stage began more than a day after the application: it waited, or a clock was "    \
+      "set wrong; the time between counts")                                                        \
+    X(NOTICE_FAR_END, "end_far_from_work",                                                         \
+      "the application ended more than a day after its last task: it idled, or a clock was set "   \
+      "wrong; the time between counts")                                                            \
     X(NOTICE_PROFILES, "resource_profiles_dropped", "more resource profiles than are kept")
 
 #define SPARKLOG_NOTICE_ENUM(notice, code, detail) notice,

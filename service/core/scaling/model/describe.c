@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/plural.h"
 #include "core/scaling/model/predict.h"
 
 void model_describe(const struct model *model, struct findings *findings)
@@ -37,8 +38,8 @@ void describe_limit(struct findings *findings, const char *what, double limit, d
     struct finding *finding = finding_add(
         findings, "speedup_limit",
         "However many executors, %s does not become more than %.3g times as fast; half of that is "
-        "there on %.3g executors.",
-        what, limit, fmax(1, half_at));
+        "there on %.3g executor%s.",
+        what, limit, fmax(1, half_at), PLURAL(fmax(1, half_at)));
     finding_number(finding, "speedup_limit", limit);
     finding_number(finding, "half_at_executors", fmax(1, half_at));
 }
@@ -48,9 +49,9 @@ static void describe_below_zero(struct findings *findings, double size, double e
 {
     struct finding *finding =
         finding_add(findings, "below_zero",
-                    "At problem size %g the law gives no time above zero on %g executors: it does "
-                    "not hold there.",
-                    size, executors);
+                    "At problem size %g the law gives no time above zero on %g executor%s: it "
+                    "does not hold there.",
+                    size, executors, PLURAL(executors));
     finding_number(finding, "problem_size", size);
     finding_number(finding, "executors", executors);
 }
@@ -77,9 +78,10 @@ void describe_peak(const struct model *model, struct findings *findings)
                         "it faster%s.",
                         size, most, most > most_seen ? ", though no run used as many" : "");
     else
-        finding = finding_add(findings, "peak",
-                              "At problem size %g the best is %g executors%s; more make it slower.",
-                              size, m, m > most_seen ? ", more than any run used" : "");
+        finding =
+            finding_add(findings, "peak",
+                        "At problem size %g the best is %g executor%s%s; more make it slower.",
+                        size, m, PLURAL(m), m > most_seen ? ", more than any run used" : "");
     finding_number(finding, "problem_size", size);
     finding_number(finding, "executors", m);
     finding_number(finding, "duration_s", there.duration_s);

@@ -268,6 +268,42 @@ Test(sparklog_cluster, events_far_from_work_make_no_duration)
     reading_init(&r, APP_START(0) JOB(0, 100) JOB_END(0, 500, "JobSucceeded") APP_END(90000000), 0,
                  &case_limits);
     expect(r.run.duration_s, 90000.0);
+    cr_assert_eq(reading_warning(&r, "end_far_from_work"), 1);
+    reading_fini(&r);
+}
+
+/* Where nothing was done there is nothing that such an event is near to, and no duration. */
+Test(sparklog_cluster, far_events_of_an_application_without_work_leave_its_duration_unknown)
+{
+    struct reading r;
+    reading_init(&r, APP_START(1000) EXECUTOR_AT(80374295000), 0, &case_limits);
+    cr_assert(isnan(r.run.duration_s));
+    cr_assert_eq(reading_warning(&r, "events_far_from_work"), 1);
+    reading_fini(&r);
+    reading_init(&r, APP_START(1000) EXECUTOR_AT(5000), 0, &case_limits);
+    expect(r.run.duration_s, 4.0);
+    cr_assert_eq(reading_warning(&r, "events_far_from_work"), 0);
+    reading_fini(&r);
+}
+
+/* A start or an end that lies far from all work counts, for it may be true, and is told. */
+Test(sparklog_cluster, a_start_or_an_end_far_from_work_is_told)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) JOB(0, 90000000) COMPLETED(0, 0, 4, 90000010, 90000400, "")
+                     JOB_END(0, 90000500, "JobSucceeded") APP_END(90000600),
+                 0, &case_limits);
+    expect(r.run.duration_s, 90000.6);
+    cr_assert_eq(reading_warning(&r, "work_far_from_start"), 1);
+    cr_assert_eq(reading_warning(&r, "end_far_from_work"), 0);
+    reading_fini(&r);
+    reading_init(&r,
+                 APP_START(0) JOB(0, 100) COMPLETED(0, 0, 4, 110, 400, "")
+                     JOB_END(0, 500, "JobSucceeded") APP_END(86400500),
+                 0, &case_limits);
+    cr_assert_eq(reading_warning(&r, "work_far_from_start"), 0);
+    cr_assert_eq(reading_warning(&r, "end_far_from_work"), 0);
     reading_fini(&r);
 }
 
