@@ -44,8 +44,8 @@ static enum pv_code refuse_machine(const struct pricing_terms *terms, struct pv_
                         "how many of them a machine holds");
     if (terms->packing.by_memory)
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/machine_memory_bytes", "out_of_range",
-                        "an executor of %lld bytes does not fit the machine",
-                        (long long)terms->container_bytes);
+                        "an executor, which takes %lld byte%s, does not fit the machine",
+                        (long long)terms->container_bytes, PLURAL(terms->container_bytes));
     return pv_fault(err, PV_PLACE_POINTER, "/constraints/machine_cores", "out_of_range",
                     "an executor of %lld core%s does not fit the machine",
                     (long long)terms->cores_per_executor, PLURAL(terms->cores_per_executor));

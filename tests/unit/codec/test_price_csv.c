@@ -89,7 +89,7 @@ Test(codec_price_csv, machines_and_terms_read_back)
                      "interruptions_per_hour,per_machine_hour,spot_per_machine_hour,machine_cores,"
                      "machine_memory_bytes,startup_billed_s,minimum_billed_s,billing_increment_s"
                      "\r\n\"m\",,CHF,,,0.5,0.7,0.1,16,61000000000,,,\r\n"
-                     ",\"c\",CHF,1.0,,,,,,,,60.0,\r\n");
+                     ",\"c\",CHF,1,,,,,,,,60,\r\n");
     cr_assert_eq(decode(copy, NULL), PV_OK, "%s", err.faults[0].detail);
     cr_expect(isnan(book.rows[0].price.per_executor_hour));
     cr_expect_eq(book.rows[0].price.per_machine_hour, 0.7);
