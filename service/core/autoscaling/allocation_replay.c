@@ -36,9 +36,10 @@ struct allocation_run {
     size_t waiting; /* tasks of submitted stages */
     size_t running;
     int64_t target;
-    int64_t step_up;  /* executors to add next */
-    double add_at_s;  /* INFINITY: no task waits */
-    double look_at_s; /* when one that holds shuffle output may be let go */
+    int64_t step_up;   /* executors to add next */
+    double add_at_s;   /* INFINITY: no task waits */
+    bool is_held_back; /* one could be let go, were it not for the minimum or the target */
+    double look_at_s;  /* when one that holds shuffle output may be let go */
     double now_s;
     double end_s;                           /* INFINITY while stages are left */
     VECTOR(struct allocation_lease) leases; /* to_s: INFINITY until it ends */
@@ -252,6 +253,7 @@ static void release_holders(struct allocation_run *run)
     if (run->now_s < run->look_at_s)
         return;
     run->look_at_s = (double)INFINITY;
+    run->is_held_back = false;
     for (uint32_t e = run->pool.holding.first, next; e != POOL_NOBODY; e = next) {
         next = run->pool.executors[e].next;
         double expiry_s = shuffle_expiry(run, &run->pool.executors[e]);
@@ -259,6 +261,8 @@ static void release_holders(struct allocation_run *run)
             run->look_at_s = fmin(run->look_at_s, expiry_s);
         else if (may_release(run))
             release(run, e);
+        else
+            run->is_held_back = true;
     }
 }
 
@@ -292,7 +296,8 @@ static void lower_target(struct allocation_run *run, int64_t wanted)
     run->step_up = 1;
     int64_t surplus = run->pool.n + still_to_come(run) - larger(run->target, run->pool.n);
     run->requests.n -= (size_t)larger(surplus, 0);
-    run->look_at_s = run->held_words > 0 ? run->now_s : run->look_at_s;
+    if (run->is_held_back)
+        run->look_at_s = run->now_s;
 }
 
 static void raise_target(struct allocation_run *run, int64_t wanted)
