@@ -8,6 +8,8 @@
 
 static const double MIB = 1048576.0;
 static const double GIB = 1073741824.0;
+static const double LEAST_SPLIT_MIB = 16.0;
+static const double MOST_SPLITS_A_CORE = 4.0;
 
 const char *bottleneck_kind_name(enum bottleneck_kind kind)
 {
@@ -235,9 +237,11 @@ bool bottleneck_property(const struct bottleneck *b,
         *value = "true";
         return true;
     }
-    /* Splits so that each core gets one, where they are worth a task. */
+    /* Splits so that each core gets one, where they are worth a task. They are of one size for all
+     * that the job reads: other stages must not be cut into crumbs. */
     if (b->kind != BOTTLENECK_TOO_FEW_TASKS || !b->from_storage || cores < 1 ||
-        !(tasks < (double)cores) || !(each >= 1) || !(each < 0.9 * bytes / MIB))
+        !(tasks < (double)cores) || !(each >= LEAST_SPLIT_MIB) || !(each < 0.9 * bytes / MIB) ||
+        b->other_input_bytes / MIB / each > MOST_SPLITS_A_CORE * (double)cores)
         return false;
     *key = "spark.sql.files.maxPartitionBytes";
     *value = arena_printf(arena, "%.0fm", each);

@@ -55,6 +55,7 @@ struct bottleneck {
     double lost_s;             /* at most; NAN: unknown */
     double lost_share;         /* of the duration of the run */
     bool from_storage;         /* the stage reads more from storage than from shuffles */
+    double other_input_bytes;  /* the most that another stage reads from storage */
     bool more_executors_help;
     const char *cure;       /* a sentence */
     struct finding finding; /* code, message and the numbers it goes by */

@@ -34,7 +34,10 @@ struct finder {
     const struct run *run;
     struct candidate *candidates;
     size_t n;
-    double cores; /* that take a task each; NAN: unknown */
+    double cores;                         /* that take a task each; NAN: unknown */
+    const struct run_stage *most_reading; /* from storage; NULL: none does */
+    double most_bytes;                    /* that it reads */
+    double next_bytes;                    /* the most that another one does */
 };
 
 static const struct bottleneck_evidence no_evidence = {.tasks = (double)NAN,
@@ -63,7 +66,9 @@ static void add(struct finder *f,
                        .stage_id = stage == NULL ? RUN_UNKNOWN : stage->id,
                        .stage_name = stage == NULL ? (struct strview){NULL, 0} : stage->name,
                        .lost_s = lost_s,
-                       .lost_share = share},
+                       .lost_share = share,
+                       .other_input_bytes =
+                           stage == f->most_reading ? f->next_bytes : f->most_bytes},
         .evidence = *evidence};
 }
 
@@ -211,12 +216,28 @@ static void find_storage(struct finder *f, const struct seen_stage *seen)
         add(f, BOTTLENECK_STORAGE_BOUND, seen->stage, lost_s, &evidence);
 }
 
+static void find_most_reading(struct finder *f)
+{
+    for (size_t i = 0; i < f->run->n_stages; i++) {
+        const struct run_stage *stage = &f->run->stages[i];
+        double bytes = at_least_0((double)stage->metrics.input_bytes);
+        if (bytes > f->most_bytes) {
+            f->next_bytes = f->most_bytes;
+            f->most_bytes = bytes;
+            f->most_reading = stage;
+        } else {
+            f->next_bytes = fmax(f->next_bytes, bytes);
+        }
+    }
+}
+
 static enum pv_code find_in_stages(struct finder *f, struct arena *scratch, struct pv_error *err)
 {
     const struct run *run = f->run;
     double *charged_s = arena_array(scratch, run->n_stages, sizeof *charged_s);
     if (charged_s == NULL)
         return pv_no_memory(err);
+    find_most_reading(f);
     PV_TRY(stage_time_charge(run, scratch, charged_s, err));
     for (size_t i = 0; i < run->n_stages; i++) {
         struct seen_stage seen;

@@ -115,7 +115,20 @@ Test(bottlenecks, input_is_split_for_the_cores_advised)
     cr_assert_str_eq(key, "spark.sql.files.maxPartitionBytes");
     cr_assert_str_eq(value, "16m");
     cr_assert_not(bottleneck_property(&item, 2, &arena, &key, &value), "two tasks for two cores");
-    cr_assert_not(bottleneck_property(&item, 1000, &arena, &key, &value), "less than a MiB each");
+    cr_assert_not(bottleneck_property(&item, 1000, &arena, &key, &value), "less than 16 MiB each");
+}
+
+/* The size of splits holds for the whole job: 16 MiB would cut 10 GiB into 640 tasks. */
+Test(bottlenecks, input_is_not_split_where_another_stage_would_be_cut_into_crumbs)
+{
+    const char *key = NULL, *value = NULL;
+    add_stage(2, 40, 0)->metrics.input_bytes = 256 * MIB;
+    add_stage(80, 60, 40)->metrics.input_bytes = 1024 * MIB;
+    struct bottleneck item = only(BOTTLENECK_TOO_FEW_TASKS);
+    cr_assert(bottleneck_property(&item, 16, &arena, &key, &value), "4 tasks a core");
+    stages[1].metrics.input_bytes = 1025 * MIB;
+    item = only(BOTTLENECK_TOO_FEW_TASKS);
+    cr_assert_not(bottleneck_property(&item, 16, &arena, &key, &value));
 }
 
 Test(bottlenecks, a_long_task_by_what_it_read)
