@@ -74,12 +74,13 @@ static void decode_keys(const struct codec_node *constraints,
 
 /* An enforced number, a fault where it is none; RUN_UNKNOWN where it is not enforced. */
 static int64_t enforced_count(const struct codec_node *constraints,
-                              const struct spark_wishes *wishes,
+                              const struct spark_constraints *spark_constraints,
                               const char *key,
                               int64_t least)
 {
     struct codec_node enforced = codec_member(constraints, "enforced");
-    struct strview text = property_find(wishes->enforced, wishes->n_enforced, key);
+    struct strview text =
+        property_find(spark_constraints->enforced, spark_constraints->n_enforced, key);
     int64_t value = property_count(text);
     if (text.at != NULL && (value == RUN_UNKNOWN || value < least)) {
         codec_fault_member(&enforced, key, "out_of_range", "must be a whole number of at least %d",
@@ -93,7 +94,7 @@ static void enforce_cores(const struct codec_node *constraints, struct advice_qu
 {
     static const char key[] = "spark.executor.cores";
     struct codec_node enforced = codec_member(constraints, "enforced");
-    int64_t cores = enforced_count(constraints, &request->wishes, key, 1);
+    int64_t cores = enforced_count(constraints, &request->spark_constraints, key, 1);
     if (cores == RUN_UNKNOWN)
         return;
     if (request->cores_per_executor >= 1 && request->cores_per_executor != cores)
@@ -108,8 +109,8 @@ static void enforce_executors(const struct codec_node *constraints, struct advic
     static const char greatest[] = "spark.dynamicAllocation.maxExecutors";
     struct codec_node enforced = codec_member(constraints, "enforced");
     struct advise_goal *goal = &request->goal;
-    int64_t all = enforced_count(constraints, &request->wishes, instances, 1);
-    int64_t most = enforced_count(constraints, &request->wishes, greatest, 1);
+    int64_t all = enforced_count(constraints, &request->spark_constraints, instances, 1);
+    int64_t most = enforced_count(constraints, &request->spark_constraints, greatest, 1);
     int64_t bound = all != RUN_UNKNOWN ? all : most;
     const char *key = all != RUN_UNKNOWN ? instances : greatest;
     if (bound == RUN_UNKNOWN)
@@ -130,17 +131,20 @@ static void check_allocation(const struct codec_node *constraints,
                              const struct advice_question *request)
 {
 #define DYNAMIC "spark.dynamicAllocation."
-    const struct spark_wishes *wishes = &request->wishes;
+    const struct spark_constraints *spark_constraints = &request->spark_constraints;
     struct codec_node enforced = codec_member(constraints, "enforced");
-    int64_t least = enforced_count(constraints, wishes, DYNAMIC "minExecutors", 0);
-    int64_t initial = enforced_count(constraints, wishes, DYNAMIC "initialExecutors", 0);
-    int64_t most =
-        property_count(property_find(wishes->enforced, wishes->n_enforced, DYNAMIC "maxExecutors"));
-    struct strview enabled = property_find(wishes->enforced, wishes->n_enforced, DYNAMIC "enabled");
-    bool is_dynamic = enabled.at != NULL ? property_boolean(enabled, false)
-                                         : wishes->allocation == SPARK_ALLOCATION_DYNAMIC;
-    bool instances =
-        property_find(wishes->enforced, wishes->n_enforced, "spark.executor.instances").at != NULL;
+    int64_t least = enforced_count(constraints, spark_constraints, DYNAMIC "minExecutors", 0);
+    int64_t initial = enforced_count(constraints, spark_constraints, DYNAMIC "initialExecutors", 0);
+    int64_t most = property_count(property_find(
+        spark_constraints->enforced, spark_constraints->n_enforced, DYNAMIC "maxExecutors"));
+    struct strview enabled = property_find(spark_constraints->enforced,
+                                           spark_constraints->n_enforced, DYNAMIC "enabled");
+    bool is_dynamic = enabled.at != NULL
+                          ? property_boolean(enabled, false)
+                          : spark_constraints->allocation == SPARK_ALLOCATION_DYNAMIC;
+    bool instances = property_find(spark_constraints->enforced, spark_constraints->n_enforced,
+                                   "spark.executor.instances")
+                         .at != NULL;
     if (enabled.at != NULL && property_boolean(enabled, false) != property_boolean(enabled, true))
         codec_fault_member(&enforced, DYNAMIC "enabled", "not_allowed", "must be true or false");
     if (most != RUN_UNKNOWN && least > most)
@@ -152,8 +156,8 @@ static void check_allocation(const struct codec_node *constraints,
     if (instances && is_dynamic)
         codec_fault_member(&enforced, "spark.executor.instances", "conflict",
                            "dynamic allocation decides how many executors there are");
-    if (enabled.at != NULL && wishes->allocation != SPARK_ALLOCATION_AS_RAN &&
-        is_dynamic != (wishes->allocation == SPARK_ALLOCATION_DYNAMIC))
+    if (enabled.at != NULL && spark_constraints->allocation != SPARK_ALLOCATION_AS_RAN &&
+        is_dynamic != (spark_constraints->allocation == SPARK_ALLOCATION_DYNAMIC))
         codec_fault_member(&enforced, DYNAMIC "enabled", "conflict", "is not dynamic_allocation");
 #undef DYNAMIC
 }
@@ -161,16 +165,20 @@ static void check_allocation(const struct codec_node *constraints,
 void codec_advice_spark_decode(const struct codec_node *constraints,
                                struct advice_question *request)
 {
-    struct spark_wishes *wishes = &request->wishes;
+    struct spark_constraints *spark_constraints = &request->spark_constraints;
     if (codec_present(constraints, "dynamic_allocation"))
-        wishes->allocation = codec_boolean(constraints, "dynamic_allocation", CODEC_NULLABLE, false)
-                                 ? SPARK_ALLOCATION_DYNAMIC
-                                 : SPARK_ALLOCATION_STATIC;
-    decode_properties(constraints, "current", &wishes->current, &wishes->n_current);
-    decode_properties(constraints, "enforced", &wishes->enforced, &wishes->n_enforced);
-    decode_keys(constraints, "preserve", &wishes->preserve, &wishes->n_preserve);
-    decode_keys(constraints, "exclude", &wishes->exclude, &wishes->n_exclude);
-    if (wishes->n_enforced == 0)
+        spark_constraints->allocation =
+            codec_boolean(constraints, "dynamic_allocation", CODEC_NULLABLE, false)
+                ? SPARK_ALLOCATION_DYNAMIC
+                : SPARK_ALLOCATION_STATIC;
+    decode_properties(constraints, "current", &spark_constraints->current,
+                      &spark_constraints->n_current);
+    decode_properties(constraints, "enforced", &spark_constraints->enforced,
+                      &spark_constraints->n_enforced);
+    decode_keys(constraints, "preserve", &spark_constraints->preserve,
+                &spark_constraints->n_preserve);
+    decode_keys(constraints, "exclude", &spark_constraints->exclude, &spark_constraints->n_exclude);
+    if (spark_constraints->n_enforced == 0)
         return;
     enforce_cores(constraints, request);
     enforce_executors(constraints, request);

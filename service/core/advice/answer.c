@@ -268,9 +268,9 @@ static enum pv_code configure_spark(const struct advice_known *known,
     int64_t cores = answer->curve.cores_per_executor;
     PV_TRY(bottleneck_cures(&known->prediction->bottlenecks, executors * cores, arena, cures, &n,
                             err));
-    PV_TRY(spark_configuration_make(&known->prediction->spark, &known->question->wishes, executors,
-                                    cores, &answer->memory.plan, cures, n, arena, &answer->spark,
-                                    err));
+    PV_TRY(spark_configuration_make(&known->prediction->spark, &known->question->spark_constraints,
+                                    executors, cores, &answer->memory.plan, cures, n, arena,
+                                    &answer->spark, err));
     answer->has_spark = true;
     return PV_OK;
 }
@@ -291,7 +291,7 @@ static enum pv_code compare_allocations(const struct advice_known *known,
         .choice = &answer->advice.recommendation,
         .last_executors = answer->goal.last_executors,
         .before = &known->prediction->spark,
-        .wishes = &known->question->wishes,
+        .spark_constraints = &known->question->spark_constraints,
         .executors_max = by_cores < limits->executors ? by_cores : limits->executors,
         .billing =
             answer->pricing.known ? answer->pricing.billing : billing_of_executors((double)NAN),

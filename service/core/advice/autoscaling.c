@@ -40,21 +40,23 @@ struct setting {
 static struct allocation_policy configured_policy(const struct autoscaling_question *question,
                                                   int64_t most)
 {
-    const struct spark_wishes *wishes = question->wishes;
+    const struct spark_constraints *spark_constraints = question->spark_constraints;
     const struct spark_before *before = question->before;
-    const struct property_list lists[] = {{wishes->enforced, wishes->n_enforced},
-                                          {wishes->current, wishes->n_current},
-                                          {before->properties, before->n}};
+    const struct property_list lists[] = {
+        {spark_constraints->enforced, spark_constraints->n_enforced},
+        {spark_constraints->current, spark_constraints->n_current},
+        {before->properties, before->n}};
     return allocation_of_properties(lists, sizeof lists / sizeof *lists, before->version, most);
 }
 
 static bool is_configured_dynamic(const struct autoscaling_question *question)
 {
     static const char key[] = "spark.dynamicAllocation.enabled";
-    const struct spark_wishes *wishes = question->wishes;
-    struct strview value = property_find(wishes->enforced, wishes->n_enforced, key);
+    const struct spark_constraints *spark_constraints = question->spark_constraints;
+    struct strview value =
+        property_find(spark_constraints->enforced, spark_constraints->n_enforced, key);
     if (value.at == NULL)
-        value = property_find(wishes->current, wishes->n_current, key);
+        value = property_find(spark_constraints->current, spark_constraints->n_current, key);
     if (value.at == NULL)
         value = property_find(question->before->properties, question->before->n, key);
     return property_boolean(value, false);

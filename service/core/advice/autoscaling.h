@@ -58,7 +58,7 @@ struct autoscaling_question {
     const struct advise_choice *choice;
     int64_t last_executors; /* of the last run; RUN_UNKNOWN */
     const struct spark_before *before;
-    const struct spark_wishes *wishes;
+    const struct spark_constraints *spark_constraints;
     int64_t executors_max;  /* of a configuration that sets no greatest number */
     struct billing billing; /* of what is held; its price NAN: unknown */
     uint64_t task_budget;   /* simulated tasks of each case */

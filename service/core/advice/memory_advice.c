@@ -25,12 +25,12 @@ static struct memory_sizes sizes_set(struct strview heap,
 }
 
 static struct memory_sizes fixed_sizes(const struct spark_before *before,
-                                       const struct spark_wishes *wishes)
+                                       const struct spark_constraints *spark_constraints)
 {
-    return sizes_set(spark_fixed_value(before, wishes, "spark.executor.memory"),
-                     spark_fixed_value(before, wishes, "spark.executor.memoryOverhead"),
-                     spark_fixed_value(before, wishes, "spark.memory.offHeap.size"),
-                     spark_fixed_value(before, wishes, "spark.executor.pyspark.memory"));
+    return sizes_set(spark_fixed_value(before, spark_constraints, "spark.executor.memory"),
+                     spark_fixed_value(before, spark_constraints, "spark.executor.memoryOverhead"),
+                     spark_fixed_value(before, spark_constraints, "spark.memory.offHeap.size"),
+                     spark_fixed_value(before, spark_constraints, "spark.executor.pyspark.memory"));
 }
 
 /* Those that are known, in place of what it ran with. */
@@ -53,9 +53,10 @@ static void take_sizes(const struct memory_sizes *sizes, struct memory_history *
 }
 
 /* What the caller says the job runs with. */
-static void take_current(const struct spark_wishes *wishes, struct memory_history *history)
+static void take_current(const struct spark_constraints *spark_constraints,
+                         struct memory_history *history)
 {
-#define CURRENT(key) property_find(wishes->current, wishes->n_current, key)
+#define CURRENT(key) property_find(spark_constraints->current, spark_constraints->n_current, key)
     const struct memory_sizes sizes =
         sizes_set(CURRENT("spark.executor.memory"), CURRENT("spark.executor.memoryOverhead"),
                   CURRENT("spark.memory.offHeap.size"), CURRENT("spark.executor.pyspark.memory"));
@@ -73,13 +74,13 @@ enum pv_code memory_container(const struct history_prediction *prediction,
                               struct pv_error *err)
 {
     struct memory_history history = prediction->memory;
-    const struct memory_question question = {.cores_per_executor = cores_per_executor,
-                                             .executors = executors,
-                                             .most_per_executor = most_per_executor,
-                                             .fixed =
-                                                 fixed_sizes(&prediction->spark, &asked->wishes)};
+    const struct memory_question question = {
+        .cores_per_executor = cores_per_executor,
+        .executors = executors,
+        .most_per_executor = most_per_executor,
+        .fixed = fixed_sizes(&prediction->spark, &asked->spark_constraints)};
     struct memory_plan plan;
-    take_current(&asked->wishes, &history);
+    take_current(&asked->spark_constraints, &history);
     PV_TRY(memory_plan_make(&history, &question, arena, &plan, err));
     if (!plan.known) {
         take_sizes(&question.fixed, &history);
@@ -194,15 +195,15 @@ enum pv_code memory_advise(const struct history_prediction *prediction,
                            struct pv_error *err)
 {
     struct memory_history history = prediction->memory;
-    const struct memory_question question = {.cores_per_executor = cores_per_executor,
-                                             .executors = executors,
-                                             .most_per_executor = most_per_executor,
-                                             .fixed =
-                                                 fixed_sizes(&prediction->spark, &asked->wishes)};
+    const struct memory_question question = {
+        .cores_per_executor = cores_per_executor,
+        .executors = executors,
+        .most_per_executor = most_per_executor,
+        .fixed = fixed_sizes(&prediction->spark, &asked->spark_constraints)};
     *memory = (struct memory_advice){.cores_per_executor = cores_per_executor,
                                      .change_bytes = MEMORY_NO_CHANGE,
                                      .change_cost = (double)NAN};
-    take_current(&asked->wishes, &history);
+    take_current(&asked->spark_constraints, &history);
     PV_TRY(memory_plan_make(&history, &question, arena, &memory->plan, err));
     if (!memory->plan.known)
         return PV_OK;

@@ -49,7 +49,7 @@ struct advice_question {
     struct price price;               /* the one sent; its terms of billing override a book's */
     double memory_price_per_gib_hour; /* NAN: unknown */
     struct advise_goal goal;          /* max_executors: the service's limit where none was sent */
-    struct spark_wishes wishes;
+    struct spark_constraints spark_constraints;
     struct strview *clusters; /* registered; the first stage may be spread over them */
     size_t n_clusters;
     size_t *inputs;  /* those of them that hold the job's input */

@@ -34,7 +34,7 @@ struct draft {
 
 struct maker {
     const struct spark_before *before;
-    const struct spark_wishes *wishes;
+    const struct spark_constraints *constraints;
     const struct memory_plan *memory; /* NULL: none */
     struct arena *arena;
     struct draft drafts[DRAFT_MOST];
@@ -46,8 +46,8 @@ struct maker {
 
 static struct strview ran(const struct maker *maker, const char *key)
 {
-    const struct spark_wishes *wishes = maker->wishes;
-    struct strview value = property_find(wishes->current, wishes->n_current, key);
+    const struct spark_constraints *constraints = maker->constraints;
+    struct strview value = property_find(constraints->current, constraints->n_current, key);
     return value.at != NULL ? value
                             : property_find(maker->before->properties, maker->before->n, key);
 }
@@ -63,18 +63,18 @@ static bool names(const struct strview keys[], size_t n, const char *key)
 /* The value that a key has to keep: the enforced one, or the one that is to be preserved. */
 static struct strview fixed(const struct maker *maker, const char *key)
 {
-    const struct spark_wishes *wishes = maker->wishes;
-    struct strview value = property_find(wishes->enforced, wishes->n_enforced, key);
-    if (value.at == NULL && names(wishes->preserve, wishes->n_preserve, key))
+    const struct spark_constraints *constraints = maker->constraints;
+    struct strview value = property_find(constraints->enforced, constraints->n_enforced, key);
+    if (value.at == NULL && names(constraints->preserve, constraints->n_preserve, key))
         value = ran(maker, key);
     return value;
 }
 
 struct strview spark_fixed_value(const struct spark_before *before,
-                                 const struct spark_wishes *wishes,
+                                 const struct spark_constraints *constraints,
                                  const char *key)
 {
-    const struct maker maker = {.before = before, .wishes = wishes};
+    const struct maker maker = {.before = before, .constraints = constraints};
     return fixed(&maker, key);
 }
 
@@ -127,14 +127,15 @@ static void draft_removal(struct maker *maker, const char *key, const char *reas
 
 static bool is_dynamic(const struct maker *maker)
 {
-    const struct spark_wishes *wishes = maker->wishes;
+    const struct spark_constraints *constraints = maker->constraints;
     struct strview kept = fixed(maker, DYNAMIC "enabled");
     if (kept.at != NULL)
         return property_boolean(kept, false);
-    if (property_find(wishes->enforced, wishes->n_enforced, "spark.executor.instances").at != NULL)
+    if (property_find(constraints->enforced, constraints->n_enforced, "spark.executor.instances")
+            .at != NULL)
         return false;
-    if (wishes->allocation != SPARK_ALLOCATION_AS_RAN)
-        return wishes->allocation == SPARK_ALLOCATION_DYNAMIC;
+    if (constraints->allocation != SPARK_ALLOCATION_AS_RAN)
+        return constraints->allocation == SPARK_ALLOCATION_DYNAMIC;
     return property_boolean(ran(maker, DYNAMIC "enabled"), false);
 }
 
@@ -381,13 +382,14 @@ static bool is_equal(const char *a, const char *b)
 static enum pv_code
 add_enforced(struct maker *maker, struct spark_configuration *made, struct pv_error *err)
 {
-    const struct spark_wishes *wishes = maker->wishes;
-    for (size_t i = 0; i < wishes->n_enforced; i++) {
-        const struct run_label *enforced = &wishes->enforced[i];
+    const struct spark_constraints *constraints = maker->constraints;
+    for (size_t i = 0; i < constraints->n_enforced; i++) {
+        const struct run_label *enforced = &constraints->enforced[i];
         bool known = false;
         for (size_t k = 0; k < maker->n && !known; k++)
             known = strview_is(enforced->key, maker->drafts[k].key);
-        if (known || names(wishes->exclude, wishes->n_exclude, keep_text(maker, enforced->key)))
+        if (known ||
+            names(constraints->exclude, constraints->n_exclude, keep_text(maker, enforced->key)))
             continue;
         const char *key = keep_text(maker, enforced->key);
         const char *value = keep_text(maker, enforced->value);
@@ -415,7 +417,7 @@ static int change_by_key(const void *left, const void *right)
 }
 
 enum pv_code spark_configuration_make(const struct spark_before *before,
-                                      const struct spark_wishes *wishes,
+                                      const struct spark_constraints *constraints,
                                       int64_t executors,
                                       int64_t cores_per_executor,
                                       const struct memory_plan *memory,
@@ -425,10 +427,11 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
                                       struct spark_configuration *made,
                                       struct pv_error *err)
 {
-    struct maker maker = {.before = before, .wishes = wishes, .memory = memory, .arena = arena};
+    struct maker maker = {
+        .before = before, .constraints = constraints, .memory = memory, .arena = arena};
     draft_all(&maker, executors, cores_per_executor);
     draft_cures(&maker, cures, n_cures);
-    size_t most = maker.n + wishes->n_enforced;
+    size_t most = maker.n + constraints->n_enforced;
     *made = (struct spark_configuration){
         .dynamic_allocation = is_dynamic(&maker),
         .properties = arena_array(arena, most, sizeof *made->properties),
@@ -437,7 +440,7 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
         return pv_no_memory(err);
     for (size_t i = 0; i < maker.n; i++) {
         const struct draft *draft = &maker.drafts[i];
-        if (names(wishes->exclude, wishes->n_exclude, draft->key))
+        if (names(constraints->exclude, constraints->n_exclude, draft->key))
             continue;
         if (draft->value != NULL)
             made->properties[made->n++] = (struct spark_property){draft->key, draft->value};

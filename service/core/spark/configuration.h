@@ -35,8 +35,8 @@ enum spark_allocation {
     SPARK_ALLOCATION_DYNAMIC
 };
 
-/* What a caller wants of the properties. Lists of properties are sorted by key. */
-struct spark_wishes {
+/* What a caller demands of the properties. Lists of properties are sorted by key. */
+struct spark_constraints {
     enum spark_allocation allocation;
     const struct run_label *current; /* in place of what ran, key by key */
     size_t n_current;
@@ -78,7 +78,7 @@ struct spark_configuration {
  * `arena`. PV_E_MEMORY.
  */
 enum pv_code spark_configuration_make(const struct spark_before *before,
-                                      const struct spark_wishes *wishes,
+                                      const struct spark_constraints *constraints,
                                       int64_t executors,
                                       int64_t cores_per_executor,
                                       const struct memory_plan *memory,
@@ -91,7 +91,7 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
 /* What a key has to be: its enforced value, or, where it is to be preserved, what the job runs with;
  * at == NULL: it is free. */
 struct strview spark_fixed_value(const struct spark_before *before,
-                                 const struct spark_wishes *wishes,
+                                 const struct spark_constraints *constraints,
                                  const char *key);
 
 #endif

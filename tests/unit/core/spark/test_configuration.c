@@ -37,14 +37,14 @@ static struct spark_before ran(const struct run_label properties[], size_t n)
 }
 
 static struct spark_configuration make(const struct spark_before *before,
-                                       const struct spark_wishes *wishes,
+                                       const struct spark_constraints *spark_constraints,
                                        int64_t executors,
                                        int64_t cores)
 {
     struct spark_configuration made;
     struct pv_error err = {0};
-    cr_assert_eq(spark_configuration_make(before, wishes, executors, cores, NULL, NULL, 0, &arena,
-                                          &made, &err),
+    cr_assert_eq(spark_configuration_make(before, spark_constraints, executors, cores, NULL, NULL,
+                                          0, &arena, &made, &err),
                  PV_OK);
     return made;
 }
@@ -78,7 +78,7 @@ Test(spark_configuration, static_executors)
     struct spark_before before = ran(NULL, 0);
     before.executors = 8;
     before.cores_per_executor = 4;
-    const struct spark_wishes none = {0};
+    const struct spark_constraints none = {0};
     struct spark_configuration made = make(&before, &none, 6, 4);
     cr_assert_eq(made.n, 2);
     expect(&made, "spark.executor.instances", "6");
@@ -97,7 +97,7 @@ Test(spark_configuration, dynamic_allocation_as_it_ran)
         PROPERTY("spark.executor.memory", "8g"),
     };
     const struct spark_before before = ran(properties, 5);
-    const struct spark_wishes none = {0};
+    const struct spark_constraints none = {0};
     struct spark_configuration made = make(&before, &none, 6, 4);
     cr_assert(made.dynamic_allocation);
     expect(&made, DYNAMIC "enabled", "true");
@@ -113,7 +113,7 @@ Test(spark_configuration, dynamic_allocation_as_it_ran)
     cr_assert_null(change_of(&made, "spark.executor.memory"));
     cr_assert_null(change_of(&made, DYNAMIC "enabled"));
 
-    const struct spark_wishes fixed = {.allocation = SPARK_ALLOCATION_STATIC};
+    const struct spark_constraints fixed = {.allocation = SPARK_ALLOCATION_STATIC};
     made = make(&before, &fixed, 6, 4);
     expect(&made, DYNAMIC "enabled", "false");
     expect(&made, "spark.executor.instances", "6");
@@ -124,14 +124,14 @@ Test(spark_configuration, dynamic_allocation_as_it_ran)
 Test(spark_configuration, shuffle_output_outlives_its_executors)
 {
     struct spark_before before = ran(NULL, 0);
-    const struct spark_wishes wishes = {.allocation = SPARK_ALLOCATION_DYNAMIC};
+    const struct spark_constraints spark_constraints = {.allocation = SPARK_ALLOCATION_DYNAMIC};
     before.version = strview_of("2.4.8");
-    struct spark_configuration made = make(&before, &wishes, 6, 4);
+    struct spark_configuration made = make(&before, &spark_constraints, 6, 4);
     expect(&made, "spark.shuffle.service.enabled", "true");
     cr_assert_null(value_of(&made, DYNAMIC "shuffleTracking.enabled"));
     static const struct run_label service[] = {PROPERTY("spark.shuffle.service.enabled", "TRUE")};
     before = ran(service, 1);
-    made = make(&before, &wishes, 6, 4);
+    made = make(&before, &spark_constraints, 6, 4);
     cr_assert_not_null(value_of(&made, "spark.shuffle.service.enabled"));
     cr_assert_null(value_of(&made, DYNAMIC "shuffleTracking.enabled"));
 }
@@ -142,7 +142,7 @@ Test(spark_configuration, partitions_fit_the_cores)
 {
     static const struct run_label plain[] = {PROPERTY("spark.sql.adaptive.enabled", "false")};
     struct spark_before before = ran(plain, 1);
-    const struct spark_wishes none = {0};
+    const struct spark_constraints none = {0};
     const char *const key = "spark.sql.shuffle.partitions";
     struct spark_configuration made = make(&before, &none, 100, 4);
     cr_assert_null(value_of(&made, key), "no shuffle is known");
@@ -163,7 +163,7 @@ Test(spark_configuration, partitions_fit_the_cores)
     cr_assert_null(value_of(&made, key));
 }
 
-Test(spark_configuration, wishes_are_followed)
+Test(spark_configuration, constraints_are_followed)
 {
     static const struct run_label properties[] = {
         PROPERTY("spark.executor.cores", "2"),
@@ -174,13 +174,13 @@ Test(spark_configuration, wishes_are_followed)
                                                 PROPERTY("spark.speculation", "true")};
     static const struct strview exclude[] = {{"spark.executor.instances", 24}};
     const struct spark_before before = ran(properties, 2);
-    const struct spark_wishes wishes = {.current = current,
-                                        .n_current = 1,
-                                        .enforced = enforced,
-                                        .n_enforced = 2,
-                                        .exclude = exclude,
-                                        .n_exclude = 1};
-    struct spark_configuration made = make(&before, &wishes, 6, 4);
+    const struct spark_constraints spark_constraints = {.current = current,
+                                                        .n_current = 1,
+                                                        .enforced = enforced,
+                                                        .n_enforced = 2,
+                                                        .exclude = exclude,
+                                                        .n_exclude = 1};
+    struct spark_configuration made = make(&before, &spark_constraints, 6, 4);
     cr_assert_null(change_of(&made, "spark.executor.cores"), "it is 4 today");
     expect(&made, "spark.executor.memory", "16g");
     cr_assert_str_eq(change_of(&made, "spark.executor.memory")->old_value, "8g");
@@ -200,7 +200,7 @@ Test(spark_configuration, quotas_of_kubernetes_stay_in_proportion)
         PROPERTY("spark.kubernetes.executor.request.cores", "1600m"),
     };
     const struct spark_before before = ran(properties, 3);
-    const struct spark_wishes none = {0};
+    const struct spark_constraints none = {0};
     struct spark_configuration made = make(&before, &none, 6, 4);
     expect(&made, "spark.kubernetes.executor.request.cores", "3200m");
     expect(&made, "spark.kubernetes.executor.limit.cores", "4");
@@ -211,8 +211,8 @@ Test(spark_configuration, quotas_of_kubernetes_stay_in_proportion)
     cr_assert_null(change_of(&made, "spark.kubernetes.executor.request.cores"));
     static const struct run_label enforced[] = {
         PROPERTY("spark.kubernetes.executor.limit.cores", "2.5")};
-    const struct spark_wishes wishes = {.enforced = enforced, .n_enforced = 1};
-    made = make(&before, &wishes, 6, 4);
+    const struct spark_constraints spark_constraints = {.enforced = enforced, .n_enforced = 1};
+    made = make(&before, &spark_constraints, 6, 4);
     expect(&made, "spark.kubernetes.executor.limit.cores", "2.5");
     expect(&made, "spark.kubernetes.executor.request.cores", "2500m");
     const struct spark_before unset = ran(NULL, 0);
@@ -316,7 +316,7 @@ static size_t set(struct run_label properties[], size_t n, const char *key, cons
 
 /* Configured as advised there is nothing left to change. */
 static void check_stays(const struct spark_before *before,
-                        const struct spark_wishes *wishes,
+                        const struct spark_constraints *spark_constraints,
                         const struct spark_configuration *made,
                         int64_t executors,
                         int64_t cores)
@@ -325,8 +325,9 @@ static void check_stays(const struct spark_before *before,
     size_t n = 0, kept = 0;
     for (size_t i = 0; i < before->n; i++)
         today[n++] = before->properties[i];
-    for (size_t i = 0; i < wishes->n_current; i++)
-        n = set(today, n, wishes->current[i].key.at, wishes->current[i].value.at);
+    for (size_t i = 0; i < spark_constraints->n_current; i++)
+        n = set(today, n, spark_constraints->current[i].key.at,
+                spark_constraints->current[i].value.at);
     for (size_t i = 0; i < made->n; i++)
         n = set(today, n, made->properties[i].key, made->properties[i].value);
     for (size_t i = 0; i < n; i++) {
@@ -337,7 +338,7 @@ static void check_stays(const struct spark_before *before,
     struct spark_before again = *before;
     again.properties = today;
     again.n = kept;
-    const struct spark_wishes none = {0};
+    const struct spark_constraints none = {0};
     struct spark_configuration twice = make(&again, &none, executors, cores);
     cr_assert_eq(twice.n_changes, 0, "%s: %s to %s", twice.changes[0].key,
                  twice.changes[0].old_value, twice.changes[0].new_value);
@@ -349,17 +350,17 @@ Test(spark_configuration, is_coherent_whatever_ran)
     for (int round = 0; round < 20000; round++) {
         struct run_label properties[KEYS], current[KEYS];
         struct spark_before before = ran(properties, draw_properties(properties));
-        struct spark_wishes wishes = {.allocation = (enum spark_allocation)draw(3),
-                                      .current = current};
+        struct spark_constraints spark_constraints = {.allocation = (enum spark_allocation)draw(3),
+                                                      .current = current};
         static const char *const versions[] = {"3.5.1", "2.4.0", "3.1.2", "unknown"};
         before.version = strview_of(versions[draw(4)]);
         before.shuffle_bytes = draw(2) == 0 ? (double)NAN : (double)draw(UINT64_C(1) << 31) * 1000;
         before.executors = draw(2) == 0 ? RUN_UNKNOWN : (int64_t)draw(50) + 1;
-        wishes.n_current = draw(3) == 0 ? draw_properties(current) : 0;
+        spark_constraints.n_current = draw(3) == 0 ? draw_properties(current) : 0;
         int64_t executors = (int64_t)draw(400) + 1, cores = (int64_t)draw(16) + 1;
-        struct spark_configuration made = make(&before, &wishes, executors, cores);
+        struct spark_configuration made = make(&before, &spark_constraints, executors, cores);
         check_coherence(&made);
-        check_stays(&before, &wishes, &made, executors, cores);
+        check_stays(&before, &spark_constraints, &made, executors, cores);
         arena_fini(&arena);
         arena_init(&arena, 0);
     }
