@@ -1,6 +1,7 @@
 """Runs as JSON: recorded losslessly, refused with the place at fault, listed in pages, averaged to a profile."""
 import copy
 import datetime
+import re
 import uuid
 
 import pytest
@@ -266,3 +267,23 @@ def test_a_run_has_the_same_members_whatever_it_came_from(client, name):
     assert sent["spark_version"] is None and sent["gc_time_s"] is None and sent["jobs"] is None
     assert sent["warnings"] == [] and sent["resource_profiles"] == [] and sent["task_times_summarized"] is False
     assert client.get("/v1/runs/" + sent["id"]).json() == sent
+
+
+@pytest.mark.parametrize("ahead_h, warned", [(48, True), (1, False), (-48, False)])
+def test_a_run_that_starts_in_the_future_is_stored_with_a_warning(client, name, ahead_h, warned):
+    """Clocks go wrong; lists have such a run first, and it counts as the latest."""
+    at = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=ahead_h)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    run = client.post("/v1/applications/%s/runs" % name, {"problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 10,
+                                                          "started_at": at}, 201).json()
+    assert [w["code"] for w in run["warnings"]] == ["starts_in_future"] * warned
+    assert not warned or at in run["warnings"][0]["message"]
+    assert client.get("/v1/runs/" + run["id"]).json()["warnings"] == run["warnings"]
+
+
+def test_a_log_that_starts_in_the_future_is_stored_with_a_warning(client, name):
+    ahead_ms = round((datetime.datetime.now().timestamp() + 3 * 86400) * 1000) - 1700000000000
+    log = re.sub(r"17000\d{8}", lambda at: str(int(at[0]) + ahead_ms), tiny_log() if isinstance(tiny_log(), str) else tiny_log().decode())
+    run = upload(client, name, log.encode()).json()
+    assert "starts_in_future" in [w["code"] for w in run["warnings"]] and run["duration_s"] < 60
+    again = upload(client, name, log.encode(), 200).json()
+    assert again["warnings"] == run["warnings"]

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "api/advice/advised_runs.h"
+#include "api/history/run_clock.h"
 #include "api/history/run_reply.h"
 #include "api/models/fitter.h"
 #include "api/routes.h"
@@ -45,6 +46,7 @@ static enum pv_code runs_insert(struct http_request *request,
 {
     struct application application;
     enum run_insert_outcome outcome = RUN_INSERTED;
+    PV_TRY(run_clock_warn(run, request->arena, err));
     PV_TRY(store_application_ensure(tx, request->arena, name, &application, err));
     PV_TRY(store_run_insert(tx, request->arena, &application, NULL, run, &outcome, err));
     PV_TRY(api_reply_run_location(request, response, run, application.name, err));
