@@ -136,7 +136,7 @@ static enum pv_code replay_case(const struct setting *setting,
 {
     const struct autoscaling_question *question = setting->question;
     struct allocation_outcome outcome;
-    PV_TRY(allocation_replay(&setting->job, policy, question->task_budget, setting->scratch,
+    PV_TRY(allocation_replay(&setting->job, policy, question->task_budget, setting->arena,
                              setting->scratch, &outcome, err));
     added->policy = *policy;
     added->is_dynamic = policy->min_executors < policy->max_executors;
@@ -220,8 +220,8 @@ static enum pv_code find_scale(struct setting *setting, struct pv_error *err)
     const struct advise_choice *choice = setting->question->choice;
     const struct allocation_policy policy = allocation_fixed(choice->executors);
     struct allocation_outcome outcome;
-    PV_TRY(allocation_replay(&setting->job, &policy, setting->question->task_budget,
-                             setting->scratch, setting->scratch, &outcome, err));
+    PV_TRY(allocation_replay(&setting->job, &policy, setting->question->task_budget, NULL,
+                             setting->scratch, &outcome, err));
     setting->scale = choice->predicted_duration_s / outcome.duration_s;
     return PV_OK;
 }

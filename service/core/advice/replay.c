@@ -143,7 +143,7 @@ static enum pv_code makespan_as(const struct replay *replay,
     tasks.delays_s = delays_s;
     double driver_s = (replay->initialization_s + replay->between_stages_s) * scale;
     enum pv_code code =
-        allocation_replay(&tasks, &policy, UINT64_MAX, scratch, scratch, &outcome, err);
+        allocation_replay(&tasks, &policy, UINT64_MAX, NULL, scratch, &outcome, err);
     arena_rewind(scratch, mark);
     if (code == PV_OK)
         *seconds = fmax(0.0, outcome.duration_s - driver_s);

@@ -1,5 +1,6 @@
 #include "core/autoscaling/allocation_replay.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -459,16 +460,17 @@ finish(struct allocation_run *run, struct arena *arena, struct allocation_outcom
         lease->to_s = fmin(lease->to_s, run->end_s);
         executor_s += lease->to_s - lease->from_s;
     }
-    *outcome = (struct allocation_outcome){
-        .duration_s = run->end_s,
-        .executor_s = executor_s,
-        .leases = copy_items(arena, run->leases.items, run->leases.n, sizeof *outcome->leases),
-        .n_leases = run->leases.n,
-        .peak_executors = run->peak,
-        .started = run->arrived,
-        .released = run->released,
-        .steps = copy_items(arena, run->steps.items, run->steps.n, sizeof *outcome->steps),
-        .n_steps = run->steps.n};
+    *outcome = (struct allocation_outcome){.duration_s = run->end_s,
+                                           .executor_s = executor_s,
+                                           .peak_executors = run->peak,
+                                           .started = run->arrived,
+                                           .released = run->released};
+    if (arena == NULL)
+        return true;
+    outcome->leases = copy_items(arena, run->leases.items, run->leases.n, sizeof *outcome->leases);
+    outcome->n_leases = run->leases.n;
+    outcome->steps = copy_items(arena, run->steps.items, run->steps.n, sizeof *outcome->steps);
+    outcome->n_steps = run->steps.n;
     if (outcome->leases == NULL || outcome->steps == NULL)
         return false;
     outcome->steps[0].at_s = 0.0; /* the initial ones are held from the start on */
@@ -483,6 +485,7 @@ enum pv_code allocation_replay(const struct allocation_job *job,
                                struct allocation_outcome *outcome,
                                struct pv_error *err)
 {
+    assert(arena != scratch);
     struct arena_mark mark = arena_mark(scratch);
     struct allocation_run run = {.job = job,
                                  .policy = policy,

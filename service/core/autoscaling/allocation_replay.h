@@ -73,7 +73,8 @@ struct allocation_outcome {
  * Run the job under the policy.
  *
  * task_budget  tasks that may be simulated at most
- * arena        holds what *outcome points at; scratch is back at its mark
+ * arena        holds what *outcome points at, and is not `scratch`, which is back at its mark; NULL:
+ *              steps and leases are left out
  *
  * PV_E_LIMIT beyond the budget, PV_E_DOMAIN for stages that wait for each other, PV_E_MEMORY.
  * O(T (log K + log S)) for T tasks on K cores in S stages, and K for each stage where shuffles are

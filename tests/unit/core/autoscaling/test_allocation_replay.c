@@ -212,6 +212,20 @@ Test(allocation_replay, more_tasks_than_the_budget_are_refused)
                  PV_E_LIMIT);
 }
 
+Test(allocation_replay, without_an_arena_there_are_no_lists)
+{
+    struct edf_stage stages[2];
+    const struct edf_job tasks = two_stages(stages, 10, 1.0, 10, 3.0);
+    const struct allocation_job job = {.job = &tasks, .cores_per_executor = 1};
+    const struct allocation_policy policy = allocation_fixed(5);
+    struct allocation_outcome outcome;
+    cr_assert_eq(allocation_replay(&job, &policy, BUDGET, NULL, &scratch, &outcome, NULL), PV_OK);
+    cr_assert_float_eq(outcome.duration_s, 8.0, 1e-9);
+    cr_assert_float_eq(outcome.executor_s, 40.0, 1e-9);
+    cr_assert_eq(outcome.n_steps + outcome.n_leases, 0);
+    cr_assert_null(outcome.steps);
+}
+
 /* --- random jobs --- */
 
 enum { STAGES_MOST = 6, TASKS_MOST = 12 };

@@ -1,0 +1,153 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "../history/sample_runs.h"
+#include "core/advice/autoscaling.h"
+#include "core/advice/curve.h"
+
+static struct arena arena;
+static struct arena scratch;
+
+static void set_up(void)
+{
+    arena_init(&arena, 0);
+    arena_init(&scratch, 0);
+}
+
+static void tear_down(void)
+{
+    arena_fini(&arena);
+    arena_fini(&scratch);
+}
+
+TestSuite(autoscaling, .init = set_up, .fini = tear_down, .timeout = 60);
+
+enum { TASKS = 24, MOST = 8 };
+
+static double durations_s[TASKS];
+
+/* Equal tasks of 10 s on 4 executors of one core, after 5 s. */
+static struct run recorded(struct run_stage *stage)
+{
+    for (size_t i = 0; i < TASKS; i++)
+        durations_s[i] = 10.0;
+    *stage = stage_of_tasks(0, durations_s, TASKS);
+    stage->started_s = 5.0;
+    stage->duration_s = 60.0;
+    struct run run = run_of_stages(stage, 1, TASKS, 4, 1, 65.0, 5.0);
+    run.executor_startup_s = 2.0;
+    return run;
+}
+
+static struct autoscaling compare(const struct run *run, int64_t executors, struct billing billing)
+{
+    int64_t counts[MOST];
+    for (int64_t m = 1; m <= MOST; m++)
+        counts[m - 1] = m;
+    const struct curve_question asked = {.problem_size = TASKS,
+                                         .cores_per_executor = 1,
+                                         .executors = counts,
+                                         .n_executors = MOST,
+                                         .task_budget = 1000000,
+                                         .least_runs = 1};
+    struct curve curve;
+    cr_assert_eq(curve_predict(run, 1, &asked, &arena, &scratch, &curve, NULL), PV_OK);
+    const struct advise_goal goal = {
+        .deadline_s = (double)NAN, .confidence = 0.9, .max_executors = MOST};
+    const struct advise_choice choice = {
+        .executors = executors, .predicted_duration_s = curve_find(&curve, executors)->duration_s};
+    const struct spark_before before = {.executors = 4, .cores_per_executor = 1};
+    const struct spark_constraints none = {0};
+    const struct autoscaling_question question = {.runs = run,
+                                                  .n_runs = 1,
+                                                  .curve = &curve,
+                                                  .goal = &goal,
+                                                  .choice = &choice,
+                                                  .last_executors = 4,
+                                                  .before = &before,
+                                                  .spark_constraints = &none,
+                                                  .executors_max = 100,
+                                                  .billing = billing,
+                                                  .task_budget = 1000000};
+    struct autoscaling made;
+    cr_assert_eq(autoscaling_compare(&question, &arena, &scratch, &made, NULL), PV_OK);
+    cr_assert_null(made.lack);
+    return made;
+}
+
+/* What was made outlives the scratch memory that it was made with. */
+Test(autoscaling, cases_are_billed_by_how_long_executors_are_held)
+{
+    struct run_stage stage;
+    const struct run run = recorded(&stage);
+    struct autoscaling made = compare(&run, 8, billing_of_executors(3600.0));
+    arena_fini(&scratch);
+    arena_init(&scratch, 0);
+    const struct autoscaling_case *fixed = autoscaling_find(&made, AUTOSCALING_STATIC);
+    const struct autoscaling_case *last = autoscaling_find(&made, AUTOSCALING_STATIC_LAST);
+    const struct autoscaling_case *dynamic = autoscaling_find(&made, AUTOSCALING_FROM_MINIMUM);
+    cr_assert_float_eq(fixed->predicted_duration_s, 35.0, 1e-6);
+    cr_assert_float_eq(fixed->cost, 8 * 35.0, 1e-6);
+    cr_assert_float_eq(last->predicted_duration_s, 65.0, 1e-6);
+    cr_assert_float_eq(last->cost, 4 * 65.0, 1e-6);
+    /* Asked for at 6, 7, 8 and 9 s: 1, 2, 4 and the last of 8; there 2 s later. The tasks take 3
+     * rounds and the time until the last executor ran its own. */
+    double held_s = 0;
+    for (size_t i = 0; i < dynamic->n_steps; i++) {
+        double to_s =
+            i + 1 < dynamic->n_steps ? dynamic->steps[i + 1].at_s : dynamic->predicted_duration_s;
+        held_s += (double)dynamic->steps[i].executors * (to_s - dynamic->steps[i].at_s);
+    }
+    cr_assert_eq(dynamic->peak_executors, 8);
+    cr_assert_float_eq(dynamic->executor_s, held_s + 8 * 2.0, 1e-6);
+    cr_assert_float_eq(dynamic->cost, dynamic->executor_s, 1e-6);
+    cr_assert_float_eq(dynamic->steps[1].at_s, 8.0, 1e-6);
+    cr_assert_float_eq(dynamic->predicted_duration_s, 41.0, 1e-6);
+    cr_assert_null(autoscaling_find(&made, AUTOSCALING_AS_CONFIGURED));
+}
+
+Test(autoscaling, machines_are_billed_until_the_last_of_their_executors_goes)
+{
+    struct run_stage stage;
+    const struct run run = recorded(&stage);
+    struct billing billing = billing_of_executors(3600.0);
+    billing.executors_per_machine = 4;
+    struct autoscaling made = compare(&run, 8, billing);
+    const struct autoscaling_case *fixed = autoscaling_find(&made, AUTOSCALING_STATIC);
+    const struct autoscaling_case *dynamic = autoscaling_find(&made, AUTOSCALING_FROM_MINIMUM);
+    cr_assert_float_eq(fixed->cost, 2 * 35.0, 1e-6);
+    /* The first of each machine is asked for at 6 and at 8 s. */
+    cr_assert_float_eq(dynamic->cost, (41.0 - 6.0) + (41.0 - 8.0), 1e-6);
+}
+
+Test(autoscaling, without_a_run_to_replay_it_says_why)
+{
+    struct run_stage stage;
+    struct run run = recorded(&stage);
+    const struct curve curve = {.cores_per_executor = 1, .problem_size = TASKS};
+    const struct advise_goal goal = {.deadline_s = (double)NAN, .confidence = 0.9};
+    const struct advise_choice choice = {.executors = 4, .predicted_duration_s = 65.0};
+    const struct spark_before before = {.executors = 4};
+    const struct spark_constraints none = {0};
+    const struct autoscaling_question question = {.runs = &run,
+                                                  .n_runs = 1,
+                                                  .curve = &curve,
+                                                  .goal = &goal,
+                                                  .choice = &choice,
+                                                  .last_executors = RUN_UNKNOWN,
+                                                  .before = &before,
+                                                  .spark_constraints = &none,
+                                                  .executors_max = 100,
+                                                  .billing = billing_of_executors((double)NAN),
+                                                  .task_budget = 1000000};
+    struct autoscaling made;
+    struct advice advice = {.reasons = {.arena = &arena}, .warnings = {.arena = &arena}};
+    run.n_stages = 0;
+    run.has_stages = false;
+    cr_assert_eq(autoscaling_compare(&question, &arena, &scratch, &made, NULL), PV_OK);
+    cr_assert_not_null(made.lack);
+    cr_assert_eq(made.n_cases, 0);
+    cr_assert_eq(autoscaling_explain(&made, &goal, &advice, NULL), PV_OK);
+    cr_assert_not_null(finding_find(&advice.warnings, "no_autoscaling"));
+}
