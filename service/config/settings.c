@@ -100,7 +100,7 @@ const struct setting settings[] = {
     INTEGER(executors_max, "", 1, 100000, "1000", "most executors that advice considers"),
     INTEGER(remedy_task_budget, "", 0, INT64_C(10000000000), "5000000", "tasks simulated in the search for remedies; a search that was cut short says so"),
     INTEGER(advice_task_budget, "", 1000, INT64_C(10000000000), "2000000", "tasks simulated to predict a job over its executor counts; beyond it the grid of counts becomes coarser, then distant runs are left out"),
-    INTEGER(advice_extrapolation_max, "", 1, 1000, "4", "times the most executors that ran (by cores) that advice goes to where a request sets no `max_executors`; from a single run also how far its problem size may lie from the one asked about"),
+    INTEGER(advice_extrapolation_max, "", 1, 1000, "4", "times the most executors that ran (by cores) that advice goes to where a request sets no `max_executors`; also how many times away the problem size asked about may lie from a single run's; from those of several its square"),
     INTEGER(advice_error_percent_max, "", 1, 1000, "50", "percent by which predictions of runs left out may be off; beyond it advice has the verdict `unknown` and no recommendation, and beyond half of it the warning `poor_model`"),
     INTEGER(inline_body_bytes, "bytes", 0, MIB, "65536", "a body of at most this size is parsed where the request is; larger ones wait for a compute worker"),
     INTEGER(feasibility_inline_tasks, "", 0, 1000000, "10000", "a feasibility request of at most this many tasks is answered at once; larger ones wait for a compute worker"),

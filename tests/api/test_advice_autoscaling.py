@@ -18,15 +18,16 @@ def run_of(executors, **more):
                                                           "duration_s": stage_s, "started_s": START_S}]}, **more)
 
 
-def simulate(least, initial, most, idle_s=60.0, backlog_s=1.0, startup_s=20.0, step_s=0.1):
+def simulate(least, initial, most, idle_s=60.0, backlog_s=1.0, startup_s=START_S, step_s=0.1):
     """Equal tasks of one stage, looked at ten times a second: time and executor seconds."""
     free, requested, idle_since, coming = [], [], [], []
+    begin_s = START_S if initial else START_S - startup_s  # the first stage of the record waited for executors
     for _ in range(initial):
-        free.append(CORES), requested.append(0.0), idle_since.append(START_S)
+        free.append(CORES), requested.append(0.0), idle_since.append(begin_s)
     there = list(range(initial))
-    waiting, running, target, add, add_at, held, tick = TASKS, [], initial, 1, START_S + backlog_s, 0.0, 0
+    waiting, running, target, add, add_at, held, tick = TASKS, [], initial, 1, begin_s + backlog_s, 0.0, 0
     while True:
-        now = START_S + tick * step_s
+        now = begin_s + tick * step_s
         tick += 1
         for end_s, executor in [r for r in running if r[0] <= now + 1e-9]:
             running.remove((end_s, executor))
@@ -84,7 +85,7 @@ def close(got, want, rel=1e-6):
 def test_the_cases_are_what_a_simulation_in_small_steps_gives(client, known, executors):
     advice = ask(client, known, constraints={"min_executors": executors, "max_executors": executors, "price_per_executor_hour": 3.6})
     assert advice["recommendation"]["executors"] == executors and advice["autoscaling"]["executor_startup_measured"] is False
-    assert next(w for w in advice["warnings"] if w["code"] == "executor_startup_assumed")["evidence"] == {"executor_startup_s": 20}
+    assert next(w for w in advice["warnings"] if w["code"] == "executor_startup_assumed")["evidence"] == {"executor_startup_s": START_S}
     cases = cases_of(advice)
     fixed = cases["static"]
     close(fixed["predicted_duration_s"], advice["recommendation"]["predicted_duration_s"])
@@ -123,7 +124,7 @@ def test_machines_are_billed_for_as_long_as_one_of_their_executors_is_held(clien
     assert case["executors_released"] == 0
     requested, before = [], 0
     for step in case["timeline"]:
-        requested += [step["at_s"] - 20] * (step["executors"] - before)
+        requested += [step["at_s"] - START_S] * (step["executors"] - before)
         before = step["executors"]
     close(case["cost"], sum(billed(case["predicted_duration_s"] - at_s) for at_s in requested[::2]))
 

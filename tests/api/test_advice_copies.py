@@ -136,6 +136,8 @@ def test_more_tasks_than_a_plan_may_have(team):
     team.post("/v1/applications/%s/runs" % name, run(), 201)
     double = [dict(STAGES[0], task_durations_s=[2.0] * 16, input_bytes=16e8)] + STAGES[1:]
     team.post("/v1/applications/%s/runs" % name, run(double, problem_size=16, duration_s=11), 201)
+    many = [dict(STAGES[0], task_durations_s=[2.0] * 2048, input_bytes=2048e8)] + STAGES[1:]
+    team.post("/v1/applications/%s/runs" % name, run(many, problem_size=2048, duration_s=1027), 201)
     assert "plan_tasks_max" in none_because(ask(team, ["p", "q"], application=name, problem_size=30000))["message"]
 
 

@@ -365,3 +365,30 @@ def test_the_start_of_a_replacement_is_the_median_of_the_runs_that_have_one(clie
     spot = {"price_per_executor_hour": 1, "spot_per_executor_hour": 0.5, "interruptions_per_hour": 1}
     assert ask(client, application=name, constraints=spot, market="spot")["pricing"]["executor_startup_s"] == 2.5
     assert ask(client, application=name, constraints=spot)["pricing"]["executor_startup_s"] is None
+
+
+def test_a_cost_that_would_do_is_a_remedy_that_holds(client):
+    price = {"price_per_executor_hour": 0.25, "max_executors": 16}
+    deadline_s = ask(client, constraints=price, objective="min_time", deadline_s=None)["recommendation"]["predicted_duration_s"] * 1.3
+    least = ask(client, constraints=price, objective="min_cost", deadline_s=None)["recommendation"]["cost"]
+    missed = ask(client, constraints=dict(price, max_cost=least * 1.01), deadline_s=deadline_s)
+    assert missed["verdict"] == "missed" and "max_executors" not in missed["remedies"]
+    finding = next(r for r in missed["reasons"] if r["code"] == "deadline_missed")
+    assert finding["evidence"]["max_cost"] == pytest.approx(least * 1.01) and "at a cost of at most" in finding["message"]
+    assert "executors_bounded" not in [w["code"] for w in missed["warnings"]]
+    cost = missed["remedies"]["max_cost"]
+    again = ask(client, constraints=dict(price, max_cost=cost * (1 + 1e-6)), deadline_s=deadline_s)
+    assert again["verdict"] == "met" and again["recommendation"]["cost"] <= cost * (1 + 1e-5)
+    assert ask(client, constraints=dict(price, max_cost=cost * 0.99), deadline_s=deadline_s)["verdict"] != "met"
+
+
+def test_the_lower_price_is_never_taken_for_a_deadline_that_is_more_at_risk(client):
+    terms = {"price_per_executor_hour": 0.25, "spot_per_executor_hour": 0.01, "interruptions_per_hour": 6, "max_executors": 8}
+    on_demand = {d: ask(client, constraints=terms, deadline_s=d) for d in (400, 450, 500, 550, 600, 700, 900)}
+    seen = set()
+    for deadline_s, alone in on_demand.items():
+        both = ask(client, constraints=terms, deadline_s=deadline_s, market="cheapest")
+        probability = both["recommendation"]["deadline_probability"]
+        seen.add((both["verdict"], both["pricing"]["market"]))
+        assert probability >= min(0.95, alone["recommendation"]["deadline_probability"] - 0.02 - 1e-6)
+    assert ("met", "spot") in seen and any(market == "on_demand" for _, market in seen), seen

@@ -93,3 +93,24 @@ def test_what_is_no_property_or_a_contradiction_is_refused(client, constraints, 
     body = {"application": "any", "constraints": constraints}
     found = client.request("POST", "/v1/advice?dry_run=true", 422, json=body).json()["errors"]
     assert (pointer, code) in [(e.get("pointer"), e["code"]) for e in found], found
+
+
+def test_preserved_executors_decide_on_the_recommendation(client):
+    name = record(client, {"spark.executor.cores": "2", "spark.executor.instances": "5"})
+    advice = ask(client, name, preserve=["spark.executor.instances"], current={"spark.executor.instances": "3"})
+    assert advice["recommendation"]["executors"] == 3 and advice["spark"]["properties"]["spark.executor.instances"] == "3"
+    assert "properties_differ" not in [w["code"] for w in advice["warnings"]]
+
+
+@pytest.mark.parametrize("constraints, executors, cores", [
+    ({"preserve": ["spark.executor.cores"], "current": {"spark.executor.cores": "8"}}, None, 8),
+    ({"dynamic_allocation": True, "enforced": {"spark.dynamicAllocation.initialExecutors": "1"}}, 1, 2),
+    ({"dynamic_allocation": True, "enforced": {"spark.dynamicAllocation.minExecutors": "19"}}, 19, 2),
+])
+def test_properties_that_contradict_the_recommendation_are_warned_of(client, constraints, executors, cores):
+    name = record(client, {"spark.executor.cores": "2", "spark.executor.instances": "5"})
+    advice = ask(client, name, **constraints)
+    m = advice["recommendation"]["executors"]
+    warning = next(w for w in advice["warnings"] if w["code"] == "properties_differ")
+    assert warning["evidence"] == {"executors": executors or m, "cores_per_executor": cores, "recommended_executors": m, "recommended_cores_per_executor": 2}
+    assert "properties_differ" not in [w["code"] for w in ask(client, name)["warnings"]]

@@ -255,10 +255,11 @@ class Checker:
                           ("duration_change_percent", 100 * (case["predicted_duration_s"] / time_of(self.m) - 1)),
                           ("executor_s_change_percent", 100 * (case["executor_s"] / self.m / time_of(self.m) - 1))):
             close(e[key], want)
-        assert "from %d to %d executor" % (case["settings"]["initial_executors"], self.m) in message
+        assert "begins with %d executor" % case["settings"]["initial_executors"] in message and "goes up to %d " % self.m in message
+        assert ("no dynamic case meets" in message) is (not met)
 
     def executor_startup_assumed(self, e, _message):
-        assert e["executor_startup_s"] == self.reply["autoscaling"]["executor_startup_s"] == 20
+        assert e["executor_startup_s"] == self.reply["autoscaling"]["executor_startup_s"] == START_S
 
     def beside_running(self, e, message):
         """Earliest deadline first: the job that runs already has its deadline sooner, and so its tasks go first."""
@@ -411,3 +412,32 @@ def test_a_history_that_cannot_tell(client, name):
     evidence = reply["reasons"][0]["evidence"]
     assert (evidence["problem_size"], evidence["nearest_problem_size"], evidence["extrapolation_max"], evidence["runs"]) == (100 * SIZE, SIZE, 4, 1)
     assert reply["data_needed"]["suggested"] == [{"problem_size": 100 * SIZE, "executors": 4}]
+
+
+def test_sizes_far_from_all_that_ran_get_no_recommendation(client, name):
+    """From several runs sixteen times as large or small is the bound, the square of that from a single one."""
+    for size in (SIZE, 2 * SIZE):
+        rounds = TASK_S * math.ceil(size / (CORES * 4))
+        client.post("/v1/applications/%s/runs" % name, dict(run_of(4), problem_size=size, duration_s=START_S + rounds, stages=[
+            {"id": 0, "parents": [], "task_durations_s": [TASK_S] * size, "duration_s": rounds}]), 201)
+
+    def verdict(size):
+        reply = client.post("/v1/advice?dry_run=true", {"application": name, "problem_size": size, "deadline_s": 1e6}, 200).json()
+        return reply["verdict"], reply["reasons"][0].get("evidence", {})
+
+    assert [verdict(s)[0] for s in (SIZE / 16, 32 * SIZE)] == ["met", "met"]
+    for size, nearest in ((SIZE / 17, SIZE), (33 * SIZE, 2 * SIZE)):
+        got, evidence = verdict(size)
+        assert got == "unknown" and (evidence["problem_size"], evidence["nearest_problem_size"], evidence["runs"]) == (pytest.approx(size), nearest, 2)
+
+
+def test_quotas_of_a_larger_problem_are_for_more_work(client, known):
+    def cores(size, deadline_s):
+        reply = client.post("/v1/advice?dry_run=true", {"application": known[0], "problem_size": size, "deadline_s": deadline_s}, 200).json()
+        message = next(r["message"] for r in reply["reasons"] if r["code"] == "stage_quotas")
+        return reply["stages"][0]["estimated_cores"], message
+
+    work = SIZE * TASK_S
+    assert cores(SIZE, 40)[0] == math.ceil(work / (0.95 * 40)) and "times its work" not in cores(SIZE, 40)[1]
+    larger, message = cores(3 * SIZE, 40)
+    assert larger == math.ceil(3 * work / (0.95 * 40)) and "with 3 times its work" in message

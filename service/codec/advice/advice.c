@@ -325,6 +325,8 @@ static void write_remedies(struct writer *w, const struct codec_advice_reply *re
         write_deadline(w, remedies->deadline_s);
         if (remedies->max_executors != RUN_UNKNOWN)
             writer_member_integer(w, "max_executors", remedies->max_executors);
+        if (!isnan(remedies->max_cost))
+            writer_member_number(w, "max_cost", remedies->max_cost);
     }
     writer_end_object(w);
 }

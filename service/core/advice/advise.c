@@ -52,10 +52,15 @@ struct advise_choice advise_describe(const struct view *view, const struct curve
 
 /* --- which points may be chosen --- */
 
+bool advise_is_affordable(const struct advise_goal *goal, const struct curve_point *point)
+{
+    return isnan(goal->max_cost) || advise_cost_of(goal, point) <= goal->max_cost;
+}
+
 bool advise_is_allowed(const struct advise_goal *goal, const struct curve_point *point)
 {
     return point->executors >= goal->min_executors && point->executors <= goal->max_executors &&
-           (isnan(goal->max_cost) || advise_cost_of(goal, point) <= goal->max_cost);
+           advise_is_affordable(goal, point);
 }
 
 enum standing
@@ -185,12 +190,31 @@ static int64_t executors_that_would_do(const struct view *view, enum advise_verd
     for (int standing = STANDING_CONFIDENT; standing >= least; standing--) {
         for (size_t i = 0; i < curve->n_points; i++) {
             const struct curve_point *point = &curve->points[i];
-            if (point->executors > goal->max_executors &&
+            if (point->executors > goal->max_executors && advise_is_affordable(goal, point) &&
                 (int)advise_standing(view, point, goal->deadline_s) >= standing)
                 return point->executors;
         }
     }
     return RUN_UNKNOWN;
+}
+
+/* The least cost at which a count within the executors would do, with confidence; where nothing else
+ * is predicted to be in time, also without. NAN: the cost is not what is short. */
+static double cost_that_would_do(const struct view *view, enum advise_verdict verdict)
+{
+    const struct advise_goal *goal = view->goal;
+    int least = verdict == ADVISE_MISSED ? STANDING_PREDICTED : STANDING_CONFIDENT;
+    double cost = (double)NAN;
+    for (int standing = STANDING_CONFIDENT; standing >= least && isnan(cost); standing--) {
+        for (size_t i = 0; i < view->curve->n_points; i++) {
+            const struct curve_point *point = &view->curve->points[i];
+            if (!advise_is_affordable(goal, point) && point->executors >= goal->min_executors &&
+                point->executors <= goal->max_executors &&
+                (int)advise_standing(view, point, goal->deadline_s) >= standing)
+                cost = fmin(cost, advise_cost_of(goal, point)); /* of NAN and a cost the cost */
+        }
+    }
+    return cost;
 }
 
 static double best_probability(const struct view *view, double deadline_s)
@@ -247,6 +271,7 @@ static const struct curve_point *advise_choose(const struct view *view, struct a
     advice->verdict = fastest->duration_s <= goal->deadline_s ? ADVISE_AT_RISK : ADVISE_MISSED;
     advice->remedies.deadline_s = least_deadline(view);
     advice->remedies.max_executors = executors_that_would_do(view, advice->verdict);
+    advice->remedies.max_cost = cost_that_would_do(view, advice->verdict);
     return advice->verdict == ADVISE_AT_RISK ? choose_at_risk(view) : choose_nearest(view, fastest);
 }
 
@@ -303,7 +328,7 @@ enum pv_code advise(const struct curve *curve,
                     struct pv_error *err)
 {
     struct advice made = {.objective = goal->objective,
-                          .remedies = {(double)NAN, RUN_UNKNOWN},
+                          .remedies = {(double)NAN, RUN_UNKNOWN, (double)NAN},
                           .reasons = {.arena = arena},
                           .warnings = {.arena = arena}};
     struct view view = {curve, goal, (double)INFINITY, (double)INFINITY};

@@ -78,7 +78,9 @@ struct advise_choice {
 
 struct advise_remedies {
     double deadline_s;     /* the least that an allowed count meets with confidence; NAN: none */
-    int64_t max_executors; /* RUN_UNKNOWN: no count on the curve helps */
+    int64_t max_executors; /* within the cost; RUN_UNKNOWN: no count on the curve helps */
+    double max_cost;       /* the least of an allowed count that would do; NAN: without max_cost, or
+                              none does */
 };
 
 struct advice {
@@ -98,6 +100,9 @@ struct advice {
     int64_t data_needed_executors[2];
     size_t n_data_needed; /* executor counts; 0: any run of the job helps */
 };
+
+/* Is it within the cost that is allowed? */
+bool advise_is_affordable(const struct advise_goal *goal, const struct curve_point *point);
 
 /* May this point be chosen: within the executors and the cost that are allowed? */
 bool advise_is_allowed(const struct advise_goal *goal, const struct curve_point *point);

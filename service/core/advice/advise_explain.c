@@ -83,7 +83,9 @@ static void explain_deadline_missed(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
     const struct curve_point *fastest = advise_fastest(e->view);
-    char nearest[200];
+    char nearest[200], within[64] = "";
+    if (!isnan(e->goal->max_cost))
+        (void)snprintf(within, sizeof within, " at a cost of at most %.6g", e->goal->max_cost);
     if (fastest == e->point)
         (void)snprintf(nearest, sizeof nearest, "%" PRId64 " executor%s nearest with %.6g s",
                        choice->executors, choice->executors == 1 ? " comes" : "s come",
@@ -96,8 +98,9 @@ static void explain_deadline_missed(struct explanation *e)
                        choice->predicted_duration_s, fastest->duration_s, fastest->executors);
     struct finding *note =
         finding_add(&e->advice->reasons, "deadline_missed",
-                    "No allowed executor count is predicted to finish within %.6g s; %s.",
-                    e->goal->deadline_s, nearest);
+                    "No allowed executor count is predicted to finish within %.6g s%s; %s.",
+                    e->goal->deadline_s, within, nearest);
+    finding_number(note, "max_cost", e->goal->max_cost);
     finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "predicted_duration_s", choice->predicted_duration_s);
     finding_number(note, "max_executors", (double)e->goal->max_executors);

@@ -8,6 +8,7 @@
 #include "core/advice/bottleneck_advice.h"
 #include "core/advice/history_limits.h"
 #include "core/advice/label_group_explain.h"
+#include "core/advice/spark_advice.h"
 
 /* --- what ran --- */
 
@@ -31,14 +32,27 @@ static void bound_by_history(const struct advice_known *known,
         answer->goal.max_executors = bound;
 }
 
+/* Executors that the job is to keep are those recommended. */
+static void keep_executors(const struct advice_known *known, struct advice_answer *answer)
+{
+    struct advise_goal *goal = &answer->goal;
+    int64_t kept =
+        spark_kept_executors(&known->prediction->spark, &known->question->spark_constraints);
+    if (kept < goal->min_executors || kept > goal->max_executors ||
+        curve_find(&known->prediction->curve, kept) == NULL)
+        return;
+    goal->min_executors = goal->max_executors = kept;
+}
+
 /* The greatest probability to meet the deadline, of counts within the bound or beyond it. */
 static double
 probability_within(const struct curve *curve, const struct advise_goal *goal, bool within)
 {
     double best = 0.0;
     for (size_t i = 0; i < curve->n_points; i++)
-        if (advise_is_allowed(goal, &curve->points[i]) == within &&
-            (within || curve->points[i].executors > goal->max_executors))
+        if (within ? advise_is_allowed(goal, &curve->points[i])
+                   : curve->points[i].executors > goal->max_executors &&
+                         advise_is_affordable(goal, &curve->points[i]))
             best = fmax(best, curve_probability(curve, &curve->points[i], goal->deadline_s));
     return best;
 }
@@ -64,13 +78,12 @@ static void warn_of_bound(const struct advice_known *known,
     if (!answer->is_bounded || !is_held_back(answer))
         return;
     int64_t most = known->prediction->extent.most_cores;
-    struct finding *note =
-        finding_add(&answer->advice.warnings, "executors_bounded",
-                    "At most %" PRId64 " executor%s were considered, %.3g times the %" PRId64
-                    " core%s of the largest run: more would be a guess. Set max_executors to allow "
-                    "them.",
-                    answer->goal.max_executors, PLURAL(answer->goal.max_executors),
-                    limits->extrapolation, most, PLURAL(most));
+    struct finding *note = finding_add(
+        &answer->advice.warnings, "executors_bounded",
+        "Executors were considered up to %" PRId64 ", which have %.3g times the %" PRId64
+        " core%s of the largest run: more would be a guess. Set max_executors to allow "
+        "them.",
+        answer->goal.max_executors, limits->extrapolation, most, PLURAL(most));
     finding_number(note, "max_executors", (double)answer->goal.max_executors);
     finding_number(note, "most_cores", (double)most);
     finding_number(note, "extrapolation_max", limits->extrapolation);
@@ -257,24 +270,6 @@ static enum pv_code answer_without_curve(const struct advice_known *known,
     return advise_memory(known, arena, answer, err);
 }
 
-static enum pv_code configure_spark(const struct advice_known *known,
-                                    struct arena *arena,
-                                    struct advice_answer *answer,
-                                    struct pv_error *err)
-{
-    struct spark_property_plan cures[BOTTLENECKS_ADVISED];
-    size_t n = 0;
-    int64_t executors = answer->advice.recommendation.executors;
-    int64_t cores = answer->curve.cores_per_executor;
-    PV_TRY(bottleneck_cures(&known->prediction->bottlenecks, executors * cores, arena, cures, &n,
-                            err));
-    PV_TRY(spark_configuration_make(&known->prediction->spark, &known->question->spark_constraints,
-                                    executors, cores, &answer->memory.plan, cures, n, arena,
-                                    &answer->spark, err));
-    answer->has_spark = true;
-    return PV_OK;
-}
-
 static enum pv_code compare_allocations(const struct advice_known *known,
                                         const struct advice_limits *limits,
                                         struct arena *arena,
@@ -317,6 +312,7 @@ static enum pv_code make_answer(const struct advice_known *known,
     if (prediction->lack != NULL)
         return answer_without_curve(known, limits, arena, answer, err);
     bound_by_history(known, limits, answer);
+    keep_executors(known, answer);
     PV_TRY(take_price(known, arena, answer, err));
     PV_TRY(pricing_advise(&prediction->curve, goal, terms, arena, &answer->curve, advice,
                           &answer->pricing, err));
@@ -345,11 +341,15 @@ static enum pv_code make_answer(const struct advice_known *known,
     if ((asked->include & ADVICE_AUTOSCALING) != 0)
         PV_TRY(compare_allocations(known, limits, arena, scratch, answer, err));
     if ((asked->include & ADVICE_SPARK) != 0) {
-        PV_TRY(configure_spark(known, arena, answer, err));
+        PV_TRY(spark_advise(prediction, &asked->spark_constraints,
+                            prediction->curve.cores_per_executor, &answer->memory.plan, arena,
+                            advice, &answer->spark, err));
+        answer->has_spark = true;
     }
     if ((asked->include & ADVICE_STAGES) != 0)
-        PV_TRY(quotas_plan(&prediction->stages, goal, prediction->curve.cores_per_executor, arena,
-                           advice, &answer->quotas, &answer->has_quotas, err));
+        PV_TRY(quotas_plan(&prediction->stages, goal, prediction->curve.cores_per_executor,
+                           prediction->curve.problem_size, arena, advice, &answer->quotas,
+                           &answer->has_quotas, err));
     return PV_OK;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/plural.h"
 #include "core/advice/advised_job.h"
-#include "core/spark/property_value.h"
 
 const char *autoscaling_allocation_name(enum autoscaling_allocation allocation)
 {
@@ -29,8 +28,9 @@ const struct autoscaling_case *autoscaling_find(const struct autoscaling *autosc
 
 struct setting {
     const struct autoscaling_question *question;
-    struct allocation_job job;
-    double scale; /* from a replay to the prediction */
+    struct allocation_job job; /* of as many executors as the prediction is for */
+    double scale;              /* from a replay to the prediction */
+    bool awaited_executors;    /* its initialization includes the start-up of executors */
     struct arena *arena;
     struct arena *scratch;
     struct autoscaling *made;
@@ -47,19 +47,6 @@ static struct allocation_policy configured_policy(const struct autoscaling_quest
         {spark_constraints->current, spark_constraints->n_current},
         {before->properties, before->n}};
     return allocation_of_properties(lists, sizeof lists / sizeof *lists, before->version, most);
-}
-
-static bool is_configured_dynamic(const struct autoscaling_question *question)
-{
-    static const char key[] = "spark.dynamicAllocation.enabled";
-    const struct spark_constraints *spark_constraints = question->spark_constraints;
-    struct strview value =
-        property_find(spark_constraints->enforced, spark_constraints->n_enforced, key);
-    if (value.at == NULL)
-        value = property_find(spark_constraints->current, spark_constraints->n_current, key);
-    if (value.at == NULL)
-        value = property_find(question->before->properties, question->before->n, key);
-    return property_boolean(value, false);
 }
 
 /* Up to the recommended executors, with the time-outs that are configured. */
@@ -135,9 +122,12 @@ static enum pv_code replay_case(const struct setting *setting,
                                 struct pv_error *err)
 {
     const struct autoscaling_question *question = setting->question;
+    struct allocation_job job = setting->job;
     struct allocation_outcome outcome;
-    PV_TRY(allocation_replay(&setting->job, policy, question->task_budget, setting->arena,
-                             setting->scratch, &outcome, err));
+    if (setting->awaited_executors && policy->initial_executors == 0) /* nothing to wait for */
+        job.initialization_s = fmax(0.0, job.initialization_s - job.startup_s);
+    PV_TRY(allocation_replay(&job, policy, question->task_budget, setting->arena, setting->scratch,
+                             &outcome, err));
     added->policy = *policy;
     added->is_dynamic = policy->min_executors < policy->max_executors;
     added->predicted_duration_s = outcome.duration_s * setting->scale;
@@ -198,6 +188,80 @@ static enum pv_code add_static(const struct setting *setting,
     return PV_OK;
 }
 
+/* The tasks as they are cut for so many executors, and the scale at which these, held all the time,
+ * take as long as is predicted. */
+static enum pv_code make_setting(const struct autoscaling_question *question,
+                                 const struct curve_point *point,
+                                 double duration_s,
+                                 struct arena *arena,
+                                 struct arena *scratch,
+                                 struct autoscaling *made,
+                                 struct setting *setting,
+                                 struct pv_error *err)
+{
+    const struct curve *curve = question->curve;
+    const struct replay_target target = {curve->problem_size, point->executors,
+                                         curve->cores_per_executor};
+    const struct allocation_policy fixed = allocation_fixed(point->executors);
+    struct allocation_outcome outcome;
+    struct advised_job *job = arena_alloc(scratch, sizeof *job);
+    if (job == NULL)
+        return pv_no_memory(err);
+    PV_TRY(
+        advised_job_make(question->runs, question->n_runs, &target, duration_s, scratch, job, err));
+    memcpy(made->run_id, job->run->id, sizeof made->run_id);
+    made->startup_measured = isfinite(job->run->executor_startup_s);
+    made->startup_s = job->run->executor_startup_s;
+    if (!made->startup_measured) /* the first stage waited for executors, so no longer than that */
+        made->startup_s = job->awaited_executors && job->initialization_s > 0
+                              ? fmin(ALLOCATION_STARTUP_S, job->initialization_s)
+                              : ALLOCATION_STARTUP_S;
+    *setting = (struct setting){.question = question,
+                                .job = {.job = &job->job,
+                                        .shuffles = job->graph,
+                                        .delays_s = job->delays_s,
+                                        .initialization_s = job->initialization_s,
+                                        .ending_s = job->ending_s,
+                                        .cores_per_executor = curve->cores_per_executor,
+                                        .startup_s = made->startup_s},
+                                .awaited_executors = job->awaited_executors,
+                                .arena = arena,
+                                .scratch = scratch,
+                                .made = made};
+    PV_TRY(allocation_replay(&setting->job, &fixed, question->task_budget, NULL, scratch, &outcome,
+                             err));
+    setting->scale = duration_s / outcome.duration_s;
+    return PV_OK;
+}
+
+/* The point whose executors are nearest, by their ratio. */
+static const struct curve_point *nearest_point(const struct curve *curve, int64_t executors)
+{
+    const struct curve_point *best = &curve->points[0];
+    double wanted = log(executors > 0 ? (double)executors : 1.0);
+    for (size_t i = 1; i < curve->n_points; i++)
+        if (fabs(log((double)curve->points[i].executors) - wanted) <
+            fabs(log((double)best->executors) - wanted))
+            best = &curve->points[i];
+    return best;
+}
+
+/* With the tasks as they are cut for the executors that there are at most. */
+static enum pv_code add_configured(const struct setting *setting,
+                                   const struct allocation_policy *policy,
+                                   struct pv_error *err)
+{
+    const struct autoscaling_question *question = setting->question;
+    struct allocation_outcome outcome;
+    struct setting there;
+    PV_TRY(allocation_replay(&setting->job, policy, question->task_budget, NULL, setting->scratch,
+                             &outcome, err));
+    const struct curve_point *point = nearest_point(question->curve, outcome.peak_executors);
+    PV_TRY(make_setting(question, point, point->duration_s, setting->arena, setting->scratch,
+                        setting->made, &there, err));
+    return add_case(&there, AUTOSCALING_AS_CONFIGURED, policy, err);
+}
+
 static enum pv_code add_dynamic(const struct setting *setting, struct pv_error *err)
 {
     const struct autoscaling_question *question = setting->question;
@@ -207,24 +271,12 @@ static enum pv_code add_dynamic(const struct setting *setting, struct pv_error *
         configured_policy(question, question->executors_max);
     PV_TRY(add_case(setting, AUTOSCALING_FROM_MINIMUM, &from_minimum, err));
     PV_TRY(add_case(setting, AUTOSCALING_FROM_MAXIMUM, &from_maximum, err));
-    return is_configured_dynamic(question)
-               ? add_case(setting, AUTOSCALING_AS_CONFIGURED, &configured, err)
+    return spark_is_dynamic(question->before, question->spark_constraints)
+               ? add_configured(setting, &configured, err)
                : PV_OK;
 }
 
 /* --- the comparison --- */
-
-/* The time of the recommended executors by a replay, which the others are measured against. */
-static enum pv_code find_scale(struct setting *setting, struct pv_error *err)
-{
-    const struct advise_choice *choice = setting->question->choice;
-    const struct allocation_policy policy = allocation_fixed(choice->executors);
-    struct allocation_outcome outcome;
-    PV_TRY(allocation_replay(&setting->job, &policy, setting->question->task_budget, NULL,
-                             setting->scratch, &outcome, err));
-    setting->scale = choice->predicted_duration_s / outcome.duration_s;
-    return PV_OK;
-}
 
 static enum pv_code compare(const struct autoscaling_question *question,
                             struct arena *arena,
@@ -232,28 +284,14 @@ static enum pv_code compare(const struct autoscaling_question *question,
                             struct autoscaling *made,
                             struct pv_error *err)
 {
-    const struct curve *curve = question->curve;
-    const struct replay_target target = {curve->problem_size, question->choice->executors,
-                                         curve->cores_per_executor};
-    struct advised_job job;
-    PV_TRY(advised_job_make(question->runs, question->n_runs, &target,
-                            question->choice->predicted_duration_s, scratch, &job, err));
-    memcpy(made->run_id, job.run->id, sizeof made->run_id);
-    made->startup_measured = isfinite(job.run->executor_startup_s);
-    made->startup_s = made->startup_measured ? job.run->executor_startup_s : ALLOCATION_STARTUP_S;
-    struct setting setting = {.question = question,
-                              .job = {.job = &job.job,
-                                      .shuffles = job.graph,
-                                      .delays_s = job.delays_s,
-                                      .initialization_s = job.initialization_s,
-                                      .ending_s = job.ending_s,
-                                      .cores_per_executor = curve->cores_per_executor,
-                                      .startup_s = made->startup_s},
-                              .arena = arena,
-                              .scratch = scratch,
-                              .made = made};
-    PV_TRY(find_scale(&setting, err));
-    PV_TRY(add_static(&setting, AUTOSCALING_STATIC, question->choice->executors, err));
+    const struct advise_choice *choice = question->choice;
+    const struct curve_point *point = curve_find(question->curve, choice->executors);
+    struct setting setting;
+    if (point == NULL)
+        return pv_fail(err, PV_E_TOO_FEW, "the recommended executors were not replayed");
+    PV_TRY(make_setting(question, point, choice->predicted_duration_s, arena, scratch, made,
+                        &setting, err));
+    PV_TRY(add_static(&setting, AUTOSCALING_STATIC, choice->executors, err));
     PV_TRY(add_static(&setting, AUTOSCALING_STATIC_LAST, question->last_executors, err));
     return add_dynamic(&setting, err);
 }
@@ -279,6 +317,11 @@ enum pv_code autoscaling_compare(const struct autoscaling_question *question,
 
 /* --- in words --- */
 
+static bool is_met(const struct autoscaling_case *at, double confidence)
+{
+    return isnan(at->deadline_probability) || at->deadline_probability >= confidence;
+}
+
 /* The dynamic case that holds executors for the least time, of those as likely to be in time as is
  * asked for, if any is. */
 static const struct autoscaling_case *best_dynamic(const struct autoscaling *autoscaling,
@@ -288,7 +331,7 @@ static const struct autoscaling_case *best_dynamic(const struct autoscaling *aut
     bool best_met = false;
     for (size_t i = 0; i < autoscaling->n_cases; i++) {
         const struct autoscaling_case *at = &autoscaling->cases[i];
-        bool met = isnan(at->deadline_probability) || at->deadline_probability >= confidence;
+        bool met = is_met(at, confidence);
         if (!at->is_dynamic || (best_met && !met))
             continue;
         if (best == NULL || (met && !best_met) || at->executor_s < best->executor_s) {
@@ -301,18 +344,20 @@ static const struct autoscaling_case *best_dynamic(const struct autoscaling *aut
 
 static void explain_dynamic(const struct autoscaling_case *fixed,
                             const struct autoscaling_case *dynamic,
+                            double confidence,
                             struct findings *reasons)
 {
     double longer = 100.0 * (dynamic->predicted_duration_s / fixed->predicted_duration_s - 1.0);
     double dearer = 100.0 * (dynamic->executor_s / fixed->executor_s - 1.0);
     struct finding *note = finding_add(
         reasons, "dynamic_allocation",
-        "With dynamic allocation from %" PRId64 " to %" PRId64
-        " executor%s the job is predicted to take %.6g s (%+.3g percent) and to hold executors "
-        "for %.6g s in all (%+.3g percent).",
-        dynamic->policy.initial_executors, dynamic->policy.max_executors,
-        PLURAL(dynamic->policy.max_executors), dynamic->predicted_duration_s, longer,
-        dynamic->executor_s, dearer);
+        "With dynamic allocation that begins with %" PRId64 " executor%s and goes up to %" PRId64
+        " the job is predicted to take %.6g s (%+.3g percent) and to hold executors for %.6g s in "
+        "all (%+.3g percent)%s.",
+        dynamic->policy.initial_executors, PLURAL(dynamic->policy.initial_executors),
+        dynamic->policy.max_executors, dynamic->predicted_duration_s, longer, dynamic->executor_s,
+        dearer,
+        is_met(dynamic, confidence) ? "" : "; no dynamic case meets the deadline with confidence");
     finding_text(note, "allocation", autoscaling_allocation_name(dynamic->allocation));
     finding_number(note, "duration_s", dynamic->predicted_duration_s);
     finding_number(note, "executor_s", dynamic->executor_s);
@@ -336,7 +381,7 @@ enum pv_code autoscaling_explain(const struct autoscaling *autoscaling,
     const struct autoscaling_case *fixed = autoscaling_find(autoscaling, AUTOSCALING_STATIC);
     const struct autoscaling_case *dynamic = best_dynamic(autoscaling, goal->confidence);
     if (fixed != NULL && dynamic != NULL)
-        explain_dynamic(fixed, dynamic, &advice->reasons);
+        explain_dynamic(fixed, dynamic, goal->confidence, &advice->reasons);
     if (!autoscaling->startup_measured) {
         struct finding *note =
             finding_add(&advice->warnings, "executor_startup_assumed",

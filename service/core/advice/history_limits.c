@@ -3,20 +3,35 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/plural.h"
+
+/* How many times as large, or as small, as the nearest of the runs' problem sizes. */
+static double times_away(const struct curve *curve)
+{
+    double size = curve->problem_size;
+    if (size > curve->most_size)
+        return size / curve->most_size;
+    return size < curve->least_size ? curve->least_size / size : 1.0;
+}
+
+static double most_times_away(const struct curve *curve, const struct advice_limits *limits)
+{
+    bool single = curve->model_kind == NULL && curve->runs == 1;
+    return single ? limits->extrapolation : limits->extrapolation * limits->extrapolation;
+}
+
 enum history_lack history_limits_find(const struct history_prediction *prediction,
                                       const struct advice_limits *limits)
 {
     const struct curve *curve = &prediction->curve;
-    double size = curve->problem_size;
     if (prediction->lack != NULL)
         return HISTORY_UNUSABLE;
     if (prediction->unrelated.found)
         return HISTORY_UNRELATED;
     if (curve->loo_mape_percent > limits->error_percent)
         return HISTORY_ERRS;
-    if (curve->model_kind == NULL && curve->runs == 1 &&
-        fabs(log(size / curve->nearest_size)) > log(limits->extrapolation) + 1e-9)
-        return HISTORY_SINGLE_FAR;
+    if (times_away(curve) > most_times_away(curve, limits) * (1.0 + 1e-9))
+        return HISTORY_FAR;
     return HISTORY_SUFFICES;
 }
 
@@ -90,14 +105,18 @@ static void describe_lack(const struct history_prediction *prediction,
         advice->data_needed_why = "runs of the problem size asked for, on the fewest and the most "
                                   "executors, show whether the others are like them";
         break;
-    case HISTORY_SINGLE_FAR:
-        note = finding_add(&advice->reasons, "history_insufficient",
-                           "There is a single run to predict from, and its problem size %.7g"
-                           " is more than %.3g times away from %.7g"
-                           ". No executor count is advised.",
-                           curve->nearest_size, limits->extrapolation, curve->problem_size);
+    case HISTORY_FAR:
+        note = finding_add(
+            &advice->reasons, "history_insufficient",
+            "The problem size %.7g is %.3g times away from the nearest of %zu run%s, "
+            "%.7g: beyond %.3g times no executor count is advised.",
+            curve->problem_size, times_away(curve), curve->runs, PLURAL(curve->runs),
+            curve->problem_size > curve->most_size ? curve->most_size : curve->least_size,
+            most_times_away(curve, limits));
         finding_number(note, "problem_size", curve->problem_size);
-        finding_number(note, "nearest_problem_size", curve->nearest_size);
+        finding_number(note, "nearest_problem_size",
+                       curve->problem_size > curve->most_size ? curve->most_size
+                                                              : curve->least_size);
         finding_number(note, "extrapolation_max", limits->extrapolation);
         need_runs(curve, 1, advice);
         advice->data_needed_why =
@@ -119,7 +138,7 @@ enum pv_code history_limits_refuse(const struct history_prediction *prediction,
     *advice = (struct advice){.verdict = ADVISE_UNKNOWN,
                               .objective = advice->objective,
                               .recommendation = advice->recommendation,
-                              .remedies = {(double)NAN, RUN_UNKNOWN},
+                              .remedies = {(double)NAN, RUN_UNKNOWN, (double)NAN},
                               .reasons = {.arena = arena},
                               .warnings = {.arena = arena}};
     describe_lack(prediction, limits, lack, advice);

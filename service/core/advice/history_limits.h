@@ -5,8 +5,9 @@
 
 /*
  * Where a history does not allow an answer: nothing can be predicted from it, predictions of runs left out are off by more than
- * limits->error_percent, the runs are of different jobs (core/advice/unrelated_runs.h), or a single
- * run has a problem size more than limits->extrapolation times as large or small. A number that
+ * limits->error_percent, the runs are of different jobs (core/advice/unrelated_runs.h), or the
+ * problem size is far away: more than limits->extrapolation times as large or small as that of a single
+ * run, more than its square beyond those of several, which show how the work grows. A number that
  * stands on nothing is worse than none, so no count is advised then.
  */
 enum history_lack {
@@ -14,7 +15,7 @@ enum history_lack {
     HISTORY_UNUSABLE,
     HISTORY_UNRELATED,
     HISTORY_ERRS,
-    HISTORY_SINGLE_FAR
+    HISTORY_FAR
 };
 
 enum history_lack history_limits_find(const struct history_prediction *prediction,

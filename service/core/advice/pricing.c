@@ -158,11 +158,16 @@ static enum pv_code answer_spot(const struct curve *curve,
     return PV_OK;
 }
 
-/* A better verdict comes before a lower price. */
+/* A better verdict comes before a lower price, and so does a deadline that is more likely to be met,
+ * unless it is met with the confidence asked for in either case. */
 static bool is_spot_better(const struct answer *on_demand, const struct answer *spot)
 {
+    double before = on_demand->advice.recommendation.deadline_probability;
+    double ahead = spot->advice.recommendation.deadline_probability - before;
     if (on_demand->advice.verdict != spot->advice.verdict)
         return spot->advice.verdict < on_demand->advice.verdict;
+    if (on_demand->advice.verdict != ADVISE_MET && fabs(ahead) > ADVISE_NEAR_BEST)
+        return ahead > 0;
     return spot->advice.recommendation.cost < on_demand->advice.recommendation.cost;
 }
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/plural.h"
@@ -39,15 +40,20 @@ static size_t count_short(const struct stage_plan *plan, double cores)
 static void explain_plan(const struct quota_source *source,
                          const struct stage_plan_terms *terms,
                          const struct stage_plan *plan,
+                         double scale,
                          struct advice *advice)
 {
+    char scaled[96] = "";
+    if (scale != 1.0)
+        (void)snprintf(scaled, sizeof scaled,
+                       ", with %.3g times its work for the problem size asked", scale);
     size_t n_short = count_short(plan, terms->executors * terms->cores_per_executor);
     struct finding *note = finding_add(
         &advice->reasons, "stage_quotas",
         "The stages' quotas (cores for each) share %.3g percent of the deadline among the %zu "
         "stage%s of a run of problem "
-        "size %.7g, one after another; %s.",
-        100.0 * terms->alpha, plan->n_steps, PLURAL(plan->n_steps), source->problem_size,
+        "size %.7g%s, one after another; %s.",
+        100.0 * terms->alpha, plan->n_steps, PLURAL(plan->n_steps), source->problem_size, scaled,
         n_short == 0 ? "none asks for more cores than are recommended"
                      : "some ask for more cores than are recommended");
     finding_number(note, "deadline_s", terms->deadline_s);
@@ -67,9 +73,37 @@ explain_lack(const struct quota_source *source, bool has_deadline, struct advice
                                                 : "the run has no stages");
 }
 
+/* How much more work than the run had; sizes that count as one have the same. */
+static double scale_of(const struct quota_source *source, double problem_size)
+{
+    if (!(source->problem_size > 0) ||
+        !curve_beyond_sizes(problem_size, source->problem_size, source->problem_size))
+        return 1.0;
+    return problem_size / source->problem_size;
+}
+
+static enum pv_code scale_stages(const struct quota_source *source,
+                                 double scale,
+                                 struct arena *arena,
+                                 struct stage_plan_stage **stages,
+                                 struct pv_error *err)
+{
+    struct stage_plan_stage *scaled = arena_array(arena, source->n_stages, sizeof *scaled);
+    if (scaled == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < source->n_stages; i++) {
+        scaled[i] = source->stages[i];
+        scaled[i].duration_s *= scale;
+        scaled[i].input_records *= scale;
+    }
+    *stages = scaled;
+    return PV_OK;
+}
+
 enum pv_code quotas_plan(const struct quota_source *source,
                          const struct advise_goal *goal,
                          int64_t cores_per_executor,
+                         double problem_size,
                          struct arena *arena,
                          struct advice *advice,
                          struct stage_plan *plan,
@@ -85,8 +119,12 @@ enum pv_code quotas_plan(const struct quota_source *source,
                                            .cores_per_executor = (double)cores_per_executor};
     *planned = !isnan(goal->deadline_s) && source->n_stages > 0;
     if (*planned) {
-        PV_TRY(stage_plan_make(&terms, source->stages, source->n_stages, arena, plan, err));
-        explain_plan(source, &terms, plan, advice);
+        struct stage_plan_stage *stages = source->stages;
+        double scale = scale_of(source, problem_size);
+        if (scale != 1.0)
+            PV_TRY(scale_stages(source, scale, arena, &stages, err));
+        PV_TRY(stage_plan_make(&terms, stages, source->n_stages, arena, plan, err));
+        explain_plan(source, &terms, plan, scale, advice);
     } else {
         explain_lack(source, !isnan(goal->deadline_s), advice);
     }

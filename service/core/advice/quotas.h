@@ -6,7 +6,8 @@
 
 /*
  * Quotas for the stages of advised executors: the stage plan (core/deadline/stage_plan.h, its
- * default terms) for the deadline asked and the configuration recommended, from a recorded run.
+ * default terms) for the deadline asked and the configuration recommended, from a recorded run. The
+ * work of its stages is taken to grow in proportion to the problem size.
  */
 
 /* The run that the stages are taken from. */
@@ -27,11 +28,15 @@ enum pv_code quotas_take_run(const struct run *run,
 
 /*
  * Plan, and say from which run, or why there is no plan, among advice->reasons. *planned says
- * whether *plan was made: it takes a deadline and stages. PV_E_MEMORY.
+ * whether *plan was made: it takes a deadline and stages.
+ *
+ * problem_size  that is asked about, > 0
+ * PV_E_MEMORY.
  */
 enum pv_code quotas_plan(const struct quota_source *source,
                          const struct advise_goal *goal,
                          int64_t cores_per_executor,
+                         double problem_size,
                          struct arena *arena,
                          struct advice *advice,
                          struct stage_plan *plan,

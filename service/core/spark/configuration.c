@@ -139,6 +139,13 @@ static bool is_dynamic(const struct maker *maker)
     return property_boolean(ran(maker, DYNAMIC "enabled"), false);
 }
 
+bool spark_is_dynamic(const struct spark_before *before,
+                      const struct spark_constraints *constraints)
+{
+    const struct maker maker = {.before = before, .constraints = constraints};
+    return is_dynamic(&maker);
+}
+
 /* --- dynamic allocation --- */
 
 static void draft_shuffle(struct maker *maker)

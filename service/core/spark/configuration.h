@@ -88,6 +88,11 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
                                       struct spark_configuration *made,
                                       struct pv_error *err) PV_MUSTCHECK;
 
+/* Whether the job is to run with dynamic allocation: as a property has to be, else as is asked for,
+ * else as it ran. */
+bool spark_is_dynamic(const struct spark_before *before,
+                      const struct spark_constraints *constraints);
+
 /* What a key has to be: its enforced value, or, where it is to be preserved, what the job runs with;
  * at == NULL: it is free. */
 struct strview spark_fixed_value(const struct spark_before *before,

@@ -1,0 +1,88 @@
+#include "core/advice/spark_advice.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "core/advice/bottleneck_advice.h"
+#include "core/spark/property_value.h"
+
+#define DYNAMIC "spark.dynamicAllocation."
+
+static const char *value_of(const struct spark_configuration *made, const char *key)
+{
+    for (size_t i = 0; i < made->n; i++)
+        if (strcmp(made->properties[i].key, key) == 0)
+            return made->properties[i].value;
+    return NULL;
+}
+
+/* A count among the properties; `otherwise` where it is not there, or no count. */
+static int64_t count_of(const struct spark_configuration *made, const char *key, int64_t otherwise)
+{
+    const char *text = value_of(made, key);
+    int64_t count = text == NULL ? RUN_UNKNOWN : property_count(strview_of(text));
+    return count == RUN_UNKNOWN ? otherwise : count;
+}
+
+/* With how many executors the properties start the job, if not with those recommended; else with
+ * how many at most, or at least. */
+static int64_t executors_started(const struct spark_configuration *made, int64_t recommended)
+{
+    int64_t initial = count_of(made, DYNAMIC "initialExecutors", recommended);
+    int64_t most = count_of(made, DYNAMIC "maxExecutors", recommended);
+    if (!made->dynamic_allocation)
+        return count_of(made, "spark.executor.instances", recommended);
+    return initial != recommended ? initial : most;
+}
+
+static void warn_of_difference(const struct spark_configuration *made,
+                               int64_t cores_per_executor,
+                               struct advice *advice)
+{
+    int64_t executors = advice->recommendation.executors;
+    int64_t started = executors_started(made, executors);
+    int64_t cores = count_of(made, "spark.executor.cores", cores_per_executor);
+    if (started == executors && cores == cores_per_executor)
+        return;
+    struct finding *note =
+        finding_add(&advice->warnings, "properties_differ",
+                    "Properties that are enforced or preserved start the job with %" PRId64
+                    " executor%s of %" PRId64 " core%s instead of the recommended %" PRId64
+                    " of %" PRId64 ": the prediction does not hold for these.",
+                    started, PLURAL(started), cores, PLURAL(cores), executors, cores_per_executor);
+    finding_number(note, "executors", (double)started);
+    finding_number(note, "cores_per_executor", (double)cores);
+    finding_number(note, "recommended_executors", (double)executors);
+    finding_number(note, "recommended_cores_per_executor", (double)cores_per_executor);
+}
+
+enum pv_code spark_advise(const struct history_prediction *prediction,
+                          const struct spark_constraints *constraints,
+                          int64_t cores_per_executor,
+                          const struct memory_plan *memory,
+                          struct arena *arena,
+                          struct advice *advice,
+                          struct spark_configuration *made,
+                          struct pv_error *err)
+{
+    struct spark_property_plan cures[BOTTLENECKS_ADVISED];
+    size_t n = 0;
+    int64_t executors = advice->recommendation.executors;
+    PV_TRY(bottleneck_cures(&prediction->bottlenecks, executors * cores_per_executor, arena, cures,
+                            &n, err));
+    PV_TRY(spark_configuration_make(&prediction->spark, constraints, executors, cores_per_executor,
+                                    memory, cures, n, arena, made, err));
+    warn_of_difference(made, cores_per_executor, advice);
+    return findings_check(&advice->warnings, err);
+}
+
+int64_t spark_kept_executors(const struct spark_before *before,
+                             const struct spark_constraints *constraints)
+{
+    if (spark_is_dynamic(before, constraints))
+        return RUN_UNKNOWN;
+    int64_t kept =
+        property_count(spark_fixed_value(before, constraints, "spark.executor.instances"));
+    return kept >= 1 ? kept : RUN_UNKNOWN;
+}
