@@ -76,6 +76,35 @@ find_awaited(const struct edf_job *job, const struct record *record, size_t s, s
     return n;
 }
 
+struct awaited {
+    double end_s;
+    size_t stage;
+};
+
+static int later_first(const void *left, const void *right)
+{
+    const struct awaited *a = left;
+    const struct awaited *b = right;
+    if (a->end_s != b->end_s)
+        return a->end_s > b->end_s ? -1 : 1;
+    return (a->stage > b->stage) - (a->stage < b->stage);
+}
+
+/* Those that completed last, where there are more than AWAITED_MOST; returns how many are left. */
+static size_t
+keep_last(const struct record *record, size_t found[], size_t n, struct awaited room[])
+{
+    enum { AWAITED_MOST = 64 };
+    if (n <= AWAITED_MOST)
+        return n;
+    for (size_t i = 0; i < n; i++)
+        room[i] = (struct awaited){record->end_s[found[i]], found[i]};
+    qsort(room, n, sizeof *room, later_first);
+    for (size_t i = 0; i < AWAITED_MOST; i++)
+        found[i] = room[i].stage;
+    return AWAITED_MOST;
+}
+
 static enum pv_code add_parents(struct edf_stage *stage,
                                 const size_t found[],
                                 size_t n,
@@ -111,13 +140,15 @@ enum pv_code driver_order_add(const struct run *run,
     PV_TRY(record_init(&record, job->n_stages, arena, err));
     size_t *found = arena_array(arena, job->n_stages, sizeof *found);
     struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
-    if (found == NULL || stages == NULL)
+    struct awaited *room = arena_array(arena, job->n_stages, sizeof *room);
+    if (found == NULL || stages == NULL || room == NULL)
         return pv_no_memory(err);
     if (!read_record(run, job, &record) || !parents_come_first(job))
         return PV_OK;
     memcpy(stages, job->stages, job->n_stages * sizeof *stages);
     for (size_t s = 0; s < job->n_stages; s++) {
         size_t n = find_awaited(job, &record, s, found);
+        n = keep_last(&record, found, n, room);
         enum pv_code code = n == 0 ? PV_OK : add_parents(&stages[s], found, n, arena, err);
         if (code != PV_OK)
             return code;

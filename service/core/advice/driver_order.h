@@ -13,7 +13,9 @@
  * later than that waited for the driver, and hence for the stages that had completed just before.
  *
  * Adds those as parents to the stages of `job`, which edf_job_from_run made of `run`. Of the stages
- * that completed before, those suffice that were still running when the last of them was submitted.
+ * that completed before, those suffice that were still running when the last of them was submitted;
+ * of these the 64 that completed last, so that thousands of stages at once do not make millions of
+ * edges.
  * Does nothing where the recorded instants are unknown. Only stages with a lower id are waited for,
  * so that no cycle arises. New arrays live in `arena`. PV_E_MEMORY. O(S^2) for S stages.
  */

@@ -57,6 +57,26 @@ Test(driver_order, parents_suffice)
     arena_fini(&arena);
 }
 
+/* A thousand stages that a thousand others waited for: each waits for the 64 that completed last. */
+Test(driver_order, many_at_once_make_few_edges)
+{
+    enum { EACH = 1000 };
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct run_stage *stages = arena_array(&arena, (size_t)2 * EACH, sizeof *stages);
+    for (int64_t i = 0; i < EACH; i++) {
+        stages[i] = timed(i, 0, 5 + (double)(i * 7 % EACH) / EACH);
+        stages[EACH + i] = timed(EACH + i, 7, 1);
+    }
+    struct edf_job job = with_driver_order(stages, (size_t)2 * EACH, &arena);
+    for (size_t s = EACH; s < (size_t)2 * EACH; s++) {
+        cr_assert_eq(job.stages[s].n_parents, 64);
+        for (size_t p = 0; p < 64; p++)
+            cr_assert_geq(stages[job.stages[s].parents[p]].duration_s, 5.936);
+    }
+    arena_fini(&arena);
+}
+
 /* Times without any stage: before the first, between the second and the third and fourth, which were
  * submitted together, and between these and the last. */
 Test(driver_order, gaps_are_times_in_which_no_stage_was_active)
