@@ -132,6 +132,18 @@ static enum pv_code add_path(struct strview path,
     return PV_OK;
 }
 
+/* Without the blanks around a name: people write a list with them. */
+static struct strview trim(struct strview name)
+{
+    while (name.n > 0 && name.at[0] == ' ') {
+        name.at++;
+        name.n--;
+    }
+    while (name.n > 0 && name.at[name.n - 1] == ' ')
+        name.n--;
+    return name;
+}
+
 static size_t count_names(const char *text)
 {
     size_t n = 1;
@@ -181,8 +193,8 @@ enum pv_code http_reply_fields_parse(const char *text,
     PV_TRY(check_size(text, most, err));
     enum pv_code code = PV_OK;
     for (const char *at = text; at != NULL;) {
-        struct strview path = {at, strcspn(at, ",")};
-        size_t n = path.n;
+        size_t n = strcspn(at, ",");
+        struct strview path = trim((struct strview){at, n});
         enum pv_code checked = check_path(path, row->members, err);
         if (checked == PV_OK)
             PV_TRY(add_path(path, row->members, &top, arena, err));

@@ -429,7 +429,8 @@ def test_quotas_are_the_stage_plan_of_the_recommended_executors(client):
         "cores_per_executor": chosen["cores_per_executor"]}, status=200).json()
     members = ("id", "deadline_s", "estimated_cores", "max_allocable_cores", "initial_cores_per_executor")
     assert [s["id"] for s in advice["stages"]] == [0, 1]
-    assert advice["stages"] == [{k: s[k] for k in members} for s in plan["stages"]]
+    assert advice["stages"] == [{k: pytest.approx(s[k], rel=1e-6) for k in members} for s in plan["stages"]]
+    assert all(s["deadline_s"] == float("%.7g" % s["deadline_s"]) for s in advice["stages"]), "to the digits that are meant"
     assert evidence(advice, "stage_quotas")["run"] == made["id"]
     assert client.get("/v1/advice/" + advice["id"]).json() == advice
 

@@ -131,6 +131,17 @@ def test_faults_name_their_place(client, body, pointer, code):
     assert code in [e["code"] for e in problem["errors"]]
 
 
+def test_faults_say_what_to_send(client):
+    for constraints, detail in (
+            ({"spot_per_executor_hour": 1}, "must be sent where spot_per_executor_hour is"),
+            ({"price_per_machine_hour": 1}, "must be sent, or machine_memory_bytes, where price_per_machine_hour is"),
+            ({"price_per_executor_hour": 1, "price_per_machine_hour": 1, "machine_cores": 4}, "must be left out where price_per_executor_hour is sent"),
+            ({"cores_per_executor": 2, "enforced": {"spark.executor.cores": "4"}}, "must be 2, as cores_per_executor says"),
+            ({"max_executors": 7, "enforced": {"spark.executor.instances": "8"}}, "must lie within min_executors and max_executors")):
+        errors = client.request("POST", "/v1/advice", 422, json={"application": "job", "constraints": constraints}).json()["errors"]
+        assert [detail in e["detail"] for e in errors] == [True], errors
+
+
 def test_running_jobs_share_the_registered_cluster(client):
     """K is the cluster's, not max_executors x cores_per_executor."""
     running = [{"application": "job", "deadline_s": 100000}]

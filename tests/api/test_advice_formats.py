@@ -50,23 +50,24 @@ def conf_of_flags(words):
     return found
 
 
-WHOLE, TEXT = {"type": "integer", "minimum": 1}, {"type": "string", "minLength": 1}
+WHOLE, COUNT, TEXT = {"type": "integer", "minimum": 1}, {"type": ["integer", "null"], "minimum": 0}, {"type": "string", "minLength": 1}
 CORES = {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?|[0-9]+m)$"}  # a quantity of Kubernetes
 MEMORY = {"type": "string", "pattern": "^[0-9]+[kmgt]?b?$"}  # as Spark reads sizes
 PROPERTIES = {"type": "object", "additionalProperties": {"type": "string"}, "propertyNames": {"pattern": "^spark\\."}}
-# sparkoperator.k8s.io/v1beta2, SparkApplication: what a patch of it may set here, with the types of its definition.
+PATCHED = dict(PROPERTIES, additionalProperties={"type": ["string", "null"]})
+# sparkoperator.k8s.io/v1beta2, SparkApplication: what a merge patch of it may set here, with the types of its definition; null removes.
 SPARK_APPLICATION = {
     "type": "object", "additionalProperties": False, "required": ["spec"],
     "properties": {"spec": {
         "type": "object", "additionalProperties": False,
         "properties": {
             "executor": {"type": "object", "additionalProperties": False, "properties": {
-                "instances": WHOLE, "cores": WHOLE, "coreRequest": CORES, "coreLimit": CORES, "memory": MEMORY, "memoryOverhead": MEMORY}},
+                "instances": dict(WHOLE, type=["integer", "null"]), "cores": WHOLE, "coreRequest": CORES, "coreLimit": CORES, "memory": MEMORY, "memoryOverhead": MEMORY}},
             "dynamicAllocation": {"type": "object", "additionalProperties": False, "required": ["enabled"], "properties": {
-                "enabled": {"type": "boolean"}, "initialExecutors": {"type": "integer", "minimum": 0}, "minExecutors": {"type": "integer", "minimum": 0},
-                "maxExecutors": {"type": "integer", "minimum": 0}, "shuffleTrackingEnabled": {"type": "boolean"},
+                "enabled": {"type": "boolean"}, "initialExecutors": COUNT, "minExecutors": COUNT, "maxExecutors": COUNT,
+                "shuffleTrackingEnabled": {"type": "boolean"},
                 "shuffleTrackingTimeout": {"type": "integer"}}},
-            "sparkConf": PROPERTIES}}}}
+            "sparkConf": PATCHED}}}}
 # A cluster of Databricks' REST API: either a fixed number of workers or a range, never both.
 DATABRICKS = {
     "type": "object", "additionalProperties": False, "required": ["spark_conf"],
@@ -135,6 +136,34 @@ def test_a_patch_for_a_spark_application(client_of_module, static, dynamic):
     quotas = {"spark.executor.cores": "2", "spark.kubernetes.executor.request.cores": "1600m", "spark.kubernetes.executor.limit.cores": "2"}
     spec = patch_of(render(client_of_module, static, "k8s", current=quotas, cores_per_executor=4))
     assert {k: v for k, v in spec["executor"].items() if k.startswith("core")} == {"cores": 4, "coreRequest": "3200m", "coreLimit": "4"}
+
+
+def merged(target, patch):
+    """RFC 7396."""
+    if not isinstance(patch, dict):
+        return patch
+    target = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        target[key] = merged(target.get(key), value)
+    return {k: v for k, v in target.items() if v is not None}
+
+
+def test_a_patch_removes_what_the_advice_removes(client_of_module):
+    """Wherever it was set: instances beside dynamic allocation would be more initial executors, bounds without it mean nothing."""
+    name = record(client_of_module, {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.maxExecutors": "9",
+                                     "spark.executor.instances": "5", "spark.executor.cores": "2"})
+    patch = patch_of(render(client_of_module, name, "k8s"))
+    assert patch["executor"] == {"instances": None, "cores": 2} and patch["sparkConf"]["spark.executor.instances"] is None
+    before = {"image": "x", "executor": {"instances": 5, "cores": 2, "labels": {"a": "b"}}, "sparkConf": {"spark.executor.instances": "5", "spark.ui.port": "1"}}
+    after = merged(before, patch)
+    assert after["image"] == "x" and after["executor"] == {"cores": 2, "labels": {"a": "b"}}
+    assert without_id(after["sparkConf"]) == {"spark.ui.port": "1"}
+    patch = patch_of(render(client_of_module, name, "k8s", dynamic_allocation=False))
+    assert patch["dynamicAllocation"] == {"enabled": False, "maxExecutors": None} and patch["executor"]["instances"] >= 1
+    kept = patch_of(render(client_of_module, name, "k8s", exclude=["spark.executor.instances"]))
+    assert kept["executor"] == {"cores": 2} and "spark.executor.instances" not in kept["sparkConf"]
+    for form in ("spark-submit", "spark-defaults"):
+        assert "spark.executor.instances" not in render(client_of_module, name, form).text
 
 
 def test_a_databricks_cluster(client_of_module, static, dynamic):

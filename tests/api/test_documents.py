@@ -1,5 +1,6 @@
 """What the service shows of itself: the way to its documents, the contract as YAML and JSON, the documentation site."""
 import gzip
+import html
 import html.parser
 import json
 import re
@@ -159,6 +160,15 @@ def test_examples_of_replies_that_are_made_up_obey_their_schemas():
             assert not errors, "%s %s: %s" % (operation["operationId"], list(errors[0].absolute_path), errors[0].message)
             checked += 1
     assert checked > 40
+
+
+def test_every_reply_that_is_an_advice_shows_one_of_the_service():
+    made = reference.Reference(CONTRACT.document)
+    example = CONTRACT.document["components"]["schemas"]["Advice"]["example"]
+    for path, method in (("/v1/advice", "post"), ("/v1/advice/{id}", "get"), ("/v1/advice", "get")):
+        shown = html.unescape(made.example_reply(CONTRACT.document["paths"][path][method]))
+        held = json.loads(re.search(r"<code>(.*)</code>", shown, re.S).group(1))
+        assert example in (held, *held.get("items", ())), (path, method)
 
 
 def test_pages_carry_a_strict_policy_and_a_tag(client, site):

@@ -96,7 +96,7 @@ def test_a_refused_name_has_no_effect(client, body, name):
     assert client.get("/v1/advice?application=%s&limit=200&fields=id" % name).json() == before
 
 
-@pytest.mark.parametrize("fields", ["", ",", "id,", "verdict.x", "ID", "recommendation..cost", "items.id", "next_cursor", "spark.properties."])
+@pytest.mark.parametrize("fields", ["", ",", "id,", "id, ", "verdict.x", "ID", "recommendation..cost", "items.id", "next_cursor", "spark.properties."])
 def test_what_is_no_name_is_refused(client, fields):
     client.refuse("GET", "/v1/advice?fields=" + fields, 422, parameter="fields")
 

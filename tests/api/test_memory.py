@@ -96,7 +96,22 @@ def test_null_where_logs_hold_nothing(client, name):
     store(client, name, *(memory_log(n, executors=2 + n) for n in range(3)))
     advice = ask(client, name)
     assert advice["memory"] is None and advice["spark"]["properties"]["spark.executor.memory"] == "8g"
-    assert "memory" not in client.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": DEADLINE}, 200).json()
+    warning = next(w for w in advice["warnings"] if w["code"] == "memory_unknown")
+    assert warning["evidence"] == {"runs": 3} and "spark.eventLog.logStageExecutorMetrics" in warning["message"] and "3 runs" in warning["message"]
+    plain = client.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": DEADLINE}, 200).json()
+    assert "memory" not in plain and "memory_unknown" not in [w["code"] for w in plain["warnings"]]
+
+
+def test_null_where_nothing_says_what_heap_there_was(client, name):
+    """Peaks in a log that lacks the event with the properties."""
+    for n in range(2):
+        lines = memory_log(n, executors=2 + n, peak=2 * GIB).splitlines()
+        store(client, name, b"\n".join(line for line in lines if b"EnvironmentUpdate" not in line) + b"\n")
+    advice = ask(client, name)
+    warning = next(w for w in advice["warnings"] if w["code"] == "memory_unknown")
+    assert advice["memory"] is None and "the latest 2 runs came without Spark properties" in warning["message"]
+    current = ask(client, name, constraints={"current": {"spark.executor.memory": "8g"}})
+    assert current["memory"]["basis"] == "peak_use" and "memory_unknown" not in [w["code"] for w in current["warnings"]]
 
 
 @pytest.mark.parametrize("error, basis, heap, overhead", [
@@ -112,6 +127,8 @@ def test_a_run_out_of_memory_grows_the_next_also_without_one_that_succeeded(clie
     assert (memory["basis"], memory["executor_memory_bytes"], memory["overhead_bytes"]) == (basis, heap, overhead)
     assert memory["change_bytes"] is None and memory["properties"]
     reasons = {r["code"]: r for r in advice["reasons"]}
+    assert "memory_unknown" not in [w["code"] for w in advice["warnings"]]
+    assert basis != "container_limit" or "was killed at the limit of its container" in reasons["memory"]["message"]
     assert reasons["memory"]["evidence"]["events"] == 1 and "history_insufficient" in reasons
     assert client.get("/v1/advice/" + advice["id"]).json() == advice
     store(client, name, *(memory_log(n, executors=2 + n, heap="12g", overhead="1664m", peak=4 * GIB) for n in (1, 2, 3)))
@@ -134,5 +151,7 @@ def test_memory_within_the_cluster(client, name):
 
 def test_an_application_without_runs(client, name):
     client.request("POST", "/v1/applications", 201, json={"name": name})
-    advice = client.post("/v1/advice", {"application": name, "deadline_s": 10}, 201).json()
+    advice = client.post("/v1/advice", {"application": name, "deadline_s": 10, "include": ["memory"]}, 201).json()
     assert advice["verdict"] == "unknown" and advice["problem_size"] is None
+    assert advice["memory"] is None and advice["warnings"] == [], "no run has a log"
+

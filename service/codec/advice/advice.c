@@ -83,7 +83,7 @@ static void check_price(const struct codec_node *constraints, struct advice_ques
         if (codec_present(constraints, need_price[i]) && !request->has_price && !spot &&
             request->cluster.at == NULL) {
             codec_fault_member(constraints, "price_per_executor_hour", "required",
-                               "%s needs a price, or a cluster that a price book prices",
+                               "must be sent where %s is, or a cluster that a price book prices",
                                need_price[i]);
             return;
         }
@@ -147,7 +147,7 @@ static void check_running(const struct codec_node *node, const struct advice_que
         (!json_is_object(constraints.json) || (!codec_present(&constraints, "max_executors") &&
                                                !codec_present(&constraints, "cluster"))))
         codec_fault_member(&constraints, "max_executors", "required",
-                           "with running jobs the size of the cluster must be known");
+                           "must be sent with running jobs, or a cluster: its size must be known");
 }
 
 /* In the order of the bits of enum advice_include. */
@@ -426,6 +426,7 @@ static void write_quotas(struct writer *w, const struct stage_plan *quotas)
 {
     if (!writer_member_array_or_null(w, "stages", quotas != NULL))
         return;
+    unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     for (size_t i = 0; i < quotas->n_steps; i++) {
         const struct stage_plan_step *step = &quotas->steps[i];
         writer_begin_object(w);
@@ -437,6 +438,7 @@ static void write_quotas(struct writer *w, const struct stage_plan *quotas)
         writer_end_object(w);
     }
     writer_end_array(w);
+    w->digits = digits;
 }
 
 /* Names of the jobs that meet their deadline (or miss it). */

@@ -1,5 +1,6 @@
 #include "codec/advice/advice_spark.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -98,7 +99,10 @@ static void enforce_cores(const struct codec_node *constraints, struct advice_qu
     if (cores == RUN_UNKNOWN)
         return;
     if (request->cores_per_executor >= 1 && request->cores_per_executor != cores)
-        codec_fault_member(&enforced, key, "conflict", "is not cores_per_executor");
+        codec_fault_member(&enforced, key, "conflict",
+                           "must be %" PRId64 ", as cores_per_executor says, or one of both must "
+                           "be left out",
+                           request->cores_per_executor);
     request->cores_per_executor = cores;
 }
 
@@ -116,8 +120,9 @@ static void enforce_executors(const struct codec_node *constraints, struct advic
     if (bound == RUN_UNKNOWN)
         return;
     if (goal->min_executors > bound || (all != RUN_UNKNOWN && goal->max_executors < bound)) {
-        codec_fault_member(&enforced, key, "conflict",
-                           "is not among the executors that the constraints allow");
+        codec_fault_member(
+            &enforced, key, "conflict",
+            "must lie within min_executors and max_executors, or these must be left out");
         return;
     }
     if (all != RUN_UNKNOWN)

@@ -202,18 +202,45 @@ static bool is_scalar(const char *value)
     return is_whole(value) || strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
 }
 
+/* Is it a change that takes the property away? */
+static bool removes(const json_t *change)
+{
+    return json_is_null(json_object_get(change, "new"));
+}
+
+static const json_t *changes_of(const json_t *advice)
+{
+    return json_object_get(json_object_get(advice, "spark"), "changes");
+}
+
+static bool is_removed(const json_t *advice, const char *key)
+{
+    size_t i;
+    json_t *change;
+    json_array_foreach(changes_of(advice), i, change)
+    {
+        if (removes(change) && strcmp(text_of(change, "key"), key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A member that is null is removed by a merge patch (RFC 7396). */
 static void render_section(const json_t *advice, const char *section, struct text *text)
 {
     bool begun = false;
     for (size_t i = 0; i < OPERATOR_FIELDS; i++) {
         const char *value = property_of(advice, operator_fields[i].key);
-        if (value == NULL || strcmp(operator_fields[i].section, section) != 0)
+        bool removed = value == NULL && is_removed(advice, operator_fields[i].key);
+        if ((value == NULL && !removed) || strcmp(operator_fields[i].section, section) != 0)
             continue;
         if (!begun)
             append_format(text, "  %s:\n", section);
         begun = true;
         append_format(text, "    %s: ", operator_fields[i].field);
-        if (operator_fields[i].is_text || !is_scalar(value))
+        if (removed)
+            append(text, "null");
+        else if (operator_fields[i].is_text || !is_scalar(value))
             append_string(text, value);
         else
             append(text, value);
@@ -238,6 +265,21 @@ static void append_conf(struct text *text, const char *key, const char *value)
     append(text, "\n");
 }
 
+/* Whether it was set in the operator's field or here is not known. */
+static void render_removals(const json_t *advice, struct text *text)
+{
+    size_t i;
+    json_t *change;
+    json_array_foreach(changes_of(advice), i, change)
+    {
+        if (!removes(change))
+            continue;
+        append(text, "    ");
+        append_string(text, text_of(change, "key"));
+        append(text, ": null\n");
+    }
+}
+
 static void render_k8s(const json_t *advice, struct text *text)
 {
     const char *key;
@@ -248,6 +290,7 @@ static void render_k8s(const json_t *advice, struct text *text)
     append(text, "  sparkConf:\n");
     json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value) if (!has_field(key))
         append_conf(text, key, json_string_value(value));
+    render_removals(advice, text);
     append_conf(text, "spark.provisor.adviceId", text_of(advice, "id"));
 }
 
@@ -372,7 +415,7 @@ static void render_table(const json_t *advice, struct text *text)
 
 static void render_changes(const json_t *advice, struct text *text)
 {
-    const json_t *changes = json_object_get(json_object_get(advice, "spark"), "changes");
+    const json_t *changes = changes_of(advice);
     size_t i;
     json_t *change;
     if (json_array_size(changes) == 0)

@@ -114,11 +114,13 @@ void codec_price_check(const struct codec_node *object, const char *const names[
         const struct price_fault *fault = &faults[i];
         const char *because = names[fault->because];
         if (fault->conflicts)
-            codec_fault_member(object, names[fault->at], "conflict",
-                               "%s is given too: executors are priced, or machines", because);
+            codec_fault_member(
+                object, names[fault->at], "conflict",
+                "must be left out where %s is sent: executors are priced, or machines", because);
         else
-            codec_fault_member(object, names[fault->at], "required", "goes with %s%s", because,
-                               fault->at == PRICE_MACHINE_CORES ? ", or machine_memory_bytes" : "");
+            codec_fault_member(object, names[fault->at], "required", "must be sent%s where %s is",
+                               fault->at == PRICE_MACHINE_CORES ? ", or machine_memory_bytes," : "",
+                               because);
     }
 }
 

@@ -216,7 +216,8 @@ static void check_members(struct table *t)
     for (size_t i = 0; i < n; i++) {
         char what[96];
         (void)snprintf(what, sizeof what,
-                       faults[i].conflicts ? "is given, and so is %s" : "is empty, and %s is not",
+                       faults[i].conflicts ? "must be empty where %s is set"
+                                           : "must be set where %s is",
                        price_row_names[faults[i].because]);
         fault_at_cell(t, (enum column)(HOUR + faults[i].at),
                       faults[i].conflicts ? "conflict" : "required", what);

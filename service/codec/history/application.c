@@ -78,8 +78,15 @@ static void encode_last_advice(struct writer *w, const void *object, const void 
     writer_key(w, "last_advice");
     if (application->last_advice.id[0] == '\0')
         writer_null(w);
-    else
-        shape_encode(w, &codec_last_advice_shape, &application->last_advice, 0, NULL);
+    else {
+        /* What is predicted has as many digits as in the advice itself; what was sent has all. */
+        struct application_last_advice shown = application->last_advice;
+        shown.predicted_duration_s =
+            writer_rounded(shown.predicted_duration_s, WRITER_DIGITS_MEANT);
+        shown.deadline_probability =
+            writer_rounded(shown.deadline_probability, WRITER_DIGITS_MEANT);
+        shape_encode(w, &codec_last_advice_shape, &shown, 0, NULL);
+    }
 }
 
 enum { LAST_RUN = SHAPE_GROUP(0), LAST_ADVICE = SHAPE_GROUP(1) };

@@ -297,9 +297,10 @@ static void warn_extrapolation(struct explanation *e)
     if (curve->size_extrapolated) {
         struct finding *note =
             finding_add(&e->advice->warnings, "extrapolation",
-                        "Problem size %.7g lies outside the recorded sizes (%.7g"
+                        "Problem size %.7g lies outside those of the runs %s (%.7g"
                         " to %.7g): the interval is widened.",
-                        curve->problem_size, curve->least_size, curve->most_size);
+                        curve->problem_size, curve->model_kind == NULL ? "replayed" : "fitted",
+                        curve->least_size, curve->most_size);
         finding_number(note, "problem_size", curve->problem_size);
         finding_number(note, "least_problem_size", curve->least_size);
         finding_number(note, "most_problem_size", curve->most_size);

@@ -123,9 +123,10 @@ static struct finding *describe(const struct memory_history *history,
         note =
             finding_add(reasons, "memory",
                         "%" PRId64 " executor%s with %.3g GiB of overhead %s killed at the limit "
-                        "of their container: %.3g GiB of overhead are recommended.",
+                        "of %s container: %.3g GiB of overhead are recommended.",
                         failed->events, PLURAL(failed->events), (double)failed->bytes / GIB,
-                        failed->events == 1 ? "was" : "were", (double)plan->sizes.overhead / GIB);
+                        failed->events == 1 ? "was" : "were", failed->events == 1 ? "its" : "their",
+                        (double)plan->sizes.overhead / GIB);
         explain_failure(failed, reasons->arena, note);
         return note;
     case MEMORY_SPILL:
@@ -183,6 +184,22 @@ static void memory_explain(const struct memory_history *history,
     finding_number(note, "memory_bytes_per_executor", (double)question->most_per_executor);
 }
 
+/* Asked for, and not answered though there are runs. */
+static void warn_of_unknown(const struct memory_history *history, struct findings *warnings)
+{
+    struct finding *note = finding_add(
+        warnings, "memory_unknown",
+        history->has_evidence
+            ? "No memory is recommended: the latest %zu run%s came without Spark properties, so "
+              "that the heap they had is unknown; spark.executor.memory among "
+              "constraints.current specifies it."
+            : "No memory is recommended: nothing is recorded of what the latest %zu run%s used. "
+              "Spark logs the peak of the heap with each task; with "
+              "spark.eventLog.logStageExecutorMetrics=true it logs those of all memory.",
+        history->runs, PLURAL(history->runs));
+    finding_number(note, "runs", (double)history->runs);
+}
+
 enum pv_code memory_advise(const struct history_prediction *prediction,
                            const struct advice_question *asked,
                            int64_t executors,
@@ -205,8 +222,11 @@ enum pv_code memory_advise(const struct history_prediction *prediction,
                                      .change_cost = (double)NAN};
     take_current(&asked->spark_constraints, &history);
     PV_TRY(memory_plan_make(&history, &question, arena, &memory->plan, err));
-    if (!memory->plan.known)
-        return PV_OK;
+    if (!memory->plan.known) {
+        if ((asked->include & ADVICE_MEMORY) != 0 && history.runs > 0)
+            warn_of_unknown(&history, &advice->warnings);
+        return advice->warnings.failed ? pv_no_memory(err) : PV_OK;
+    }
     if (executors >= 1) {
         int64_t each =
             memory_sizes_total(&memory->plan.sizes) - memory_sizes_total(&memory->plan.ran);

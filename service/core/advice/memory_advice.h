@@ -31,7 +31,8 @@ enum pv_code memory_container(const struct history_prediction *prediction,
 /*
  * executors, cores_per_executor: recommended; RUN_UNKNOWN where nothing is, and those of the last
  * run count. duration_s: that a run takes; NAN. most_per_executor: bytes that the cluster has for
- * one; RUN_UNKNOWN. Reasons (memory) and warnings (memory_exceeds_cluster) are added to *advice.
+ * one; RUN_UNKNOWN. Reasons (memory) and warnings (memory_exceeds_cluster, and memory_unknown where
+ * the question includes memory) are added to *advice.
  * PV_E_MEMORY.
  */
 enum pv_code memory_advise(const struct history_prediction *prediction,

@@ -156,10 +156,10 @@ static void warn_of_deadline(struct explanation *e)
     double now = e->advice->recommendation.deadline_probability;
     if (isnan(before) || !(before - now > WORTH_TELLING))
         return;
-    struct finding *note =
-        finding_add(&e->advice->warnings, "spot_deadline_risk",
-                    "Interruptions lower the probability to end within %.6g s from %.3g to %.3g.",
-                    e->goal->deadline_s, before, now);
+    struct finding *note = finding_add(
+        &e->advice->warnings, "spot_deadline_risk",
+        "Interruptions lower the probability of ending within %.6g s from %.3g to %.3g.",
+        e->goal->deadline_s, before, now);
     finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "deadline_probability", now);
     finding_number(note, "on_demand_deadline_probability", before);

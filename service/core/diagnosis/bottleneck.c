@@ -161,8 +161,14 @@ static void add_evidence(const struct bottleneck_evidence *e, struct finding *no
 
 /* --- cures --- */
 
-static const char *cure_of_partitions(bool from_storage)
+/* One task from shuffles is a final count, a collect or a limit, or one partition that was asked
+ * for: nothing that a setting decides. */
+static const char *cure_of_partitions(bool from_storage, double tasks)
 {
+    if (!from_storage && tasks == 1.0)
+        return "More executors do not cure this, nor do settings: a stage of one task is one by "
+               "design, such as the end of a count, a limit or a global sort into one file. Only "
+               "other code is, such as aggregating before it or not asking for one partition.";
     return from_storage
                ? "More executors do not cure this. Smaller input splits do: lower "
                  "spark.sql.files.maxPartitionBytes, or repartition after reading; files that "
@@ -171,11 +177,12 @@ static const char *cure_of_partitions(bool from_storage)
                  "spark.sql.shuffle.partitions, or repartition before the stage.";
 }
 
-static const char *cure_of(enum bottleneck_kind kind, bool from_storage)
+static const char *cure_of(enum bottleneck_kind kind, const struct bottleneck_evidence *evidence)
 {
+    bool from_storage = evidence->from_storage;
     switch (kind) {
     case BOTTLENECK_TOO_FEW_TASKS:
-        return cure_of_partitions(from_storage);
+        return cure_of_partitions(from_storage, evidence->tasks);
     case BOTTLENECK_SKEW:
         return from_storage
                    ? "More executors do not cure this. Files of even size, or repartitioning after "
@@ -183,8 +190,9 @@ static const char *cure_of(enum bottleneck_kind kind, bool from_storage)
                    : "More executors do not cure this. A salted key, a broadcast join, or adaptive "
                      "execution with spark.sql.adaptive.skewJoin.enabled for joins, do.";
     case BOTTLENECK_STRAGGLER:
-        return "More executors do not cure this. Speculative copies do where a machine is slow; "
-               "look at the machine that ran it.";
+        return "More executors do not cure this. Speculative copies do where a machine is slow: "
+               "look at the machine that ran it. Tasks that write output need an idempotent "
+               "committer for it.";
     case BOTTLENECK_UNEVEN_TASKS:
         return "More executors do not cure this. Find out whether the task has more data, for "
                "which "
@@ -259,7 +267,7 @@ enum pv_code bottleneck_describe(const struct bottleneck_evidence *evidence,
                                ? add_cut(bottleneck, evidence, place, &made)
                                : add_work(bottleneck, evidence, place, &made);
     add_evidence(evidence, note);
-    bottleneck->cure = cure_of(bottleneck->kind, evidence->from_storage);
+    bottleneck->cure = cure_of(bottleneck->kind, evidence);
     if (bottleneck->kind == BOTTLENECK_STARTUP && !waits_for_executors(bottleneck, evidence))
         bottleneck->cure = "More executors do not cure this. Look at what the driver does before "
                            "its first job: it lists files, opens connections, waits for input.";

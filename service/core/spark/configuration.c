@@ -87,12 +87,22 @@ static const char *keep_text(struct maker *maker, struct strview text)
 
 /* --- drafting --- */
 
-/* As it is, whatever is to be kept. */
+/* Why a key has the value that it has to keep. */
+static const char *reason_of_fixed(const struct maker *maker, const char *key)
+{
+    const struct spark_constraints *constraints = maker->constraints;
+    bool enforced = property_find(constraints->enforced, constraints->n_enforced, key).at != NULL;
+    return enforced ? "it is enforced" : "it is preserved";
+}
+
+/* As it is, whatever is to be kept; that may be just this value. */
 static void
 draft_exactly(struct maker *maker, const char *key, int64_t value, const char *reason, bool scale)
 {
     const char *text = arena_printf(maker->arena, "%" PRId64, value);
     maker->failed = maker->failed || text == NULL;
+    if (property_count(fixed(maker, key)) == value)
+        reason = reason_of_fixed(maker, key);
     maker->drafts[maker->n++] =
         (struct draft){.key = key, .value = text, .reason = reason, .is_scale = scale};
 }
@@ -100,8 +110,10 @@ draft_exactly(struct maker *maker, const char *key, int64_t value, const char *r
 static void draft_text(struct maker *maker, const char *key, const char *value, const char *reason)
 {
     struct strview kept = fixed(maker, key);
-    if (kept.at != NULL)
+    if (kept.at != NULL) {
         value = keep_text(maker, kept);
+        reason = reason_of_fixed(maker, key);
+    }
     maker->drafts[maker->n++] = (struct draft){.key = key, .value = value, .reason = reason};
 }
 
@@ -198,7 +210,10 @@ static void draft_dynamic(struct maker *maker, int64_t executors)
         smaller(fixed_least != RUN_UNKNOWN ? fixed_least : larger(ran_least, 0), initial);
     draft_text(maker, DYNAMIC "enabled", "true", "the job runs with dynamic allocation");
     draft_exactly(maker, DYNAMIC "maxExecutors", most,
-                  "the recommended executors: more would cost without being needed", true);
+                  most > executors
+                      ? "no less than the initial and the least executors, which are fixed"
+                      : "the recommended executors: more would cost without being needed",
+                  true);
     draft_exactly(maker, DYNAMIC "initialExecutors", initial,
                   "the prediction is for all executors from the start on", true);
     draft_exactly(maker, DYNAMIC "minExecutors", least, "no more than the initial executors",

@@ -153,6 +153,7 @@ struct memory_history memory_history_of_runs(const struct run runs[], size_t n, 
 {
     static const struct memory_mark none = {.bytes = RUN_UNKNOWN};
     struct memory_history history = {
+        .runs = n,
         .ran = {.heap = RUN_UNKNOWN},
         .overhead_factor = DEFAULT_OVERHEAD_FACTOR,
         .memory_fraction = DEFAULT_MEMORY_FRACTION,

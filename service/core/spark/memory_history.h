@@ -28,6 +28,7 @@ struct memory_mark {
 };
 
 struct memory_history {
+    size_t runs;             /* that were looked at */
     bool has_evidence;       /* peaks, or a run that ran out of memory */
     struct memory_sizes ran; /* the latest run whose heap is known, whatever became of it */
     bool overhead_explicit;  /* set in bytes, rather than by a factor */

@@ -57,6 +57,7 @@ Test(reply_fields, names_paths_and_keys_select)
 {
     expect("verdict", "{\"verdict\":\"met\"}");
     expect("verdict,id", "{\"id\":\"1\",\"verdict\":\"met\"}");
+    expect(" verdict , id ", "{\"id\":\"1\",\"verdict\":\"met\"}");
     expect("recommendation.cost", "{\"recommendation\":{\"cost\":0.125}}");
     expect("spark.changes.cost", "{\"spark\":{\"changes\":[{\"cost\":2}]}}");
     expect("spark.properties.spark.executor.cores",
@@ -100,16 +101,10 @@ Test(reply_fields, a_name_that_no_reply_has_is_refused_with_the_nearest)
 
 Test(reply_fields, names_without_text_and_members_of_what_has_none_are_refused)
 {
-    static const char *const wrong[] = {",",
-                                        "id,",
-                                        "verdict.",
-                                        ".verdict",
-                                        "id.x",
-                                        "Id",
-                                        "recommendation..cost",
-                                        "by_name.",
-                                        "by_name.a.x",
-                                        "spark.properties."};
+    static const char *const wrong[] = {",",        "id, ",        "id .x",
+                                        "id,",      "verdict.",    ".verdict",
+                                        "id.x",     "Id",          "recommendation..cost",
+                                        "by_name.", "by_name.a.x", "spark.properties."};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct pv_error err;
         (void)refuse(wrong[i], 8, &err, strcmp(wrong[i], ",") == 0 ? 2 : 1);

@@ -105,6 +105,25 @@ Test(bottlenecks, fewer_tasks_than_cores)
     cr_assert(strstr(item.cure, "More executors do not cure this") != NULL);
 }
 
+/* The end of a count: partitions of shuffles do not change it. Of an input they would. */
+Test(bottlenecks, one_task_by_design_is_cured_by_no_setting)
+{
+    add_stage(1, 40, 0);
+    add_stage(8, 60, 40);
+    struct bottleneck item = only(BOTTLENECK_TOO_FEW_TASKS);
+    cr_assert_null(strstr(item.cure, "spark.sql.shuffle.partitions"));
+    cr_assert(strstr(item.cure, "one by design") != NULL);
+    stages[0].metrics.input_bytes = 256 * MIB;
+    item = only(BOTTLENECK_TOO_FEW_TASKS);
+    cr_assert(strstr(item.cure, "spark.sql.files.maxPartitionBytes") != NULL);
+    stages[0].metrics.input_bytes = 0;
+    stages[0].n_tasks = 2;
+    durations[0][1] = 40;
+    stages[0].task_time_s = 80;
+    item = only(BOTTLENECK_TOO_FEW_TASKS);
+    cr_assert(strstr(item.cure, "spark.sql.shuffle.partitions") != NULL);
+}
+
 Test(bottlenecks, input_is_split_for_the_cores_advised)
 {
     const char *key = NULL, *value = NULL;

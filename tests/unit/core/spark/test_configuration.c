@@ -191,6 +191,49 @@ Test(spark_configuration, constraints_are_followed)
         cr_assert_lt(strcmp(made.properties[i - 1].key, made.properties[i].key), 0);
 }
 
+/* What the caller fixed is no recommendation, and is not explained as one. */
+Test(spark_configuration, a_value_that_is_enforced_has_that_as_its_reason)
+{
+    static const struct run_label properties[] = {
+        PROPERTY("spark.executor.cores", "2"),
+        PROPERTY("spark.executor.instances", "3"),
+        PROPERTY(DYNAMIC "maxExecutors", "9"),
+        PROPERTY(DYNAMIC "minExecutors", "5"),
+    };
+    static const char *const dynamic[] = {DYNAMIC "enabled", DYNAMIC "initialExecutors",
+                                          DYNAMIC "maxExecutors", DYNAMIC "minExecutors"};
+    static const struct run_label enforced[] = {
+        PROPERTY(DYNAMIC "enabled", "true"), PROPERTY(DYNAMIC "initialExecutors", "4"),
+        PROPERTY(DYNAMIC "maxExecutors", "7"), PROPERTY(DYNAMIC "minExecutors", "1")};
+    const struct spark_before before = ran(properties, 4);
+    const struct spark_constraints all = {.enforced = enforced, .n_enforced = 4};
+    struct spark_configuration made = make(&before, &all, 6, 2);
+    for (size_t i = 0; i < sizeof dynamic / sizeof *dynamic; i++)
+        cr_expect_str_eq(change_of(&made, dynamic[i])->reason, "it is enforced", "%s", dynamic[i]);
+    static const struct run_label instances[] = {PROPERTY("spark.executor.instances", "6"),
+                                                 PROPERTY("spark.executor.cores", "4")};
+    const struct spark_constraints some = {.enforced = instances, .n_enforced = 2};
+    made = make(&before, &some, 6, 4);
+    cr_assert_str_eq(change_of(&made, "spark.executor.instances")->reason, "it is enforced");
+    cr_assert_str_eq(change_of(&made, "spark.executor.cores")->reason, "it is enforced");
+    const struct spark_constraints none = {.allocation = SPARK_ALLOCATION_DYNAMIC};
+    made = make(&before, &none, 6, 4);
+    cr_assert(strstr(change_of(&made, DYNAMIC "maxExecutors")->reason, "recommended") != NULL);
+
+    /* Nine that are preserved are the greatest number, though six are recommended. */
+    static const struct strview preserve[] = {{DYNAMIC "minExecutors", sizeof DYNAMIC - 1 + 12}};
+    static const struct run_label today[] = {PROPERTY(DYNAMIC "minExecutors", "9"),
+                                             PROPERTY(DYNAMIC "maxExecutors", "20")};
+    const struct spark_constraints kept = {.allocation = SPARK_ALLOCATION_DYNAMIC,
+                                           .current = today,
+                                           .n_current = 2,
+                                           .preserve = preserve,
+                                           .n_preserve = 1};
+    made = make(&before, &kept, 6, 4);
+    expect(&made, DYNAMIC "maxExecutors", "9");
+    cr_assert_null(strstr(change_of(&made, DYNAMIC "maxExecutors")->reason, "recommended"));
+}
+
 /* 1.6 of 2 cores are 3.2 of 4, in steps of 0.05. */
 Test(spark_configuration, quotas_of_kubernetes_stay_in_proportion)
 {
