@@ -309,3 +309,12 @@ def test_the_latest_run_and_advice_come_along_where_asked(service):
     short = client.get("/v1/applications?include=last_advice&fields=name,last_advice.verdict&sort=last_run&limit=1").json()["items"]
     assert short == [{"name": "two", "last_advice": {"verdict": advice["verdict"]}}]
     client.refuse("GET", "/v1/applications?include=last_runs", 422, parameter="include")
+
+
+def test_letters_beyond_ascii_are_found_as_they_are(service):
+    client = service.client(service.token("umlauts-" + uuid.uuid4().hex[:8]))
+    for name in ("Ärger", "ärger", "minute"):
+        client.post("/v1/applications", {"name": name}, 201)
+    names = {text: sorted(i["name"] for i in client.get("/v1/applications", params={"name_contains": text}).json()["items"])
+             for text in ("Ärger", "RGER", "İ")}
+    assert names == {"Ärger": ["Ärger"], "RGER": sorted(["Ärger", "ärger"]), "İ": []}

@@ -342,13 +342,20 @@ static const struct autoscaling_case *best_dynamic(const struct autoscaling *aut
     return best;
 }
 
+/* What rounding alone makes of equal times is none. */
+static double change_percent(double now, double before)
+{
+    double change = 100.0 * (now / before - 1.0);
+    return fabs(change) < 1e-6 ? 0.0 : change;
+}
+
 static void explain_dynamic(const struct autoscaling_case *fixed,
                             const struct autoscaling_case *dynamic,
                             double confidence,
                             struct findings *reasons)
 {
-    double longer = 100.0 * (dynamic->predicted_duration_s / fixed->predicted_duration_s - 1.0);
-    double dearer = 100.0 * (dynamic->executor_s / fixed->executor_s - 1.0);
+    double longer = change_percent(dynamic->predicted_duration_s, fixed->predicted_duration_s);
+    double dearer = change_percent(dynamic->executor_s, fixed->executor_s);
     struct finding *note = finding_add(
         reasons, "dynamic_allocation",
         "With dynamic allocation that begins with %" PRId64 " executor%s and goes up to %" PRId64

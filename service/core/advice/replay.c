@@ -133,7 +133,11 @@ static enum pv_code makespan_as(const struct replay *replay,
                                    .startup_s = allocation->startup_s};
     if (!allocation->is_dynamic)
         return makespan(job, (size_t)executors * (size_t)cores_per_executor, scratch, seconds, err);
-    allocation_bound(&policy, executors);
+    /* Executors beyond one a task make the job no shorter. */
+    int64_t tasks_most = 1;
+    for (size_t s = 0; s < job->n_stages; s++)
+        tasks_most += (int64_t)job->stages[s].tasks;
+    allocation_bound(&policy, executors < tasks_most ? executors : tasks_most);
     struct arena_mark mark = arena_mark(scratch);
     double *delays_s = arena_array(scratch, job->n_stages, sizeof *delays_s);
     if (delays_s == NULL)

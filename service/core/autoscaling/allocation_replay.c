@@ -278,7 +278,8 @@ static void release_idle(struct allocation_run *run)
 static int64_t needed(const struct allocation_run *run)
 {
     double tasks = (double)(run->waiting + run->running) * run->policy->allocation_ratio;
-    return (int64_t)ceil(tasks / (double)run->job->cores_per_executor - 1e-9);
+    double executors = ceil(tasks / (double)run->job->cores_per_executor - 1e-9);
+    return tasks > 0 && executors < 1 ? 1 : (int64_t)executors;
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -293,11 +294,12 @@ static int64_t smaller(int64_t a, int64_t b)
 
 static void lower_target(struct allocation_run *run, int64_t wanted)
 {
+    int64_t before = run->target;
     run->target = larger(wanted, run->policy->min_executors);
     run->step_up = 1;
     int64_t surplus = run->pool.n + still_to_come(run) - larger(run->target, run->pool.n);
     run->requests.n -= (size_t)larger(surplus, 0);
-    if (run->is_held_back)
+    if (run->is_held_back && run->target < before)
         run->look_at_s = run->now_s;
 }
 
@@ -423,7 +425,9 @@ static bool run_init(struct allocation_run *run)
     size_t tasks = 0;
     for (size_t s = 0; s < job->n_stages; s++)
         tasks += job->stages[s].tasks;
-    int64_t most = policy->max_executors, cores = run->job->cores_per_executor;
+    int64_t most = policy->max_executors;
+    /* Cores beyond one a task stay free on every executor: leaving them out changes nothing. */
+    int64_t cores = smaller(run->job->cores_per_executor, larger((int64_t)tasks, 1));
     /* Executors beyond one a task are never asked for; those there from the start count too. */
     most = larger(smaller(most, (int64_t)tasks + 1), policy->initial_executors);
     size_t slots = (size_t)most > tasks / (size_t)cores ? tasks : (size_t)(most * cores);

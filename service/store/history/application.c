@@ -305,7 +305,8 @@ static void application_list_query(struct store_tx *tx,
                                    struct sql *sql)
 {
 #define FILTERED                                                                                   \
-    " WHERE team_id = $1 AND starts_with(name, $4) AND strpos(lower(name), lower($7)) > 0"         \
+    " WHERE team_id = $1 AND starts_with(name, $4) AND strpos(lower(name), lower($7 COLLATE "      \
+    "\"C\")) > 0"                                                                                  \
     " AND NOT EXISTS (SELECT FROM unnest($5::text[], $6::text[]) AS wanted (key, value)"           \
     " WHERE NOT EXISTS (SELECT FROM unnest(label_keys, label_values) AS own (key, value)"          \
     " WHERE own.key = wanted.key AND own.value = wanted.value))"

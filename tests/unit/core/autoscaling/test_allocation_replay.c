@@ -226,6 +226,45 @@ Test(allocation_replay, without_an_arena_there_are_no_lists)
     cr_assert_null(outcome.steps);
 }
 
+/* A ratio near zero asks for one executor where tasks wait, and a billion cores are as good as one a
+ * task. */
+Test(allocation_replay, extremes_of_a_policy)
+{
+    struct edf_stage stages[2];
+    const struct edf_job tasks = two_stages(stages, 10, 1.0, 10, 3.0);
+    struct allocation_job job = {.job = &tasks, .cores_per_executor = 2};
+    struct allocation_policy policy = dynamic(0, 0, 1000);
+    policy.allocation_ratio = 1e-300;
+    struct allocation_outcome outcome = run(&job, &policy);
+    cr_assert_eq(outcome.peak_executors, 1);
+    cr_assert_float_eq(outcome.duration_s, 1.0 + 5.0 + 15.0, 1e-9);
+    job.cores_per_executor = 1000000000;
+    outcome = run(&job, &policy);
+    cr_assert_float_eq(outcome.duration_s, 1.0 + 1.0 + 3.0, 1e-9);
+}
+
+/* Executors that the minimum holds are not looked through at each task: 100 million steps take
+ * seconds, 10 thousand of 10 thousand executors would take minutes. */
+Test(allocation_replay, executors_held_by_the_minimum_cost_nothing, .timeout = 20)
+{
+    const struct edf_stage stage = {.tasks = 40000, .task_duration_s = 1.0};
+    double lengths_s[40000];
+    for (size_t i = 0; i < 40000; i++)
+        lengths_s[i] = 1.0 + (double)i * 1e-6;
+    struct edf_stage stages[2] = {
+        stage,
+        {.id = 1, .parents = after_first, .n_parents = 1, .tasks = 1, .task_duration_s = 1.0}};
+    stages[0].task_durations_s = lengths_s;
+    const struct edf_job tasks = {.deadline_s = 1.0, .stages = stages, .n_stages = 2};
+    const struct allocation_job job = {.job = &tasks, .cores_per_executor = 1};
+    struct allocation_policy policy = dynamic(20000, 20000, 20001);
+    policy.allocation_ratio = 0.001;
+    policy.idle_timeout_s = 0.0;
+    policy.shuffle_timeout_s = 0.0;
+    policy.shuffle_tracking = true;
+    cr_assert_eq(run(&job, &policy).released, 0);
+}
+
 /* --- random jobs --- */
 
 enum { STAGES_MOST = 6, TASKS_MOST = 12 };
