@@ -178,7 +178,7 @@ def test_csv_with_the_currency_in_the_query(lonely):
     (HEADER + "a,,EUR,1e999,,\n", "/prices/0/per_executor_hour", "from 0 to"),
     (HEADER + "a,,EUR,-1,,\n", "/prices/0/per_executor_hour", "from 0 to"),
     (HEADER + "a,,EUR,,,\n", "/prices/0/per_executor_hour", "is empty"),
-    (HEADER + "a,,EUR,1,,0.5\n", "/prices/0/spot_per_executor_hour", "is empty"),
+    (HEADER + "a,,EUR,1,,0.5\n", "/prices/0/spot_per_executor_hour", "must be set where interruptions_per_hour is"),
     (HEADER + "a,b,EUR,1,,\n", "/prices/0/cluster", "machine_type is given too"),
     (HEADER + ",,EUR,1,,\n", "/prices/0/machine_type", "is empty"),
     (HEADER + "a,,EUR,1,,\na,,EUR,2,,\n", "/prices/1/machine_type", "line 3, column machine_type: line 2 prices it already"),
