@@ -229,6 +229,7 @@ def test_extrapolation_is_flagged_and_widens(client, application):
     far = ask(client, application=application, problem_size=400, constraints={"min_executors": 4, "max_executors": 4})
     assert near["model"]["extrapolation"] is False and far["model"]["extrapolation"] is True
     assert evidence(far, "extrapolation", "warnings")["most_problem_size"] == 40
+    assert any("lies outside those of the runs replayed (" in w["message"] for w in far["warnings"]), "others may be recorded"
 
     def width(advice):
         return advice["recommendation"]["interval_s"][1] / advice["recommendation"]["predicted_duration_s"]
