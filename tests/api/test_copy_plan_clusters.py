@@ -64,7 +64,7 @@ def nearly(value):
         return {k: nearly(v) for k, v in value.items()}
     if isinstance(value, list):
         return [nearly(v) for v in value]
-    return pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
+    return pytest.approx(value, rel=1e-9) if type(value) in (int, float) else value
 
 
 def test_names_answer_as_the_description_does(team):
