@@ -1,4 +1,4 @@
-"""Dynamic allocation replayed beside fixed executors: `autoscaling` of an advice, against a simulation in steps of a tenth of a
+"""Dynamic allocation replayed beside fixed executors: `autoscaling` of advice, against a simulation in steps of a tenth of a
 second as Spark's own manager takes them, and against what real logs recorded."""
 import math
 

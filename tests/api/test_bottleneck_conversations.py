@@ -1,5 +1,5 @@
 """Conversations about each kind of bottleneck: a run that has it, what the diagnosis says with every number worked out again, and what
-an advice makes of it."""
+advice makes of it."""
 import json
 
 import pytest

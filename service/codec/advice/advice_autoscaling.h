@@ -4,7 +4,7 @@
 #include "base/json_writer.h"
 #include "core/advice/autoscaling.h"
 
-/* The member `autoscaling` of an advice; NULL: null. */
+/* The member `autoscaling` of advice; NULL: null. */
 void codec_advice_autoscaling_encode(struct writer *w, const struct autoscaling *autoscaling);
 
 #endif

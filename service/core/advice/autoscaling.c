@@ -129,7 +129,7 @@ static enum pv_code replay_case(const struct setting *setting,
     PV_TRY(allocation_replay(&job, policy, question->task_budget, setting->arena, setting->scratch,
                              &outcome, err));
     added->policy = *policy;
-    added->is_dynamic = policy->min_executors < policy->max_executors;
+    added->is_dynamic = added->allocation >= AUTOSCALING_FROM_MINIMUM;
     added->predicted_duration_s = outcome.duration_s * setting->scale;
     added->deadline_probability = probability_at(question, added->predicted_duration_s);
     added->executor_s = outcome.executor_s * setting->scale;

@@ -5,7 +5,7 @@
 #include "core/spark/configuration.h"
 
 /*
- * The Spark properties of an advice: those of executors x cores_per_executor as recommended, with
+ * The Spark properties of advice: those of executors x cores_per_executor as recommended, with
  * memory and what cures a bottleneck. Properties that are enforced or preserved may start the job
  * with other executors: a warning, properties_differ, says so, for the prediction does not hold for
  * these.

@@ -62,7 +62,7 @@ double billing_independent_units(const struct billing *billing, int64_t executor
 struct packing {
     int64_t executors; /* that a machine holds; 0: not even one fits */
     bool by_memory;    /* its memory decides, rather than its cores */
-    bool known;        /* false: what the machine is told to have cannot be compared */
+    bool known;        /* false: what the machine has, as specified, cannot be compared */
 };
 
 /*

@@ -14,7 +14,7 @@
  *                                that vary make them worth their slots; with the most that they
  *                                save, as a share of a task's expected duration.
  *
- * The tasks of the plan are in the order of the problem's. Lack of memory is told by the findings.
+ * The tasks of the plan are in the order of the problem's. Lack of memory is reported by the findings (findings_check).
  */
 void geo_plan_explain(const struct geo_problem *problem,
                       const struct geo_plan *plan,
