@@ -6,7 +6,7 @@
 
 /*
  * Which members of a price go together, alike in a price book, in its CSV and in the constraints of
- * an advice: executors are priced or machines, a spot price goes with one on demand of the same
+ * advice: executors are priced or machines, a spot price goes with one on demand of the same
  * kind, interruptions with a spot price, and a machine's size with its price.
  */
 enum price_member {

@@ -290,7 +290,7 @@ static enum pv_code predict_from_group(const struct frame *f,
 
 /* Why neither can be done: what a replay lacks, and what a model does. */
 static const char *
-tell_lack(const char *replay, const struct predictor *predictor, struct arena *arena)
+describe_lack(const char *replay, const struct predictor *predictor, struct arena *arena)
 {
     return predictor->without_model == NULL
                ? arena_strdup(arena, replay)
@@ -309,7 +309,7 @@ static enum pv_code predict_or_lack(const struct frame *f,
     if (code != PV_E_TOO_FEW)
         return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
     *made =
-        (struct history_prediction){.lack = tell_lack(why.detail, &made->predictor, f->arena),
+        (struct history_prediction){.lack = describe_lack(why.detail, &made->predictor, f->arena),
                                     .predictor = made->predictor,
                                     .curve = {.problem_size = f->question->problem_size,
                                               .cores_per_executor = f->question->cores_per_executor,
@@ -319,7 +319,7 @@ static enum pv_code predict_or_lack(const struct frame *f,
     return made->lack == NULL ? pv_no_memory(err) : PV_OK;
 }
 
-/* Of the newest that have one: there are as many as tell one odd run from the others. */
+/* Of the newest nine that have one: enough that a single odd run does not decide. */
 static double median_startup_s(const struct run runs[], size_t n)
 {
     enum { ENOUGH = 9 };

@@ -39,9 +39,10 @@ struct billing pricing_billing(const struct pricing_terms *terms, bool spot)
 static enum pv_code refuse_machine(const struct pricing_terms *terms, struct pv_error *err)
 {
     if (!terms->packing.known)
-        return pv_fault(err, PV_PLACE_POINTER, "/constraints/machine_cores", "required",
-                        "the memory of executors is unknown, so machine_memory_bytes does not tell "
-                        "how many of them a machine holds");
+        return pv_fault(
+            err, PV_PLACE_POINTER, "/constraints/machine_cores", "required",
+            "how many executors a machine holds is unknown, for their memory is: specify "
+            "machine_cores beside machine_memory_bytes");
     if (terms->packing.by_memory)
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/machine_memory_bytes", "out_of_range",
                         "an executor, which takes %lld byte%s, does not fit the machine",
@@ -243,7 +244,10 @@ enum pv_code pricing_check(const struct pricing_terms *terms,
                 : "needs a price: price_per_executor_hour, or a cluster with a price book that "
                   "prices it or its machine_type");
     if (terms->market == PRICING_SPOT && isnan(price_spot(&terms->price)))
-        return pricing_refuse(err, "no_spot_price", "the price that applies has none for spot");
+        return pricing_refuse(
+            err, "no_spot_price",
+            "needs a spot price: spot_per_executor_hour, or spot_per_machine_hour where "
+            "machines are priced, in the request or the price book");
     return PV_OK;
 }
 

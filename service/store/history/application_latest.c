@@ -28,63 +28,42 @@ static const struct column of_advice[] = {
 };
 static const struct columns advice_columns = {"advice", COLUMNS_OF(of_advice, V)};
 
-/* Rows say which of the applications they are of, from 1. */
-static enum pv_code query_latest(struct store_tx *tx,
-                                 struct columns_statement *statement,
-                                 const struct application applications[],
-                                 size_t n,
-                                 PGresult **result,
-                                 struct pv_error *err)
-{
-    struct sql sql;
-    tx_columns(tx, &sql, statement);
-    sql.repeated = true;
-    sql_uuids(&sql, applications->id, n, sizeof *applications);
-    return tx_walk(tx, &sql, result, err);
-}
+static struct columns_statement latest_runs = {
+    "SELECT asked.place, latest.* FROM unnest($2) WITH ORDINALITY AS asked (id, place)"
+    " CROSS JOIN LATERAL (SELECT {run} FROM provisor.run"
+    " WHERE team_id = $1 AND application_id = asked.id"
+    " ORDER BY instant DESC, run.id DESC LIMIT 1) AS latest",
+    .of = {&run_columns}};
 
-static enum pv_code load_runs(struct store_tx *tx,
-                              struct arena *arena,
-                              struct application applications[],
-                              size_t n,
-                              struct pv_error *err)
-{
-    static struct columns_statement statement = {
-        "SELECT asked.place, latest.* FROM unnest($2) WITH ORDINALITY AS asked (id, place)"
-        " CROSS JOIN LATERAL (SELECT {run} FROM provisor.run"
-        " WHERE team_id = $1 AND application_id = asked.id"
-        " ORDER BY instant DESC, run.id DESC LIMIT 1) AS latest",
-        .of = {&run_columns}};
-    result_auto_t *result = NULL;
-    PV_TRY(query_latest(tx, &statement, applications, n, &result, err));
-    for (size_t i = 0; i < row_count(result); i++) {
-        struct row row = row_at(result, (int)i, arena);
-        struct application *application = &applications[row_int(&row) - 1];
-        columns_read(&row, &run_columns, &application->last_run);
-        PV_TRY(row_done(&row, err));
-    }
-    return PV_OK;
-}
+static struct columns_statement latest_advice = {
+    "SELECT asked.place, latest.* FROM unnest($2) WITH ORDINALITY AS asked (id, place)"
+    " JOIN provisor.application ON application.team_id = $1 AND application.id = asked.id"
+    " CROSS JOIN LATERAL (SELECT {advice} FROM provisor.advice"
+    " WHERE team_id = $1 AND application_name = application.name"
+    " ORDER BY created_at DESC, advice.id DESC LIMIT 1) AS latest",
+    .of = {&advice_columns}};
 
-static enum pv_code load_advice(struct store_tx *tx,
+/* What a statement finds, by `columns`, into the member at `offset` of the application that the row
+ * names by its place, from 1. */
+static enum pv_code load_member(struct store_tx *tx,
                                 struct arena *arena,
+                                struct columns_statement *statement,
+                                const struct columns *columns,
+                                size_t offset,
                                 struct application applications[],
                                 size_t n,
                                 struct pv_error *err)
 {
-    static struct columns_statement statement = {
-        "SELECT asked.place, latest.* FROM unnest($2) WITH ORDINALITY AS asked (id, place)"
-        " JOIN provisor.application ON application.team_id = $1 AND application.id = asked.id"
-        " CROSS JOIN LATERAL (SELECT {advice} FROM provisor.advice"
-        " WHERE team_id = $1 AND application_name = application.name"
-        " ORDER BY created_at DESC, advice.id DESC LIMIT 1) AS latest",
-        .of = {&advice_columns}};
+    struct sql sql;
     result_auto_t *result = NULL;
-    PV_TRY(query_latest(tx, &statement, applications, n, &result, err));
+    tx_columns(tx, &sql, statement);
+    sql.repeated = true;
+    sql_uuids(&sql, applications->id, n, sizeof *applications);
+    PV_TRY(tx_walk(tx, &sql, &result, err));
     for (size_t i = 0; i < row_count(result); i++) {
         struct row row = row_at(result, (int)i, arena);
         struct application *application = &applications[row_int(&row) - 1];
-        columns_read(&row, &advice_columns, &application->last_advice);
+        columns_read(&row, columns, (char *)application + offset);
         PV_TRY(row_done(&row, err));
     }
     return PV_OK;
@@ -100,8 +79,10 @@ enum pv_code store_application_load_latest(struct store_tx *tx,
     for (size_t i = 0; i < n; i++)
         applications[i].last_run.id[0] = applications[i].last_advice.id[0] = '\0';
     if (n > 0 && (include & APPLICATION_LAST_RUN) != 0)
-        PV_TRY(load_runs(tx, arena, applications, n, err));
+        PV_TRY(load_member(tx, arena, &latest_runs, &run_columns,
+                           offsetof(struct application, last_run), applications, n, err));
     if (n > 0 && (include & APPLICATION_LAST_ADVICE) != 0)
-        PV_TRY(load_advice(tx, arena, applications, n, err));
+        PV_TRY(load_member(tx, arena, &latest_advice, &advice_columns,
+                           offsetof(struct application, last_advice), applications, n, err));
     return PV_OK;
 }
