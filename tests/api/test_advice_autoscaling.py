@@ -151,13 +151,18 @@ def test_what_the_job_is_configured_with_is_a_case_of_its_own(client, known):
 
 def test_a_deadline_that_dynamic_allocation_misses(client, known):
     fixed_s = START_S + TASK_S * 3
-    advice = ask(client, known, deadline_s=fixed_s * 1.6, constraints={"min_executors": 10, "max_executors": 10})
+    ten = {"min_executors": 10, "max_executors": 10}
+    least_s = ask(client, known, deadline_s=fixed_s * 0.9, constraints=ten)["remedies"]["deadline_s"]
+    advice = ask(client, known, deadline_s=least_s * 1.001, constraints=ten)
     cases = cases_of(advice)
     close(cases["static"]["deadline_probability"], advice["recommendation"]["deadline_probability"])
     assert cases["static"]["deadline_probability"] > cases["dynamic_from_minimum"]["deadline_probability"]
-    evidence = next(r for r in advice["reasons"] if r["code"] == "dynamic_allocation")["evidence"]
-    assert evidence["deadline_probability"] >= advice["confidence"] or evidence["allocation"] == "dynamic_from_maximum" or \
-        all(c["deadline_probability"] < advice["confidence"] for n, c in cases.items() if n.startswith("dynamic"))
+    reason = next(r for r in advice["reasons"] if r["code"] == "dynamic_allocation")
+    assert cases["dynamic_from_maximum"]["deadline_probability"] >= advice["confidence"] > cases["dynamic_from_minimum"]["deadline_probability"]
+    assert reason["evidence"]["allocation"] == "dynamic_from_maximum" and "no dynamic case" not in reason["message"], "the one that is in time"
+    late = ask(client, known, deadline_s=fixed_s * 0.9, constraints=ten)
+    reason = next(r for r in late["reasons"] if r["code"] == "dynamic_allocation")
+    assert all(c["deadline_probability"] < 0.95 for c in cases_of(late).values()) and "no dynamic case meets the deadline" in reason["message"]
 
 
 def test_without_stages_nothing_can_be_replayed(client, name):
