@@ -420,6 +420,11 @@ def test_sizes_far_from_all_that_ran_get_no_recommendation(client, name):
         rounds = TASK_S * math.ceil(size / (CORES * 4))
         client.post("/v1/applications/%s/runs" % name, dict(run_of(4), problem_size=size, duration_s=START_S + rounds, stages=[
             {"id": 0, "parents": [], "task_durations_s": [TASK_S] * size, "duration_s": rounds}]), 201)
+    rounds = TASK_S * math.ceil(2 * SIZE / (CORES * 8))
+    client.post("/v1/applications/%s/runs" % name, dict(run_of(8), problem_size=2 * SIZE, duration_s=START_S + rounds, stages=[
+        {"id": 0, "parents": [], "task_durations_s": [TASK_S] * 2 * SIZE, "duration_s": rounds}]), 201)
+    reply = client.post("/v1/advice?dry_run=true", {"application": name, "problem_size": 100 * SIZE, "deadline_s": 1e6}, 200).json()
+    assert reply["data_needed"]["suggested"] == [{"problem_size": 100 * SIZE, "executors": 8}], "a large run on the most executors"
 
     def verdict(size):
         reply = client.post("/v1/advice?dry_run=true", {"application": name, "problem_size": size, "deadline_s": 1e6}, 200).json()
@@ -428,7 +433,7 @@ def test_sizes_far_from_all_that_ran_get_no_recommendation(client, name):
     assert [verdict(s)[0] for s in (SIZE / 16, 32 * SIZE)] == ["met", "met"]
     for size, nearest in ((SIZE / 17, SIZE), (33 * SIZE, 2 * SIZE)):
         got, evidence = verdict(size)
-        assert got == "unknown" and (evidence["problem_size"], evidence["nearest_problem_size"], evidence["runs"]) == (pytest.approx(size), nearest, 2)
+        assert got == "unknown" and (evidence["problem_size"], evidence["nearest_problem_size"], evidence["runs"]) == (pytest.approx(size), nearest, 3)
 
 
 def test_quotas_of_a_larger_problem_are_for_more_work(client, known):

@@ -35,13 +35,16 @@ enum history_lack history_limits_find(const struct history_prediction *predictio
     return HISTORY_SUFFICES;
 }
 
-/* Runs of the size asked for on the fewest and the most executors that ran. */
+/* Runs of the size asked for, on the fewest and the most executors that ran; a single one on the most,
+ * for it may be a large one. */
 static void need_runs(const struct curve *curve, int64_t runs, struct advice *advice)
 {
     int64_t cores = curve->cores_per_executor;
     int64_t fewest = curve->least_cores / cores, most = curve->most_cores / cores;
     advice->data_needed_runs = runs;
     advice->data_needed_problem_size = curve->problem_size;
+    if (runs == 1)
+        fewest = most;
     advice->data_needed_executors[0] = fewest < 1 ? 1 : fewest;
     advice->n_data_needed = 1;
     if (most > fewest && runs > 1)
