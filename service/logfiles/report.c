@@ -85,6 +85,8 @@ static void put_text(struct report *report, const struct log_result *result)
     put_name(report->out, result->name);
     (void)putc('\t', report->out);
     put_name(report->out, result->reason);
+    if (report->run_ids)
+        fprintf(report->out, "\t%s", result->run_id);
     (void)putc('\n', report->out);
 }
 

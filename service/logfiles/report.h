@@ -21,6 +21,7 @@ struct report {
     enum report_form form;
     bool quiet;   /* no progress, no totals in text, and of the items only what was refused */
     bool dry_run; /* said in the totals */
+    bool run_ids; /* of text: a fifth column */
     const char *program; /* whose words these are: "provisord: import" */
     FILE *out;
     FILE *err;

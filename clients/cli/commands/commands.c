@@ -2,5 +2,5 @@
 
 #include <stddef.h>
 
-const struct command *const all_commands[] = {&command_login, &command_apps, &command_help,
-                                              &command_man, NULL};
+const struct command *const all_commands[] = {&command_login, &command_apps, &command_ingest,
+                                              &command_help,  &command_man,  NULL};

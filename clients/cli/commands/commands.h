@@ -8,6 +8,7 @@ extern const struct command *const all_commands[];
 
 extern const struct command command_apps;
 extern const struct command command_help;
+extern const struct command command_ingest;
 extern const struct command command_login;
 extern const struct command command_man;
 

@@ -20,6 +20,9 @@ bool remote_open(const struct settings *settings,
                  struct failure *failure);
 void remote_close(struct remote *remote);
 
+/* What *stop ends is waiting for another attempt; an attempt that is under way comes to its end. */
+void remote_finish_attempts(struct remote *remote);
+
 /* Once, before the first thread. */
 void remote_init(void);
 
