@@ -46,6 +46,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with contextlib.suppress(ConnectionError, TimeoutError):
             self.send(self.server.answer(request))
 
+    def do_PUT(self):
+        """Takes a body in chunks and keeps it."""
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        with self.server.lock:
+            self.server.bodies[self.path] = body
+        self.send(Answer())
+
     def send(self, answer):
         self.send_response(answer.status)
         pieces = [answer.body] if isinstance(answer.body, bytes) else answer.body
@@ -81,7 +92,7 @@ class Origin(http.server.ThreadingHTTPServer):
 
     def __init__(self, answer, tls=None):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.answer, self.requests, self.lock = answer, [], threading.Lock()
+        self.answer, self.requests, self.bodies, self.lock = answer, [], {}, threading.Lock()
         self.stopping = threading.Event()
         self.tls = tls is not None
         if tls:
