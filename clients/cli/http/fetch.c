@@ -181,16 +181,18 @@ static bool accept_first(struct fetch *f, const char *etag, int64_t length)
     return true;
 }
 
-/* "bytes FIRST-LAST/TOTAL" begins where it was asked to begin, and is of as long a content. */
+/* "bytes FIRST-LAST/TOTAL", or "*" for a total that is not known, begins where it was asked to begin,
+ * and is of as long a content. */
 static bool range_agrees(const struct fetch *f, const char *range)
 {
-    intmax_t first = 0;
-    intmax_t last = 0;
-    intmax_t total = 0;
-    if (range == NULL)
+    if (range == NULL || strncmp(range, "bytes ", 6) != 0)
         return false;
-    int n = sscanf(range, "bytes %" SCNdMAX "-%" SCNdMAX "/%" SCNdMAX, &first, &last, &total);
-    return n >= 2 && first == f->offset && (n < 3 || f->total < 0 || total == f->total);
+    char *end = NULL;
+    intmax_t first = strtoimax(range + 6, &end, 10);
+    const char *total = strchr(end, '/');
+    if (*end != '-' || total == NULL || first != f->offset)
+        return false;
+    return f->total < 0 || total[1] == '*' || strtoimax(total + 1, NULL, 10) == f->total;
 }
 
 static bool accept_more(struct fetch *f, long status, const char *etag, int64_t length)

@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "cli/ingest/places.h"
 
 #include <inttypes.h>

@@ -37,7 +37,8 @@ static bool write_entry(struct archive *archive, const struct source_object *par
     archive_entry_set_size(entry, part->bytes);
     if (part->modified_us != INSTANT_UNKNOWN)
         archive_entry_set_mtime(entry, part->modified_us / 1000000, 0);
-    bool good = archive_write_header(archive, entry) == ARCHIVE_OK;
+    /* A warning is about a name in no known encoding: its bytes are kept. */
+    bool good = archive_write_header(archive, entry) >= ARCHIVE_WARN;
     archive_entry_free(entry);
     return good;
 }

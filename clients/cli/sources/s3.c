@@ -270,7 +270,7 @@ s3_list(struct source *source, source_found *found, void *context, struct failur
     bool more = true;
     bool listed = true;
     while (listed && more) {
-        struct s3_page page;
+        struct s3_page page = {0};
         arena_clear(&arena);
         listed = get_page(s3, &arena, token, &page, failure) &&
                  list_page(s3, &arena, &page, found, context, &more, failure);
