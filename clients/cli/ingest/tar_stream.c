@@ -13,13 +13,14 @@ enum { BLOCK = 512, END = 2 * BLOCK };
 struct header {
     char *bytes; /* TAR_HEADER_MAX of them */
     size_t n;
+    bool whole; /* nothing more is wanted */
 };
 
 static la_ssize_t keep(struct archive *archive, void *context, const void *bytes, size_t n)
 {
     struct header *header = context;
     (void)archive;
-    if (n > TAR_HEADER_MAX - header->n)
+    if (header->whole || n > TAR_HEADER_MAX - header->n)
         return -1;
     memcpy(header->bytes + header->n, bytes, n);
     header->n += n;
@@ -47,14 +48,14 @@ static bool make_header(const struct source_object *part, struct header *header)
 {
     struct archive *archive = archive_write_new();
     header->n = 0;
+    header->whole = false;
     bool good = archive != NULL && archive_write_set_format_pax_restricted(archive) == ARCHIVE_OK &&
                 archive_write_set_bytes_per_block(archive, 0) == ARCHIVE_OK &&
                 archive_write_open(archive, header, NULL, keep, NULL) == ARCHIVE_OK &&
                 write_entry(archive, part);
-    if (archive != NULL) {
-        (void)archive_write_fail(archive); /* or it would write the part as zeros */
+    header->whole = true; /* or the part would be written as zeros now */
+    if (archive != NULL)
         (void)archive_write_free(archive);
-    }
     return good;
 }
 
@@ -66,7 +67,7 @@ static size_t padding(int64_t bytes)
 bool tar_stream_bytes(const struct ingest_log *log, int64_t *bytes, struct failure *failure)
 {
     char room[TAR_HEADER_MAX];
-    struct header header = {room, 0};
+    struct header header = {.bytes = room};
     int64_t sum = END;
     for (size_t i = 0; i < log->n_parts; i++) {
         const struct source_object *part = &log->parts[i];
@@ -106,7 +107,7 @@ static void set_zeros(struct tar_stream *tar, size_t n)
 static bool begin_part(struct tar_stream *tar, struct failure *failure)
 {
     const struct source_object *part = &tar->log->parts[tar->next++];
-    struct header header = {tar->header, 0};
+    struct header header = {.bytes = tar->header};
     if (!make_header(part, &header))
         return fail(failure, EXIT_FAILED, "%s cannot be part of an archive", part->name);
     tar->header_n = header.n;
