@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/instant.h"
 #include "cli/sources/reply.h"
-#include "cli/sources/source_kind.h"
+#include "cli/sources/source_internal.h"
 #include "cli/sources/uri.h"
 
 enum {

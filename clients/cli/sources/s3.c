@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "cli/sources/aws_settings.h"
 #include "cli/sources/s3_page.h"
-#include "cli/sources/source_kind.h"
+#include "cli/sources/source_internal.h"
 #include "cli/sources/uri.h"
 
 enum {

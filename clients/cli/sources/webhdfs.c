@@ -11,7 +11,7 @@
 #include "base/instant.h"
 #include "base/vector.h"
 #include "cli/sources/reply.h"
-#include "cli/sources/source_kind.h"
+#include "cli/sources/source_internal.h"
 #include "cli/sources/uri.h"
 
 enum {
