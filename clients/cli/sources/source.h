@@ -36,7 +36,7 @@ struct source_stream;
 
 /*
  * Called with each object; its strings and the object live during the call only. false ends the
- * listing early, which is no failure of it: the context remembers why.
+ * listing early, which is no failure of it: the context remembers why. It may open and read objects.
  */
 typedef bool source_found(void *context, const struct source_object *object);
 
