@@ -125,15 +125,18 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
     case CELL_TEXT:
     case CELL_NUMBER:
     case CELL_INSTANT:
+    case CELL_MINUTE:
     case CELL_YES:
+    case CELL_ID:
         cell_number(value, out, CELL_TEXT_MAX);
         break;
     }
 }
 
-static void instant_for_people(const char *text, char out[CELL_TEXT_MAX])
+static void instant_for_people(const char *text, int time_characters, char out[CELL_TEXT_MAX])
 {
-    (void)snprintf(out, CELL_TEXT_MAX, "%.10s %.8s", text, strlen(text) > 11 ? text + 11 : "");
+    (void)snprintf(out, CELL_TEXT_MAX, "%.10s %.*s", text, time_characters,
+                   strlen(text) > 11 ? text + 11 : "");
 }
 
 void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEXT_MAX])
@@ -142,8 +145,8 @@ void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEX
         number_for_people(json_number_value(value), kind, out);
     else if (json_is_boolean(value))
         (void)snprintf(out, CELL_TEXT_MAX, "%s", json_is_true(value) ? "yes" : "no");
-    else if (kind == CELL_INSTANT && json_is_string(value))
-        instant_for_people(json_string_value(value), out);
+    else if ((kind == CELL_INSTANT || kind == CELL_MINUTE) && json_is_string(value))
+        instant_for_people(json_string_value(value), kind == CELL_INSTANT ? 8 : 5, out);
     else
         cell_for_programs(value, out);
     for (char *at = out; *at != '\0'; at++)
