@@ -17,6 +17,13 @@ static enum style style_of_inside(const json_t *cell)
     return json_is_false(cell) ? STYLE_WARNING : STYLE_PLAIN;
 }
 
+static const char *remark_of(const json_t *counts)
+{
+    return json_number_at(counts, "count", 0) > 0
+               ? ""
+               : "No run has named the advice that it followed (spark.provisor.adviceId) so far.";
+}
+
 /* --- one application --- */
 
 static bool write_application(struct invocation *invocation, const json_t *reply)
@@ -43,6 +50,7 @@ static bool write_application(struct invocation *invocation, const json_t *reply
     const struct section sections[] = {{.value = json_object_get(reply, "summary"),
                                         .columns = summary,
                                         .n_columns = COUNT(summary)},
+                                       {.text = remark_of(json_object_get(reply, "summary"))},
                                        {.title = "Runs, newest first",
                                         .value = json_object_get(reply, "items"),
                                         .columns = items,
@@ -92,6 +100,7 @@ static bool write_team(struct invocation *invocation, const json_t *reply)
          .value = json_object_get(reply, "overall"),
          .columns = overall,
          .n_columns = COUNT(overall)},
+        {.text = remark_of(json_object_get(reply, "overall"))},
         {.title = "By application",
          .value = json_object_get(reply, "items"),
          .columns = applications,

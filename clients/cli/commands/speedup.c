@@ -186,14 +186,15 @@ static void add_options(struct query *query)
     query_option(query, "label", "label");
 }
 
-/* 1 to `most`, all of them or about PLOT_COUNTS_MAX, each a little more than the one before. */
-static void dense_counts(double most, char *out, size_t room)
+/* From the least to the most, all of them or about PLOT_COUNTS_MAX, denser where curves bend. */
+static void dense_counts(double least, double most, char *out, size_t room)
 {
     size_t at = 0;
     long before = 0;
     for (int i = 0; i < PLOT_COUNTS_MAX && at + 16 < room; i++) {
         double share = (double)i / (PLOT_COUNTS_MAX - 1);
-        double count = most <= PLOT_COUNTS_MAX ? i + 1 : 1 + (most - 1) * share * share;
+        double count =
+            most - least < PLOT_COUNTS_MAX ? least + i : least + (most - least) * share * share;
         long next = lround(count);
         if (next <= before || (double)next > most)
             continue;
@@ -202,6 +203,9 @@ static void dense_counts(double most, char *out, size_t room)
     }
 }
 
+/* How far a curve goes beyond the executors that were run. */
+static const double beyond_observed = 1.25;
+
 /* The same with as many executor counts as make a curve; the reply itself where they were chosen. */
 static json_t *denser(struct invocation *invocation, const char *path, json_t *reply)
 {
@@ -209,11 +213,12 @@ static json_t *denser(struct invocation *invocation, const char *path, json_t *r
     char counts[512];
     const json_t *all = json_object_get(reply, "executor_counts");
     double most = json_number_value(json_array_get(all, json_array_size(all) - 1));
-    if (argument_given(invocation->arguments, "executors") || !(most >= 1))
+    double least = json_number_value(json_array_get(all, 0));
+    if (argument_given(invocation->arguments, "executors") || !(most >= least) || least < 1)
         return json_incref(reply);
     query.invocation = invocation;
     add_options(&query);
-    dense_counts(2 * most, counts, sizeof counts);
+    dense_counts(least, ceil(most * beyond_observed), counts, sizeof counts);
     query_add(&query, "executors", counts);
     json_t *more = remote_get(invocation->remote, path, query.items, NULL);
     return more == NULL ? json_incref(reply) : more;

@@ -8,7 +8,7 @@ enum { TOKENS_LIMIT = 50 };
 
 static const struct column columns[] = {
     {"name", "name", CELL_TEXT, NULL},
-    {"scopes", "scopes", CELL_TEXT, NULL},
+    {"scopes", "scopes", CELL_ID, NULL},
     {"id", "id", CELL_ID, NULL},
     {"expires", "expires_at", CELL_MINUTE, NULL},
     {"last used", "last_used_at", CELL_MINUTE, NULL},

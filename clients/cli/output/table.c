@@ -5,7 +5,14 @@
 
 #include "cli/output/json_text.h"
 
-enum { COLUMNS_MAX = 24, GAP = 2, COLUMN_LEAST = 8, WRAP_WIDTH = 100 };
+enum {
+    COLUMNS_MAX = 24,
+    GAP = 2,
+    COLUMN_READABLE = 18,
+    COLUMN_LEAST = 8,
+    COLUMNS_LEAST = 3,
+    WRAP_WIDTH = 100
+};
 
 static bool is_numeric(enum cell_kind kind)
 {
@@ -79,20 +86,31 @@ static size_t grid_width(const struct grid *grid)
     return total;
 }
 
-/* Shorten columns of text, the widest first, until the line fits; then leave out the last columns. */
-static void grid_fit(struct grid *grid, const struct column columns[], size_t width)
+/* Shorten columns of text, the widest first, until the line fits or none is wider than `least`. */
+static void
+grid_shorten(struct grid *grid, const struct column columns[], size_t width, size_t least)
 {
-    while (width > 0 && grid->shown > 1 && grid_width(grid) > width) {
+    while (grid_width(grid) > width) {
         size_t widest = COLUMNS_MAX;
         for (size_t i = 0; i < grid->shown; i++)
-            if (columns[i].kind == CELL_TEXT && grid->widths[i] > COLUMN_LEAST &&
+            if (columns[i].kind == CELL_TEXT && grid->widths[i] > least &&
                 (widest == COLUMNS_MAX || grid->widths[i] > grid->widths[widest]))
                 widest = i;
         if (widest == COLUMNS_MAX)
-            grid->shown--;
-        else
-            grid->widths[widest]--;
+            return;
+        grid->widths[widest]--;
     }
+}
+
+/* Rather the first columns so that they can be read than all of them so that they cannot. */
+static void grid_fit(struct grid *grid, const struct column columns[], size_t width)
+{
+    if (width == 0)
+        return;
+    grid_shorten(grid, columns, width, COLUMN_READABLE);
+    while (grid->shown > COLUMNS_LEAST && grid_width(grid) > width)
+        grid->shown--;
+    grid_shorten(grid, columns, width, COLUMN_LEAST);
 }
 
 static void write_cell(FILE *out,

@@ -117,8 +117,10 @@ static void write_cell(const struct canvas *canvas, const struct canvas_cell *ce
         fputs(canvas->ascii ? "o" : "●", out);
     else if (canvas->ascii)
         fputc(cell->line != 0 ? canvas_sign(cell->line_series) : cell->shade != 0 ? '.' : ' ', out);
-    else if ((cell->line | cell->shade) != 0)
-        write_dots(out, cell->line | cell->shade);
+    else if (cell->line != 0)
+        write_dots(out, cell->line);
+    else if (cell->shade != 0)
+        write_dots(out, cell->shade);
     else
         fputc(' ', out);
 }

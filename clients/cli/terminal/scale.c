@@ -21,6 +21,8 @@ double scale_step(double range, size_t most, double least)
 void scale_label(double value, double step, char *out, size_t room)
 {
     int digits = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
+    if (fabs(value) < step * 1e-6)
+        value = 0; /* no -0 */
     if (fabs(value) >= 1e7)
         (void)snprintf(out, room, "%.3g", value);
     else
