@@ -27,7 +27,8 @@ static const char *const statuses[][2] = {
     {"0", "done; of `gate`: go ahead"},
     {"1", "the service, the network or a file failed"},
     {"2", "the command line or the configuration is wrong"},
-    {"3", "the gate failed: the deadline is predicted to be missed, or a limit was passed"},
+    {"3", "the gate failed: the deadline is predicted to be missed, or a limit was passed; of "
+          "`feasible`: a deadline is missed"},
     {"4", "predicted to be in time, with less than the confidence asked"},
     {"5", "the history does not allow an answer"},
 };
@@ -171,6 +172,8 @@ void help_command(FILE *out, const struct command *const path[], size_t depth)
     path_words(path, depth, words);
     fputs("Usage: ", out);
     write_usage(out, command, words);
+    if (command->run != NULL && command->subcommands != NULL)
+        fprintf(out, "\n       %s COMMAND", words);
     fputs("\n\n", out);
     write_wrapped(out, command->description != NULL ? command->description : command->summary, 0,
                   0);

@@ -136,7 +136,7 @@ static int run(struct invocation *invocation)
 
 const struct command command_feasible = {
     .name = "feasible",
-    .summary = "Check whether jobs meet their deadlines together on one cluster.",
+    .summary = "Check whether jobs meet their deadlines together.",
     .description =
         "Reads a cluster and jobs from a JSON or YAML file, or from standard input (-), as POST "
         "/v1/feasibility takes them, and shows which jobs meet their deadlines if their tasks are "

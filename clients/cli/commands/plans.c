@@ -118,7 +118,7 @@ static int run_contention(struct invocation *invocation)
 
 const struct command command_contention = {
     .name = "contention",
-    .summary = "Share cores among applications that ask for more than there are.",
+    .summary = "Share cores among applications that ask for too many.",
     .description = "Reads the cores and the applications from a JSON or YAML file, or from "
                    "standard input (-), as POST /v1/contention takes them.",
     .positional = "FILE",

@@ -84,7 +84,7 @@ static void write_axis(const struct field *field, const struct gantt *gantt, FIL
         scale_label(x, step, text, sizeof text);
         size_t column = column_of(field, x);
         size_t n = strlen(text);
-        if (column < at || column + n > field->columns + 1)
+        if (column < at || column + n + strlen(gantt->x_label) > field->columns)
             continue;
         fprintf(out, "%*s%s", (int)(column - at), "", text);
         at = column + n;
