@@ -11,7 +11,7 @@ import pytest
 
 sys.path.append(str(pathlib.Path(__file__).parent / "sources"))
 from origin import Answer, serving  # noqa: E402
-from support import SANITIZED, run, sha256  # noqa: E402
+from support import SANITIZED, run, self_signed, sha256  # noqa: E402
 
 BASE = "/api/v1/applications"
 
@@ -134,7 +134,8 @@ def test_what_is_no_list(origin, history, answer, says):
 
 def test_a_list_that_is_cut_is_asked_for_again(origin, history):
     text = json.dumps(history.applications).encode()
-    history.tell("", Answer(200, text, cut_after=50), Answer(200, iter([text]), length=len(text) + 1, cut_after=len(text)), Answer(503, b"", {"Retry-After": "1"}))
+    history.tell("", Answer(200, text, cut_after=50), Answer(200, iter([text]), length=len(text) + 1, cut_after=len(text)),
+                 Answer(503, b"", {"Retry-After": "1"}))
     assert len(run(origin.url).names) == 4
     assert len(origin.requests) == 4 and origin.requests[3].at - origin.requests[2].at >= 1.0
 
@@ -143,6 +144,22 @@ def test_a_redirect_is_followed(origin, history):
     history.tell("/local-2/logs", Answer(302, b"", {"Location": BASE + "/app-1/2/logs"}))
     result = run(origin.url, "--name", names(origin, "/local-2/logs")[0])
     assert list(result.digests.values()) == [sha256(history.logs["/app-1/2/logs"])]
+
+
+def test_a_redirect_never_leads_from_tls_to_plain(origin, tmp_path):
+    both, certificate = self_signed(tmp_path)
+    with serving(lambda _: Answer(302, b"", {"Location": origin.url + BASE}), tls=both) as secure:
+        assert "http" in run(secure.url, "--ca-file", certificate, fails=True).failure
+    assert not origin.requests
+    with serving(lambda _: Answer(302, b"", {"Location": origin.url + BASE})) as plain:
+        assert len(run(plain.url).names) == 4
+
+
+def test_an_archive_that_was_cut_is_not_begun_anew_in_the_middle(origin, history):
+    log = archive(random.Random(7).randbytes(2_000_000))
+    history.tell("/local-2/logs", Answer(200, log, cut_after=1_000_000), Answer(200, log))
+    result = run(origin.url, "--name", names(origin, "/local-2/logs")[0], fails=True)
+    assert "cut after 1000000 bytes" in result.failure and len(origin.requests) == 1
 
 
 @pytest.mark.parametrize("answer, says", [

@@ -2,11 +2,12 @@
 import http.client
 import io
 import itertools
-import os
 import pathlib
 import random
-import subprocess
+import signal
 import sys
+import threading
+import time
 
 import pytest
 
@@ -14,7 +15,7 @@ sys.path.append(str(pathlib.Path(__file__).parent / "sources"))
 import sigv4  # noqa: E402
 from origin import Answer, serving  # noqa: E402
 from s3_stub import CREDENTIALS, KEY, SECRET, Bucket, error, etag_of  # noqa: E402
-from support import SANITIZED, run, sha256  # noqa: E402
+from support import PATIENCE, SANITIZED, run, self_signed, sha256, start  # noqa: E402
 
 LOG = random.Random(1).randbytes(1_000_000)
 ODD_KEYS = ["plain", "a b", "a+b", "a%41b", "a&b<c>d", "quote'\"", "日本/ログ é", "eq=x/dt=2026-01-05", "(1)*!~", "q?h#x", "s;,:@$",
@@ -299,6 +300,28 @@ def test_silence_counts_as_cut():
     bucket.fail("log", stall)
     result, requests = read(bucket, "--stall-s", 1)
     assert result.digests == {"s3://logs/log": sha256(LOG)} and requests[1].range == "bytes=5000-"
+    assert requests[1].at - requests[0].at < 20
+
+
+@pytest.mark.parametrize("while_", ["it waits for bytes", "it waits for the next attempt"])
+def test_what_waits_is_interrupted(while_):
+    bucket = Bucket({"log": LOG})
+    asked = threading.Event()
+
+    def wait(_, usual):
+        asked.set()
+        usual.stall_after = 5000
+        return usual if while_ == "it waits for bytes" else error(503, "SlowDown", headers={"Retry-After": "29"})
+
+    bucket.fail("log", wait, forever=True)
+    with serving(bucket) as origin:
+        process = start("s3://logs", "--endpoint", origin.url, "--read", **CREDENTIALS)
+        assert asked.wait(PATIENCE)
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1 and "s3://logs/log: interrupted" in out and not err
+    assert time.monotonic() - began < 10
 
 
 # --- changed ---------------------------------------------------------------------------------------
@@ -346,6 +369,7 @@ def test_an_object_that_changes_while_it_is_read_is_never_mixed(how):
     result, requests = read(bucket, fails=True)
     assert not result.objects and len(requests) == 2
     assert ("NoSuchKey" if how == "gone" else "s3://logs/log: changed while it was read") in result.failure
+    assert how != "200" or "all of it came" in result.failure
 
 
 @pytest.mark.parametrize("content", [OTHER, LOG + b"x", LOG[:-1], b""])
@@ -363,7 +387,7 @@ def test_without_an_etag_the_length_counts():
     bucket.fail("log", Answer(200, LOG + b"more", length=None))
     with serving(bucket) as origin:
         words = ("--name", "s3://logs/log", "--bytes", len(LOG))
-        assert "longer" in s3(origin, *words, fails=True).failure
+        assert "longer than it was said" in s3(origin, *words, fails=True).failure
         bucket.fail("log", Answer(200, LOG[:-1], length=None))
         assert s3(origin, *words).digests == {"s3://logs/log": sha256(LOG)}
         assert origin.requests[-1].range == "bytes=%d-" % (len(LOG) - 1)
@@ -412,14 +436,9 @@ def test_what_is_read_while_libcurl_asks_for_what_to_send():
 
 
 def test_tls_is_verified(tmp_path):
-    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key", "-out",
-                           tmp_path / "certificate", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert made.returncode == 0, made.stdout
-    both = tmp_path / "both"
-    both.write_text((tmp_path / "key").read_text() + (tmp_path / "certificate").read_text())
+    both, certificate = self_signed(tmp_path)
     with serving(Bucket({"log": LOG}), tls=both) as origin:
-        assert s3(origin, "--read", "--ca-file", tmp_path / "certificate").digests == {"s3://logs/log": sha256(LOG)}
+        assert s3(origin, "--read", "--ca-file", certificate).digests == {"s3://logs/log": sha256(LOG)}
         result = s3(origin, fails=True)
         assert "certificate" in result.failure and "attempts" not in result.failure
         assert "absent" in s3(origin, "--ca-file", tmp_path / "absent", fails=True).failure

@@ -16,7 +16,7 @@ struct column {
 };
 
 /* items: an array of objects. What does not fit the terminal is shortened, the widest column of text
- * first. `all`: what JSON and YAML show. */
+ * first; where texts would become unreadable the last columns are left out. `all`: what JSON and YAML show. */
 bool table_write_list(FILE *out,
                       enum output_form form,
                       const struct terminal *terminal,
@@ -36,7 +36,8 @@ bool table_write_record(FILE *out,
                         const json_t *all,
                         struct failure *failure);
 
-/* Text broken to the width of the terminal, each line behind so many blanks. */
+/* Text broken to the width of the terminal, each line behind so many blanks; behind "- " those that
+ * follow stand below the first word. */
 void table_write_wrapped(FILE *out,
                          const struct terminal *terminal,
                          size_t indent,

@@ -1,7 +1,7 @@
 #include "cli/remote/remote.h"
 
 #include <curl/curl.h>
-#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,10 @@ struct exchange {
     bool begun;  /* the sink has had bytes */
 };
 
-void remote_init(void)
+/* What asks nobody does not wait for libraries to begin. */
+static pthread_once_t begun = PTHREAD_ONCE_INIT;
+
+static void begin_libcurl(void)
 {
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
 }
@@ -43,6 +46,7 @@ bool remote_open(const struct settings *settings,
                  struct remote **remote,
                  struct failure *failure)
 {
+    (void)pthread_once(&begun, begin_libcurl);
     struct remote *made = calloc(1, sizeof *made);
     if (made == NULL)
         return fail_memory(failure);
@@ -234,6 +238,7 @@ static bool build_headers(const struct remote *remote,
            add_header(headers, "Idempotency-Key", request->idempotency_key) &&
            add_header(headers, "If-Match", request->if_match) &&
            add_header(headers, "If-None-Match", request->if_none_match) &&
+           add_header(headers, "Prefer", request->prefer) &&
            (request->body == NULL || request->body->bytes >= 0 ||
             add_header(headers, "Transfer-Encoding", "chunked"));
 }

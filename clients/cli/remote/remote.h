@@ -23,9 +23,6 @@ void remote_close(struct remote *remote);
 /* What *stop ends is waiting for another attempt; an attempt that is under way comes to its end. */
 void remote_finish_attempts(struct remote *remote);
 
-/* Once, before the first thread. */
-void remote_init(void);
-
 /*
  * Send it and read the reply. A status of 400 or more is a failure with the service's own words; its
  * code is in reply->status, its problem in reply->json. Free the reply with remote_reply_clear in

@@ -57,3 +57,14 @@ def run(*words, fails=False, **env):
         process.kill()
     assert process.returncode == (1 if fails else 0) and not err, (process.returncode, err[-4000:], out[-2000:])
     return Result([json.loads(line) for line in out.splitlines()])
+
+
+def self_signed(folder):
+    """(key and certificate, certificate alone) of 127.0.0.1."""
+    key, certificate, both = folder / "key.pem", folder / "certificate.pem", folder / "both.pem"
+    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2",
+                           "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert made.returncode == 0, made.stdout
+    both.write_text(key.read_text() + certificate.read_text())
+    return both, certificate
