@@ -1,7 +1,7 @@
 #ifndef CLI_INGEST_PLACES_H
 #define CLI_INGEST_PLACES_H
 
-#include "cli/ingest/ingest.h"
+#include "cli/ingest/ingest_options.h"
 #include "cli/ingest/log_list.h"
 #include "cli/ingest/watch.h"
 
