@@ -415,3 +415,15 @@ def test_a_form_is_refused_with_how_to_send_a_log(client, name):
     problem = client.request("POST", "/v1/applications/%s/eventlogs" % name, 415, files={"log": tiny_log()}).json()
     assert "--data-binary" in problem["detail"]
     client.get("/v1/applications/" + name, 404)
+
+
+def test_what_became_of_a_log_is_a_header(client, name):
+    """In the words of `provisord import`, whether it is new, known, less than is known, or the rest of what was cut."""
+    begun, whole = tiny_log(app="app-11", ended=False), tiny_log(app="app-11")
+
+    def told(log, status):
+        return upload(client, name, log, status).headers["X-Log-Outcome"]
+    assert [told(begun, 201), told(begun, 200), told(whole, 200), told(whole, 200)] == ["stored", "duplicate", "replaced", "duplicate"]
+    named = client.request("POST", "/v1/eventlogs", 201, data=tiny_log(app="app-12").replace(b'"tiny"', b'"%s"' % (name + "-x").encode()),
+                           headers={"Content-Type": "application/octet-stream"})
+    assert named.headers["X-Log-Outcome"] == "stored"

@@ -118,7 +118,7 @@ def test_advice_is_that_of_one_log(ingest, mine, tmp_path):
 
 @pytest.mark.parametrize("words, says", [
     ([], "needs a path"), (["x", "--label", "nothing"], "KEY:VALUE"), (["-", "--watch"], "standard input cannot be watched"),
-    (["ftp://x/y"], "s3://BUCKET/PREFIX"), (["x", "--watch", "--dry-run"], "exclude"), (["x", "-o", "json=file"], "use >"),
+    (["ftp://x/y"], "s3://BUCKET/PREFIX"), (["x", "--watch", "--dry-run"], "exclude"), (["x", "--watch", "--again"], "exclude"), (["x", "--watch", "--advice", "1"], "exclude"), (["x", "-o", "json=file"], "use >"),
     (["x", "-o", "yaml"], "yaml"), (["x", "--jobs", "257"], "256"), (["s3://"], "s3://")])
 def test_wrong_words(ingest, words, says):
     result = ingest(*words, status=2)

@@ -1,7 +1,10 @@
 """provisor ingest from S3, HDFS and History Servers: from the listing to the runs, each once; faults of one log are its own."""
+import dataclasses
 import io
 import pathlib
+import signal
 import sys
+import time
 import zipfile
 
 import pytest
@@ -119,6 +122,28 @@ def test_an_object_that_becomes_another_while_it_is_read(make_cli, bucket):
         assert [r.outcome for r in rows(cli(*words, status=1).out).values()] == ["rejected"]
         assert [r.outcome for r in rows(cli(*words).out).values()] == ["stored"]
         assert server.bodies[-1] == bucket.objects["logs/app-1"]
+
+
+def test_ctrl_c_breaks_off_what_is_read(make_cli, bucket):
+    """It has no outcome; the next call does it."""
+    bucket.fail("logs/app-1", lambda request, usual: dataclasses.replace(usual, stall_after=100))
+    with serving(bucket) as origin, stub(lambda number, body: stored(number)) as server:
+        cli = make_cli(server.url, "prv_x", **CREDENTIALS)
+        words = ["ingest", "s3://logs/logs/app-1", "--endpoint", origin.url]
+        process = cli.start(*words)
+        until(lambda: any(request.path.endswith("app-1") for request in origin.requests))
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 1 and out == "" and "1 not attempted" in err, (out, err)
+        assert [row.outcome for row in rows(cli(*words).out).values()] == ["stored"]
+
+
+def test_a_dry_run_looks_into_the_journal(cli, mine, s3):
+    assert "3 pending" in cli("ingest", *s3, "--dry-run").err
+    assert not (cli.home / ".local").exists()
+    cli("ingest", *s3)
+    assert "3 sent before" in cli("ingest", *s3, "--dry-run").err
 
 
 def test_a_bucket_is_watched(cli, mine, s3, bucket):

@@ -138,8 +138,10 @@ static bool check(struct invocation *invocation)
     if (arguments->n_positional == 0 && !argument_given(arguments, "history-server"))
         return fail(failure, EXIT_USAGE,
                     "ingest needs a path, a URL, - for standard input, or --history-server");
-    if (argument_given(arguments, "watch") && argument_given(arguments, "dry-run"))
-        return fail(failure, EXIT_USAGE, "--watch and --dry-run exclude each other");
+    static const char *const of_a_moment[] = {"dry-run", "again", "advice"};
+    for (size_t i = 0; i < 3 && argument_given(arguments, "watch"); i++)
+        if (argument_given(arguments, of_a_moment[i]))
+            return fail(failure, EXIT_USAGE, "--watch and --%s exclude each other", of_a_moment[i]);
     if (argument_number(arguments, "jobs", 1) > THREADS_MAX)
         return fail(failure, EXIT_USAGE, "--jobs is at most %d", THREADS_MAX);
     return region == NULL || setenv("AWS_REGION", region, 1) == 0 || fail_memory(failure);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "threads/clock.h"
 
@@ -62,6 +63,13 @@ keep(struct batch *batch, const struct ingest_log *log, const struct log_result 
         say_journal_failed(batch, &failure);
 }
 
+/* What waits for the service, or is read from elsewhere, ends when the user stops it. */
+static bool is_broken_off(enum send_verdict verdict, const struct log_result *result)
+{
+    return verdict == SEND_AWAY ||
+           (verdict == SEND_PASSED && strcmp(result->code, "unreadable") == 0);
+}
+
 /* false: it has no outcome. *final: it will have no other one. */
 static bool take_log(struct batch *batch,
                      struct remote *remote,
@@ -76,7 +84,7 @@ static bool take_log(struct batch *batch,
     }
     enum send_verdict verdict =
         send_log(remote, &batch->options->request, log, &batch->bytes, result, &failure);
-    if (verdict == SEND_AWAY && atomic_load(batch->options->stop))
+    if (atomic_load(batch->options->stop) && is_broken_off(verdict, result))
         return false;
     if (verdict == SEND_AWAY || verdict == SEND_REFUSED) {
         end_batch(batch, verdict == SEND_AWAY ? BATCH_AWAY : BATCH_REFUSED, &failure);
@@ -94,7 +102,7 @@ was_said(struct batch *batch, const struct ingest_log *log, const struct log_res
     struct journal *journal = batch->options->journal;
     char name[PATH_MAX + 16];
     char said[sizeof result->reason + 64];
-    if (!batch->options->again || journal == NULL)
+    if (!batch->options->repeats || journal == NULL)
         return false;
     (void)snprintf(name, sizeof name, "said\n%s", log->name);
     (void)snprintf(said, sizeof said, "%s\n%s", log->identity, result->reason);
@@ -172,7 +180,7 @@ static void follow(struct batch *batch)
     while (is_working(batch)) {
         struct log_progress progress = {.items = atomic_load(&batch->reported),
                                         .bytes = atomic_load(&batch->bytes)};
-        if (!batch->options->again)
+        if (!batch->options->repeats)
             report_progress(batch->options->report, &progress, clock_monotonic_ns());
     }
 }

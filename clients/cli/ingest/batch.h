@@ -18,7 +18,7 @@ struct batch_options {
     struct journal *journal; /* NULL: none */
     const atomic_bool *stop; /* finish what is begun, begin nothing more */
     bool dry_run;            /* report what would be sent */
-    bool again;              /* others like it went before: no progress, and what does not last is
+    bool repeats;            /* others like it went before: no progress, and what does not last is
                                * reported once (needs the journal) */
 };
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/instant.h"
 #include "cli/http/retry.h"
@@ -52,12 +53,14 @@ static bool open_journal(struct ingest *ingest, struct failure *failure)
     const struct ingest_options *options = ingest->options;
     char file[PATH_MAX];
     bool wanted = options->state != NULL || options->watch || ingest->places.n_remote > 0;
-    if (!wanted || options->dry_run)
+    if (!wanted)
         return true;
     if (options->state != NULL)
         (void)snprintf(file, sizeof file, "%s", options->state);
     else if (!usual_state(ingest, file, failure))
         return false;
+    if (options->dry_run && access(file, F_OK) != 0)
+        return true; /* none is made for it */
     return journal_open(file, options->settings->url, &ingest->journal, failure);
 }
 
@@ -146,7 +149,7 @@ send_list(struct ingest *ingest, const struct log_list *list, struct failure *fa
                                         .journal = ingest->journal,
                                         .stop = options->stop,
                                         .dry_run = options->dry_run,
-                                        .again = options->watch};
+                                        .repeats = options->watch};
     announce(ingest, list);
     return batch_run(&batch, list, &ingest->journal_failed, failure);
 }
@@ -198,6 +201,7 @@ static void list_changed(struct ingest *ingest, struct log_list *list)
     for (size_t i = 0; i < ingest->later.n; i++)
         (void)watch_paths_add(&ingest->changed, ingest->later.items[i].path, false);
     watch_paths_clear(&ingest->later);
+    watch_paths_unite(&ingest->changed);
     for (size_t i = 0; i < ingest->changed.n; i++) {
         const struct watch_path *changed = &ingest->changed.items[i];
         size_t before = list->n;

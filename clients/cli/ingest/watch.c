@@ -49,11 +49,10 @@ void watch_close(struct watch *watch)
 
 bool watch_paths_add(struct watch_paths *paths, const char *path, bool whole)
 {
-    for (size_t i = 0; i < paths->n; i++)
-        if (strcmp(paths->items[i].path, path) == 0) {
-            paths->items[i].whole = paths->items[i].whole || whole;
-            return true;
-        }
+    if (paths->n > 0 && strcmp(paths->items[paths->n - 1].path, path) == 0) {
+        paths->items[paths->n - 1].whole = paths->items[paths->n - 1].whole || whole;
+        return true; /* events come in groups */
+    }
     char *copy = strdup(path);
     struct watch_path *added = copy == NULL ? NULL : vector_add(NULL, paths);
     if (added == NULL) {
@@ -62,6 +61,30 @@ bool watch_paths_add(struct watch_paths *paths, const char *path, bool whole)
     }
     *added = (struct watch_path){copy, whole};
     return true;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    const struct watch_path *x = a;
+    const struct watch_path *y = b;
+    return strcmp(x->path, y->path);
+}
+
+void watch_paths_unite(struct watch_paths *paths)
+{
+    size_t n = 0;
+    if (paths->n > 0)
+        qsort(paths->items, paths->n, sizeof *paths->items, compare_paths);
+    for (size_t i = 0; i < paths->n; i++) {
+        struct watch_path *path = &paths->items[i];
+        if (n == 0 || strcmp(paths->items[n - 1].path, path->path) != 0) {
+            paths->items[n++] = *path;
+            continue;
+        }
+        paths->items[n - 1].whole = paths->items[n - 1].whole || path->whole;
+        free(path->path);
+    }
+    paths->n = n;
 }
 
 void watch_paths_clear(struct watch_paths *paths)

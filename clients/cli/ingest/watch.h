@@ -34,15 +34,17 @@ void watch_add(struct watch *watch, const char *path);
 
 /*
  * Wait until something happens, but no longer than this, and while *stop is not set. What happened is
- * added to paths, each once. Answers whether all has to be looked at again, since events were lost.
+ * added to paths. Answers whether all has to be looked at again, since events were lost.
  */
 bool watch_wait(struct watch *watch,
                 double seconds,
                 const atomic_bool *stop,
                 struct watch_paths *paths);
 
-/* Add a path unless it is there. false: no memory. */
+/* Add a path. false: no memory. */
 bool watch_paths_add(struct watch_paths *paths, const char *path, bool whole);
+/* Leave each path once, in the order of names. */
+void watch_paths_unite(struct watch_paths *paths);
 void watch_paths_clear(struct watch_paths *paths);
 
 #endif

@@ -69,6 +69,7 @@ Test(watch, files_folders_and_parts_of_rolling_logs)
     cr_expect_not_null(told(&paths, "below/log"));
     cr_expect_not_null(told(&paths, "v2"));
     cr_expect_null(told(&paths, ".hidden"));
+    watch_paths_unite(&paths);
     cr_assert_not_null(told(&paths, "below/moved"));
     cr_expect(told(&paths, "below/moved")->whole);
     cr_expect_not(told(&paths, "log")->whole);
@@ -93,6 +94,22 @@ Test(watch, links_in_circles_end)
     cr_expect_null(told(&paths, "again/log"));
     watch_paths_clear(&paths);
     watch_close(watch);
+}
+
+Test(watch, paths_are_united)
+{
+    static const char *const names[] = {"b", "a", "b", "b", "c", "a"};
+    struct watch_paths paths = {.items = NULL};
+    watch_paths_unite(&paths);
+    for (size_t i = 0; i < 6; i++)
+        cr_assert(watch_paths_add(&paths, names[i], i == 2));
+    watch_paths_unite(&paths);
+    cr_assert_eq(paths.n, 3);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_eq(paths.items[i].path[0], "abc"[i]);
+        cr_expect_eq(paths.items[i].whole, i == 1);
+    }
+    watch_paths_clear(&paths);
 }
 
 Test(watch, nothing_happens)
