@@ -2,12 +2,10 @@
 import os
 import resource
 import signal
-import subprocess
-import time
+import threading
 
 import pytest
 
-from conftest import PROVISOR
 from ingest_logs import documents, fill, problem, rolling, rows, runs, stored, stub, until
 from patience import PATIENCE
 from test_eventlogs import tiny_log
@@ -99,7 +97,6 @@ def test_killed_between_the_service_and_the_journal(make_cli, tmp_path):
 def test_two_do_not_share_a_journal(make_cli, tmp_path):
     fill(tmp_path / "logs", 3)
     words = ["ingest", tmp_path / "logs", "--state", tmp_path / "journal"]
-    import threading
     go_on = threading.Event()
 
     def answer(number, body):

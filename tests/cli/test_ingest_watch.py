@@ -1,6 +1,5 @@
 """provisor ingest --watch: each log once it is finished, once, whatever happens to the process, the folder and the service."""
 import os
-import re
 import shutil
 import signal
 import threading
