@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD
+from conftest import BUILD, ROOT
 
 PAGES = BUILD / "clients" / "cli"
 
@@ -76,3 +76,11 @@ def test_roff_finds_nothing_to_say():
                                 text=True, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "80"})
         assert (result.returncode, result.stderr) == (0, ""), page
         assert "PROVISOR" in result.stdout
+
+
+def test_the_user_page_names_every_command(commands):
+    cli, found = commands
+    page = (ROOT / "docs" / "cli.md").read_text()
+    assert {path[0] for path in found} - set(re.findall(r"^\| `provisor ([a-z-]+)", page, re.M)) == set()
+    for option in re.findall(r"--([a-z-]+)", cli("--help").out):
+        assert "--" + option in page or option in ("version", "help"), option
