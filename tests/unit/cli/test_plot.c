@@ -292,3 +292,17 @@ Test(cli_plot, letters_of_jobs)
     cr_assert_eq(gantt_letter(51), 'z');
     cr_assert_eq(gantt_letter(52), '#');
 }
+
+Test(cli_plot, texts_do_not_command_the_terminal)
+{
+    char text[] = "a\033[2Jb\r\x7f\xc2\x9b"
+                  "c \xc3\xbc";
+    text_defuse(text);
+    cr_assert_str_eq(text, "a [2Jb    c \xc3\xbc");
+    static const struct gantt_bar bars[] = {{0, 0, 1, 0}};
+    static const char *const jobs[] = {"evil\033]0;title\a"};
+    struct gantt gantt = {"core", "s", bars, 1, jobs, 1, 40, 2};
+    char *chart = chart_of(&gantt, true);
+    cr_assert_null(strchr(chart, '\033'));
+    free(chart);
+}
