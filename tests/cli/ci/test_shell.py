@@ -30,6 +30,7 @@ class Gate:
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert status is None or result.returncode == status, result.stdout + result.stderr
         assert "not found" not in result.stderr, result.stderr
+        assert self.machine.calls("mkdir"), "every call of a program is noted"
         self.machine.check_no_token(result.stdout, result.stderr)
         return result
 
