@@ -96,7 +96,9 @@ static bool write_gate(FILE *out,
     struct gating *gating = context;
     switch (form) {
     case FORM_TABLE:
-        write_people(out, terminal, &gating->gate);
+        /* Why there is no answer is said on standard error. */
+        if (gating->gate.answer != NULL || gating->gate.status == EXIT_DONE)
+            write_people(out, terminal, &gating->gate);
         return true;
     case FORM_JSON:
     case FORM_YAML:
