@@ -20,6 +20,9 @@ bool remote_open(const struct settings *settings,
                  struct failure *failure);
 void remote_close(struct remote *remote);
 
+/* What *stop ends is waiting for another attempt; an attempt that is under way comes to its end. */
+void remote_finish_attempts(struct remote *remote);
+
 /*
  * Send it and read the reply. A status of 400 or more is a failure with the service's own words; its
  * code is in reply->status, its problem in reply->json. Free the reply with remote_reply_clear in

@@ -1,4 +1,4 @@
-#include "import/report.h"
+#include "logfiles/report.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -6,26 +6,32 @@
 
 #include "base/json_writer.h"
 #include "base/plural.h"
-#include "import/summary.h"
 #include "threads/clock.h"
 
 enum { BAR_EVERY_MS = 200, LINE_EVERY_MS = 10000, BAR_WIDTH = 24, NS_PER_MS = 1000000 };
 
 void report_init(
-    struct report *report, enum report_form form, bool quiet, bool dry_run, const struct find *find)
+    struct report *report, const char *program, enum report_form form, bool quiet, bool dry_run)
 {
     *report = (struct report){.form = form,
                               .quiet = quiet,
                               .dry_run = dry_run,
+                              .program = program,
                               .out = stdout,
                               .err = stderr,
                               .bar = isatty(fileno(stderr)) == 1,
                               .same_screen = isatty(fileno(stdout)) == 1,
-                              .items = find->n,
-                              .bytes = find->bytes,
                               .begun_ns = clock_monotonic_ns()};
     report->reported_ns = report->begun_ns;
     (void)pthread_mutex_init(&report->lock, NULL);
+}
+
+void report_add(struct report *report, size_t items, uint64_t bytes)
+{
+    pthread_mutex_lock(&report->lock);
+    report->items += items;
+    report->bytes += bytes;
+    pthread_mutex_unlock(&report->lock);
 }
 
 /* --- forms --- */
@@ -71,15 +77,26 @@ static void clear_bar(struct report *report)
     report->bar_shown = report->bar_shown && !report->same_screen;
 }
 
-static void put_text(struct report *report, const struct bulk_result *result)
+static void put_text(struct report *report, const struct log_result *result)
 {
-    fprintf(report->out, "%s\t", bulk_outcome_words[result->outcome]);
+    fprintf(report->out, "%s\t", log_outcome_words[result->outcome]);
     put_name(report->out, result->application[0] == '\0' ? "-" : result->application);
     (void)putc('\t', report->out);
-    put_name(report->out, result->item->path);
+    put_name(report->out, result->name);
     (void)putc('\t', report->out);
     put_name(report->out, result->reason);
+    if (report->run_ids)
+        fprintf(report->out, "\t%s", result->run_id);
     (void)putc('\n', report->out);
+}
+
+struct strview log_name_view(struct arena *arena, const char *name)
+{
+    char *copy = arena_strdup(arena, name);
+    if (copy != NULL && !strview_is_utf8(strview_of(copy)))
+        for (char *c = copy; *c != '\0'; c++)
+            *c = (unsigned char)*c >= 0x80 ? '?' : *c;
+    return strview_of(copy);
 }
 
 static struct strview report_known(const char *text)
@@ -87,17 +104,17 @@ static struct strview report_known(const char *text)
     return text[0] == '\0' ? (struct strview){NULL, 0} : strview_of(text);
 }
 
-static void write_item(struct writer *w, struct arena *arena, const struct bulk_result *result)
+static void write_item(struct writer *w, struct arena *arena, const struct log_result *result)
 {
     writer_begin_object(w);
-    writer_member_text(w, "name", summary_path(arena, result->item->path));
+    writer_member_text(w, "name", log_name_view(arena, result->name));
     writer_member_text(w, "application", report_known(result->application));
-    writer_member_string(w, "outcome", bulk_outcome_words[result->outcome]);
+    writer_member_string(w, "outcome", log_outcome_words[result->outcome]);
     writer_member_text(w, "code", report_known(result->code));
     writer_member_text(w, "reason", report_known(result->reason));
     writer_member_text(w, "run_id", report_known(result->run_id));
     writer_member_integer(w, "warnings", (int64_t)result->warnings);
-    writer_member_integer(w, "bytes", (int64_t)result->item->bytes);
+    writer_member_integer(w, "bytes", (int64_t)result->bytes);
     writer_end_object(w);
     writer_end_line(w);
 }
@@ -110,7 +127,7 @@ static void put_json(struct report *report, struct writer *w)
     report->failed |= text == NULL || fwrite(text, 1, n, report->out) != n;
 }
 
-static void put_json_item(struct report *report, const struct bulk_result *result)
+static void put_json_item(struct report *report, const struct log_result *result)
 {
     struct arena arena;
     struct writer w;
@@ -121,14 +138,14 @@ static void put_json_item(struct report *report, const struct bulk_result *resul
     arena_fini(&arena);
 }
 
-void report_item(void *context, const struct bulk_result *result)
+void report_item(void *context, const struct log_result *result)
 {
     struct report *report = context;
     pthread_mutex_lock(&report->lock);
     report->outcomes[result->outcome]++;
     if (report->form == REPORT_JSON) {
         put_json_item(report, result);
-    } else if (!report->quiet || result->outcome == BULK_REFUSED) {
+    } else if (!report->quiet || result->outcome == LOG_REJECTED) {
         clear_bar(report);
         put_text(report, result);
     }
@@ -144,7 +161,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole == 0 ? 1 : (double)part / (double)whole;
 }
 
-static void put_bar(struct report *report, const struct bulk_progress *progress, const char *text)
+static void put_bar(struct report *report, const struct log_progress *progress, const char *text)
 {
     char bar[BAR_WIDTH + 1];
     size_t full = (size_t)(share(progress->bytes, report->bytes) * BAR_WIDTH);
@@ -156,7 +173,7 @@ static void put_bar(struct report *report, const struct bulk_progress *progress,
 }
 
 /* "12 of 44 files, 1.0 of 3.4 GB, 31 MB/s, 1:07 left" */
-static void put_progress(struct report *report, const struct bulk_progress *progress, uint64_t now)
+static void put_progress(struct report *report, const struct log_progress *progress, uint64_t now)
 {
     double seconds = (double)(now - report->begun_ns) / 1e9;
     double rate = seconds > 0 ? (double)progress->bytes / seconds : 0;
@@ -173,15 +190,15 @@ static void put_progress(struct report *report, const struct bulk_progress *prog
     char text[320];
     (void)snprintf(text, sizeof text, "%zu of %zu file%s, %s of %s, %s/s, %s left, %zu rejected",
                    progress->items, report->items, PLURAL(report->items), done, all, speed, left,
-                   report->outcomes[BULK_REFUSED]);
+                   report->outcomes[LOG_REJECTED]);
     if (report->bar)
         put_bar(report, progress, text);
     else
-        fprintf(report->err, "provisord: import: %s\n", text);
+        fprintf(report->err, "%s: %s\n", report->program, text);
     (void)fflush(report->err);
 }
 
-void report_progress(struct report *report, const struct bulk_progress *progress, uint64_t now_ns)
+void report_progress(struct report *report, const struct log_progress *progress, uint64_t now_ns)
 {
     uint64_t every = (uint64_t)(report->bar ? BAR_EVERY_MS : LINE_EVERY_MS) * NS_PER_MS;
     if (report->quiet || now_ns - report->reported_ns < every)
@@ -192,14 +209,31 @@ void report_progress(struct report *report, const struct bulk_progress *progress
     pthread_mutex_unlock(&report->lock);
 }
 
+void report_say(struct report *report, const char *text)
+{
+    pthread_mutex_lock(&report->lock);
+    if (report->bar_shown)
+        fputs("\r\033[K", report->err);
+    report->bar_shown = false;
+    fprintf(report->err, "%s: %s\n", report->program, text);
+    (void)fflush(report->err);
+    pthread_mutex_unlock(&report->lock);
+}
+
 /* --- the end --- */
 
 static size_t count_reported(const struct report *report)
 {
     size_t reported = 0;
-    for (size_t i = 0; i < BULK_OUTCOMES; i++)
+    for (size_t i = 0; i < LOG_OUTCOMES; i++)
         reported += report->outcomes[i];
     return reported;
+}
+
+/* An import knows nothing of what would be sent. */
+static bool is_counted(const struct report *report, size_t outcome)
+{
+    return outcome != LOG_PENDING || report->outcomes[outcome] > 0;
 }
 
 static void put_json_totals(struct report *report, bool stopped, double seconds)
@@ -211,8 +245,11 @@ static void put_json_totals(struct report *report, bool stopped, double seconds)
     writer_begin_object(&w);
     writer_key(&w, "totals");
     writer_begin_object(&w);
-    for (size_t i = 0; i < BULK_OUTCOMES; i++)
-        writer_member_integer(&w, bulk_total_words[i], (int64_t)report->outcomes[i]);
+    for (size_t i = 0; i < LOG_OUTCOMES; i++)
+        if (is_counted(report, i))
+            writer_member_integer(&w, log_total_words[i], (int64_t)report->outcomes[i]);
+    if (report->sent_before > 0)
+        writer_member_integer(&w, "sent_before", (int64_t)report->sent_before);
     writer_member_integer(&w, "not_attempted", (int64_t)(report->items - count_reported(report)));
     writer_member_integer(&w, "bytes", (int64_t)report->bytes);
     writer_member_number(&w, "duration_s", seconds);
@@ -232,10 +269,13 @@ static void put_text_totals(struct report *report, bool stopped, double seconds)
     report_format_bytes((double)report->bytes, bytes);
     report_format_seconds(seconds, took);
     const char *separator = ": ";
-    fprintf(report->err, "provisord: import%s%s", report->dry_run ? " (dry run)" : "",
+    fprintf(report->err, "%s%s%s", report->program, report->dry_run ? " (dry run)" : "",
             stopped ? " interrupted" : "");
-    for (size_t i = 0; i < BULK_OUTCOMES; i++, separator = ", ")
-        fprintf(report->err, "%s%zu %s", separator, report->outcomes[i], bulk_total_words[i]);
+    for (size_t i = 0; i < LOG_OUTCOMES; i++, separator = ", ")
+        if (is_counted(report, i))
+            fprintf(report->err, "%s%zu %s", separator, report->outcomes[i], log_total_words[i]);
+    if (report->sent_before > 0)
+        fprintf(report->err, ", %zu sent before", report->sent_before);
     size_t left = report->items - count_reported(report);
     if (left > 0)
         fprintf(report->err, ", %zu not attempted", left);

@@ -1,5 +1,5 @@
 /* What an import says: lines that stay lines, JSON that stays JSON, numbers for people. */
-#include "import/report.h"
+#include "logfiles/report.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 static char name[] = "logs/tab\tline\nbad\xff";
-static struct find_item item = {.path = name, .kind = FIND_LOG, .bytes = 1000};
 
 struct spoken {
     char *out;
@@ -20,18 +19,22 @@ struct spoken {
 static struct spoken speak(enum report_form form, bool quiet)
 {
     struct spoken spoken;
-    struct find find = {.n = 3, .bytes = 3000};
     struct report report;
-    report_init(&report, form, quiet, false, &find);
+    report_init(&report, "provisord: import", form, quiet, false);
+    report_add(&report, 3, 3000);
     report.out = open_memstream(&spoken.out, &spoken.out_n);
     report.err = open_memstream(&spoken.err, &spoken.err_n);
     report.bar = false;
-    struct bulk_result stored = {.item = &item, .outcome = BULK_STORED, .application = "etl"};
-    struct bulk_result refused = {
-        .item = &item, .outcome = BULK_REFUSED, .code = "conflict", .reason = "because"};
+    struct log_result stored = {
+        .name = name, .bytes = 1000, .outcome = LOG_STORED, .application = "etl"};
+    struct log_result refused = {.name = name,
+                                 .bytes = 1000,
+                                 .outcome = LOG_REJECTED,
+                                 .code = "conflict",
+                                 .reason = "because"};
     report_item(&report, &stored);
     report_item(&report, &refused);
-    struct bulk_progress progress = {.items = 2, .bytes = 1000};
+    struct log_progress progress = {.items = 2, .bytes = 1000};
     report_progress(&report, &progress, report.begun_ns + 1000);
     report_progress(&report, &progress, report.begun_ns + UINT64_C(20000000000));
     report_end(&report, true, report.begun_ns + UINT64_C(61000000000));

@@ -1,5 +1,5 @@
 /* What an import finds under a path: each thing once, in order, and why something is no log. */
-#include "import/find.h"
+#include "logfiles/find.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

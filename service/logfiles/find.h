@@ -1,5 +1,5 @@
-#ifndef IMPORT_FIND_H
-#define IMPORT_FIND_H
+#ifndef LOGFILES_FIND_H
+#define LOGFILES_FIND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +42,12 @@ void find_fini(struct find *find);
 
 /* Add what lies at and under `path`. Only memory may run out; what cannot be read is an item. */
 enum pv_code find_add(struct find *find, const char *path, struct pv_error *err) PV_MUSTCHECK;
+
+/* Why a file of that name below a path is not looked into ("hidden"); NULL: it is. */
+const char *find_ignored_name(const char *name);
+
+/* Is it the name of a part of a rolling log? A folder that holds one is one log. */
+bool find_is_part(const char *name);
 
 /* Does a folder of these file names hold one log in parts (rolling: Spark's, Databricks')? */
 bool find_is_rolling(char *const names[], size_t n);

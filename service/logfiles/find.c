@@ -1,4 +1,4 @@
-#include "import/find.h"
+#include "logfiles/find.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -126,16 +126,20 @@ static bool is_timed_part(const char *name)
     return find_begins(name, "eventlog-") && strspn(name + 9, "0123456789-") >= 17;
 }
 
+bool find_is_part(const char *name)
+{
+    return is_spark_part(name) || is_timed_part(name);
+}
+
 bool find_is_rolling(char *const names[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (is_spark_part(names[i]) || is_timed_part(names[i]))
+        if (find_is_part(names[i]))
             return true;
     return false;
 }
 
-/* Why a file of that name is not looked into; NULL: it is. */
-static const char *why_not(const char *name)
+const char *find_ignored_name(const char *name)
 {
     if (name[0] == '.')
         return "hidden";
@@ -277,7 +281,7 @@ static enum pv_code
 walk(struct find *find, const char *path, const char *name, unsigned depth, struct pv_error *err)
 {
     struct stat status;
-    const char *reason = name == NULL ? NULL : why_not(name);
+    const char *reason = name == NULL ? NULL : find_ignored_name(name);
     if (reason != NULL)
         return find_skip(find, path, reason, err);
     if (stat(path, &status) != 0)
