@@ -12,7 +12,7 @@
 
 #include "base/instant.h"
 #include "base/vector.h"
-#include "cli/sources/source_kind.h"
+#include "cli/sources/source_internal.h"
 
 const char changed_while_read[] = "changed while it was read";
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/instant.h"
-#include "cli/sources/source_kind.h"
+#include "cli/sources/source_internal.h"
 
 struct listed {
     struct source source;

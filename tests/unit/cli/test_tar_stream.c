@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/instant.h"
-#include "cli/sources/source_kind.h"
+#include "cli/sources/source_internal.h"
 
 /* Bytes of a part: as many as its identity says in letters of its file's name. */
 struct stream {
