@@ -233,7 +233,7 @@ SPREAD = ("-n", CORES + 1, "--dist", "loadfile", "--max-worker-restart", "4")
 
 
 def c_files():
-    return sorted(p for folder in ("service", "tests") for p in (ROOT / folder).rglob("*") if p.suffix in (".c", ".h"))
+    return sorted(p for folder in ("service", "clients", "tests") for p in (ROOT / folder).rglob("*") if p.suffix in (".c", ".h"))
 
 
 # --- services for parts that talk to a real one ----------------------------------------------------
@@ -423,6 +423,12 @@ def part_api():
 def part_fault():
     """kill -9, outages, restarts, under the same sanitizers"""
     return pytest("tests/fault", "sanitize", "-m", "not resident_memory", *SPREAD, **SANITIZER_ENV)
+
+
+def part_cli():
+    """the command line client and what is built on it, against the real service"""
+    return add(pytest("tests/cli", "sanitize", "-m", "not release_build", *SPREAD, **SANITIZER_ENV),
+               pytest("tests/cli", "release", "-m", "release_build", *SPREAD))
 
 
 # What the optimizer and the hardening of a release may change: times, the order in which threads meet, the protocol's edges.
@@ -639,7 +645,7 @@ def tidy(analyzer, files):
 
 
 def sources():
-    return [p for p in c_files() if p.suffix == ".c" and (ROOT / "service") in p.parents]
+    return [p for p in c_files() if p.suffix == ".c" and (ROOT / "tests") not in p.parents]
 
 
 def part_tidy():
@@ -688,6 +694,7 @@ PARTS = [Part(*row) for row in [
     ("contract", part_contract, ["release"], 1, False, False),
     ("house", part_house, ["release"], CORES, False, False),
     ("fault", part_fault, ["sanitize"], 0, False, True),
+    ("cli", part_cli, ["sanitize", "release"], 0, False, True),
     ("release", part_release, ["release"], 0, False, True),
     ("unit", part_unit, ["release"], CORES, False, False),
     ("golden", part_golden, ["release"], CORES, False, False),

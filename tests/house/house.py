@@ -76,6 +76,26 @@ ROOMS = {
     "": ({"base", "codec", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "sodium.h"}),
 }
 
+# The command line client: rooms by their folder under clients/cli, whose headers are included as "cli/<room>/<file>.h".
+# Of the service it knows what computes nothing and serves nobody.
+CLIENTS = ROOT / "clients"
+CLI_SHARED = {"base", "threads"}
+CLI_POSIX = C_BASIC | POSIX | {"limits.h", "locale.h"}
+CLI_ROOMS = {
+    "cli": ({"cli/arguments", "cli/commands"}, set(), CLI_POSIX),
+    "cli/http": (set(), {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h"}),
+    "cli/arguments": (set(), {"cli/failure.h"}, CLI_POSIX | {"getopt.h"}),
+    "cli/terminal": (set(), set(), CLI_POSIX | {"sys/ioctl.h", "termios.h", "wchar.h"}),
+    "cli/settings": ({"cli/arguments"}, {"cli/failure.h"}, CLI_POSIX | {"ini.h"}),
+    "cli/output": ({"cli/arguments", "cli/terminal"}, {"cli/failure.h"}, CLI_POSIX | {"jansson.h", "yaml.h"}),
+    "cli/remote": ({"cli/http", "cli/output", "cli/settings"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "jansson.h"}),
+    "cli/sources": ({"cli/http"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "expat.h", "ini.h", "jansson.h"}),
+    "cli/ingest": ({"cli/http", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
+                   CLI_POSIX | {"archive.h", "archive_entry.h", "jansson.h", "sys/inotify.h"}),
+    "cli/commands": ({"cli/arguments", "cli/ingest", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
+                     CLI_POSIX | {"jansson.h", "termios.h"}),
+}
+
 # What the core may never reach, whatever library it came from: clocks, environment, files, threads,
 # hidden randomness, the process.
 FORBIDDEN = re.compile(
@@ -148,6 +168,24 @@ def include_faults(service=SERVICE, rooms=None):
                 other = room_of(service / own, service, rooms)
                 if other != room and not allowed_room(other, inward) and own not in single:
                     faults.append(what)
+    return faults
+
+
+def client_include_faults():
+    """The same of the command line client."""
+    faults = []
+    for path in sources(CLIENTS):
+        room = "/".join(path.relative_to(CLIENTS).parts[:-1])
+        if room not in CLI_ROOMS:
+            faults.append("%s: room %s has no row in tests/house/house.py" % (path.relative_to(CLIENTS), room))
+            continue
+        inward, single, foreign = CLI_ROOMS[room]
+        for own, system in INCLUDE.findall(path.read_text()):
+            other = "/".join(pathlib.PurePath(own).parts[:-1])
+            shared = own and not own.startswith("cli/") and (other in CLI_SHARED or own in single) and (SERVICE / own).is_file()
+            if system and not allowed_foreign(system, foreign) or \
+                    own and not shared and other != room and other not in inward and own not in single:
+                faults.append("%s includes %s" % (path.relative_to(CLIENTS), own or system))
     return faults
 
 

@@ -20,6 +20,18 @@ def test_no_include_points_outwards():
     assert house.include_faults() == []
 
 
+def test_no_include_of_the_client_points_outwards():
+    assert house.client_include_faults() == []
+
+
+def test_an_include_of_the_client_that_points_outwards_is_found(tmp_path, monkeypatch):
+    (tmp_path / "cli" / "terminal").mkdir(parents=True)
+    (tmp_path / "cli" / "terminal" / "bad.c").write_text('#include "cli/remote/remote.h"\n#include <curl/curl.h>\n#include "store/store.h"\n')
+    monkeypatch.setattr(house, "CLIENTS", tmp_path)
+    assert house.client_include_faults() == ["cli/terminal/bad.c includes " + what
+                                             for what in ("cli/remote/remote.h", "curl/curl.h", "store/store.h")]
+
+
 def test_every_room_of_the_table_exists():
     """A row that no longer names a folder would guard nothing."""
     assert [r for r in house.ROOMS if not (house.SERVICE / r).is_dir()] == []
@@ -41,6 +53,7 @@ def test_an_include_that_points_outwards_is_found(tmp_path, room, line):
 
 def test_no_modules_include_each_other():
     assert house.include_cycles() == []
+    assert house.include_cycles(house.CLIENTS) == []
 
 
 @pytest.mark.parametrize("files, cycles", [

@@ -35,6 +35,7 @@ def test_an_incomplete_header_is_found_until_it_is_mended(tmp_path):
 
 def test_guards_name_the_path():
     assert house.guard_faults() == []
+    assert house.guard_faults(house.CLIENTS) == []
 
 
 def test_a_wrong_guard_is_found(tmp_path):
@@ -45,6 +46,7 @@ def test_a_wrong_guard_is_found(tmp_path):
 
 def test_sources_include_their_own_header_first():
     assert house.own_header_faults() == []
+    assert house.own_header_faults(house.CLIENTS) == []
 
 
 def test_an_own_header_that_is_not_first_is_found(tmp_path):

@@ -1,0 +1,154 @@
+#include "cli/output/cell.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+
+void cell_number(double value, char *out, size_t room)
+{
+    double size = fabs(value);
+    if (size >= 10000 && size < 1e15 && floor(value) == value)
+        (void)snprintf(out, room, "%.0f", value);
+    else if (size >= 1000 && size < 1e15)
+        (void)snprintf(out, room, "%.0f", value);
+    else
+        (void)snprintf(out, room, "%.4g", value);
+}
+
+void cell_seconds(double seconds, char *out, size_t room)
+{
+    if (seconds < 0) {
+        cell_number(seconds, out, room);
+        return;
+    }
+    if (seconds < 120) {
+        (void)snprintf(out, room, seconds < 1 ? "%.3g s" : "%.1f s", seconds);
+        return;
+    }
+    double whole = floor(seconds + 0.5);
+    if (whole < 3600)
+        (void)snprintf(out, room, "%.0f min %02.0f s", floor(whole / 60), fmod(whole, 60));
+    else if (whole < 172800)
+        (void)snprintf(out, room, "%.0f h %02.0f min", floor(whole / 3600),
+                       floor(fmod(whole, 3600) / 60));
+    else
+        (void)snprintf(out, room, "%.0f d %.0f h", floor(whole / 86400),
+                       floor(fmod(whole, 86400) / 3600));
+}
+
+void cell_bytes(double bytes, char *out, size_t room)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    size_t unit = 0;
+    for (; bytes >= 999.5 && unit + 1 < sizeof units / sizeof *units; unit++)
+        bytes /= 1000;
+    (void)snprintf(out, room, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes,
+                   units[unit]);
+}
+
+static void scalar_text(const json_t *value, char *out, size_t room)
+{
+    char number[33] = "";
+    if (json_is_string(value))
+        (void)snprintf(out, room, "%s", json_string_value(value));
+    else if (json_is_integer(value))
+        (void)snprintf(out, room, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value)) {
+        number[writer_format_number(json_real_value(value), number)] = '\0';
+        (void)snprintf(out, room, "%s", number);
+    } else if (json_is_boolean(value))
+        (void)snprintf(out, room, "%s", json_is_true(value) ? "true" : "false");
+    else
+        (void)snprintf(out, room, "%s", "");
+}
+
+static void append(char *out, const char *before, const char *text)
+{
+    size_t at = strlen(out);
+    (void)snprintf(out + at, CELL_TEXT_MAX - at, "%s%s", at == 0 ? "" : before, text);
+}
+
+static void list_text(const json_t *value, char *out)
+{
+    char item[CELL_TEXT_MAX];
+    const char *key;
+    json_t *member;
+    out[0] = '\0';
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        scalar_text(json_array_get(value, i), item, sizeof item);
+        append(out, ", ", item);
+    }
+    if (!json_is_object(value))
+        return;
+    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    {
+        char pair[CELL_TEXT_MAX];
+        scalar_text(member, item, sizeof item / 2);
+        (void)snprintf(pair, sizeof pair, "%.400s=%.500s", key, item);
+        append(out, " ", pair);
+    }
+}
+
+void cell_for_programs(const json_t *value, char out[CELL_TEXT_MAX])
+{
+    if (json_is_array(value) || json_is_object(value))
+        list_text(value, out);
+    else
+        scalar_text(value, out, CELL_TEXT_MAX);
+}
+
+static void number_for_people(double value, enum cell_kind kind, char out[CELL_TEXT_MAX])
+{
+    switch (kind) {
+    case CELL_SECONDS:
+        cell_seconds(value, out, CELL_TEXT_MAX);
+        break;
+    case CELL_SHARE:
+        /* Nothing that is not certain reads as certain. */
+        if (value > 0.9994 && value < 1)
+            (void)snprintf(out, CELL_TEXT_MAX, "> 99.9 %%");
+        else
+            (void)snprintf(out, CELL_TEXT_MAX, "%.1f %%", 100 * value);
+        break;
+    case CELL_PERCENT:
+        (void)snprintf(out, CELL_TEXT_MAX, "%.1f %%", value);
+        break;
+    case CELL_BYTES:
+        cell_bytes(value, out, CELL_TEXT_MAX);
+        break;
+    case CELL_COUNT:
+        (void)snprintf(out, CELL_TEXT_MAX, "%.0f", value);
+        break;
+    case CELL_TEXT:
+    case CELL_NUMBER:
+    case CELL_INSTANT:
+    case CELL_YES:
+        cell_number(value, out, CELL_TEXT_MAX);
+        break;
+    }
+}
+
+static void instant_for_people(const char *text, char out[CELL_TEXT_MAX])
+{
+    (void)snprintf(out, CELL_TEXT_MAX, "%.10s %.8s", text, strlen(text) > 11 ? text + 11 : "");
+}
+
+void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEXT_MAX])
+{
+    if (json_is_number(value))
+        number_for_people(json_number_value(value), kind, out);
+    else if (json_is_boolean(value))
+        (void)snprintf(out, CELL_TEXT_MAX, "%s", json_is_true(value) ? "yes" : "no");
+    else if (kind == CELL_INSTANT && json_is_string(value))
+        instant_for_people(json_string_value(value), out);
+    else
+        cell_for_programs(value, out);
+    for (char *at = out; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f) /* nothing that a terminal obeys */
+            *at = ' ';
+    if (out[0] == '\0')
+        (void)snprintf(out, CELL_TEXT_MAX, "-");
+}

@@ -1,0 +1,36 @@
+#ifndef CLI_OUTPUT_CELL_H
+#define CLI_OUTPUT_CELL_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/*
+ * One value of a reply as people read it ("75.5 s"), and as programs do (75.45999). What is unknown
+ * is "-" to the former and empty to the latter.
+ */
+enum cell_kind {
+    CELL_TEXT,    /* whatever it is; lists joined by a comma, objects as key=value */
+    CELL_COUNT,   /* a whole number */
+    CELL_NUMBER,  /* up to four significant digits */
+    CELL_SECONDS, /* a duration */
+    CELL_SHARE,   /* 0 to 1, as percent */
+    CELL_PERCENT, /* already in percent */
+    CELL_BYTES,
+    CELL_INSTANT, /* RFC 3339; to people without the T and fractions, in UTC */
+    CELL_YES      /* true or false */
+};
+
+enum { CELL_TEXT_MAX = 1024 };
+
+/* value may be NULL. */
+void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEXT_MAX]);
+void cell_for_programs(const json_t *value, char out[CELL_TEXT_MAX]);
+
+/* "75.5 s", "12 min 30 s", "1 h 02 min", "2 d 3 h". */
+void cell_seconds(double seconds, char *out, size_t room);
+/* Four significant digits without an exponent between 0.001 and 1e9. */
+void cell_number(double value, char *out, size_t room);
+/* "312 B", "1.4 GB". */
+void cell_bytes(double bytes, char *out, size_t room);
+
+#endif

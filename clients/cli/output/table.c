@@ -1,0 +1,305 @@
+#include "cli/output/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/json_text.h"
+
+enum { COLUMNS_MAX = 24, GAP = 2, COLUMN_LEAST = 8, WRAP_WIDTH = 100 };
+
+static bool is_numeric(enum cell_kind kind)
+{
+    return kind != CELL_TEXT && kind != CELL_INSTANT && kind != CELL_YES;
+}
+
+/* --- people --- */
+
+/* Cells in the order of rows, the headings first. */
+struct grid {
+    char **cells;
+    enum style *styles;
+    size_t rows;
+    size_t columns;
+    size_t widths[COLUMNS_MAX];
+};
+
+static void grid_free(struct grid *grid)
+{
+    for (size_t i = 0; grid->cells != NULL && i < grid->rows * grid->columns; i++)
+        free(grid->cells[i]);
+    free(grid->cells);
+    free(grid->styles);
+}
+
+static bool
+grid_set(struct grid *grid, size_t row, size_t column, const char *text, enum style style)
+{
+    size_t at = row * grid->columns + column;
+    grid->cells[at] = strdup(text);
+    grid->styles[at] = style;
+    size_t width = text_columns(text);
+    if (width > grid->widths[column])
+        grid->widths[column] = width;
+    return grid->cells[at] != NULL;
+}
+
+static bool
+grid_fill(struct grid *grid, const json_t *items, const struct column columns[], size_t n)
+{
+    grid->rows = json_array_size(items) + 1;
+    grid->columns = n;
+    grid->cells = calloc(grid->rows * n, sizeof *grid->cells);
+    grid->styles = calloc(grid->rows * n, sizeof *grid->styles);
+    if (grid->cells == NULL || grid->styles == NULL)
+        return false;
+    char text[CELL_TEXT_MAX];
+    for (size_t column = 0; column < n; column++) {
+        if (!grid_set(grid, 0, column, columns[column].heading, STYLE_BOLD))
+            return false;
+        for (size_t row = 1; row < grid->rows; row++) {
+            const json_t *cell = json_at(json_array_get(items, row - 1), columns[column].path);
+            cell_for_people(cell, columns[column].kind, text);
+            enum style style =
+                columns[column].style == NULL ? STYLE_PLAIN : columns[column].style(cell);
+            if (!grid_set(grid, row, column, text, style))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Shorten columns of text, the widest first, until the line fits. */
+static void grid_fit(struct grid *grid, const struct column columns[], size_t width)
+{
+    size_t total = (grid->columns - 1) * GAP;
+    for (size_t i = 0; i < grid->columns; i++)
+        total += grid->widths[i];
+    while (width > 0 && total > width) {
+        size_t widest = COLUMNS_MAX;
+        for (size_t i = 0; i < grid->columns; i++)
+            if (!is_numeric(columns[i].kind) && grid->widths[i] > COLUMN_LEAST &&
+                (widest == COLUMNS_MAX || grid->widths[i] > grid->widths[widest]))
+                widest = i;
+        if (widest == COLUMNS_MAX)
+            return;
+        grid->widths[widest]--;
+        total--;
+    }
+}
+
+static void write_cell(FILE *out,
+                       const struct grid *grid,
+                       size_t row,
+                       size_t column,
+                       bool right,
+                       const struct terminal *terminal)
+{
+    const char *text = grid->cells[row * grid->columns + column];
+    size_t width = grid->widths[column];
+    size_t columns = text_columns(text);
+    size_t bytes = strlen(text);
+    bool cut = columns > width;
+    if (cut) {
+        bytes = text_fitting(text, width - 1);
+        columns = width;
+    }
+    size_t pad = width - columns;
+    bool last = column + 1 == grid->columns;
+    if (right)
+        fprintf(out, "%*s", (int)pad, "");
+    enum style style = grid->styles[row * grid->columns + column];
+    fputs(style == STYLE_PLAIN ? "" : style_begin(terminal->color_out, style), out);
+    fprintf(out, "%.*s%s", (int)bytes, text, cut ? "…" : "");
+    fputs(style == STYLE_PLAIN ? "" : style_end(terminal->color_out), out);
+    if (!last)
+        fprintf(out, "%*s", (int)(right ? GAP : pad + GAP), "");
+}
+
+static bool write_people(FILE *out,
+                         const struct terminal *terminal,
+                         const json_t *items,
+                         const struct column columns[],
+                         size_t n)
+{
+    struct grid grid = {.cells = NULL};
+    bool good = grid_fill(&grid, items, columns, n);
+    if (good) {
+        grid_fit(&grid, columns, terminal->width);
+        for (size_t row = 0; row < grid.rows; row++) {
+            for (size_t column = 0; column < n; column++)
+                write_cell(out, &grid, row, column, is_numeric(columns[column].kind), terminal);
+            fputc('\n', out);
+        }
+    }
+    grid_free(&grid);
+    return good;
+}
+
+void table_write_wrapped(FILE *out,
+                         const struct terminal *terminal,
+                         size_t indent,
+                         const char *text)
+{
+    size_t width =
+        terminal->width > 0 && terminal->width < WRAP_WIDTH ? terminal->width : WRAP_WIDTH;
+    size_t column = 0;
+    while (*text != '\0') {
+        size_t n = strcspn(text, " \n");
+        char word[CELL_TEXT_MAX];
+        (void)snprintf(word, sizeof word, "%.*s", (int)n, text);
+        size_t columns = text_columns(word);
+        if (n > 0 && column > 0 && column + 1 + columns > width) {
+            fputc('\n', out);
+            column = 0;
+        }
+        if (n > 0) {
+            if (column == 0)
+                column = indent + (size_t)(fprintf(out, "%*s", (int)indent, "") < 0);
+            else
+                column += (size_t)(fputc(' ', out) != EOF);
+            fputs(word, out);
+            column += columns;
+        }
+        text += n + (text[n] != '\0');
+    }
+    fputc('\n', out);
+}
+
+/* --- CSV and Markdown --- */
+
+void csv_write_field(FILE *out, const char *text, bool is_text)
+{
+    bool formula = is_text && text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
+    if (!formula && strpbrk(text, ",\"\r\n") == NULL) {
+        fputs(text, out);
+        return;
+    }
+    fputs(formula ? "\"'" : "\"", out);
+    for (; *text != '\0'; text++)
+        fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+    fputc('"', out);
+}
+
+void markdown_write_cell(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("|\\`*_<>[]#", *text) != NULL)
+            fputc('\\', out);
+        fputc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+    }
+}
+
+static void write_csv_row(FILE *out, const json_t *item, const struct column columns[], size_t n)
+{
+    char text[CELL_TEXT_MAX];
+    for (size_t i = 0; i < n; i++) {
+        const json_t *cell = item == NULL ? NULL : json_at(item, columns[i].path);
+        cell_for_programs(cell, text);
+        fputs(i > 0 ? "," : "", out);
+        if (item == NULL)
+            csv_write_field(out, columns[i].path, false);
+        else
+            csv_write_field(out, text, !json_is_number(cell));
+    }
+    fputs("\r\n", out);
+}
+
+static void
+write_markdown_row(FILE *out, const json_t *item, const struct column columns[], size_t n)
+{
+    char text[CELL_TEXT_MAX];
+    fputc('|', out);
+    for (size_t i = 0; i < n; i++) {
+        if (item == NULL)
+            (void)snprintf(text, sizeof text, "%s", columns[i].heading);
+        else
+            cell_for_people(json_at(item, columns[i].path), columns[i].kind, text);
+        fputc(' ', out);
+        markdown_write_cell(out, text);
+        fputs(" |", out);
+    }
+    fputc('\n', out);
+}
+
+static void write_markdown(FILE *out, const json_t *items, const struct column columns[], size_t n)
+{
+    write_markdown_row(out, NULL, columns, n);
+    fputc('|', out);
+    for (size_t i = 0; i < n; i++)
+        fputs(is_numeric(columns[i].kind) ? "---:|" : "---|", out);
+    fputc('\n', out);
+    for (size_t i = 0; i < json_array_size(items); i++)
+        write_markdown_row(out, json_array_get(items, i), columns, n);
+}
+
+bool table_write_list(FILE *out,
+                      enum output_form form,
+                      const struct terminal *terminal,
+                      const json_t *items,
+                      const struct column columns[],
+                      size_t n_columns,
+                      const json_t *all,
+                      struct failure *failure)
+{
+    switch (form) {
+    case FORM_JSON:
+        return json_text_write(out, all, failure);
+    case FORM_YAML:
+        return yaml_text_write(out, all, failure);
+    case FORM_CSV:
+        write_csv_row(out, NULL, columns, n_columns);
+        for (size_t i = 0; i < json_array_size(items); i++)
+            write_csv_row(out, json_array_get(items, i), columns, n_columns);
+        return true;
+    case FORM_MARKDOWN:
+        write_markdown(out, items, columns, n_columns);
+        return true;
+    default:
+        return write_people(out, terminal, items, columns, n_columns) || fail_memory(failure);
+    }
+}
+
+static void write_record_people(FILE *out,
+                                const struct terminal *terminal,
+                                const json_t *record,
+                                const struct column columns[],
+                                size_t n)
+{
+    size_t widest = 0;
+    char text[CELL_TEXT_MAX];
+    for (size_t i = 0; i < n; i++)
+        if (text_columns(columns[i].heading) > widest)
+            widest = text_columns(columns[i].heading);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *cell = json_at(record, columns[i].path);
+        if (cell == NULL || json_is_null(cell))
+            continue;
+        cell_for_people(cell, columns[i].kind, text);
+        enum style style = columns[i].style == NULL ? STYLE_PLAIN : columns[i].style(cell);
+        fprintf(out, "%s%*s  %s%s%s\n", columns[i].heading,
+                (int)(widest - text_columns(columns[i].heading)), "",
+                style == STYLE_PLAIN ? "" : style_begin(terminal->color_out, style), text,
+                style == STYLE_PLAIN ? "" : style_end(terminal->color_out));
+    }
+}
+
+bool table_write_record(FILE *out,
+                        enum output_form form,
+                        const struct terminal *terminal,
+                        const json_t *record,
+                        const struct column columns[],
+                        size_t n_columns,
+                        const json_t *all,
+                        struct failure *failure)
+{
+    if (form == FORM_TABLE) {
+        write_record_people(out, terminal, record, columns, n_columns);
+        return true;
+    }
+    json_t *items = json_pack("[O]", record);
+    if (items == NULL)
+        return fail_memory(failure);
+    bool good = table_write_list(out, form, terminal, items, columns, n_columns, all, failure);
+    json_decref(items);
+    return good;
+}

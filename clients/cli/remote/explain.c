@@ -1,0 +1,173 @@
+#include "cli/remote/explain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/output/json_text.h"
+
+bool explain_is_passing(CURLcode result)
+{
+    switch (result) {
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_tls(CURLcode result)
+{
+    return result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CONNECT_ERROR ||
+           result == CURLE_SSL_CACERT_BADFILE || result == CURLE_SSL_CERTPROBLEM ||
+           result == CURLE_SSL_ISSUER_ERROR || result == CURLE_SSL_CIPHER;
+}
+
+bool explain_network(const struct settings *settings,
+                     CURLcode result,
+                     const char *error,
+                     struct failure *failure)
+{
+    const char *why = error[0] != '\0' ? error : curl_easy_strerror(result);
+    (void)fail(failure, EXIT_FAILED, "no reply from %s (%s): %s", settings->url, settings->url_from,
+               why);
+    if (failure != NULL && explain_is_passing(result))
+        failure->unavailable = true;
+    if (is_tls(result))
+        return fail_next(failure, "the certificate is not trusted or the server speaks no TLS: "
+                                  "--ca-file or PROVISOR_CA_FILE names your own authority");
+    if (result == CURLE_COULDNT_RESOLVE_HOST || result == CURLE_COULDNT_RESOLVE_PROXY)
+        return fail_next(
+            failure,
+            "is the name of the host right? `provisor login --url URL` stores another one");
+    if (result == CURLE_OPERATION_TIMEDOUT)
+        return fail_next(failure, "--timeout gives it more time");
+    return fail_next(
+        failure,
+        "is the service running there? --url, PROVISOR_URL or `provisor login` name another one");
+}
+
+static bool is_html(const struct remote_reply *reply)
+{
+    return strncmp(reply->content_type, "text/html", 9) == 0 ||
+           strncmp(reply->content_type, "application/xhtml", 17) == 0;
+}
+
+static bool explain_foreign(const struct settings *settings,
+                            const struct remote_request *request,
+                            const struct remote_reply *reply,
+                            struct failure *failure)
+{
+    (void)fail(failure, EXIT_FAILED,
+               "%s %s%s was answered with %ld and a reply of type %s, which is not provisor's",
+               request->method, settings->url, request->path, reply->status,
+               reply->content_type[0] == '\0' ? "(none)" : reply->content_type);
+    return fail_next(
+        failure,
+        "a proxy or another server answers there: check the URL (%s), http_proxy and no_proxy",
+        settings->url_from);
+}
+
+bool explain_success(const struct settings *settings,
+                     const struct remote_request *request,
+                     const struct remote_reply *reply,
+                     struct failure *failure)
+{
+    bool wants_json = request->accept == NULL && request->sink == NULL && reply->n > 0;
+    if (reply->status >= 300 && reply->status != 304) {
+        (void)fail(failure, EXIT_FAILED, "%s%s redirects to %s, which is not followed",
+                   settings->url, request->path,
+                   reply->location[0] == '\0' ? "another place" : reply->location);
+        return fail_next(failure, "give the URL of the service itself (%s)", settings->url_from);
+    }
+    if (is_html(reply) || (wants_json && reply->json == NULL))
+        return explain_foreign(settings, request, reply, failure);
+    return true;
+}
+
+/* "/constraints/max_cost: must be greater than 0", for each fault. */
+static void add_faults(const json_t *problem, char *out, size_t room)
+{
+    const json_t *errors = json_object_get(problem, "errors");
+    size_t at = strlen(out);
+    for (size_t i = 0; i < json_array_size(errors) && at < room; i++) {
+        const json_t *error = json_array_get(errors, i);
+        const char *where = json_text_at(error, "pointer", NULL);
+        if (where == NULL)
+            where = json_text_at(error, "parameter", json_text_at(error, "header", ""));
+        int n = snprintf(out + at, room - at, "\n          %s: %s", where,
+                         json_text_at(error, "detail", ""));
+        at += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static enum exit_status status_of_problem(long status)
+{
+    return status == 400 || status == 422 ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static bool advise_by_status(const struct settings *settings, long status, struct failure *failure)
+{
+    switch (status) {
+    case 401:
+        if (settings->token[0] == '\0')
+            return fail_next(failure,
+                             "no token was given for %s: `provisor login` stores one, or set "
+                             "PROVISOR_TOKEN_FILE",
+                             settings->url);
+        return fail_next(failure, "the token is from %s: `provisor login` stores another one",
+                         settings->token_from);
+    case 403:
+        return fail_next(failure,
+                         "the token (%s) has not the scope that this needs; `provisor tokens "
+                         "create` makes one that has",
+                         settings->token_from);
+    case 404:
+        return fail_next(failure, "`provisor apps` lists the applications");
+    case 413:
+        return fail_next(failure,
+                         "the limit is a setting of the service; its operator can raise it");
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+        return fail_next(failure,
+                         "the service is overloaded or away for a moment: try again later, or "
+                         "more often with --retries");
+    default:
+        return false;
+    }
+}
+
+bool explain_problem(const struct settings *settings,
+                     const struct remote_request *request,
+                     const struct remote_reply *reply,
+                     struct failure *failure)
+{
+    bool passing = reply->status == 429 || (reply->status >= 502 && reply->status <= 504);
+    if (failure != NULL)
+        failure->unavailable = passing;
+    if (!json_is_object(reply->json))
+        return explain_foreign(settings, request, reply, failure);
+    char words[900];
+    const json_t *errors = json_object_get(reply->json, "errors");
+    (void)snprintf(words, sizeof words, "%s",
+                   json_text_at(reply->json, "detail", json_text_at(reply->json, "title", "")));
+    if (json_array_size(errors) > 1)
+        add_faults(reply->json, words, sizeof words);
+    else if (json_array_size(errors) == 1 && json_text_at(errors, "0.pointer", NULL) != NULL) {
+        size_t at = strlen(words);
+        (void)snprintf(words + at, sizeof words - at, " (%s)",
+                       json_text_at(errors, "0.pointer", ""));
+    }
+    (void)fail(failure, status_of_problem(reply->status), "%s", words);
+    return advise_by_status(settings, reply->status, failure);
+}

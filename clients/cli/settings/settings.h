@@ -1,0 +1,50 @@
+#ifndef CLI_SETTINGS_SETTINGS_H
+#define CLI_SETTINGS_SETTINGS_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "cli/arguments/parse.h"
+#include "cli/failure.h"
+
+/*
+ * Where the service is, with which token it is asked, and how the client behaves: from flags, else
+ * the environment, else the chosen profile of the configuration file, else the default.
+ */
+enum { SETTING_TEXT = 1024, TOKEN_TEXT_MAX = 512 };
+
+struct settings {
+    char profile[64];                /* section of the file; "default" unless chosen */
+    char config_file[PATH_MAX];      /* whether it exists or not */
+    char credentials_file[PATH_MAX]; /* beside it */
+    char url[SETTING_TEXT];          /* without a slash at its end */
+    char url_from[128];              /* where it was specified, for messages */
+    char token[TOKEN_TEXT_MAX];      /* "" : none */
+    char token_from[PATH_MAX + 32];
+    char ca_file[PATH_MAX]; /* "": the system's */
+    double timeout_s;       /* of one request, without what it uploads */
+    unsigned attempts_max;  /* of one request */
+    bool fail_closed;       /* of gate and submit, when the service is away */
+    double tolerance;       /* share below which a change is not proposed */
+};
+
+/* Read them all. A file that does not exist is empty; one that cannot be understood, or holds a key
+ * that does not exist, is EXIT_USAGE with the line. */
+bool settings_read(const struct arguments *arguments,
+                   struct settings *settings,
+                   struct failure *failure);
+
+/* Write url and token of the profile to the two files, which are made if necessary; the rest of
+ * them stays as it is. A file is replaced as a whole or not at all; that with the token has mode
+ * 0600. */
+bool settings_write_login(const struct settings *settings, struct failure *failure);
+
+/* The token in a file ("-": standard input), without the blanks around it. */
+bool settings_read_token_file(const char *file,
+                              char token[TOKEN_TEXT_MAX],
+                              struct failure *failure);
+
+/* Forget the token. */
+void settings_clear(struct settings *settings);
+
+#endif

@@ -1,0 +1,111 @@
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "cli/output/cell.h"
+#include "cli/output/json_text.h"
+#include "cli/output/table.h"
+
+TestSuite(cli_cell, .timeout = 10);
+
+static const char *seconds(double value)
+{
+    static char text[64];
+    cell_seconds(value, text, sizeof text);
+    return text;
+}
+
+Test(cli_cell, durations_read_well)
+{
+    cr_assert_str_eq(seconds(0), "0 s");
+    cr_assert_str_eq(seconds(0.25), "0.25 s");
+    cr_assert_str_eq(seconds(75.459), "75.5 s");
+    cr_assert_str_eq(seconds(125), "2 min 05 s");
+    cr_assert_str_eq(seconds(3599.6), "1 h 00 min");
+    cr_assert_str_eq(seconds(3720), "1 h 02 min");
+    cr_assert_str_eq(seconds(183600), "2 d 3 h");
+}
+
+Test(cli_cell, nothing_uncertain_reads_as_certain)
+{
+    char text[CELL_TEXT_MAX];
+    json_t *value = json_real(0.9999);
+    cell_for_people(value, CELL_SHARE, text);
+    cr_assert_str_eq(text, "> 99.9 %");
+    json_real_set(value, 0.974);
+    cell_for_people(value, CELL_SHARE, text);
+    cr_assert_str_eq(text, "97.4 %");
+    cell_for_people(NULL, CELL_SHARE, text);
+    cr_assert_str_eq(text, "-");
+    json_decref(value);
+}
+
+Test(cli_cell, a_terminal_is_given_nothing_to_obey)
+{
+    char text[CELL_TEXT_MAX];
+    json_t *value = json_string("a\033[2Jb\nc");
+    cell_for_people(value, CELL_TEXT, text);
+    cr_assert_str_eq(text, "a [2Jb c");
+    json_decref(value);
+}
+
+static char *written(const char *json, bool yaml)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    json_t *value = json_loads(json, JSON_DECODE_ANY, NULL);
+    cr_assert_not_null(value);
+    cr_assert((yaml ? yaml_text_write : json_text_write)(out, value, NULL));
+    json_decref(value);
+    (void)fclose(out);
+    return text;
+}
+
+Test(cli_cell, json_keeps_numbers_as_they_are)
+{
+    char *text =
+        written("{\"a\":75.45999,\"b\":[1,9.599725e-06],\"c\":{},\"d\":\"x\\u0001\\\"\"}", false);
+    cr_assert_str_eq(text, "{\n  \"a\": 75.45999,\n  \"b\": [\n    1,\n    9.599725e-06\n  ],\n"
+                           "  \"c\": {},\n  \"d\": \"x\\u0001\\\"\"\n}\n");
+    free(text);
+}
+
+Test(cli_cell, yaml_quotes_what_would_read_as_something_else)
+{
+    char *text = written("{\"n\":\"12\",\"no\":\"yes\",\"a\":\"nightly-etl\",\"f\":1.5,\"z\":null,"
+                         "\"d\":\"2026-01-05\"}",
+                         true);
+    cr_assert_str_eq(
+        text,
+        "\"n\": \"12\"\n\"no\": \"yes\"\na: nightly-etl\nf: 1.5\nz: null\nd: \"2026-01-05\"\n");
+    free(text);
+}
+
+static const char *csv(const char *field, bool is_text)
+{
+    static char text[128];
+    memset(text, 0, sizeof text);
+    FILE *out = fmemopen(text, sizeof text - 1, "w");
+    csv_write_field(out, field, is_text);
+    (void)fclose(out);
+    return text;
+}
+
+Test(cli_cell, csv_is_quoted_and_no_formula)
+{
+    cr_assert_str_eq(csv("plain", true), "plain");
+    cr_assert_str_eq(csv("a,b", true), "\"a,b\"");
+    cr_assert_str_eq(csv("say \"x\"", true), "\"say \"\"x\"\"\"");
+    cr_assert_str_eq(csv("=1+1", true), "\"'=1+1\"");
+    cr_assert_str_eq(csv("-15.2", false), "-15.2");
+}
+
+Test(cli_cell, paths_lead_into_objects_and_lists)
+{
+    json_t *value = json_loads("{\"a\":{\"b\":[1,2,{\"c\":\"x\"}]}}", 0, NULL);
+    cr_assert_eq(json_number_at(value, "a.b.1", 0), 2);
+    cr_assert_str_eq(json_text_at(value, "a.b.2.c", ""), "x");
+    cr_assert_null(json_at(value, "a.z.2"));
+    cr_assert_null(json_at(value, "a.b.9"));
+    json_decref(value);
+}
