@@ -280,6 +280,8 @@ def test_life_of_an_installation(packages, root, database):
     with Service(root, database) as service:
         assert service.get("/healthz") and service.get("/readyz")
         assert service.get("/v1/applications", token) is not None, "tokens of before are good"
+        asked = root("provisor", "apps", "--output", "json", PROVISOR_URL=service.base_url, PROVISOR_TOKEN=token)
+        assert json.loads(asked) is not None, "the installed client asks the installed service"
 
     root.apt("remove", "provisord")
     assert root.status("provisord").startswith("config-files")
