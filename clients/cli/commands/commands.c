@@ -2,5 +2,6 @@
 
 #include <stddef.h>
 
-const struct command *const all_commands[] = {&command_login, &command_apps, &command_help,
-                                              &command_man, NULL};
+const struct command *const all_commands[] = {
+    &command_login, &command_advise, &command_gate, &command_submit,
+    &command_apps,  &command_help,   &command_man,  NULL};

@@ -1,0 +1,18 @@
+#ifndef CLI_COMMANDS_ADVICE_VIEW_H
+#define CLI_COMMANDS_ADVICE_VIEW_H
+
+#include "cli/commands/question.h"
+
+/* Advice as a person at a terminal reads it. why: with its reasons. */
+void advice_view_write(FILE *out,
+                       const struct terminal *terminal,
+                       const struct answer *answer,
+                       bool why);
+
+/* The verdict as a sentence: "6 executors with 4 cores each finish within 90 s with 97.4 %." */
+void advice_headline(const json_t *advice, char *out, size_t room);
+
+/* How a verdict is coloured. */
+enum style advice_style(const json_t *advice);
+
+#endif
