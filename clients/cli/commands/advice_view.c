@@ -113,7 +113,7 @@ static void write_model(FILE *out, const json_t *advice)
     if (!json_is_object(json_object_get(advice, "model")))
         return;
     cell(advice, "model.loo_mape_percent", CELL_PERCENT, error);
-    fprintf(out, "%-20s%s of %.0f %s, mean error for a run left out %s%s\n", "based on",
+    fprintf(out, "%-20s%s of %.0f %s, mean error %s%s\n", "based on",
             json_text_at(advice, "model.kind", "?"), runs, plural(runs, "run", "runs"), error,
             json_true_at(advice, "model.extrapolation") ? ", extrapolated" : "");
 }
