@@ -124,6 +124,17 @@ def test_image_is_built_with_every_source_of_the_site():
     assert {"README.md", "CONTRIBUTING.md", "docs"} <= tops <= kept
 
 
+def test_image_is_built_with_every_folder_of_the_build():
+    """Of the client, which no image has, only what says so."""
+    kept = {line[1:] for line in (house.ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    folders = re.findall(r"^subdir\('(\w+)'\)", (house.ROOT / "meson.build").read_text(), re.M)
+    assert {"service", "ops"} <= set(folders)
+    assert [f for f in folders if f not in kept and f + "/meson.build" not in kept] == []
+    outside = {name for path in house.ROOT.glob("*/meson.build") for name in re.findall(r"'\.\./([A-Z]+)'", path.read_text())}
+    assert "LICENSE" in outside and outside <= kept
+    assert "-Dcli=disabled" in (house.ROOT / "Dockerfile").read_text()
+
+
 def test_package_list_covers_the_finished_program():
     """Every library that provisord asks for comes from a package of the service section, or with libc."""
     if not shutil.which("dpkg-query"):
