@@ -61,7 +61,7 @@ static bool enforce_settings(struct submission *submission)
         /* Only what bears on executors: names and secrets are nobody else's business. */
         bool bears = strncmp(key, "spark.executor.", 15) == 0 ||
                      strncmp(key, "spark.dynamicAllocation.", 24) == 0 ||
-                     strncmp(key, "spark.shuffle.service.enabled", 30) == 0 ||
+                     strcmp(key, "spark.shuffle.service.enabled") == 0 ||
                      strncmp(key, "spark.memory.", 13) == 0 ||
                      strcmp(key, "spark.speculation") == 0 || strcmp(key, "spark.task.cpus") == 0;
         bool options_of_jvm = strstr(key, "JavaOptions") != NULL || strstr(key, "Env.") != NULL;

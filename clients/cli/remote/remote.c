@@ -1,7 +1,7 @@
 #include "cli/remote/remote.h"
 
 #include <curl/curl.h>
-#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,10 @@ struct exchange {
     bool begun;  /* the sink has had bytes */
 };
 
-void remote_init(void)
+/* What asks nobody does not wait for libraries to begin. */
+static pthread_once_t begun = PTHREAD_ONCE_INIT;
+
+static void begin_libcurl(void)
 {
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
 }
@@ -42,6 +45,7 @@ bool remote_open(const struct settings *settings,
                  struct remote **remote,
                  struct failure *failure)
 {
+    (void)pthread_once(&begun, begin_libcurl);
     struct remote *made = calloc(1, sizeof *made);
     if (made == NULL)
         return fail_memory(failure);

@@ -20,9 +20,6 @@ bool remote_open(const struct settings *settings,
                  struct failure *failure);
 void remote_close(struct remote *remote);
 
-/* Once, before the first thread. */
-void remote_init(void);
-
 /*
  * Send it and read the reply. A status of 400 or more is a failure with the service's own words; its
  * code is in reply->status, its problem in reply->json. Free the reply with remote_reply_clear in
