@@ -134,7 +134,8 @@ def test_what_is_no_list(origin, history, answer, says):
 
 def test_a_list_that_is_cut_is_asked_for_again(origin, history):
     text = json.dumps(history.applications).encode()
-    history.tell("", Answer(200, text, cut_after=50), Answer(200, iter([text]), length=len(text) + 1, cut_after=len(text)), Answer(503, b"", {"Retry-After": "1"}))
+    history.tell("", Answer(200, text, cut_after=50), Answer(200, iter([text]), length=len(text) + 1, cut_after=len(text)),
+                 Answer(503, b"", {"Retry-After": "1"}))
     assert len(run(origin.url).names) == 4
     assert len(origin.requests) == 4 and origin.requests[3].at - origin.requests[2].at >= 1.0
 

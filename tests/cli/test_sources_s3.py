@@ -4,7 +4,10 @@ import io
 import itertools
 import pathlib
 import random
+import signal
 import sys
+import threading
+import time
 
 import pytest
 
@@ -12,7 +15,7 @@ sys.path.append(str(pathlib.Path(__file__).parent / "sources"))
 import sigv4  # noqa: E402
 from origin import Answer, serving  # noqa: E402
 from s3_stub import CREDENTIALS, KEY, SECRET, Bucket, error, etag_of  # noqa: E402
-from support import SANITIZED, run, self_signed, sha256  # noqa: E402
+from support import PATIENCE, SANITIZED, run, self_signed, sha256, start  # noqa: E402
 
 LOG = random.Random(1).randbytes(1_000_000)
 ODD_KEYS = ["plain", "a b", "a+b", "a%41b", "a&b<c>d", "quote'\"", "日本/ログ é", "eq=x/dt=2026-01-05", "(1)*!~", "q?h#x", "s;,:@$",
@@ -298,6 +301,27 @@ def test_silence_counts_as_cut():
     result, requests = read(bucket, "--stall-s", 1)
     assert result.digests == {"s3://logs/log": sha256(LOG)} and requests[1].range == "bytes=5000-"
     assert requests[1].at - requests[0].at < 20
+
+
+@pytest.mark.parametrize("while_", ["it waits for bytes", "it waits for the next attempt"])
+def test_what_waits_is_interrupted(while_):
+    bucket = Bucket({"log": LOG})
+    asked = threading.Event()
+
+    def wait(_, usual):
+        asked.set()
+        usual.stall_after = 5000
+        return usual if while_ == "it waits for bytes" else error(503, "SlowDown", headers={"Retry-After": "29"})
+
+    bucket.fail("log", wait, forever=True)
+    with serving(bucket) as origin:
+        process = start("s3://logs", "--endpoint", origin.url, "--read", **CREDENTIALS)
+        assert asked.wait(PATIENCE)
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1 and "s3://logs/log: interrupted" in out and not err
+    assert time.monotonic() - began < 10
 
 
 # --- changed ---------------------------------------------------------------------------------------

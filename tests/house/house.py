@@ -86,13 +86,14 @@ CLI_ROOMS = {
     "cli/http": (set(), {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h"}),
     "cli/arguments": (set(), {"cli/failure.h"}, CLI_POSIX | {"getopt.h"}),
     "cli/terminal": (set(), set(), CLI_POSIX | {"sys/ioctl.h", "termios.h", "wchar.h"}),
+    "cli/input": (set(), {"cli/failure.h"}, CLI_POSIX | {"jansson.h", "yaml.h"}),
     "cli/settings": ({"cli/arguments"}, {"cli/failure.h"}, CLI_POSIX | {"ini.h"}),
     "cli/output": ({"cli/arguments", "cli/terminal"}, {"cli/failure.h"}, CLI_POSIX | {"jansson.h", "yaml.h"}),
     "cli/remote": ({"cli/http", "cli/output", "cli/settings"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "jansson.h"}),
     "cli/sources": ({"cli/http"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "expat.h", "ini.h", "jansson.h"}),
     "cli/ingest": ({"cli/http", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
                    CLI_POSIX | {"archive.h", "archive_entry.h", "jansson.h", "sys/inotify.h"}),
-    "cli/commands": ({"cli/arguments", "cli/ingest", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
+    "cli/commands": ({"cli/arguments", "cli/ingest", "cli/input", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
                      CLI_POSIX | {"jansson.h", "termios.h"}),
 }
 

@@ -66,7 +66,7 @@ def test_every_file_goes_into_one_package(files):
 def test_modes_are_those_of_an_installation(files):
     """The settings may hold a password by mistake, so they are no business of others."""
     modes = {path: stat.S_IMODE(file.stat().st_mode) for path, file in files.items()}
-    special = {"etc/provisor/environment": 0o640, "usr/sbin/provisord": 0o755, "usr/bin/provisor": 0o755}
+    special = {"etc/provisor/environment": 0o640, "usr/sbin/provisord": 0o755, "usr/bin/provisor": 0o755, "usr/bin/provisor-gate": 0o755}
     assert {p: oct(m) for p, m in modes.items() if m != special.get(p, 0o644)} == {}
     assert set(special) <= set(modes)
 

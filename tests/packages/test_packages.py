@@ -123,9 +123,10 @@ def test_the_service_s_package_has_its_files(packages):
 
 def test_the_client_s_package_has_its_files(packages):
     files = contents(package(packages[NOW], "provisor"))
-    assert files["usr/bin/provisor"] == "-rwxr-xr-x"
-    for name in ("provisor.1.gz", "provisor-gate.1.gz"):
-        assert files["usr/share/man/man1/" + name] == "-rw-r--r--"
+    assert files["usr/bin/provisor"] == files["usr/bin/provisor-gate"] == "-rwxr-xr-x"
+    for name in ("bash-completion/completions/provisor.bash", "zsh/vendor-completions/_provisor", "fish/vendor_completions.d/provisor.fish",
+                 "man/man1/provisor.1.gz", "man/man1/provisor-gate.1.gz"):
+        assert files["usr/share/" + name] == "-rw-r--r--"
     assert not [n for n in files if not n.startswith(("usr/bin/provisor", "usr/share/"))]
 
 

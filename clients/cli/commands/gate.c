@@ -31,7 +31,8 @@ static enum style outcome_style(enum gate_outcome outcome)
     static const enum style styles[] = {[GATE_PASSED] = STYLE_GOOD,
                                         [GATE_FAILED] = STYLE_BAD,
                                         [GATE_WARNED] = STYLE_WARNING,
-                                        [GATE_SKIPPED] = STYLE_WARNING};
+                                        [GATE_SKIPPED] = STYLE_WARNING,
+                                        [GATE_BROKEN] = STYLE_BAD};
     return styles[outcome];
 }
 
@@ -47,10 +48,9 @@ static void write_people(FILE *out, const struct terminal *terminal, const struc
                        marks[gate->checks[i].result], gate->checks[i].message);
         table_write_wrapped(out, terminal, 2, text);
     }
-    if (gate->answer != NULL) {
-        fputc('\n', out);
-        advice_view_write(out, terminal, gate->answer, gate->outcome != GATE_PASSED);
-    }
+    if (gate->answer != NULL)
+        advice_view_write(out, terminal, gate->answer,
+                          gate->outcome == GATE_PASSED ? 0U : ADVICE_WHY);
 }
 
 static bool write_markdown(struct gating *gating, FILE *out)
@@ -95,7 +95,9 @@ static bool write_gate(FILE *out,
     struct gating *gating = context;
     switch (form) {
     case FORM_TABLE:
-        write_people(out, terminal, &gating->gate);
+        /* Why there is no answer is said on standard error. */
+        if (gating->gate.answer != NULL || gating->gate.status == EXIT_DONE)
+            write_people(out, terminal, &gating->gate);
         return true;
     case FORM_JSON:
     case FORM_YAML:
@@ -116,7 +118,7 @@ static bool write_gate(FILE *out,
     }
 }
 
-/* What is not the caller's fault and may pass lets the job go on, visibly. */
+/* What is not the caller's fault and may pass lets the job go on, visibly. False: nothing was asked. */
 static bool ask(struct gating *gating)
 {
     struct invocation *invocation = gating->invocation;
@@ -130,9 +132,10 @@ static bool ask(struct gating *gating)
     }
     if (failure->status == EXIT_TOO_LITTLE_HISTORY && (limits.allow_unknown || limits.warn_only))
         fprintf(stderr, "provisor: warning: %s\n", failure->what);
-    else if (!failure->unavailable || invocation->settings.fail_closed)
-        return false;
-    else
+    else if (!failure->unavailable || invocation->settings.fail_closed) {
+        gate_refuse(failure, &gating->gate);
+        return true;
+    } else
         fprintf(
             stderr,
             "provisor: warning: %s\n          the job goes on unchecked; --on-unavailable closed "
@@ -155,7 +158,8 @@ static int run(struct invocation *invocation)
                 outputs_write(&invocation->outputs, write_gate, &gating, &invocation->failure);
     answer_clear(&gating.answer);
     question_clear(&gating.question);
-    return good ? (int)gating.gate.status : invocation_failed(invocation);
+    bool failed = invocation->failure.status != EXIT_DONE;
+    return good && !failed ? (int)gating.gate.status : invocation_failed(invocation);
 }
 
 const struct command command_gate = {

@@ -1,34 +1,25 @@
 #include "cli/http/fetch.h"
 
 #include <curl/curl.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/http/line_pool.h"
+
 enum {
     STREAM_BUFFER = 256 * 1024, /* of a stream; no write of libcurl is longer than 16 KiB */
     TEXT_FIRST = 16 * 1024,
-    IDLE_MAX = 8,
     PROGRESS = 64 * 1024, /* an attempt that brought so much was none in vain */
     POLL_MS = 200,        /* so often it is looked whether to stop */
     TAG = 256
 };
 
-/* An easy handle and the multi handle in whose cache its connections live. */
-struct line {
-    CURL *easy;
-    CURLM *multi;
-};
-
 struct fetch_client {
     struct fetch_options options;
     char *ca_file;
-    pthread_mutex_t lock; /* of idle */
-    struct line idle[IDLE_MAX];
-    size_t idle_n;
+    struct line_pool *lines;
 };
 
 struct fetch {
@@ -78,67 +69,22 @@ struct fetch_client *fetch_client_create(const struct fetch_options *options)
     if (client == NULL)
         return NULL;
     client->options = *options;
-    if (options->ca_file != NULL && (client->ca_file = strdup(options->ca_file)) == NULL)
-        goto fail;
-    if (pthread_mutex_init(&client->lock, NULL) != 0)
-        goto fail;
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-        pthread_mutex_destroy(&client->lock);
-        goto fail;
-    }
-    return client;
-fail:
-    free(client->ca_file);
-    free(client);
+    client->lines = line_pool_create();
+    if (options->ca_file != NULL)
+        client->ca_file = strdup(options->ca_file);
+    if (client->lines != NULL && (options->ca_file == NULL || client->ca_file != NULL))
+        return client;
+    fetch_client_destroy(client);
     return NULL;
-}
-
-static void line_close(struct line *line)
-{
-    curl_easy_cleanup(line->easy);
-    curl_multi_cleanup(line->multi);
-    *line = (struct line){NULL, NULL};
 }
 
 void fetch_client_destroy(struct fetch_client *client)
 {
     if (client == NULL)
         return;
-    for (size_t i = 0; i < client->idle_n; i++)
-        line_close(&client->idle[i]);
-    pthread_mutex_destroy(&client->lock);
+    line_pool_destroy(client->lines);
     free(client->ca_file);
     free(client);
-    curl_global_cleanup();
-}
-
-static bool line_take(struct fetch_client *client, struct line *line)
-{
-    pthread_mutex_lock(&client->lock);
-    bool idle = client->idle_n > 0;
-    if (idle)
-        *line = client->idle[--client->idle_n];
-    pthread_mutex_unlock(&client->lock);
-    if (idle)
-        return true;
-    line->easy = curl_easy_init();
-    line->multi = curl_multi_init();
-    if (line->easy != NULL && line->multi != NULL)
-        return true;
-    line_close(line);
-    return false;
-}
-
-static void line_give(struct fetch_client *client, struct line *line)
-{
-    curl_easy_reset(line->easy);
-    pthread_mutex_lock(&client->lock);
-    bool kept = client->idle_n < IDLE_MAX;
-    if (kept)
-        client->idle[client->idle_n++] = *line;
-    pthread_mutex_unlock(&client->lock);
-    if (!kept)
-        line_close(line);
 }
 
 /* --- replies ------------------------------------------------------------------------------- */
@@ -319,10 +265,10 @@ static bool set_target(struct fetch *f)
     (void)snprintf(range, sizeof range, "%" PRId64 "-", f->offset);
     bool by_range = f->offset > 0 && r->resume == FETCH_RESUME_RANGE;
     /* A redirect never leads from an encrypted connection to an open one. */
-    bool secret = strncmp(url, "https:", 6) == 0;
+    bool tls = strncmp(url, "https:", 6) == 0;
     return curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_RANGE, by_range ? range : NULL) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, secret ? "https" : "http,https") ==
+           curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, tls ? "https" : "http,https") ==
                CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HTTPHEADER, f->headers) == CURLE_OK;
 }
@@ -572,7 +518,8 @@ static struct fetch *fetch_create(struct fetch_client *client,
     f->limit = limit;
     f->whole = whole;
     f->capacity = (whole ? TEXT_FIRST : STREAM_BUFFER) + 1;
-    if ((f->buffer = malloc(f->capacity)) != NULL && line_take(client, &f->line) && set_up(f))
+    if ((f->buffer = malloc(f->capacity)) != NULL && line_pool_take(client->lines, &f->line) &&
+        set_up(f))
         return f;
     fetch_close(f);
     return NULL;
@@ -625,7 +572,7 @@ void fetch_close(struct fetch *fetch)
         return;
     attempt_end(fetch);
     if (fetch->line.easy != NULL)
-        line_give(fetch->client, &fetch->line);
+        line_pool_give(fetch->client->lines, &fetch->line);
     curl_slist_free_all(fetch->headers);
     free(fetch->refusal);
     free(fetch->buffer);

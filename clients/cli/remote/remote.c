@@ -226,6 +226,7 @@ static bool build_headers(const struct remote *remote,
            add_header(headers, "Idempotency-Key", request->idempotency_key) &&
            add_header(headers, "If-Match", request->if_match) &&
            add_header(headers, "If-None-Match", request->if_none_match) &&
+           add_header(headers, "Prefer", request->prefer) &&
            (request->body == NULL || request->body->bytes >= 0 ||
             add_header(headers, "Transfer-Encoding", "chunked"));
 }

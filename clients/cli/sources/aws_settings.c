@@ -131,8 +131,10 @@ static void read_profile(struct search *s, const char *variable, const char *in_
 {
     const char *home = value_of(s, "HOME");
     const char *path = value_of(s, variable);
-    if (path == NULL && home != NULL)
+    if (path == NULL && home != NULL) {
         path = arena_printf(s->arena, "%s/%s", home, in_home);
+        s->failed = s->failed || path == NULL;
+    }
     char *text = path == NULL ? NULL : read_file(s, path);
     if (text == NULL)
         return;

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/instant.h"
 #include "cli/sources/reply.h"
-#include "cli/sources/source_kind.h"
+#include "cli/sources/source_internal.h"
 #include "cli/sources/uri.h"
 
 enum {
@@ -270,12 +270,12 @@ static bool set_up(struct history_source *history,
                    const struct fetch_options *fetching,
                    struct failure *failure)
 {
-    history->base = uri_base(&history->arena, url);
-    if (history->base == NULL) {
+    if (!uri_is_base(url)) {
         fail(failure, EXIT_USAGE, "%s: is no URL of a History Server", url);
         return fail_next(failure, "Write http://HOST:18080.");
     }
-    const char *query = list_query(history);
+    history->base = uri_base(&history->arena, url);
+    const char *query = history->base == NULL ? NULL : list_query(history);
     history->list_url = query == NULL ? NULL
                                       : arena_printf(&history->arena, "%s/api/v1/applications%s",
                                                      history->base, query);

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "cli/sources/aws_settings.h"
 #include "cli/sources/s3_page.h"
-#include "cli/sources/source_kind.h"
+#include "cli/sources/source_internal.h"
 #include "cli/sources/uri.h"
 
 enum {
@@ -211,6 +211,8 @@ static bool get_page(const struct s3_source *s3,
         parsed = false;
         fault = "the page after it is the same again";
     }
+    if (!parsed && fault == NULL)
+        return fail_memory(failure);
     return parsed || fail_page(&request, fault, failure);
 }
 
@@ -380,7 +382,9 @@ static bool take_url(struct s3_source *s3, const char *url, struct failure *fail
     const char *rest = after_scheme(url);
     size_t n = rest == NULL ? 0 : strcspn(rest, "/");
     const char *bucket = rest == NULL ? NULL : arena_strndup(&s3->arena, rest, n);
-    if (bucket == NULL || !bucket_like(bucket)) {
+    if (rest != NULL && bucket == NULL)
+        return fail_memory(failure);
+    if (rest == NULL || !bucket_like(bucket)) {
         fail(failure, EXIT_USAGE, "%s: is no URL of a bucket", url);
         return fail_next(failure, "Write s3://BUCKET/PREFIX.");
     }
@@ -411,11 +415,11 @@ static bool take_endpoint(struct s3_source *s3,
     const char *url = given != NULL ? given
                                     : arena_printf(&s3->arena, "https://s3.%s.amazonaws.com%s",
                                                    settings->region, china);
-    const char *base = url == NULL ? NULL : uri_base(&s3->arena, url);
-    if (base == NULL && given != NULL) {
-        fail(failure, EXIT_USAGE, "The endpoint %s is no URL", given);
+    if (url != NULL && !uri_is_base(url)) {
+        fail(failure, EXIT_USAGE, "The endpoint %s is no URL", url);
         return fail_next(failure, "Write http://HOST:PORT or https://HOST.");
     }
+    const char *base = url == NULL ? NULL : uri_base(&s3->arena, url);
     if (base == NULL)
         return fail_memory(failure);
     size_t scheme = (size_t)(strstr(base, "://") - base) + 3;

@@ -30,12 +30,19 @@ struct reader {
     char text[TEXT_MAX + 1];
     size_t text_n;
     const char *fault;
+    bool memory; /* it ran out */
 };
 
 static void stop(struct reader *r, const char *fault)
 {
     if (r->fault == NULL)
         r->fault = fault;
+    XML_StopParser(r->parser, XML_FALSE);
+}
+
+static void stop_for_memory(struct reader *r)
+{
+    r->memory = true;
     XML_StopParser(r->parser, XML_FALSE);
 }
 
@@ -67,7 +74,7 @@ static void on_begin(void *context, const char *name, const char **attributes)
         return;
     struct s3_entry *entry = vector_add(r->arena, &r->page->entries);
     if (entry == NULL) {
-        stop(r, "out of memory");
+        stop_for_memory(r);
         return;
     }
     *entry = (struct s3_entry){NULL, "", -1, INSTANT_UNKNOWN};
@@ -88,7 +95,7 @@ static const char *keep(struct reader *r)
 {
     const char *copy = arena_strndup(r->arena, r->text, r->text_n);
     if (copy == NULL)
-        stop(r, "out of memory");
+        stop_for_memory(r);
     return copy;
 }
 
@@ -106,7 +113,7 @@ static const char *without_quotes(struct reader *r)
     bool quoted = n >= 2 && r->text[0] == '"' && r->text[n - 1] == '"';
     const char *copy = quoted ? arena_strndup(r->arena, r->text + 1, n - 2) : keep(r);
     if (copy == NULL)
-        stop(r, "out of memory");
+        stop_for_memory(r);
     return copy;
 }
 
@@ -182,7 +189,7 @@ static bool read_xml(struct reader *r, const char *text, size_t n)
     }
     r->parser = XML_ParserCreate(NULL);
     if (r->parser == NULL) {
-        r->fault = "out of memory";
+        r->memory = true;
         return false;
     }
     XML_SetUserData(r->parser, r);
@@ -190,10 +197,12 @@ static bool read_xml(struct reader *r, const char *text, size_t n)
     XML_SetCharacterDataHandler(r->parser, on_text);
     XML_SetStartDoctypeDeclHandler(r->parser, on_doctype);
     bool read = XML_Parse(r->parser, text, (int)n, 1) == XML_STATUS_OK;
+    enum XML_Error error = XML_GetErrorCode(r->parser);
+    r->memory = r->memory || (!read && error == XML_ERROR_NO_MEMORY);
     if (!read && r->fault == NULL)
-        r->fault = XML_ErrorString(XML_GetErrorCode(r->parser));
+        r->fault = XML_ErrorString(error);
     XML_ParserFree(r->parser);
-    return read && r->fault == NULL;
+    return read && r->fault == NULL && !r->memory;
 }
 
 static bool decode_keys(struct reader *r)
@@ -202,7 +211,8 @@ static bool decode_keys(struct reader *r)
         struct s3_entry *entry = &r->page->entries.items[i];
         char *key = arena_strdup(r->arena, entry->key);
         if (key == NULL || !uri_decode(key, true)) {
-            r->fault = key == NULL ? "out of memory" : "a Key in it is not URL encoded";
+            r->fault = "a Key in it is not URL encoded";
+            r->memory = key == NULL;
             return false;
         }
         entry->key = key;
@@ -215,10 +225,9 @@ bool s3_page_parse(
 {
     struct reader *r = arena_calloc(arena, 1, sizeof *r);
     *page = (struct s3_page){0};
-    if (r == NULL) {
-        *fault = "out of memory";
+    *fault = NULL;
+    if (r == NULL)
         return false;
-    }
     r->arena = arena;
     r->root = "ListBucketResult";
     r->page = page;
@@ -229,7 +238,7 @@ bool s3_page_parse(
         r->fault = "there are more pages, and no token for the next";
         parsed = false;
     }
-    *fault = r->fault;
+    *fault = r->memory ? NULL : r->fault;
     return parsed;
 }
 

@@ -21,7 +21,8 @@ struct s3_page {
     const char *next; /* the continuation token of the next page; NULL: this is the last */
 };
 
-/* All in the arena. false: it is no such page, or memory ran out; *fault says how in a few words. */
+/* All in the arena. false: it is no such page, and *fault says how in a few words, or memory ran out,
+ * and it is NULL. */
 bool s3_page_parse(
     struct arena *arena, const char *text, size_t n, struct s3_page *page, const char **fault);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "cli/sources/source_kind.h"
+#include "cli/sources/source_internal.h"
 
 bool source_name_unfinished(const char *file)
 {

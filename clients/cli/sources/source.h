@@ -13,7 +13,7 @@
  * log, what is a log at all) is the business of whoever lists.
  *
  * Sources are opened by source_s3_open (s3.h), source_history_open (history_server.h) and
- * source_webhdfs_open (webhdfs.h); another kind is a struct source_kind (source_kind.h).
+ * source_webhdfs_open (webhdfs.h); another kind is a struct source_kind (source_internal.h).
  *
  * Threads: a source may be used by several at a time, to list and to open streams; it is closed after
  * all of its streams. A stream is used by one thread at a time.
@@ -36,7 +36,7 @@ struct source_stream;
 
 /*
  * Called with each object; its strings and the object live during the call only. false ends the
- * listing early, which is no failure of it: the context remembers why.
+ * listing early, which is no failure of it: the context remembers why. It may open and read objects.
  */
 typedef bool source_found(void *context, const struct source_object *object);
 

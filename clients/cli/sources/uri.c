@@ -77,17 +77,27 @@ void uri_printable(char *text)
     }
 }
 
-char *uri_base(struct arena *arena, const char *url)
+static size_t scheme_of(const char *url)
 {
-    size_t scheme = strncmp(url, "http://", 7) == 0 ? 7 : strncmp(url, "https://", 8) == 0 ? 8 : 0;
+    return strncmp(url, "http://", 7) == 0 ? 7 : strncmp(url, "https://", 8) == 0 ? 8 : 0;
+}
+
+bool uri_is_base(const char *url)
+{
+    size_t scheme = scheme_of(url);
     if (scheme == 0 || url[scheme] == '\0' || url[scheme] == '/')
-        return NULL;
+        return false;
     for (const char *at = url; *at != '\0'; at++) {
         if ((unsigned char)*at <= 0x20 || *at == 0x7f || strchr("?#@\\", *at) != NULL)
-            return NULL;
+            return false;
     }
+    return true;
+}
+
+char *uri_base(struct arena *arena, const char *url)
+{
     size_t n = strlen(url);
-    while (n > scheme && url[n - 1] == '/')
+    while (n > scheme_of(url) && url[n - 1] == '/')
         n--;
     return arena_strndup(arena, url, n);
 }

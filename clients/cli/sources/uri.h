@@ -21,8 +21,11 @@ void uri_printable(char *text);
 
 /*
  * A base URL is http:// or https://, a host, and what follows, without a user, '?', '#', spaces or
- * control characters. The copy ends without '/'. NULL: it is none (or memory ran out).
+ * control characters.
  */
+bool uri_is_base(const char *url);
+
+/* A copy of such a URL, without '/' at its end; NULL when memory ran out. */
 char *uri_base(struct arena *arena, const char *url);
 
 #endif

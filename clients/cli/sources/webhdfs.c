@@ -11,7 +11,7 @@
 #include "base/instant.h"
 #include "base/vector.h"
 #include "cli/sources/reply.h"
-#include "cli/sources/source_kind.h"
+#include "cli/sources/source_internal.h"
 #include "cli/sources/uri.h"
 
 enum {
@@ -407,13 +407,18 @@ static bool fail_url(const char *url, struct failure *failure)
     return fail_next(failure, "Write webhdfs://HOST:PORT/PATH, or swebhdfs:// for TLS.");
 }
 
-/* "HOST" or "HOST:PORT" or "[ADDRESS]:PORT" */
-static const char *take_node(struct webhdfs_source *hdfs, const char *text, size_t n)
+static bool node_like(const char *text, size_t n)
 {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
+    return n > 0 && strspn(text, letters) >= n;
+}
+
+/* "HOST" or "HOST:PORT" or "[ADDRESS]:PORT"; NULL when memory ran out. */
+static const char *take_node(struct webhdfs_source *hdfs, const char *text, size_t n)
+{
     const char *node = arena_strndup(&hdfs->arena, text, n);
-    if (node == NULL || n == 0 || strspn(node, letters) != n)
+    if (node == NULL)
         return NULL;
     const char *bracket = strrchr(node, ']');
     bool port = strchr(bracket != NULL ? bracket : node, ':') != NULL;
@@ -440,9 +445,11 @@ static bool take_url(struct webhdfs_source *hdfs, const char *url, struct failur
     for (const char *end = at + n; at < end; at += strcspn(at, ",/") + 1) {
         if (hdfs->nodes_n == NODES_MAX)
             return fail(failure, EXIT_USAGE, "%s: names more than %d NameNodes", url, NODES_MAX);
+        if (!node_like(at, strcspn(at, ",/")))
+            return fail_url(url, failure);
         const char *node = take_node(hdfs, at, strcspn(at, ",/"));
         if (node == NULL)
-            return fail_url(url, failure);
+            return fail_memory(failure);
         hdfs->nodes[hdfs->nodes_n++] = node;
     }
     if (hdfs->nodes_n == 0)

@@ -10,11 +10,12 @@
  *                       [--connect-s S] [--unfinished] [--limit N] [--min-end INSTANT] [--user NAME]
  *                       [--name NAME --identity TEXT --bytes N] [--forward URL]
  *
- * --forward uploads each object to URL/INDEX, read while libcurl asks for what to send.
+ * SIGTERM sets `stop`. --forward uploads each object to URL/INDEX, read while libcurl asks for what to send.
  */
 #include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -330,6 +331,14 @@ static bool take_flag(struct program *p, const char *name)
     return true;
 }
 
+static atomic_bool stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_store(&stop, true);
+}
+
 static void take_arguments(struct program *p, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -401,6 +410,8 @@ int main(int argc, char **argv)
     arena_init(&p.arena, 0);
     if (sodium_init() < 0 || pthread_mutex_init(&p.printing, NULL) != 0)
         return 2;
+    (void)signal(SIGTERM, on_signal);
+    p.fetching.stop = &stop;
     take_arguments(&p, argc, argv);
     run(&p);
     printf("{\"peak_rss_kib\": %ld}\n", peak_rss_kib());

@@ -76,6 +76,10 @@ Test(s3_page, a_page_that_is_cut_anywhere_is_none)
     }
 }
 
+#define LIST(members) "<ListBucketResult>" members "</ListBucketResult>"
+#define OBJECT(members) LIST("<Contents>" members "</Contents>")
+#define ENCODED(key) LIST("<EncodingType>url</EncodingType><Contents><Key>" key "</Key></Contents>")
+
 Test(s3_page, what_is_no_page)
 {
     static const char *const wrong[] = {
@@ -85,16 +89,13 @@ Test(s3_page, what_is_no_page)
         "<Error><Code>x</Code></Error>",
         "<x><ListBucketResult/></x>",
         "<ListBucketResult/><ListBucketResult/>",
-        "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
-        "<ListBucketResult><Contents><Key>k</Key><Size>-1</Size></Contents></ListBucketResult>",
-        "<ListBucketResult><Contents><Key>k</Key><Size>1x</Size></Contents></ListBucketResult>",
-        "<ListBucketResult><Contents><Key>k</Key><Size>99999999999999999999</Size></Contents>"
-        "</ListBucketResult>",
-        "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
-        "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key></Contents>"
-        "</ListBucketResult>",
-        "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%00</Key></Contents>"
-        "</ListBucketResult>",
+        OBJECT("<Size>1</Size>"),
+        OBJECT("<Key>k</Key><Size>-1</Size>"),
+        OBJECT("<Key>k</Key><Size>1x</Size>"),
+        OBJECT("<Key>k</Key><Size>99999999999999999999</Size>"),
+        LIST("<IsTruncated>true</IsTruncated>"),
+        ENCODED("%zz"),
+        ENCODED("%00"),
         "<!DOCTYPE x><ListBucketResult/>",
         "<!DOCTYPE x [<!ENTITY a \"b\">]><ListBucketResult>&a;</ListBucketResult>",
     };

@@ -1,5 +1,5 @@
-#ifndef CLI_SOURCES_SOURCE_KIND_H
-#define CLI_SOURCES_SOURCE_KIND_H
+#ifndef CLI_SOURCES_SOURCE_INTERNAL_H
+#define CLI_SOURCES_SOURCE_INTERNAL_H
 
 #include "cli/sources/source.h"
 
