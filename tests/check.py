@@ -705,7 +705,7 @@ PARTS = [Part(*row) for row in [
     ("interop", part_interop, ["release"], 1, False, False),
     ("sanitize", part_sanitize, ["sanitize"], CORES, False, False),
     ("install", part_install, ["release"], 1, False, False),
-    ("packages", part_packages, [], CORES, False, False),
+    ("packages", part_packages, [], CORES, True, False),
     ("tidy", part_tidy, ["sanitize"], CORES, False, False),
     ("threads", part_threads, ["threads"], 0, False, True),
     ("load", part_load, ["release"], CORES, False, True),
