@@ -3,6 +3,10 @@
 #include <stddef.h>
 
 const struct command *const all_commands[] = {&command_login,
+                                              &command_advise,
+                                              &command_gate,
+                                              &command_submit,
+                                              &command_ingest,
                                               &command_apps,
                                               &command_runs,
                                               &command_models,

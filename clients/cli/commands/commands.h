@@ -7,6 +7,7 @@
 extern const struct command *const all_commands[];
 
 extern const struct command command_accuracy;
+extern const struct command command_advise;
 extern const struct command command_apps;
 extern const struct command command_clusters;
 extern const struct command command_completion;
@@ -14,7 +15,9 @@ extern const struct command command_contention;
 extern const struct command command_copies;
 extern const struct command command_diagnose;
 extern const struct command command_feasible;
+extern const struct command command_gate;
 extern const struct command command_help;
+extern const struct command command_ingest;
 extern const struct command command_login;
 extern const struct command command_man;
 extern const struct command command_models;
@@ -23,6 +26,7 @@ extern const struct command command_operations;
 extern const struct command command_price_books;
 extern const struct command command_runs;
 extern const struct command command_speedup;
+extern const struct command command_submit;
 extern const struct command command_tokens;
 
 /* Inside `runs`; in a file of their own. */

@@ -26,18 +26,19 @@ void cell_seconds(double seconds, char *out, size_t room)
         return;
     }
     if (seconds < 120) {
-        (void)snprintf(out, room, seconds < 1 ? "%.3g s" : "%.1f s", seconds);
+        bool whole = floor(seconds) == seconds;
+        (void)snprintf(out, room, seconds < 1 ? "%.3g s" : whole ? "%.0f s" : "%.1f s", seconds);
         return;
     }
-    double whole = floor(seconds + 0.5);
-    if (whole < 3600)
-        (void)snprintf(out, room, "%.0f min %02.0f s", floor(whole / 60), fmod(whole, 60));
-    else if (whole < 172800)
-        (void)snprintf(out, room, "%.0f h %02.0f min", floor(whole / 3600),
-                       floor(fmod(whole, 3600) / 60));
+    double rounded = floor(seconds + 0.5);
+    if (rounded < 3600)
+        (void)snprintf(out, room, "%.0f min %02.0f s", floor(rounded / 60), fmod(rounded, 60));
+    else if (rounded < 172800)
+        (void)snprintf(out, room, "%.0f h %02.0f min", floor(rounded / 3600),
+                       floor(fmod(rounded, 3600) / 60));
     else
-        (void)snprintf(out, room, "%.0f d %.0f h", floor(whole / 86400),
-                       floor(fmod(whole, 86400) / 3600));
+        (void)snprintf(out, room, "%.0f d %.0f h", floor(rounded / 86400),
+                       floor(fmod(rounded, 86400) / 3600));
 }
 
 void cell_bytes(double bytes, char *out, size_t room)

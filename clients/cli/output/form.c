@@ -22,6 +22,8 @@ const char *const output_form_names[FORM_COUNT] = {
     [FORM_DATABRICKS] = "databricks",
     [FORM_EMR] = "emr",
     [FORM_JUNIT] = "junit",
+    [FORM_DOTENV] = "dotenv",
+    [FORM_GITHUB] = "github",
 };
 
 /* --- which --- */

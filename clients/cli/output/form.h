@@ -24,7 +24,9 @@ enum output_form {
     FORM_K8S,
     FORM_DATABRICKS,
     FORM_EMR,
-    FORM_JUNIT, /* of a gate */
+    FORM_JUNIT, /* from here on: of a gate */
+    FORM_DOTENV,
+    FORM_GITHUB,
     FORM_COUNT
 };
 

@@ -172,6 +172,7 @@ void table_write_wrapped(FILE *out,
     size_t width =
         terminal->width > 0 && terminal->width < WRAP_WIDTH ? terminal->width : WRAP_WIDTH;
     size_t column = 0;
+    size_t hanging = strncmp(text, "- ", 2) == 0 ? indent + 2 : indent;
     while (*text != '\0') {
         size_t n = strcspn(text, " \n");
         char word[CELL_TEXT_MAX];
@@ -181,6 +182,7 @@ void table_write_wrapped(FILE *out,
         if (n > 0 && column > 0 && column + 1 + columns > width) {
             fputc('\n', out);
             column = 0;
+            indent = hanging;
         }
         if (n > 0) {
             if (column == 0)

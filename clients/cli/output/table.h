@@ -36,7 +36,8 @@ bool table_write_record(FILE *out,
                         const json_t *all,
                         struct failure *failure);
 
-/* Text broken to the width of the terminal, each line behind so many blanks. */
+/* Text broken to the width of the terminal, each line behind so many blanks; behind "- " those that
+ * follow stand below the first word. */
 void table_write_wrapped(FILE *out,
                          const struct terminal *terminal,
                          size_t indent,

@@ -39,7 +39,8 @@ bool explain_network(const struct settings *settings,
     const char *why = error[0] != '\0' ? error : curl_easy_strerror(result);
     (void)fail(failure, EXIT_FAILED, "no reply from %s (%s): %s", settings->url, settings->url_from,
                why);
-    if (failure != NULL && explain_is_passing(result))
+    /* Where nobody said which service there is, none is away. */
+    if (failure != NULL && explain_is_passing(result) && settings->url_chosen)
         failure->unavailable = true;
     if (is_tls(result))
         return fail_next(failure, "the certificate is not trusted or the server speaks no TLS: "

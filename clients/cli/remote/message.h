@@ -52,6 +52,7 @@ struct remote_reply {
     char content_type[128];
     char location[512];
     char etag[256];
+    char log_outcome[16]; /* of an upload of a log: X-Log-Outcome; "" without one */
     unsigned attempts;
 };
 

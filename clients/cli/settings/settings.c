@@ -15,6 +15,7 @@
 #include "cli/settings/section.h"
 
 static const char default_url[] = "http://127.0.0.1:8080";
+static const char default_url_from[] = "the default";
 
 /* --- files --- */
 
@@ -293,7 +294,7 @@ bool settings_read(const struct arguments *arguments,
 {
     *settings = (struct settings){.timeout_s = 60, .attempts_max = 5};
     copy_setting(settings->url, sizeof settings->url, default_url);
-    copy_setting(settings->url_from, sizeof settings->url_from, "the default");
+    copy_setting(settings->url_from, sizeof settings->url_from, default_url_from);
     const char *profile = argument_text(arguments, "profile");
     if (profile == NULL)
         profile = getenv("PROVISOR_PROFILE");
@@ -312,6 +313,7 @@ bool settings_read(const struct arguments *arguments,
         return false;
     read_environment(settings);
     read_flags(arguments, settings);
+    settings->url_chosen = strcmp(settings->url_from, default_url_from) != 0;
     if (access.url[0] != '\0' && strcmp(access.url, settings->url) != 0) {
         settings_clear(settings);
         access.token_file[0] = '\0';

@@ -18,6 +18,7 @@ struct settings {
     char config_file[PATH_MAX];      /* whether it exists or not */
     char credentials_file[PATH_MAX]; /* beside it */
     char url[SETTING_TEXT];          /* without a slash at its end */
+    bool url_chosen;                 /* it is not the default */
     char url_from[128];              /* where it was specified, for messages */
     char token[TOKEN_TEXT_MAX];      /* "" : none */
     char token_from[PATH_MAX + 32];

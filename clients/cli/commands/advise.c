@@ -1,0 +1,126 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/advice_view.h"
+#include "cli/commands/commands.h"
+
+static const struct option_spec options[] = {
+    {"format", 'f', OPTION_TEXT, "FORM",
+     "The same as --output; of an advice also spark-submit, spark-defaults, k8s, "
+     "databricks and emr, as the next step reads it.",
+     true},
+    {"why", 'w', OPTION_FLAG, NULL, "Add the reasons to the table.", false},
+    {"dry-run", 'n', OPTION_FLAG, NULL, "Store nothing; a token that may only read is enough.",
+     false},
+    {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
+static const struct option_group group = {"Options", options};
+
+struct advise {
+    struct invocation *invocation;
+    struct question question;
+    struct answer answer;
+    bool why;
+};
+
+static const struct column csv_columns[] = {
+    {"advice", "id", CELL_TEXT, NULL},
+    {"application", "application", CELL_TEXT, NULL},
+    {"problem size", "problem_size", CELL_NUMBER, NULL},
+    {"deadline", "deadline_s", CELL_SECONDS, NULL},
+    {"verdict", "verdict", CELL_TEXT, NULL},
+    {"executors", "recommendation.executors", CELL_COUNT, NULL},
+    {"cores per executor", "recommendation.cores_per_executor", CELL_COUNT, NULL},
+    {"predicted duration", "recommendation.predicted_duration_s", CELL_SECONDS, NULL},
+    {"interval", "recommendation.interval_s", CELL_TEXT, NULL},
+    {"probability", "recommendation.deadline_probability", CELL_SHARE, NULL},
+    {"cost", "recommendation.cost", CELL_NUMBER, NULL}};
+
+static bool write_rendered(struct advise *advise, FILE *out, enum output_form form)
+{
+    char *text = question_render(advise->invocation, &advise->question, &advise->answer,
+                                 output_form_names[form]);
+    if (text == NULL)
+        return false;
+    size_t n = strlen(text);
+    fprintf(out, "%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
+    free(text);
+    return true;
+}
+
+static bool write_advice(FILE *out,
+                         enum output_form form,
+                         const struct terminal *terminal,
+                         void *context,
+                         struct failure *failure)
+{
+    struct advise *advise = context;
+    const json_t *advice = advise->answer.advice;
+    switch (form) {
+    case FORM_TABLE:
+        advice_view_write(out, terminal, &advise->answer,
+                          ADVICE_VERDICT | (advise->why ? ADVICE_WHY : 0U));
+        return true;
+    case FORM_JSON:
+    case FORM_YAML:
+    case FORM_CSV:
+        return table_write_record(out, form, terminal, advice, csv_columns,
+                                  sizeof csv_columns / sizeof *csv_columns, advice, failure);
+    case FORM_MARKDOWN:
+    case FORM_SPARK_SUBMIT:
+    case FORM_SPARK_DEFAULTS:
+    case FORM_K8S:
+    case FORM_DATABRICKS:
+    case FORM_EMR:
+        return write_rendered(advise, out, form);
+    case FORM_JUNIT:
+    case FORM_DOTENV:
+    case FORM_GITHUB:
+    case FORM_COUNT:
+        break;
+    }
+    return fail(failure, EXIT_USAGE, "an advice has no such form");
+}
+
+static bool advise_with(struct advise *advise)
+{
+    struct invocation *invocation = advise->invocation;
+    if (!question_read(invocation, NULL, &advise->question) ||
+        !question_ask(invocation, &advise->question, &advise->answer))
+        return false;
+    return outputs_write(&invocation->outputs, write_advice, advise, &invocation->failure);
+}
+
+static int run(struct invocation *invocation)
+{
+    struct advise advise = {.invocation = invocation,
+                            .why = argument_given(invocation->arguments, "why")};
+    const unsigned forms = FORMS_OF_TABLES | 1U << FORM_SPARK_SUBMIT | 1U << FORM_SPARK_DEFAULTS |
+                           1U << FORM_K8S | 1U << FORM_DATABRICKS | 1U << FORM_EMR;
+    if (!invocation_begin(invocation, forms))
+        return invocation_failed(invocation);
+    bool good = advise_with(&advise);
+    answer_clear(&advise.answer);
+    question_clear(&advise.question);
+    return good ? EXIT_DONE : invocation_failed(invocation);
+}
+
+const struct command command_advise = {
+    .name = "advise",
+    .summary = "Recommend executors for a job, with an interval and reasons.",
+    .positional = "[APPLICATION]",
+    .positional_max = 1,
+    .description = "Asks how many executors the job needs to meet its deadline, predicted from the "
+                   "recorded runs of the "
+                   "application, and which Spark properties follow from that. Without a deadline "
+                   "it is asked what would cost least "
+                   "without being much slower than the last run.\n\n"
+                   "The answer is stored, so that the run which follows it can be compared with "
+                   "it; with --dry-run it is not. Its "
+                   "exit status is 0 whatever the verdict is: `provisor gate` is for decisions.",
+    .examples =
+        "  provisor advise nightly-etl --size 64 --deadline 90s\n"
+        "  provisor advise nightly-etl --size 8GiB --deadline 90s --why\n"
+        "  provisor advise nightly-etl --size 64 --deadline 90s --format spark-submit\n"
+        "  provisor advise nightly-etl --deadline 90s -o json | jq .recommendation.executors",
+    .groups = {&group, &question_options, &spark_options},
+    .run = run};

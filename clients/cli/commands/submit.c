@@ -1,0 +1,243 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/gate_checks.h"
+#include "cli/commands/spark_command.h"
+
+static const struct option_spec options[] = {
+    {"dry-run", 'n', OPTION_FLAG, NULL,
+     "Print the command instead of running it; no advice is stored.", false},
+    {"gate", 0, OPTION_FLAG, NULL,
+     "Run nothing where `provisor gate` would fail, and exit as it does.", false},
+    {"on-unavailable", 0, OPTION_CHOICE, "open|closed",
+     "When the service is away or overloaded: open runs the command as it is with a warning (the "
+     "default), closed fails.",
+     false},
+    {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
+static const struct option_group group = {"Options", options};
+
+/* What shells answer for a command that cannot be run. */
+enum { STATUS_CANNOT_RUN = 126, STATUS_NOT_FOUND = 127, PROPERTIES_MAX = 256 };
+
+struct submission {
+    struct invocation *invocation;
+    struct spark_command command;
+    struct question question;
+    struct answer answer;
+    char *properties[PROPERTIES_MAX]; /* "key=value", owned */
+    size_t n_properties;
+};
+
+static void submission_clear(struct submission *submission)
+{
+    for (size_t i = 0; i < submission->n_properties; i++)
+        free(submission->properties[i]);
+    answer_clear(&submission->answer);
+    question_clear(&submission->question);
+}
+
+/* --- the question --- */
+
+/* What the caller sets stays so, and the rest is to go with it. */
+static bool enforce_settings(struct submission *submission)
+{
+    struct failure *failure = &submission->invocation->failure;
+    json_t *constraints = json_object_get(submission->question.body, "constraints");
+    json_t *enforced = json_object_get(constraints, "enforced");
+    if (!json_is_object(enforced)) {
+        enforced = json_object();
+        if (json_object_set_new(constraints, "enforced", enforced) != 0)
+            return fail_memory(failure);
+    }
+    size_t at = 0;
+    for (struct spark_setting setting; spark_command_next(&submission->command, &at, &setting);) {
+        char key[512];
+        (void)snprintf(key, sizeof key, "%.*s", (int)setting.key_n, setting.key);
+        /* Only what bears on executors: names and secrets are nobody else's business. */
+        bool bears = strncmp(key, "spark.executor.", 15) == 0 ||
+                     strncmp(key, "spark.dynamicAllocation.", 24) == 0 ||
+                     strcmp(key, "spark.shuffle.service.enabled") == 0 ||
+                     strncmp(key, "spark.memory.", 13) == 0 ||
+                     strcmp(key, "spark.speculation") == 0 || strcmp(key, "spark.task.cpus") == 0;
+        bool options_of_jvm = strstr(key, "JavaOptions") != NULL || strstr(key, "Env.") != NULL;
+        if (bears && !options_of_jvm &&
+            json_object_set_new(enforced, key, json_string(setting.value)) != 0)
+            return fail_memory(failure);
+    }
+    return true;
+}
+
+static bool read_submission(struct submission *submission)
+{
+    struct invocation *invocation = submission->invocation;
+    const struct arguments *arguments = invocation->arguments;
+    if (arguments->n_rest == 0) {
+        (void)fail(&invocation->failure, EXIT_USAGE, "which command?");
+        return fail_next(
+            &invocation->failure,
+            "it stands behind --: provisor submit nightly-etl -- spark-submit job.jar");
+    }
+    if (!spark_command_read(arguments->rest, arguments->n_rest, &submission->command)) {
+        (void)fail(&invocation->failure, EXIT_USAGE, "no word of the command is spark-submit");
+        return fail_next(
+            &invocation->failure,
+            "spark-submit, spark-sql, spark-shell and pyspark are known, with or without a path");
+    }
+    const char *application = arguments->n_positional > 0 ? invocation_word(invocation, 0) : NULL;
+    if (application == NULL && !argument_given(arguments, "request"))
+        application = spark_command_name(&submission->command);
+    return question_read(invocation, application, &submission->question) &&
+           enforce_settings(submission);
+}
+
+/* --- the properties --- */
+
+static bool add_property(struct submission *submission, const char *key, const char *value)
+{
+    size_t room = strlen(key) + strlen(value) + 2;
+    char *text = submission->n_properties < PROPERTIES_MAX ? malloc(room) : NULL;
+    if (text == NULL)
+        return fail_memory(&submission->invocation->failure);
+    (void)snprintf(text, room, "%s=%s", key, value);
+    submission->properties[submission->n_properties++] = text;
+    return true;
+}
+
+static bool add_properties(struct submission *submission)
+{
+    const json_t *advice = submission->answer.advice;
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)json_at(advice, "spark.properties"), key, value)
+    {
+        if (json_is_string(value) && !spark_command_sets(&submission->command, key) &&
+            !add_property(submission, key, json_string_value(value)))
+            return false;
+    }
+    /* A dry run stores no advice that a run could name. */
+    return submission->question.dry_run ||
+           add_property(submission, "spark.provisor.adviceId", json_text_at(advice, "id", ""));
+}
+
+static void report(const struct submission *submission, const struct gate *gate)
+{
+    const struct invocation *invocation = submission->invocation;
+    if (gate->outcome == GATE_PASSED)
+        invocation_say(invocation, "provisor: %s", gate->headline);
+    else
+        fprintf(stderr, "provisor: warning: %s\n", gate->headline);
+    for (size_t i = 0; i < submission->n_properties; i++)
+        invocation_say(invocation, "provisor:   --conf %s", submission->properties[i]);
+}
+
+/* --- the command --- */
+
+static void print_word(const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@%+";
+    if (word[0] != '\0' && strspn(word, plain) == strlen(word)) {
+        fputs(word, stdout);
+        return;
+    }
+    putchar('\'');
+    for (; *word != '\0'; word++)
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stdout);
+    putchar('\'');
+}
+
+static int run_words(struct submission *submission)
+{
+    struct invocation *invocation = submission->invocation;
+    char **words =
+        spark_command_with(&submission->command, submission->properties, submission->n_properties);
+    if (words == NULL) {
+        (void)fail_memory(&invocation->failure);
+        return invocation_failed(invocation);
+    }
+    if (submission->question.dry_run) {
+        for (size_t i = 0; words[i] != NULL; i++) {
+            fputs(i > 0 ? " " : "", stdout);
+            print_word(words[i]);
+        }
+        putchar('\n');
+        free(words);
+        return EXIT_DONE;
+    }
+    (void)fflush(stdout);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)execvp(words[0], words);
+    int why = errno;
+    (void)fail(&invocation->failure, EXIT_FAILED, "%s cannot be run: %s", words[0], strerror(why));
+    free(words);
+    return why == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
+}
+
+/* EXIT_DONE: the command is to be run. */
+static int ask(struct submission *submission)
+{
+    struct invocation *invocation = submission->invocation;
+    struct failure *failure = &invocation->failure;
+    bool gated = argument_given(invocation->arguments, "gate");
+    if (!question_ask(invocation, &submission->question, &submission->answer)) {
+        bool no_history = failure->status == EXIT_TOO_LITTLE_HISTORY && !gated;
+        if (!no_history && (!failure->unavailable || invocation->settings.fail_closed))
+            return invocation_failed(invocation);
+        fprintf(stderr,
+                "provisor: warning: %s\n          the command runs as it is, without advice\n",
+                failure->what);
+        *failure = (struct failure){.status = EXIT_DONE};
+        return EXIT_DONE;
+    }
+    struct gate gate;
+    const struct gate_limits limits = gate_limits_read(invocation->arguments);
+    gate_check_answer(&submission->answer, &limits, &gate);
+    if (gated && gate.outcome == GATE_FAILED) {
+        (void)fail(failure, gate.status, "the command was not run: %s", gate.headline);
+        return (int)gate.status;
+    }
+    if (!add_properties(submission))
+        return invocation_failed(invocation);
+    report(submission, &gate);
+    return EXIT_DONE;
+}
+
+static int run(struct invocation *invocation)
+{
+    struct submission submission = {.invocation = invocation};
+    if (!invocation_begin(invocation, 1U << FORM_TABLE))
+        return invocation_failed(invocation);
+    int status = read_submission(&submission) ? ask(&submission) : invocation_failed(invocation);
+    if (status == EXIT_DONE)
+        status = run_words(&submission);
+    submission_clear(&submission);
+    return status;
+}
+
+const struct command command_submit = {
+    .name = "submit",
+    .summary = "Run spark-submit with the advised properties.",
+    .positional = "[APPLICATION]",
+    .positional_max = 1,
+    .rest = "COMMAND...",
+    .description = "Asks as `provisor advise` does, puts the advised properties into the command "
+                   "as --conf, and runs it; its exit "
+                   "status is that of the command. What the command sets itself, by --conf or by "
+                   "options such as --executor-cores, "
+                   "stays as it is, and the advice is made to go with it. The application is that "
+                   "of --name or spark.app.name "
+                   "unless it is given.\n\n"
+                   "The property spark.provisor.adviceId names the advice in the event log of the "
+                   "run, so that the two are "
+                   "compared once the log has been ingested. When the service is away, or knows "
+                   "nothing of the application, the "
+                   "command runs as it is, with a warning.",
+    .examples = "  provisor submit nightly-etl -s 64 -d 90s -- spark-submit --class Main job.jar\n"
+                "  provisor submit --gate -d 90s -- spark-submit --name nightly-etl job.jar\n"
+                "  provisor submit --dry-run nightly-etl -d 90s -- spark-submit job.jar",
+    .groups = {&group, &gate_options, &question_options, &spark_options},
+    .run = run};
