@@ -76,6 +76,5 @@ int main(int argc, char *argv[])
     if (!arguments_parse(argc, argv, all_commands, &arguments, &invocation.failure))
         return finish(&invocation, invocation_failed(&invocation));
     invocation.quiet = argument_given(&arguments, "quiet");
-    remote_init();
     return finish(&invocation, run(&invocation));
 }

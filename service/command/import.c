@@ -14,8 +14,8 @@
 #include "command/quotas.h"
 #include "http/token.h"
 #include "import/import_operation.h"
-#include "import/report.h"
 #include "log/log.h"
+#include "logfiles/report.h"
 #include "store/access/access.h"
 #include "threads/clock.h"
 
@@ -219,7 +219,7 @@ struct observers {
     struct import_operation *import; /* NULL: nothing is kept */
 };
 
-static void import_notify(void *context, const struct bulk_result *result)
+static void import_notify(void *context, const struct log_result *result)
 {
     const struct observers *observers = context;
     if (observers->import != NULL)
@@ -230,7 +230,7 @@ static void import_notify(void *context, const struct bulk_result *result)
 static void import_follow(struct bulk *bulk, const struct observers *observers)
 {
     for (;;) {
-        struct bulk_progress progress = bulk_progress(bulk);
+        struct log_progress progress = bulk_progress(bulk);
         if (observers->import != NULL && !import_operation_report(observers->import, &progress))
             atomic_store(&stop, true);
         if (progress.done)
@@ -284,8 +284,9 @@ static int run_import(const struct bulk_options *options,
         if (!request->quiet)
             fprintf(stderr, "provisord: import: operation %s\n", import.local.held.key.id);
     }
-    report_init(&report, request->json ? REPORT_JSON : REPORT_TEXT, request->quiet,
-                request->dry_run, find);
+    report_init(&report, "provisord: import", request->json ? REPORT_JSON : REPORT_TEXT,
+                request->quiet, request->dry_run);
+    report_add(&report, find->n, find->bytes);
     bool lost = !do_import(options, &observers, find, &err);
     if (observers.import != NULL)
         end_operation(observers.import, lost, &err);
@@ -295,7 +296,7 @@ static int run_import(const struct bulk_options *options,
         return import_fail(options->config, &err);
     if (report.failed)
         fputs("provisord: import: the summary could not be written\n", stderr);
-    bool all = !stopped && !report.failed && report.outcomes[BULK_REFUSED] == 0;
+    bool all = !stopped && !report.failed && report.outcomes[LOG_REJECTED] == 0;
     return all ? COMMAND_DONE : COMMAND_FAILED;
 }
 

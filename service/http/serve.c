@@ -194,10 +194,10 @@ static enum MHD_Result open_body(struct exchange *x)
     return refuse_at_header(x);
 }
 
-static enum MHD_Result refuse_token(struct exchange *x)
+static enum MHD_Result refuse_token(struct exchange *x, const char *why)
 {
     struct pv_error err = {0};
-    (void)pv_fail(&err, PV_E_UNAUTHENTICATED, "the token is not valid");
+    (void)pv_fail(&err, PV_E_UNAUTHENTICATED, "%s", why);
     exchange_fail(x, &err);
     return refuse_at_header(x);
 }
@@ -210,8 +210,9 @@ static enum MHD_Result authenticate(struct exchange *x)
         return refuse_at_header(x);
     }
     struct principal who = {.scopes = 0};
+    char why[TOKEN_REASON];
     uint64_t now_ns = clock_monotonic_ns();
-    switch (token_cache_get(x->server->tokens, x->token, now_ns, &who)) {
+    switch (token_cache_get(x->server->tokens, x->token, now_ns, &who, why)) {
     case TOKEN_DUE:
         token_renew(x->server, x->token, who.team_id);
         x->request.principal = who;
@@ -220,14 +221,14 @@ static enum MHD_Result authenticate(struct exchange *x)
         x->request.principal = who;
         return open_body(x);
     case TOKEN_FALSE:
-        return refuse_token(x);
+        return refuse_token(x, why);
     case TOKEN_LAPSED:
         /* Whoever floods us with new tokens shall keep nobody out who was let in before. */
         memcpy(x->presumed_team, who.team_id, sizeof x->presumed_team);
         break;
     case TOKEN_UNKNOWN:
         if (x->server->options.recognize != NULL && !x->server->options.recognize(x->token))
-            return refuse_token(x);
+            return refuse_token(x, "the token is not valid");
         if (http_rate_take(&x->server->lookups, now_ns))
             break;
         exchange_refuse(x, HTTP_REFUSED_LOOKUPS);

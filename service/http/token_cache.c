@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct slot {
 struct false_slot {
     unsigned char hash[HASH_BYTES];
     uint64_t expires_ns;
+    char why[TOKEN_REASON];
 };
 
 struct shard {
@@ -77,13 +79,17 @@ static enum token_verdict verdict_of(const struct token_cache *cache,
                                      struct shard *shard,
                                      const unsigned char hash[],
                                      uint64_t now_ns,
-                                     struct principal *who)
+                                     struct principal *who,
+                                     char *why)
 {
     enum { TRIES = 8 }; /* of those who renew */
     struct slot *slot = slot_of(shard, hash);
     const struct false_slot *refused = false_slot_of(shard, hash);
-    if (now_ns < refused->expires_ns && sodium_memcmp(hash, refused->hash, HASH_BYTES) == 0)
+    if (now_ns < refused->expires_ns && sodium_memcmp(hash, refused->hash, HASH_BYTES) == 0) {
+        if (why != NULL)
+            memcpy(why, refused->why, TOKEN_REASON);
         return TOKEN_FALSE;
+    }
     if (slot->expires_ns == 0 || sodium_memcmp(hash, slot->hash, HASH_BYTES) != 0)
         return TOKEN_UNKNOWN;
     *who = slot->who;
@@ -98,12 +104,13 @@ static enum token_verdict verdict_of(const struct token_cache *cache,
 enum token_verdict token_cache_get(struct token_cache *cache,
                                    const char *token,
                                    uint64_t now_ns,
-                                   struct principal *who)
+                                   struct principal *who,
+                                   char why[TOKEN_REASON])
 {
     unsigned char hash[HASH_BYTES];
     struct shard *shard = find_shard(cache, token, hash);
     (void)pthread_mutex_lock(&shard->lock);
-    enum token_verdict verdict = verdict_of(cache, shard, hash, now_ns, who);
+    enum token_verdict verdict = verdict_of(cache, shard, hash, now_ns, who, why);
     (void)pthread_mutex_unlock(&shard->lock);
     return verdict;
 }
@@ -126,7 +133,10 @@ void token_cache_put(struct token_cache *cache,
     (void)pthread_mutex_unlock(&shard->lock);
 }
 
-void token_cache_put_false(struct token_cache *cache, const char *token, uint64_t asked_ns)
+void token_cache_put_false(struct token_cache *cache,
+                           const char *token,
+                           uint64_t asked_ns,
+                           const char *why)
 {
     unsigned char hash[HASH_BYTES];
     struct shard *shard = find_shard(cache, token, hash);
@@ -137,5 +147,6 @@ void token_cache_put_false(struct token_cache *cache, const char *token, uint64_
         slot->expires_ns = 0;
     memcpy(refused->hash, hash, HASH_BYTES);
     refused->expires_ns = asked_ns + cache->false_ttl_ns;
+    (void)snprintf(refused->why, sizeof refused->why, "%s", why);
     (void)pthread_mutex_unlock(&shard->lock);
 }

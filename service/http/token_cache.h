@@ -35,15 +35,21 @@ enum token_verdict {
 struct token_cache *token_cache_create(uint64_t ttl_ns, uint64_t false_ttl_ns);
 void token_cache_destroy(struct token_cache *cache);
 
-/* who is written where the token is or was valid. */
+/* who is written where the token is or was valid; why, unless NULL, where it is false: the reason that
+ * was given for it. */
+enum { TOKEN_REASON = 48 };
 enum token_verdict token_cache_get(struct token_cache *cache,
                                    const char *token,
                                    uint64_t now_ns,
-                                   struct principal *who);
+                                   struct principal *who,
+                                   char why[TOKEN_REASON]);
 void token_cache_put(struct token_cache *cache,
                      const char *token,
                      uint64_t asked_ns,
                      const struct principal *who);
-void token_cache_put_false(struct token_cache *cache, const char *token, uint64_t asked_ns);
+void token_cache_put_false(struct token_cache *cache,
+                           const char *token,
+                           uint64_t asked_ns,
+                           const char *why);
 
 #endif

@@ -28,7 +28,7 @@ enum pv_code token_look_up(struct http_server *server,
     if (code == PV_OK)
         token_cache_put(server->tokens, token, asked_ns, who);
     if (code == PV_E_UNAUTHENTICATED)
-        token_cache_put_false(server->tokens, token, asked_ns);
+        token_cache_put_false(server->tokens, token, asked_ns, err->detail);
     return code;
 }
 

@@ -16,16 +16,6 @@ enum {
     THREAD_STACK = 512 * 1024
 };
 
-const char *const bulk_outcome_words[BULK_OUTCOMES] = {
-    [BULK_STORED] = "stored",   [BULK_KNOWN] = "duplicate",  [BULK_REPLACED] = "replaced",
-    [BULK_SKIPPED] = "ignored", [BULK_REFUSED] = "rejected",
-};
-
-const char *const bulk_total_words[BULK_OUTCOMES] = {
-    [BULK_STORED] = "stored",   [BULK_KNOWN] = "duplicates", [BULK_REPLACED] = "replaced",
-    [BULK_SKIPPED] = "ignored", [BULK_REFUSED] = "rejected",
-};
-
 struct bulk {
     const struct bulk_options *options;
     const struct find *find;
@@ -56,42 +46,21 @@ static bool stopping(struct bulk *bulk)
 
 /* --- one log --- */
 
-static void
-say(struct bulk_result *result, enum bulk_outcome outcome, const char *code, const char *reason)
-{
-    result->outcome = outcome;
-    (void)snprintf(result->code, sizeof result->code, "%s", code);
-    (void)snprintf(result->reason, sizeof result->reason, "%s", reason);
-}
-
 /* The fault that a reader or check named, else the code. */
-static void refuse_item(struct bulk_result *result, enum pv_code code, const struct pv_error *err)
+static void refuse_item(struct log_result *result, enum pv_code code, const struct pv_error *err)
 {
     bool faulty = err->n_faults > 0;
     const char *word = faulty ? err->faults[0].code : pv_code_name(code);
     const char *why = faulty ? err->faults[0].detail : err->detail;
     bool no_log = strcmp(word, "no_application_start") == 0;
-    say(result, no_log ? BULK_SKIPPED : BULK_REFUSED, word, why);
+    log_result_say(result, no_log ? LOG_IGNORED : LOG_REJECTED, word, why);
 }
 
-static void
-bulk_judge(const struct run *run, enum run_insert_outcome outcome, struct bulk_result *result)
+static enum log_outcome outcome_of(enum run_insert_outcome outcome)
 {
-    const char *unfinished = run->ended ? "" : "no_application_end";
-    const char *reason = run->ended ? ""
-                                    : "unfinished: imported again after its end it is replaced by"
-                                      " the whole log";
-    switch (outcome) {
-    case RUN_INSERTED:
-        say(result, BULK_STORED, unfinished, reason);
-        break;
-    case RUN_UNCHANGED:
-        say(result, BULK_KNOWN, "", "");
-        break;
-    case RUN_REPLACED:
-        say(result, BULK_REPLACED, unfinished, reason);
-        break;
-    }
+    return outcome == RUN_INSERTED   ? LOG_STORED
+           : outcome == RUN_REPLACED ? LOG_REPLACED
+                                     : LOG_DUPLICATE;
 }
 
 /* PostgreSQL may be away for a while, say for a failover: true when it is worth another try. */
@@ -135,7 +104,7 @@ static void save_run(struct bulk *bulk,
                      struct arena *arena,
                      struct run *run,
                      const unsigned char *digest,
-                     struct bulk_result *result)
+                     struct log_result *result)
 {
     const struct bulk_options *options = bulk->options;
     struct pv_error err = {.code = PV_OK};
@@ -153,11 +122,12 @@ static void save_run(struct bulk *bulk,
     (void)snprintf(result->application, sizeof result->application, "%.*s", (int)application.n,
                    application.at == NULL ? "" : application.at);
     if (code == PV_E_CONFLICT && !ended) {
-        say(result, BULK_KNOWN, "no_application_end", "a more complete log of it is there");
+        log_result_say(result, LOG_DUPLICATE, "no_application_end",
+                       "a more complete log of it is there");
     } else if (code != PV_OK) {
         refuse_item(result, code, &err);
     } else {
-        bulk_judge(run, outcome, result);
+        log_result_say_read(result, outcome_of(outcome), !run->ended);
         if (!options->dry_run || outcome == RUN_UNCHANGED)
             memcpy(result->run_id, run->id, sizeof result->run_id);
     }
@@ -167,7 +137,7 @@ static void take_run(struct bulk *bulk,
                      struct arena *arena,
                      struct run *run,
                      const unsigned char *digest,
-                     struct bulk_result *result)
+                     struct log_result *result)
 {
     result->warnings = run->warnings.n;
     run->labels = bulk->options->labels;
@@ -195,7 +165,7 @@ static bool go_on(void *context, uint64_t bytes)
 
 /* PV_E_CANCELLED: it was not read to its end, and nothing is to be reported of it. */
 static enum pv_code
-take_log(struct bulk *bulk, const struct find_item *item, struct bulk_result *result)
+take_log(struct bulk *bulk, const struct find_item *item, struct log_result *result)
 {
     struct arena arena;
     struct run run;
@@ -220,17 +190,17 @@ take_log(struct bulk *bulk, const struct find_item *item, struct bulk_result *re
 
 static void take_item(struct bulk *bulk, const struct find_item *item)
 {
-    struct bulk_result result = {.item = item};
+    struct log_result result = {.name = item->path, .bytes = item->bytes};
     switch (item->kind) {
     case FIND_LOG:
         if (take_log(bulk, item, &result) == PV_E_CANCELLED)
             return;
         break;
     case FIND_SKIPPED:
-        say(&result, BULK_SKIPPED, "no_log", item->reason);
+        log_result_say(&result, LOG_IGNORED, "no_log", item->reason);
         break;
     case FIND_UNREADABLE:
-        say(&result, BULK_REFUSED, "unreadable", item->reason);
+        log_result_say(&result, LOG_REJECTED, "unreadable", item->reason);
         break;
     }
     atomic_fetch_add(&bulk->reported, 1);
@@ -297,11 +267,11 @@ enum pv_code bulk_start(const struct bulk_options *options,
     return pv_fail(err, PV_E_MEMORY, "no thread could be started");
 }
 
-struct bulk_progress bulk_progress(struct bulk *bulk)
+struct log_progress bulk_progress(struct bulk *bulk)
 {
-    return (struct bulk_progress){.items = atomic_load(&bulk->reported),
-                                  .bytes = atomic_load(&bulk->bytes),
-                                  .done = atomic_load(&bulk->working) == 0};
+    return (struct log_progress){.items = atomic_load(&bulk->reported),
+                                 .bytes = atomic_load(&bulk->bytes),
+                                 .done = atomic_load(&bulk->working) == 0};
 }
 
 void bulk_join(struct bulk *bulk, bool *lost, struct pv_error *err)

@@ -8,7 +8,8 @@
 
 #include "config/config.h"
 #include "core/history/run.h"
-#include "import/find.h"
+#include "logfiles/find.h"
+#include "logfiles/outcome.h"
 #include "store/store.h"
 
 /*
@@ -17,27 +18,6 @@
  * whoever brings it (store/history/run.h), so an import may be stopped and begun again, and two may
  * run at once.
  */
-enum bulk_outcome {
-    BULK_STORED,
-    BULK_KNOWN,    /* the same log was there, or a more complete one */
-    BULK_REPLACED, /* an unfinished log was there, of which this is the continuation */
-    BULK_SKIPPED,  /* no log */
-    BULK_REFUSED,  /* a log that cannot be taken, or a file that cannot be read */
-    BULK_OUTCOMES
-};
-extern const char *const bulk_outcome_words[BULK_OUTCOMES]; /* of one log */
-extern const char *const bulk_total_words[BULK_OUTCOMES];   /* of how many logs */
-
-struct bulk_result {
-    const struct find_item *item;
-    enum bulk_outcome outcome;
-    char application[1024]; /* "" when the log was not read so far */
-    char run_id[37];        /* "" when there is none */
-    size_t warnings;        /* what the reader noticed */
-    char code[32];          /* a word for programs; "" where nothing is the matter */
-    char reason[256];       /* the same for people */
-};
-
 struct bulk_options {
     const struct config *config;
     struct store *store;
@@ -50,7 +30,7 @@ struct bulk_options {
     bool dry_run;            /* find out what would be done */
     const atomic_bool *stop; /* finish what is begun, begin nothing more */
     /* Called for each item, from any thread, also by two at a time. */
-    void (*notify)(void *context, const struct bulk_result *result);
+    void (*notify)(void *context, const struct log_result *result);
     void *context;
 };
 
@@ -64,12 +44,7 @@ enum pv_code bulk_start(const struct bulk_options *options,
                         struct pv_error *err) PV_MUSTCHECK;
 
 /* How far it is. */
-struct bulk_progress {
-    size_t items; /* reported */
-    uint64_t bytes;
-    bool done; /* no thread is at work any more */
-};
-struct bulk_progress bulk_progress(struct bulk *bulk);
+struct log_progress bulk_progress(struct bulk *bulk);
 
 /* Wait for the threads and free. *lost: the database could not be reached any more, so what was
  * left was not tried; err says why. */

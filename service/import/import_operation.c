@@ -2,6 +2,7 @@
 
 #include "api/operations/operation_document.h"
 #include "base/json_writer.h"
+#include "logfiles/report.h"
 #include "threads/clock.h"
 
 /* --- what is asked --- */
@@ -30,7 +31,7 @@ static struct strview write_request(struct arena *arena,
     writer_key(&w, "paths");
     writer_begin_array(&w);
     for (size_t i = 0; i < n_paths; i++)
-        writer_text(&w, summary_path(arena, paths[i]));
+        writer_text(&w, log_name_view(arena, paths[i]));
     writer_end_array(&w);
     writer_member_string(&w, "application", options->application);
     write_labels(&w, options);
@@ -67,7 +68,7 @@ enum pv_code import_operation_begin(struct import_operation *import,
     return code;
 }
 
-bool import_operation_report(struct import_operation *import, const struct bulk_progress *progress)
+bool import_operation_report(struct import_operation *import, const struct log_progress *progress)
 {
     int64_t total = (int64_t)import->summary.find->bytes;
     int64_t done = (int64_t)progress->bytes;

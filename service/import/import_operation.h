@@ -26,7 +26,7 @@ enum pv_code import_operation_begin(struct import_operation *import,
                                     struct pv_error *err) PV_MUSTCHECK;
 
 /* How far it is; false: somebody cancelled it. Call it often. */
-bool import_operation_report(struct import_operation *import, const struct bulk_progress *progress);
+bool import_operation_report(struct import_operation *import, const struct log_progress *progress);
 
 /* The end, and everything is freed. stopped: logs were left over; lost: since the database was
  * away, for that reason. What cannot be recorded is an error, which takes nothing back. */

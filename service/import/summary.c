@@ -1,6 +1,7 @@
 #include "import/summary.h"
 
 #include "base/json_writer.h"
+#include "logfiles/report.h"
 
 void summary_init(struct summary *summary, const struct find *find)
 {
@@ -16,24 +17,15 @@ void summary_fini(struct summary *summary)
     (void)pthread_mutex_destroy(&summary->lock);
 }
 
-void summary_item(void *context, const struct bulk_result *result)
+void summary_item(void *context, const struct log_result *result)
 {
     struct summary *summary = context;
     (void)pthread_mutex_lock(&summary->lock);
     summary->outcomes[result->outcome]++;
-    if (result->outcome == BULK_REFUSED && summary->refused != NULL &&
+    if (result->outcome == LOG_REJECTED && summary->refused != NULL &&
         summary->n_refused < SUMMARY_REFUSED_MAX)
         summary->refused[summary->n_refused++] = *result;
     (void)pthread_mutex_unlock(&summary->lock);
-}
-
-struct strview summary_path(struct arena *arena, const char *path)
-{
-    char *copy = arena_strdup(arena, path);
-    if (copy != NULL && !strview_is_utf8(strview_of(copy)))
-        for (char *c = copy; *c != '\0'; c++)
-            *c = (unsigned char)*c >= 0x80 ? '?' : *c;
-    return strview_of(copy);
 }
 
 static struct strview summary_known(const char *text)
@@ -46,9 +38,9 @@ static void write_refused(struct writer *w, struct summary *summary)
     writer_key(w, "rejected_logs");
     writer_begin_array(w);
     for (size_t i = 0; i < summary->n_refused; i++) {
-        const struct bulk_result *result = &summary->refused[i];
+        const struct log_result *result = &summary->refused[i];
         writer_begin_object(w);
-        writer_member_text(w, "name", summary_path(&summary->arena, result->item->path));
+        writer_member_text(w, "name", log_name_view(&summary->arena, result->name));
         writer_member_text(w, "application", summary_known(result->application));
         writer_member_string(w, "code", result->code);
         writer_member_string(w, "reason", result->reason);
@@ -63,8 +55,8 @@ const char *summary_write(struct summary *summary, bool stopped, double seconds,
     size_t reported = 0;
     writer_init(&w, &summary->arena);
     writer_begin_object(&w);
-    for (size_t i = 0; i < BULK_OUTCOMES; i++) {
-        writer_member_integer(&w, bulk_total_words[i], (int64_t)summary->outcomes[i]);
+    for (size_t i = 0; i < LOG_PENDING; i++) {
+        writer_member_integer(&w, log_total_words[i], (int64_t)summary->outcomes[i]);
         reported += summary->outcomes[i];
     }
     writer_member_integer(&w, "not_attempted", (int64_t)(summary->find->n - reported));

@@ -15,8 +15,8 @@ struct summary {
     pthread_mutex_t lock;
     struct arena arena;
     const struct find *find;
-    size_t outcomes[BULK_OUTCOMES];
-    struct bulk_result *refused; /* SUMMARY_REFUSED_MAX of them; NULL: no memory, none is kept */
+    size_t outcomes[LOG_OUTCOMES];
+    struct log_result *refused; /* SUMMARY_REFUSED_MAX of them; NULL: no memory, none is kept */
     size_t n_refused;
 };
 
@@ -24,12 +24,9 @@ void summary_init(struct summary *summary, const struct find *find);
 void summary_fini(struct summary *summary);
 
 /* A bulk_options.notify; context is the summary. */
-void summary_item(void *context, const struct bulk_result *result);
+void summary_item(void *context, const struct log_result *result);
 
 /* As JSON text, in the summary's memory; NULL when that is exhausted. stopped: logs are left. */
 const char *summary_write(struct summary *summary, bool stopped, double seconds, size_t *n);
-
-/* A path as JSON can hold it: bytes that are no UTF-8 become '?'. */
-struct strview summary_path(struct arena *arena, const char *path);
 
 #endif

@@ -102,7 +102,7 @@ def test_a_revoked_token_dies_within_five_seconds_and_stays_dead(service, client
     client.delete("/v1/tokens/" + token["id"])  # again: no harm
     revoked = [t for t in client.get("/v1/tokens?limit=200").json()["items"] if t["id"] == token["id"]]
     assert revoked[0]["revoked_at"] is not None
-    user.request("GET", "/v1/applications", 401)
+    assert user.request("GET", "/v1/applications", 401).json()["detail"] == "the token was revoked"
 
 
 def test_an_expired_token_is_refused(service, client):
@@ -110,6 +110,12 @@ def test_an_expired_token_is_refused(service, client):
     user = service.client(token["token"])
     user.get("/v1/applications")
     assert until_refused(user, 6.5) < 6.5
+    for _ in range(2):  # asked of the database, and remembered
+        assert user.request("GET", "/v1/applications", 401).json()["detail"] == "the token has expired"
+    # Who knows no more than the number of a token learns nothing.
+    forged = token["token"].split("_")
+    forged[2] = forged[2][::-1]
+    assert service.client("_".join(forged)).request("GET", "/v1/applications", 401).json()["detail"] == "the token is not valid"
 
 
 def test_two_tokens_live_side_by_side(service, client):

@@ -15,7 +15,7 @@ import time
 import pytest
 import requests
 
-from conftest import PROVISORD, ROOT
+from conftest import BUILD, PROVISORD, ROOT
 from patience import PATIENCE, SLOWDOWN
 
 
@@ -398,7 +398,7 @@ def test_the_first_advice_is_about_the_application_named_and_stores_nothing(serv
                      "stages": [{"id": 0, "tasks": 100, "task_duration_s": 6}]}, 201)
     token = service.directory / "first-advice-token"
     token.write_text(client.token)
-    shown = subprocess.run([str(ROOT / "ops" / "first-advice"), service.base_url, str(token), name], text=True, capture_output=True,
+    shown = subprocess.run([str(ROOT / "ops" / "first-advice"), service.base_url, str(token), str(BUILD / "clients" / "cli" / "provisor"), name], text=True, capture_output=True,
                            check=True, timeout=60).stdout
-    assert 'Advice for "%s"' % name in shown
+    assert "%s, problem size 100" % name in shown and "advise %s --size 100 --deadline 50s" % name in shown
     assert client.get("/v1/advice?application=" + name).json()["items"] == []

@@ -78,7 +78,8 @@ class Cli:
                                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, **kwargs)
 
     def terminal(self, *words, columns=80, status=0, keys=b"", env=None):
-        """On a pseudo terminal: (what it shows, escape sequences included), standard error among it."""
+        """On a pseudo terminal: what it shows, escape sequences included, standard error among it; with the exit
+        status where status is None."""
         pid, fd = pty.fork()
         if pid == 0:
             environment = {k: str(v) for k, v in {**self.env, **(env or {})}.items() if v is not None}
@@ -102,6 +103,9 @@ class Cli:
         _, ended = os.waitpid(pid, 0)
         os.close(fd)
         text = shown.decode().replace("\r\n", "\n")
+        assert "Sanitizer" not in text and "runtime error:" not in text, text
+        if status is None:
+            return text, os.waitstatus_to_exitcode(ended)
         assert os.waitstatus_to_exitcode(ended) == status, text
         return text
 

@@ -8,20 +8,23 @@ import sys
 import house
 
 MAP = house.ROOT / "docs" / "code-map.md"
-ROW = re.compile(r"^(\| `service/([\w/]+)` \|.*\| )([^|]*) \|$", re.M)
+ROW = re.compile(r"^(\| `(service|clients)/([\w/]+)` \|.*\| )([^|]*) \|$", re.M)
 LIBRARIES = {"gsl/": "GSL", "jansson.h": "jansson", "csv.h": "libcsv", "libpq": "libpq", "microhttpd.h": "libmicrohttpd", "sodium.h": "libsodium",
-             "archive": "libarchive", "zip.h": "libzip", "zlib.h": "zlib", "zstd": "zstd", "lz4": "lz4", "snappy": "snappy", "xxhash.h": "xxhash"}
+             "archive": "libarchive", "zip.h": "libzip", "zlib.h": "zlib", "zstd": "zstd", "lz4": "lz4", "snappy": "snappy", "xxhash.h": "xxhash",
+             "curl/": "libcurl", "expat.h": "expat", "ini.h": "inih", "yaml.h": "libyaml"}
 
 
-def may_use(room):
+def may_use(top, room):
     """Rooms, single headers of other rooms, libraries."""
-    inward, single, foreign = house.ROOMS[room]
+    inward, single, foreign = house.CLI_ROOMS[room] if top == "clients" else house.ROOMS[room]
+    if top == "clients":
+        inward = inward | house.CLI_SHARED
     libraries = {name for header in foreign for start, name in LIBRARIES.items() if header.startswith(start)}
-    return ", ".join(sorted(inward) + ["`%s`" % header for header in sorted(single)] + sorted(libraries, key=str.lower)) or "libc"
+    return ", ".join(sorted(inward) + ["`%s%s`" % ("clients/" if header.startswith("cli/") else "", header) for header in sorted(single)] + sorted(libraries, key=str.lower)) or "libc"
 
 
 def written(text):
-    return ROW.sub(lambda row: "%s%s |" % (row[1], may_use(row[2])), text)
+    return ROW.sub(lambda row: "%s%s |" % (row[1], may_use(row[2], row[3])), text)
 
 
 if __name__ == "__main__":

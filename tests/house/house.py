@@ -56,6 +56,8 @@ ROOMS = {
     "log": ({"base", "threads"}, set(), C_BASIC | POSIX),
     "sample": ({"base"}, set(), C_BASIC | POSIX),
     "config": ({"base"}, set(), C_BASIC | POSIX),
+    # Logs as files: what lies under a path, and what is said of each on its way; the command line client's, too.
+    "logfiles": ({"base"}, {"threads/clock.h"}, C_BASIC | POSIX),
     "threads": ({"base"}, set(), C_BASIC | POSIX | {"sodium.h"}),
     "codec": ({"base", "core"}, set(), C_BASIC | {"csv.h", "ctype.h", "jansson.h", "setjmp.h"}),
     # Waits on the database are bounded by the monotonic clock.
@@ -69,9 +71,9 @@ ROOMS = {
     # What the service does by itself, on a thread beside the server.
     "maintenance": ({"base", "config", "core", "log", "metrics", "store", "threads"}, set(), C_BASIC | POSIX),
     # Logs on disk into the history: what an upload does, without HTTP.
-    "import": ({"api", "base", "codec", "config", "core", "ingest", "operation", "store", "threads"}, set(), C_BASIC | POSIX),
+    "import": ({"api", "base", "codec", "config", "core", "ingest", "logfiles", "operation", "store", "threads"}, set(), C_BASIC | POSIX),
     # The subcommands wire the rooms together; provisord.c only chooses one.
-    "command": ({"api", "base", "codec", "config", "core", "compression", "http", "import", "ingest", "maintenance", "log", "metrics", "operation", "resources", "sample", "store", "threads"}, set(),
+    "command": ({"api", "base", "codec", "config", "core", "compression", "http", "import", "ingest", "logfiles", "maintenance", "log", "metrics", "operation", "resources", "sample", "store", "threads"}, set(),
                 C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
     "": ({"base", "codec", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "sodium.h"}),
 }
@@ -79,20 +81,21 @@ ROOMS = {
 # The command line client: rooms by their folder under clients/cli, whose headers are included as "cli/<room>/<file>.h".
 # Of the service it knows what computes nothing and serves nobody.
 CLIENTS = ROOT / "clients"
-CLI_SHARED = {"base", "threads"}
+CLI_SHARED = {"base", "logfiles", "threads"}
 CLI_POSIX = C_BASIC | POSIX | {"limits.h", "locale.h"}
 CLI_ROOMS = {
     "cli": ({"cli/arguments", "cli/commands"}, set(), CLI_POSIX),
     "cli/http": (set(), {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h"}),
     "cli/arguments": (set(), {"cli/failure.h"}, CLI_POSIX | {"getopt.h"}),
     "cli/terminal": (set(), set(), CLI_POSIX | {"sys/ioctl.h", "termios.h", "wchar.h"}),
+    "cli/input": (set(), {"cli/failure.h"}, CLI_POSIX | {"jansson.h", "yaml.h"}),
     "cli/settings": ({"cli/arguments"}, {"cli/failure.h"}, CLI_POSIX | {"ini.h"}),
     "cli/output": ({"cli/arguments", "cli/terminal"}, {"cli/failure.h"}, CLI_POSIX | {"jansson.h", "yaml.h"}),
     "cli/remote": ({"cli/http", "cli/output", "cli/settings"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "jansson.h"}),
     "cli/sources": ({"cli/http"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "expat.h", "ini.h", "jansson.h"}),
     "cli/ingest": ({"cli/http", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
-                   CLI_POSIX | {"archive.h", "archive_entry.h", "jansson.h", "sys/inotify.h"}),
-    "cli/commands": ({"cli/arguments", "cli/ingest", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
+                   CLI_POSIX | {"archive.h", "archive_entry.h", "jansson.h", "sys/file.h", "sys/inotify.h"}),
+    "cli/commands": ({"cli/arguments", "cli/ingest", "cli/input", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
                      CLI_POSIX | {"jansson.h", "termios.h"}),
 }
 

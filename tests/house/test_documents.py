@@ -84,8 +84,11 @@ def test_the_code_map_says_what_each_room_may_use():
     assert code_map.written(MAP) == MAP, "run: python3 tests/house/code_map.py"
     rows = {m[1] for m in re.finditer(r"^\| `service/([\w/]+)` \|", MAP, re.M)}
     assert set(house.ROOMS) - {""} - rows - {"core/joblog/common"} == set(), "rooms without a row in the code map"
+    rows = {m[1] for m in re.finditer(r"^\| `clients/([\w/]+)` \|", MAP, re.M)}
+    assert set(house.CLI_ROOMS) - rows == set(), "rooms of the client without a row in the code map"
 
 
 def test_a_wrong_column_would_be_noticed():
-    assert code_map.may_use("base") == "libc" and "libmicrohttpd" in code_map.may_use("http") and "store" not in code_map.may_use("http")
+    assert code_map.may_use("service", "base") == "libc" and "libmicrohttpd" in code_map.may_use("service", "http")
+    assert "store" not in code_map.may_use("service", "http") and "libcurl" in code_map.may_use("clients", "cli/remote")
     assert code_map.written("| `service/base` | the toolbox | store |") == "| `service/base` | the toolbox | libc |"

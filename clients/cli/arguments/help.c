@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { HELP_WIDTH = 88, HELP_INDENT = 26 };
+enum { HELP_WIDTH = 88, HELP_INDENT = 26, CHOICE_SHORT = 40, OPTION_HELP = 1024 };
 
 static const char about_configuration[] = "A value is taken from the command line, else from the "
                                           "environment, else from the chosen profile of the "
@@ -27,7 +27,8 @@ static const char *const statuses[][2] = {
     {"0", "done; of `gate`: go ahead"},
     {"1", "the service, the network or a file failed"},
     {"2", "the command line or the configuration is wrong"},
-    {"3", "the gate failed: the deadline is predicted to be missed, or a limit was passed"},
+    {"3", "the gate failed: the deadline is predicted to be missed, or a limit was passed; of "
+          "`feasible`: a deadline is missed"},
     {"4", "predicted to be in time, with less than the confidence asked"},
     {"5", "the history does not allow an answer"},
 };
@@ -75,13 +76,39 @@ static void write_row(FILE *out, const char *left, const char *right)
     write_wrapped(out, right, HELP_INDENT, HELP_INDENT);
 }
 
+/* A choice among many words: they stand in the explanation, not in the option's place. */
+static bool is_long_choice(const struct option_spec *option)
+{
+    return option->kind == OPTION_CHOICE && strlen(option->value) > CHOICE_SHORT;
+}
+
+static const char *shown_value(const struct option_spec *option)
+{
+    return is_long_choice(option) ? "WORD" : option_placeholder(option);
+}
+
+static void shown_help(const struct option_spec *option, char out[OPTION_HELP])
+{
+    int at = snprintf(out, OPTION_HELP, "%s", option->help);
+    if (!is_long_choice(option) || at < 0)
+        return;
+    at += snprintf(out + at, OPTION_HELP - (size_t)at, " One of ");
+    for (const char *word = option->value; *word != '\0' && at + 64 < OPTION_HELP;) {
+        size_t n = strcspn(word, "|");
+        bool last = word[n] == '\0';
+        at +=
+            snprintf(out + at, OPTION_HELP - (size_t)at, "%.*s%s", (int)n, word, last ? "." : ", ");
+        word += n + !last;
+    }
+}
+
 /* "-q, --quiet", "    --size SIZE" */
 static void option_words(const struct option_spec *option, char out[160])
 {
     char letter[8] = "    ";
     if (option->letter != 0)
         (void)snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    const char *value = option_placeholder(option);
+    const char *value = shown_value(option);
     (void)snprintf(out, 160, "%s--%s%s%s", letter, option->name, value == NULL ? "" : " ",
                    value == NULL ? "" : value);
 }
@@ -91,8 +118,10 @@ static void write_group(FILE *out, const struct option_group *group)
     fprintf(out, "\n%s:\n", group->heading);
     for (const struct option_spec *option = group->options; option->name != NULL; option++) {
         char words[160];
+        char help[OPTION_HELP];
         option_words(option, words);
-        write_row(out, words, option->help);
+        shown_help(option, help);
+        write_row(out, words, help);
     }
 }
 
@@ -143,6 +172,8 @@ void help_command(FILE *out, const struct command *const path[], size_t depth)
     path_words(path, depth, words);
     fputs("Usage: ", out);
     write_usage(out, command, words);
+    if (command->run != NULL && command->subcommands != NULL)
+        fprintf(out, "\n       %s COMMAND", words);
     fputs("\n\n", out);
     write_wrapped(out, command->description != NULL ? command->description : command->summary, 0,
                   0);
@@ -196,7 +227,9 @@ static void write_roff_group(FILE *out, const struct option_group *group)
     write_roff(out, group->heading);
     fputs("\"\n", out);
     for (const struct option_spec *option = group->options; option->name != NULL; option++) {
-        const char *value = option_placeholder(option);
+        const char *value = shown_value(option);
+        char help[OPTION_HELP];
+        shown_help(option, help);
         fputs(".TP\n", out);
         if (option->letter != 0)
             fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
@@ -209,7 +242,7 @@ static void write_roff_group(FILE *out, const struct option_group *group)
             fputs("\\fR", out);
         }
         fputc('\n', out);
-        write_roff(out, option->help);
+        write_roff(out, help);
         fputc('\n', out);
     }
 }
@@ -311,7 +344,11 @@ void help_manual_of(FILE *out, const struct command *command, const char *versio
     write_roff_heading(out, "NAME");
     write_roff(out, name);
     fputs(" \\- ", out);
-    write_roff(out, command->summary);
+    char summary[200];
+    size_t n = strlen(command->summary);
+    (void)snprintf(summary, sizeof summary, "%.*s",
+                   (int)(n > 0 && command->summary[n - 1] == '.' ? n - 1 : n), command->summary);
+    write_roff(out, summary);
     fputc('\n', out);
     write_roff_heading(out, "SYNOPSIS");
     char usage[512] = "";
@@ -332,5 +369,7 @@ void help_manual_of(FILE *out, const struct command *command, const char *versio
         path[1] = *inside;
         write_manual_command(out, path, 2);
     }
+    write_roff_heading(out, "SEE ALSO");
+    fputs(".BR provisor (1)\nhas the options of every command.\n", out);
     write_manual_tail(out);
 }

@@ -284,6 +284,22 @@ static bool choose_command(int *argc,
     return true;
 }
 
+/* A word too many: perhaps the first one was meant to be a command inside. */
+static bool suggest_inside(const struct command *command,
+                           const struct arguments *arguments,
+                           const char *name,
+                           struct failure *failure)
+{
+    struct nearest nearest = {.word = NULL};
+    for (const struct command *const *inside = command->subcommands;
+         inside != NULL && *inside != NULL; inside++)
+        if (!(*inside)->hidden)
+            nearest_try(&nearest, arguments->positional[0], (*inside)->name);
+    if (nearest.word != NULL)
+        (void)fail_next(failure, "did you mean `%s %s`?", name, nearest.word);
+    return false;
+}
+
 static bool check_positional(const struct command *command,
                              const struct arguments *arguments,
                              struct failure *failure)
@@ -301,6 +317,8 @@ static bool check_positional(const struct command *command,
         (void)fail(failure, EXIT_USAGE, "%s takes nothing behind --", name);
     else
         return true;
+    if (arguments->n_positional > command->positional_max && arguments->n_positional > 0)
+        (void)suggest_inside(command, arguments, name, failure);
     return fail_next(failure, "`%s --help` shows how it is used", name);
 }
 

@@ -113,7 +113,7 @@ static void write_model(FILE *out, const json_t *advice)
     if (!json_is_object(json_object_get(advice, "model")))
         return;
     cell(advice, "model.loo_mape_percent", CELL_PERCENT, error);
-    fprintf(out, "%-20s%s of %.0f %s, mean error for a run left out %s%s\n", "based on",
+    fprintf(out, "%-20s%s of %.0f %s, mean error %s%s\n", "based on",
             json_text_at(advice, "model.kind", "?"), runs, plural(runs, "run", "runs"), error,
             json_true_at(advice, "model.extrapolation") ? ", extrapolated" : "");
 }
@@ -208,12 +208,8 @@ static void write_stands(FILE *out, const struct terminal *terminal, const struc
     table_write_wrapped(out, terminal, 0, text);
 }
 
-void advice_view_write(FILE *out,
-                       const struct terminal *terminal,
-                       const struct answer *answer,
-                       bool why)
+static void write_verdict(FILE *out, const struct terminal *terminal, const json_t *advice)
 {
-    const json_t *advice = answer->advice;
     char text[CELL_TEXT_MAX];
     char size[CELL_TEXT_MAX];
     cell(advice, "problem_size", CELL_NUMBER, size);
@@ -223,6 +219,16 @@ void advice_view_write(FILE *out,
             json_text_at(advice, "verdict", "unknown"), style_end(terminal->color_out));
     advice_headline(advice, text, sizeof text);
     table_write_wrapped(out, terminal, 0, text);
+}
+
+void advice_view_write(FILE *out,
+                       const struct terminal *terminal,
+                       const struct answer *answer,
+                       unsigned parts)
+{
+    const json_t *advice = answer->advice;
+    if ((parts & ADVICE_VERDICT) != 0)
+        write_verdict(out, terminal, advice);
     if (json_is_object(json_object_get(advice, "recommendation"))) {
         write_figures(out, terminal, advice);
         write_interval(out, advice);
@@ -234,6 +240,6 @@ void advice_view_write(FILE *out,
     write_data_needed(out, terminal, advice);
     write_changes(out, terminal, advice);
     write_findings(out, terminal, json_object_get(advice, "warnings"), "Warnings", STYLE_WARNING);
-    if (why)
+    if ((parts & ADVICE_WHY) != 0)
         write_findings(out, terminal, json_object_get(advice, "reasons"), "Why", STYLE_BOLD);
 }

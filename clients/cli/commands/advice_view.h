@@ -3,11 +3,14 @@
 
 #include "cli/commands/question.h"
 
-/* Advice as a person at a terminal reads it. why: with its reasons. */
+/* Parts that advice may be shown with. */
+enum { ADVICE_VERDICT = 1, ADVICE_WHY = 2 };
+
+/* Advice as a person at a terminal reads it: parts, and what to do in any case. */
 void advice_view_write(FILE *out,
                        const struct terminal *terminal,
                        const struct answer *answer,
-                       bool why);
+                       unsigned parts);
 
 /* The verdict as a sentence: "6 executors with 4 cores each finish within 90 s with 97.4 %." */
 void advice_headline(const json_t *advice, char *out, size_t room);

@@ -57,7 +57,8 @@ static bool write_advice(FILE *out,
     const json_t *advice = advise->answer.advice;
     switch (form) {
     case FORM_TABLE:
-        advice_view_write(out, terminal, &advise->answer, advise->why);
+        advice_view_write(out, terminal, &advise->answer,
+                          ADVICE_VERDICT | (advise->why ? ADVICE_WHY : 0U));
         return true;
     case FORM_JSON:
     case FORM_YAML:

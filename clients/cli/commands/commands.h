@@ -6,12 +6,31 @@
 /* The commands of the program, in the order of the help; ended by NULL. One file each. */
 extern const struct command *const all_commands[];
 
+extern const struct command command_accuracy;
 extern const struct command command_advise;
 extern const struct command command_apps;
+extern const struct command command_clusters;
+extern const struct command command_completion;
+extern const struct command command_contention;
+extern const struct command command_copies;
+extern const struct command command_diagnose;
+extern const struct command command_feasible;
 extern const struct command command_gate;
 extern const struct command command_help;
+extern const struct command command_ingest;
 extern const struct command command_login;
 extern const struct command command_man;
+extern const struct command command_models;
+extern const struct command command_next_experiments;
+extern const struct command command_operations;
+extern const struct command command_price_books;
+extern const struct command command_runs;
+extern const struct command command_speedup;
 extern const struct command command_submit;
+extern const struct command command_tokens;
+
+/* Inside `runs`; in a file of their own. */
+extern const struct command command_runs_export;
+extern const struct command command_runs_import;
 
 #endif

@@ -48,10 +48,9 @@ static void write_people(FILE *out, const struct terminal *terminal, const struc
                        marks[gate->checks[i].result], gate->checks[i].message);
         table_write_wrapped(out, terminal, 2, text);
     }
-    if (gate->answer != NULL) {
-        fputc('\n', out);
-        advice_view_write(out, terminal, gate->answer, gate->outcome != GATE_PASSED);
-    }
+    if (gate->answer != NULL)
+        advice_view_write(out, terminal, gate->answer,
+                          gate->outcome == GATE_PASSED ? 0U : ADVICE_WHY);
 }
 
 static bool write_markdown(struct gating *gating, FILE *out)

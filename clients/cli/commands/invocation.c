@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input/document.h"
+
 enum { FILE_BYTES_MAX = 64 << 20 };
 
 atomic_bool invocation_stop;
@@ -96,6 +98,27 @@ char *invocation_read_file(struct invocation *invocation, const char *file, size
     return text;
 }
 
+json_t *invocation_read_document(struct invocation *invocation, const char *file)
+{
+    size_t n;
+    char *text = invocation_read_file(invocation, file, &n);
+    if (text == NULL)
+        return NULL;
+    json_t *value = document_read(text, n, strcmp(file, "-") == 0 ? "standard input" : file,
+                                  &invocation->failure);
+    free(text);
+    return value;
+}
+
+bool invocation_confirmed(struct invocation *invocation, const char *what)
+{
+    if (argument_given(invocation->arguments, "yes"))
+        return true;
+    (void)fail(&invocation->failure, EXIT_USAGE, "this deletes %s, for good: nothing was done",
+               what);
+    return fail_next(&invocation->failure, "add --yes to do it");
+}
+
 struct written_table {
     const json_t *value;
     const struct column *columns;
@@ -140,4 +163,38 @@ bool invocation_write_record(struct invocation *invocation,
 {
     struct written_table table = {record, columns, n_columns};
     return outputs_write(&invocation->outputs, write_record, &table, &invocation->failure);
+}
+
+struct written_report {
+    const struct section *sections;
+    size_t n_sections;
+    const json_t *all;
+};
+
+static bool write_report(FILE *out,
+                         enum output_form form,
+                         const struct terminal *terminal,
+                         void *context,
+                         struct failure *failure)
+{
+    const struct written_report *report = context;
+    return report_write(out, form, terminal, report->sections, report->n_sections, report->all,
+                        failure);
+}
+
+bool invocation_write_report(struct invocation *invocation,
+                             const struct section sections[],
+                             size_t n_sections,
+                             const json_t *all)
+{
+    struct written_report report = {sections, n_sections, all};
+    return outputs_write(&invocation->outputs, write_report, &report, &invocation->failure);
+}
+
+bool invocation_for_people(const struct invocation *invocation)
+{
+    for (size_t i = 0; i < invocation->outputs.n; i++)
+        if (invocation->outputs.items[i].file == NULL)
+            return invocation->outputs.items[i].form == FORM_TABLE;
+    return false;
 }

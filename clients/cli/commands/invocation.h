@@ -6,6 +6,7 @@
 #include "cli/arguments/parse.h"
 #include "cli/output/form.h"
 #include "cli/output/json_text.h"
+#include "cli/output/report.h"
 #include "cli/output/table.h"
 #include "cli/remote/remote.h"
 
@@ -48,6 +49,12 @@ void invocation_catch_signals(void);
 /* The whole of a file ("-": standard input) of at most 64 MiB; free it. NULL: recorded. */
 char *invocation_read_file(struct invocation *invocation, const char *file, size_t *n);
 
+/* The same as a document, JSON or YAML. NULL: recorded, with the line. */
+json_t *invocation_read_document(struct invocation *invocation, const char *file);
+
+/* --yes of what cannot be undone: without it nothing is done. what: "the application x". */
+bool invocation_confirmed(struct invocation *invocation, const char *what);
+
 /* A list or a record in the forms asked for; all: what JSON and YAML hold. */
 bool invocation_write_list(struct invocation *invocation,
                            const json_t *items,
@@ -57,5 +64,13 @@ bool invocation_write_record(struct invocation *invocation,
                              const json_t *record,
                              const struct column columns[],
                              size_t n_columns);
+/* Several parts; all: what JSON and YAML hold. */
+bool invocation_write_report(struct invocation *invocation,
+                             const struct section sections[],
+                             size_t n_sections,
+                             const json_t *all);
+
+/* Is a form for people among those asked for, on standard output? */
+bool invocation_for_people(const struct invocation *invocation);
 
 #endif

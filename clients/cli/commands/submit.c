@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands/advice_view.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/gate_checks.h"
 #include "cli/commands/spark_command.h"
@@ -61,7 +60,7 @@ static bool enforce_settings(struct submission *submission)
         /* Only what bears on executors: names and secrets are nobody else's business. */
         bool bears = strncmp(key, "spark.executor.", 15) == 0 ||
                      strncmp(key, "spark.dynamicAllocation.", 24) == 0 ||
-                     strncmp(key, "spark.shuffle.service.enabled", 30) == 0 ||
+                     strcmp(key, "spark.shuffle.service.enabled") == 0 ||
                      strncmp(key, "spark.memory.", 13) == 0 ||
                      strcmp(key, "spark.speculation") == 0 || strcmp(key, "spark.task.cpus") == 0;
         bool options_of_jvm = strstr(key, "JavaOptions") != NULL || strstr(key, "Env.") != NULL;
@@ -124,12 +123,13 @@ static bool add_properties(struct submission *submission)
            add_property(submission, "spark.provisor.adviceId", json_text_at(advice, "id", ""));
 }
 
-static void report(const struct submission *submission)
+static void report(const struct submission *submission, const struct gate *gate)
 {
     const struct invocation *invocation = submission->invocation;
-    char text[1200];
-    advice_headline(submission->answer.advice, text, sizeof text);
-    invocation_say(invocation, "provisor: %s", text);
+    if (gate->outcome == GATE_PASSED)
+        invocation_say(invocation, "provisor: %s", gate->headline);
+    else
+        fprintf(stderr, "provisor: warning: %s\n", gate->headline);
     for (size_t i = 0; i < submission->n_properties; i++)
         invocation_say(invocation, "provisor:   --conf %s", submission->properties[i]);
 }
@@ -202,9 +202,7 @@ static int ask(struct submission *submission)
     }
     if (!add_properties(submission))
         return invocation_failed(invocation);
-    report(submission);
-    if (gate.outcome != GATE_PASSED)
-        fprintf(stderr, "provisor: warning: %s\n", gate.headline);
+    report(submission, &gate);
     return EXIT_DONE;
 }
 

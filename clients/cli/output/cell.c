@@ -72,14 +72,23 @@ static void append(char *out, const char *before, const char *text)
     (void)snprintf(out + at, CELL_TEXT_MAX - at, "%s%s", at == 0 ? "" : before, text);
 }
 
-static void list_text(const json_t *value, char *out)
+/* A member of a list: to people with as few digits as a cell of its own. */
+static void member_text(const json_t *value, bool people, char *out, size_t room)
+{
+    if (people && json_is_real(value))
+        cell_number(json_real_value(value), out, room);
+    else
+        scalar_text(value, out, room);
+}
+
+static void list_text(const json_t *value, bool people, char *out)
 {
     char item[CELL_TEXT_MAX];
     const char *key;
     json_t *member;
     out[0] = '\0';
     for (size_t i = 0; i < json_array_size(value); i++) {
-        scalar_text(json_array_get(value, i), item, sizeof item);
+        member_text(json_array_get(value, i), people, item, sizeof item);
         append(out, ", ", item);
     }
     if (!json_is_object(value))
@@ -87,7 +96,7 @@ static void list_text(const json_t *value, char *out)
     json_object_foreach((json_t *)(uintptr_t)value, key, member)
     {
         char pair[CELL_TEXT_MAX];
-        scalar_text(member, item, sizeof item / 2);
+        member_text(member, people, item, sizeof item / 2);
         (void)snprintf(pair, sizeof pair, "%.400s=%.500s", key, item);
         append(out, " ", pair);
     }
@@ -96,7 +105,7 @@ static void list_text(const json_t *value, char *out)
 void cell_for_programs(const json_t *value, char out[CELL_TEXT_MAX])
 {
     if (json_is_array(value) || json_is_object(value))
-        list_text(value, out);
+        list_text(value, false, out);
     else
         scalar_text(value, out, CELL_TEXT_MAX);
 }
@@ -126,15 +135,18 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
     case CELL_TEXT:
     case CELL_NUMBER:
     case CELL_INSTANT:
+    case CELL_MINUTE:
     case CELL_YES:
+    case CELL_ID:
         cell_number(value, out, CELL_TEXT_MAX);
         break;
     }
 }
 
-static void instant_for_people(const char *text, char out[CELL_TEXT_MAX])
+static void instant_for_people(const char *text, int time_characters, char out[CELL_TEXT_MAX])
 {
-    (void)snprintf(out, CELL_TEXT_MAX, "%.10s %.8s", text, strlen(text) > 11 ? text + 11 : "");
+    (void)snprintf(out, CELL_TEXT_MAX, "%.10s %.*s", text, time_characters,
+                   strlen(text) > 11 ? text + 11 : "");
 }
 
 void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEXT_MAX])
@@ -143,8 +155,10 @@ void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEX
         number_for_people(json_number_value(value), kind, out);
     else if (json_is_boolean(value))
         (void)snprintf(out, CELL_TEXT_MAX, "%s", json_is_true(value) ? "yes" : "no");
-    else if (kind == CELL_INSTANT && json_is_string(value))
-        instant_for_people(json_string_value(value), out);
+    else if ((kind == CELL_INSTANT || kind == CELL_MINUTE) && json_is_string(value))
+        instant_for_people(json_string_value(value), kind == CELL_INSTANT ? 8 : 5, out);
+    else if (json_is_array(value) || json_is_object(value))
+        list_text(value, true, out);
     else
         cell_for_programs(value, out);
     for (char *at = out; *at != '\0'; at++)

@@ -17,7 +17,9 @@ enum cell_kind {
     CELL_PERCENT, /* already in percent */
     CELL_BYTES,
     CELL_INSTANT, /* RFC 3339; to people without the T and fractions, in UTC */
-    CELL_YES      /* true or false */
+    CELL_MINUTE,  /* the same; to people without seconds */
+    CELL_YES,     /* true or false */
+    CELL_ID       /* text that is of no use when it is shortened */
 };
 
 enum { CELL_TEXT_MAX = 1024 };

@@ -5,11 +5,19 @@
 
 #include "cli/output/json_text.h"
 
-enum { COLUMNS_MAX = 24, GAP = 2, COLUMN_LEAST = 8, WRAP_WIDTH = 100 };
+enum {
+    COLUMNS_MAX = 24,
+    GAP = 2,
+    COLUMN_READABLE = 18,
+    COLUMN_LEAST = 8,
+    COLUMNS_LEAST = 3,
+    WRAP_WIDTH = 100
+};
 
 static bool is_numeric(enum cell_kind kind)
 {
-    return kind != CELL_TEXT && kind != CELL_INSTANT && kind != CELL_YES;
+    return kind == CELL_COUNT || kind == CELL_NUMBER || kind == CELL_SECONDS ||
+           kind == CELL_SHARE || kind == CELL_PERCENT || kind == CELL_BYTES;
 }
 
 /* --- people --- */
@@ -20,6 +28,7 @@ struct grid {
     enum style *styles;
     size_t rows;
     size_t columns;
+    size_t shown; /* columns that fit */
     size_t widths[COLUMNS_MAX];
 };
 
@@ -48,6 +57,7 @@ grid_fill(struct grid *grid, const json_t *items, const struct column columns[],
 {
     grid->rows = json_array_size(items) + 1;
     grid->columns = n;
+    grid->shown = n;
     grid->cells = calloc(grid->rows * n, sizeof *grid->cells);
     grid->styles = calloc(grid->rows * n, sizeof *grid->styles);
     if (grid->cells == NULL || grid->styles == NULL)
@@ -68,23 +78,39 @@ grid_fill(struct grid *grid, const json_t *items, const struct column columns[],
     return true;
 }
 
-/* Shorten columns of text, the widest first, until the line fits. */
-static void grid_fit(struct grid *grid, const struct column columns[], size_t width)
+static size_t grid_width(const struct grid *grid)
 {
-    size_t total = (grid->columns - 1) * GAP;
-    for (size_t i = 0; i < grid->columns; i++)
+    size_t total = (grid->shown - 1) * GAP;
+    for (size_t i = 0; i < grid->shown; i++)
         total += grid->widths[i];
-    while (width > 0 && total > width) {
+    return total;
+}
+
+/* Shorten columns of text, the widest first, until the line fits or none is wider than `least`. */
+static void
+grid_shorten(struct grid *grid, const struct column columns[], size_t width, size_t least)
+{
+    while (grid_width(grid) > width) {
         size_t widest = COLUMNS_MAX;
-        for (size_t i = 0; i < grid->columns; i++)
-            if (!is_numeric(columns[i].kind) && grid->widths[i] > COLUMN_LEAST &&
+        for (size_t i = 0; i < grid->shown; i++)
+            if (columns[i].kind == CELL_TEXT && grid->widths[i] > least &&
                 (widest == COLUMNS_MAX || grid->widths[i] > grid->widths[widest]))
                 widest = i;
         if (widest == COLUMNS_MAX)
             return;
         grid->widths[widest]--;
-        total--;
     }
+}
+
+/* Rather the first columns so that they can be read than all of them so that they cannot. */
+static void grid_fit(struct grid *grid, const struct column columns[], size_t width)
+{
+    if (width == 0)
+        return;
+    grid_shorten(grid, columns, width, COLUMN_READABLE);
+    while (grid->shown > COLUMNS_LEAST && grid_width(grid) > width)
+        grid->shown--;
+    grid_shorten(grid, columns, width, COLUMN_LEAST);
 }
 
 static void write_cell(FILE *out,
@@ -104,7 +130,7 @@ static void write_cell(FILE *out,
         columns = width;
     }
     size_t pad = width - columns;
-    bool last = column + 1 == grid->columns;
+    bool last = column + 1 == grid->shown;
     if (right)
         fprintf(out, "%*s", (int)pad, "");
     enum style style = grid->styles[row * grid->columns + column];
@@ -126,7 +152,7 @@ static bool write_people(FILE *out,
     if (good) {
         grid_fit(&grid, columns, terminal->width);
         for (size_t row = 0; row < grid.rows; row++) {
-            for (size_t column = 0; column < n; column++)
+            for (size_t column = 0; column < grid.shown; column++)
                 write_cell(out, &grid, row, column, is_numeric(columns[column].kind), terminal);
             fputc('\n', out);
         }

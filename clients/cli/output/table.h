@@ -16,7 +16,7 @@ struct column {
 };
 
 /* items: an array of objects. What does not fit the terminal is shortened, the widest column of text
- * first. `all`: what JSON and YAML show. */
+ * first; where texts would become unreadable the last columns are left out. `all`: what JSON and YAML show. */
 bool table_write_list(FILE *out,
                       enum output_form form,
                       const struct terminal *terminal,

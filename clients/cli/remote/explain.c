@@ -115,8 +115,12 @@ static enum exit_status status_of_problem(long status)
     return status == 400 || status == 422 ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static bool advise_by_status(const struct settings *settings, long status, struct failure *failure)
+static bool advise_by_status(const struct settings *settings,
+                             const struct remote_request *request,
+                             long status,
+                             struct failure *failure)
 {
+    bool of_application = strncmp(request->path, "/v1/applications/", 17) == 0;
     switch (status) {
     case 401:
         if (settings->token[0] == '\0')
@@ -132,7 +136,7 @@ static bool advise_by_status(const struct settings *settings, long status, struc
                          "create` makes one that has",
                          settings->token_from);
     case 404:
-        return fail_next(failure, "`provisor apps` lists the applications");
+        return of_application && fail_next(failure, "`provisor apps` lists the applications");
     case 413:
         return fail_next(failure,
                          "the limit is a setting of the service; its operator can raise it");
@@ -164,11 +168,13 @@ bool explain_problem(const struct settings *settings,
                    json_text_at(reply->json, "detail", json_text_at(reply->json, "title", "")));
     if (json_array_size(errors) > 1)
         add_faults(reply->json, words, sizeof words);
-    else if (json_array_size(errors) == 1 && json_text_at(errors, "0.pointer", NULL) != NULL) {
+    else if (json_array_size(errors) == 1) {
         size_t at = strlen(words);
-        (void)snprintf(words + at, sizeof words - at, " (%s)",
-                       json_text_at(errors, "0.pointer", ""));
+        const char *where =
+            json_text_at(errors, "0.pointer", json_text_at(errors, "0.parameter", NULL));
+        if (where != NULL)
+            (void)snprintf(words + at, sizeof words - at, " (%s)", where);
     }
     (void)fail(failure, status_of_problem(reply->status), "%s", words);
-    return advise_by_status(settings, reply->status, failure);
+    return advise_by_status(settings, request, reply->status, failure);
 }

@@ -37,6 +37,7 @@ struct remote_request {
     const char *idempotency_key;    /* NULL: none */
     const char *if_match;           /* NULL: none */
     const char *if_none_match;      /* NULL: none */
+    const char *prefer;             /* NULL: none; "wait=20" */
     bool once;                      /* not to be repeated: neither idempotent nor with a key */
     /* NULL: the reply is kept in memory. Bytes of a reply of success, as they come. */
     bool (*sink)(void *context, const void *bytes, size_t n, struct failure *failure);
@@ -51,6 +52,7 @@ struct remote_reply {
     char content_type[128];
     char location[512];
     char etag[256];
+    char log_outcome[16]; /* of an upload of a log: X-Log-Outcome; "" without one */
     unsigned attempts;
 };
 

@@ -1,7 +1,7 @@
 #include "cli/remote/remote.h"
 
 #include <curl/curl.h>
-#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@ enum { REPLY_BYTES_MAX = 256 << 20, PAGE_ITEMS = 200, UPLOAD_BUFFER = 512 << 10 
 struct remote {
     const struct settings *settings;
     const atomic_bool *stop;
+    bool finishes; /* stop does not end an attempt */
     CURL *curl;
     char error[CURL_ERROR_SIZE];
 };
@@ -32,7 +33,10 @@ struct exchange {
     bool begun;  /* the sink has had bytes */
 };
 
-void remote_init(void)
+/* What asks nobody does not wait for libraries to begin. */
+static pthread_once_t begun = PTHREAD_ONCE_INIT;
+
+static void begin_libcurl(void)
 {
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
 }
@@ -42,6 +46,7 @@ bool remote_open(const struct settings *settings,
                  struct remote **remote,
                  struct failure *failure)
 {
+    (void)pthread_once(&begun, begin_libcurl);
     struct remote *made = calloc(1, sizeof *made);
     if (made == NULL)
         return fail_memory(failure);
@@ -62,6 +67,11 @@ void remote_close(struct remote *remote)
         return;
     curl_easy_cleanup(remote->curl);
     free(remote);
+}
+
+void remote_finish_attempts(struct remote *remote)
+{
+    remote->finishes = true;
 }
 
 void remote_reply_clear(struct remote_reply *reply)
@@ -134,6 +144,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
     take_field(line, n, "content-type:", reply->content_type, sizeof reply->content_type);
     take_field(line, n, "location:", reply->location, sizeof reply->location);
     take_field(line, n, "etag:", reply->etag, sizeof reply->etag);
+    take_field(line, n, "x-log-outcome:", reply->log_outcome, sizeof reply->log_outcome);
     return n;
 }
 
@@ -157,6 +168,11 @@ static int seek_body(void *context, curl_off_t offset, int origin)
     return body->rewind(body->context, exchange->failure) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
+static bool is_stopped(const struct remote *remote)
+{
+    return remote->stop != NULL && atomic_load(remote->stop);
+}
+
 static int watch(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
     struct exchange *exchange = context;
@@ -164,7 +180,7 @@ static int watch(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_o
     (void)b;
     (void)c;
     (void)d;
-    return exchange->remote->stop != NULL && atomic_load(exchange->remote->stop);
+    return !exchange->remote->finishes && is_stopped(exchange->remote);
 }
 
 /* --- one attempt --- */
@@ -222,6 +238,7 @@ static bool build_headers(const struct remote *remote,
            add_header(headers, "Idempotency-Key", request->idempotency_key) &&
            add_header(headers, "If-Match", request->if_match) &&
            add_header(headers, "If-None-Match", request->if_none_match) &&
+           add_header(headers, "Prefer", request->prefer) &&
            (request->body == NULL || request->body->bytes >= 0 ||
             add_header(headers, "Transfer-Encoding", "chunked"));
 }
@@ -291,6 +308,7 @@ static CURLcode attempt(struct exchange *exchange)
     exchange->sent = 0;
     exchange->reply->status = 0;
     exchange->reply->content_type[0] = '\0';
+    exchange->reply->log_outcome[0] = '\0';
     remote->error[0] = '\0';
     if (url != NULL && build_headers(remote, exchange->request, &headers)) {
         set_options(exchange, url, headers);
@@ -348,7 +366,8 @@ static bool understand(struct exchange *exchange, CURLcode result)
     const struct settings *settings = exchange->remote->settings;
     if (failure != NULL && failure->status != EXIT_DONE)
         return false; /* a callback has said what is wrong */
-    if (exchange->remote->stop != NULL && atomic_load(exchange->remote->stop))
+    bool finished = result == CURLE_OK && !retry_status(reply->status);
+    if (is_stopped(exchange->remote) && !(exchange->remote->finishes && finished))
         return fail(failure, EXIT_FAILED, "interrupted");
     if (result != CURLE_OK)
         return explain_network(settings, result, exchange->remote->error, failure);

@@ -20,8 +20,8 @@ bool remote_open(const struct settings *settings,
                  struct failure *failure);
 void remote_close(struct remote *remote);
 
-/* Once, before the first thread. */
-void remote_init(void);
+/* What *stop ends is waiting for another attempt; an attempt that is under way comes to its end. */
+void remote_finish_attempts(struct remote *remote);
 
 /*
  * Send it and read the reply. A status of 400 or more is a failure with the service's own words; its

@@ -37,6 +37,15 @@ static void copy_actor(struct strview name, char *actor, size_t size)
     actor[n] = '\0';
 }
 
+/* Only who holds a token learns what has become of it. */
+static enum pv_code refuse_ended(const struct token *token, struct pv_error *err)
+{
+    pv_error_clear(err);
+    return pv_fail(err, PV_E_UNAUTHENTICATED,
+                   token->revoked_us != INSTANT_UNKNOWN ? "the token was revoked"
+                                                        : "the token has expired");
+}
+
 static bool is_live(const struct token *token, int64_t left_us)
 {
     return token->revoked_us == INSTANT_UNKNOWN && left_us > 0;
@@ -58,8 +67,10 @@ static enum pv_code check_secret(struct api *api,
     if (code == PV_E_NOT_FOUND)
         return refuse_token(err);
     PV_TRY(code);
-    if (!token_matches(key, id, secret, row.hash) || !is_live(&row, left_us))
+    if (!token_matches(key, id, secret, row.hash))
         return refuse_token(err);
+    if (!is_live(&row, left_us))
+        return refuse_ended(&row, err);
     *who = (struct principal){.scopes = row.scopes, .expires_ns = expiry_ns(asked_ns, left_us)};
     memcpy(who->team_id, row.team_id, sizeof who->team_id);
     memcpy(who->token_id, row.id, sizeof who->token_id);
@@ -98,9 +109,10 @@ enum pv_code api_check_token(struct api *api, const struct principal *who, struc
     int64_t left_us = 0;
     arena_init(&arena, LOOKUP_MEMORY);
     enum pv_code code = store_token_lookup(api->store, &arena, who->token_id, &row, &left_us, err);
-    bool good = code == PV_OK && is_live(&row, left_us);
+    if (code == PV_E_NOT_FOUND)
+        code = refuse_token(err);
+    else if (code == PV_OK && !is_live(&row, left_us))
+        code = refuse_ended(&row, err);
     arena_fini(&arena);
-    if (code != PV_OK && code != PV_E_NOT_FOUND)
-        return code;
-    return good ? PV_OK : refuse_token(err);
+    return code;
 }

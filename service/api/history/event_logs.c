@@ -210,6 +210,11 @@ static enum pv_code correct_known(struct http_request *request,
                             err);
 }
 
+/* Those of `provisord import`. */
+static const char *const outcome_words[] = {[RUN_INSERTED] = "stored",
+                                            [RUN_UNCHANGED] = "duplicate",
+                                            [RUN_REPLACED] = "replaced"};
+
 static enum pv_code event_logs_insert(struct http_request *request,
                                       struct http_response *response,
                                       struct store_tx *tx,
@@ -224,6 +229,7 @@ static enum pv_code event_logs_insert(struct http_request *request,
     if (outcome == RUN_UNCHANGED)
         PV_TRY(correct_known(request, tx, upload, &application, run, err));
     PV_TRY(api_reply_run_location(request, response, run, application.name, err));
+    http_response_header(request, response, "X-Log-Outcome", outcome_words[outcome]);
     return api_reply_run(request, response, outcome == RUN_INSERTED ? 201 : 200, run,
                          application.name, 0, err);
 }

@@ -1,0 +1,162 @@
+#include "cli/commands/commands.h"
+#include "cli/commands/invocation.h"
+#include "cli/commands/query.h"
+
+enum { ACCURACY_LIMIT = 50 };
+
+static const struct option_spec options[] = {
+    {"since", 0, OPTION_TEXT, "WHEN",
+     "Of the team, runs from then on: 2026-01-05, 2026-01-05T10:00:00Z, or 30d.", false},
+    {"until", 0, OPTION_TEXT, "WHEN", "Of the team, runs before then.", false},
+    OPTION_LIMIT,
+    OPTIONS_END};
+static const struct option_group group = {"Options", options};
+
+static enum style style_of_inside(const json_t *cell)
+{
+    return json_is_false(cell) ? STYLE_WARNING : STYLE_PLAIN;
+}
+
+static const char *remark_of(const json_t *counts)
+{
+    return json_number_at(counts, "count", 0) > 0
+               ? ""
+               : "No run has named the advice that it followed (spark.provisor.adviceId) so far.";
+}
+
+/* --- one application --- */
+
+static bool write_application(struct invocation *invocation, const json_t *reply)
+{
+    static const struct column summary[] = {
+        {"runs that followed advice", "count", CELL_COUNT, NULL},
+        {"  compared", "runs_compared", CELL_COUNT, NULL},
+        {"mean absolute error", "mape_percent", CELL_PERCENT, NULL},
+        {"mean error (+: predicted too long)", "mean_error_percent", CELL_PERCENT, NULL},
+        {"inside the interval", "interval_coverage", CELL_SHARE, NULL},
+        {"  should be", "confidence", CELL_SHARE, NULL},
+    };
+    static const struct column items[] = {
+        {"run of", "at", CELL_MINUTE, NULL},
+        {"size", "advised.problem_size", CELL_NUMBER, NULL},
+        {"executors", "advised.executors", CELL_COUNT, NULL},
+        {"predicted", "advised.predicted_duration_s", CELL_SECONDS, NULL},
+        {"took", "measured.duration_s", CELL_SECONDS, NULL},
+        {"error", "error_percent", CELL_PERCENT, NULL},
+        {"inside", "within_interval", CELL_YES, style_of_inside},
+        {"model", "advised.model", CELL_TEXT, NULL},
+        {"run", "run_id", CELL_ID, NULL},
+    };
+    const struct section sections[] = {{.value = json_object_get(reply, "summary"),
+                                        .columns = summary,
+                                        .n_columns = COUNT(summary)},
+                                       {.text = remark_of(json_object_get(reply, "summary"))},
+                                       {.title = "Runs, newest first",
+                                        .value = json_object_get(reply, "items"),
+                                        .columns = items,
+                                        .n_columns = COUNT(items)}};
+    return invocation_write_report(invocation, sections, COUNT(sections), reply);
+}
+
+/* --- the team --- */
+
+/* Tenths of the probability in which there is any run. */
+static json_t *calibration_rows(const json_t *reply)
+{
+    const json_t *all = json_at(reply, "overall.calibration");
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_array_size(all); i++)
+        if (json_number_at(json_array_get(all, i), "count", 0) > 0)
+            (void)json_array_append(rows, json_array_get(all, i));
+    return rows;
+}
+
+#define ACCURACY_COLUMNS                                                                           \
+    {"runs", "count", CELL_COUNT, NULL}, {"compared", "runs_compared", CELL_COUNT, NULL},          \
+        {"error", "mape_percent", CELL_PERCENT, NULL},                                             \
+        {"median", "median_ape_percent", CELL_PERCENT, NULL},                                      \
+        {"bias", "mean_error_percent", CELL_PERCENT, NULL},                                        \
+        {"inside", "interval_coverage", CELL_SHARE, NULL},                                         \
+    {                                                                                              \
+        "should be", "confidence", CELL_SHARE, NULL                                                \
+    }
+
+static bool write_team(struct invocation *invocation, const json_t *reply)
+{
+    static const struct column applications[] = {{"application", "application", CELL_TEXT, NULL},
+                                                 ACCURACY_COLUMNS};
+    static const struct column models[] = {{"model", "model", CELL_TEXT, NULL}, ACCURACY_COLUMNS};
+    static const struct column overall[] = {ACCURACY_COLUMNS};
+    static const struct column calibration[] = {
+        {"predicted from", "probability_from", CELL_SHARE, NULL},
+        {"to", "probability_to", CELL_SHARE, NULL},
+        {"runs", "count", CELL_COUNT, NULL},
+        {"predicted", "predicted_probability", CELL_SHARE, NULL},
+        {"in time", "observed_rate", CELL_SHARE, NULL},
+    };
+    json_t *tenths = calibration_rows(reply);
+    const struct section sections[] = {
+        {.title = "All runs that followed advice",
+         .value = json_object_get(reply, "overall"),
+         .columns = overall,
+         .n_columns = COUNT(overall)},
+        {.text = remark_of(json_object_get(reply, "overall"))},
+        {.title = "By application",
+         .value = json_object_get(reply, "items"),
+         .columns = applications,
+         .n_columns = COUNT(applications)},
+        {.title = "By model",
+         .value = json_object_get(reply, "by_model"),
+         .columns = models,
+         .n_columns = COUNT(models)},
+        {.title = "Probability of meeting the deadline, and share that met it",
+         .value = tenths,
+         .columns = calibration,
+         .n_columns = COUNT(calibration)}};
+    bool good = invocation_write_report(invocation, sections, COUNT(sections), reply);
+    json_decref(tenths);
+    return good;
+}
+
+static bool refuse_window(struct invocation *invocation)
+{
+    const struct arguments *arguments = invocation->arguments;
+    return !(argument_given(arguments, "since") || argument_given(arguments, "until")) ||
+           fail(&invocation->failure, EXIT_USAGE,
+                "--since and --until are for all applications together: leave out the name");
+}
+
+static int run(struct invocation *invocation)
+{
+    static struct query query;
+    char path[PATH_TEXT] = "/v1/accuracy";
+    bool team = invocation->arguments->n_positional == 0;
+    if (!invocation_begin(invocation, FORMS_OF_TABLES) ||
+        (!team && (!refuse_window(invocation) ||
+                   !path_of_word(invocation, "/v1/applications/", 0, "/accuracy", path))))
+        return invocation_failed(invocation);
+    query_begin(&query, invocation);
+    query_instant(&query, "since", "since");
+    query_instant(&query, "until", "until");
+    json_t *reply = query_pages(&query, path, ACCURACY_LIMIT);
+    bool good = reply != NULL &&
+                (team ? write_team(invocation, reply) : write_application(invocation, reply));
+    json_decref(reply);
+    return good ? EXIT_DONE : invocation_failed(invocation);
+}
+
+const struct command command_accuracy = {
+    .name = "accuracy",
+    .summary = "Compare what was advised with the runs that followed.",
+    .description =
+        "Of an application: every run that followed an advice, what was predicted and what came of "
+        "it. Without a name: all applications, by application and by model, and whether deadlines "
+        "were met as often as predicted. The share of runs inside their interval should be near "
+        "the confidence that was asked for.",
+    .positional = "[APPLICATION]",
+    .positional_max = 1,
+    .examples = "  provisor accuracy\n"
+                "  provisor accuracy --since 30d\n"
+                "  provisor accuracy nightly-etl -o csv",
+    .groups = {&group},
+    .run = run};

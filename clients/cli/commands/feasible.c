@@ -1,0 +1,152 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/invocation.h"
+#include "cli/commands/query.h"
+#include "cli/terminal/gantt.h"
+
+enum { GANTT_CORES = 32 };
+
+static const struct option_spec options[] = {
+    {"schedule", 0, OPTION_FLAG, NULL, "Ask for the schedule, and draw it.", false}, OPTIONS_END};
+static const struct option_group group = {"Options", options};
+
+static enum style style_of_met(const json_t *cell)
+{
+    return json_is_false(cell) ? STYLE_BAD : STYLE_GOOD;
+}
+
+/* --- the schedule --- */
+
+static size_t job_of(const json_t *jobs, const char *name)
+{
+    size_t i = 0;
+    while (i < json_array_size(jobs) &&
+           strcmp(json_text_at(json_array_get(jobs, i), "name", ""), name) != 0)
+        i++;
+    return i;
+}
+
+static void draw_schedule(FILE *out, const struct terminal *terminal, const void *context)
+{
+    const json_t *reply = context;
+    const json_t *schedule = json_object_get(reply, "schedule");
+    const json_t *jobs = json_object_get(reply, "jobs");
+    size_t n = json_array_size(schedule);
+    size_t n_jobs = json_array_size(jobs);
+    struct gantt_bar *bars = calloc(n + 1, sizeof *bars);
+    const char **names = calloc(n_jobs + 1, sizeof *names);
+    for (size_t i = 0; bars != NULL && i < n; i++) {
+        const json_t *task = json_array_get(schedule, i);
+        bars[i] = (struct gantt_bar){.row = (size_t)json_number_at(task, "core", 0),
+                                     .start = json_number_at(task, "start_s", 0),
+                                     .end = json_number_at(task, "end_s", 0),
+                                     .job = job_of(jobs, json_text_at(task, "job", ""))};
+    }
+    for (size_t i = 0; names != NULL && i < n_jobs; i++)
+        names[i] = json_text_at(json_array_get(jobs, i), "name", "");
+    struct gantt gantt = {.row_label = "core",
+                          .x_label = "s",
+                          .bars = bars,
+                          .n = n,
+                          .jobs = names,
+                          .n_jobs = n_jobs,
+                          .width = terminal->width > 0 ? terminal->width : 80,
+                          .rows_max = GANTT_CORES};
+    if (bars == NULL || names == NULL || !gantt_draw(out, &gantt))
+        fputs("There is no schedule.\n", out);
+    free(bars);
+    free(names);
+}
+
+/* --- the answer --- */
+
+/* [{name, deadline_s}] of the deadlines that would do. */
+static json_t *deadline_rows(const json_t *reply)
+{
+    const char *key;
+    json_t *value;
+    json_t *rows = json_array();
+    json_t *deadlines = (json_t *)(uintptr_t)json_at(reply, "remedies.deadlines_s");
+    json_object_foreach(deadlines, key, value)(void)
+        json_array_append_new(rows, json_pack("{s:s, s:O}", "name", key, "deadline_s", value));
+    return rows;
+}
+
+static bool write_answer(struct invocation *invocation, const json_t *reply)
+{
+    static const struct column job_columns[] = {
+        {"job", "name", CELL_TEXT, NULL},
+        {"deadline", "deadline_s", CELL_SECONDS, NULL},
+        {"takes", "execution_s", CELL_SECONDS, NULL},
+        {"ends at", "completion_s", CELL_SECONDS, NULL},
+        {"off by", "deadline_error_percent", CELL_PERCENT, NULL},
+        {"met", "met", CELL_YES, style_of_met},
+    };
+    static const struct column remedy_columns[] = {
+        {"cores that meet all deadlines", "remedies.min_total_cores", CELL_COUNT, NULL}};
+    static const struct column deadline_columns[] = {
+        {"job", "name", CELL_TEXT, NULL}, {"deadline", "deadline_s", CELL_SECONDS, NULL}};
+    bool has_schedule = json_array_size(json_object_get(reply, "schedule")) > 0;
+    bool has_cores = json_at(reply, "remedies.min_total_cores") != NULL;
+    json_t *deadlines = deadline_rows(reply);
+    const struct section sections[] = {
+        {.value = json_object_get(reply, "jobs"),
+         .columns = job_columns,
+         .n_columns = COUNT(job_columns)},
+        {.text = json_text_at(reply, "reasons.0.message", "")},
+        {.title = "Instead, on more cores",
+         .value = has_cores ? reply : NULL,
+         .columns = remedy_columns,
+         .n_columns = COUNT(remedy_columns)},
+        {.title = "Instead, on this cluster, with these deadlines",
+         .value = deadlines,
+         .columns = deadline_columns,
+         .n_columns = COUNT(deadline_columns)},
+        {.title = "Earliest deadline first", .draw = draw_schedule, .context = reply}};
+    bool good =
+        invocation_write_report(invocation, sections, COUNT(sections) - !has_schedule, reply);
+    json_decref(deadlines);
+    return good;
+}
+
+static void ask_for_schedule(const struct invocation *invocation, json_t *request)
+{
+    if (json_is_object(request) && argument_given(invocation->arguments, "schedule") &&
+        json_object_get(request, "include") == NULL)
+        (void)json_object_set_new(request, "include", json_pack("[s]", "schedule"));
+}
+
+static int run(struct invocation *invocation)
+{
+    struct remote_reply reply;
+    if (!invocation_begin(invocation, FORMS_OF_TABLES))
+        return invocation_failed(invocation);
+    json_t *request = invocation_read_document(invocation, invocation_word(invocation, 0));
+    if (request == NULL)
+        return invocation_failed(invocation);
+    ask_for_schedule(invocation, request);
+    bool good = post_document(invocation, "/v1/feasibility", request, false, &reply) &&
+                write_answer(invocation, reply.json);
+    int status = json_true_at(reply.json, "feasible") ? EXIT_DONE : EXIT_GATE_FAILED;
+    remote_reply_clear(&reply);
+    return good ? status : invocation_failed(invocation);
+}
+
+const struct command command_feasible = {
+    .name = "feasible",
+    .summary = "Check whether jobs meet their deadlines together.",
+    .description =
+        "Reads a cluster and jobs from a JSON or YAML file, or from standard input (-), as POST "
+        "/v1/feasibility takes them, and shows which jobs meet their deadlines if their tasks are "
+        "scheduled earliest deadline first. Where one is missed, it names the cores and the "
+        "deadlines that would do.\n\n"
+        "Exit status 0: all deadlines are met; 3: at least one is missed.",
+    .positional = "FILE",
+    .positional_min = 1,
+    .positional_max = 1,
+    .examples = "  provisor feasible tonight.yaml --schedule\n"
+                "  provisor feasible - < tonight.json || echo 'not tonight'",
+    .groups = {&group},
+    .run = run};

@@ -1,0 +1,130 @@
+#include "cli/commands/commands.h"
+#include "cli/commands/invocation.h"
+#include "cli/commands/query.h"
+
+/* `copies` and `contention`: a request in a file, the answer as tables. */
+
+typedef bool write_answer(struct invocation *invocation, const json_t *reply);
+
+static int ask(struct invocation *invocation, const char *path, write_answer *write)
+{
+    struct remote_reply reply;
+    if (!invocation_begin(invocation, FORMS_OF_TABLES))
+        return invocation_failed(invocation);
+    json_t *request = invocation_read_document(invocation, invocation_word(invocation, 0));
+    if (request == NULL)
+        return invocation_failed(invocation);
+    bool good =
+        post_document(invocation, path, request, false, &reply) && write(invocation, reply.json);
+    remote_reply_clear(&reply);
+    return good ? EXIT_DONE : invocation_failed(invocation);
+}
+
+/* --- copies --- */
+
+static bool write_copies(struct invocation *invocation, const json_t *plan)
+{
+    static const struct column copies[] = {
+        {"job", "job", CELL_TEXT, NULL},
+        {"task", "task", CELL_TEXT, NULL},
+        {"cluster", "cluster", CELL_TEXT, NULL},
+        {"round", "round", CELL_COUNT, NULL},
+        {"a second", "rate_bytes_per_s", CELL_BYTES, NULL},
+        {"takes", "expected_duration_s", CELL_SECONDS, NULL},
+        {"saves", "saved_s", CELL_SECONDS, NULL},
+    };
+    static const struct column cancellations[] = {{"job", "job", CELL_TEXT, NULL},
+                                                  {"task", "task", CELL_TEXT, NULL},
+                                                  {"cluster", "cluster", CELL_TEXT, NULL}};
+    static const struct column tasks[] = {
+        {"job", "job", CELL_TEXT, NULL},
+        {"task", "task", CELL_TEXT, NULL},
+        {"clusters", "clusters", CELL_TEXT, NULL},
+        {"takes", "expected_duration_s", CELL_SECONDS, NULL},
+        {"survives", "exemption_probability", CELL_SHARE, NULL},
+    };
+    static const struct column waiting[] = {{"job", "job", CELL_TEXT, NULL},
+                                            {"task", "task", CELL_TEXT, NULL},
+                                            {"because", "reason", CELL_TEXT, NULL}};
+    static const struct column clusters[] = {
+        {"cluster", "cluster", CELL_TEXT, NULL},
+        {"slots used", "slots_used", CELL_COUNT, NULL},
+        {"in, a second", "ingress_bytes_per_s", CELL_BYTES, NULL},
+        {"out, a second", "egress_bytes_per_s", CELL_BYTES, NULL},
+    };
+    const struct section sections[] = {{.title = "Copies to start",
+                                        .value = json_object_get(plan, "copies"),
+                                        .columns = copies,
+                                        .n_columns = COUNT(copies)},
+                                       {.title = "Copies to cancel before",
+                                        .value = json_object_get(plan, "cancellations"),
+                                        .columns = cancellations,
+                                        .n_columns = COUNT(cancellations)},
+                                       {.title = "Tasks",
+                                        .value = json_object_get(plan, "tasks"),
+                                        .columns = tasks,
+                                        .n_columns = COUNT(tasks)},
+                                       {.title = "Waiting",
+                                        .value = json_object_get(plan, "waiting"),
+                                        .columns = waiting,
+                                        .n_columns = COUNT(waiting)},
+                                       {.title = "Clusters",
+                                        .value = json_object_get(plan, "utilization"),
+                                        .columns = clusters,
+                                        .n_columns = COUNT(clusters)},
+                                       {.text = json_text_at(plan, "warnings.0.message", "")}};
+    return invocation_write_report(invocation, sections, COUNT(sections), plan);
+}
+
+static int run_copies(struct invocation *invocation)
+{
+    return ask(invocation, "/v1/copy-plans", write_copies);
+}
+
+const struct command command_copies = {
+    .name = "copies",
+    .summary = "Plan which copy of which task runs in which cluster.",
+    .description = "Reads clusters, bandwidths and jobs from a JSON or YAML file, or from standard "
+                   "input (-), as POST /v1/copy-plans takes them. Nothing is started or stored.",
+    .positional = "FILE",
+    .positional_min = 1,
+    .positional_max = 1,
+    .examples = "  provisor copies plan.yaml\n"
+                "  provisor copies plan.yaml -o csv",
+    .run = run_copies};
+
+/* --- contention --- */
+
+static bool write_shares(struct invocation *invocation, const json_t *reply)
+{
+    static const struct column columns[] = {
+        {"application", "name", CELL_TEXT, NULL},
+        {"cores", "cores", CELL_NUMBER, NULL},
+        {"saturating", "saturating_cores", CELL_NUMBER, NULL},
+        {"weight", "weight", CELL_NUMBER, NULL},
+    };
+    const struct section sections[] = {{.value = json_object_get(reply, "allocations"),
+                                        .columns = columns,
+                                        .n_columns = COUNT(columns)},
+                                       {.text = json_text_at(reply, "reasons.0.message", "")},
+                                       {.text = json_text_at(reply, "reasons.1.message", "")}};
+    return invocation_write_report(invocation, sections, COUNT(sections), reply);
+}
+
+static int run_contention(struct invocation *invocation)
+{
+    return ask(invocation, "/v1/contention", write_shares);
+}
+
+const struct command command_contention = {
+    .name = "contention",
+    .summary = "Share cores among applications that ask for too many.",
+    .description = "Reads the cores and the applications from a JSON or YAML file, or from "
+                   "standard input (-), as POST /v1/contention takes them.",
+    .positional = "FILE",
+    .positional_min = 1,
+    .positional_max = 1,
+    .examples = "  provisor contention shares.yaml\n"
+                "  echo '{max_cores: 16, applications: [{name: a, requested_cores: 20}]}' | "
+                "provisor contention -",
+    .run = run_contention};

@@ -1,0 +1,19 @@
+#ifndef CLI_INPUT_DOCUMENT_H
+#define CLI_INPUT_DOCUMENT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "cli/failure.h"
+
+/*
+ * A document that somebody wrote, JSON or YAML, as a JSON value. What begins with '{' or '[' is read
+ * as JSON first. Faults name the file and the line. NULL: recorded, with EXIT_USAGE.
+ */
+json_t *document_read(const char *text, size_t n, const char *file, struct failure *failure);
+
+/* YAML alone, as of its JSON schema: plain null, ~, true, false and numbers are those, everything
+ * else is text. One document; no aliases; no key twice. */
+json_t *yaml_document_read(const char *text, size_t n, const char *file, struct failure *failure);
+
+#endif

@@ -1,0 +1,86 @@
+#include "cli/output/report.h"
+
+#include "cli/output/json_text.h"
+
+static bool is_shown(const struct section *section, enum output_form form)
+{
+    if (section->draw != NULL)
+        return form == FORM_TABLE;
+    if (section->text != NULL)
+        return section->text[0] != '\0';
+    return json_array_size(section->value) > 0 || json_object_size(section->value) > 0;
+}
+
+static void
+write_title(FILE *out, enum output_form form, const struct terminal *terminal, const char *title)
+{
+    if (form == FORM_MARKDOWN)
+        fprintf(out, "### %s\n\n", title);
+    else
+        fprintf(out, "%s%s%s\n", style_begin(terminal->color_out, STYLE_BOLD), title,
+                style_end(terminal->color_out));
+}
+
+static bool write_section(FILE *out,
+                          enum output_form form,
+                          const struct terminal *terminal,
+                          const struct section *section,
+                          struct failure *failure)
+{
+    if (section->draw != NULL)
+        section->draw(out, terminal, section->context);
+    else if (section->text != NULL)
+        table_write_wrapped(out, terminal, 0, section->text);
+    else if (json_is_array(section->value))
+        return table_write_list(out, form, terminal, section->value, section->columns,
+                                section->n_columns, section->value, failure);
+    else
+        return table_write_record(out, form, terminal, section->value, section->columns,
+                                  section->n_columns, section->value, failure);
+    return true;
+}
+
+/* The first list, or else the first record. */
+static bool write_csv(FILE *out,
+                      const struct terminal *terminal,
+                      const struct section sections[],
+                      size_t n,
+                      struct failure *failure)
+{
+    for (size_t i = 0; i < n; i++)
+        if (json_is_array(sections[i].value))
+            return write_section(out, FORM_CSV, terminal, &sections[i], failure);
+    for (size_t i = 0; i < n; i++)
+        if (json_is_object(sections[i].value))
+            return write_section(out, FORM_CSV, terminal, &sections[i], failure);
+    return true;
+}
+
+bool report_write(FILE *out,
+                  enum output_form form,
+                  const struct terminal *terminal,
+                  const struct section sections[],
+                  size_t n,
+                  const json_t *all,
+                  struct failure *failure)
+{
+    if (form == FORM_JSON)
+        return json_text_write(out, all, failure);
+    if (form == FORM_YAML)
+        return yaml_text_write(out, all, failure);
+    if (form == FORM_CSV)
+        return write_csv(out, terminal, sections, n, failure);
+    bool first = true;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_shown(&sections[i], form))
+            continue;
+        if (!first)
+            fputc('\n', out);
+        first = false;
+        if (sections[i].title != NULL)
+            write_title(out, form, terminal, sections[i].title);
+        if (!write_section(out, form, terminal, &sections[i], failure))
+            return false;
+    }
+    return true;
+}
