@@ -21,7 +21,7 @@ enum { N_COLUMNS = sizeof columns / sizeof *columns };
 static json_t *items(void)
 {
     return json_pack("[{s:s, s:f, s:s, s:s}]", "name", "a name that is longer than it need be",
-                     "took_s", 75.0, "at", "2026-01-05T10:30:15Z", "id",
+                     "took_s", 75.5, "at", "2026-01-05T10:30:15Z", "id",
                      "01a210ce-8c30-7732-99ba-b11b0a9d16ee");
 }
 
@@ -54,21 +54,21 @@ static void expect(size_t width, const char *wanted)
 Test(cli_table, nothing_is_shortened_without_a_terminal)
 {
     expect(0, "name                                     took  at                id\n"
-              "a name that is longer than it need be  75.0 s  2026-01-05 10:30  "
+              "a name that is longer than it need be  75.5 s  2026-01-05 10:30  "
               "01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
 }
 
 Test(cli_table, texts_are_shortened_ids_never)
 {
     expect(90, "name                          took  at                id\n"
-               "a name that is longer tha…  75.0 s  2026-01-05 10:30  "
+               "a name that is longer tha…  75.5 s  2026-01-05 10:30  "
                "01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
 }
 
 Test(cli_table, the_last_columns_are_left_out_before_texts_become_unreadable)
 {
     expect(60, "name                                  took  at\n"
-               "a name that is longer than it nee…  75.0 s  2026-01-05 10:30\n");
+               "a name that is longer than it nee…  75.5 s  2026-01-05 10:30\n");
 }
 
 Test(cli_table, a_report_has_its_parts)
