@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import junit_format
-from conftest import CI, CASES, ROOT
+from pipelines import CASES, CI, ROOT, case, machine  # noqa: F401
 from ports import free_port
 
 SCRIPT = CI / "shell" / "provisor-gate"
