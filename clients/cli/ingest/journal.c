@@ -281,7 +281,7 @@ static bool check_heading(const struct journal *journal, char *line, struct fail
     char *rest = line;
     line[strcspn(line, "\n")] = '\0';
     const char *first = cut_field(&rest);
-    if (strcmp(first, heading) != 0 || rest == NULL || !read_field(rest))
+    if (first == NULL || strcmp(first, heading) != 0 || rest == NULL || !read_field(rest))
         return fail(failure, EXIT_USAGE, "%s is not a journal of provisor ingest", journal->file);
     if (strcmp(rest, journal->about) == 0)
         return true;
@@ -461,7 +461,9 @@ bool journal_open(const char *file,
     (void)pthread_mutex_init(&journal->lock, NULL);
     journal->about = strdup(about);
     int n = snprintf(journal->file, sizeof journal->file, "%s", file);
-    bool good = journal->about != NULL ? true : fail_memory(failure);
+    bool good = journal->about != NULL;
+    if (!good)
+        (void)fail_memory(failure);
     if (good && (size_t)n >= sizeof journal->file)
         good = fail(failure, EXIT_USAGE, "the name of the journal is too long");
     if (!good || !open_locked(journal, failure) || !load(journal, failure)) {

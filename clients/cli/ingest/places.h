@@ -1,8 +1,8 @@
 #ifndef CLI_INGEST_PLACES_H
 #define CLI_INGEST_PLACES_H
 
+#include "cli/ingest/ingest_options.h"
 #include "cli/ingest/log_list.h"
-#include "cli/ingest/options.h"
 #include "cli/ingest/watch.h"
 
 /* The places that logs are taken from, opened. */

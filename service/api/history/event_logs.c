@@ -211,9 +211,8 @@ static enum pv_code correct_known(struct http_request *request,
 }
 
 /* Those of `provisord import`. */
-static const char *const outcome_words[] = {[RUN_INSERTED] = "stored",
-                                            [RUN_UNCHANGED] = "duplicate",
-                                            [RUN_REPLACED] = "replaced"};
+static const char *const outcome_words[] = {
+    [RUN_INSERTED] = "stored", [RUN_UNCHANGED] = "duplicate", [RUN_REPLACED] = "replaced"};
 
 static enum pv_code event_logs_insert(struct http_request *request,
                                       struct http_response *response,

@@ -81,13 +81,14 @@ static void
 check_entry(struct archive *archive, struct archive_entry *entry, const struct source_object *part)
 {
     static char bytes[1 << 20];
+    char letter = part->file[0];
     cr_expect_str_eq(archive_entry_pathname(entry), part->file);
     cr_expect_eq(archive_entry_size(entry), part->bytes);
     int64_t sum = 0;
     la_ssize_t n;
     while ((n = archive_read_data(archive, bytes, sizeof bytes)) > 0) {
         for (la_ssize_t i = 0; i < n; i++)
-            cr_assert_eq(bytes[i], part->file[0]);
+            cr_assert_eq(bytes[i], letter);
         sum += n;
     }
     cr_expect_eq(n, 0);

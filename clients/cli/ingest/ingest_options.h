@@ -1,5 +1,5 @@
-#ifndef CLI_INGEST_OPTIONS_H
-#define CLI_INGEST_OPTIONS_H
+#ifndef CLI_INGEST_INGEST_OPTIONS_H
+#define CLI_INGEST_INGEST_OPTIONS_H
 
 #include <stdatomic.h>
 
@@ -8,7 +8,7 @@
 #include "cli/sources/s3.h"
 #include "logfiles/report.h"
 
-/* What is to be sent, and how. */
+/* What an ingest is asked for; all of it is borrowed. */
 struct ingest_options {
     const struct settings *settings;
     const atomic_bool *stop;    /* finish what is begun, begin nothing more */
