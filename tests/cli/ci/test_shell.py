@@ -150,6 +150,14 @@ def test_inputs_reach_the_client_as_they_are(gate):
                                          "--label=zone:y", "--allow=at-risk", "--allow=unknown", "--enforce=k=" + text, "-c", "90%"]
 
 
+@pytest.mark.parametrize("shell", sorted(SHELL))
+def test_a_list_names_no_files(gate, shell):
+    (gate.machine.workspace / "file").write_text("")
+    gate({**USUAL, "labels": "*", "allow": "*", "arguments": "*\nfil?"}, SHELL[shell], status=None)
+    words, = gate.machine.calls()
+    assert words[:words.index("-o")] == ["gate", "nightly-etl", "--size=64", "--deadline=90s", "--label=*", "--allow=*", "*", "fil?"]
+
+
 def test_a_request_as_a_file(gate):
     (gate.machine.workspace / "request.json").write_text(json.dumps({"application": "nightly-etl", "problem_size": 64, "deadline_s": 90}))
     gate({"request_file": "request.json"})
