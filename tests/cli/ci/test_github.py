@@ -8,7 +8,7 @@ import yaml
 
 import junit_format
 from composite_action import Action, Refused, read_pairs, resolve
-from conftest import CASES, CI
+from pipelines import CI, case, machine  # noqa: F401
 from ports import free_port
 
 USUAL = {"application": "nightly-etl", "size": "64", "deadline": "90s"}

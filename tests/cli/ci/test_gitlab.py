@@ -5,8 +5,8 @@ import pytest
 import yaml
 
 import junit_format
-from conftest import CASES, CI
 from gitlab_pipeline import Refused, Template, check_input, dotenv_of, run
+from pipelines import CI, case, machine  # noqa: F401
 from ports import free_port
 
 FILE = CI / "gitlab" / "templates" / "provisor-gate" / "template.yml"

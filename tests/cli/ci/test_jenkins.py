@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import junit_format
-from conftest import CI, HERE
+from pipelines import CI, HERE, machine  # noqa: F401
 from ports import free_port
 
 USUAL = {"application": "nightly-etl", "size": "64", "deadline": "90s"}

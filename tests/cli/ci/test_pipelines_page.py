@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from composite_action import Action
-from conftest import BUILD, CI, ROOT
 from gitlab_pipeline import Template, run as run_job
+from pipelines import BUILD, CI, ROOT
 
 PAGE = (ROOT / "docs" / "pipelines.md").read_text()
 PROVISOR = BUILD / "clients" / "cli" / "provisor"

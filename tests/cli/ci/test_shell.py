@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import junit_format
-from conftest import CI, CASES, ROOT
+from pipelines import CASES, CI, ROOT, case, machine  # noqa: F401
 from ports import free_port
 
 SCRIPT = CI / "shell" / "provisor-gate"
@@ -148,6 +148,14 @@ def test_inputs_reach_the_client_as_they_are(gate):
     words, = gate.machine.calls()
     assert words[:words.index("-o")] == ["gate", "nightly-etl", "--size=64", "--deadline=90s", "--cluster=" + text, "--label=env:" + text, "--label=team:x",
                                          "--label=zone:y", "--allow=at-risk", "--allow=unknown", "--enforce=k=" + text, "-c", "90%"]
+
+
+@pytest.mark.parametrize("shell", sorted(SHELL))
+def test_a_list_names_no_files(gate, shell):
+    (gate.machine.workspace / "file").write_text("")
+    gate({**USUAL, "labels": "*", "allow": "*", "arguments": "*\nfil?"}, SHELL[shell], status=None)
+    words, = gate.machine.calls()
+    assert words[:words.index("-o")] == ["gate", "nightly-etl", "--size=64", "--deadline=90s", "--label=*", "--allow=*", "*", "fil?"]
 
 
 def test_a_request_as_a_file(gate):

@@ -1,14 +1,13 @@
 """The gate in pipelines: what runs in a job is run here, with the environment that the system gives a job, and programs that
-write down how they were called. The service and its history are those of tests/cli/conftest.py."""
+write down how they were called. The service and its history are those of tests/cli/conftest.py. Fixtures are imported by the tests
+that use them: a second conftest.py would take the name of the first."""
 import os
 import pathlib
 import shutil
-import sys
 
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE))
 ROOT = HERE.parents[2]
 CI = ROOT / "clients" / "ci"
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve()
