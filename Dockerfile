@@ -6,7 +6,7 @@ FROM ${BASE} AS build
 COPY ops/packages ops/install-packages ops/common.sh /src/ops/
 RUN /src/ops/install-packages build
 COPY . /src
-RUN meson setup -Dbuildtype=release -Dtests=false /build /src \
+RUN meson setup -Dbuildtype=release -Dtests=false -Dcli=disabled /build /src \
     && ninja -C /build service/provisord \
     && strip /build/service/provisord
 

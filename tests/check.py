@@ -43,10 +43,10 @@ BACKGROUND_NICENESS = 10
 # Sanitizers find the same at -O1, with half the time compiled away, and need of debug information only lines.
 LINES = ["-Doptimization=1", "-Ddebug=false", "-Dc_args=-gline-tables-only", "-Db_lundef=false"]
 BUILDS = {
-    "release": ("build-check", "gcc", ["-Dbuildtype=release"], []),
-    "sanitize": ("build-sanitize", "clang", [*LINES, "-Db_sanitize=address,undefined"], []),
-    "threads": ("build-threads", "clang", [*LINES, "-Db_sanitize=thread"], ["threaded"]),
-    "fuzz": ("build-fuzz", "clang", [*LINES, "-Db_sanitize=address,undefined", "-Dfuzz=true"], ["fuzzers"]),
+    "release": ("build-check", "gcc", ["-Dbuildtype=release", "-Dcli=enabled"], []),
+    "sanitize": ("build-sanitize", "clang", [*LINES, "-Db_sanitize=address,undefined", "-Dcli=enabled"], []),
+    "threads": ("build-threads", "clang", [*LINES, "-Db_sanitize=thread", "-Dcli=enabled"], ["threaded"]),
+    "fuzz": ("build-fuzz", "clang", [*LINES, "-Db_sanitize=address,undefined", "-Dfuzz=true", "-Dcli=enabled"], ["fuzzers"]),
 }
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
@@ -665,6 +665,19 @@ def part_reproducible():
     return pytest("tests/reproducible", "release")
 
 
+def part_install():
+    """what `ninja install` puts where, and the tarball of a release"""
+    return pytest(["tests/packages/test_install.py", "tests/packages/test_release.py"], "release")
+
+
+def part_packages():
+    """the Debian packages, installed, upgraded, removed and purged in a root of their own"""
+    if os.geteuid() != 0:
+        say("  skipped: a root of its own needs root here")
+        return Counts(0, 0, 1)
+    return pytest("tests/packages/test_packages.py")
+
+
 def part_container():
     """the Dockerfile, built without a daemon, and its result started"""
     if os.geteuid() != 0:
@@ -691,6 +704,8 @@ PARTS = [Part(*row) for row in [
     ("walk", part_walk, ["release"], 1, False, False),
     ("interop", part_interop, ["release"], 1, False, False),
     ("sanitize", part_sanitize, ["sanitize"], CORES, False, False),
+    ("install", part_install, ["release"], 1, False, False),
+    ("packages", part_packages, [], CORES, True, False),
     ("tidy", part_tidy, ["sanitize"], CORES, False, False),
     ("threads", part_threads, ["threads"], 0, False, True),
     ("load", part_load, ["release"], CORES, False, True),

@@ -30,7 +30,7 @@ static int run_command(struct invocation *invocation)
         help_command(stderr, arguments->path, arguments->depth);
         return EXIT_USAGE;
     }
-    if (!is_offline(command) &&
+    if (!is_offline(arguments->path[0]) &&
         !settings_read(arguments, &invocation->settings, &invocation->failure))
         return invocation_failed(invocation);
     return command->run(invocation);

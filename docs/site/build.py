@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Build the documentation site from README.md, CONTRIBUTING.md, docs/ and the contract.
+"""Build the documentation site from README.md, CONTRIBUTING.md, CHANGELOG.md, docs/ and the contract.
 
     build.py CHECKOUT OPENAPI_YAML WORK OUTPUT_C OUTPUT_S DEPFILE MKDOCS
 
@@ -35,7 +35,7 @@ def sources(checkout):
     """Every file the site is made from, by its path in the site."""
     docs = checkout / "docs"
     found = {"index.md": checkout / "README.md", "contributing.md": checkout / "CONTRIBUTING.md",
-             "security.md": checkout / "SECURITY.md"}
+             "security.md": checkout / "SECURITY.md", "changelog.md": checkout / "CHANGELOG.md"}
     for path in sorted(docs.rglob("*")):
         if path.suffix in (".md", ".svg", ".css") and "site" not in path.relative_to(docs).parts[:-1]:
             found[str(path.relative_to(docs))] = path
@@ -46,12 +46,13 @@ def sources(checkout):
 def adapt(text, name):
     """Links between files of the checkout become links between pages of the site."""
     if name == "index.md":
-        text = text.replace("](docs/", "](").replace("](CONTRIBUTING.md", "](contributing.md").replace("](SECURITY.md", "](security.md").replace("](openapi/)", "](/openapi.yaml)")
+        text = text.replace("](docs/", "](").replace("](CONTRIBUTING.md", "](contributing.md").replace("](SECURITY.md", "](security.md").replace("](CHANGELOG.md", "](changelog.md").replace("](openapi/)", "](/openapi.yaml)")
     up = "../" * name.count("/")
     text = re.sub(r"\]\((?:\.\./)+README\.md", "](%sindex.md" % up, text)
     text = re.sub(r"\]\((?:\.\./)+CONTRIBUTING\.md", "](%scontributing.md" % up, text)
     text = re.sub(r"\]\((?:\.\./)+SECURITY\.md", "](%ssecurity.md" % up, text)
-    if name in ("contributing.md", "security.md"):
+    text = re.sub(r"\]\((?:\.\./)+CHANGELOG\.md", "](%schangelog.md" % up, text)
+    if name in ("contributing.md", "security.md", "changelog.md"):
         text = text.replace("](docs/", "](")
     return re.sub(r"^```sh setup$", "```sh", text, flags=re.M)
 

@@ -98,7 +98,7 @@ class Client:
 
 
 def come_after_database():
-    """As ops/provisord.service and `run` have it: a scheduling group of its own, which weighs less than PostgreSQL's."""
+    """As ops/provisord.service.in and `run` have it: a scheduling group of its own, which weighs less than PostgreSQL's."""
     os.setsid()
     with contextlib.suppress(OSError):
         pathlib.Path("/proc/self/autogroup").write_text("10")

@@ -69,7 +69,7 @@ def test_other_verdicts_do_not_submit(client, gate):
     asked = client.post("/v1/advice?dry_run=true", request_of(name, 1000, max_executors=1), status=200).json()
     # What is predicted is met, but for a deadline that is no later not with the confidence asked for.
     at_risk = request_of(name, asked["recommendation"]["predicted_duration_s"] * 1.001, max_executors=1, min_executors=1)
-    for request, status in ((at_risk, 3), (request_of(name, 5.5), 4), (dict(request_of(far, 26), problem_size=4000), 5)):
+    for request, status in ((at_risk, 4), (request_of(name, 5.5), 3), (dict(request_of(far, 26), problem_size=4000), 5)):
         result, arguments = gate(request)
         assert (result.returncode, arguments) == (status, None), result.stderr
         assert result.stderr.strip() not in ("", "null"), "it says why"
@@ -83,6 +83,6 @@ def test_an_error_is_shown_and_nothing_submitted(client, gate):
             (request_of(name, 26), {"PROVISOR_TOKEN": "no-such-token"}, "token"),
             (request_of(name, 26), {"PROVISOR_URL": "http://127.0.0.1:%d" % free_port()}, "onnect")):
         result, arguments = gate(request, **variables)
-        assert (result.returncode, arguments) == (2, None) and words in result.stderr, (request, result.stderr)
+        assert (result.returncode, arguments) == (1, None) and words in result.stderr, (request, result.stderr)
     result, arguments = gate(request_of(name, 26), BUILD_ID=None)
     assert result.returncode not in (0, 3, 4, 5) and arguments is None and "BUILD_ID" in result.stderr

@@ -1,21 +1,16 @@
 """The Dockerfile builds without a daemon, on a base made from the machine's own package source, and
 its result runs as a user without rights.
 
-The base is what debootstrap makes (minbase), under the tag the Dockerfile names; the image is built by
-buildah with chroot isolation and started by chroot. Storage of its own, so images that the machine
-holds are neither seen nor touched. The base is kept in build-container/ for the next run.
+The base (tests/throwaway_root.py) has the tag that the Dockerfile names; the image is built by buildah with chroot
+isolation and started by chroot. Storage of its own, so images that the machine holds are neither seen nor touched.
 """
 import hashlib
 import json
 import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
 import urllib.request
 
 import pytest
@@ -24,32 +19,9 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
 from ports import free_port  # noqa: E402
-WORK = ROOT / "build-container"
+from throwaway_root import WORK, base_tar, run, tcp_database, wait_ready  # noqa: E402
 TAG = "localhost/debian:12-slim"
 USER = 10001
-
-
-def run(*words, **kwargs):
-    result = subprocess.run([str(w) for w in words], text=True, errors="replace", stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, **kwargs)
-    assert result.returncode == 0, "%s: %s" % (words, result.stdout[-6000:])
-    return result.stdout
-
-
-def apt_sources():
-    """(files to copy, mirror of bookworm, keyring or None), as the machine's apt is configured."""
-    files = [p for p in [pathlib.Path("/etc/apt/sources.list"), *pathlib.Path("/etc/apt/sources.list.d").glob("*")]
-             if p.is_file() and p.suffix in (".list", ".sources") and "bookworm" in p.read_text()]
-    for path in files:
-        for stanza in re.split(r"\n\s*\n", path.read_text()):
-            fields = dict(re.findall(r"^([A-Za-z-]+):[ \t]*(.*)$", stanza, re.M))
-            if "bookworm" in fields.get("Suites", "").split():
-                return files, fields["URIs"].split()[0], fields.get("Signed-By")
-            line = re.search(r"^deb\s+(?:\[(?P<options>[^]]*)\]\s+)?(?P<uri>\S+)\s+bookworm\s", stanza, re.M)
-            if line:
-                key = re.search(r"signed-by=(\S+)", line.group("options") or "")
-                return files, line.group("uri"), key.group(1) if key else None
-    pytest.skip("apt has no source for bookworm")
 
 
 class Buildah:
@@ -60,36 +32,10 @@ class Buildah:
         return run(*self.words, *words, cwd=ROOT)
 
 
-def make_base(path):
-    """A tar of the smallest Debian 12 that apt works in."""
-    files, mirror, keyring = apt_sources()
-    with tempfile.TemporaryDirectory(dir=WORK) as scratch:
-        tree = pathlib.Path(scratch) / "tree"
-        options = ["--keyring=" + keyring] if keyring and keyring.startswith("/") else []
-        run("debootstrap", "--variant=minbase", *options, "bookworm", tree, mirror)
-        (tree / "etc/apt/sources.list").unlink(missing_ok=True)
-        for source in files:
-            target = tree / source.relative_to("/")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, target)
-        for conf in pathlib.Path("/etc/apt/apt.conf.d").glob("*"):
-            if "Acquire::" in conf.read_text(errors="replace"):
-                shutil.copy(conf, tree / "etc/apt/apt.conf.d")
-        shutil.rmtree(tree / "var/cache/apt/archives", ignore_errors=True)
-        part = path.with_suffix(".part")
-        run("tar", "-C", tree, "--numeric-owner", "-cf", part, ".")
-        part.rename(path)
-
-
 @pytest.fixture(scope="module")
 def image():
     """(inspected configuration, root of the mounted image)"""
-    if os.geteuid() != 0:
-        pytest.skip("needs root")
-    WORK.mkdir(exist_ok=True)
-    base = WORK / "base.tar"
-    if not base.is_file():
-        make_base(base)
+    base = base_tar()
     with tempfile.TemporaryDirectory(dir=WORK) as scratch:
         os.chmod(scratch, 0o755)
         buildah = Buildah(pathlib.Path(scratch))
@@ -107,16 +53,8 @@ def image():
 
 @pytest.fixture(scope="module")
 def database():
-    """(service URL, owner URL) by TCP: the image sees no socket of ours."""
-    with tempfile.TemporaryDirectory(prefix="provisor-container-") as scratch:
-        os.chmod(scratch, 0o755)
-        port = free_port()
-        command = ROOT / "ops" / "private-postgres"
-        run(command, "start", "--data-dir", scratch, "--port", port)
-        urls = [re.sub(r"@/provisor\?.*", "@127.0.0.1:%d/provisor" % port,
-                       (pathlib.Path(scratch) / name).read_text().strip()) for name in ("database_url", "database_owner_url")]
+    with tcp_database() as urls:
         yield urls
-        run(command, "stop", "--data-dir", scratch)
 
 
 def in_image(tree, *words):
@@ -169,16 +107,7 @@ def test_starts_and_answers(image, database):
         process = subprocess.Popen(in_image(tree, *configuration["Entrypoint"], *configuration["Cmd"]), env=env,
                                    stdout=log, stderr=log)
         try:
-            status = None
-            end = time.monotonic() + 30
-            while status != 200 and time.monotonic() < end and process.poll() is None:
-                try:
-                    with urllib.request.urlopen("http://127.0.0.1:%d/readyz" % port, timeout=2) as reply:
-                        status = reply.status
-                except (urllib.error.URLError, OSError):
-                    time.sleep(0.1)
-            log.seek(0)
-            assert status == 200, log.read()[-3000:]
+            wait_ready("http://127.0.0.1:%d" % port, process, log)
             health = configuration["Healthcheck"]["Test"][1:]
             with urllib.request.urlopen("http://127.0.0.1:%d/docs/" % port, timeout=5) as reply:
                 assert b"provisor" in reply.read()

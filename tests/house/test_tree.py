@@ -111,9 +111,9 @@ def test_package_list_covers_the_build():
            "libcurl": "libcurl4-openssl-dev", "expat": "libexpat1-dev", "yaml-0.1": "libyaml-dev", "inih": "libinih-dev"}
     listed = subprocess.run([house.ROOT / "ops" / "install-packages", "--list", "build"], check=True, text=True,
                             stdout=subprocess.PIPE).stdout.split()
-    asked = [d for path in ("meson.build", "clients/cli/meson.build")
-             for d in re.findall(r"^\w+ = dependency\('([^']+)'", (house.ROOT / path).read_text(), re.M)]
-    assert "gsl" in asked and "libcurl" in asked
+    asked = [name for path in ("meson.build", "clients/meson.build")
+             for name in re.findall(r"^\w+ = dependency\('([^']+)'", (house.ROOT / path).read_text(), re.M)]
+    assert {"gsl", "libcurl"} <= set(asked)
     assert [d for d in asked if dev.get(d) not in listed] == []
 
 
@@ -124,6 +124,17 @@ def test_image_is_built_with_every_source_of_the_site():
     kept = {line[1:] for line in (house.ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     tops = {path.relative_to(house.ROOT).parts[0] for path in build.sources(house.ROOT).values()}
     assert {"README.md", "CONTRIBUTING.md", "docs"} <= tops <= kept
+
+
+def test_image_is_built_with_every_folder_of_the_build():
+    """Of the client, which no image has, only what says so."""
+    kept = {line[1:] for line in (house.ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    folders = re.findall(r"^subdir\('(\w+)'\)", (house.ROOT / "meson.build").read_text(), re.M)
+    assert {"service", "ops"} <= set(folders)
+    assert [f for f in folders if f not in kept and f + "/meson.build" not in kept] == []
+    outside = {name for path in house.ROOT.glob("*/meson.build") for name in re.findall(r"'\.\./([A-Z]+)'", path.read_text())}
+    assert "LICENSE" in outside and outside <= kept
+    assert "-Dcli=disabled" in (house.ROOT / "Dockerfile").read_text()
 
 
 def test_package_list_covers_the_finished_program():

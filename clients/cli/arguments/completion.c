@@ -44,7 +44,7 @@ walk_options(FILE *out, const char *path, const struct command *command, option_
 
 static void write_words(FILE *out, const char *words)
 {
-    for (; *words != '\0'; words++)
+    for (; words != NULL && *words != '\0'; words++)
         fputc(*words == '|' ? ' ' : *words, out);
 }
 

@@ -29,12 +29,15 @@ write_heading(FILE *out, const struct terminal *terminal, size_t number, const j
         cell_seconds(seconds, lost, sizeof lost);
     if (share >= 0)
         (void)snprintf(percent, sizeof percent, " (%.0f %%)", share);
-    fprintf(out, "%s%zu. %s%s lost to %s", style_begin(terminal->color_out, STYLE_BOLD), number,
-            lost, percent, json_text_at(item, "kind", ""));
-    if (id >= 0)
-        fprintf(out, " in stage %.0f%s%s", id, stage == NULL ? "" : ", ",
-                stage == NULL ? "" : stage);
-    fprintf(out, "%s\n", style_end(terminal->color_out));
+    char heading[512];
+    int at = snprintf(heading, sizeof heading, "%zu. %s%s lost to %s", number, lost, percent,
+                      json_text_at(item, "kind", ""));
+    if (id >= 0 && at > 0 && (size_t)at < sizeof heading)
+        (void)snprintf(heading + at, sizeof heading - (size_t)at, " in stage %.0f%s%s", id,
+                       stage == NULL ? "" : ", ", stage == NULL ? "" : stage);
+    fputs(style_begin(terminal->color_out, STYLE_BOLD), out);
+    table_write_wrapped(out, terminal, 0, heading);
+    fputs(style_end(terminal->color_out), out);
 }
 
 static void write_properties(FILE *out, const json_t *item)
@@ -43,7 +46,12 @@ static void write_properties(FILE *out, const json_t *item)
     json_t *value;
     json_t *properties = json_object_get(item, "properties");
     json_object_foreach(properties, key, value)
-        fprintf(out, "%*s--conf %s=%s\n", TEXT_INDENT, "", key, json_string_value(value));
+    {
+        char words[512];
+        (void)snprintf(words, sizeof words, "--conf %s=%s", key, json_string_value(value));
+        text_defuse(words);
+        fprintf(out, "%*s%s\n", TEXT_INDENT, "", words);
+    }
 }
 
 static void draw_bottlenecks(FILE *out, const struct terminal *terminal, const void *context)

@@ -31,7 +31,8 @@ static enum style outcome_style(enum gate_outcome outcome)
     static const enum style styles[] = {[GATE_PASSED] = STYLE_GOOD,
                                         [GATE_FAILED] = STYLE_BAD,
                                         [GATE_WARNED] = STYLE_WARNING,
-                                        [GATE_SKIPPED] = STYLE_WARNING};
+                                        [GATE_SKIPPED] = STYLE_WARNING,
+                                        [GATE_BROKEN] = STYLE_BAD};
     return styles[outcome];
 }
 
@@ -94,7 +95,9 @@ static bool write_gate(FILE *out,
     struct gating *gating = context;
     switch (form) {
     case FORM_TABLE:
-        write_people(out, terminal, &gating->gate);
+        /* Why there is no answer is said on standard error. */
+        if (gating->gate.answer != NULL || gating->gate.status == EXIT_DONE)
+            write_people(out, terminal, &gating->gate);
         return true;
     case FORM_JSON:
     case FORM_YAML:
@@ -115,7 +118,7 @@ static bool write_gate(FILE *out,
     }
 }
 
-/* What is not the caller's fault and may pass lets the job go on, visibly. */
+/* What is not the caller's fault and may pass lets the job go on, visibly. False: nothing was asked. */
 static bool ask(struct gating *gating)
 {
     struct invocation *invocation = gating->invocation;
@@ -129,9 +132,10 @@ static bool ask(struct gating *gating)
     }
     if (failure->status == EXIT_TOO_LITTLE_HISTORY && (limits.allow_unknown || limits.warn_only))
         fprintf(stderr, "provisor: warning: %s\n", failure->what);
-    else if (!failure->unavailable || invocation->settings.fail_closed)
-        return false;
-    else
+    else if (!failure->unavailable || invocation->settings.fail_closed) {
+        gate_refuse(failure, &gating->gate);
+        return true;
+    } else
         fprintf(
             stderr,
             "provisor: warning: %s\n          the job goes on unchecked; --on-unavailable closed "
@@ -154,7 +158,8 @@ static int run(struct invocation *invocation)
                 outputs_write(&invocation->outputs, write_gate, &gating, &invocation->failure);
     answer_clear(&gating.answer);
     question_clear(&gating.question);
-    return good ? (int)gating.gate.status : invocation_failed(invocation);
+    bool failed = invocation->failure.status != EXIT_DONE;
+    return good && !failed ? (int)gating.gate.status : invocation_failed(invocation);
 }
 
 const struct command command_gate = {

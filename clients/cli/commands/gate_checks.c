@@ -21,7 +21,8 @@ const struct option_group gate_options = {"What fails", options};
 const char *const gate_outcome_words[] = {[GATE_PASSED] = "passed",
                                           [GATE_FAILED] = "failed",
                                           [GATE_WARNED] = "warned",
-                                          [GATE_SKIPPED] = "skipped"};
+                                          [GATE_SKIPPED] = "skipped",
+                                          [GATE_BROKEN] = "error"};
 
 struct gate_limits gate_limits_read(const struct arguments *arguments)
 {
@@ -131,8 +132,18 @@ void gate_skip(const char *why, struct gate *gate)
     struct gate_check *check = add_check(gate, "deadline");
     check->result = CHECK_SKIPPED;
     (void)snprintf(check->message, sizeof check->message, "%s", why);
-    (void)snprintf(gate->headline, sizeof gate->headline,
-                   "The job goes on unchecked, because the service could not be asked: %s", why);
+    (void)snprintf(gate->headline, sizeof gate->headline, "The job goes on unchecked: %s", why);
+}
+
+void gate_refuse(const struct failure *failure, struct gate *gate)
+{
+    *gate = (struct gate){.outcome = failure->status == EXIT_TOO_LITTLE_HISTORY ? GATE_FAILED
+                                                                                : GATE_BROKEN,
+                          .status = failure->status};
+    struct gate_check *check = add_check(gate, "deadline");
+    fail_check(check, failure->status);
+    (void)snprintf(check->message, sizeof check->message, "%s", failure->what);
+    (void)snprintf(gate->headline, sizeof gate->headline, "%s", failure->what);
 }
 
 /* --- reports --- */
@@ -257,7 +268,7 @@ void gate_write_github(FILE *out, const struct gate *gate)
         char title[64];
         if (check->result == CHECK_PASSED)
             continue;
-        bool error = check->result == CHECK_FAILED && gate->outcome == GATE_FAILED;
+        bool error = check->result == CHECK_FAILED && gate->outcome != GATE_WARNED;
         (void)snprintf(title, sizeof title, "provisor: %s %s", check->name,
                        result_words[check->result]);
         fprintf(out, "::%s title=", error ? "error" : "warning");

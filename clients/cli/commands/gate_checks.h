@@ -18,8 +18,9 @@ struct gate_check {
 enum gate_outcome {
     GATE_PASSED,
     GATE_FAILED,
-    GATE_WARNED, /* it would have failed, and is only to warn */
-    GATE_SKIPPED /* the service was away, and the gate lets the job go on */
+    GATE_WARNED,  /* it would have failed, and is only to warn */
+    GATE_SKIPPED, /* the question could not be answered, and the gate lets the job go on */
+    GATE_BROKEN   /* the same, and the job is to stop for a reason that is not its own */
 };
 
 enum { GATE_CHECKS = 3 };
@@ -50,8 +51,12 @@ void gate_check_answer(const struct answer *answer,
                        const struct gate_limits *limits,
                        struct gate *gate);
 
-/* The service was away, for that reason. */
+/* There is no answer, for that reason, and the job goes on. */
 void gate_skip(const char *why, struct gate *gate);
+
+/* There is no answer, and the job stops: what is known of the application is too little, or something
+ * is broken. Reports are of use then, too. */
+void gate_refuse(const struct failure *failure, struct gate *gate);
 
 /* As reports: a JSON object (new reference), JUnit, assignments for later steps, annotations of GitHub. */
 extern const char *const gate_outcome_words[];

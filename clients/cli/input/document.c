@@ -28,8 +28,19 @@ json_t *document_read(const char *text, size_t n, const char *file, struct failu
         (void)fail(failure, EXIT_USAGE, "%s is empty", file);
         return NULL;
     }
+    if (text[at] != '{' && text[at] != '[' && !ends_with(file, ".json"))
+        return yaml_document_read(text, n, file, failure);
+    struct failure of_json = {.status = EXIT_DONE};
+    json_t *value = read_json(text, n, file, &of_json);
+    if (value != NULL || ends_with(file, ".json")) {
+        if (failure != NULL && value == NULL && failure->status == EXIT_DONE)
+            *failure = of_json;
+        return value;
+    }
+    /* YAML in braces, {a: 1}; where it is neither, the fault is that of what it names itself. */
     bool yaml = ends_with(file, ".yaml") || ends_with(file, ".yml");
-    bool json = text[at] == '{' || text[at] == '[' || ends_with(file, ".json");
-    return json && !yaml ? read_json(text, n, file, failure)
-                         : yaml_document_read(text, n, file, failure);
+    value = yaml_document_read(text, n, file, yaml ? failure : NULL);
+    if (value == NULL && !yaml && failure != NULL && failure->status == EXIT_DONE)
+        *failure = of_json;
+    return value;
 }

@@ -8,7 +8,7 @@
 
 /*
  * A document that somebody wrote, JSON or YAML, as a JSON value. What begins with '{' or '[' is read
- * as JSON first. Faults name the file and the line. NULL: recorded, with EXIT_USAGE.
+ * as JSON, and as YAML where it is none. Faults name the file and the line. NULL: recorded, with EXIT_USAGE.
  */
 json_t *document_read(const char *text, size_t n, const char *file, struct failure *failure);
 

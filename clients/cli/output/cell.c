@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "cli/terminal/terminal.h"
 
 void cell_number(double value, char *out, size_t room)
 {
@@ -161,9 +162,7 @@ void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEX
         list_text(value, true, out);
     else
         cell_for_programs(value, out);
-    for (char *at = out; *at != '\0'; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f) /* nothing that a terminal obeys */
-            *at = ' ';
+    text_defuse(out);
     if (out[0] == '\0')
         (void)snprintf(out, CELL_TEXT_MAX, "-");
 }

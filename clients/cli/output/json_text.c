@@ -160,6 +160,17 @@ static bool reads_as_other(const char *text)
     return strchr("0123456789+-.", text[0]) != NULL;
 }
 
+/* As YAML 1.1 has it, where a number with an exponent needs a point: "1.0e-05". */
+static void yaml_number(const json_t *value, char out[40])
+{
+    char number[33];
+    number_text(value, number);
+    size_t mantissa = strcspn(number, "e");
+    bool pointless = number[mantissa] != '\0' && memchr(number, '.', mantissa) == NULL;
+    (void)snprintf(out, 40, "%.*s%s%s", (int)mantissa, number, pointless ? ".0" : "",
+                   number + mantissa);
+}
+
 static void emit_value(struct yaml_writing *yaml, const json_t *value);
 
 static void emit_members(struct yaml_writing *yaml, const json_t *value)
@@ -191,7 +202,7 @@ static void emit_items(struct yaml_writing *yaml, const json_t *value)
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the parser lets a reply be
 static void emit_value(struct yaml_writing *yaml, const json_t *value)
 {
-    char number[33];
+    char number[40];
     if (json_is_object(value)) {
         emit_members(yaml, value);
     } else if (json_is_array(value)) {
@@ -201,7 +212,7 @@ static void emit_value(struct yaml_writing *yaml, const json_t *value)
         emit_text(yaml, text,
                   reads_as_other(text) ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : YAML_ANY_SCALAR_STYLE);
     } else if (json_is_number(value)) {
-        number_text(value, number);
+        yaml_number(value, number);
         emit_text(yaml, number, YAML_PLAIN_SCALAR_STYLE);
     } else {
         emit_text(yaml,

@@ -14,11 +14,13 @@ static bool is_shown(const struct section *section, enum output_form form)
 static void
 write_title(FILE *out, enum output_form form, const struct terminal *terminal, const char *title)
 {
-    if (form == FORM_MARKDOWN)
+    if (form == FORM_MARKDOWN) {
         fprintf(out, "### %s\n\n", title);
-    else
-        fprintf(out, "%s%s%s\n", style_begin(terminal->color_out, STYLE_BOLD), title,
-                style_end(terminal->color_out));
+        return;
+    }
+    fputs(style_begin(terminal->color_out, STYLE_BOLD), out);
+    table_write_wrapped(out, terminal, 0, title);
+    fputs(style_end(terminal->color_out), out);
 }
 
 static bool write_section(FILE *out,

@@ -105,11 +105,14 @@ grid_shorten(struct grid *grid, const struct column columns[], size_t width, siz
 /* Rather the first columns so that they can be read than all of them so that they cannot. */
 static void grid_fit(struct grid *grid, const struct column columns[], size_t width)
 {
+    size_t whole[COLUMNS_MAX];
     if (width == 0)
         return;
+    memcpy(whole, grid->widths, sizeof whole);
     grid_shorten(grid, columns, width, COLUMN_READABLE);
     while (grid->shown > COLUMNS_LEAST && grid_width(grid) > width)
         grid->shown--;
+    memcpy(grid->widths, whole, sizeof whole); /* there may be room again */
     grid_shorten(grid, columns, width, COLUMN_LEAST);
 }
 
@@ -174,6 +177,7 @@ void table_write_wrapped(FILE *out,
         size_t n = strcspn(text, " \n");
         char word[CELL_TEXT_MAX];
         (void)snprintf(word, sizeof word, "%.*s", (int)n, text);
+        text_defuse(word);
         size_t columns = text_columns(word);
         if (n > 0 && column > 0 && column + 1 + columns > width) {
             fputc('\n', out);

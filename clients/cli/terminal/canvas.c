@@ -5,14 +5,14 @@
 
 #include "cli/terminal/terminal.h"
 
-enum { DOTS_X = 2, DOTS_Y = 4, ASCII_ALL = 1 };
+enum { ASCII_ALL = 1 };
 
 bool canvas_init(struct canvas *canvas, size_t columns, size_t rows, bool ascii)
 {
     *canvas = (struct canvas){.columns = columns,
                               .rows = rows,
-                              .width = (long)columns * (ascii ? 1 : DOTS_X),
-                              .height = (long)rows * (ascii ? 1 : DOTS_Y),
+                              .width = (long)columns * (ascii ? 1 : CANVAS_DOTS_X),
+                              .height = (long)rows * (ascii ? 1 : CANVAS_DOTS_Y),
                               .ascii = ascii};
     canvas->cells = calloc(columns * rows, sizeof *canvas->cells);
     return canvas->cells != NULL;
@@ -27,13 +27,13 @@ void canvas_free(struct canvas *canvas)
 /* The character that holds a dot, and which bit of it the dot is; NULL outside. */
 static struct canvas_cell *cell_at(const struct canvas *canvas, long x, long y, unsigned char *bit)
 {
-    static const unsigned char bits[DOTS_Y][DOTS_X] = {
+    static const unsigned char bits[CANVAS_DOTS_Y][CANVAS_DOTS_X] = {
         {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     if (x < 0 || y < 0 || x >= canvas->width || y >= canvas->height)
         return NULL;
-    *bit = canvas->ascii ? ASCII_ALL : bits[y % DOTS_Y][x % DOTS_X];
-    long column = canvas->ascii ? x : x / DOTS_X;
-    long row = canvas->ascii ? y : y / DOTS_Y;
+    *bit = canvas->ascii ? ASCII_ALL : bits[y % CANVAS_DOTS_Y][x % CANVAS_DOTS_X];
+    long column = canvas->ascii ? x : x / CANVAS_DOTS_X;
+    long row = canvas->ascii ? y : y / CANVAS_DOTS_Y;
     return &canvas->cells[row * (long)canvas->columns + column];
 }
 

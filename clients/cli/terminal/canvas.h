@@ -9,6 +9,8 @@
  * A field of characters to draw on. With braille every character has 2 x 4 dots; in ASCII it is one
  * dot. Dots are counted from the upper left; what lies outside is not drawn.
  */
+enum { CANVAS_DOTS_X = 2, CANVAS_DOTS_Y = 4 }; /* of a character of braille */
+
 struct canvas_cell {
     unsigned char line;  /* dots, bits of braille */
     unsigned char shade; /* likewise */

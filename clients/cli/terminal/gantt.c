@@ -101,7 +101,11 @@ static void write_legend(const struct gantt *gantt, FILE *out)
             fputc('\n', out);
             column = 0;
         }
-        fprintf(out, "%s%c %s", column > 0 ? "  " : "", gantt_letter(i), gantt->jobs[i]);
+        char name[256];
+        (void)snprintf(name, sizeof name, "%.*s", (int)text_fitting(gantt->jobs[i], 60),
+                       gantt->jobs[i]);
+        text_defuse(name);
+        fprintf(out, "%s%c %s", column > 0 ? "  " : "", gantt_letter(i), name);
         column += n;
     }
     fputc('\n', out);

@@ -146,8 +146,7 @@ static void draw_marks(struct drawing *drawing)
 
 static size_t row_of(const struct drawing *drawing, double y)
 {
-    long dots = drawing->canvas.height / (long)drawing->canvas.rows;
-    long row = y_dot(drawing, y) / dots;
+    long row = y_dot(drawing, y) / (drawing->canvas.ascii ? 1 : CANVAS_DOTS_Y);
     long last = (long)drawing->canvas.rows - 1;
     return (size_t)(row < 0 ? 0 : row > last ? last : row);
 }
@@ -156,7 +155,7 @@ static size_t row_of(const struct drawing *drawing, double y)
 static void place_labels(const struct drawing *drawing, size_t rows[ROWS_MAX])
 {
     size_t n = drawing->canvas.rows;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < ROWS_MAX; i++)
         rows[i] = SIZE_MAX;
     for (size_t s = 0; s < drawing->plot->n_series; s++) {
         const struct plot_series *series = &drawing->plot->series[s];
@@ -212,8 +211,7 @@ static void write_rows(const struct drawing *drawing, FILE *out)
 
 static size_t column_of(const struct drawing *drawing, double x)
 {
-    long dots = drawing->canvas.width / (long)drawing->canvas.columns;
-    return (size_t)(x_dot(drawing, x) / dots);
+    return (size_t)(x_dot(drawing, x) / (drawing->canvas.ascii ? 1 : CANVAS_DOTS_X));
 }
 
 static bool is_tick(const struct drawing *drawing, size_t column, double *value)

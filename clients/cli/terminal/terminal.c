@@ -79,6 +79,16 @@ size_t text_columns(const char *text)
     return sum;
 }
 
+void text_defuse(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
+        if (*at < ' ' || *at == 0x7f)
+            *at = ' ';
+        else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+            at[0] = at[1] = ' ';
+    }
+}
+
 size_t text_fitting(const char *text, size_t columns)
 {
     size_t n = strlen(text);

@@ -28,6 +28,10 @@ const char *style_end(bool color);
 /* Columns that a UTF-8 text takes; bytes that are no UTF-8 and control characters count one each. */
 size_t text_columns(const char *text);
 
+/* Control characters (C0, DEL and, as UTF-8, C1) become blanks: texts from elsewhere shall not command
+ * a terminal. */
+void text_defuse(char *text);
+
 /* How many bytes of the text fit into so many columns; no character is cut in two. */
 size_t text_fitting(const char *text, size_t columns);
 

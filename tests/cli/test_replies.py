@@ -1,0 +1,182 @@
+"""What commands write for programs is what the service replies: JSON, YAML and CSV of every command that reads."""
+import csv
+import io
+import json
+import subprocess
+
+import pytest
+import yaml
+
+from conftest import PROVISOR
+
+FILES = {
+    "feasible": ("/v1/feasibility", {"cluster": {"executors": 1, "cores_per_executor": 2}, "jobs": [
+        {"name": "A", "deadline_s": 20, "stages": [{"id": 0, "task_durations_s": [4, 4, 4, 4]}]}]}),
+    "contention": ("/v1/contention", {"max_cores": 16, "applications": [
+        {"name": "A", "requested_cores": 10}, {"name": "B", "requested_cores": 12}]}),
+    "copies": ("/v1/copy-plans", {
+        "clusters": [{"name": "eu", "slots": 8, "processing": {"map": [[5000000, 0.5], [10000000, 0.5]]}},
+                     {"name": "us", "slots": 4, "processing": {"map": [[4000000, 1]]}}],
+        "bandwidth": [{"from": "us", "to": "eu", "distribution": [[20000000, 1]]}],
+        "jobs": [{"name": "nightly", "unprocessed_bytes": 1000, "tasks": [
+            {"id": "t1", "operation": "map", "size_bytes": 100000000, "inputs": ["us"]}]}]}),
+}
+READS = [
+    (("apps",), "/v1/applications?include=last_run,last_advice", "items"),
+    (("apps", "show", "nightly-etl"), "/v1/applications/nightly-etl?include=last_run,last_advice", None),
+    (("runs", "nightly-etl"), "/v1/applications/nightly-etl/runs", "items"),
+    (("models", "nightly-etl"), "/v1/applications/nightly-etl/models", None),
+    (("speedup", "nightly-etl", "--sizes", "8GiB,128"), "/v1/applications/nightly-etl/speedup?problem_sizes=64,128", None),
+    (("diagnose", "nightly-etl"), "/v1/applications/nightly-etl/diagnosis", None),
+    (("accuracy",), "/v1/accuracy", None),
+    (("accuracy", "nightly-etl"), "/v1/applications/nightly-etl/accuracy", None),
+    (("next-experiments", "nightly-etl", "--size", "64"), "/v1/applications/nightly-etl/next-experiments?problem_size=64", None),
+    (("operations",), "/v1/operations", "items"),
+    (("clusters",), "/v1/clusters", "items"),
+    (("price-books",), "/v1/price-books", "items"),
+]
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("words, path, member", READS, ids=lambda value: "-".join(value) if isinstance(value, tuple) else "")
+def test_json_and_yaml_are_the_reply(cli, history, words, path, member):
+    reply = history.get(path).json()  # checked against the contract
+    wanted = reply[member] if member else reply
+    assert json.loads(cli(*words, "-o", "json").out) == wanted
+    assert yaml.safe_load(cli(*words, "-o", "yaml").out) == wanted
+    written = rows(cli(*words, "-o", "csv").out)
+    if member:
+        assert len(written) == len(wanted)
+
+
+@pytest.mark.parametrize("command", FILES)
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_a_request_in_a_file(cli, client, tmp_path, command, form):
+    path, body = FILES[command]
+    file = tmp_path / ("request." + form)
+    file.write_text(json.dumps(body) if form == "json" else yaml.safe_dump(body))
+    assert json.loads(cli(command, file, "-o", "json").out) == client.post(path, body, status=200).json()
+
+
+def test_the_shown_can_be_put_back(cli, client, tmp_path):
+    """What `show` wrote, in either form, is what `put` takes; an ETag guards it."""
+    cli("clusters", "put", "round-trip", "-", input="{executors: 4, cores_per_executor: 2, labels: {a: 'yes'}}")
+    cluster = client.get("/v1/clusters/round-trip").json()
+    for form in ("json", "yaml"):
+        file = tmp_path / ("cluster." + form)
+        file.write_text(cli("clusters", "show", "round-trip", "-o", form).out)
+        etag = client.get("/v1/clusters/round-trip").headers["ETag"]
+        cli("clusters", "put", "round-trip", file, "--if-match", etag)
+        cli("clusters", "put", "round-trip", file, "--if-match", etag, status=1)
+        again = client.get("/v1/clusters/round-trip").json()
+        assert {k: v for k, v in again.items() if k not in ("version", "updated_at")} == \
+            {k: v for k, v in cluster.items() if k not in ("version", "updated_at")}
+    cli("price-books", "put", "round-trip", "-", "--csv", "--currency", "EUR", input="machine_type,per_executor_hour\nm5,0.25\n")
+    prices = cli("price-books", "show", "round-trip", "-o", "csv").out
+    cli("price-books", "put", "round-trip", "-", "--csv", input=prices)
+    assert client.get("/v1/price-books/round-trip").json()["prices"] == [{"machine_type": "m5", "per_executor_hour": 0.25}]
+    cli("price-books", "delete", "round-trip", "--yes")
+    cli("clusters", "delete", "round-trip", "--yes")
+
+
+def test_an_export_is_imported_without_loss(cli, history):
+    export = cli("runs", "export", "nightly-etl").out
+    assert len(export.splitlines()) == 12
+    cli("runs", "import", "copied-etl", "-", input=export)
+    again = cli("runs", "export", "copied-etl").out
+    lines = [{k: v for k, v in json.loads(line).items() if k not in ("id", "recorded_at")} for line in (export + again).splitlines()]
+    assert lines[:12] == lines[12:]
+    cli("apps", "delete", "copied-etl", "--yes")
+
+
+def test_lists_go_on_behind_a_page(cli, client, name):
+    lines = "".join('{"duration_s": %d, "started_at": "2026-01-05T%02d:%02d:00Z"}\n' % (i + 1, i // 60, i % 60) for i in range(450))
+    cli("runs", "import", name, "-", input=lines)
+    assert len(json.loads(cli("runs", name, "--limit", 1000000000, "-o", "json").out)) == 450
+    result = cli("runs", name, "--limit", 401, "-o", "json")
+    assert len(json.loads(result.out)) == 401 and "more runs" in result.err
+    assert len(cli("runs", name, "--limit", 450, "--ids").out.split()) == 450
+    assert len(rows(cli("runs", name, "-o", "csv").out)) == 50
+    cli("apps", "delete", name, "--yes")
+
+
+def test_a_pipe_that_is_closed_early_is_no_failure(cli, history):
+    """As behind `| head -1`: quiet, and exit status 0."""
+    for words in (("runs", "export", "nightly-etl"), ("models", "nightly-etl", "-o", "json"), ("runs", "nightly-etl")):
+        process = cli.start(*words)
+        process.stdout.close()
+        said = process.stderr.read()
+        assert (process.wait(60), said) == (0, ""), words
+
+
+@pytest.mark.parametrize("odd", ["a b", "a/b", "ünïcode-名", "50%", "?x=1", "a#b"])
+def test_names_are_sent_as_they_are(cli, client, odd):
+    cli("runs", "import", odd, "-", input='{"duration_s": 5}\n')
+    assert json.loads(cli("apps", "show", odd, "-o", "json").out)["name"] == odd
+    assert odd in cli("apps", "--names", "--limit", 1000).out.splitlines()
+    cli("apps", "delete", odd, "--yes")
+
+
+def test_an_application_named_like_a_command(cli):
+    cli("runs", "import", "export", "-", input='{"duration_s": 5}\n')
+    assert len(rows(cli("runs", "list", "export", "-o", "csv").out)) == 1
+    cli("apps", "delete", "export", "--yes")
+
+
+def test_an_operation_is_watched_and_cancelled(cli, history):
+    started = json.loads(cli("models", "refit", "nightly-etl", "--resamples", 100000, "-o", "json").out)
+    assert started["status"] in ("queued", "running")
+    watching = cli.start("operations", "watch", started["id"])
+    cancelled = json.loads(cli("operations", "cancel", started["id"], "-o", "json").out)
+    out, said = watching.communicate(timeout=60)
+    assert watching.returncode == 1 and "cancelled" in said and "cancelled" in out
+    assert cancelled["id"] == started["id"]
+    assert json.loads(cli("operations", "show", started["id"], "-o", "json").out)["status"] == "cancelled"
+
+
+def test_watching_can_be_interrupted(cli, client, history):
+    import signal
+    import time
+    started = json.loads(cli("models", "refit", "nightly-etl", "--resamples", 100000, "-o", "json").out)
+    watching = cli.start("operations", "watch", started["id"])
+    time.sleep(1.5)
+    watching.send_signal(signal.SIGINT)
+    _, said = watching.communicate(timeout=30)
+    assert watching.returncode == 1 and "operations cancel " + started["id"] in said
+    assert client.get("/v1/operations/" + started["id"]).json()["status"] in ("queued", "running")
+    cli("operations", "cancel", started["id"])
+
+
+def test_a_new_token_stands_alone_on_standard_output(cli, service, make_cli):
+    result = cli("tokens", "create", "--name", "fresh", "--scopes", "read", "--expires", "1h")
+    token = result.out.strip()
+    assert result.out == token + "\n" and token not in result.err and "expires at" in result.err
+    make_cli(service.base_url, token)("apps")
+    identity = [line for line in result.err.split("`") if line.startswith("provisor tokens revoke")][0].split()[-1]
+    cli("tokens", "revoke", identity)
+    assert token not in cli("tokens", "-o", "json").out
+
+
+def test_colours_only_where_they_are_seen(cli, history):
+    assert "\x1b[" in cli.terminal("runs", "nightly-etl")
+    assert "\x1b[" not in cli.terminal("runs", "nightly-etl", env={"NO_COLOR": "1"})
+    assert "\x1b[" not in cli.terminal("speedup", "nightly-etl", env={"TERM": "dumb"})
+    assert "\x1b[" not in cli("runs", "nightly-etl").out
+
+
+def test_a_plot_without_utf8(cli, history):
+    for env in ({"TERM": "dumb"}, {"LC_ALL": "C"}):
+        shown = cli.terminal("speedup", "nightly-etl", "--color", "never", env=env)
+        assert shown.split("Model ")[0].isascii() and "+---" in shown
+    assert "⠤" in cli.terminal("speedup", "nightly-etl", env={"LC_ALL": "C.UTF-8"})
+
+
+def test_an_offline_command_needs_no_configuration(make_cli):
+    cli = make_cli()
+    (cli.home / "config").write_text("[default\n")
+    for shell in ("bash", "zsh", "fish"):
+        assert cli("completion", shell, env={"PROVISOR_CLIENT_CONFIG": cli.home / "config"}).out
+    assert subprocess.run([PROVISOR, "man"], stdout=subprocess.PIPE, check=True).stdout

@@ -1,0 +1,102 @@
+#include <criterion/criterion.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/report.h"
+
+static void read_utf8(void)
+{
+    (void)setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+TestSuite(cli_table, .timeout = 10, .init = read_utf8);
+
+static const struct column columns[] = {{"name", "name", CELL_TEXT, NULL},
+                                        {"took", "took_s", CELL_SECONDS, NULL},
+                                        {"at", "at", CELL_MINUTE, NULL},
+                                        {"id", "id", CELL_ID, NULL}};
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+static json_t *items(void)
+{
+    return json_pack("[{s:s, s:f, s:s, s:s}]", "name", "a name that is longer than it need be",
+                     "took_s", 75.5, "at", "2026-01-05T10:30:15Z", "id",
+                     "01a210ce-8c30-7732-99ba-b11b0a9d16ee");
+}
+
+static char *written(enum output_form form,
+                     const struct terminal *terminal,
+                     const struct section sections[],
+                     size_t n,
+                     const json_t *all)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct failure failure = {.status = EXIT_DONE};
+    cr_assert(report_write(out, form, terminal, sections, n, all, &failure));
+    (void)fclose(out);
+    return text;
+}
+
+static void expect(size_t width, const char *wanted)
+{
+    const struct terminal terminal = {.width = width};
+    json_t *list = items();
+    const struct section section = {.value = list, .columns = columns, .n_columns = N_COLUMNS};
+    char *text = written(FORM_TABLE, &terminal, &section, 1, list);
+    cr_assert_str_eq(text, wanted);
+    free(text);
+    json_decref(list);
+}
+
+Test(cli_table, nothing_is_shortened_without_a_terminal)
+{
+    expect(0, "name                                     took  at                id\n"
+              "a name that is longer than it need be  75.5 s  2026-01-05 10:30  "
+              "01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
+}
+
+Test(cli_table, texts_are_shortened_ids_never)
+{
+    expect(90, "name                          took  at                id\n"
+               "a name that is longer tha…  75.5 s  2026-01-05 10:30  "
+               "01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
+}
+
+Test(cli_table, the_last_columns_are_left_out_before_texts_become_unreadable)
+{
+    expect(60, "name                                  took  at\n"
+               "a name that is longer than it nee…  75.5 s  2026-01-05 10:30\n");
+}
+
+Test(cli_table, a_report_has_its_parts)
+{
+    const struct terminal terminal = {.width = 80};
+    json_t *list = items();
+    json_t *empty = json_array();
+    json_t *all = json_pack("{s:O, s:O}", "list", list, "empty", empty);
+    const struct section sections[] = {
+        {.text = ""},
+        {.title = "Nothing", .value = empty, .columns = columns, .n_columns = N_COLUMNS},
+        {.title = "Items", .value = list, .columns = columns, .n_columns = 1},
+        {.text = "Words."}};
+    char *text = written(FORM_TABLE, &terminal, sections, 4, all);
+    cr_assert_str_eq(text, "Items\nname\na name that is longer than it need be\n\nWords.\n");
+    free(text);
+    text = written(FORM_MARKDOWN, &terminal, sections, 4, all);
+    cr_assert_str_eq(text,
+                     "### Items\n\n| name |\n|---|\n| a name that is longer than it need be |\n\n"
+                     "Words.\n");
+    free(text);
+    text = written(FORM_CSV, &terminal, sections + 2, 2, all);
+    cr_assert_str_eq(text, "name\r\na name that is longer than it need be\r\n");
+    free(text);
+    text = written(FORM_JSON, &terminal, sections, 4, all);
+    cr_assert(strncmp(text, "{\n  \"list\": [", 13) == 0);
+    free(text);
+    json_decref(all);
+    json_decref(list);
+    json_decref(empty);
+}
