@@ -94,7 +94,7 @@ CLI_ROOMS = {
     "cli/remote": ({"cli/http", "cli/output", "cli/settings"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "jansson.h"}),
     "cli/sources": ({"cli/http"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "expat.h", "ini.h", "jansson.h"}),
     "cli/ingest": ({"cli/http", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
-                   CLI_POSIX | {"archive.h", "archive_entry.h", "jansson.h", "sys/file.h", "sys/inotify.h"}),
+                   CLI_POSIX | {"jansson.h", "sys/file.h", "sys/inotify.h"}),
     "cli/commands": ({"cli/arguments", "cli/ingest", "cli/input", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
                      CLI_POSIX | {"jansson.h", "termios.h"}),
 }

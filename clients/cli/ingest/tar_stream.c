@@ -1,79 +1,35 @@
 #include "cli/ingest/tar_stream.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <string.h>
 
 #include "base/instant.h"
 
-enum { BLOCK = 512, END = 2 * BLOCK };
+enum { END = 2 * TAR_BLOCK };
 
 /* --- headers --- */
 
-struct header {
-    char *bytes; /* TAR_HEADER_MAX of them */
-    size_t n;
-    bool whole; /* nothing more is wanted */
-};
-
-static la_ssize_t keep(struct archive *archive, void *context, const void *bytes, size_t n)
+static bool make_header(const struct source_object *part, char header[TAR_HEADER_MAX], size_t *n)
 {
-    struct header *header = context;
-    (void)archive;
-    if (header->whole || n > TAR_HEADER_MAX - header->n)
-        return -1;
-    memcpy(header->bytes + header->n, bytes, n);
-    header->n += n;
-    return (la_ssize_t)n;
-}
-
-static bool write_entry(struct archive *archive, const struct source_object *part)
-{
-    struct archive_entry *entry = archive_entry_new();
-    if (entry == NULL)
-        return false;
-    archive_entry_set_pathname(entry, part->file);
-    archive_entry_set_filetype(entry, AE_IFREG);
-    archive_entry_set_perm(entry, 0644);
-    archive_entry_set_size(entry, part->bytes);
-    if (part->modified_us != INSTANT_UNKNOWN)
-        archive_entry_set_mtime(entry, part->modified_us / 1000000, 0);
-    /* A warning is about a name in no known encoding: its bytes are kept. */
-    bool good = archive_write_header(archive, entry) >= ARCHIVE_WARN;
-    archive_entry_free(entry);
-    return good;
-}
-
-static bool make_header(const struct source_object *part, struct header *header)
-{
-    struct archive *archive = archive_write_new();
-    header->n = 0;
-    header->whole = false;
-    bool good = archive != NULL && archive_write_set_format_pax_restricted(archive) == ARCHIVE_OK &&
-                archive_write_set_bytes_per_block(archive, 0) == ARCHIVE_OK &&
-                archive_write_open(archive, header, NULL, keep, NULL) == ARCHIVE_OK &&
-                write_entry(archive, part);
-    header->whole = true; /* or the part would be written as zeros now */
-    if (archive != NULL)
-        (void)archive_write_free(archive);
-    return good;
+    bool known = part->modified_us != INSTANT_UNKNOWN;
+    return tar_header_write(part->file, part->bytes, known ? part->modified_us / 1000000 : 0,
+                            header, n);
 }
 
 static size_t padding(int64_t bytes)
 {
-    return (size_t)(BLOCK - bytes % BLOCK) % BLOCK;
+    return (size_t)(TAR_BLOCK - bytes % TAR_BLOCK) % TAR_BLOCK;
 }
 
 bool tar_stream_bytes(const struct ingest_log *log, int64_t *bytes, struct failure *failure)
 {
-    char room[TAR_HEADER_MAX];
-    struct header header = {.bytes = room};
+    char header[TAR_HEADER_MAX];
+    size_t n;
     int64_t sum = END;
     for (size_t i = 0; i < log->n_parts; i++) {
         const struct source_object *part = &log->parts[i];
-        if (part->bytes < 0 || !make_header(part, &header))
+        if (part->bytes < 0 || !make_header(part, header, &n))
             return fail(failure, EXIT_FAILED, "%s cannot be part of an archive", part->name);
-        sum += (int64_t)header.n + part->bytes + (int64_t)padding(part->bytes);
+        sum += (int64_t)n + part->bytes + (int64_t)padding(part->bytes);
     }
     *bytes = sum;
     return true;
@@ -107,10 +63,8 @@ static void set_zeros(struct tar_stream *tar, size_t n)
 static bool begin_part(struct tar_stream *tar, struct failure *failure)
 {
     const struct source_object *part = &tar->log->parts[tar->next++];
-    struct header header = {.bytes = tar->header};
-    if (!make_header(part, &header))
+    if (!make_header(part, tar->header, &tar->header_n))
         return fail(failure, EXIT_FAILED, "%s cannot be part of an archive", part->name);
-    tar->header_n = header.n;
     tar->header_at = 0;
     part_stream_begin(&tar->part, tar->log->source, part);
     tar->in_part = true;

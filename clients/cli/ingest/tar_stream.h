@@ -3,14 +3,13 @@
 
 #include "cli/ingest/log_list.h"
 #include "cli/ingest/part_stream.h"
+#include "cli/ingest/tar_header.h"
 
 /*
- * The archive of a rolling log (tar), made while it is read: a header of libarchive's, the bytes of the
+ * The archive of a rolling log (tar), made while it is read: a header, the bytes of the
  * part, zeros up to a multiple of 512, for each part. Nothing is held but the header, and the length
  * is known before.
  */
-enum { TAR_HEADER_MAX = 16 * 1024 };
-
 struct tar_stream {
     const struct ingest_log *log;
     size_t next; /* part */
