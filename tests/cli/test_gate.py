@@ -120,6 +120,8 @@ def test_a_terminal_is_not_overflown(cli, columns):
     ((*MET, "--max-cost-rise", "0%"), 0, "passed"), ((*MET, "--max-error", "1%"), 5, "failed"), ((*MET, "--max-error", "10%"), 0, "passed"),
     (("nightly-etl", "-s", "128", "-d", "90s", "--max-cost-rise", "20%"), 3, "failed"),
     (("nightly-etl", "-s", "128", "-d", "90s", "--max-cost-rise", "80%"), 0, "passed"),
+    # At risk, and dearer: the graver of both.
+    (("nightly-etl", "-s", "64", "-d", "55s", "--max-executors", "24", "-c", "99.9999%", "--max-cost-rise", "0%"), 3, "failed"),
     ((*AT_RISK, "--allow", "at-risk"), 0, "passed"), ((*AT_RISK, "--allow", "unknown"), 4, "failed"), ((*UNKNOWN, "--allow", "unknown"), 0, "passed"),
     ((*MISSED, "--warn-only"), 0, "warned")])
 def test_the_exit_status_of_a_gate(cli, words, status, outcome):

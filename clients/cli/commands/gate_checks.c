@@ -113,10 +113,12 @@ void gate_check_answer(const struct answer *answer,
     check_deadline(gate, answer->advice, limits);
     check_cost(gate, answer->advice, limits->max_cost_rise);
     check_accuracy(gate, answer->advice, limits->max_error);
-    /* The first that failed decides. */
+    /* The gravest decides, which has the smallest status: who goes on at a lower confidence does not
+     * accept a rising cost. */
     const struct gate_check *decisive = &gate->checks[0];
-    for (size_t i = gate->n; i-- > 0;)
-        if (gate->checks[i].result == CHECK_FAILED) {
+    for (size_t i = 0; i < gate->n; i++)
+        if (gate->checks[i].result == CHECK_FAILED &&
+            (gate->status == EXIT_DONE || gate->checks[i].status < gate->status)) {
             gate->status = gate->checks[i].status;
             gate->outcome = limits->warn_only ? GATE_WARNED : GATE_FAILED;
             decisive = &gate->checks[i];
