@@ -62,7 +62,7 @@ static int run(struct invocation *invocation)
 
 static int run_show(struct invocation *invocation)
 {
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     json_t *shown = NULL;
     if (!invocation_begin(invocation, FORMS_OF_TABLES))
         return invocation_failed(invocation);

@@ -120,7 +120,7 @@ static void ask_for_schedule(const struct invocation *invocation, json_t *reques
 
 static int run(struct invocation *invocation)
 {
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     if (!invocation_begin(invocation, FORMS_OF_TABLES))
         return invocation_failed(invocation);
     json_t *request = invocation_read_document(invocation, invocation_word(invocation, 0));

@@ -35,7 +35,7 @@ static bool ask_token(struct settings *settings, struct failure *failure)
 static bool test_token(struct invocation *invocation)
 {
     struct remote_request request = {.method = "GET", .path = "/v1/usage"};
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     struct failure failure = {.status = EXIT_DONE};
     bool good = remote_call(invocation->remote, &request, &reply, &failure) || reply.status == 403;
     if (good && reply.status != 403)

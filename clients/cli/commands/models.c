@@ -199,7 +199,7 @@ static int run_refit(struct invocation *invocation)
     if (!invocation_begin(invocation, FORMS_OF_TABLES) ||
         !path_of_word(invocation, "/v1/applications/", 0, "/refit", path))
         return invocation_failed(invocation);
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     if (!post_document(invocation, path, refit_request(invocation->arguments), true, &reply)) {
         remote_reply_clear(&reply);
         return invocation_failed(invocation);

@@ -72,7 +72,7 @@ static void end_progress(const struct invocation *invocation)
 static json_t *ask(struct invocation *invocation, const char *path, const char *prefer)
 {
     struct remote_request request = {.method = "GET", .path = path, .prefer = prefer};
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     json_t *operation = NULL;
     if (remote_call(invocation->remote, &request, &reply, &invocation->failure))
         operation = json_incref(reply.json);

@@ -71,7 +71,7 @@ static int run_cancel(struct invocation *invocation)
         !path_of_word(invocation, "/v1/operations/", 0, "", path))
         return invocation_failed(invocation);
     struct remote_request request = {.method = "DELETE", .path = path, .prefer = "wait=5"};
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     bool good = remote_call(invocation->remote, &request, &reply, &invocation->failure);
     if (good)
         good = operation_write(invocation, reply.json);

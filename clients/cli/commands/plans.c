@@ -8,7 +8,7 @@ typedef bool write_answer(struct invocation *invocation, const json_t *reply);
 
 static int ask(struct invocation *invocation, const char *path, write_answer *write)
 {
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     if (!invocation_begin(invocation, FORMS_OF_TABLES))
         return invocation_failed(invocation);
     json_t *request = invocation_read_document(invocation, invocation_word(invocation, 0));

@@ -101,7 +101,7 @@ static bool get_csv(struct invocation *invocation, struct remote_reply *reply)
 
 static int run_show(struct invocation *invocation)
 {
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     struct remote_reply csv = {.status = 0};
     json_t *shown = NULL;
     if (!invocation_begin(invocation, FORMS_OF_TABLES))

@@ -236,7 +236,7 @@ int delete_path(struct invocation *invocation, const char *path, const char *wha
     struct remote_request request = {.method = "DELETE",
                                      .path = path,
                                      .if_match = argument_text(invocation->arguments, "if-match")};
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     bool good = remote_call(invocation->remote, &request, &reply, &invocation->failure);
     remote_reply_clear(&reply);
     if (!good)

@@ -307,7 +307,7 @@ static bool post(struct invocation *invocation,
 
 static json_t *ask(struct invocation *invocation, const json_t *body, bool dry_run, const char *key)
 {
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     json_t *advice = NULL;
     if (post(invocation, body, dry_run, key, NULL, &reply))
         advice = json_incref(reply.json);

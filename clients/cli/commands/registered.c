@@ -58,7 +58,7 @@ int registered_put(struct invocation *invocation,
                                      .if_match = argument_text(arguments, "if-match"),
                                      .if_none_match =
                                          argument_given(arguments, "create") ? "*" : NULL};
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     bool good = remote_call(invocation->remote, &request, &reply, &invocation->failure) &&
                 invocation_write_record(invocation, reply.json, kind->columns, kind->n_columns);
     if (good)

@@ -217,7 +217,7 @@ static bool send_patch(struct invocation *invocation, const char *path, const js
         return fail_memory(&invocation->failure);
     struct remote_request request = {
         .method = "PATCH", .path = path, .text = text, .n_text = strlen(text)};
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     bool good = remote_call(invocation->remote, &request, &reply, &invocation->failure) &&
                 invocation_write_record(invocation, reply.json, run_columns, COUNT(run_columns));
     remote_reply_clear(&reply);

@@ -52,7 +52,7 @@ static int run_export(struct invocation *invocation)
                                      .accept = "application/x-ndjson, application/problem+json",
                                      .sink = write_bytes,
                                      .sink_context = &exporting};
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     struct failure failure = {.status = EXIT_DONE};
     bool good = remote_call(invocation->remote, &request, &reply, &failure);
     remote_reply_clear(&reply);
@@ -138,7 +138,7 @@ send_runs(struct invocation *invocation, const char *path, const struct remote_b
     };
     struct remote_request request = {
         .method = "POST", .path = path, .body = body, .content_type = "application/x-ndjson"};
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     bool good = remote_call(invocation->remote, &request, &reply, &invocation->failure) &&
                 invocation_write_record(invocation, reply.json, columns, COUNT(columns));
     const json_t *warnings = json_object_get(reply.json, "warnings");

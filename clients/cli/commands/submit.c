@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/gate_checks.h"
 #include "cli/commands/spark_command.h"
@@ -28,14 +29,14 @@ struct submission {
     struct spark_command command;
     struct question question;
     struct answer answer;
-    char *properties[PROPERTIES_MAX]; /* "key=value", owned */
+    struct arena arena;
+    char *properties[PROPERTIES_MAX]; /* "key=value", the arena's */
     size_t n_properties;
 };
 
 static void submission_clear(struct submission *submission)
 {
-    for (size_t i = 0; i < submission->n_properties; i++)
-        free(submission->properties[i]);
+    arena_fini(&submission->arena);
     answer_clear(&submission->answer);
     question_clear(&submission->question);
 }
@@ -98,11 +99,12 @@ static bool read_submission(struct submission *submission)
 
 static bool add_property(struct submission *submission, const char *key, const char *value)
 {
-    size_t room = strlen(key) + strlen(value) + 2;
-    char *text = submission->n_properties < PROPERTIES_MAX ? malloc(room) : NULL;
+    if (submission->n_properties == PROPERTIES_MAX)
+        return fail(&submission->invocation->failure, EXIT_FAILED,
+                    "more than %d properties are advised", PROPERTIES_MAX);
+    char *text = arena_printf(&submission->arena, "%s=%s", key, value);
     if (text == NULL)
         return fail_memory(&submission->invocation->failure);
-    (void)snprintf(text, room, "%s=%s", key, value);
     submission->properties[submission->n_properties++] = text;
     return true;
 }
@@ -209,9 +211,10 @@ static int ask(struct submission *submission)
 static int run(struct invocation *invocation)
 {
     struct submission submission = {.invocation = invocation};
-    if (!invocation_begin(invocation, 1U << FORM_TABLE))
-        return invocation_failed(invocation);
-    int status = read_submission(&submission) ? ask(&submission) : invocation_failed(invocation);
+    arena_init(&submission.arena, 0);
+    bool begun = invocation_begin(invocation, 1U << FORM_TABLE);
+    int status =
+        begun && read_submission(&submission) ? ask(&submission) : invocation_failed(invocation);
     if (status == EXIT_DONE)
         status = run_words(&submission);
     submission_clear(&submission);

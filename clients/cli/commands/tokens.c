@@ -92,7 +92,7 @@ static bool write_token(FILE *out,
 
 static int run_create(struct invocation *invocation)
 {
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     if (!invocation_begin(invocation, 1U << FORM_TABLE | 1U << FORM_JSON | 1U << FORM_YAML))
         return invocation_failed(invocation);
     json_t *body = create_request(invocation);
@@ -120,7 +120,7 @@ static int run_revoke(struct invocation *invocation)
         !path_of_word(invocation, "/v1/tokens/", 0, "", path))
         return invocation_failed(invocation);
     struct remote_request request = {.method = "DELETE", .path = path};
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     bool good = remote_call(invocation->remote, &request, &reply, &invocation->failure);
     remote_reply_clear(&reply);
     if (good)

@@ -109,7 +109,7 @@ static enum send_verdict send_body(struct remote *remote,
                                    struct log_result *result,
                                    struct failure *failure)
 {
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     const struct remote_request call = {.method = "POST",
                                         .path = request->path,
                                         .query = request->query,

@@ -18,6 +18,8 @@ enum {
     MAGIC = 257
 };
 
+static const char magic[] = {'u', 's', 't', 'a', 'r', '\0', '0', '0'};
+
 /* What 11 octal digits hold. */
 static const int64_t octal_max = INT64_C(077777777777);
 
@@ -37,7 +39,7 @@ write_block(const char *name, int64_t bytes, int64_t mtime_s, char type, char bl
     (void)snprintf(block + SIZE, 12, "%011" PRIo64, (uint64_t)within_octal(bytes));
     (void)snprintf(block + MTIME, 12, "%011" PRIo64, (uint64_t)within_octal(mtime_s));
     block[TYPE] = type;
-    memcpy(block + MAGIC, "ustar\00000", 8);
+    memcpy(block + MAGIC, magic, sizeof magic);
     /* The sum of all bytes, its own field counted as blanks. */
     unsigned sum = 0;
     memset(block + CHECKSUM, ' ', 8);

@@ -411,7 +411,7 @@ json_t *remote_get(struct remote *remote,
                    struct failure *failure)
 {
     struct remote_request request = {.method = "GET", .path = path, .query = query};
-    struct remote_reply reply;
+    struct remote_reply reply = {.status = 0};
     json_t *json = NULL;
     if (remote_call(remote, &request, &reply, failure)) {
         json = json_incref(reply.json);
