@@ -31,11 +31,36 @@ bool fail_memory(struct failure *failure)
     return fail(failure, EXIT_FAILED, "out of memory");
 }
 
+void print_safely(FILE *out, const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
+        /* C1 in UTF-8: 0xc2 and a byte that is a control character by itself elsewhere */
+        bool c1 = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+        fputc((*at < ' ' && *at != '\n') || *at == 0x7f || c1 ? ' ' : *at, out);
+        at += c1;
+    }
+}
+
+void warn(const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fputs("provisor: warning: ", stderr);
+    print_safely(stderr, text);
+    fputc('\n', stderr);
+}
+
 void failure_print(const struct failure *failure)
 {
     if (failure->status == EXIT_DONE)
         return;
-    fprintf(stderr, "provisor: %s\n", failure->what);
+    fputs("provisor: ", stderr);
+    print_safely(stderr, failure->what);
     if (failure->next[0] != '\0')
-        fprintf(stderr, "          %s\n", failure->next);
+        fputs("\n          ", stderr);
+    print_safely(stderr, failure->next);
+    fputc('\n', stderr);
 }

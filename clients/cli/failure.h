@@ -2,6 +2,7 @@
 #define CLI_FAILURE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/code.h"
 #include "cli/exit.h"
@@ -27,6 +28,12 @@ bool fail_next(struct failure *failure, const char *format, ...) PV_PRINTF(2, 3)
 
 /* `fail` for memory that ran out. */
 bool fail_memory(struct failure *failure);
+
+/* Text that may be from elsewhere, without what a terminal would obey; line feeds stay. */
+void print_safely(FILE *out, const char *text);
+
+/* "provisor: warning: ..." on standard error. */
+void warn(const char *format, ...) PV_PRINTF(1, 2);
 
 /* Write it on standard error as "provisor: WHAT" and, indented, what to do next. */
 void failure_print(const struct failure *failure);

@@ -1,5 +1,7 @@
 """Bad weather between the client and the service: each says what, where and what to do next, with its exit status."""
+import json
 import os
+import re
 import socket
 import subprocess
 import time
@@ -182,3 +184,32 @@ def test_a_free_port_that_closes_at_once(make_cli):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         result = make_cli("http://127.0.0.1:%d" % listener.getsockname()[1])("apps", "--timeout", "1s", *QUICK, status=1)
     assert "no reply" in result.err
+
+
+# --- a service that is not one ---
+
+ESCAPES = "\x1b]0;title\x07\x1b[31m\x7f\u009b2J"
+
+
+def advice(**members):
+    return (200, JSON, json.dumps({"id": ESCAPES, "application": ESCAPES, "verdict": ESCAPES, "model": {"kind": ESCAPES, "observations": 1, "loo_mape_percent": 1},
+                                   "recommendation": {"executors": 1, "cores_per_executor": 1, "predicted_duration_s": 1}, "reasons": [{"message": ESCAPES}],
+                                   "spark": {"properties": {}, "changes": [{"key": ESCAPES, "old": ESCAPES, "new": None, "reason": ESCAPES}]}, **members}))
+
+
+@pytest.mark.parametrize("words, answer, status", [
+    (("apps",), problem(404, ESCAPES), 1), (("advise", "x", "--why"), advice(), 0), (("gate", "x"), advice(), 5),
+    (("gate", "x"), problem(503, ESCAPES), 0), (("apps", "--names"), (200, JSON, json.dumps({"items": [{"name": ESCAPES}]})), 0),
+    (("runs", "x", "--ids"), (200, JSON, json.dumps({"items": [{"id": ESCAPES}]})), 0),
+    (("tokens", "-o", "csv"), (200, JSON, json.dumps({"items": [{"name": ESCAPES + ',"'}]})), 0)])
+def test_a_terminal_obeys_nothing_from_elsewhere(make_cli, words, answer, status):
+    with stub(answer) as server:
+        result = make_cli(server.url, "prv_x")(*words, *QUICK, status=status)
+        assert result.out + result.err and not re.search(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f\u0080-\u009f]", result.out + result.err), result
+
+
+@pytest.mark.parametrize("page_of", [{"items": [], "next_cursor": "a"}, {"items": [{"name": "x"}], "next_cursor": "same"}])
+def test_pages_without_an_end(make_cli, page_of):
+    with stub((200, JSON, json.dumps(page_of))) as server:
+        result = make_cli(server.url)("apps", "--limit", "100000", *QUICK, status=1)
+        assert "do not end" in result.err and len(server.requests) <= 2

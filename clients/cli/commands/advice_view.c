@@ -109,12 +109,14 @@ static void write_interval(FILE *out, const json_t *advice)
 static void write_model(FILE *out, const json_t *advice)
 {
     char error[CELL_TEXT_MAX];
+    char kind[CELL_TEXT_MAX];
     double runs = json_number_at(advice, "model.observations", 0);
     if (!json_is_object(json_object_get(advice, "model")))
         return;
     cell(advice, "model.loo_mape_percent", CELL_PERCENT, error);
-    fprintf(out, "%-20s%s of %.0f %s, mean error %s%s\n", "based on",
-            json_text_at(advice, "model.kind", "?"), runs, plural(runs, "run", "runs"), error,
+    cell(advice, "model.kind", CELL_TEXT, kind);
+    fprintf(out, "%-20s%s of %.0f %s, mean error %s%s\n", "based on", kind, runs,
+            plural(runs, "run", "runs"), error,
             json_true_at(advice, "model.extrapolation") ? ", extrapolated" : "");
 }
 
@@ -212,11 +214,14 @@ static void write_verdict(FILE *out, const struct terminal *terminal, const json
 {
     char text[CELL_TEXT_MAX];
     char size[CELL_TEXT_MAX];
+    char application[CELL_TEXT_MAX];
     cell(advice, "problem_size", CELL_NUMBER, size);
-    fprintf(out, "%s, problem size %s: %s%s%s\n",
-            json_text_at(advice, "application", "The profile"), size,
-            style_begin(terminal->color_out, advice_style(advice)),
-            json_text_at(advice, "verdict", "unknown"), style_end(terminal->color_out));
+    cell(advice, "application", CELL_TEXT, application);
+    cell(advice, "verdict", CELL_TEXT, text);
+    bool named = json_is_string(json_object_get(advice, "application"));
+    fprintf(out, "%s, problem size %s: %s%s%s\n", named ? application : "The profile", size,
+            style_begin(terminal->color_out, advice_style(advice)), text,
+            style_end(terminal->color_out));
     advice_headline(advice, text, sizeof text);
     table_write_wrapped(out, terminal, 0, text);
 }

@@ -30,8 +30,10 @@ static int write_names(struct query *query)
     json_t *items = query_items(query, "/v1/applications", APPS_LIMIT, &more);
     if (items == NULL)
         return invocation_failed(query->invocation);
-    for (size_t i = 0; i < json_array_size(items); i++)
-        printf("%s\n", json_text_at(json_array_get(items, i), "name", ""));
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        print_safely(stdout, json_text_at(json_array_get(items, i), "name", ""));
+        putchar('\n');
+    }
     json_decref(items);
     return EXIT_DONE;
 }

@@ -131,16 +131,13 @@ static bool ask(struct gating *gating)
         return true;
     }
     if (failure->status == EXIT_TOO_LITTLE_HISTORY && (limits.allow_unknown || limits.warn_only))
-        fprintf(stderr, "provisor: warning: %s\n", failure->what);
+        warn("%s", failure->what);
     else if (!failure->unavailable || invocation->settings.fail_closed) {
         gate_refuse(failure, &gating->gate);
         return true;
     } else
-        fprintf(
-            stderr,
-            "provisor: warning: %s\n          the job goes on unchecked; --on-unavailable closed "
-            "would stop it\n",
-            failure->what);
+        warn("%s\n          the job goes on unchecked; --on-unavailable closed would stop it",
+             failure->what);
     gate_skip(failure->what, &gating->gate);
     *failure = (struct failure){.status = EXIT_DONE};
     return true;

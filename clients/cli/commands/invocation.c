@@ -42,10 +42,12 @@ void invocation_say(const struct invocation *invocation, const char *format, ...
 {
     if (invocation->quiet)
         return;
+    char text[2048];
     va_list arguments;
     va_start(arguments, format);
-    (void)vfprintf(stderr, format, arguments);
+    (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    print_safely(stderr, text);
     fputc('\n', stderr);
 }
 

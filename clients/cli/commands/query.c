@@ -200,11 +200,14 @@ json_t *query_pages(struct query *query, const char *path, size_t fallback)
     do {
         size_t left = limit - got;
         json_t *page = get_page(query, path, left < PAGE_ITEMS ? left : PAGE_ITEMS, cursor);
-        if (page == NULL) {
+        const char *next =
+            page == NULL ? NULL : remote_next_page(path, page, cursor, &query->invocation->failure);
+        if (next == NULL) {
+            json_decref(page);
             json_decref(whole);
             return NULL;
         }
-        (void)snprintf(cursor, sizeof cursor, "%s", json_text_at(page, "next_cursor", ""));
+        (void)snprintf(cursor, sizeof cursor, "%s", next);
         got += json_array_size(json_object_get(page, "items"));
         if (whole == NULL) {
             whole = page;

@@ -31,8 +31,10 @@ static int write_ids(struct query *query, const char *path)
     json_t *items = query_items(query, path, RUNS_LIMIT, &more);
     if (items == NULL)
         return invocation_failed(query->invocation);
-    for (size_t i = 0; i < json_array_size(items); i++)
-        printf("%s\n", json_text_at(json_array_get(items, i), "id", ""));
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        print_safely(stdout, json_text_at(json_array_get(items, i), "id", ""));
+        putchar('\n');
+    }
     json_decref(items);
     return EXIT_DONE;
 }

@@ -131,7 +131,7 @@ static void report(const struct submission *submission, const struct gate *gate)
     if (gate->outcome == GATE_PASSED)
         invocation_say(invocation, "provisor: %s", gate->headline);
     else
-        fprintf(stderr, "provisor: warning: %s\n", gate->headline);
+        warn("%s", gate->headline);
     for (size_t i = 0; i < submission->n_properties; i++)
         invocation_say(invocation, "provisor:   --conf %s", submission->properties[i]);
 }
@@ -189,9 +189,7 @@ static int ask(struct submission *submission)
         bool no_history = failure->status == EXIT_TOO_LITTLE_HISTORY && !gated;
         if (!no_history && (!failure->unavailable || invocation->settings.fail_closed))
             return invocation_failed(invocation);
-        fprintf(stderr,
-                "provisor: warning: %s\n          the command runs as it is, without advice\n",
-                failure->what);
+        warn("%s\n          the command runs as it is, without advice", failure->what);
         *failure = (struct failure){.status = EXIT_DONE};
         return EXIT_DONE;
     }

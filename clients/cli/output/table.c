@@ -203,12 +203,15 @@ void csv_write_field(FILE *out, const char *text, bool is_text)
 {
     bool formula = is_text && text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
     if (!formula && strpbrk(text, ",\"\r\n") == NULL) {
-        fputs(text, out);
+        print_safely(out, text);
         return;
     }
     fputs(formula ? "\"'" : "\"", out);
     for (; *text != '\0'; text++)
-        fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+        if (*text == '"')
+            fputs("\"\"", out);
+        else
+            print_safely(out, (const char[]){*text, '\0'});
     fputc('"', out);
 }
 

@@ -424,6 +424,17 @@ json_t *remote_get(struct remote *remote,
 
 enum { QUERY_MAX = 32 };
 
+const char *
+remote_next_page(const char *path, const json_t *page, const char *before, struct failure *failure)
+{
+    const char *next = json_text_at(page, "next_cursor", "");
+    bool nothing = json_array_size(json_object_get(page, "items")) == 0;
+    if (next[0] == '\0' || (!nothing && strcmp(next, before) != 0))
+        return next;
+    (void)fail(failure, EXIT_FAILED, "the pages of GET %s do not end", path);
+    return NULL;
+}
+
 /* One page into the list; the cursor of the next in `cursor`, "" at the end. */
 static bool add_page(struct remote *remote,
                      const char *path,
@@ -450,8 +461,10 @@ static bool add_page(struct remote *remote,
                          fail(failure, EXIT_FAILED, "the reply to GET %s is no list", path));
     if (good && json_array_extend(list, items) != 0)
         good = fail_memory(failure);
+    const char *next = good ? remote_next_page(path, page, cursor, failure) : NULL;
+    good = next != NULL;
     if (good)
-        (void)snprintf(cursor, room, "%s", json_text_at(page, "next_cursor", ""));
+        (void)snprintf(cursor, room, "%s", next);
     json_decref(page);
     return good;
 }
@@ -472,6 +485,13 @@ json_t *remote_list(struct remote *remote,
         size_t left = most == 0 ? PAGE_ITEMS : most - json_array_size(list);
         if (!add_page(remote, path, query, left < PAGE_ITEMS ? left : PAGE_ITEMS, cursor,
                       sizeof cursor, list, failure)) {
+            json_decref(list);
+            return NULL;
+        }
+        if (json_array_size(list) > REMOTE_LIST_MAX) {
+            (void)fail(failure, EXIT_FAILED, "GET %s has more than %d items", path,
+                       REMOTE_LIST_MAX);
+            (void)fail_next(failure, "--limit bounds how many are asked for");
             json_decref(list);
             return NULL;
         }

@@ -40,7 +40,14 @@ json_t *remote_get(struct remote *remote,
                    const struct remote_parameter *query,
                    struct failure *failure);
 
-/* All items of a collection, page by page, at most `most` (0: all): a new array, or NULL. */
+/* Where the page behind this one begins, "" at the end; NULL, a failure: they do not end, for no page of
+ * the service is empty and has another behind it, or leads to itself. before: the cursor of this one. */
+const char *
+remote_next_page(const char *path, const json_t *page, const char *before, struct failure *failure);
+
+/* All items of a collection, page by page, at most `most` (0: all): a new array, or NULL. More than
+ * REMOTE_LIST_MAX are a failure. */
+enum { REMOTE_LIST_MAX = 1000000 };
 json_t *remote_list(struct remote *remote,
                     const char *path,
                     const struct remote_parameter *query,

@@ -16,6 +16,7 @@
 
 enum {
     FOLDER_MAX_BYTES = 64 * 1024 * 1024, /* LISTSTATUS has no pages; 300 bytes a file */
+    FOLDER_DEPTH_MAX = 64,
     NODES_MAX = 8,
     IDENTITY = 64
 };
@@ -281,8 +282,20 @@ static bool report_status(struct listing *l, const char *folder, const json_t *s
     return reported;
 }
 
+/* Folders that contain each other, as a link may make them, would have no end. */
+static bool is_too_deep(const struct listing *l, const char *path)
+{
+    unsigned depth = 0;
+    for (const char *at = path + strlen(l->hdfs->path); *at != '\0'; at++)
+        depth += *at == '/';
+    return depth > FOLDER_DEPTH_MAX;
+}
+
 static bool list_folder(struct listing *l, const char *path)
 {
+    if (is_too_deep(l, path))
+        return fail(l->failure, EXIT_FAILED, "%s%.200s...: folders are nested more than %d deep",
+                    l->hdfs->prefix, path, FOLDER_DEPTH_MAX);
     size_t n = strlen(l->hdfs->prefix) + strlen(path) + 1;
     char *name = malloc(n);
     if (name == NULL)
