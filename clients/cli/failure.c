@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 bool fail(struct failure *failure, enum exit_status status, const char *format, ...)
 {
@@ -31,14 +32,21 @@ bool fail_memory(struct failure *failure)
     return fail(failure, EXIT_FAILED, "out of memory");
 }
 
+void print_safely_n(FILE *out, const char *text, size_t n)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = bytes[i];
+        /* C1 in UTF-8: 0xc2 and a byte that is a control character by itself elsewhere */
+        bool c1 = c == 0xc2 && i + 1 < n && bytes[i + 1] >= 0x80 && bytes[i + 1] < 0xa0;
+        fputc((c < ' ' && c != '\n') || c == 0x7f || c1 ? ' ' : c, out);
+        i += c1;
+    }
+}
+
 void print_safely(FILE *out, const char *text)
 {
-    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
-        /* C1 in UTF-8: 0xc2 and a byte that is a control character by itself elsewhere */
-        bool c1 = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
-        fputc((*at < ' ' && *at != '\n') || *at == 0x7f || c1 ? ' ' : *at, out);
-        at += c1;
-    }
+    print_safely_n(out, text, strlen(text));
 }
 
 void warn(const char *format, ...)

@@ -31,6 +31,7 @@ bool fail_memory(struct failure *failure);
 
 /* Text that may be from elsewhere, without what a terminal would obey; line feeds stay. */
 void print_safely(FILE *out, const char *text);
+void print_safely_n(FILE *out, const char *text, size_t n);
 
 /* "provisor: warning: ..." on standard error. */
 void warn(const char *format, ...) PV_PRINTF(1, 2);

@@ -207,11 +207,11 @@ void csv_write_field(FILE *out, const char *text, bool is_text)
         return;
     }
     fputs(formula ? "\"'" : "\"", out);
-    for (; *text != '\0'; text++)
-        if (*text == '"')
-            fputs("\"\"", out);
-        else
-            print_safely(out, (const char[]){*text, '\0'});
+    for (const char *quote; (quote = strchr(text, '"')) != NULL; text = quote + 1) {
+        print_safely_n(out, text, (size_t)(quote - text));
+        fputs("\"\"", out);
+    }
+    print_safely(out, text);
     fputc('"', out);
 }
 
