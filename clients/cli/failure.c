@@ -51,7 +51,7 @@ void print_safely(FILE *out, const char *text)
 
 void warn(const char *format, ...)
 {
-    char text[2048];
+    char text[5000];
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);

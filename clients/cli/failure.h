@@ -14,7 +14,7 @@
 struct failure {
     enum exit_status status; /* EXIT_DONE: none */
     bool unavailable; /* the service is away or overloaded: nothing is wrong with what was asked */
-    char what[1024];
+    char what[4096];
     char next[512]; /* "" where there is nothing to do about it */
 };
 

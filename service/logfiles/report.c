@@ -273,7 +273,8 @@ static void put_text_totals(struct report *report, bool stopped, double seconds)
             stopped ? " interrupted" : "");
     for (size_t i = 0; i < LOG_OUTCOMES; i++, separator = ", ")
         if (is_counted(report, i))
-            fprintf(report->err, "%s%zu %s", separator, report->outcomes[i], log_total_words[i]);
+            fprintf(report->err, "%s%zu %s", separator, report->outcomes[i],
+                    report->outcomes[i] == 1 ? log_outcome_words[i] : log_total_words[i]);
     if (report->sent_before > 0)
         fprintf(report->err, ", %zu sent before", report->sent_before);
     size_t left = report->items - count_reported(report);

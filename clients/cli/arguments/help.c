@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { HELP_WIDTH = 88, HELP_INDENT = 26, CHOICE_SHORT = 40, OPTION_HELP = 1024 };
+enum { HELP_WIDTH = 79, HELP_INDENT = 26, CHOICE_SHORT = 40, OPTION_HELP = 1024 };
 
 static const char about_configuration[] = "A value is taken from the command line, else from the "
                                           "environment, else from the chosen profile of the "

@@ -68,11 +68,12 @@ static bool read_share(const char *text, double *share)
     const char *end;
     if (!read_plain(text, share, &end))
         return false;
-    if (strcmp(end, "%") == 0)
+    if (strcmp(end, "%") == 0) {
         *share /= 100;
-    else if (*end != '\0')
-        return false;
-    return true;
+        return true;
+    }
+    /* 20 is not taken for 2000 %. */
+    return *end == '\0' && *share <= 1;
 }
 
 /* A block of input, of which the problem size counts, is 128 MiB. */

@@ -37,6 +37,9 @@ static const struct column csv_columns[] = {
 
 static bool write_rendered(struct advise *advise, FILE *out, enum output_form form)
 {
+    if (advise->question.dry_run && form != FORM_MARKDOWN)
+        warn("this advice is not stored: leave spark.provisor.adviceId out, or ask without "
+             "--dry-run");
     char *text = question_render(advise->invocation, &advise->question, &advise->answer,
                                  output_form_names[form]);
     if (text == NULL)

@@ -79,8 +79,12 @@ static void check_cost(struct gate *gate, const json_t *advice, double max_rise)
     double rise = json_number_value(change);
     (void)snprintf(
         check->message, sizeof check->message,
-        "The advised run costs %.1f %% %s than the last one (at most %.1f %% more is allowed).",
-        rise < 0 ? -rise : rise, rise < 0 ? "less" : "more", 100 * max_rise);
+        "The advised run costs %.1f %% %s than the last one%s (at most %.1f %% more is allowed).",
+        rise < 0 ? -rise : rise, rise < 0 ? "less" : "more",
+        json_is_number(json_at(advice, "recommendation.cost"))
+            ? ""
+            : " in executor time, as there is no price",
+        100 * max_rise);
     if (rise > 100 * max_rise)
         fail_check(check, EXIT_GATE_FAILED);
 }
@@ -144,8 +148,8 @@ void gate_refuse(const struct failure *failure, struct gate *gate)
                           .status = failure->status};
     struct gate_check *check = add_check(gate, "deadline");
     fail_check(check, failure->status);
-    (void)snprintf(check->message, sizeof check->message, "%s", failure->what);
-    (void)snprintf(gate->headline, sizeof gate->headline, "%s", failure->what);
+    (void)snprintf(check->message, sizeof check->message, "%.1000s", failure->what);
+    (void)snprintf(gate->headline, sizeof gate->headline, "%.1000s", failure->what);
 }
 
 /* --- reports --- */

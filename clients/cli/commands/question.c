@@ -273,6 +273,38 @@ static void explain_unknown(struct failure *failure, const json_t *problem)
         "`provisor ingest` sends the event logs of its runs; `provisor apps` lists what there is");
 }
 
+/* The option by which a member at fault is given. */
+static void name_option(struct failure *failure, const json_t *problem)
+{
+    static const struct {
+        const char *pointer;
+        const char *option;
+    } members[] = {{"/problem_size", "--size"},
+                   {"/deadline_s", "--deadline"},
+                   {"/confidence", "--confidence"},
+                   {"/objective", "--objective"},
+                   {"/market", "--market"},
+                   {"/labels", "--label"},
+                   {"/include", "--include"},
+                   {"/constraints/min_executors", "--min-executors"},
+                   {"/constraints/max_executors", "--max-executors"},
+                   {"/constraints/cores_per_executor", "--cores"},
+                   {"/constraints/cluster", "--cluster"},
+                   {"/constraints/price_per_executor_hour", "--price"},
+                   {"/constraints/max_cost", "--max-cost"},
+                   {"/constraints/enforced", "--enforce"},
+                   {"/constraints/current", "--current"},
+                   {"/constraints/preserve", "--preserve"},
+                   {"/constraints/exclude", "--exclude"}};
+    const char *pointer = json_text_at(problem, "errors.0.pointer", "");
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        size_t n = strlen(members[i].pointer);
+        if (strncmp(pointer, members[i].pointer, n) == 0 &&
+            (pointer[n] == '\0' || pointer[n] == '/'))
+            (void)fail_next(failure, "%s is the option %s", members[i].pointer, members[i].option);
+    }
+}
+
 static bool post(struct invocation *invocation,
                  const json_t *body,
                  bool dry_run,
@@ -302,6 +334,8 @@ static bool post(struct invocation *invocation,
     }
     if (!good && reply->status == 422)
         explain_unknown(&invocation->failure, reply->json);
+    if (!good && reply->status == 422)
+        name_option(&invocation->failure, reply->json);
     return good;
 }
 

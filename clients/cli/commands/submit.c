@@ -200,6 +200,11 @@ static int ask(struct submission *submission)
         (void)fail(failure, gate.status, "the command was not run: %s", gate.headline);
         return (int)gate.status;
     }
+    /* Where no count would be in time, the least late one is no advice to act on. */
+    if (question_status(submission->answer.advice) == EXIT_GATE_FAILED) {
+        warn("%s\n          the command runs as it is; --gate would stop it", gate.headline);
+        return EXIT_DONE;
+    }
     if (!add_properties(submission))
         return invocation_failed(invocation);
     report(submission, &gate);
@@ -234,9 +239,9 @@ const struct command command_submit = {
                    "unless it is given.\n\n"
                    "The property spark.provisor.adviceId names the advice in the event log of the "
                    "run, so that the two are "
-                   "compared once the log has been ingested. When the service is away, or knows "
-                   "nothing of the application, the "
-                   "command runs as it is, with a warning.",
+                   "compared once the log has been ingested. When the service is away, knows "
+                   "nothing of the application, or predicts that no executor count meets the "
+                   "deadline, the command runs as it is, with a warning.",
     .examples = "  provisor submit nightly-etl -s 64 -d 90s -- spark-submit --class Main job.jar\n"
                 "  provisor submit --gate -d 90s -- spark-submit --name nightly-etl job.jar\n"
                 "  provisor submit --dry-run nightly-etl -d 90s -- spark-submit job.jar",

@@ -95,19 +95,23 @@ bool explain_success(const struct settings *settings,
 }
 
 /* "/constraints/max_cost: must be greater than 0", for each fault. */
-static void add_faults(const json_t *problem, char *out, size_t room)
+static void list_faults(const json_t *problem, char *out, size_t room)
 {
     const json_t *errors = json_object_get(problem, "errors");
-    size_t at = strlen(out);
+    size_t n_listed = json_array_size(errors);
+    double total = json_number_at(problem, "errors_total", (double)n_listed);
+    size_t at = (size_t)snprintf(out, room, "the request has %.0f faults:", total);
     for (size_t i = 0; i < json_array_size(errors) && at < room; i++) {
         const json_t *error = json_array_get(errors, i);
         const char *where = json_text_at(error, "pointer", NULL);
         if (where == NULL)
             where = json_text_at(error, "parameter", json_text_at(error, "header", ""));
-        int n = snprintf(out + at, room - at, "\n          %s: %s", where,
-                         json_text_at(error, "detail", ""));
+        int n = snprintf(out + at, room - at, "\n          %s%s%s", where,
+                         where[0] == '\0' ? "" : ": ", json_text_at(error, "detail", ""));
         at += n > 0 ? (size_t)n : 0;
     }
+    if (total > (double)n_listed && at < room)
+        (void)snprintf(out + at, room - at, "\n          and %.0f more", total - (double)n_listed);
 }
 
 static enum exit_status status_of_problem(long status)
@@ -132,8 +136,9 @@ static bool advise_by_status(const struct settings *settings,
                          settings->token_from);
     case 403:
         return fail_next(failure,
-                         "the token (%s) has not the scope that this needs; `provisor tokens "
-                         "create` makes one that has",
+                         "the token (%s) lacks the scope that this needs: a token with the scope "
+                         "admin makes another one (`provisor tokens create`), and so does the "
+                         "operator of the service (`provisord token create`)",
                          settings->token_from);
     case 404:
         return of_application && fail_next(failure, "`provisor apps` lists the applications");
@@ -162,12 +167,12 @@ bool explain_problem(const struct settings *settings,
         failure->unavailable = passing;
     if (!json_is_object(reply->json))
         return explain_foreign(settings, request, reply, failure);
-    char words[900];
+    char words[3500];
     const json_t *errors = json_object_get(reply->json, "errors");
     (void)snprintf(words, sizeof words, "%s",
                    json_text_at(reply->json, "detail", json_text_at(reply->json, "title", "")));
     if (json_array_size(errors) > 1)
-        add_faults(reply->json, words, sizeof words);
+        list_faults(reply->json, words, sizeof words);
     else if (json_array_size(errors) == 1) {
         size_t at = strlen(words);
         const char *where =

@@ -47,7 +47,7 @@ enum pv_code bottleneck_cures(const struct bottlenecks *bottlenecks,
         const char *reason =
             arena_printf(arena, "stage %" PRId64 ": %s", item->stage_id,
                          item->kind == BOTTLENECK_STRAGGLER
-                             ? "a task was much slower than others with as much data"
+                             ? "a straggling task; output needs an idempotent committer"
                              : "its input is read by fewer tasks than there are cores");
         if (value == NULL || reason == NULL)
             return pv_no_memory(err);
