@@ -280,7 +280,9 @@ static void put_text_totals(struct report *report, bool stopped, double seconds)
     size_t left = report->items - count_reported(report);
     if (left > 0)
         fprintf(report->err, ", %zu not attempted", left);
-    fprintf(report->err, "; %s in %s\n", bytes, took);
+    /* Of standard input nobody knows beforehand. */
+    fprintf(report->err, "; %s%s%s\n", report->bytes > 0 ? bytes : "",
+            report->bytes > 0 ? " in " : "", took);
 }
 
 void report_end(struct report *report, bool stopped, uint64_t now_ns)
