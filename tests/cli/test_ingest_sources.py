@@ -231,3 +231,35 @@ def test_an_answer_that_is_no_page(cli, bucket):
     with serving(lambda request: Answer(200, b"<html>Log in</html>", {"Content-Type": "text/html"})) as origin:
         result = cli("ingest", "s3://logs/logs/", "--endpoint", origin.url, status=1)
     assert result.out == "" and "0 stored" in result.err.splitlines()[-1] and len(result.err.splitlines()) >= 2
+
+
+def kill_and_go_on(cli, mine, words, n, killed_after):
+    """kill -9 behind so many reported logs, twice; then to the end. Each of n logs is one run, and none that was reported is sent again."""
+    reported = []
+    for _ in range(2):
+        process = cli.start(*words)
+        said = [process.stdout.readline() for _ in range(killed_after)]
+        process.kill()
+        said += process.communicate()[0].splitlines()
+        reported += [line.split("\t")[2] for line in said if line.count("\t") == 4]
+    reported += [name for name, row in rows(cli(*words).out).items() if row.outcome in ("stored", "duplicate")]
+    assert len(set(reported)) == len(reported) == n
+    assert len(runs(mine)) == len(set(runs(mine))) == n
+    assert "%d sent before" % n in cli(*words).err
+
+
+@pytest.mark.parametrize("killed_after", [1, 15])
+def test_a_bucket_and_kills_in_the_middle(cli, mine, killed_after):
+    bucket = Bucket({"logs/app-%03d" % i: tiny_log(app="app-%03d" % i) for i in range(60)})
+    with serving(bucket) as origin:
+        kill_and_go_on(cli, mine, ["ingest", "s3://logs/logs/", "--endpoint", origin.url], 60, killed_after)
+
+
+@pytest.mark.parametrize("killed_after", [1, 15])
+def test_a_history_server_and_kills_in_the_middle(cli, mine, killed_after):
+    ids = ["app-%03d" % i for i in range(60)]
+    server = history_stub.History()
+    server.applications = [{"id": id, "name": "etl", "attempts": [history_stub.attempt()]} for id in ids]
+    server.logs = {"/%s/logs" % id: zipped({id: tiny_log(app=id)}) for id in ids}
+    with serving(server) as origin:
+        kill_and_go_on(cli, mine, ["ingest", "--history-server", origin.url], 60, killed_after)
