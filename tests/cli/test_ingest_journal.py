@@ -115,7 +115,7 @@ def test_two_do_not_share_a_journal(make_cli, tmp_path):
 def test_a_journal_that_cannot_be_made_is_said_before_anything_is_sent(cli, mine, tmp_path):
     fill(tmp_path / "logs", 3)
     (tmp_path / "file").write_text("")
-    for journal, says, status in ((tmp_path / "file" / "journal", "Not a directory", 1), ("/dev/full", "no file", 2),
+    for journal, says, status in ((tmp_path / "file" / "journal", "Not a directory", 1), ("/dev/full", "not a regular file", 2),
                                   (tmp_path / "logs" / "app-00000", "not a journal", 2), ("/proc/journal", "No such file", 1)):
         result = cli("ingest", tmp_path / "logs", "--state", journal, status=status)
         assert says in result.err and result.out == "", result

@@ -114,13 +114,13 @@ def test_servers_that_say_less(origin, history):
 
 @pytest.mark.parametrize("answer, says", [
     (Answer(200, b"\n<!DOCTYPE html><html>Log in</html>", {"Content-Type": "text/html"}), ["HTML", "proxy"]),
-    (Answer(200, b'{"error": "no"}'), ["no list of applications", "array"]),
+    (Answer(200, b'{"error": "no"}'), ["not the list of applications", "array"]),
     (Answer(200, b""), ["array"]),
     (Answer(200, b'[{"id": "x", "attempts": []}'), ["ends in the middle"]),
-    (Answer(200, b'[{"id": "x", "attempts"'), ["no list of applications"]),
+    (Answer(200, b'[{"id": "x", "attempts"'), ["not the list of applications"]),
     (Answer(200, b'[{"id": "x"}]'), ["no attempts"]),
-    (Answer(200, b'[1, 2]'), ["no list of applications"]),
-    (Answer(200, b"[" * 5000), ["no list of applications"]),
+    (Answer(200, b'[1, 2]'), ["not the list of applications"]),
+    (Answer(200, b"[" * 5000), ["not the list of applications"]),
     (Answer(404, b"<html>"), ["status 404", "URL of the History Server itself"]),
     (Answer(401, b""), ["status 401", "log in"]),
     (Answer(302, b"", {"Location": BASE}), ["redirects"]),

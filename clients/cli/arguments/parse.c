@@ -125,7 +125,7 @@ static bool check_value(const struct option_spec *option, const char *text, stru
     case OPTION_CHOICE:
         if (is_choice(option->value, text))
             return true;
-        return fail(failure, EXIT_USAGE, "--%s: '%.100s' is none of %s", option->name, text,
+        return fail(failure, EXIT_USAGE, "--%s: '%.100s' is not one of %s", option->name, text,
                     option->value);
     case OPTION_COUNT:
     case OPTION_NUMBER:
@@ -314,7 +314,7 @@ static bool check_positional(const struct command *command,
                    command->positional == NULL ? "" : " beside ",
                    command->positional == NULL ? "" : command->positional);
     else if (arguments->n_rest > 0 && command->rest == NULL)
-        (void)fail(failure, EXIT_USAGE, "%s takes nothing behind --", name);
+        (void)fail(failure, EXIT_USAGE, "%s takes nothing after --", name);
     else
         return true;
     if (arguments->n_positional > command->positional_max && arguments->n_positional > 0)

@@ -165,9 +165,9 @@ static void write_remedies(FILE *out, const json_t *advice)
 {
     static const struct figure remedies[] = {
         {"a deadline of", NULL, "remedies.deadline_s", CELL_SECONDS},
-        {"executors up to", NULL, "remedies.max_executors", CELL_COUNT},
-        {"a cost up to", NULL, "remedies.max_cost", CELL_NUMBER},
-        {"cores in all of", NULL, "remedies.min_total_cores", CELL_COUNT}};
+        {"up to this many executors:", NULL, "remedies.max_executors", CELL_COUNT},
+        {"a cost of up to", NULL, "remedies.max_cost", CELL_NUMBER},
+        {"this many cores in all:", NULL, "remedies.min_total_cores", CELL_COUNT}};
     char value[CELL_TEXT_MAX];
     bool any = false;
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
@@ -175,7 +175,8 @@ static void write_remedies(FILE *out, const json_t *advice)
         if (found == NULL || json_is_null(found))
             continue;
         cell_for_people(found, remedies[i].kind, value);
-        fprintf(out, "%s  - %s %s\n", any ? "" : "\nWhat would do:\n", remedies[i].name, value);
+        fprintf(out, "%s  - %s %s\n", any ? "" : "\nTo meet the deadline, allow:\n",
+                remedies[i].name, value);
         any = true;
     }
 }

@@ -102,7 +102,7 @@ static void check_accuracy(struct gate *gate, const json_t *advice, double max_e
         return;
     }
     (void)snprintf(check->message, sizeof check->message,
-                   "Predictions for a run left out are off by %.1f %% on the mean (at most %.1f %% "
+                   "Predictions for a run left out are off by %.1f %% on average (at most %.1f %% "
                    "is allowed).",
                    json_number_value(error), 100 * max_error);
     if (json_number_value(error) > 100 * max_error)

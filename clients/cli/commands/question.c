@@ -202,10 +202,10 @@ static bool read_request(struct invocation *invocation, struct question *questio
     question->body = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
     free(text);
     if (question->body == NULL)
-        return fail(&invocation->failure, EXIT_USAGE, "%s is no JSON: line %d, column %d: %s", file,
-                    why.line, why.column, why.text);
+        return fail(&invocation->failure, EXIT_USAGE, "%s is not JSON: line %d, column %d: %s",
+                    file, why.line, why.column, why.text);
     return json_is_object(question->body) ||
-           fail(&invocation->failure, EXIT_USAGE, "%s is no object", file);
+           fail(&invocation->failure, EXIT_USAGE, "%s is not a JSON object", file);
 }
 
 static bool set_application(struct invocation *invocation, const char *application, json_t *body)
@@ -217,8 +217,7 @@ static bool set_application(struct invocation *invocation, const char *applicati
     if (json_object_get(body, "application") != NULL || json_object_get(body, "profile") != NULL)
         return true;
     (void)fail(&invocation->failure, EXIT_USAGE, "which application?");
-    return fail_next(&invocation->failure,
-                     "name it behind the command; `provisor apps` lists them");
+    return fail_next(&invocation->failure, "name it after the command; `provisor apps` lists them");
 }
 
 static void set_key(struct invocation *invocation, struct question *question)

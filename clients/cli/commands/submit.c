@@ -78,9 +78,8 @@ static bool read_submission(struct submission *submission)
     const struct arguments *arguments = invocation->arguments;
     if (arguments->n_rest == 0) {
         (void)fail(&invocation->failure, EXIT_USAGE, "which command?");
-        return fail_next(
-            &invocation->failure,
-            "it stands behind --: provisor submit nightly-etl -- spark-submit job.jar");
+        return fail_next(&invocation->failure,
+                         "it goes after --: provisor submit nightly-etl -- spark-submit job.jar");
     }
     if (!spark_command_read(arguments->rest, arguments->n_rest, &submission->command)) {
         (void)fail(&invocation->failure, EXIT_USAGE, "no word of the command is spark-submit");

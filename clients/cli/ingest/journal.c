@@ -264,7 +264,7 @@ static bool open_locked(struct journal *journal, struct failure *failure)
         if (journal->fd < 0)
             return journal_fail(journal, "opened", failure);
         if (fstat(journal->fd, &status) != 0 || !S_ISREG(status.st_mode))
-            return fail(failure, EXIT_USAGE, "the journal %s is no file", journal->file);
+            return fail(failure, EXIT_USAGE, "the journal %s is not a regular file", journal->file);
         if (!lock_file(journal, failure))
             return false;
         if (is_in_place(journal))

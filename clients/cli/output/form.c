@@ -40,7 +40,7 @@ unknown_form(const char *option, const char *text, unsigned allowed, struct fail
                                    output_form_names[form]);
             nearest_try(&nearest, text, output_form_names[form]);
         }
-    (void)fail(failure, EXIT_USAGE, "--%s: '%.60s' is none of %s", option, text, names);
+    (void)fail(failure, EXIT_USAGE, "--%s: '%.60s' is not one of %s", option, text, names);
     if (nearest.word != NULL)
         (void)fail_next(failure, "did you mean %s?", nearest.word);
     return false;

@@ -416,7 +416,7 @@ json_t *remote_get(struct remote *remote,
     if (remote_call(remote, &request, &reply, failure)) {
         json = json_incref(reply.json);
         if (json == NULL)
-            (void)fail(failure, EXIT_FAILED, "the reply to GET %s is no JSON", path);
+            (void)fail(failure, EXIT_FAILED, "the reply to GET %s is not JSON", path);
     }
     remote_reply_clear(&reply);
     return json;
@@ -458,7 +458,7 @@ static bool add_page(struct remote *remote,
     json_t *items = json_object_get(page, "items");
     bool good =
         page != NULL && (json_is_array(items) ||
-                         fail(failure, EXIT_FAILED, "the reply to GET %s is no list", path));
+                         fail(failure, EXIT_FAILED, "the reply to GET %s is not a list", path));
     if (good && json_array_extend(list, items) != 0)
         good = fail_memory(failure);
     const char *next = good ? remote_next_page(path, page, cursor, failure) : NULL;

@@ -198,8 +198,11 @@ bool settings_read_token_file(const char *file, char token[TOKEN_TEXT_MAX], stru
     bytes[n] = '\0';
     size_t from = strspn(bytes, " \t\r\n");
     size_t length = strcspn(bytes + from, " \t\r\n");
-    if (length == 0 || length >= TOKEN_TEXT_MAX)
-        return fail(failure, EXIT_USAGE, "%s holds no token", standard ? "standard input" : file);
+    if (length == 0 || length >= TOKEN_TEXT_MAX) {
+        (void)fail(failure, EXIT_USAGE, "%s holds no token", standard ? "standard input" : file);
+        return standard &&
+               fail_next(failure, "provisor login --token-file FILE reads one from a file");
+    }
     for (size_t i = 0; i < length; i++)
         if (bytes[from + i] < '!' || bytes[from + i] > '~')
             return fail(failure, EXIT_USAGE, "%s holds no token",

@@ -64,8 +64,9 @@ struct listing {
 
 static bool fail_list(const struct listing *l, const char *what)
 {
-    return fail(l->failure, EXIT_FAILED, "%s: is no list of applications of a History Server: %s",
-                l->history->list_url, what);
+    return fail(l->failure, EXIT_FAILED,
+                "%s: is not the list of applications of a History Server: %s", l->history->list_url,
+                what);
 }
 
 /* Milliseconds where there are, the text of older servers otherwise. */

@@ -183,8 +183,8 @@ static const char *page_url(const struct s3_source *s3, struct arena *arena, con
 
 static bool fail_page(const struct s3_request *r, const char *fault, struct failure *failure)
 {
-    fail(failure, EXIT_FAILED, "%s: what %s answers is no list of S3: %s", r->name, r->s3->endpoint,
-         fault);
+    fail(failure, EXIT_FAILED, "%s: the reply of %s is not a list of S3: %s", r->name,
+         r->s3->endpoint, fault);
     return fail_next(failure, "Check AWS_ENDPOINT_URL, and whether a proxy lies between.");
 }
 

@@ -125,7 +125,7 @@ static void end_of_entry_member(struct reader *r)
     else if (strcmp(r->name, "ETag") == 0)
         entry->etag = without_quotes(r);
     else if (strcmp(r->name, "Size") == 0 && (entry->bytes = whole_number(r->text)) < 0)
-        stop(r, "a Size in it is no number of bytes");
+        stop(r, "a Size in it is not a number of bytes");
     else if (strcmp(r->name, "LastModified") == 0 && !instant_parse(r->text, &entry->modified_us))
         entry->modified_us = INSTANT_UNKNOWN;
 }

@@ -191,8 +191,8 @@ static json_t *ask(struct webhdfs_source *hdfs,
             json_error_t error;
             root = json_loadb(text, n, 0, &error);
             if (root == NULL)
-                fail(failure, EXIT_FAILED, "%s: what is answered to %s is no JSON: %s", name,
-                     operation, error.text);
+                fail(failure, EXIT_FAILED, "%s: the reply to %s is not JSON: %s", name, operation,
+                     error.text);
         }
         free(text);
     }
@@ -258,9 +258,8 @@ static bool report_status(struct listing *l, const char *folder, const json_t *s
     const char *type = json_string_value(json_object_get(status, "type"));
     const json_t *length = json_object_get(status, "length");
     if (suffix == NULL || type == NULL || !json_is_integer(length) || !file_like(suffix))
-        return fail(l->failure, EXIT_FAILED,
-                    "%s%s: what is answered to LISTSTATUS is no list of files", l->hdfs->prefix,
-                    folder);
+        return fail(l->failure, EXIT_FAILED, "%s%s: the reply to LISTSTATUS is not a list of files",
+                    l->hdfs->prefix, folder);
     /* LISTSTATUS of a file is that file, without a name. */
     size_t n = strlen(folder) + strlen(suffix) + 2;
     char *path = malloc(n);
@@ -305,8 +304,8 @@ static bool list_folder(struct listing *l, const char *path)
     const json_t *all = json_object_get(json_object_get(root, "FileStatuses"), "FileStatus");
     bool listed = root != NULL;
     if (listed && !json_is_array(all))
-        listed = fail(l->failure, EXIT_FAILED,
-                      "%s: what is answered to LISTSTATUS is no list of files", name);
+        listed = fail(l->failure, EXIT_FAILED, "%s: the reply to LISTSTATUS is not a list of files",
+                      name);
     for (size_t i = 0; listed && l->more && i < json_array_size(all); i++)
         listed = report_status(l, path, json_array_get(all, i));
     json_decref(root);

@@ -169,7 +169,7 @@ Test(cli_arguments, the_nearest_word_is_named)
     refused("gate x -z", "no option -z", "");
     refused("gate x --size", "--size needs a value", "");
     refused("gate x --size many", "'many' is not a number of input blocks", "");
-    refused("gate x --market sport", "none of spot|on_demand", "");
+    refused("gate x --market sport", "not one of spot|on_demand", "");
     refused("gate x --quiet=yes", "--quiet takes no value", "");
     refused("gate", "needs APPLICATION", "provisor gate --help");
     refused("gate x y", "takes no word 'y'", "provisor gate --help");

@@ -194,7 +194,7 @@ Test(journal, another_file_is_left_alone)
     }
     struct failure failure = {.status = EXIT_DONE};
     cr_assert_not(journal_open("/dev/full", "x", &journal, &failure));
-    cr_expect_not_null(strstr(failure.what, "no file"), "%s", failure.what);
+    cr_expect_not_null(strstr(failure.what, "not a regular file"), "%s", failure.what);
 }
 
 Test(journal, it_is_written_anew_when_most_lines_do_not_count)
