@@ -140,6 +140,40 @@ static void write_changes(FILE *out, const struct terminal *terminal, const json
                            sizeof columns / sizeof *columns, changes, NULL);
 }
 
+/* What executors that come and go would make of it, beside a fixed number. */
+static void write_autoscaling(FILE *out, const struct terminal *terminal, const json_t *advice)
+{
+    static const struct column columns[] = {{"allocation", "allocation", CELL_TEXT, NULL},
+                                            {"takes", "predicted_duration_s", CELL_SECONDS, NULL},
+                                            {"in time", "deadline_probability", CELL_SHARE, NULL},
+                                            {"executor time", "executor_s", CELL_SECONDS, NULL},
+                                            {"executors", "mean_executors", CELL_NUMBER, NULL},
+                                            {"at most", "peak_executors", CELL_COUNT, NULL},
+                                            {"cost", "cost", CELL_NUMBER, NULL}};
+    const json_t *cases = json_at(advice, "autoscaling.cases");
+    if (json_array_size(cases) == 0)
+        return;
+    fputc('\n', out);
+    (void)table_write_list(out, FORM_TABLE, terminal, cases, columns,
+                           sizeof columns / sizeof *columns, cases, NULL);
+}
+
+static void write_memory(FILE *out, const struct terminal *terminal, const json_t *advice)
+{
+    static const struct column columns[] = {
+        {"heap", "memory.executor_memory_bytes", CELL_BYTES, NULL},
+        {"overhead", "memory.overhead_bytes", CELL_BYTES, NULL},
+        {"off-heap", "memory.off_heap_bytes", CELL_BYTES, NULL},
+        {"Python", "memory.pyspark_memory_bytes", CELL_BYTES, NULL},
+        {"container", "memory.container_bytes", CELL_BYTES, NULL},
+        {"change for all executors", "memory.change_bytes", CELL_BYTES, NULL}};
+    if (!json_is_object(json_object_get(advice, "memory")))
+        return;
+    fputs("\nMemory of an executor\n", out);
+    (void)table_write_record(out, FORM_TABLE, terminal, advice, columns,
+                             sizeof columns / sizeof *columns, advice, NULL);
+}
+
 static void write_data_needed(FILE *out, const struct terminal *terminal, const json_t *advice)
 {
     const json_t *needed = json_object_get(advice, "data_needed");
@@ -245,6 +279,8 @@ void advice_view_write(FILE *out,
     write_remedies(out, advice);
     write_data_needed(out, terminal, advice);
     write_changes(out, terminal, advice);
+    write_autoscaling(out, terminal, advice);
+    write_memory(out, terminal, advice);
     write_findings(out, terminal, json_object_get(advice, "warnings"), "Warnings", STYLE_WARNING);
     if ((parts & ADVICE_WHY) != 0)
         write_findings(out, terminal, json_object_get(advice, "reasons"), "Why", STYLE_BOLD);

@@ -45,9 +45,11 @@ void cell_bytes(double bytes, char *out, size_t room)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
     size_t unit = 0;
+    const char *sign = bytes < 0 ? "-" : "";
+    bytes = fabs(bytes);
     for (; bytes >= 999.5 && unit + 1 < sizeof units / sizeof *units; unit++)
         bytes /= 1000;
-    (void)snprintf(out, room, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes,
+    (void)snprintf(out, room, unit == 0 || bytes >= 99.95 ? "%s%.0f %s" : "%s%.1f %s", sign, bytes,
                    units[unit]);
 }
 

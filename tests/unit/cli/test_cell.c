@@ -25,6 +25,15 @@ Test(cli_cell, durations_read_well)
     cr_assert_str_eq(seconds(183600), "2 d 3 h");
 }
 
+Test(cli_cell, bytes_may_be_fewer)
+{
+    char text[64];
+    cell_bytes(-1400000000, text, sizeof text);
+    cr_assert_str_eq(text, "-1.4 GB");
+    cell_bytes(312, text, sizeof text);
+    cr_assert_str_eq(text, "312 B");
+}
+
 Test(cli_cell, nothing_uncertain_reads_as_certain)
 {
     char text[CELL_TEXT_MAX];
