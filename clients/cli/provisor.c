@@ -1,8 +1,10 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/arguments/help.h"
 #include "cli/commands/commands.h"
@@ -65,10 +67,20 @@ static int finish(struct invocation *invocation, int status)
     return status;
 }
 
+/* A descriptor that is closed would be given to the next file that is opened, and words would go there.
+ * What is written to these fails. */
+static void open_standard_descriptors(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+            _exit(EXIT_FAILED);
+}
+
 int main(int argc, char *argv[])
 {
     static struct arguments arguments;
     static struct invocation invocation;
+    open_standard_descriptors();
     (void)signal(SIGPIPE, SIG_IGN);
     (void)setlocale(LC_CTYPE, "C.UTF-8"); /* the width of characters; numbers stay as they are */
     invocation.arguments = &arguments;

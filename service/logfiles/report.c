@@ -57,6 +57,20 @@ void report_format_seconds(double seconds, char out[REPORT_NUMBER])
         (void)snprintf(out, REPORT_NUMBER, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
 }
 
+/* Length of the character if a terminal takes it for a command, an end of the line or a change of
+ * direction (U+0080 to 9F, U+2028 to 202E, U+2066 to 2069), else 0. */
+static size_t unsafe_bytes(const char *at)
+{
+    const unsigned char *c = (const unsigned char *)at;
+    if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+        return 2;
+    if (c[0] != 0xe2)
+        return 0;
+    bool separator = c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae;
+    bool isolate = c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9;
+    return separator || isolate ? 3 : 0;
+}
+
 /* A name of a file may hold anything: what would break a line or a screen becomes '?'. */
 static void put_name(FILE *out, const char *name)
 {
@@ -64,7 +78,9 @@ static void put_name(FILE *out, const char *name)
     for (const char *c = name; *c != '\0'; c++) {
         unsigned char byte = (unsigned char)*c;
         bool bad = byte < 0x20 || byte == 0x7f || (!sound && byte >= 0x80);
-        (void)putc(bad ? '?' : byte, out);
+        size_t unsafe = sound ? unsafe_bytes(c) : 0;
+        (void)putc(bad || unsafe > 0 ? '?' : byte, out);
+        c += unsafe > 0 ? unsafe - 1 : 0;
     }
 }
 

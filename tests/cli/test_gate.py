@@ -294,3 +294,41 @@ def test_environment_of_a_fork(make_cli, service):
     """No secret is there: the variable is set and empty."""
     result = make_cli(service.base_url, PROVISOR_TOKEN="")("gate", *MET, status=1)
     assert "no token was given" in result.err
+
+
+def test_a_summary_that_cannot_be_had_changes_no_decision(make_cli):
+    import test_faults
+    met = test_faults.advice(verdict="met", id="x")
+    with stub(met, problem(503, "busy")) as server:
+        result = make_cli(server.url, "prv_x")("gate", "x", "--retries", 0, "-o", "table", "-o", "markdown=s.md", "-o", "dotenv=e")
+    assert "Gate passed" in result.out and "not in the summary" in result.err
+
+
+def test_a_name_that_xml_does_not_have(make_cli):
+    import test_faults
+    with stub(test_faults.advice(application="bad\uffff\ufffe", id="x")) as server:
+        cli = make_cli(server.url, "prv_x")
+        cli("gate", "x", "-o", "junit=g.xml", status=5)
+    assert xml.etree.ElementTree.parse(cli.home / "g.xml").getroot().find("testsuite/testcase").get("classname") == "provisor.bad??"
+
+
+def test_nothing_of_the_client_is_open_in_the_command(cli, spark):
+    (cli.home / "bin" / "spark-submit").write_text('#!/bin/sh\nls -l /proc/self/fd > "$HOME/given"\n')
+    cli("submit", *MET, "--", "spark-submit", "job.jar")
+    assert "socket:" not in "\n".join(spark())
+    assert "standard input" in cli("submit", *MET, "--token-file", "-", "--", "spark-submit", "job.jar", status=2).err
+
+
+def test_properties_that_are_none(make_cli):
+    import test_faults
+    with stub(test_faults.advice(verdict="met", id="x", spark={"properties": {"spark.executor.cores": "2", "spark.x y": "1", "a": "2", "spark.z": "1\n2"},
+                                                              "changes": []})) as server:
+        result = make_cli(server.url, "prv_x")("submit", "x", "-n", "--", "spark-submit", "job.jar")
+    assert result.out == "spark-submit --conf spark.executor.cores=2 job.jar\n" and result.err.count("is left out") == 3
+
+
+def test_closed_descriptors(cli):
+    """Words go nowhere, and not into a file that was opened since."""
+    for closed in (">&-", "<&- >&- 2>&-"):
+        result = subprocess.run(["sh", "-c", "exec '%s' apps -o json %s" % (PROVISOR, closed)], env=cli.env, stderr=subprocess.PIPE, text=True)
+        assert result.returncode == 1

@@ -153,3 +153,29 @@ def test_it_is_private_and_holds_no_token(cli, mine, tmp_path):
     cli("ingest", tmp_path / "logs", "--state", tmp_path / "journal")
     assert (tmp_path / "journal").stat().st_mode & 0o777 == 0o600
     assert mine.token_text not in (tmp_path / "journal").read_text()
+
+
+@pytest.mark.parametrize("content", [b"my secret without an end", b"p", b"\0" * 100])
+def test_a_file_of_somebody_else_is_no_journal(make_cli, tmp_path, content):
+    fill(tmp_path / "logs", 1)
+    (tmp_path / "f").write_bytes(content)
+    with stub(lambda number, body: stored(number)) as server:
+        result = make_cli(server.url, "prv_x")("ingest", tmp_path / "logs", "--state", tmp_path / "f", status=None)
+    if content == b"p":  # a heading that was cut
+        assert result.status == 0
+    else:
+        assert result.status == 2 and (tmp_path / "f").read_bytes() == content
+
+
+def test_compaction_follows_no_link(make_cli, tmp_path):
+    fill(tmp_path / "logs", 1)
+    (tmp_path / "victim").write_text("mine")
+    with stub(lambda number, body: stored(number)) as server:
+        cli = make_cli(server.url, "prv_x")
+        cli("ingest", tmp_path / "logs", "--state", tmp_path / "j")
+        with open(tmp_path / "j", "a") as out:
+            out.write("".join("same\t%d\tstored\tx\n" % i for i in range(3000)))
+        (tmp_path / "j.new").symlink_to(tmp_path / "victim")
+        cli("ingest", tmp_path / "logs", "--state", tmp_path / "j")
+    assert (tmp_path / "victim").read_text() == "mine" and not (tmp_path / "j").is_symlink()
+    assert len((tmp_path / "j").read_text().splitlines()) < 10

@@ -228,3 +228,29 @@ def test_more_events_than_the_system_keeps(cli, mine, watch, tmp_path):
     watching.process.send_signal(signal.SIGCONT)
     watching.expect("log")
     assert watching.end() == 0
+
+
+def test_a_folder_that_is_renamed_is_watched_on(cli, mine, watch, tmp_path):
+    (tmp_path / "w" / "A").mkdir(parents=True)
+    watching = watch(cli, tmp_path / "w", "--rescan", "10m")
+    (tmp_path / "w" / "A" / "app-1").write_bytes(tiny_log(app="app-1"))
+    watching.expect("app-1")
+    (tmp_path / "w" / "A").rename(tmp_path / "w" / "B")
+    time.sleep(0.5)
+    (tmp_path / "w" / "B" / "app-2").write_bytes(tiny_log(app="app-2"))
+    watching.expect("app-2")
+
+
+def test_a_file_that_becomes_a_pipe_holds_nobody_up(make_cli, tmp_path):
+    """Nobody writes into it; what was found as a file is read as one or not at all."""
+    fill(tmp_path / "logs", 6)
+
+    def answer(number, body):
+        if number == 1:
+            for path in (tmp_path / "logs").iterdir():
+                path.unlink()
+                os.mkfifo(path)
+        return stored(number)
+    with stub(answer) as server:
+        result = make_cli(server.url, "prv_x")("ingest", tmp_path / "logs", "--jobs", 1, status=1)
+    assert [r.outcome for r in rows(result.out).values()].count("rejected") == 5

@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from conftest import PATIENCE
+
 
 def test_login_tests_and_stores(service, make_cli):
     cli = make_cli()
@@ -88,3 +90,68 @@ def test_credentials_that_others_can_read_are_refused(service, make_cli):
     cli("login", "--url", service.base_url, input=service.alpha_token)
     os.chmod(cli.home / ".config" / "provisor" / "credentials", 0o644)
     assert "chmod 600" in cli("apps", status=2).err
+
+
+def test_half_a_login_brings_no_token_to_another_url(service, make_cli):
+    """Each file holds the URL: a token is used only for the one that stands beside it."""
+    cli = make_cli()
+    cli("login", "--url", "http://127.0.0.1:9", "--skip-test", input="prv_old\n")
+    folder = cli.home / ".config" / "provisor"
+    cli("login", "--url", service.base_url, input=service.alpha_token)
+    with_url = (folder / "credentials").read_text()
+    assert "url = " + service.base_url in with_url
+    # The configuration says another URL than the token was stored with.
+    (folder / "config").write_text("[default]\nurl = %s\n" % service.base_url)
+    (folder / "credentials").write_text(with_url.replace(service.base_url, "http://127.0.0.1:9"))
+    (folder / "credentials").chmod(0o600)
+    assert "no token was given" in cli("apps", status=1).err
+
+
+@pytest.mark.parametrize("words, said", [
+    (("--config", "credentials"), "cannot be named credentials"), (("--profile", "a ; b"), "letters, digits"), (("--profile", "a]b"), "letters, digits"),
+    (("--config", "/dev/zero"), "not a regular file"), (("--config", "."), "not a regular file")])
+def test_files_and_names_that_no_profile_can_have(make_cli, words, said):
+    cli = make_cli()
+    assert said in cli("login", "--skip-test", "--url", "http://127.0.0.1:9", *words, status=2, input="prv_x\n").err
+    assert not (cli.home / "credentials").exists()
+
+
+def test_logins_at_the_same_time_lose_nothing(make_cli):
+    cli = make_cli()
+    (cli.home / "t").write_text("prv_x")
+    running = [cli.start("login", "--skip-test", "--url", "http://127.0.0.1:9", "--profile", "p%d" % i, "--token-file", cli.home / "t") for i in range(8)]
+    assert [process.wait(PATIENCE) for process in running] == [0] * 8
+    for name in ("config", "credentials"):
+        text = (cli.home / ".config" / "provisor" / name).read_text()
+        assert sorted(line for line in text.splitlines() if line.startswith("[")) == ["[p%d]" % i for i in range(8)]
+
+
+def test_a_linked_configuration_stays_a_link(make_cli):
+    cli = make_cli()
+    (cli.home / "dotfiles").write_text("# mine\n")
+    (cli.home / ".config" / "provisor").mkdir(parents=True)
+    (cli.home / ".config" / "provisor" / "config").symlink_to(cli.home / "dotfiles")
+    cli("login", "--skip-test", "--url", "http://127.0.0.1:9", input="prv_x\n")
+    assert (cli.home / ".config" / "provisor" / "config").is_symlink()
+    assert (cli.home / "dotfiles").read_text() == "# mine\n\n[default]\nurl = http://127.0.0.1:9\n"
+
+
+def test_a_line_of_zeros(make_cli):
+    cli = make_cli()
+    (cli.home / "config").write_bytes(b"[default]\nurl = http://127.0.0.1:9\n\0\0abc\n")
+    cli("login", "--skip-test", "--url", "http://127.0.0.1:8", "--config", cli.home / "config", input="prv_x\n", status=None)
+    assert [p.name for p in cli.home.iterdir() if "new-" in p.name] == []
+
+
+def test_numbers_without_measure(make_cli):
+    """A huge count of retries is many, a huge time is refused, a tiny one is short and not endless."""
+    cli = make_cli("http://127.0.0.1:9")
+    began = time.monotonic()
+    cli("apps", "--timeout", "0.0000001s", "--retries", 0, status=1)
+    assert time.monotonic() - began < PATIENCE / 4
+    assert "is not a time" in cli("apps", "--timeout", "1e11s", status=2).err
+    process = cli.start("apps", "--retries", "4294967295")
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.kill()
+    process.communicate()

@@ -89,7 +89,7 @@ CLI_ROOMS = {
     "cli/arguments": (set(), {"cli/failure.h"}, CLI_POSIX | {"getopt.h"}),
     "cli/terminal": (set(), set(), CLI_POSIX | {"sys/ioctl.h", "termios.h", "wchar.h"}),
     "cli/input": (set(), {"cli/failure.h"}, CLI_POSIX | {"jansson.h", "yaml.h"}),
-    "cli/settings": ({"cli/arguments"}, {"cli/failure.h"}, CLI_POSIX | {"ini.h"}),
+    "cli/settings": ({"cli/arguments"}, {"cli/failure.h"}, CLI_POSIX | {"ini.h", "sys/file.h"}),
     "cli/output": ({"cli/arguments", "cli/terminal"}, {"cli/failure.h"}, CLI_POSIX | {"jansson.h", "yaml.h"}),
     "cli/remote": ({"cli/http", "cli/output", "cli/settings"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "jansson.h"}),
     "cli/sources": ({"cli/http"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "expat.h", "ini.h", "jansson.h"}),

@@ -40,6 +40,9 @@ static double unit_seconds(const char *at, size_t n)
     return 0;
 }
 
+/* More than thirty years are a slip, and fit no counter of milliseconds. */
+static const double duration_s_max = 1e9;
+
 /* "1h30m", "90s", "1.5h", "90". */
 static bool read_duration(const char *text, double *seconds)
 {
@@ -60,7 +63,7 @@ static bool read_duration(const char *text, double *seconds)
         at = end + n;
     }
     *seconds = sum;
-    return at != text && sum > 0;
+    return at != text && sum > 0 && sum <= duration_s_max;
 }
 
 static bool read_share(const char *text, double *share)

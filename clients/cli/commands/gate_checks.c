@@ -183,7 +183,10 @@ static void write_xml(FILE *out, const char *text)
             fputs("&gt;", out);
         else if (c == '"')
             fputs("&quot;", out);
-        else
+        else if (c == 0xef && (unsigned char)text[1] == 0xbf && (unsigned char)text[2] >= 0xbe) {
+            fputc('?', out); /* U+FFFE and U+FFFF, which XML does not have */
+            text += 2;
+        } else
             fputc(c < ' ' ? ' ' : c, out);
     }
 }

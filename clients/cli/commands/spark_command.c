@@ -78,15 +78,26 @@ static size_t find_end(const struct spark_command *command)
     return at < command->n ? at : command->n;
 }
 
+/* Is the word, with or without a path, named like spark-submit? `pyspark` may be a user of sudo's. */
+static bool is_spark_submit(const char *word)
+{
+    const char *at = strstr(word, "-submit");
+    return submits(word) && at != NULL;
+}
+
 bool spark_command_read(char *const words[], size_t n, struct spark_command *command)
 {
-    *command = (struct spark_command){.words = words, .n = n, .end = n};
-    for (; command->program < n; command->program++)
-        if (submits(words[command->program])) {
-            command->end = find_end(command);
-            return true;
-        }
-    return false;
+    *command = (struct spark_command){.words = words, .n = n, .program = n, .end = n};
+    for (size_t i = n; i-- > 0;)
+        if (submits(words[i]))
+            command->program = i;
+    for (size_t i = n; i-- > 0;)
+        if (is_spark_submit(words[i]))
+            command->program = i;
+    if (command->program == n)
+        return false;
+    command->end = find_end(command);
+    return true;
 }
 
 /* "key=value" of --conf. */

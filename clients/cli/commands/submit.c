@@ -76,6 +76,10 @@ static bool read_submission(struct submission *submission)
 {
     struct invocation *invocation = submission->invocation;
     const struct arguments *arguments = invocation->arguments;
+    const char *token_file = argument_text(arguments, "token-file");
+    if (token_file != NULL && strcmp(token_file, "-") == 0)
+        return fail(&invocation->failure, EXIT_USAGE,
+                    "--token-file - takes standard input away from the command");
     if (arguments->n_rest == 0) {
         (void)fail(&invocation->failure, EXIT_USAGE, "which command?");
         return fail_next(&invocation->failure,
@@ -108,6 +112,15 @@ static bool add_property(struct submission *submission, const char *key, const c
     return true;
 }
 
+/* A name and a value as Spark has them, on one line. */
+static bool is_property(const char *key, const char *value)
+{
+    static const char of_names[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    return strncmp(key, "spark.", 6) == 0 && strspn(key, of_names) == strlen(key) &&
+           value != NULL && strpbrk(value, "\r\n") == NULL;
+}
+
 static bool add_properties(struct submission *submission)
 {
     const json_t *advice = submission->answer.advice;
@@ -115,7 +128,11 @@ static bool add_properties(struct submission *submission)
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)json_at(advice, "spark.properties"), key, value)
     {
-        if (json_is_string(value) && !spark_command_sets(&submission->command, key) &&
+        if (!is_property(key, json_string_value(value))) {
+            warn("the property '%.100s' is left out: it is none of Spark's", key);
+            continue;
+        }
+        if (!spark_command_sets(&submission->command, key) &&
             !add_property(submission, key, json_string_value(value)))
             return false;
     }
@@ -170,6 +187,8 @@ static int run_words(struct submission *submission)
         return EXIT_DONE;
     }
     (void)fflush(stdout);
+    remote_close(invocation->remote); /* its connections are not the command's */
+    invocation->remote = NULL;
     (void)signal(SIGPIPE, SIG_DFL);
     (void)execvp(words[0], words);
     int why = errno;

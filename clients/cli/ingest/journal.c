@@ -302,6 +302,15 @@ static bool begin_file(struct journal *journal, struct failure *failure)
     return good || journal_fail(journal, "written", failure);
 }
 
+/* Does the file begin as a journal does? One that was cut while it was made holds a part of its heading. */
+static bool begins_as_journal(FILE *in)
+{
+    char bytes[sizeof heading - 1];
+    size_t n = fread(bytes, 1, sizeof bytes, in);
+    rewind(in);
+    return memcmp(bytes, heading, n) == 0;
+}
+
 /* Behind the last whole line nothing stays. */
 static bool read_lines(struct journal *journal, FILE *in, struct failure *failure)
 {
@@ -330,10 +339,6 @@ static bool read_lines(struct journal *journal, FILE *in, struct failure *failur
     struct stat status;
     if (fstat(journal->fd, &status) != 0)
         return journal_fail(journal, "read", failure);
-    /* A first line without an end is a heading that was cut, or a file that is none of ours. */
-    size_t most = strlen(heading) + strlen(journal->about) * 3 + 2;
-    if (first && (size_t)status.st_size > most)
-        return fail(failure, EXIT_USAGE, "%s is not a journal of provisor ingest", journal->file);
     if (first)
         return begin_file(journal, failure);
     return status.st_size == whole || ftruncate(journal->fd, whole) == 0 ||
@@ -350,7 +355,10 @@ static bool load(struct journal *journal, struct failure *failure)
     FILE *in = open_again(journal);
     if (in == NULL)
         return journal_fail(journal, "read", failure);
-    bool good = read_lines(journal, in, failure);
+    bool good =
+        begins_as_journal(in)
+            ? read_lines(journal, in, failure)
+            : fail(failure, EXIT_USAGE, "%s is not a journal of provisor ingest", journal->file);
     (void)fclose(in);
     return good;
 }
@@ -408,7 +416,8 @@ static void sync_folder(const char *file)
 
 static bool replace_file(struct journal *journal, const char *beside, size_t *lines)
 {
-    int fd = open(beside, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    (void)unlink(beside); /* of a process that was killed */
+    int fd = open(beside, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
     int second = fd < 0 ? -1 : dup(fd);
     FILE *out = second < 0 ? NULL : fdopen(second, "a");
     FILE *in = open_again(journal);

@@ -71,14 +71,17 @@ static bool local_read_open(struct source *source,
     bool standard = strcmp(object->name, "-") == 0;
     local->stream.kind = source->kind;
     local->unfinished = object->unfinished;
-    local->fd = standard ? STDIN_FILENO : open(object->name, O_RDONLY | O_CLOEXEC);
+    /* What was a file when it was found may be a pipe by now, whose other end nobody opens. */
+    local->fd = standard ? STDIN_FILENO : open(object->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (local->fd < 0 || fstat(local->fd, &local->begun) != 0) {
         (void)local_fail(failure);
         source_read_close(&local->stream);
         return false;
     }
     identify_file(&local->begun, identity);
-    if (!standard && !object->unfinished && strcmp(identity, object->identity) != 0) {
+    bool changed = !S_ISREG(local->begun.st_mode) ||
+                   (!object->unfinished && strcmp(identity, object->identity) != 0);
+    if (!standard && changed) {
         source_read_close(&local->stream);
         return fail(failure, EXIT_FAILED, "%s", changed_while_read);
     }

@@ -97,6 +97,14 @@ void watch_paths_clear(struct watch_paths *paths)
 
 /* --- folders --- */
 
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat first;
+    struct stat second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_ino == second.st_ino &&
+           first.st_dev == second.st_dev;
+}
+
 /* Is the folder new, or known by this path? By another path it is watched already. */
 static bool know_folder(struct watch *watch, size_t descriptor, const char *path)
 {
@@ -104,8 +112,13 @@ static bool know_folder(struct watch *watch, size_t descriptor, const char *path
         return false;
     for (; watch->n <= descriptor; watch->n++)
         watch->paths[watch->n] = NULL;
-    if (watch->paths[descriptor] == NULL)
-        watch->paths[descriptor] = strdup(path);
+    char **known = &watch->paths[descriptor];
+    if (*known != NULL && strcmp(*known, path) != 0 && !is_same_folder(*known, path)) {
+        free(*known); /* it was renamed */
+        *known = NULL;
+    }
+    if (*known == NULL)
+        *known = strdup(path);
     return watch->paths[descriptor] != NULL && strcmp(watch->paths[descriptor], path) == 0;
 }
 

@@ -263,6 +263,13 @@ static void set_body(CURL *curl, struct exchange *exchange)
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
+/* At least one, for to libcurl 0 is no limit. */
+static long milliseconds(double seconds)
+{
+    long ms = (long)(1000 * seconds);
+    return ms < 1 ? 1 : ms;
+}
+
 static void set_options(struct exchange *exchange, const char *url, struct curl_slist *headers)
 {
     struct remote *remote = exchange->remote;
@@ -283,9 +290,9 @@ static void set_options(struct exchange *exchange, const char *url, struct curl_
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, exchange);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
-                     (long)(1000 * (settings->timeout_s < 10 ? settings->timeout_s : 10)));
+                     milliseconds(settings->timeout_s < 10 ? settings->timeout_s : 10));
     if (exchange->request->body == NULL && exchange->request->sink == NULL)
-        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(1000 * settings->timeout_s));
+        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, milliseconds(settings->timeout_s));
     else {
         /* Of what takes as long as it has bytes, only standstill is limited. */
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,7 +71,8 @@ rewrite(FILE *in, FILE *out, const char *section, const struct section_key keys[
         else if (inside && find_key(line, keys, n) != NULL)
             continue;
         fputs(line, out);
-        ended = line[strlen(line) - 1] == '\n';
+        size_t length_of_line = strlen(line);
+        ended = length_of_line > 0 && line[length_of_line - 1] == '\n';
         if (inside && !written) {
             if (!ended)
                 fputc('\n', out);
@@ -109,6 +111,24 @@ static bool write_beside(const char *file,
     return good;
 }
 
+int section_lock(const char *file, struct failure *failure)
+{
+    char folder[PATH_MAX];
+    if (!make_folders(file, failure))
+        return -1;
+    (void)snprintf(folder, sizeof folder, "%s", file);
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        slash[slash == folder] = '\0';
+    int fd = open(slash == NULL ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX) == 0)
+        return fd;
+    (void)fail(failure, EXIT_FAILED, "%s cannot be locked: %s", folder, strerror(errno));
+    if (fd >= 0)
+        (void)close(fd);
+    return -1;
+}
+
 bool section_set(const char *file,
                  unsigned mode,
                  const char *section,
@@ -117,8 +137,12 @@ bool section_set(const char *file,
                  struct failure *failure)
 {
     char beside[PATH_MAX + 24];
+    char behind[PATH_MAX];
     if (!make_folders(file, failure))
         return false;
+    /* A link stays one: what it leads to is written. */
+    if (realpath(file, behind) != NULL)
+        file = behind;
     (void)snprintf(beside, sizeof beside, "%s.new-%ld", file, (long)getpid());
     (void)unlink(beside);
     if (!write_beside(file, beside, mode, section, keys, n) || rename(beside, file) != 0) {

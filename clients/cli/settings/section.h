@@ -15,6 +15,10 @@ struct section_key {
     const char *value; /* NULL: the key is removed */
 };
 
+/* Wait for others who write files of that folder, which is made if necessary. A descriptor to close;
+ * negative: recorded. */
+int section_lock(const char *file, struct failure *failure);
+
 bool section_set(const char *file,
                  unsigned mode,
                  const char *section,

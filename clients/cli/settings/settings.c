@@ -17,6 +17,14 @@
 static const char default_url[] = "http://127.0.0.1:8080";
 static const char default_url_from[] = "the default";
 
+/* Without slashes at its end. */
+static void trim_url(char *url)
+{
+    size_t n = strlen(url);
+    while (n > 0 && url[n - 1] == '/')
+        url[--n] = '\0';
+}
+
 /* --- files --- */
 
 static bool
@@ -39,6 +47,11 @@ find_files(const struct arguments *arguments, struct settings *settings, struct 
         return fail(failure, EXIT_USAGE, "the name of the configuration file is too long");
     const char *slash = strrchr(settings->config_file, '/');
     int folder = slash == NULL ? 0 : (int)(slash - settings->config_file) + 1;
+    if (strcmp(settings->config_file + folder, "credentials") == 0)
+        return fail(
+            failure, EXIT_USAGE,
+            "the configuration file cannot be named credentials: that is the file for tokens "
+            "beside it");
     n = snprintf(settings->credentials_file, PATH_MAX, "%.*s%s", folder, settings->config_file,
                  "credentials");
     if (n >= PATH_MAX)
@@ -55,6 +68,12 @@ struct ini_reading {
     char token_file[PATH_MAX];
     struct failure *failure;
 };
+
+static unsigned attempts(double retries)
+{
+    enum { RETRIES_MAX = 1000 };
+    return 1 + (retries < RETRIES_MAX ? (unsigned)retries : RETRIES_MAX);
+}
 
 static void copy_setting(char *to, size_t room, const char *from)
 {
@@ -78,7 +97,7 @@ static bool set_key(struct ini_reading *reading, const char *key, const char *va
     } else if (strcmp(key, "timeout") == 0 && option_read_number(OPTION_DURATION, value, &number)) {
         settings->timeout_s = number;
     } else if (strcmp(key, "retries") == 0 && option_read_number(OPTION_NUMBER, value, &number)) {
-        settings->attempts_max = (unsigned)number + 1;
+        settings->attempts_max = attempts(number);
     } else if (strcmp(key, "tolerance") == 0 && option_read_number(OPTION_SHARE, value, &number)) {
         settings->tolerance = number;
     } else if (strcmp(key, "on_unavailable") == 0 &&
@@ -102,6 +121,8 @@ static int take_key(void *context, const char *section, const char *key, const c
     if (reading->credentials) {
         if (strcmp(key, "token") == 0)
             copy_setting(settings->token, sizeof settings->token, value);
+        else if (strcmp(key, "url") == 0)
+            copy_setting(reading->url, sizeof reading->url, value);
         return 1;
     }
     if (set_key(reading, key, value))
@@ -130,7 +151,11 @@ static bool read_file(struct ini_reading *reading)
                fail(reading->failure, EXIT_USAGE, "%s cannot be read: %s", reading->file,
                     strerror(errno));
     struct stat about;
-    if (reading->credentials && fstat(fileno(in), &about) == 0 && (about.st_mode & 077) != 0) {
+    if (fstat(fileno(in), &about) != 0 || !S_ISREG(about.st_mode)) {
+        (void)fclose(in);
+        return fail(reading->failure, EXIT_USAGE, "%s is not a regular file", reading->file);
+    }
+    if (reading->credentials && (about.st_mode & 077) != 0) {
         (void)fclose(in);
         (void)fail(reading->failure, EXIT_USAGE, "%s can be read by others", reading->file);
         return fail_next(reading->failure, "chmod 600 %s", reading->file);
@@ -143,9 +168,11 @@ static bool read_file(struct ini_reading *reading)
     return true;
 }
 
-/* The token of a profile is for the URL of that profile and no other. */
+/* A token is for one URL and no other: that which stands beside it in the credentials, so that no half
+ * of a login can bring the two apart, else that of its profile. */
 struct profile_access {
-    char url[SETTING_TEXT];
+    char token_url[SETTING_TEXT];
+    char url[SETTING_TEXT]; /* of the configuration file, and so of its token_file */
     char token_file[PATH_MAX];
 };
 
@@ -167,7 +194,11 @@ static bool read_files(struct settings *settings,
                    settings->profile);
         return fail_next(failure, "`provisor login --profile %s` makes it", settings->profile);
     }
-    copy_setting(access->url, sizeof access->url, config.url);
+    copy_setting(access->url, sizeof access->url, config.url[0] == '\0' ? default_url : config.url);
+    copy_setting(access->token_url, sizeof access->token_url,
+                 credentials.url[0] == '\0' ? access->url : credentials.url);
+    trim_url(access->url);
+    trim_url(access->token_url);
     copy_setting(access->token_file, sizeof access->token_file, config.token_file);
     if (settings->token[0] != '\0')
         copy_setting(settings->token_from, sizeof settings->token_from, settings->credentials_file);
@@ -243,8 +274,6 @@ static bool find_token(const struct arguments *arguments,
 static bool check_url(struct settings *settings, struct failure *failure)
 {
     size_t n = strlen(settings->url);
-    while (n > 0 && settings->url[n - 1] == '/')
-        settings->url[--n] = '\0';
     bool http = strncmp(settings->url, "http://", 7) == 0 && n > 7;
     bool https = strncmp(settings->url, "https://", 8) == 0 && n > 8;
     if (strpbrk(settings->url, " \t\r\n?#") != NULL || (!http && !https)) {
@@ -285,7 +314,7 @@ static void read_flags(const struct arguments *arguments, struct settings *setti
         copy_setting(settings->ca_file, sizeof settings->ca_file, ca);
     settings->timeout_s = argument_number(arguments, "timeout", settings->timeout_s);
     if (argument_given(arguments, "retries"))
-        settings->attempts_max = (unsigned)argument_number(arguments, "retries", 0) + 1;
+        settings->attempts_max = attempts(argument_number(arguments, "retries", 0));
     settings->tolerance = argument_number(arguments, "tolerance", settings->tolerance);
     if (unavailable != NULL)
         settings->fail_closed = strcmp(unavailable, "closed") == 0;
@@ -303,24 +332,27 @@ bool settings_read(const struct arguments *arguments,
         profile = getenv("PROVISOR_PROFILE");
     bool chosen = profile != NULL && profile[0] != '\0';
     if (chosen &&
-        (strlen(profile) >= sizeof settings->profile || strpbrk(profile, "[]\r\n") != NULL))
+        (strlen(profile) >= sizeof settings->profile ||
+         strspn(profile, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=
+             strlen(profile)))
         return fail(failure, EXIT_USAGE,
-                    "the name of a profile has at most %zu characters and no brackets",
+                    "the name of a profile is at most %zu letters, digits, '.', '_' and '-'",
                     sizeof settings->profile - 1);
     copy_setting(settings->profile, sizeof settings->profile, chosen ? profile : "default");
     /* login makes a profile that is not there. */
     bool login = arguments->depth > 0 && strcmp(arguments->path[0]->name, "login") == 0;
-    struct profile_access access = {.url = "", .token_file = ""};
+    struct profile_access access = {.url = ""};
     if (!find_files(arguments, settings, failure) ||
         !read_files(settings, chosen && !login, &access, failure))
         return false;
     read_environment(settings);
     read_flags(arguments, settings);
     settings->url_chosen = strcmp(settings->url_from, default_url_from) != 0;
-    if (access.url[0] != '\0' && strcmp(access.url, settings->url) != 0) {
+    trim_url(settings->url);
+    if (strcmp(access.token_url, settings->url) != 0)
         settings_clear(settings);
+    if (strcmp(access.url, settings->url) != 0)
         access.token_file[0] = '\0';
-    }
     return check_url(settings, failure) &&
            find_token(arguments, settings, access.token_file, failure);
 }
@@ -330,10 +362,15 @@ bool settings_write_login(const struct settings *settings, struct failure *failu
     const struct section_key config[] = {
         {"url", settings->url},
         {"ca_file", settings->ca_file[0] == '\0' ? NULL : settings->ca_file}};
-    const struct section_key credentials[] = {{"token", settings->token}};
-    return section_set(settings->credentials_file, 0600, settings->profile, credentials, 1,
-                       failure) &&
-           section_set(settings->config_file, 0644, settings->profile, config, 2, failure);
+    const struct section_key credentials[] = {{"url", settings->url}, {"token", settings->token}};
+    int lock = section_lock(settings->config_file, failure);
+    bool good =
+        lock >= 0 &&
+        section_set(settings->config_file, 0644, settings->profile, config, 2, failure) &&
+        section_set(settings->credentials_file, 0600, settings->profile, credentials, 2, failure);
+    if (lock >= 0)
+        (void)close(lock);
+    return good;
 }
 
 void settings_clear(struct settings *settings)
