@@ -9,7 +9,7 @@ A transcript is a list of commands, each with what it wrote:
 
 and "[status N]" below it where the exit status is not 0. Ids, instants of the day, tokens and tags are replaced by
 words of the same length, so that tables stay aligned, and numbers are rounded to what every build agrees on. Lines
-that begin with "# " are remarks; "# team: changes" has the
+that begin with "# " are remarks; "# team: changes" and "# team: asks" have the
 transcript run in a team of its own, which the others do not see.
 
 PROVISOR_UPDATE_TRANSCRIPTS=1 writes them anew: look at `git diff` then. A new transcript begins as a file of
@@ -48,9 +48,9 @@ def steady(text):
 
 @pytest.fixture(scope="module")
 def teams(service, sample):
-    """The tokens of the team that is looked at, and of the one that is changed."""
-    tokens = {"sample": service.token("transcripts", name="test"), "changes": service.token("changes", name="test")}
-    for team, applications in (("sample", ("churn-training", "hourly-report", "nightly-etl")), ("changes", ("hourly-report",))):
+    """The tokens of the team that is looked at, of the one that is changed, and of the one that asks for advice."""
+    tokens = {team: service.token(name, name="test") for team, name in (("sample", "transcripts"), ("changes", "changes"), ("asks", "asks"))}
+    for team, applications in (("sample", ("churn-training", "hourly-report", "nightly-etl")), ("changes", ("hourly-report",)), ("asks", ("nightly-etl",))):
         client = service.client(tokens[team])
         for log in sorted(log for application in applications for log in (sample / application).rglob("*") if log.is_file()):
             client.post("/v1/applications/%s/eventlogs" % log.parent.name, data=log.read_bytes(), status=(200, 201),
@@ -106,7 +106,7 @@ class Session:
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.txt")), ids=lambda file: file.stem)
 def test_transcript(file, service, teams, make_cli):
     lines = file.read_text().splitlines()
-    cli = make_cli(service.base_url, teams["changes" if "# team: changes" in lines else "sample"])
+    cli = make_cli(service.base_url, teams[next((team for team in teams if "# team: " + team in lines), "sample")])
     shutil.copytree(FOLDER / "files", cli.home, dirs_exist_ok=True)
     session, said = Session(cli), []
     for line in lines:
@@ -122,7 +122,7 @@ def test_transcript(file, service, teams, make_cli):
 
 def test_every_command_has_a_transcript(make_cli):
     """Of those whose output is shown here: what others test in files of their own is named."""
-    elsewhere = {"login", "completion", "help", "advise", "gate", "submit", "ingest"}
+    elsewhere = {"login", "completion", "help", "submit", "ingest"}
     overview = make_cli()("--help").out
     commands = set(re.findall(r"^  ([a-z-]+)\s", overview.split("Commands:\n")[1].split("\n\n")[0], re.M)) - elsewhere
     seen = {m[1] for file in FOLDER.glob("*.txt") for m in re.finditer(r"\$ (?:[A-Z]+=\$\()?provisor ([a-z-]+)", file.read_text())}

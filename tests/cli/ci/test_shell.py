@@ -237,3 +237,15 @@ def test_options_of_the_script_are_options_of_the_client():
     sources = "\n".join(p.read_text() for p in (ROOT / "clients/cli/commands").glob("*.c"))
     assert len(known) > 12
     assert {name for name in known if '{"%s"' % name not in sources} <= {"posix"}
+
+
+@pytest.mark.parametrize("argument", ["--help", "--version"])
+def test_what_asks_nothing_lets_no_job_go_on(gate, argument):
+    gate({**USUAL, "arguments": argument}, status=1)
+    assert gate.dotenv()["PROVISOR_GATE"] == "error"
+
+
+@pytest.mark.parametrize("directory", ["a=b", "-n"])
+def test_a_folder_that_reads_as_something_else(gate, directory):
+    gate({**USUAL, "directory": directory})
+    assert "PROVISOR_GATE=passed" in (gate.machine.workspace / directory / "gate.env").read_text()
