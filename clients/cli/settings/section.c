@@ -1,3 +1,5 @@
+/* realpath */
+#define _XOPEN_SOURCE 700
 #include "cli/settings/section.h"
 
 #include <errno.h>
