@@ -1,6 +1,7 @@
 #include "store/outbox/event_listener.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/store_internal.h"
 
@@ -10,11 +11,12 @@ struct event_listener {
     PGconn *conn;
 };
 
-enum pv_code store_events_notify(struct store *store, struct pv_error *err)
+enum pv_code store_events_notify(struct store *store, const char from[37], struct pv_error *err)
 {
     struct sql sql;
     result_auto_t *result = NULL;
-    sql_init(&sql, NULL, "SELECT pg_notify('" CHANNEL "', '')");
+    sql_init(&sql, NULL, "SELECT pg_notify('" CHANNEL "', $1::text)");
+    sql_text(&sql, strview_of(from));
     return store_query_alone(store, &sql, &result, err);
 }
 
@@ -60,13 +62,14 @@ int event_listener_fd(const struct event_listener *listener)
     return PQsocket(listener->conn);
 }
 
-bool event_listener_drain(struct event_listener *listener, bool *heard)
+bool event_listener_drain(struct event_listener *listener, const char self[37], bool *heard)
 {
     if (PQconsumeInput(listener->conn) != 1)
         return false;
     PGnotify *note;
     while ((note = PQnotifies(listener->conn)) != NULL) {
-        *heard = true;
+        if (strcmp(note->extra, self) != 0)
+            *heard = true;
         PQfreemem(note);
     }
     return PQstatus(listener->conn) == CONNECTION_OK;

@@ -11,15 +11,19 @@
  */
 
 /*
- * From here on `report` is called after every commit of a transaction that wrote an event, by the
+ * From here on `report` is called after every commit of a transaction that wrote an event, or that
+ * changed what is to be delivered otherwise (`urgent`: a webhook, a delivery asked for again), by the
  * thread that committed: it only wakes somebody. Set before other threads use the store; NULL ends
  * it, after the last of them. Without it, such transactions notify PostgreSQL as they commit.
  * (Notifying commits wait for one another, so a busy service notifies by itself, now and then.)
  */
-void store_on_events(struct store *store, void (*report)(void *context), void *context);
+void store_on_events(struct store *store,
+                     void (*report)(void *context, bool urgent),
+                     void *context);
 
-/* Notify the listeners of all processes that there are events. */
-enum pv_code store_events_notify(struct store *store, struct pv_error *err) PV_MUSTCHECK;
+/* Notify the listeners of all other processes. from: who does, an id. */
+enum pv_code
+store_events_notify(struct store *store, const char from[37], struct pv_error *err) PV_MUSTCHECK;
 
 struct event_listener;
 
@@ -32,7 +36,7 @@ void event_listener_close(struct event_listener *listener); /* NULL: nothing to 
 /* Readable when there is something to hear. */
 int event_listener_fd(const struct event_listener *listener);
 
-/* Take what was heard, without waiting. false: the connection is lost. */
-bool event_listener_drain(struct event_listener *listener, bool *heard);
+/* Take what was heard from others than `self`, without waiting. false: the connection is lost. */
+bool event_listener_drain(struct event_listener *listener, const char self[37], bool *heard);
 
 #endif

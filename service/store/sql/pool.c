@@ -44,7 +44,7 @@ struct store {
     uint64_t connect_failures;
     int64_t quotas[QUOTAS];
     struct tally *tally;
-    void (*report_events)(void *context);
+    void (*report_events)(void *context, bool urgent);
     void *report_context;
 };
 
@@ -116,7 +116,7 @@ struct store_statistics store_statistics(struct store *store)
     return s;
 }
 
-void store_on_events(struct store *store, void (*report)(void *context), void *context)
+void store_on_events(struct store *store, void (*report)(void *context, bool urgent), void *context)
 {
     store->report_events = report;
     store->report_context = context;
@@ -127,10 +127,10 @@ bool pool_reports_events(const struct store *store)
     return store->report_events != NULL;
 }
 
-void pool_report_events(const struct store *store)
+void pool_report_events(const struct store *store, bool urgent)
 {
     if (store->report_events != NULL)
-        store->report_events(store->report_context);
+        store->report_events(store->report_context, urgent);
 }
 
 const struct conninfo *pool_conninfo(const struct store *store)

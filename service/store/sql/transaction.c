@@ -350,7 +350,8 @@ static enum pv_code commit(struct store_tx *tx, struct pv_error *err)
 enum pv_code store_commit(struct store_tx **tx, struct pv_error *err)
 {
     const struct store *store = (*tx)->store;
-    bool has_events = (*tx)->has_events;
+    bool is_urgent = (*tx)->is_urgent;
+    bool has_events = (*tx)->has_events || is_urgent;
     enum pv_code code = has_events && !pool_reports_events(store) ? events_report(*tx, err) : PV_OK;
     if (code == PV_OK)
         code = commit(*tx, err);
@@ -360,7 +361,7 @@ enum pv_code store_commit(struct store_tx **tx, struct pv_error *err)
     }
     transaction_end(tx);
     if (has_events)
-        pool_report_events(store);
+        pool_report_events(store, is_urgent);
     return PV_OK;
 }
 

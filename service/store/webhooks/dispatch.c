@@ -4,20 +4,21 @@
 
 enum pv_code store_events_dispatch(struct store *store,
                                    const struct dispatch_limits *limits,
-                                   int64_t *events,
-                                   int64_t *deliveries,
+                                   struct dispatched *dispatched,
                                    struct pv_error *err)
 {
     struct sql sql;
     result_auto_t *result = NULL;
-    sql_init(&sql, NULL, "SELECT events, deliveries FROM provisor.dispatch_events($1, $2, $3)");
+    sql_init(&sql, NULL,
+             "SELECT events, deliveries, webhooks FROM provisor.dispatch_events($1, $2, $3)");
     sql_int(&sql, limits->batch);
     sql_int(&sql, limits->pending_max);
     sql_int(&sql, limits->give_up_s);
     PV_TRY(store_query_alone(store, &sql, &result, err));
     struct row row = row_at(result, 0, NULL);
-    *events = row_int(&row);
-    *deliveries = row_int(&row);
+    dispatched->events = row_int(&row);
+    dispatched->deliveries = row_int(&row);
+    dispatched->webhooks = row_bool(&row);
     return row_done(&row, err);
 }
 

@@ -14,16 +14,20 @@
 
 /* Events that have not been dispatched become deliveries of the webhooks that ask for them: the
  * `batch` oldest. Beyond pending_max pending deliveries of a webhook, further ones are dead at once
- * (reason "queue_full"). *events counts what was taken: as many as batch means that there may be more. */
+ * (reason "queue_full"). */
 struct dispatch_limits {
     int64_t batch;
     int64_t pending_max;
     int64_t give_up_s; /* after which a delivery is given up */
 };
+struct dispatched {
+    int64_t events;     /* as many as the batch: there may be more */
+    int64_t deliveries; /* made of them */
+    bool webhooks;      /* there is an enabled webhook, of whatever team */
+};
 enum pv_code store_events_dispatch(struct store *store,
                                    const struct dispatch_limits *limits,
-                                   int64_t *events,
-                                   int64_t *deliveries,
+                                   struct dispatched *dispatched,
                                    struct pv_error *err) PV_MUSTCHECK;
 
 struct webhook_key {
