@@ -1,5 +1,6 @@
 #include "webhooks/held_webhooks.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,8 @@ struct held_webhook *held_webhooks_add(struct held_webhooks *held, const struct 
         free(made);
         return NULL;
     }
+    health_init(&made->health, row->concurrency, row->failures, row->pauses);
+    sender_lane_open(&made->lane, made->health.allowed);
     made->next = held->first;
     held->first = made;
     held->n++;
@@ -59,6 +62,7 @@ void held_webhooks_remove(struct held_webhooks *held, struct held_webhook *webho
         at = &(*at)->next;
     *at = webhook->next;
     held->n--;
+    sodium_memzero(webhook->secrets, sizeof webhook->secrets);
     arena_fini(&webhook->arena);
     free(webhook);
 }
@@ -82,6 +86,7 @@ flight_add(struct held_webhooks *held, struct held_webhook *webhook, const struc
     memcpy(made->event_id, due->event_id, sizeof made->event_id);
     made->attempts = due->attempts;
     made->tries = due->tries;
+    made->happened_us = due->happened_us;
     made->give_up_ns =
         due->left_ms <= 0 ? 0 : clock_monotonic_ns() + (uint64_t)due->left_ms * 1000000u;
     made->webhook = webhook;

@@ -2,6 +2,8 @@
 #define WEBHOOKS_HELD_WEBHOOKS_H
 
 #include "dispatch/backoff.h"
+#include "dispatch/event_body.h"
+#include "dispatch/sender.h"
 #include "store/webhooks/dispatch.h"
 
 /*
@@ -19,18 +21,33 @@ struct flight {
     char event_id[37];
     int64_t attempts;
     int64_t tries;
+    int64_t happened_us;
     uint64_t give_up_ns; /* by the monotonic clock; 0: it was over when it was loaded */
 };
 
 struct held_webhook {
-    struct webhook_held row; /* its texts are in the arena */
+    struct webhook_held row; /* its texts are in the arena; secrets are sealed */
     struct arena arena;
+    enum event_format format;
+    struct signing_secret secrets[SIGNATURES_MAX]; /* opened; the second one is the former */
+    size_t n_secrets;
+    struct strview authorization;
+    struct sender_lane lane;
     struct endpoint_health health;
+    uint64_t held_since_ns; /* when nothing more was begun, and until when; 0: not */
+    uint64_t hold_until_ns;
     struct flight *flights;
     size_t n_flights;
-    bool loadable; /* there may be more to load */
-    bool leaving;  /* changed, disabled or lost: nothing more is loaded, and it is let go of */
-    bool seen;     /* in this load */
+    bool loadable; /* there may be something to load */
+    bool
+        leaving; /* held back, changed, disabled or lost: it is let go of when its flights have ended */
+    bool seen; /* in this load */
+    int64_t wanted;
+    /* To be written down: */
+    bool changed;
+    bool succeeded;
+    bool is_gone;
+    struct strview error; /* lives as long as the attempts that wait to be written down */
     struct held_webhook *next;
 };
 
@@ -40,7 +57,7 @@ struct held_webhooks {
     size_t n_flights;
 };
 
-/* Add what was claimed: a copy. NULL: no memory. */
+/* Add what was claimed: a copy, whose secrets are not opened yet. NULL: no memory. */
 struct held_webhook *held_webhooks_add(struct held_webhooks *held, const struct webhook_held *row);
 /* NULL: it is not held. */
 struct held_webhook *held_webhooks_find(const struct held_webhooks *held,
