@@ -25,8 +25,8 @@ static void check_authorization(const struct codec_node *node, struct strview va
 static void check_secret(const struct codec_node *node, struct strview secret)
 {
     static const char prefix[] = "whsec_";
-    if (secret.at != NULL && (secret.n < sizeof prefix - 1 ||
-                              memcmp(secret.at, prefix, sizeof prefix - 1) != 0))
+    if (secret.at != NULL &&
+        (secret.n < sizeof prefix - 1 || memcmp(secret.at, prefix, sizeof prefix - 1) != 0))
         codec_fault_member(node, "secret", "invalid_secret",
                            "must be whsec_ and the base64 of 24 to 64 bytes");
 }
@@ -132,7 +132,8 @@ const struct shape codec_webhook_shape = {.request = "WebhookCreate",
 const struct shape codec_webhook_created_shape = {.reply = "WebhookCreated", SHAPE_OF(members, W)};
 
 #define C struct webhook_change
-static void decode_applications_change(const struct codec_node *node, const void *limits, void *object)
+static void
+decode_applications_change(const struct codec_node *node, const void *limits, void *object)
 {
     struct webhook_change *change = object;
     change->has_applications = json_object_get(node->json, "applications") != NULL;

@@ -45,8 +45,8 @@ struct webhook {
     int64_t version;
     int64_t created_us;
     int64_t updated_us;
-    struct strview public_key;   /* its text; at == NULL: of signature v1 */
-    int64_t former_until_us; /* of the former secret; unknown: there is none */
+    struct strview public_key; /* its text; at == NULL: of signature v1 */
+    int64_t former_until_us;   /* of the former secret; unknown: there is none */
     /* How it fares. */
     int64_t failures; /* one after the other, up to now */
     int64_t pauses;   /* likewise; 0: it is not paused */

@@ -6,14 +6,13 @@
 #define D struct webhook_delivery
 #define SUMMARY                                                                                    \
     {"id", COLUMN_ID(D, id)}, {"webhook_id", COLUMN_ID(D, webhook_id)},                            \
-        {"'evt_' || event_id", COLUMN_TEXT(D, message_id)},                                        \
-        {"type", COLUMN_TEXT(D, event_type)}, {"severity", COLUMN_BITS(D, severity)},              \
+        {"'evt_' || event_id", COLUMN_TEXT(D, message_id)}, {"type", COLUMN_TEXT(D, event_type)},  \
+        {"severity", COLUMN_BITS(D, severity)},                                                    \
         {"status", COLUMN_WORD(D, status, webhook_delivery_words)},                                \
         {"reason", COLUMN_TEXT(D, reason)}, {"attempts", COLUMN_COUNT(D, attempts)},               \
         {"happened_at", COLUMN_INSTANT(D, event_us)},                                              \
         {"created_at", COLUMN_INSTANT(D, created_us)}, {"next_at", COLUMN_INSTANT(D, next_us)},    \
-        {"give_up_at", COLUMN_INSTANT(D, give_up_us)},                                             \
-        {"ended_at", COLUMN_INSTANT(D, ended_us)},
+        {"give_up_at", COLUMN_INSTANT(D, give_up_us)}, {"ended_at", COLUMN_INSTANT(D, ended_us)},
 static const struct column of_summary[] = {SUMMARY};
 static const struct column of_delivery[] = {
     SUMMARY{"data", COLUMN_JSON(D, data)},

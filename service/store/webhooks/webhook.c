@@ -43,7 +43,8 @@ static const struct column of_webhook[] = {
 };
 static const struct columns columns = {"webhook", COLUMNS_OF(of_webhook, W)};
 
-static enum pv_code audit(struct store_tx *tx, const char *action, const char *id, struct pv_error *err)
+static enum pv_code
+audit(struct store_tx *tx, const char *action, const char *id, struct pv_error *err)
 {
     return journal_audit(tx, action, "webhook", strview_of(id), err);
 }
