@@ -7,7 +7,7 @@ SELECT no_plan();
 SELECT has_table('provisor', t, 'table ' || t)
   FROM unnest(ARRAY['migration', 'service_key', 'team', 'token', 'application', 'run', 'run_log', 'run_label',
                     'run_stage', 'advice', 'audit', 'outbox', 'idempotency_key', 'application_model', 'housekeeping', 'name_rules', 'operation', 'operation_event',
-                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer']) AS t;
+                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer', 'webhook', 'webhook_delivery']) AS t;
 
 SELECT col_type_is('provisor', 'run_stage', 'task_durations_s', 'double precision[]',
                    'durations of tasks are exact doubles, not a row each');
@@ -98,6 +98,19 @@ SELECT throws_ok($$ INSERT INTO provisor.team (team_id, name)
                     VALUES (gen_random_uuid(), 'pgtap schema') $$, '23505', NULL, 'names of teams are unique');
 SELECT provisor.ensure_team(gen_random_uuid(), 'pgtap first'); -- the operator's, if nobody is yet
 SELECT throws_ok($$ UPDATE provisor.team SET is_operator = true $$, '23505', NULL, 'one team is the operator''s');
+
+-- Webhooks.
+INSERT INTO provisor.webhook (team_id, id, url, events, format, signature, secret, concurrency, enabled)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000ac', 'https://a', '{x}', 'standard', 'v1', 's', 1, true);
+SELECT throws_ok(format($$ UPDATE provisor.webhook SET %s $$, change), '23514', NULL, 'no webhook has ' || change)
+  FROM unnest(ARRAY['events = ''{}''', 'min_severity = 3', 'concurrency = 0', 'public_key = ''x''']) AS change;
+SELECT throws_ok(format($$ INSERT INTO provisor.webhook_delivery (team_id, webhook_id, id, event_id, type, severity, data, happened_at, give_up_at, status, ended_at)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000ac', gen_random_uuid(), gen_random_uuid(), 'x', 0, '{}', now(), now(), %s) $$,
+                        given), '23514', NULL, what)
+  FROM (VALUES ('''pending'', now()', 'what is pending has not ended'), ('''dead'', NULL', 'what is dead has'),
+               ('''lost'', now()', 'there is no other status')) AS bad (given, what);
+SELECT is((SELECT confdeltype::text FROM pg_constraint WHERE contype = 'f' AND conrelid = 'provisor.webhook_delivery'::regclass), 'c',
+          'deliveries go with their webhook');
 
 SELECT is_empty($$
     SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'provisor'::regnamespace AND p.prosecdef

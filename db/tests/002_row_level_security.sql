@@ -61,6 +61,10 @@ BEGIN
     INSERT INTO provisor.team_quota (team_id, runs) VALUES (team, 1); -- the rows of team_usage come by themselves
     INSERT INTO provisor.audit (team_id, id, actor, action, subject, request_id) VALUES (team, one, 'x', 'y', 'z', '');
     INSERT INTO provisor.outbox (team_id, id, type, data) VALUES (team, one, 'x', '{}');
+    INSERT INTO provisor.webhook (team_id, id, url, events, format, signature, secret, concurrency, enabled)
+        VALUES (team, one, 'https://a', '{x}', 'standard', 'v1', 's', 1, true);
+    INSERT INTO provisor.webhook_delivery (team_id, webhook_id, id, event_id, type, severity, data, happened_at, give_up_at)
+        VALUES (team, one, one, one, 'x', 0, '{}', now(), now());
     INSERT INTO provisor.idempotency_key (team_id, token_id, method, path_hash, key, body_hash, status, body)
         VALUES (team, one, 'POST', sha256('/'), 'k', sha256('b'), 201, '');
 END $$;

@@ -183,7 +183,7 @@ class Reference:
         return '<p class="pv-head">Parameters</p><dl class="pv-members">%s</dl>' % "".join(rows)
 
     def curl(self, method, path, operation, media, example):
-        url = re.sub(r"\{(\w+)\}", lambda m: {"name": "nightly-etl", "id": "$ID", "path": "tour/"}[m[1]], path)
+        url = re.sub(r"\{(\w+)\}", lambda m: {"name": "nightly-etl", "id": "$ID", "delivery_id": "$DELIVERY_ID", "path": "tour/"}[m[1]], path)
         words = ["curl -sS"]
         if operation["security"]:
             words.append('-H "Authorization: Bearer $TOKEN"')
@@ -272,6 +272,28 @@ class Reference:
         return "## %s { #%s }\n\n%s\n" % (operation["summary"].rstrip("."), operation["operationId"], as_block(block))
 
 
+    # --- events that the service sends ---
+
+    def events(self):
+        """Each with its examples and what it may hold, as text for the page of its tag."""
+        out = ["## Events { #events }\n", "What the service sends to webhooks, with `POST`.\n"]
+        for name, item in self.document.get("webhooks", {}).items():
+            operation = item["post"]
+            block = prose(operation["summary"].rstrip(".") + ". " + operation.get("description", ""))
+            content = operation["requestBody"]["content"]
+            for example in content["application/json"].get("examples", {}).values():
+                block += "<pre><code>%s</code></pre>" % escape(json.dumps(example["value"], indent=2, ensure_ascii=False), quote=False)
+            standard = content["application/json"]["schema"]["anyOf"][0]
+            block += "<details><summary>Members</summary>%s</details>" % self.body(standard)
+            out.append("### %s { #%s }\n\n%s" % (name, operation["operationId"], as_block(block)))
+        first = self.resolve(next(iter(self.document["webhooks"].values()))["post"])[0]
+        shared = self.parameters(dict(first, parameters=[self.resolve(p)[0] for p in first["parameters"]])) + self.replies(first)
+        forms = "".join('<details><summary><code>%s</code></summary>%s</details>' % (name, self.body({"$ref": "#/components/schemas/" + name}))
+                        for name in ("CloudEvent", "EventText"))
+        out.append("### Of every event { #every-event }\n\n" + as_block(shared + '<p class="pv-head">Other formats</p>' + forms))
+        return "\n".join(out)
+
+
 def as_block(html):
     """HTML that Markdown passes through as it is: no blank line inside, one block."""
     return '<div class="pv">' + html.replace("\n\n", "\n&#10;") + "</div>\n"
@@ -321,6 +343,8 @@ def pages(document, problems):
     for tag in document["tags"]:
         calls = [reference.call(*c) for c in reference.calls() if c[2]["tags"][0] == tag["name"]]
         if calls:
+            if any(item["post"]["tags"][0] == tag["name"] for item in document.get("webhooks", {}).values()):
+                calls.append(reference.events())
             result["reference/%s.md" % anchor_of(tag["name"])] = "# %s\n\n%s\n\nReplies that any call may give are on the" \
                 " [overview](index.md#errors).\n\n%s" % (title_of(tag["name"]), tag["description"], "\n".join(calls))
     return result

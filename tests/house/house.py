@@ -43,6 +43,7 @@ ROOMS = {
     "core/geo": ({"base", "core/history"}, set(), CORE),
     "core/geo/planners": ({"base", "core/geo"}, set(), CORE),
     "core/spark": ({"base", "core/history"}, set(), CORE),
+    "core/webhooks": ({"base"}, {"core/history/run.h"}, CORE),
     "core/sim": ({"base", "core/numerics"}, set(), CORE),
     "core/geosim": ({"base", "core/geo", "core/sim"}, set(), CORE),
     "compression": ({"base"}, set(), C_BASIC | {"lz4.h", "lz4frame.h", "snappy-c.h", "xxhash.h", "zlib.h", "zstd.h", "zstd_errors.h"}),

@@ -573,12 +573,17 @@ find_word(const struct codec_node *node, struct strview text, const char *const 
         if (strview_is(text, words[i]))
             return i;
     const char *all = "";
-    for (size_t i = 0; words[i] != NULL && all != NULL; i++)
+    struct nearest nearest = {.word = NULL};
+    for (size_t i = 0; words[i] != NULL && all != NULL; i++) {
         all = arena_printf(node->reader->arena, "%s%s%s", all, i == 0 ? "" : ", ", words[i]);
+        nearest_try(&nearest, text.at, words[i]);
+    }
+    bool near = nearest.word != NULL;
     if (all == NULL)
         (void)pv_no_memory(node->reader->err);
     else
-        codec_fault(node, "not_allowed", "must be one of: %s", all);
+        codec_fault(node, "not_allowed", "must be one of: %s%s%s%s", all,
+                    near ? "; did you mean " : "", near ? nearest.word : "", near ? "?" : "");
     return SIZE_MAX;
 }
 

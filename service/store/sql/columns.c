@@ -155,6 +155,16 @@ static void bind_integer(struct sql *sql, int64_t number)
         sql_int(sql, number);
 }
 
+static void bind_words(struct sql *sql, unsigned listed, const char *const words[])
+{
+    struct strview texts[32];
+    size_t n = 0;
+    for (size_t i = 0; i < 32 && words[i] != NULL; i++)
+        if ((listed & 1U << i) != 0)
+            texts[n++] = strview_of(words[i]);
+    sql_texts(sql, texts, n, sizeof *texts);
+}
+
 void columns_bind(struct sql *sql, const struct columns *columns, const void *object)
 {
     for (size_t i = 0; i < columns->n; i++) {
@@ -186,6 +196,9 @@ void columns_bind(struct sql *sql, const struct columns *columns, const void *ob
             break;
         case COLUMN_KIND_WORD:
             sql_text(sql, strview_of(column->words[*(const unsigned *)value]));
+            break;
+        case COLUMN_KIND_WORDS:
+            bind_words(sql, *(const unsigned *)value, column->words);
             break;
         case COLUMN_KIND_ID:
             sql_uuid(sql, value);
@@ -286,6 +299,19 @@ static unsigned read_word(struct row *row, const char *const words[])
     return words[at] == NULL ? 0 : at;
 }
 
+/* A word that this program does not know is one of a newer program, and passed over. */
+static unsigned read_words(struct row *row, const char *const words[])
+{
+    size_t n = 0;
+    unsigned listed = 0;
+    const struct strview *texts = row_texts(row, &n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; words[k] != NULL; k++)
+            if (strview_is(texts[i], words[k]))
+                listed |= 1U << k;
+    return listed;
+}
+
 void columns_read(struct row *row, const struct columns *columns, void *object)
 {
     for (size_t i = 0; i < columns->n; i++) {
@@ -313,6 +339,9 @@ void columns_read(struct row *row, const struct columns *columns, void *object)
             break;
         case COLUMN_KIND_WORD:
             *(unsigned *)value = read_word(row, column->words);
+            break;
+        case COLUMN_KIND_WORDS:
+            *(unsigned *)value = read_words(row, column->words);
             break;
         case COLUMN_KIND_ID:
             row_uuid(row, value);

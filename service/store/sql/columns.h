@@ -19,6 +19,7 @@ enum column_kind {
     COLUMN_KIND_TEXT,    /* struct strview */
     COLUMN_KIND_JSON,    /* struct strview */
     COLUMN_KIND_WORD,    /* enum: the place of the text in `words` */
+    COLUMN_KIND_WORDS,   /* unsigned or enum: an array of texts, bit i for words[i] (at most 32) */
     COLUMN_KIND_ID,      /* char[37] */
     COLUMN_KIND_INSTANT, /* int64_t */
     COLUMN_KIND_PAIRS,   /* struct run_label * and their number: two columns */
@@ -57,6 +58,8 @@ struct columns {
     .kind = COLUMN_KIND_JSON, .at = COLUMN_OFFSET(T, path, struct strview : 1)
 #define COLUMN_WORD(T, path, list)                                                                 \
     .kind = COLUMN_KIND_WORD, .at = COLUMN_OFFSET(T, path, unsigned : 1, int : 1), .words = (list)
+#define COLUMN_WORDS(T, path, list)                                                                \
+    .kind = COLUMN_KIND_WORDS, .at = COLUMN_OFFSET(T, path, unsigned : 1, int : 1), .words = (list)
 /* An array decays in _Generic, so its size is checked by itself. */
 #define COLUMN_ID(T, path)                                                                         \
     .kind = COLUMN_KIND_ID, .at = COLUMN_OFFSET(T, path, char * : 1) +                             \
