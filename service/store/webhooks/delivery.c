@@ -161,9 +161,9 @@ enum pv_code store_webhook_redeliver_many(struct store_tx *tx,
            " SELECT id, row_number() OVER (ORDER BY id) AS place FROM provisor.webhook_delivery"
            "  WHERE team_id = $1 AND webhook_id = $2 AND status = $5"
            "   AND created_at >= $6 AND created_at < $7 ORDER BY id LIMIT $3 + 1),"
-           " again AS (UPDATE provisor.webhook_delivery d SET" DUE_AGAIN
-           "  FROM found f WHERE d.team_id = $1 AND d.webhook_id = $2 AND d.id = f.id"
-           "   AND f.place <= $3 RETURNING 1)"
+           " again AS (UPDATE provisor.webhook_delivery SET" DUE_AGAIN
+           "  WHERE team_id = $1 AND webhook_id = $2" /* by its key, whatever the statistics say */
+           "   AND id = ANY (ARRAY(SELECT id FROM found WHERE place <= $3)) RETURNING 1)"
            " SELECT (SELECT count(*) FROM again), (SELECT count(*) > $3 FROM found)");
     sql_uuid(&sql, webhook_id);
     sql_int(&sql, most);
