@@ -101,9 +101,9 @@ $$;
 
 -- The oldest `batch` events that nobody has dispatched become deliveries. One process at a time, so
 -- that rows of webhooks are always locked in one order. Beyond pending_max pending deliveries of a
--- webhook further ones are dead from the start, to be asked for again.
+-- webhook further ones are dead from the start, to be asked for again. webhooks: there are any.
 CREATE FUNCTION provisor.dispatch_events(batch bigint, pending_max bigint, give_up_s bigint)
-    RETURNS TABLE (events bigint, deliveries bigint)
+    RETURNS TABLE (events bigint, deliveries bigint, webhooks boolean)
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -111,6 +111,7 @@ BEGIN
     PERFORM set_config('provisor.registry', 'on', true);
     events := 0;
     deliveries := 0;
+    webhooks := EXISTS (SELECT FROM provisor.webhook w WHERE w.enabled);
     IF EXISTS (SELECT FROM provisor.outbox o WHERE o.delivered_at IS NULL) THEN
         PERFORM pg_advisory_xact_lock(hashtextextended('provisor.dispatch_events', 0));
         WITH taken AS MATERIALIZED (

@@ -26,6 +26,7 @@
 #include "store/store.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
+#include "webhooks/dispatcher.h"
 
 /*
  * The service. Start-up order is read off command_serve, shutdown is its reverse. PostgreSQL may be
@@ -38,7 +39,8 @@ enum {
     MIGRATION_END_S = 5,     /* for a migration under way */
     FITTER_END_S = 2,        /* beyond the drain, for a fit under way */
     LOG_END_S = 1,           /* for whoever reads the log */
-    RUNNER_END_S = 2         /* likewise, for long work that was asked to stop */
+    RUNNER_END_S = 2,        /* likewise, for long work that was asked to stop */
+    DISPATCHER_END_S = 2     /* likewise, for attempts under way */
 };
 
 METRIC_GAUGE(connections,
@@ -84,6 +86,7 @@ struct service {
     struct clock_skew clock_skew;
     struct http_server *server;
     struct maintenance_thread *maintenance;
+    struct dispatcher *dispatcher; /* NULL: others deliver to webhooks */
 };
 
 /* --- migrations while the server runs --- */
@@ -243,8 +246,8 @@ static void raise_open_files(const struct config *config)
 static void check_connections(const struct config *config)
 {
     enum {
-        BACKGROUND_THREADS = 5
-    }; /* heart beat, watch of operations, fitter, housekeeping, tokens */
+        BACKGROUND_THREADS = 6
+    }; /* heart beat, watch of operations, fitter, housekeeping, tokens, dispatcher */
     int64_t wanted = config->io_workers + config->spare_workers + config->light_workers +
                      config->imports_max + config->operation_workers + BACKGROUND_THREADS;
     if (config->database_connections < wanted)
@@ -311,6 +314,8 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
     resources_init(&service->resources, config);
     service->api.resources = &service->resources;
     try_spool(config);
+    if (config->webhook_delivery) /* before other threads use the store: it hears of their events */
+        PV_TRY(dispatcher_create(service->store, config, &service->dispatcher, err));
     PV_TRY(fitter_start(&service->api, &service->api.fitter, err));
     PV_TRY(start_runner(service, err));
     service->maintenance =
@@ -343,6 +348,7 @@ static void close_service(struct service *service)
         return;
     fitter_ask_end(service->api.fitter); /* it has the time of the drain to finish a fit */
     operation_runner_ask_end(service->api.operations); /* others go on with what it gives back */
+    dispatcher_ask_end(service->dispatcher);
     operation_watch_close(service->api.watch); /* streams would last as long as the drain may */
     if (service->server != NULL)
         http_server_drain(service->server);
@@ -358,6 +364,7 @@ static void close_service(struct service *service)
         LOG_EVENT(LOG_WARN, "operations.abandoned", NULL);
         return;
     }
+    dispatcher_destroy(service->dispatcher, DISPATCHER_END_S);
     operation_watch_destroy(service->api.watch);
     api_fini(&service->api);
     resources_fini(&service->resources);

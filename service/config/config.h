@@ -184,6 +184,24 @@ struct config {
     int64_t operation_waits_max;
     int64_t operation_streams_max;
     int64_t operation_team_streams_max;
+    /* webhooks */
+    bool webhook_delivery;              /* by this process */
+    char webhook_private_targets[1024]; /* networks (dispatch/target.h) */
+    bool webhook_plain_http;
+    char webhook_ca_file[1024]; /* "": those of the system */
+    int64_t webhook_connections_max;
+    int64_t webhook_timeout_ms;
+    int64_t webhook_connect_timeout_ms;
+    int64_t webhook_retry_first_ms;
+    int64_t webhook_retry_max_s;
+    int64_t webhook_give_up_s;
+    int64_t webhook_pause_after; /* failures in a row */
+    int64_t webhook_pause_first_s;
+    int64_t webhook_pause_max_s;
+    int64_t webhook_poll_ms;
+    int64_t webhooks_max;        /* of a team */
+    int64_t webhook_pending_max; /* deliveries of one */
+    int64_t webhook_delivery_retention_days;
     /* logging */
     char log_level[8];                 /* debug info warn error */
     int64_t log_unauthenticated_per_s; /* 0: no bound */

@@ -10,10 +10,21 @@
 
 #define KIND(member) .name = #member, .offset = offsetof(struct maintenance_tally, member)
 const struct maintenance_kind maintenance_kinds[] = {
-    {KIND(partitions_made)}, {KIND(partitions_dropped)}, {KIND(runs)},       {KIND(keys)},
-    {KIND(events)},          {KIND(events_dropped)},     {KIND(tokens)},     {KIND(advice)},
-    {KIND(audit)},           {KIND(performance)},        {KIND(operations)}, {KIND(runs_thinned)},
-    {KIND(stages_thinned)},  {KIND(recounts)},
+    {KIND(partitions_made)},
+    {KIND(partitions_dropped)},
+    {KIND(runs)},
+    {KIND(keys)},
+    {KIND(events)},
+    {KIND(deliveries)},
+    {KIND(events_dropped)},
+    {KIND(tokens)},
+    {KIND(advice)},
+    {KIND(audit)},
+    {KIND(performance)},
+    {KIND(operations)},
+    {KIND(runs_thinned)},
+    {KIND(stages_thinned)},
+    {KIND(recounts)},
 };
 const size_t maintenance_kinds_n = sizeof maintenance_kinds / sizeof *maintenance_kinds;
 

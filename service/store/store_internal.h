@@ -38,6 +38,14 @@ void pool_release(struct store *store, PGconn *conn, bool healthy);
 unsigned pool_statement_timeout_ms(const struct store *store);
 const int64_t *pool_quotas(const struct store *store); /* QUOTAS of them */
 struct tally *pool_tally(const struct store *store);
+const struct conninfo *pool_conninfo(const struct store *store);
+bool pool_reports_events(const struct store *store); /* somebody of this process listens */
+/* To them; nothing where nobody listens. */
+void pool_report_events(const struct store *store, bool urgent);
+
+/* A transaction that wrote events and that nobody of this process hears of: PostgreSQL notifies
+ * others as it commits (outbox/event_listener.c). Deferred. */
+enum pv_code events_report(struct store_tx *tx, struct pv_error *err) PV_MUSTCHECK;
 
 /* What an SQLSTATE means to a caller; *discard: the connection is of no more use. NULL or "" (no
  * state: the connection is gone) is PV_E_UNAVAILABLE. */
@@ -107,6 +115,8 @@ struct store_tx {
     bool broken;       /* the connection is not used again */
     bool lost;         /* nothing more is heard from the server */
     bool learning;     /* the results to come begin with BEGIN and the settings */
+    bool has_events;   /* an event was written: whoever dispatches them is to hear of it */
+    bool is_urgent;    /* likewise, a webhook was changed, or a delivery asked for */
     bool preparing;    /* a statement was sent to be prepared and its result is still to come */
     unsigned preamble; /* results of BEGIN and the settings still to come */
     unsigned deferred; /* statements sent whose results say nothing but success */

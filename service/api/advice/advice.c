@@ -290,6 +290,8 @@ static struct advice_row row_of(const struct advice_build *build,
         .deadline_probability = build->answer.advice.recommendation.deadline_probability,
         .request = {request->body, request->body_n},
         .document = {response->body, response->body_n},
+        .labels = build->question.labels,
+        .n_labels = build->question.n_labels,
         .created_us = reply->created_us};
     if (build->answer.advice.verdict == ADVISE_UNKNOWN) {
         row.executors = row.cores_per_executor = RUN_UNKNOWN;

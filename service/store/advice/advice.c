@@ -70,9 +70,17 @@ static enum pv_code insert_and_tell(struct store_tx *tx,
     const struct tally_amounts more = {.advice = 1, .bytes = bytes_of(advice)};
     PV_TRY(usage_count(tx, &more, 1u << QUOTA_ADVICE | 1u << QUOTA_BYTES, err));
     PV_TRY(journal_audit(tx, "advice.insert", "advice", strview_of(advice->id), err));
-    PV_TRY(outbox_append(tx, "advice.created", event_data, err));
-    bool open = advice->feasible || strview_equal(advice->verdict, strview_of("unknown"));
-    return open ? PV_OK : outbox_append(tx, "deadline.infeasible", event_data, err);
+    struct outbox_event event = {.type = "advice.created",
+                                 .severity = EVENT_INFO,
+                                 .data = event_data,
+                                 .labels = advice->labels,
+                                 .n_labels = advice->n_labels};
+    PV_TRY(outbox_append(tx, &event, err));
+    if (advice->feasible || strview_equal(advice->verdict, strview_of("unknown")))
+        return PV_OK;
+    event.type = "deadline.infeasible";
+    event.severity = EVENT_CRITICAL;
+    return outbox_append(tx, &event, err);
 }
 
 enum pv_code store_advice_insert_commit(struct store_tx **tx,

@@ -1,6 +1,7 @@
 #ifndef STORE_ADVICE_ADVICE_H
 #define STORE_ADVICE_ADVICE_H
 
+#include "core/history/run.h"
 #include "store/store.h"
 
 /*
@@ -26,6 +27,8 @@ struct advice_row {
     double deadline_s;           /* NAN: none asked */
     double deadline_probability; /* that the recommendation meets it; NAN */
     struct strview request;      /* JSON text */
+    const struct run_label *labels; /* that the question gave, for its events; not read back */
+    size_t n_labels;
     struct strview document;     /* JSON text of the reply */
     int64_t created_us;
 };

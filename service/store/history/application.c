@@ -269,6 +269,7 @@ static enum pv_code delete_parts(struct store_tx *tx, const char *id, struct pv_
     static const char *const statements[] = {
         "DELETE FROM provisor.idempotency_key WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.outbox WHERE team_id = $1 AND application_id = $2",
+        "DELETE FROM provisor.webhook_delivery WHERE team_id = $1 AND application_id = $2",
         ended_operations,
         "DELETE FROM provisor.run_log WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.run_label WHERE team_id = $1 AND application_id = $2",

@@ -190,6 +190,17 @@ enum pv_code store_events_trim(
                      most, batch, gone, err);
 }
 
+enum pv_code store_deliveries_expire_ended(
+    struct store_tx *tx, int64_t days, size_t batch, size_t *gone, struct pv_error *err)
+{
+    return expire_by(tx,
+                     "DELETE FROM provisor.webhook_delivery WHERE ctid = ANY (ARRAY("
+                     "SELECT ctid FROM provisor.webhook_delivery WHERE team_id = $1"
+                     " AND ended_at < now() - $2 * interval '1 day'"
+                     " ORDER BY ended_at LIMIT $3 FOR UPDATE SKIP LOCKED)) RETURNING 1",
+                     days, batch, gone, err);
+}
+
 enum pv_code store_tokens_expire(
     struct store_tx *tx, int64_t days, size_t batch, size_t *gone, struct pv_error *err)
 {

@@ -112,6 +112,13 @@ enum pv_code store_events_drop(struct store_tx *tx,
                                size_t batch,
                                size_t *gone,
                                struct pv_error *err) PV_MUSTCHECK;
+/* Deliveries of webhooks that ended, delivered or dead, so many days ago. */
+enum pv_code store_deliveries_expire_ended(struct store_tx *tx,
+                                           int64_t days,
+                                           size_t batch,
+                                           size_t *gone,
+                                           struct pv_error *err) PV_MUSTCHECK;
+
 /* Events, delivered or not, beyond the newest `most` of the team. */
 enum pv_code store_events_trim(struct store_tx *tx,
                                int64_t most,

@@ -6,6 +6,7 @@
 #include "core/scaling/laws/idle_share.h"
 #include "store/history/run.h"
 #include "store/history/run_evidence_internal.h"
+#include "store/outbox/outbox.h"
 #include "store/sql/columns.h"
 #include "threads/clock.h"
 
@@ -253,13 +254,15 @@ report_drift(struct store_tx *tx, const struct application_model *model, struct 
            "WITH reported AS (UPDATE provisor.application_model SET drift_told_at = $3"
            "  WHERE team_id = $1 AND application_id = $2 AND history_version = $4"
            "  AND (drift_told_at IS NULL OR drift_told_at < $3) RETURNING application_id)"
-           " INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
-           " SELECT $1, $5, 'model.drifted', $6, application_id FROM reported");
+           " INSERT INTO provisor.outbox (team_id, id, type, data, application_id, severity)"
+           " SELECT $1, $5, 'model.drifted', $6, application_id, $7 FROM reported");
     sql_uuid(&sql, model->application_id);
     sql_instant(&sql, model->drift_us);
     sql_int(&sql, model->history_version);
     sql_uuid(&sql, id);
     sql_json(&sql, model->drift_event);
+    sql_int(&sql, EVENT_WARNING);
+    tx->has_events = true;
     return tx_defer(tx, &sql, err);
 }
 

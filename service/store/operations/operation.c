@@ -269,5 +269,6 @@ enum pv_code store_operation_tell(struct store_tx *tx,
                                   struct pv_error *err)
 {
     store_set_application(tx, operation->application_id);
-    return outbox_append(tx, "operation.completed", event, err);
+    const struct outbox_event ended = {.type = "operation.completed", .data = event};
+    return outbox_append(tx, &ended, err);
 }

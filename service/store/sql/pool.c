@@ -5,6 +5,7 @@
 
 #include "base/duty.h"
 #include "log/log.h"
+#include "store/outbox/event_listener.h"
 #include "store/sql/prepared.h"
 #include "store/store_internal.h"
 #include "store/usage/tally.h"
@@ -43,6 +44,8 @@ struct store {
     uint64_t connect_failures;
     int64_t quotas[QUOTAS];
     struct tally *tally;
+    void (*report_events)(void *context, bool urgent);
+    void *report_context;
 };
 
 static bool init_locks(struct store *store)
@@ -111,6 +114,28 @@ struct store_statistics store_statistics(struct store *store)
     };
     pthread_mutex_unlock(&store->lock);
     return s;
+}
+
+void store_on_events(struct store *store, void (*report)(void *context, bool urgent), void *context)
+{
+    store->report_events = report;
+    store->report_context = context;
+}
+
+bool pool_reports_events(const struct store *store)
+{
+    return store->report_events != NULL;
+}
+
+void pool_report_events(const struct store *store, bool urgent)
+{
+    if (store->report_events != NULL)
+        store->report_events(store->report_context, urgent);
+}
+
+const struct conninfo *pool_conninfo(const struct store *store)
+{
+    return &store->info;
 }
 
 const int64_t *pool_quotas(const struct store *store)

@@ -349,12 +349,20 @@ static enum pv_code commit(struct store_tx *tx, struct pv_error *err)
 
 enum pv_code store_commit(struct store_tx **tx, struct pv_error *err)
 {
-    enum pv_code code = commit(*tx, err);
-    if (code != PV_OK)
+    const struct store *store = (*tx)->store;
+    bool is_urgent = (*tx)->is_urgent;
+    bool has_events = (*tx)->has_events || is_urgent;
+    enum pv_code code = has_events && !pool_reports_events(store) ? events_report(*tx, err) : PV_OK;
+    if (code == PV_OK)
+        code = commit(*tx, err);
+    if (code != PV_OK) {
         store_rollback(tx);
-    else
-        transaction_end(tx);
-    return code;
+        return code;
+    }
+    transaction_end(tx);
+    if (has_events)
+        pool_report_events(store, is_urgent);
+    return PV_OK;
 }
 
 /* What is queued is read first; if it fails the ROLLBACK behind it is skipped, so a second one. */

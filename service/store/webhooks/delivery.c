@@ -89,6 +89,7 @@ note_due(struct store_tx *tx, const char *webhook_id, int64_t more, struct pv_er
            " due_at = least(due_at, greatest(now(), held_until)) WHERE team_id = $1 AND id = $2");
     sql_uuid(&sql, webhook_id);
     sql_int(&sql, more);
+    tx->is_urgent = true;
     return tx_defer(tx, &sql, err);
 }
 

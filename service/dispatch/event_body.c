@@ -1,0 +1,300 @@
+#include "dispatch/event_body.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json_writer.h"
+#include "base/plural.h"
+
+const char *const event_format_words[] = {"standard", "cloudevents", "text", NULL};
+const char *const event_severity_words[] = {"info", "warning", "critical", NULL};
+
+void event_message_id(const char event_id[37], char out[EVENT_ID_TEXT])
+{
+    (void)snprintf(out, EVENT_ID_TEXT, "evt_%.36s", event_id);
+}
+
+const char *event_content_type(enum event_format format)
+{
+    return format == EVENT_CLOUDEVENTS ? "application/cloudevents+json" : "application/json";
+}
+
+static const char *severity_word(const struct event_message *event)
+{
+    return event_severity_words[event->severity < 0 || event->severity > 2 ? 0 : event->severity];
+}
+
+/* The members of an object, without its braces. */
+static struct strview members_of(struct strview object)
+{
+    const char *blanks = " \t\r\n";
+    while (object.n > 0 && strchr(blanks, object.at[0]) != NULL)
+        object.at++, object.n--;
+    while (object.n > 0 && strchr(blanks, object.at[object.n - 1]) != NULL)
+        object.n--;
+    if (object.n < 2 || object.at[0] != '{' || object.at[object.n - 1] != '}')
+        return (struct strview){"", 0};
+    object.at++;
+    object.n -= 2;
+    while (object.n > 0 && strchr(blanks, object.at[0]) != NULL)
+        object.at++, object.n--;
+    return object;
+}
+
+/* The severity, then what there was. */
+static struct strview data_with_severity(struct arena *arena, const struct event_message *event)
+{
+    struct strview members = members_of(event->data);
+    const char *text = arena_printf(arena, "{\"severity\": \"%s\"%s%.*s}", severity_word(event),
+                                    members.n > 0 ? ", " : "", (int)members.n, members.at);
+    return strview_of(text);
+}
+
+static struct strview finish(struct writer *w)
+{
+    struct strview body;
+    body.at = writer_finish(w, &body.n);
+    return body;
+}
+
+static struct strview
+write_standard(struct arena *arena, const struct event_message *event, struct strview data)
+{
+    struct writer w;
+    writer_init(&w, arena);
+    writer_begin_object(&w);
+    writer_member_text(&w, "type", event->type);
+    writer_member_instant(&w, "timestamp", event->happened_us);
+    writer_key(&w, "data");
+    writer_raw(&w, data);
+    writer_end_object(&w);
+    return finish(&w);
+}
+
+/* What an event is about, where it says so. */
+static void write_subject(struct writer *w, const json_t *data)
+{
+    const char *name = json_string_value(json_object_get(data, "application"));
+    if (name != NULL)
+        writer_member_string(w, "subject", name);
+}
+
+static struct strview write_cloudevent(struct arena *arena,
+                                       const struct event_message *event,
+                                       const json_t *read,
+                                       struct strview data)
+{
+    struct writer w;
+    writer_init(&w, arena);
+    writer_begin_object(&w);
+    writer_member_string(&w, "specversion", "1.0");
+    writer_member_string(&w, "id", event->id);
+    writer_member_string(&w, "source", arena_printf(arena, "urn:provisor:team:%s", event->team_id));
+    writer_member_string(&w, "type",
+                         arena_printf(arena, "provisor.%.*s", (int)event->type.n, event->type.at));
+    write_subject(&w, read);
+    writer_member_instant(&w, "time", event->happened_us);
+    writer_member_string(&w, "datacontenttype", "application/json");
+    writer_member_string(&w, "severity", severity_word(event));
+    writer_key(&w, "data");
+    writer_raw(&w, data);
+    writer_end_object(&w);
+    return finish(&w);
+}
+
+/* --- one line for people --- */
+
+struct line {
+    struct arena *arena;
+    const json_t *data;
+};
+
+static const char *text_of(const struct line *line, const char *member, const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(line->data, member));
+    return text == NULL || text[0] == '\0' ? otherwise : text;
+}
+
+static bool number_of(const struct line *line, const char *member, double *value)
+{
+    const json_t *number = json_object_get(line->data, member);
+    *value = json_number_value(number);
+    return json_is_number(number);
+}
+
+/* "88.5 s", or what it is called when it is not known. */
+static const char *seconds_of(const struct line *line, const char *member)
+{
+    double value;
+    return number_of(line, member, &value) ? arena_printf(line->arena, "%.4g s", value)
+                                           : "an unknown time";
+}
+
+static const char *count_of(const struct line *line, const char *member, const char *noun)
+{
+    double value;
+    if (!number_of(line, member, &value))
+        return arena_printf(line->arena, "an unknown number of %ss", noun);
+    return arena_printf(line->arena, "%.0f %s%s", value, noun, PLURAL(value));
+}
+
+static const char *say_run(const struct line *line)
+{
+    double imported;
+    const char *application = text_of(line, "application", "an application");
+    if (number_of(line, "imported", &imported))
+        return arena_printf(line->arena, "%s of %s imported.", count_of(line, "imported", "run"),
+                            application);
+    return arena_printf(line->arena, "A %srun of %s was stored: %s with %s.",
+                        json_is_false(json_object_get(line->data, "succeeded")) ? "failed " : "",
+                        application, seconds_of(line, "duration_s"),
+                        count_of(line, "executors", "executor"));
+}
+
+static const char *say_advice(const struct line *line)
+{
+    const char *application = text_of(line, "application", "a profile");
+    const char *verdict = text_of(line, "verdict", "unknown");
+    if (strcmp(verdict, "unknown") == 0)
+        return arena_printf(line->arena,
+                            "Advice for %s: too little is known to recommend a number of "
+                            "executors.",
+                            application);
+    return arena_printf(line->arena, "Advice for %s: %s, %s predicted.", application,
+                        count_of(line, "executors", "executor"),
+                        seconds_of(line, "predicted_duration_s"));
+}
+
+static const char *say_infeasible(const struct line *line)
+{
+    bool at_risk = strcmp(text_of(line, "verdict", ""), "at_risk") == 0;
+    return arena_printf(line->arena, "The deadline of %s for %s %s: %s predicted with %s.",
+                        seconds_of(line, "deadline_s"), text_of(line, "application", "a profile"),
+                        at_risk ? "is at risk" : "cannot be met",
+                        seconds_of(line, "predicted_duration_s"),
+                        count_of(line, "executors", "executor"));
+}
+
+static const char *say_missed(const struct line *line)
+{
+    return arena_printf(
+        line->arena, "A run of %s took %s and missed its deadline of %s; %s had been predicted.",
+        text_of(line, "application", "an application"), seconds_of(line, "duration_s"),
+        seconds_of(line, "deadline_s"), seconds_of(line, "predicted_duration_s"));
+}
+
+static const char *say_drifted(const struct line *line)
+{
+    return arena_printf(line->arena,
+                        "The runs of %s no longer follow the model of the runs before them.",
+                        text_of(line, "application", "an application"));
+}
+
+static const char *say_operation(const struct line *line)
+{
+    const char *application = text_of(line, "application", NULL);
+    return arena_printf(line->arena, "Operation %s (%s)%s%s: %s.", text_of(line, "id", "?"),
+                        text_of(line, "kind", "unknown"), application == NULL ? "" : " for ",
+                        application == NULL ? "" : application,
+                        text_of(line, "status", "completed"));
+}
+
+static const char *say_expired(const struct line *line)
+{
+    return arena_printf(line->arena, "A reservation for %s has expired unused.",
+                        text_of(line, "application", "an application"));
+}
+
+static const char *say_ping(const struct line *line)
+{
+    (void)line;
+    return "provisor reaches this endpoint.";
+}
+
+static const struct {
+    const char *type;
+    const char *(*say)(const struct line *line);
+} sentences[] = {
+    {"run.ingested", say_run},
+    {"advice.created", say_advice},
+    {"deadline.infeasible", say_infeasible},
+    {"deadline.missed", say_missed},
+    {"model.drifted", say_drifted},
+    {"operation.completed", say_operation},
+    {"admission.expired", say_expired},
+    {"webhook.ping", say_ping},
+};
+
+/* Slack takes these three for markup. */
+static const char *escape(struct arena *arena, const char *text)
+{
+    size_t n = strlen(text);
+    char *out = arena_alloc(arena, 5 * n + 1);
+    size_t at = 0;
+    for (size_t i = 0; out != NULL && i < n; i++) {
+        const char *as = text[i] == '&'   ? "&amp;"
+                         : text[i] == '<' ? "&lt;"
+                         : text[i] == '>' ? "&gt;"
+                                          : NULL;
+        size_t length = as == NULL ? 1 : strlen(as);
+        memcpy(out + at, as == NULL ? text + i : as, length);
+        at += length;
+    }
+    if (out != NULL)
+        out[at] = '\0';
+    return out;
+}
+
+static struct strview
+write_line(struct arena *arena, const struct event_message *event, const json_t *data)
+{
+    const struct line line = {arena, data};
+    const char *text = NULL;
+    for (size_t i = 0; text == NULL && i < sizeof sentences / sizeof *sentences; i++)
+        if (strview_is(event->type, sentences[i].type))
+            text = sentences[i].say(&line);
+    if (text == NULL)
+        text = arena_printf(arena, "Event %.*s.", (int)event->type.n, event->type.at);
+    if (text != NULL)
+        text = escape(arena, text);
+    struct writer w;
+    if (text == NULL)
+        return (struct strview){NULL, 0};
+    writer_init(&w, arena);
+    writer_begin_object(&w);
+    writer_member_string(&w, "text", text);
+    writer_end_object(&w);
+    return finish(&w);
+}
+
+static struct strview write_body(struct arena *arena,
+                                 enum event_format format,
+                                 const struct event_message *event,
+                                 const json_t *read)
+{
+    struct strview data = data_with_severity(arena, event);
+    if (data.at == NULL)
+        return data;
+    switch (format) {
+    case EVENT_CLOUDEVENTS:
+        return write_cloudevent(arena, event, read, data);
+    case EVENT_TEXT:
+        return write_line(arena, event, read);
+    default:
+        return write_standard(arena, event, data);
+    }
+}
+
+struct strview
+event_body_write(struct arena *arena, enum event_format format, const struct event_message *event)
+{
+    json_t *read = json_loadb(event->data.at, event->data.n, JSON_REJECT_DUPLICATES, NULL);
+    struct strview body = write_body(arena, format, event, read);
+    json_decref(read);
+    if (body.at == NULL || body.n <= EVENT_BODY_MAX)
+        return body;
+    struct event_message bare = *event;
+    bare.data = strview_of("{}");
+    return write_body(arena, format, &bare, NULL);
+}

@@ -1,0 +1,642 @@
+#define _GNU_SOURCE /* pthread_setname_np */
+#include "dispatch/sender.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "metrics/registry.h"
+#include "threads/clock.h"
+
+enum { HEADERS_MAX = 64 << 10, POLL_MS = 1000, POLL_ENDING_MS = 50 };
+
+METRIC_COUNTER(
+    attempts,
+    "provisor_webhook_attempts_total",
+    "Attempts to deliver an event, by outcome: delivered, refused (3xx, 4xx), failed (5xx), "
+    "timeout, unreachable, or forbidden (the address is not allowed).",
+    "outcome");
+
+static const double attempt_bounds_s[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
+                                          0.5,   1,    2.5,   5,    10,  20};
+METRIC_HISTOGRAM(attempt_seconds,
+                 "provisor_webhook_attempt_duration_seconds",
+                 "How long attempts to deliver an event took.",
+                 "",
+                 attempt_bounds_s);
+
+/* One delivery on its way, with all that it needs. Its outcome is made with it, so that there is always
+ * memory for it. */
+struct transfer {
+    struct transfer *next;
+    struct sender *sender;
+    struct sender_lane *lane;
+    struct sender_outcome *outcome;
+    CURL *easy;
+    struct curl_slist *headers;
+    char *url;
+    char *authorization; /* the header, NULL: none */
+    char *content_type;  /* likewise */
+    char *id;
+    char *body;
+    size_t body_n;
+    struct signing_secret secrets[SIGNATURES_MAX];
+    size_t n_secrets;
+    size_t read;
+    size_t header_bytes;
+    bool is_forbidden;
+    char curl_error[CURL_ERROR_SIZE];
+};
+
+struct sender {
+    struct sender_options options;
+    CURLM *multi;
+    CURL **idle; /* easy handles to be used again */
+    size_t n_idle;
+    size_t running;
+    struct sender_lane *lanes; /* that have something waiting */
+    struct transfer *under_way;
+    pthread_mutex_t lock; /* of what follows */
+    struct transfer *inbox;
+    struct transfer **inbox_end;
+    struct sender_outcome *outcomes;
+    struct sender_outcome **outcomes_end;
+    bool stop;
+    uint64_t stop_ns; /* when what is under way is cut off */
+    pthread_t thread;
+    bool joined;
+};
+
+/* --- transfers --- */
+
+static char *copy_text(const char *prefix, struct strview text)
+{
+    size_t n = strlen(prefix);
+    char *copy = malloc(n + text.n + 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, prefix, n);
+    if (text.n > 0)
+        memcpy(copy + n, text.at, text.n);
+    copy[n + text.n] = '\0';
+    return copy;
+}
+
+/* The outcome is not among what is freed. */
+static void transfer_free(struct transfer *t)
+{
+    if (t == NULL)
+        return;
+    curl_slist_free_all(t->headers);
+    sodium_memzero(t->secrets, sizeof t->secrets);
+    free(t->url);
+    free(t->authorization);
+    free(t->content_type);
+    free(t->id);
+    free(t->body);
+    free(t);
+}
+
+static bool copy_delivery(struct transfer *t, const struct sender_delivery *delivery)
+{
+    t->lane = delivery->lane;
+    t->url = copy_text("", delivery->url);
+    t->id = copy_text("", strview_of(delivery->id));
+    t->content_type = copy_text("Content-Type: ", strview_of(delivery->content_type));
+    t->body = copy_text("", delivery->body);
+    t->body_n = delivery->body.n;
+    if (delivery->authorization.n > 0)
+        t->authorization = copy_text("Authorization: ", delivery->authorization);
+    t->n_secrets = delivery->n_secrets < SIGNATURES_MAX ? delivery->n_secrets : SIGNATURES_MAX;
+    memcpy(t->secrets, delivery->secrets, t->n_secrets * sizeof *t->secrets);
+    return t->url != NULL && t->id != NULL && t->content_type != NULL && t->body != NULL &&
+           (delivery->authorization.n == 0 || t->authorization != NULL);
+}
+
+static struct transfer *transfer_make(struct sender *sender, const struct sender_delivery *delivery)
+{
+    struct transfer *t = calloc(1, sizeof *t);
+    struct sender_outcome *outcome = calloc(1, sizeof *outcome);
+    if (t == NULL || outcome == NULL || !copy_delivery(t, delivery)) {
+        transfer_free(t);
+        free(outcome);
+        return NULL;
+    }
+    t->sender = sender;
+    t->outcome = outcome;
+    outcome->flight = delivery->flight;
+    return t;
+}
+
+/* --- what libcurl asks and hands over --- */
+
+static void name_address(const struct sockaddr *address, char text[INET6_ADDRSTRLEN])
+{
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    text[0] = '\0';
+    if (address->sa_family == AF_INET) {
+        memcpy(&v4, address, sizeof v4);
+        (void)inet_ntop(AF_INET, &v4.sin_addr, text, INET6_ADDRSTRLEN);
+    } else if (address->sa_family == AF_INET6) {
+        memcpy(&v6, address, sizeof v6);
+        (void)inet_ntop(AF_INET6, &v6.sin6_addr, text, INET6_ADDRSTRLEN);
+    }
+}
+
+/* The last word on an address, whatever the URL said and its name meant before. */
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct transfer *t = context;
+    (void)purpose;
+    if (target_allows(t->sender->options.policy, &address->addr))
+        return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    char text[INET6_ADDRSTRLEN];
+    name_address(&address->addr, text);
+    t->is_forbidden = true;
+    (void)snprintf(t->outcome->error, sizeof t->outcome->error,
+                   "the name leads to %s, a private or special address", text);
+    return CURL_SOCKET_BAD;
+}
+
+static size_t read_answer(char *at, size_t size, size_t n, void *context)
+{
+    struct transfer *t = context;
+    struct sender_outcome *outcome = t->outcome;
+    size_t bytes = size * n;
+    size_t room = ANSWER_KEPT - outcome->answer_n;
+    size_t kept = bytes < room ? bytes : room;
+    memcpy(outcome->answer + outcome->answer_n, at, kept);
+    outcome->answer_n += kept;
+    t->read += bytes;
+    if (t->read <= ANSWER_READ_MAX)
+        return bytes;
+    outcome->complete = true; /* as much of it as anybody wants */
+    return 0;
+}
+
+static size_t read_header(char *at, size_t size, size_t n, void *context)
+{
+    struct transfer *t = context;
+    (void)at;
+    t->header_bytes += size * n;
+    return t->header_bytes <= HEADERS_MAX ? size * n : 0;
+}
+
+/* --- beginning --- */
+
+static bool add_header(struct transfer *t, const char *line)
+{
+    struct curl_slist *more = curl_slist_append(t->headers, line);
+    if (more != NULL)
+        t->headers = more;
+    return more != NULL;
+}
+
+/* Signed now: the timestamp is that of the attempt. */
+static bool write_headers(struct transfer *t)
+{
+    char line[64 + SIGNATURE_TEXT];
+    char signature[SIGNATURE_TEXT];
+    int64_t now_s = t->outcome->at_us / 1000000;
+    const struct strview body = {t->body, t->body_n};
+    signature_make(t->secrets, t->n_secrets, t->id, now_s, body, signature);
+    bool done =
+        add_header(t, t->content_type) && add_header(t, "Expect:") && add_header(t, "Accept: */*");
+    (void)snprintf(line, sizeof line, "webhook-id: %s", t->id);
+    done = done && add_header(t, line);
+    (void)snprintf(line, sizeof line, "webhook-timestamp: %lld", (long long)now_s);
+    done = done && add_header(t, line);
+    (void)snprintf(line, sizeof line, "webhook-signature: %s", signature);
+    done = done && add_header(t, line);
+    return done && (t->authorization == NULL || add_header(t, t->authorization));
+}
+
+#define SET(option, value) (curl_easy_setopt(t->easy, option, value) == CURLE_OK)
+
+/* Where it may go and how far: no redirects, no proxy of the environment, no password file, nothing
+ * that is not HTTP. */
+static bool set_bounds(struct transfer *t)
+{
+    const struct sender_options *o = &t->sender->options;
+    return SET(CURLOPT_PROTOCOLS_STR, o->policy->plain_http ? "http,https" : "https") &&
+           SET(CURLOPT_FOLLOWLOCATION, 0L) && SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*") &&
+           SET(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L) &&
+           SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) && SET(CURLOPT_SSL_VERIFYPEER, 1L) &&
+           SET(CURLOPT_SSL_VERIFYHOST, 2L) &&
+           (o->ca_file == NULL || SET(CURLOPT_CAINFO, o->ca_file)) && SET(CURLOPT_NOSIGNAL, 1L) &&
+           SET(CURLOPT_TIMEOUT_MS, (long)o->timeout_ms) &&
+           SET(CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout_ms) &&
+           SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) && SET(CURLOPT_OPENSOCKETDATA, t) &&
+           SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+}
+
+static bool set_request(struct transfer *t)
+{
+    return SET(CURLOPT_URL, t->url) && SET(CURLOPT_POST, 1L) && SET(CURLOPT_POSTFIELDS, t->body) &&
+           SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->body_n) &&
+           SET(CURLOPT_HTTPHEADER, t->headers) &&
+           SET(CURLOPT_USERAGENT, "provisor/" PROVISOR_VERSION) &&
+           SET(CURLOPT_WRITEFUNCTION, read_answer) && SET(CURLOPT_WRITEDATA, t) &&
+           SET(CURLOPT_HEADERFUNCTION, read_header) && SET(CURLOPT_HEADERDATA, t) &&
+           SET(CURLOPT_ERRORBUFFER, t->curl_error) && SET(CURLOPT_PRIVATE, t);
+}
+
+static CURL *take_handle(struct sender *sender)
+{
+    return sender->n_idle > 0 ? sender->idle[--sender->n_idle] : curl_easy_init();
+}
+
+static void give_handle_back(struct sender *sender, CURL *easy)
+{
+    if (easy == NULL)
+        return;
+    curl_easy_reset(easy);
+    if (sender->n_idle < (size_t)sender->options.connections_max)
+        sender->idle[sender->n_idle++] = easy;
+    else
+        curl_easy_cleanup(easy);
+}
+
+/* --- ending --- */
+
+/* Whatever bytes came: readers of the log get text. */
+static void make_readable(struct sender_outcome *outcome)
+{
+    struct strview kept =
+        strview_clip((struct strview){outcome->answer, outcome->answer_n}, outcome->answer_n);
+    if (!strview_is_utf8(kept))
+        for (size_t i = 0; i < outcome->answer_n; i++)
+            if ((unsigned char)outcome->answer[i] >= 0x80)
+                outcome->answer[i] = '?';
+    if (strview_is_utf8(kept))
+        outcome->answer_n = kept.n;
+    for (size_t i = 0; i < outcome->answer_n; i++)
+        if (outcome->answer[i] == '\0')
+            outcome->answer[i] = '?';
+    outcome->answer[outcome->answer_n] = '\0';
+}
+
+bool sender_succeeded(const struct sender_outcome *outcome)
+{
+    return outcome->complete && outcome->status >= 200 && outcome->status < 300;
+}
+
+static const char *outcome_word(const struct transfer *t, CURLcode result)
+{
+    long status = t->outcome->status;
+    if (sender_succeeded(t->outcome))
+        return "delivered";
+    if (t->is_forbidden)
+        return "forbidden";
+    if (result == CURLE_OPERATION_TIMEDOUT)
+        return "timeout";
+    return status >= 500 ? "failed" : status >= 300 ? "refused" : "unreachable";
+}
+
+static void describe(struct transfer *t, CURLcode result)
+{
+    struct sender_outcome *outcome = t->outcome;
+    if (outcome->complete) {
+        outcome->error[0] = '\0';
+    } else if (result == CURLE_OPERATION_TIMEDOUT) {
+        (void)snprintf(outcome->error, sizeof outcome->error,
+                       outcome->status > 0 ? "the answer did not end within %.3g s"
+                                           : "no answer within %.3g s",
+                       (double)outcome->duration_ms / 1000);
+    } else if (!t->is_forbidden) {
+        const char *why = t->curl_error[0] != '\0' ? t->curl_error : curl_easy_strerror(result);
+        strview_shorten(strview_of(why), outcome->error, sizeof outcome->error);
+    }
+}
+
+static void put_outcome(struct sender *sender, struct sender_outcome *outcome)
+{
+    pthread_mutex_lock(&sender->lock);
+    bool was_empty = sender->outcomes == NULL;
+    *sender->outcomes_end = outcome;
+    sender->outcomes_end = &outcome->next;
+    pthread_mutex_unlock(&sender->lock);
+    if (was_empty)
+        sender->options.ready(sender->options.context);
+}
+
+static void transfer_end(struct transfer *t, CURLcode result, bool attempted)
+{
+    struct sender *sender = t->sender;
+    struct sender_outcome *outcome = t->outcome;
+    outcome->attempted = attempted;
+    if (attempted) {
+        curl_off_t wait_s = 0;
+        outcome->duration_ms = (int64_t)((clock_monotonic_ns() - outcome->began_ns) / 1000000);
+        (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &outcome->status);
+        (void)curl_easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &wait_s);
+        outcome->retry_after_ms = wait_s > 86400 ? 86400000 : (int64_t)wait_s * 1000;
+        outcome->complete |= result == CURLE_OK;
+        make_readable(outcome);
+        describe(t, result);
+        metric_add(&attempts, 1, METRIC_LABELS(outcome_word(t, result)));
+        metric_observe(&attempt_seconds, (double)outcome->duration_ms / 1000, NULL);
+    }
+    give_handle_back(sender, t->easy);
+    transfer_free(t);
+    put_outcome(sender, outcome);
+}
+
+/* --- the thread --- */
+
+static void transfer_begin(struct sender *sender, struct transfer *t)
+{
+    t->outcome->at_us = clock_wall_us();
+    t->outcome->began_ns = clock_monotonic_ns();
+    t->easy = take_handle(sender);
+    if (t->easy == NULL || !write_headers(t) || !set_bounds(t) || !set_request(t) ||
+        curl_multi_add_handle(sender->multi, t->easy) != CURLM_OK) {
+        transfer_end(t, CURLE_OUT_OF_MEMORY, false);
+        return;
+    }
+    t->lane->running++;
+    sender->running++;
+    t->next = sender->under_way;
+    sender->under_way = t;
+}
+
+static void queue_in_lane(struct sender *sender, struct transfer *t)
+{
+    struct sender_lane *lane = t->lane;
+    t->next = NULL;
+    if (lane->first == NULL)
+        lane->first = t;
+    else
+        lane->last->next = t;
+    lane->last = t;
+    if (!lane->listed) {
+        lane->listed = true;
+        lane->next = sender->lanes;
+        sender->lanes = lane;
+    }
+}
+
+/* true: the thread is to go on. */
+static bool take_inbox(struct sender *sender)
+{
+    pthread_mutex_lock(&sender->lock);
+    struct transfer *t = sender->inbox;
+    sender->inbox = NULL;
+    sender->inbox_end = &sender->inbox;
+    bool stop = sender->stop;
+    pthread_mutex_unlock(&sender->lock);
+    while (t != NULL) {
+        struct transfer *next = t->next;
+        queue_in_lane(sender, t);
+        t = next;
+    }
+    return !stop;
+}
+
+static bool lane_has_room(const struct sender *sender, const struct sender_lane *lane)
+{
+    return lane->first != NULL && lane->running < atomic_load(&lane->limit) &&
+           sender->running < (size_t)sender->options.connections_max;
+}
+
+static struct transfer *lane_pop(struct sender_lane *lane)
+{
+    struct transfer *t = lane->first;
+    lane->first = t->next;
+    return t;
+}
+
+/* Last of all the lane itself is let go of: with its last outcome its memory may end. */
+static void lane_drop(struct sender_lane *lane)
+{
+    struct transfer *t = lane->first;
+    lane->first = NULL;
+    while (t != NULL) {
+        struct transfer *next = t->next;
+        transfer_end(t, CURLE_ABORTED_BY_CALLBACK, false);
+        t = next;
+    }
+}
+
+/* One of each lane after the other, so that a long queue is not before a short one. */
+static void begin_waiting(struct sender *sender)
+{
+    bool begun = true;
+    while (begun) {
+        begun = false;
+        for (struct sender_lane **at = &sender->lanes; *at != NULL;) {
+            struct sender_lane *lane = *at;
+            bool is_recalled = atomic_load(&lane->is_recalled);
+            struct transfer *first =
+                !is_recalled && lane_has_room(sender, lane) ? lane_pop(lane) : NULL;
+            if (lane->first != NULL && !is_recalled) {
+                at = &lane->next;
+            } else {
+                lane->listed = false;
+                *at = lane->next;
+            }
+            if (is_recalled)
+                lane_drop(lane);
+            if (first != NULL)
+                transfer_begin(sender, first);
+            begun |= first != NULL;
+        }
+    }
+}
+
+static void drop_waiting(struct sender *sender)
+{
+    while (sender->lanes != NULL) {
+        struct sender_lane *lane = sender->lanes;
+        sender->lanes = lane->next;
+        lane->listed = false;
+        lane_drop(lane);
+    }
+}
+
+static void
+end_under_way(struct sender *sender, struct transfer *t, CURLcode result, bool attempted)
+{
+    struct transfer **at = &sender->under_way;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    (void)curl_multi_remove_handle(sender->multi, t->easy);
+    t->lane->running--;
+    sender->running--;
+    transfer_end(t, result, attempted);
+}
+
+static void end_finished(struct sender *sender)
+{
+    int left = 0;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(sender->multi, &left)) != NULL) {
+        struct transfer *t = NULL;
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        CURLcode result = message->data.result;
+        (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&t);
+        end_under_way(sender, t, result, true);
+    }
+}
+
+static bool may_go_on_ending(struct sender *sender)
+{
+    pthread_mutex_lock(&sender->lock);
+    uint64_t stop_ns = sender->stop_ns;
+    pthread_mutex_unlock(&sender->lock);
+    return sender->running > 0 && clock_monotonic_ns() < stop_ns;
+}
+
+static void *send_all(void *argument)
+{
+    struct sender *sender = argument;
+    int running = 0;
+    bool going = true;
+    while (going || may_go_on_ending(sender)) {
+        going = take_inbox(sender) && going;
+        if (going)
+            begin_waiting(sender);
+        else
+            drop_waiting(sender);
+        (void)curl_multi_perform(sender->multi, &running);
+        size_t before = sender->running;
+        end_finished(sender);
+        if (sender->running == before)
+            (void)curl_multi_poll(sender->multi, NULL, 0, going ? POLL_MS : POLL_ENDING_MS, NULL);
+    }
+    (void)take_inbox(sender);
+    drop_waiting(sender);
+    while (sender->under_way != NULL)
+        end_under_way(sender, sender->under_way, CURLE_ABORTED_BY_CALLBACK, false);
+    return NULL;
+}
+
+/* --- the sender --- */
+
+/* Signals belong to one thread of the program, never to this one. */
+static bool start_thread(struct sender *sender)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&sender->thread, NULL, send_all, sender) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        (void)pthread_setname_np(sender->thread, "sender");
+    return started;
+}
+
+static void sender_free(struct sender *sender)
+{
+    for (size_t i = 0; i < sender->n_idle; i++)
+        curl_easy_cleanup(sender->idle[i]);
+    curl_multi_cleanup(sender->multi);
+    free(sender->idle);
+    sender_outcomes_free(sender->outcomes);
+    pthread_mutex_destroy(&sender->lock);
+    free(sender);
+}
+
+enum pv_code
+sender_create(const struct sender_options *options, struct sender **sender, struct pv_error *err)
+{
+    struct sender *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return pv_no_memory(err);
+    made->options = *options;
+    made->inbox_end = &made->inbox;
+    made->outcomes_end = &made->outcomes;
+    (void)pthread_mutex_init(&made->lock, NULL);
+    made->multi = curl_multi_init();
+    made->idle = calloc((size_t)options->connections_max, sizeof(CURL *));
+    if (made->multi == NULL || made->idle == NULL) {
+        sender_free(made);
+        return pv_no_memory(err);
+    }
+    (void)curl_multi_setopt(made->multi, CURLMOPT_MAXCONNECTS, (long)options->connections_max);
+    if (!start_thread(made)) {
+        sender_free(made);
+        return pv_fail(err, PV_E_UNAVAILABLE, "no thread to send webhooks");
+    }
+    *sender = made;
+    return PV_OK;
+}
+
+void sender_stop(struct sender *sender, int64_t end_ms)
+{
+    if (sender == NULL || sender->joined)
+        return;
+    pthread_mutex_lock(&sender->lock);
+    sender->stop = true;
+    sender->stop_ns = clock_monotonic_ns() + (uint64_t)end_ms * 1000000u;
+    pthread_mutex_unlock(&sender->lock);
+    (void)curl_multi_wakeup(sender->multi);
+    (void)pthread_join(sender->thread, NULL);
+    sender->joined = true;
+}
+
+void sender_destroy(struct sender *sender)
+{
+    if (sender == NULL)
+        return;
+    sender_stop(sender, 0);
+    sender_free(sender);
+}
+
+enum pv_code
+sender_submit(struct sender *sender, const struct sender_delivery *delivery, struct pv_error *err)
+{
+    struct transfer *t = transfer_make(sender, delivery);
+    if (t == NULL)
+        return pv_no_memory(err);
+    pthread_mutex_lock(&sender->lock);
+    bool was_empty = sender->inbox == NULL;
+    *sender->inbox_end = t;
+    sender->inbox_end = &t->next;
+    pthread_mutex_unlock(&sender->lock);
+    if (was_empty)
+        (void)curl_multi_wakeup(sender->multi);
+    return PV_OK;
+}
+
+void sender_recall(struct sender *sender, struct sender_lane *lane)
+{
+    atomic_store(&lane->is_recalled, true);
+    (void)curl_multi_wakeup(sender->multi);
+}
+
+void sender_lane_open(struct sender_lane *lane, int64_t limit)
+{
+    *lane = (struct sender_lane){.running = 0};
+    atomic_init(&lane->limit, limit);
+    atomic_init(&lane->is_recalled, false);
+}
+
+struct sender_outcome *sender_take_outcomes(struct sender *sender)
+{
+    pthread_mutex_lock(&sender->lock);
+    struct sender_outcome *outcomes = sender->outcomes;
+    sender->outcomes = NULL;
+    sender->outcomes_end = &sender->outcomes;
+    pthread_mutex_unlock(&sender->lock);
+    return outcomes;
+}
+
+void sender_outcomes_free(struct sender_outcome *outcomes)
+{
+    while (outcomes != NULL) {
+        struct sender_outcome *next = outcomes->next;
+        free(outcomes);
+        outcomes = next;
+    }
+}

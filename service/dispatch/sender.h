@@ -1,0 +1,100 @@
+#ifndef DISPATCH_SENDER_H
+#define DISPATCH_SENDER_H
+
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "dispatch/signature.h"
+#include "dispatch/target.h"
+
+/*
+ * The thread that sends: it owns libcurl's multi handle, and knows nothing of the database. Deliveries
+ * come in by lanes, one for each endpoint, which bound how many are under way at a time, so one that
+ * hangs holds up no other. What they come to is put into a queue for whoever submitted them.
+ *
+ * Whether an address may be connected to is decided for the very address, when its socket is opened.
+ * Connections are kept and used again, which is safe since one policy holds for all of them.
+ */
+struct sender;
+
+enum { ANSWER_KEPT = 1024, ANSWER_READ_MAX = 64 << 10, SEND_ERROR_TEXT = 192 };
+
+struct sender_options {
+    const struct target_policy *policy; /* lives as long as the sender */
+    int64_t connections_max;
+    int64_t timeout_ms; /* of an attempt */
+    int64_t connect_timeout_ms;
+    const char *ca_file; /* NULL: those of the system */
+    void (*ready)(
+        void *context); /* called by the sender when there are outcomes; only wakes somebody */
+    void *context;
+};
+
+enum pv_code sender_create(const struct sender_options *options,
+                           struct sender **sender,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+/* Nothing more is begun; what is under way ends, or is cut off after end_ms. Then its outcomes and
+ * those of what was not begun (attempted: false) are there to be taken. */
+void sender_stop(struct sender *sender, int64_t end_ms);
+void sender_destroy(struct sender *sender); /* stopped; NULL: nothing to do */
+
+/* The lane of an endpoint, the caller's memory: it lasts until the outcomes of all that was submitted
+ * by it have been taken. */
+struct sender_lane {
+    atomic_llong limit;      /* under way at a time; may be changed at any moment */
+    atomic_bool is_recalled; /* what is not under way is given back: attempted is false */
+    /* The sender's: */
+    long long running;
+    struct transfer *first;
+    struct transfer *last;
+    struct sender_lane *next;
+    bool listed;
+};
+
+/* Of the lane nothing more is begun, until sender_lane_open. Does not wait. */
+void sender_recall(struct sender *sender, struct sender_lane *lane);
+
+/* An empty lane. */
+void sender_lane_open(struct sender_lane *lane, int64_t limit);
+
+struct sender_delivery {
+    struct sender_lane *lane;
+    void *flight; /* the caller's, given back with the outcome */
+    struct strview url;
+    struct strview authorization; /* n == 0: none */
+    const struct signing_secret *secrets;
+    size_t n_secrets;
+    const char *id; /* webhook-id */
+    const char *content_type;
+    struct strview body;
+};
+
+/* Copies all of it. PV_E_MEMORY. */
+enum pv_code sender_submit(struct sender *sender,
+                           const struct sender_delivery *delivery,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+struct sender_outcome {
+    struct sender_outcome *next;
+    void *flight;
+    bool attempted;    /* false: it was not begun, or cut off by the end of the process */
+    long status;       /* of the answer; 0: there was none */
+    bool complete;     /* the answer came to its end, or is longer than is read */
+    int64_t at_us;     /* when it began, by the wall clock */
+    uint64_t began_ns; /* likewise, by the monotonic clock */
+    int64_t duration_ms;
+    int64_t retry_after_ms;      /* as the endpoint asks; 0: not at all */
+    char error[SEND_ERROR_TEXT]; /* "": none */
+    size_t answer_n;
+    char answer[ANSWER_KEPT + 1]; /* its first bytes, as valid UTF-8 */
+};
+
+/* Those that there are, in the order in which they ended, or NULL; sender_outcomes_free ends them. */
+struct sender_outcome *sender_take_outcomes(struct sender *sender);
+void sender_outcomes_free(struct sender_outcome *outcomes);
+
+/* The answer was a success: 2xx, and complete. */
+bool sender_succeeded(const struct sender_outcome *outcome);
+
+#endif

@@ -1,0 +1,314 @@
+"""Events on their way to real endpoints: what arrives, signed how, and what becomes of endpoints that fail."""
+import json
+import statistics
+import time
+
+import pytest
+
+from patience import PATIENCE, SLOWDOWN
+from webhook_receiver import Receiver, verify
+
+QUICK = {"PROVISOR_WEBHOOK_PRIVATE_TARGETS": "127.0.0.0/8", "PROVISOR_WEBHOOK_PLAIN_HTTP": "true", "PROVISOR_WEBHOOK_RETRY_FIRST_MS": 100,
+         "PROVISOR_WEBHOOK_RETRY_MAX_S": 1, "PROVISOR_WEBHOOK_POLL_MS": 100, "PROVISOR_WEBHOOK_TIMEOUT_MS": 1500, "PROVISOR_WEBHOOK_GIVE_UP_S": 3600,
+         "PROVISOR_WEBHOOK_PAUSE_FIRST_S": 1, "PROVISOR_WEBHOOK_PAUSE_MAX_S": 2}
+
+
+@pytest.fixture
+def team(make_service):
+    """(service, client) with nothing but what the test makes."""
+    service = make_service(**QUICK)
+    service.start()
+    client = service.client(service.token("hooks"))
+    return service, client
+
+
+def register(client, receiver, **members):
+    body = {"url": receiver.url, "events": ["run.ingested"], **members}
+    return client.post("/v1/webhooks", body, status=201).json()
+
+
+def add_run(client, application="etl", duration_s=60, **members):
+    return client.post("/v1/applications/%s/runs" % application,
+                       {"problem_size": 64, "executors": 4, "duration_s": duration_s, **members}, status=201).json()
+
+
+def delivery_of(client, hook, index=0):
+    item = client.get("/v1/webhooks/%s/deliveries" % hook["id"]).json()["items"][index]
+    return client.get("/v1/webhooks/%s/deliveries/%s" % (hook["id"], item["id"])).json()
+
+
+def wait_for(what, seconds=PATIENCE):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = what()
+        if value:
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it did not come to pass: %s" % what())
+
+
+def test_an_event_arrives_signed_and_soon(team):
+    _, client = team
+    with Receiver() as receiver:
+        hook = register(client, receiver)
+        client.post("/v1/applications", {"name": "etl"}, status=201)
+        add_run(client)
+        receiver.wait(1)
+        took = []
+        for number in range(2, 12):
+            began = time.time()
+            run = add_run(client)
+            took.append(receiver.wait(number)[-1].at - began)
+            time.sleep(0.05)
+        message = receiver.messages[-1]
+        assert verify(message, [hook["secret"]]) == 1
+        body = json.loads(message.body)
+        assert body["type"] == "run.ingested" and body["data"]["run_id"] == run["id"] and body["data"]["severity"] == "info"
+        assert set(body) == {"type", "timestamp", "data"} and message.headers["content-type"].startswith("application/json")
+        assert len(set(receiver.ids())) == 11
+        assert statistics.median(took) < 0.2 * SLOWDOWN, took
+        wait_for(lambda: delivery_of(client, hook)["status"] == "delivered")
+        attempt = delivery_of(client, hook)["log"][0]
+        assert attempt["status"] == 204 and attempt["error"] is None and attempt["duration_ms"] >= 0
+
+
+def test_a_key_pair_shares_no_secret(team):
+    _, client = team
+    with Receiver() as receiver:
+        hook = register(client, receiver, signature="v1a")
+        assert hook["public_key"].startswith("whpk_") and hook.get("secret") is None
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        message = receiver.wait(1)[0]
+        verify(message, public_keys=[hook["public_key"]])
+        assert json.loads(message.body)["type"] == "webhook.ping"
+
+
+def test_both_secrets_sign_while_one_is_rotated(team):
+    _, client = team
+    with Receiver() as receiver:
+        hook = register(client, receiver)
+        new = client.post("/v1/webhooks/%s/rotate" % hook["id"], {"overlap_s": 3600}, status=200).json()
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        message = receiver.wait(1)[0]
+        assert new["secret"] != hook["secret"]
+        assert verify(message, [new["secret"]]) == 2 and verify(message, [hook["secret"]]) == 2
+        newer = client.post("/v1/webhooks/%s/rotate" % hook["id"], {"overlap_s": 0}, status=200).json()
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        message = receiver.wait(2)[1]
+        assert verify(message, [newer["secret"]]) == 1
+        with pytest.raises(AssertionError):
+            verify(message, [new["secret"], hook["secret"]])
+
+
+def test_formats(team):
+    _, client = team
+    with Receiver() as receiver:
+        cloud = register(client, receiver, format="cloudevents")
+        client.post("/v1/webhooks/%s/ping" % cloud["id"], status=202)
+        message = receiver.wait(1)[0]
+        event = json.loads(message.body)
+        assert message.headers["content-type"].startswith("application/cloudevents+json")
+        assert event["specversion"] == "1.0" and event["type"] == "provisor.webhook.ping" and event["id"] == message.headers["webhook-id"]
+        assert event["source"].startswith("urn:provisor:") and event["data"]["severity"] == "info" and event["time"]
+        verify(message, [cloud["secret"]])
+        text = register(client, receiver, format="text")
+        client.post("/v1/webhooks/%s/ping" % text["id"], status=202)
+        message = receiver.wait(2)[1]
+        assert set(json.loads(message.body)) == {"text"}
+        verify(message, [text["secret"]])
+
+
+def test_only_what_was_asked_for(team):
+    _, client = team
+    with Receiver() as by_name, Receiver() as by_label, Receiver() as by_severity, Receiver() as everything:
+        register(client, by_name, applications=["wanted"])
+        register(client, by_label, labels={"env": "prod"})
+        register(client, by_severity, events=["run.ingested", "deadline.missed"], min_severity="critical")
+        register(client, everything)
+        for name in ("wanted", "other"):
+            client.post("/v1/applications", {"name": name}, status=201)
+            add_run(client, name)
+        labelled = add_run(client, "other", labels={"env": "prod", "zone": "a"})
+        everything.wait(3)
+        time.sleep(0.3)
+        assert [b["data"]["application"] for b in by_name.bodies()] == ["wanted"]
+        assert [b["data"]["run_id"] for b in by_label.bodies()] == [labelled["id"]]
+        assert by_severity.bodies() == []
+
+
+def test_a_missed_deadline_is_reported(team):
+    _, client = team
+    with Receiver() as receiver:
+        register(client, receiver, events=["deadline.missed", "deadline.infeasible", "advice.created"])
+        client.post("/v1/applications", {"name": "etl"}, status=201)
+        for executors in (2, 4, 8):
+            for extra in (0, 1):
+                client.post("/v1/applications/etl/runs", {"problem_size": 64, "executors": executors, "duration_s": 30 + 400 / executors + extra}, status=201)
+        advice = client.post("/v1/advice", {"application": "etl", "problem_size": 64, "deadline_s": 150}, status=201).json()
+        kept = add_run(client, duration_s=149, advice_id=advice["id"])
+        missed = add_run(client, duration_s=151, advice_id=advice["id"])
+        body = json.loads(receiver.wait(1, of="deadline.missed")[0].body)
+        assert body["data"]["run_id"] == missed["id"] != kept["id"] and body["data"]["advice_id"] == advice["id"]
+        assert body["data"]["deadline_s"] == 150 and body["data"]["duration_s"] == 151 and body["data"]["severity"] == "critical"
+        client.post("/v1/advice", {"application": "etl", "problem_size": 64, "deadline_s": 1}, status=201)
+        receiver.wait(1, of="deadline.infeasible")
+        time.sleep(0.2)
+        types = [b["type"] for b in receiver.bodies()]
+        assert types.count("deadline.missed") == 1 and types.count("advice.created") == 2 and types.count("deadline.infeasible") == 1
+
+
+def test_failures_are_tried_again_with_the_same_id(team):
+    _, client = team
+    with Receiver(lambda message, number: 500 if number < 4 else (200, {}, b"thanks \xff")) as receiver:
+        hook = register(client, receiver)
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        receiver.wait(4)
+        assert len(set(receiver.ids())) == 1
+        delivery = wait_for(lambda: (d := delivery_of(client, hook))["status"] == "delivered" and d)
+        assert [a["status"] for a in delivery["log"]] == [500, 500, 500, 200] and delivery["attempts"] == 4
+        assert delivery["log"][-1]["response"].startswith("thanks ")
+        gaps = [b.at - a.at for a, b in zip(receiver.messages, receiver.messages[1:])]
+        assert gaps[0] >= 0.07 and gaps[1] > gaps[0]
+        for message in receiver.messages:
+            verify(message, [hook["secret"]])
+
+
+def test_retry_after_is_obeyed(team):
+    _, client = team
+    with Receiver(lambda message, number: (503, {"Retry-After": "2"}, b"") if number == 1 else 204) as receiver:
+        hook = register(client, receiver)
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        receiver.wait(3)
+        times = [m.at for m in receiver.messages]
+        assert all(t - times[0] >= 1.9 for t in times[1:]) or times[1] - times[0] < 0.5 and times[2] - times[0] >= 1.9
+
+
+def test_redirects_are_not_followed(team):
+    _, client = team
+    with Receiver() as target, Receiver(lambda message, number: (302, {"Location": target.url}, b"")) as receiver:
+        hook = register(client, receiver)
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        receiver.wait(2)
+        assert target.messages == []
+        assert delivery_of(client, hook)["log"][0]["status"] == 302
+
+
+def test_gone_disables(team):
+    service, client = team
+    with Receiver(410) as receiver:
+        hook = register(client, receiver)
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        shown = wait_for(lambda: (w := client.get("/v1/webhooks/%s" % hook["id"]).json())["status"] == "disabled" and w)
+        assert not shown["enabled"] and "410" in shown["status_reason"] and shown["pending"] == 0
+        assert delivery_of(client, hook)["status"] == "dead"
+        receiver.answer = lambda message, number: 204
+        client.patch("/v1/webhooks/%s" % hook["id"], {"enabled": True})
+        client.post("/v1/webhooks/%s/redeliver" % hook["id"], {}, status=202)
+        wait_for(lambda: delivery_of(client, hook)["status"] == "delivered")
+        assert len(set(receiver.ids())) == 1 and len(receiver.ids()) == 2
+
+
+def test_an_endpoint_that_keeps_failing_is_paused(team):
+    service, client = team
+    with Receiver(500) as receiver:
+        hook = register(client, receiver)
+        for _ in range(3):
+            client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        shown = wait_for(lambda: (w := client.get("/v1/webhooks/%s" % hook["id"]).json())["status"] == "paused" and w)
+        assert shown["consecutive_failures"] >= 10 and shown["held_until"] and shown["pending"] == 3 and "500" in shown["last_error"]
+        wait_for(lambda: service.metric('provisor_webhooks{state="paused"}') == 1)
+        seen = len(receiver.messages)
+        time.sleep(0.7)
+        assert len(receiver.messages) - seen <= 2, "a paused endpoint is left alone"
+        receiver.answer = lambda message, number: 204
+        wait_for(lambda: client.get("/v1/webhooks/%s" % hook["id"]).json()["status"] == "active")
+        wait_for(lambda: client.get("/v1/webhooks/%s" % hook["id"]).json()["pending"] == 0)
+
+
+def test_a_delivery_is_given_up_and_can_be_asked_for_again(make_service):
+    service = make_service(**{**QUICK, "PROVISOR_WEBHOOK_GIVE_UP_S": 2, "PROVISOR_WEBHOOK_PAUSE_AFTER": 1000})
+    service.start()
+    client = service.client(service.token("hooks"))
+    with Receiver(500) as receiver:
+        hook = register(client, receiver)
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        delivery = wait_for(lambda: (d := delivery_of(client, hook))["status"] == "dead" and d)
+        assert delivery["reason"] == "gave_up" and delivery["attempts"] >= 3
+        receiver.answer = lambda message, number: 204
+        client.post("/v1/webhooks/%s/deliveries/%s/redeliver" % (hook["id"], delivery["id"]), status=202)
+        delivery = wait_for(lambda: (d := delivery_of(client, hook))["status"] == "delivered" and d)
+        assert len(set(receiver.ids())) == 1
+
+
+@pytest.mark.parametrize("fault", ["hang", "drop", "trickle", "flood", 500])
+def test_one_that_misbehaves_holds_up_no_other(team, fault):
+    _, client = team
+    with Receiver(fault) as bad, Receiver() as good:
+        broken = register(client, bad)
+        register(client, good)
+        client.post("/v1/applications", {"name": "etl"}, status=201)
+        took = []
+        for number in range(1, 16):
+            began = time.time()
+            add_run(client)
+            took.append(good.wait(number)[-1].at - began)
+        assert statistics.median(took) < 0.2 * SLOWDOWN, took
+        delivery = wait_for(lambda: (d := delivery_of(client, broken, -1))["attempts"] > 0 and d)
+        attempt = delivery["log"][0]
+        assert delivery["status"] == ("delivered" if fault == "flood" else "pending")
+        assert attempt["duration_ms"] < 4000 * SLOWDOWN
+        if fault == "flood":
+            assert attempt["response"] == "x" * 1024 and bad.flooded < 64 << 20
+        elif fault == 500:
+            assert attempt["status"] == 500
+        else:
+            assert attempt["error"] and attempt["status"] == (200 if fault == "trickle" else None)
+
+
+def test_the_static_header_is_sent_and_never_shown(team):
+    service, client = team
+    with Receiver() as receiver:
+        hook = register(client, receiver, authorization="Bearer of-bad-news")
+        assert "of-bad-news" not in json.dumps(hook) and hook["has_authorization"]
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        assert receiver.wait(1)[0].headers["authorization"] == "Bearer of-bad-news"
+        assert "of-bad-news" not in client.get("/v1/webhooks").text
+        assert "of-bad-news" not in service.log.read_text()
+
+
+def test_a_deleted_webhook_gets_nothing_more(team):
+    _, client = team
+    with Receiver(500) as receiver:
+        hook = register(client, receiver)
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        receiver.wait(1)
+        client.delete("/v1/webhooks/%s" % hook["id"])
+        time.sleep(0.5)
+        seen = len(receiver.messages)
+        time.sleep(1.5)
+        assert len(receiver.messages) == seen
+
+
+def test_private_addresses_are_refused_when_connecting(make_service):
+    service = make_service(**{k: v for k, v in QUICK.items() if "PRIVATE" not in k})
+    service.start()
+    client = service.client(service.token("hooks"))
+    with Receiver() as receiver:
+        refused = client.refuse("POST", "/v1/webhooks", 422, pointer="/url", json={"url": receiver.url, "events": ["run.ingested"]})
+        assert "127.0.0.1" in refused.text
+        hook = client.post("/v1/webhooks", {"url": "http://localhost:%d/hook" % receiver.port, "events": ["run.ingested"]}, status=201).json()
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        delivery = wait_for(lambda: (d := delivery_of(client, hook))["attempts"] > 0 and d)
+        assert "127.0.0.1" in delivery["log"][0]["error"] or "::1" in delivery["log"][0]["error"] or "address" in delivery["log"][0]["error"]
+        assert receiver.messages == []
+
+
+def test_the_concurrency_of_an_endpoint_is_bounded(team):
+    _, client = team
+    with Receiver(lambda message, number: (time.sleep(0.05), 204)[1]) as receiver:
+        hook = register(client, receiver, concurrency=3)
+        for _ in range(40):
+            client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        receiver.wait(40)
+        assert 2 <= receiver.most_open <= 3
