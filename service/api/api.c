@@ -4,6 +4,16 @@
 
 #include "store/access/access.h"
 
+static enum pv_code
+read_targets(const struct config *config, struct target_policy *targets, struct pv_error *err)
+{
+    struct pv_error why = {.code = PV_OK};
+    if (target_policy_parse(config->webhook_private_targets, config->webhook_plain_http, targets,
+                            &why) == PV_OK)
+        return PV_OK;
+    return pv_fail(err, PV_E_INVALID, "webhook_private_targets: %s", why.detail);
+}
+
 enum pv_code api_init(struct api *api,
                       const struct config *config,
                       struct store *store,
@@ -11,6 +21,7 @@ enum pv_code api_init(struct api *api,
                       struct pv_error *err)
 {
     *api = (struct api){.config = config, .store = store, .history = history};
+    PV_TRY(read_targets(config, &api->targets, err));
     if (pthread_mutex_init(&api->key_lock, NULL) != 0)
         return pv_no_memory(err);
     return PV_OK;

@@ -6,6 +6,7 @@
 
 #include "api/history/event_log_upload.h"
 #include "config/config.h"
+#include "dispatch/target.h"
 #include "http/message.h"
 #include "http/reply_members.h"
 #include "http/route.h"
@@ -31,13 +32,15 @@ struct api {
     struct fitter *fitter;               /* NULL: only readers fit */
     struct operation_runner *operations; /* NULL: left to other processes */
     struct operation_watch *watch;
+    struct target_policy targets; /* where webhooks may lead */
     /* The database's service key, asked for once (api_service_key). */
     pthread_mutex_t key_lock;
     bool has_key;
     unsigned char key[32];
 };
 
-/* Borrows all three; history may be NULL where no call needs it. PV_E_MEMORY. */
+/* Borrows all three; history may be NULL where no call needs it. PV_E_MEMORY; PV_E_INVALID: a setting
+ * that cannot be read, which err names. */
 enum pv_code api_init(struct api *api,
                       const struct config *config,
                       struct store *store,

@@ -13,6 +13,8 @@
 #define API_APPLICATION "/v1/applications/{name}"
 #define API_BOOK "/v1/price-books/{name}"
 #define API_CLUSTER "/v1/clusters/{name}"
+#define API_WEBHOOK "/v1/webhooks/{id}"
+#define API_DELIVERY API_WEBHOOK "/deliveries/{delivery_id}"
 
 /* clang-format off */
 #define API_ROUTES(CALL, STEPS, STREAM) \
@@ -81,7 +83,18 @@
     CALL(GET, "/v1/operations", READ, IO, operations_list, NO_BODY) \
     CALL(GET, "/v1/operations/{id}", READ, IO, operations_get, NO_BODY) \
     CALL(DELETE, "/v1/operations/{id}", WRITE, IO, operations_cancel, NO_BODY) \
-    CALL(GET, "/v1/operations/{id}/events", READ, IO, operations_events, NO_BODY)
+    CALL(GET, "/v1/operations/{id}/events", READ, IO, operations_events, NO_BODY) \
+    STEPS(POST, "/v1/webhooks", ADMIN, webhooks_create, JSON) \
+    CALL(GET, "/v1/webhooks", ADMIN, IO, webhooks_list, NO_BODY) \
+    CALL(GET, API_WEBHOOK, ADMIN, IO, webhooks_get, NO_BODY) \
+    STEPS(PATCH, API_WEBHOOK, ADMIN, webhooks_change, JSON) \
+    CALL(DELETE, API_WEBHOOK, ADMIN, IO, webhooks_delete, NO_BODY) \
+    STEPS(POST, API_WEBHOOK "/rotate", ADMIN, webhooks_rotate, JSON) \
+    CALL(POST, API_WEBHOOK "/ping", ADMIN, IO, webhooks_ping, NO_BODY) \
+    STEPS(POST, API_WEBHOOK "/redeliver", ADMIN, webhooks_redeliver, JSON) \
+    CALL(GET, API_WEBHOOK "/deliveries", ADMIN, IO, webhook_deliveries_list, NO_BODY) \
+    CALL(GET, API_DELIVERY, ADMIN, IO, webhook_deliveries_get, NO_BODY) \
+    CALL(POST, API_DELIVERY "/redeliver", ADMIN, IO, webhook_deliveries_redeliver, NO_BODY)
 /* clang-format on */
 
 #define API_DECLARE_CALL(method, template, access, place, handler, body)                           \

@@ -71,12 +71,35 @@ def test_every_json_body_has_an_example_that_works(method, template, service, cl
             client.post("/v1/applications/%s/runs" % name, {
                 "problem_size": body["problem_size"], "executors": 8, "cores_per_executor": 4, "duration_s": 62,
                 "stages": [{"id": 0, "tasks": 64, "task_duration_s": 20}]}, 201)
+        if template.startswith("/v1/webhooks/{id}"):
+            path = path.replace("{id}", client.post("/v1/webhooks", {"url": "https://a.example/", "events": ["advice.created"]}, 201).json()["id"])
         if template.endswith("/refit"):
             for m in (1, 2, 3, 4, 6, 8, 12, 16):
                 client.post("/v1/applications/%s/runs" % name, {"problem_size": 8 + m, "executors": m, "cores_per_executor": 1,
                                                                 "duration_s": 12 + 28 / m + 0.4 * m + math.log(m)}, 201)
         reply = who.request(method, path, (200, 201, 202, 204), json=body)
         assert reply.status_code == 204 or reply.json()
+
+
+def test_examples_of_events_are_allowed_by_their_schemas():
+    document = CONTRACT.document
+    types = document["components"]["schemas"]["WebhookEvents"]["items"]["enum"]
+    assert list(document["webhooks"]) == types + ["webhook.ping"]
+    for name, item in document["webhooks"].items():
+        content = item["post"]["requestBody"]["content"]
+        for example in content["application/json"]["examples"].values():
+            event = example["value"]
+            assert event["type"] == name
+            CONTRACT.check_instance(content["application/json"]["schema"], event, name)
+            cloud = {"specversion": "1.0", "id": "evt_1", "source": "urn:provisor:team:1", "type": "provisor." + name, "time": event["timestamp"],
+                     "datacontenttype": "application/json", "severity": event["data"]["severity"], "data": event["data"]}
+            schema = content["application/cloudevents+json"]["schema"]
+            CONTRACT.check_instance(schema, cloud, name)
+            for broken in ({**event, "type": "other"}, {**event, "data": {}}, {**event, "more": 1}):
+                with pytest.raises(AssertionError, match="breaks the contract"):
+                    CONTRACT.check_instance(content["application/json"]["schema"], broken, name)
+            with pytest.raises(AssertionError, match="breaks the contract"):
+                CONTRACT.check_instance(schema, {**cloud, "data": {}}, name)
 
 
 def test_a_broken_reply_would_be_noticed(service, client):

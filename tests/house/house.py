@@ -65,7 +65,7 @@ ROOMS = {
     "store": ({"base", "core", "log"}, {"threads/clock.h", "threads/cond.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
     "http": ({"base", "config", "log", "metrics", "resources", "threads"}, set(),
              C_BASIC | POSIX | {"malloc.h", "microhttpd.h", "sodium.h"}),
-    "api": ({"base", "codec", "config", "core", "compression", "http", "ingest", "log", "metrics", "operation", "resources", "store", "threads"}, set(),
+    "api": ({"base", "codec", "config", "core", "compression", "dispatch", "http", "ingest", "log", "metrics", "operation", "resources", "store", "threads"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
     # Long work and the threads that do it; what it does is the api's to know.
     "operation": ({"base", "codec", "config", "core", "log", "metrics", "resources", "store", "threads"}, set(), C_BASIC | POSIX),

@@ -22,9 +22,9 @@ struct strview webhook_status_reason(const struct webhook *webhook)
     switch (webhook_status(webhook)) {
     case WEBHOOK_DISABLED:
         return webhook->disabled_reason.at != NULL ? webhook->disabled_reason
-                                                   : strview_of("request");
+                                                   : strview_of("a request disabled it");
     case WEBHOOK_PAUSED:
-        return strview_of("failures");
+        return strview_of("attempts keep failing");
     case WEBHOOK_ACTIVE:
         break;
     }

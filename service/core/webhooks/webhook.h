@@ -61,7 +61,7 @@ struct webhook {
 };
 
 enum webhook_status webhook_status(const struct webhook *webhook);
-/* Why it is not active, in a word; at == NULL: it is. */
+/* Why it is not active, for people; at == NULL: it is. */
 struct strview webhook_status_reason(const struct webhook *webhook);
 
 /* What a change sets. */

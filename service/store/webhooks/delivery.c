@@ -89,6 +89,7 @@ note_due(struct store_tx *tx, const char *webhook_id, int64_t more, struct pv_er
            " due_at = least(due_at, greatest(now(), held_until)) WHERE team_id = $1 AND id = $2");
     sql_uuid(&sql, webhook_id);
     sql_int(&sql, more);
+    tx->is_urgent = true;
     return tx_defer(tx, &sql, err);
 }
 
@@ -161,9 +162,9 @@ enum pv_code store_webhook_redeliver_many(struct store_tx *tx,
            " SELECT id, row_number() OVER (ORDER BY id) AS place FROM provisor.webhook_delivery"
            "  WHERE team_id = $1 AND webhook_id = $2 AND status = $5"
            "   AND created_at >= $6 AND created_at < $7 ORDER BY id LIMIT $3 + 1),"
-           " again AS (UPDATE provisor.webhook_delivery d SET" DUE_AGAIN
-           "  FROM found f WHERE d.team_id = $1 AND d.webhook_id = $2 AND d.id = f.id"
-           "   AND f.place <= $3 RETURNING 1)"
+           " again AS (UPDATE provisor.webhook_delivery SET" DUE_AGAIN
+           "  WHERE team_id = $1 AND webhook_id = $2" /* by its key, whatever the statistics say */
+           "   AND id = ANY (ARRAY(SELECT id FROM found WHERE place <= $3)) RETURNING 1)"
            " SELECT (SELECT count(*) FROM again), (SELECT count(*) > $3 FROM found)");
     sql_uuid(&sql, webhook_id);
     sql_int(&sql, most);

@@ -46,6 +46,7 @@ static const struct columns columns = {"webhook", COLUMNS_OF(of_webhook, W)};
 static enum pv_code
 audit(struct store_tx *tx, const char *action, const char *id, struct pv_error *err)
 {
+    tx->is_urgent = true;
     return journal_audit(tx, action, "webhook", strview_of(id), err);
 }
 

@@ -28,6 +28,7 @@
 #include "codec/models/fit.h"
 #include "codec/models/model.h"
 #include "codec/models/refit.h"
+#include "codec/webhooks/webhook.h"
 #include "core/advice/advise.h"
 #include "core/deadline/explain.h"
 #include "core/geo/plan_make.h"
@@ -167,6 +168,18 @@ static enum pv_code cluster(const struct codec_node *top, struct pv_error *err)
     return finish(&w, err);
 }
 
+static enum pv_code webhook(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_webhook_limits limits = {.labels = 8};
+    struct webhook webhook;
+    struct writer w;
+    codec_webhook_decode(top, &limits, &webhook);
+    PV_TRY(codec_result(top->reader));
+    writer_init(&w, top->reader->arena);
+    codec_webhook_encode(&w, &webhook, true);
+    return finish(&w, err);
+}
+
 static enum pv_code price_book(const struct codec_node *top, struct pv_error *err)
 {
     static const struct codec_price_book_limits limits = {.rows = 8};
@@ -208,6 +221,11 @@ static enum pv_code name_rules(const struct codec_node *top, struct pv_error *er
 Test(codec_memory, resources)
 {
     cr_expect_gt(one("{\"name\":\"ci\",\"scopes\":[\"read\",\"write\"],\"team\":\"t\"}", token), 4);
+    cr_expect_gt(
+        one("{\"url\":\"https://a\",\"events\":[\"run.ingested\"],\"applications\":[\"a\"],"
+            "\"labels\":{\"k\":\"v\"},\"authorization\":\"x\"}",
+            webhook),
+        4);
     cr_expect_gt(one("{\"description\":\"d\",\"labels\":{\"a\":\"b\",\"c\":\"d\"},\"executors\":4,"
                      "\"cores_per_executor\":2,\"price_book\":\"p\",\"machine_type\":\"m\"}",
                      cluster),

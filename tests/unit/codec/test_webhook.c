@@ -104,7 +104,7 @@ Test(codec_webhook, what_is_written)
         "\"applications\":[\"b\",\"a\"],\"labels\":{\"k\":\"v\"},\"min_severity\":\"warning\","
         "\"format\":\"text\",\"signature\":\"v1\",\"public_key\":null,\"has_authorization\":true,"
         "\"concurrency\":32,\"enabled\":false,\"status\":\"disabled\",\"status_reason\":"
-        "\"request\","
+        "\"a request disabled it\","
         "\"held_until\":null,\"consecutive_failures\":0,\"last_delivered_at\":null,"
         "\"last_failed_at\":null,\"last_error\":null,\"pending\":0,\"former_secret_until\":null,"
         "\"version\":3,\"created_at\":\"1970-01-01T00:00:00Z\","
@@ -126,12 +126,12 @@ Test(codec_webhook, the_status_says_how_it_fares)
     cr_assert_null(webhook_status_reason(&one).at);
     one.pauses = 2;
     cr_assert_eq(webhook_status(&one), WEBHOOK_PAUSED);
-    cr_assert(strview_is(webhook_status_reason(&one), "failures"));
+    cr_assert(strview_is(webhook_status_reason(&one), "attempts keep failing"));
     one.enabled = false;
     cr_assert_eq(webhook_status(&one), WEBHOOK_DISABLED);
-    cr_assert(strview_is(webhook_status_reason(&one), "request"));
-    one.disabled_reason = strview_of("gone");
-    cr_assert(strview_is(webhook_status_reason(&one), "gone"));
+    cr_assert(strview_is(webhook_status_reason(&one), "a request disabled it"));
+    one.disabled_reason = strview_of("the endpoint answered 410 (gone)");
+    cr_assert(strview_is(webhook_status_reason(&one), "the endpoint answered 410 (gone)"));
 }
 
 Test(codec_webhook, a_change_sets_what_was_sent_and_no_more)
