@@ -41,7 +41,7 @@ class Writer(threading.Thread):
                 service = random.choice(self.services)
                 try:
                     reply = service.client(self.token).post(
-                        "/v1/applications/etl/runs", {"problem_size": 2, "executors": 1, "duration_s": 4, "labels": {"key": key}},
+                        "/v1/applications/etl/runs", {"problem_size": 2, "executors": 1, "cores_per_executor": 2, "duration_s": 4, "labels": {"key": key}},
                         headers={"Idempotency-Key": key})
                     if reply.status_code == 201:
                         self.made.append(reply.json()["id"])
