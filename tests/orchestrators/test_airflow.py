@@ -1,4 +1,6 @@
 """clients/airflow: its operators, sensor and trigger against the real service, and against one in bad weather."""
+import ast
+import asyncio
 import json
 import logging
 import pathlib
@@ -8,6 +10,7 @@ import ssl
 import subprocess
 import sys
 import time
+import tomllib
 
 import pytest
 
@@ -15,6 +18,7 @@ import airflow_world
 from airflow_world import PACKAGE, connect, context_of, fire, rebuilt, run, run_deferred
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException, AirflowSensorTimeout, TaskDeferred
 from airflow.hooks.base import BaseHook, Connection
+from airflow.models.baseoperator import BaseOperator
 from ports import free_port
 from stub import JSON, cut, page, problem, stub
 
@@ -464,8 +468,6 @@ def test_the_trigger_is_stored_without_the_token(service):
 
 def test_the_triggerer_goes_on_while_a_service_hangs():
     """Other triggers share its loop."""
-    import asyncio
-
     async def both(trigger):
         task = asyncio.ensure_future(trigger.run().__anext__())
         ticks = 0
@@ -502,9 +504,11 @@ def test_the_package_works_with_airflow_3():
 
 def test_provider_info():
     info = provisor_airflow.get_provider_info()
-    project = (PACKAGE / "pyproject.toml").read_text()
-    assert 'name = "%s"' % info["package-name"] in project
-    assert 'provider_info = "provisor_airflow:get_provider_info"' in project.split("[project.entry-points.apache_airflow_provider]")[1]
+    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text())
+    assert project["project"]["name"] == info["package-name"]
+    assert project["project"]["entry-points"]["apache_airflow_provider"] == {"provider_info": "provisor_airflow:get_provider_info"}
+    assert project["tool"]["setuptools"]["packages"] == ["provisor_airflow"], "all there is"
+    assert [path for path in (PACKAGE / "provisor_airflow").iterdir() if path.is_dir() and path.name != "__pycache__"] == []
     (kind,) = info["connection-types"]
     assert (kind["connection-type"], kind["hook-class-name"]) == (ProvisorHook.conn_type, "%s.%s" % (ProvisorHook.__module__, ProvisorHook.__name__))
 
@@ -515,29 +519,32 @@ def test_the_version_is_that_of_the_program():
 
 
 def test_the_sources_need_python_3_9_only():
-    import ast
     for path in (PACKAGE / "provisor_airflow").glob("*.py"):
         tree = ast.parse(path.read_text(), feature_version=(3, 9))
         assert any(isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in tree.body), "annotations are not evaluated: %s" % path
 
 
 def test_examples_of_the_readme_are_dags_that_can_be_made(monkeypatch):
-    """Each is executed with a DAG that takes its tasks."""
-    from airflow.models.baseoperator import BaseOperator
+    """Each is executed; its tasks' templates name parameters that the DAG has."""
+    made = []
 
     class Dag:
-        def __init__(self, *words, **kwargs):
-            pass
+        def __init__(self, dag_id, *, schedule, start_date, params):
+            self.params, self.first = params, len(made)
 
         def __enter__(self):
             return self
 
         def __exit__(self, *words):
-            pass
+            for task in made[self.first:]:
+                task.render_template_fields(context_of(params=self.params))
+    init = BaseOperator.__init__
+    monkeypatch.setattr(BaseOperator, "__init__", lambda self, **kwargs: (made.append(self), init(self, **kwargs))[1])
     monkeypatch.setattr(sys.modules["airflow"], "DAG", Dag, raising=False)
     monkeypatch.setattr(BaseOperator, "__rshift__", lambda self, other: other, raising=False)
     blocks = [block for name in (PACKAGE / "README.md", PACKAGE.parents[1] / "docs" / "orchestrators.md")
               for block in re.findall(r"^```python\n(.*?)^```$", pathlib.Path(name).read_text(), re.M | re.S)]
-    assert len(blocks) >= 3
+    assert len(blocks) >= 5
     for block in blocks:
         exec(compile(block, "README", "exec"), {})
+    assert len(made) >= len(blocks)
