@@ -17,6 +17,7 @@ sys.path[:0] = [str(HERE / "airflow_stub"), str(PACKAGE)]
 
 from airflow.exceptions import TaskDeferred  # noqa: E402
 from airflow.hooks.base import BaseHook, Connection  # noqa: E402
+from airflow.models.baseoperator import SENTINEL  # noqa: E402
 
 
 class TaskInstance:
@@ -41,7 +42,7 @@ def run(operator, context=None):
     """What a worker does with a task: its return value."""
     context = context or context_of()
     operator.render_template_fields(context)
-    return operator.execute(context)
+    return operator.execute(context, **{type(operator).__name__ + "__sentinel": SENTINEL})
 
 
 def rebuilt(trigger):

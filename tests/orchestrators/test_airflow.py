@@ -16,7 +16,7 @@ import pytest
 
 import airflow_world
 from airflow_world import PACKAGE, connect, context_of, fire, rebuilt, run, run_deferred
-from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException, AirflowSensorTimeout, TaskDeferred
+from airflow.exceptions import AirflowFailException, AirflowSensorTimeout, AirflowSkipException, TaskDeferred
 from airflow.hooks.base import BaseHook, Connection
 from airflow.models.baseoperator import BaseOperator
 from ports import free_port
@@ -308,12 +308,13 @@ def properties(operator):
     return dict(words[i + 1].split("=", 1) for i, word in enumerate(words) if word == "--conf")
 
 
-def test_spark_submit_runs_with_the_advised_properties(history):
+def test_spark_submit_runs_with_the_advised_properties(history, caplog):
     operator = submit_of({"spark.app.secret": "s"})
     run(operator)
     made = properties(operator)
     stored = history.get("/v1/advice/" + made["spark.provisor.adviceId"]).json()
     assert made == {"spark.app.secret": "s", "spark.provisor.adviceId": stored["id"], **stored["spark"]["properties"]}
+    assert "outside TaskInstance" not in caplog.text
 
 
 def test_what_the_author_sets_stays_and_the_advice_goes_with_it(history):
@@ -417,7 +418,7 @@ def test_a_sensor_that_waits_too_long():
         connect(server.url, TOKEN)
         with pytest.raises(AirflowSensorTimeout):
             run(ProvisorOperationSensor(task_id="wait", operation_id=OPERATION["id"], poke_interval=0.01, timeout=0.05))
-        with pytest.raises(AirflowException, match="timeout: the operation has not ended in time"):
+        with pytest.raises(AirflowSensorTimeout, match="timeout: the operation has not ended in time"):
             run_deferred(ProvisorOperationSensor(task_id="wait", operation_id=OPERATION["id"], poke_interval=1, timeout=0.05, deferrable=True))
         with pytest.raises(AirflowSkipException):
             run_deferred(ProvisorOperationSensor(task_id="wait", operation_id=OPERATION["id"], poke_interval=1, timeout=0.05, deferrable=True, soft_fail=True))

@@ -14,9 +14,9 @@ try:
 except ImportError:
     from airflow.sensors.base import BaseSensorOperator
 try:
-    from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+    from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout, AirflowSkipException
 except ImportError:
-    from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+    from airflow.exceptions import AirflowFailException, AirflowSensorTimeout, AirflowSkipException
 try:
     from airflow.sdk.configuration import conf
 except ImportError:
@@ -27,8 +27,8 @@ DEFERRABLE = conf.getboolean("operators", "default_deferrable", fallback=False)
 
 __all__ = [
     "DEFERRABLE",
-    "AirflowException",
     "AirflowFailException",
+    "AirflowSensorTimeout",
     "AirflowSkipException",
     "BaseHook",
     "BaseOperator",

@@ -5,7 +5,7 @@ import datetime
 import time
 from typing import Any, Sequence
 
-from provisor_airflow.airflow_api import DEFERRABLE, AirflowException, AirflowFailException, AirflowSkipException, BaseSensorOperator
+from provisor_airflow.airflow_api import DEFERRABLE, AirflowFailException, AirflowSensorTimeout, AirflowSkipException, BaseSensorOperator
 from provisor_airflow.hooks import ProvisorHook
 from provisor_airflow.http_client import ProvisorRefused, ProvisorUnavailable
 from provisor_airflow.triggers import ENDED, ProvisorOperationTrigger, headline
@@ -84,7 +84,7 @@ class ProvisorOperationSensor(BaseSensorOperator):
             return ended
         message = "operation %s: %s%s" % (ended["operation_id"], ended["status"], ": " + ended["message"] if ended.get("message") else "")
         if ended["status"] == "timeout" and not self.soft_fail:
-            raise AirflowException("provisor: " + message)  # another try may see its end
+            raise AirflowSensorTimeout("provisor: " + message)  # as without the triggerer
         self._give_up(message)
 
     def _give_up(self, message: str) -> Any:

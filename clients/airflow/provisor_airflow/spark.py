@@ -76,7 +76,8 @@ class ProvisorSparkSubmitMixin:
             raise ValueError("provisor_on_... is to be one of %s" % ", ".join((FAIL, SKIP, WARN)))
         self.provisor_conn_id = provisor_conn_id
 
-    def execute(self, context: Any) -> Any:
+    def execute(self, context: Any, **kwargs: Any) -> Any:
+        # kwargs: from 2.8 to 2.10 Airflow says by one that a worker calls, which only the operator's own method takes out.
         advised = self.provisor_advise(context)
         if advised.verdict == "met":
             self.log.info("provisor: %s", advised.message)  # type: ignore[attr-defined]
@@ -84,7 +85,7 @@ class ProvisorSparkSubmitMixin:
             outcome = "the service is away" if advised.verdict is None else "verdict %s" % advised.verdict
             stop(self.log, self.provisor_actions.get(advised.verdict, FAIL), "%s: %s" % (outcome, advised.message))  # type: ignore[attr-defined]
         self.provisor_apply(advised)
-        return super().execute(context)  # type: ignore[misc]
+        return super().execute(context, **kwargs)  # type: ignore[misc]
 
     def provisor_own(self) -> dict[str, Any]:
         """The properties that the author sets, in whichever way."""

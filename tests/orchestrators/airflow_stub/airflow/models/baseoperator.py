@@ -1,3 +1,4 @@
+import functools
 import logging
 
 import jinja2
@@ -5,7 +6,27 @@ import jinja2
 from airflow.exceptions import TaskDeferred
 
 
-class BaseOperator:
+SENTINEL = object()
+
+
+def guarded(execute):
+    """As in Airflow 2.8 to 2.10: a worker's call has a keyword that only methods of operators know."""
+    @functools.wraps(execute)
+    def call(self, context, **kwargs):
+        if kwargs.pop(type(self).__name__ + "__sentinel", None) is not SENTINEL:
+            self.log.warning("%s cannot be called outside TaskInstance!", execute.__qualname__)
+        return execute(self, context, **kwargs)
+    return call
+
+
+class BaseOperatorMeta(type):
+    def __new__(mcs, name, bases, namespace):
+        if "execute" in namespace:
+            namespace["execute"] = guarded(namespace["execute"])
+        return super().__new__(mcs, name, bases, namespace)
+
+
+class BaseOperator(metaclass=BaseOperatorMeta):
     template_fields = ()
 
     def __init__(self, *, task_id, retries=0, trigger_rule="all_success", do_xcom_push=True, **kwargs):
