@@ -11,8 +11,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "dispatch/event_body.h"
-#include "dispatch/seal.h"
 #include "dispatch/sender.h"
 #include "log/log.h"
 #include "metrics/registry.h"
@@ -20,8 +18,7 @@
 #include "store/outbox/event_listener.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
-#include "webhooks/attempts.h"
-#include "webhooks/held_webhooks.h"
+#include "webhooks/dispatcher_internal.h"
 
 /*
  * The loop of the thread: sleep until somebody wakes it or the next poll; write down what has ended;
@@ -30,7 +27,6 @@
  * round costs the same few statements for one delivery and for hundreds.
  */
 enum {
-    LEASE_MS = 15000,
     RENEW_MS = 4000, /* of webhooks that wait for slow receivers */
     DISPATCH_BATCH = 1000,
     DISPATCH_ROUNDS = 8, /* before outcomes are looked at again */
@@ -40,18 +36,7 @@ enum {
     COUNT_MS = 5000,
     NOT_READY_MS = 500,
     FAILED_MS = 250, /* after a round that failed */
-    LISTEN_AGAIN_MS = 1000,
-    AHEAD = 4,        /* deliveries loaded for each that may be sent at once */
-    LOAD_MAX = 64,    /* of one webhook */
-    LOADED_MAX = 4096 /* of all */
-};
-
-/* Why it was woken. */
-enum {
-    WOKEN_EVENTS = 1, /* of this process: they may be gathered */
-    WOKEN_URGENT = 2, /* a webhook changed, or another process notified */
-    WOKEN_OUTCOMES = 4,
-    WOKEN_END = 8
+    LISTEN_AGAIN_MS = 1000
 };
 
 METRIC_GAUGE(webhooks,
@@ -76,28 +61,9 @@ METRIC_COUNTER(
     "Deliveries that were given up without a last attempt, since their webhook was paused.",
     "");
 
-struct dispatcher {
-    struct store *store;
-    const struct config *config;
-    struct target_policy policy;
-    struct sender *sender;
-    struct event_listener *listener; /* NULL: not connected */
-    unsigned char key[32];           /* of the service */
-    char owner[37];                  /* who holds leases */
-    struct held_webhooks held;
-    struct attempts attempts; /* that have ended, to be written down */
-    bool no_webhooks;         /* in the whole database, when last asked */
-    uint64_t polled_ns, dispatched_ns, renewed_ns, expired_ns, counted_ns, listened_ns;
-    char logged[sizeof((struct pv_error *)0)->detail];
-    int wake_fd;
-    atomic_uint woken;
-    atomic_bool ending;
-    pthread_t thread;
-};
-
 /* --- waking --- */
 
-static void wake(struct dispatcher *dispatcher, unsigned why)
+void dispatcher_wake(struct dispatcher *dispatcher, unsigned why)
 {
     unsigned before = atomic_fetch_or(&dispatcher->woken, why);
     if ((before & why) == why)
@@ -108,12 +74,12 @@ static void wake(struct dispatcher *dispatcher, unsigned why)
 
 static void events_written(void *context, bool urgent)
 {
-    wake(context, urgent ? WOKEN_URGENT : WOKEN_EVENTS);
+    dispatcher_wake(context, urgent ? WOKEN_URGENT : WOKEN_EVENTS);
 }
 
 static void outcomes_ready(void *context)
 {
-    wake(context, WOKEN_OUTCOMES);
+    dispatcher_wake(context, WOKEN_OUTCOMES);
 }
 
 static bool is_past(uint64_t since_ns, int64_t ms)
@@ -211,250 +177,6 @@ static enum pv_code dispatch(struct dispatcher *dispatcher, struct pv_error *err
     return deliveries == 0 ? PV_OK : store_events_notify(dispatcher->store, dispatcher->owner, err);
 }
 
-static size_t room_for_webhooks(const struct dispatcher *dispatcher)
-{
-    size_t most = (size_t)dispatcher->config->webhook_connections_max;
-    return dispatcher->held.n >= most ? 0 : most - dispatcher->held.n;
-}
-
-static enum pv_code open_secret(struct dispatcher *dispatcher,
-                                struct held_webhook *webhook,
-                                struct strview sealed,
-                                struct pv_error *err)
-{
-    const struct seal_place place = {webhook->row.key.team_id, webhook->row.key.id, "secret"};
-    struct signing_secret *secret = &webhook->secrets[webhook->n_secrets];
-    struct strview bytes = {NULL, 0};
-    PV_TRY(seal_open(&webhook->arena, dispatcher->key, &place, sealed, &bytes, err));
-    if (bytes.n > sizeof secret->bytes)
-        return pv_fail(err, PV_E_INTERNAL, "a secret is too long");
-    secret->is_key_pair = strview_is(webhook->row.signature, "v1a");
-    secret->n = bytes.n;
-    memcpy(secret->bytes, bytes.at, bytes.n);
-    webhook->n_secrets++;
-    return PV_OK;
-}
-
-/* What its rows say in sealed form. */
-static enum pv_code
-open_webhook(struct dispatcher *dispatcher, struct held_webhook *webhook, struct pv_error *err)
-{
-    const struct webhook_held *row = &webhook->row;
-    const struct seal_place place = {row->key.team_id, row->key.id, "authorization"};
-    for (size_t i = 0; event_format_words[i] != NULL; i++)
-        if (strview_is(row->format, event_format_words[i]))
-            webhook->format = (enum event_format)i;
-    PV_TRY(open_secret(dispatcher, webhook, row->secret, err));
-    if (row->former_secret.at != NULL && row->former_secret_until_us > clock_wall_us())
-        PV_TRY(open_secret(dispatcher, webhook, row->former_secret, err));
-    if (row->authorization_value.at == NULL)
-        return PV_OK;
-    return seal_open(&webhook->arena, dispatcher->key, &place, row->authorization_value,
-                     &webhook->authorization, err);
-}
-
-/* Nothing can be sent for it: left alone for as long as the longest pause, and said so. */
-static void set_aside(struct dispatcher *dispatcher, struct held_webhook *webhook, const char *why)
-{
-    webhook->leaving = webhook->changed = true;
-    webhook->health.failures++;
-    webhook->health.pauses++;
-    webhook->hold_until_ns =
-        clock_monotonic_ns() +
-        (uint64_t)dispatcher->config->webhook_pause_max_s * UINT64_C(1000000000);
-    webhook->error = strview_of(arena_strdup(&webhook->arena, why));
-    LOG_EVENT(LOG_ERROR, "webhook.unusable", NULL, LOG_TEXT("webhook_id", webhook->row.key.id),
-              LOG_TEXT("reason", why));
-}
-
-static enum pv_code
-hold(struct dispatcher *dispatcher, const struct webhook_held *row, struct pv_error *err)
-{
-    /* Its lease ran out under us: what is under way is written down as before. */
-    struct held_webhook *webhook = held_webhooks_find(&dispatcher->held, &row->key);
-    if (webhook != NULL)
-        return PV_OK;
-    webhook = held_webhooks_add(&dispatcher->held, row);
-    if (webhook == NULL)
-        return pv_no_memory(err); /* the lease runs out */
-    struct pv_error why = {.code = PV_OK};
-    webhook->loadable = true;
-    if (open_webhook(dispatcher, webhook, &why) != PV_OK)
-        set_aside(dispatcher, webhook, why.detail);
-    return PV_OK;
-}
-
-static enum pv_code claim(struct dispatcher *dispatcher, struct arena *arena, struct pv_error *err)
-{
-    struct webhook_held *rows = NULL;
-    size_t n = 0;
-    size_t most = room_for_webhooks(dispatcher);
-    if (most == 0)
-        return PV_OK;
-    PV_TRY(store_webhooks_claim(dispatcher->store, arena, dispatcher->owner, LEASE_MS, most, &rows,
-                                &n, err));
-    for (size_t i = 0; i < n; i++)
-        PV_TRY(hold(dispatcher, &rows[i], err));
-    return PV_OK;
-}
-
-/* Deliveries on their way to endpoints that are failing. */
-static size_t count_failing(const struct dispatcher *dispatcher)
-{
-    size_t n = 0;
-    for (const struct held_webhook *w = dispatcher->held.first; w != NULL; w = w->next)
-        n += w->health.failures > 0 ? w->n_flights : 0;
-    return n;
-}
-
-/* How many more deliveries of it may be loaded: some more than may be sent at once, so that the sender
- * has work while we ask the database; of one that is paused a single one, to try it. */
-static int64_t room_for_deliveries(const struct held_webhook *webhook)
-{
-    int64_t most = webhook->health.pauses > 0 ? 1 : AHEAD * webhook->health.allowed;
-    most = most > LOAD_MAX ? LOAD_MAX : most;
-    int64_t room = most - (int64_t)webhook->n_flights;
-    return webhook->leaving || !webhook->loadable || room < 0 ? 0 : room;
-}
-
-static size_t list_busy(const struct dispatcher *dispatcher, struct delivery_busy *busy)
-{
-    size_t n = 0;
-    for (const struct held_webhook *w = dispatcher->held.first; w != NULL; w = w->next)
-        for (const struct flight *f = w->flights; f != NULL; f = f->next)
-            memcpy(busy[n++].id, f->id, sizeof f->id);
-    return n;
-}
-
-/* Those that have room; all of them, where leases are to be renewed. */
-static size_t list_wanted(struct dispatcher *dispatcher, bool all, struct delivery_wanted *wanted)
-{
-    size_t n = 0;
-    size_t failing = count_failing(dispatcher);
-    size_t loaded = dispatcher->held.n_flights;
-    const size_t failing_max = (size_t)dispatcher->config->webhook_connections_max / 2;
-    for (struct held_webhook *w = dispatcher->held.first; w != NULL; w = w->next) {
-        int64_t most = room_for_deliveries(w);
-        if (loaded >= LOADED_MAX || (w->health.failures > 0 && failing >= failing_max))
-            most = 0;
-        w->wanted = most;
-        w->seen = most == 0 && !all; /* it is not asked about */
-        loaded += (size_t)most;
-        failing += w->health.failures > 0 ? (size_t)most : 0;
-        if (!w->seen)
-            wanted[n++] = (struct delivery_wanted){w->row.key, most};
-    }
-    return n;
-}
-
-static enum pv_code submit(struct dispatcher *dispatcher,
-                           struct held_webhook *webhook,
-                           const struct delivery_due *due,
-                           struct arena *arena,
-                           struct pv_error *err)
-{
-    char id[EVENT_ID_TEXT];
-    event_message_id(due->event_id, id);
-    const struct event_message event = {.id = id,
-                                        .team_id = webhook->row.key.team_id,
-                                        .type = due->type,
-                                        .severity = due->severity,
-                                        .happened_us = due->happened_us,
-                                        .data = due->data};
-    struct strview body = event_body_write(arena, webhook->format, &event);
-    if (body.at == NULL)
-        return pv_no_memory(err);
-    if (webhook->n_secrets > 1 && webhook->row.former_secret_until_us <= clock_wall_us())
-        webhook->n_secrets = 1;
-    struct flight *flight = flight_add(&dispatcher->held, webhook, due);
-    if (flight == NULL)
-        return pv_no_memory(err);
-    const struct sender_delivery delivery = {.lane = &webhook->lane,
-                                             .flight = flight,
-                                             .url = webhook->row.url,
-                                             .authorization = webhook->authorization,
-                                             .secrets = webhook->secrets,
-                                             .n_secrets = webhook->n_secrets,
-                                             .id = id,
-                                             .content_type = event_content_type(webhook->format),
-                                             .body = body};
-    enum pv_code code = sender_submit(dispatcher->sender, &delivery, err);
-    if (code != PV_OK)
-        flight_remove(&dispatcher->held, flight);
-    return code;
-}
-
-static void leave(struct dispatcher *dispatcher, struct held_webhook *webhook)
-{
-    webhook->leaving = true;
-    sender_recall(dispatcher->sender, &webhook->lane);
-}
-
-/* A row of what was loaded: a delivery, or only that the webhook is still held. */
-static enum pv_code take_due(struct dispatcher *dispatcher,
-                             const struct delivery_due *due,
-                             struct arena *arena,
-                             struct pv_error *err)
-{
-    struct held_webhook *webhook = held_webhooks_find(&dispatcher->held, &due->webhook);
-    if (webhook == NULL)
-        return PV_OK;
-    webhook->seen = true;
-    if (due->version != webhook->row.version)
-        leave(dispatcher, webhook);
-    if (webhook->leaving || due->id[0] == '\0')
-        return PV_OK;
-    webhook->wanted--;
-    return submit(dispatcher, webhook, due, arena, err);
-}
-
-static enum pv_code
-load_all(struct dispatcher *dispatcher, struct arena *arena, bool renew, struct pv_error *err)
-{
-    struct held_webhooks *held = &dispatcher->held;
-    struct delivery_due *due = NULL;
-    size_t n = 0;
-    struct delivery_wanted *wanted = arena_calloc(arena, held->n + 1, sizeof *wanted);
-    struct delivery_busy *busy = arena_calloc(arena, held->n_flights + 1, sizeof *busy);
-    if (wanted == NULL || busy == NULL)
-        return pv_no_memory(err);
-    size_t n_wanted = list_wanted(dispatcher, renew, wanted);
-    size_t n_busy = list_busy(dispatcher, busy);
-    PV_TRY(store_deliveries_load(dispatcher->store, arena, dispatcher->owner, LEASE_MS, wanted,
-                                 n_wanted, busy, n_busy, &due, &n, err));
-    for (size_t i = 0; i < n; i++)
-        PV_TRY(take_due(dispatcher, &due[i], arena, err));
-    for (struct held_webhook *w = held->first; w != NULL; w = w->next) {
-        if (!w->seen)
-            leave(dispatcher, w);
-        if (w->wanted > 0)
-            w->loadable = false; /* there were fewer than asked for */
-    }
-    return PV_OK;
-}
-
-/* Of those that have nothing on its way and nothing due, or are to be left. */
-static enum pv_code
-release(struct dispatcher *dispatcher, struct arena *arena, bool all, struct pv_error *err)
-{
-    struct held_webhooks *held = &dispatcher->held;
-    struct webhook_key *keys = arena_calloc(arena, held->n + 1, sizeof *keys);
-    size_t n = 0;
-    if (keys == NULL)
-        return pv_no_memory(err);
-    for (const struct held_webhook *w = held->first; w != NULL; w = w->next)
-        if (all || (w->n_flights == 0 && !w->changed && (w->leaving || !w->loadable)))
-            keys[n++] = w->row.key;
-    PV_TRY(store_webhooks_release(dispatcher->store, arena, dispatcher->owner, keys, n, err));
-    for (size_t i = 0; i < n && !all; i++) {
-        struct held_webhook *webhook = held_webhooks_find(held, &keys[i]);
-        if (webhook->leaving) /* it may have changed only, and be there to be claimed again */
-            wake(dispatcher, WOKEN_URGENT);
-        held_webhooks_remove(held, webhook);
-    }
-    return PV_OK;
-}
-
 static enum pv_code note_outcomes(struct dispatcher *dispatcher, struct pv_error *err)
 {
     enum pv_code code = PV_OK;
@@ -524,14 +246,14 @@ work(struct dispatcher *dispatcher, unsigned woken, struct arena *arena, struct 
         PV_TRY(dispatch(dispatcher, err));
         for (struct held_webhook *w = dispatcher->held.first; w != NULL; w = w->next)
             w->loadable = !w->leaving;
-        PV_TRY(claim(dispatcher, arena, err));
+        PV_TRY(dispatcher_claim(dispatcher, arena, err));
     }
     if (poll_due)
         dispatcher->polled_ns = clock_monotonic_ns();
-    PV_TRY(load_all(dispatcher, arena, renew, err));
+    PV_TRY(dispatcher_load(dispatcher, arena, renew, err));
     if (renew)
         dispatcher->renewed_ns = clock_monotonic_ns();
-    PV_TRY(release(dispatcher, arena, false, err));
+    PV_TRY(dispatcher_release(dispatcher, arena, false, err));
     PV_TRY(expire(dispatcher, err));
     return count(dispatcher, err);
 }
@@ -548,7 +270,7 @@ static void work_once(struct dispatcher *dispatcher, unsigned woken)
             LOG_EVENT(LOG_WARN, "webhooks.waiting", NULL, LOG_TEXT("reason", err.detail));
         memcpy(dispatcher->logged, err.detail, sizeof dispatcher->logged);
         clock_sleep_ms(FAILED_MS);
-        wake(dispatcher, WOKEN_URGENT);
+        dispatcher_wake(dispatcher, WOKEN_URGENT);
     } else {
         dispatcher->logged[0] = '\0';
     }
@@ -578,7 +300,7 @@ static void *run_dispatcher(void *argument)
     struct dispatcher *dispatcher = argument;
     if (!await_schema(dispatcher))
         return NULL;
-    wake(dispatcher, WOKEN_URGENT);
+    dispatcher_wake(dispatcher, WOKEN_URGENT);
     while (!atomic_load(&dispatcher->ending)) {
         listen_again(dispatcher);
         work_once(dispatcher, await_work(dispatcher));
@@ -664,7 +386,7 @@ void dispatcher_ask_end(struct dispatcher *dispatcher)
     if (dispatcher == NULL)
         return;
     atomic_store(&dispatcher->ending, true);
-    wake(dispatcher, WOKEN_END);
+    dispatcher_wake(dispatcher, WOKEN_END);
 }
 
 void dispatcher_destroy(struct dispatcher *dispatcher, unsigned end_s)
@@ -679,7 +401,7 @@ void dispatcher_destroy(struct dispatcher *dispatcher, unsigned end_s)
     arena_init(&arena, 0);
     /* Where the database is away, leases run out by themselves, and attempts are made again. */
     if (write_outcomes(dispatcher, &err) != PV_OK ||
-        release(dispatcher, &arena, true, &err) != PV_OK)
+        dispatcher_release(dispatcher, &arena, true, &err) != PV_OK)
         LOG_EVENT(LOG_WARN, "webhooks.not_released", NULL, LOG_TEXT("reason", err.detail));
     arena_fini(&arena);
     dispatcher_free(dispatcher);

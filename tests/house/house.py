@@ -71,10 +71,14 @@ ROOMS = {
     "operation": ({"base", "codec", "config", "core", "log", "metrics", "resources", "store", "threads"}, set(), C_BASIC | POSIX),
     # What the service does by itself, on a thread beside the server.
     "maintenance": ({"base", "config", "core", "log", "metrics", "store", "threads"}, set(), C_BASIC | POSIX),
+    # Events to endpoints: what is sent where, signed how, without a database.
+    "dispatch": ({"base", "metrics", "threads"}, set(), C_BASIC | POSIX | {"curl/curl.h", "jansson.h", "sodium.h"}),
+    # The thread that asks the database what is to be sent, and writes down what became of it.
+    "webhooks": ({"base", "config", "dispatch", "log", "metrics", "store", "threads"}, set(), C_BASIC | POSIX | {"sodium.h"}),
     # Logs on disk into the history: what an upload does, without HTTP.
     "import": ({"api", "base", "codec", "config", "core", "ingest", "logfiles", "operation", "store", "threads"}, set(), C_BASIC | POSIX),
     # The subcommands wire the rooms together; provisord.c only chooses one.
-    "command": ({"api", "base", "codec", "config", "core", "compression", "http", "import", "ingest", "logfiles", "maintenance", "log", "metrics", "operation", "resources", "sample", "store", "threads"}, set(),
+    "command": ({"api", "base", "codec", "config", "core", "compression", "http", "import", "ingest", "logfiles", "maintenance", "log", "metrics", "operation", "resources", "sample", "store", "threads", "dispatch", "webhooks"}, set(),
                 C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
     "": ({"base", "codec", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "sodium.h"}),
 }

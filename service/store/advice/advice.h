@@ -24,12 +24,12 @@ struct advice_row {
     double upper_s;
     double confidence;
     struct strview model_kind;
-    double deadline_s;           /* NAN: none asked */
-    double deadline_probability; /* that the recommendation meets it; NAN */
-    struct strview request;      /* JSON text */
+    double deadline_s;              /* NAN: none asked */
+    double deadline_probability;    /* that the recommendation meets it; NAN */
+    struct strview request;         /* JSON text */
     const struct run_label *labels; /* that the question gave, for its events; not read back */
     size_t n_labels;
-    struct strview document;     /* JSON text of the reply */
+    struct strview document; /* JSON text of the reply */
     int64_t created_us;
 };
 

@@ -254,9 +254,9 @@ enum pv_code store_operation_finish(struct store_tx *tx,
         return explain_refusal(tx, key, err);
     }
     PV_TRY(code);
-    const struct outbox_event event = {
-        .type = "operation.completed",
-        .severity = end->status == OPERATION_FAILED ? EVENT_WARNING : EVENT_INFO,
-        .data = end->event};
+    const struct outbox_event event = {.type = "operation.completed",
+                                       .severity = end->status == OPERATION_FAILED ? EVENT_WARNING
+                                                                                   : EVENT_INFO,
+                                       .data = end->event};
     return outbox_append(tx, &event, err);
 }
