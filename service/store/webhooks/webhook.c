@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/plural.h"
 #include "store/sql/columns.h"
 
 static const struct column of_application[] = {
@@ -136,9 +137,9 @@ static enum pv_code check_number(struct store_tx *tx, int64_t most, struct pv_er
     int64_t there = row_int(&row);
     return there < most ? PV_OK
                         : pv_fail(err, PV_E_LIMIT,
-                                  "the team has %lld webhooks already, as many as it may "
+                                  "the team has %lld webhook%s already, as many as it may "
                                   "(webhooks_max)",
-                                  (long long)there);
+                                  (long long)there, PLURAL(there));
 }
 
 enum pv_code store_webhook_insert(struct store_tx *tx,
