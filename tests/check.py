@@ -431,6 +431,11 @@ def part_cli():
                pytest("tests/cli", "release", "-m", "release_build", *SPREAD))
 
 
+def part_orchestrators():
+    """what is built on the service for Airflow, Argo and receivers of webhooks"""
+    return pytest("tests/orchestrators", "release", *SPREAD)
+
+
 # What the optimizer and the hardening of a release may change: times, the order in which threads meet, the protocol's edges.
 RELEASE_FILES = ["tests/api/test_%s.py" % name for name in (
     "exchange", "fairness", "http_bodies", "http_connections", "http_limits", "http_protocol", "lifecycle")]
@@ -703,6 +708,7 @@ PARTS = [Part(*row) for row in [
     ("store", part_store, ["release"], 1, False, False),
     ("walk", part_walk, ["release"], 1, False, False),
     ("interop", part_interop, ["release"], 1, False, False),
+    ("orchestrators", part_orchestrators, ["release"], 1, False, False),
     ("sanitize", part_sanitize, ["sanitize"], CORES, False, False),
     ("install", part_install, ["release"], 1, False, False),
     ("packages", part_packages, [], CORES, True, False),

@@ -16,6 +16,7 @@
 #include "command/clock_skew.h"
 #include "command/command.h"
 #include "command/quotas.h"
+#include "dispatch/sender.h"
 #include "http/server.h"
 #include "ingest/spool.h"
 #include "log/log.h"
@@ -381,6 +382,8 @@ int command_serve(int argc, char *argv[])
         return COMMAND_USAGE;
     sigset_t ending;
     block_signals(&ending);
+    if (!sender_init_library())
+        return COMMAND_FAILED;
     (void)log_start();
     raise_open_files(&service.config);
     check_connections(&service.config);

@@ -522,6 +522,11 @@ static void *send_all(void *argument)
 
 /* --- the sender --- */
 
+bool sender_init_library(void)
+{
+    return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
 /* Signals belong to one thread of the program, never to this one. */
 static bool start_thread(struct sender *sender)
 {

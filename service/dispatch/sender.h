@@ -30,6 +30,9 @@ struct sender_options {
     void *context;
 };
 
+/* libcurl, once for the process, before it has threads. false: no memory. */
+bool sender_init_library(void);
+
 enum pv_code sender_create(const struct sender_options *options,
                            struct sender **sender,
                            struct pv_error *err) PV_MUSTCHECK;

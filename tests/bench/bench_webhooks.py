@@ -118,7 +118,7 @@ def main():
                 client.delete("/v1/webhooks/" + item["id"])
         for _ in range(EVENTS_AT_REST):
             time.sleep(0.1)
-            client.post("/v1/applications/etl/runs", {"problem_size": 64, "executors": 4, "duration_s": 60}, status=201)
+            client.post("/v1/applications/etl/runs", {"problem_size": 64, "executors": 4, "cores_per_executor": 2, "duration_s": 60}, status=201)
             began = time.time()
             total += 1
             took.append(1000 * (counter.wait(total) - began))

@@ -13,7 +13,8 @@ from test_operations import replica
 from webhook_receiver import Receiver, verify
 
 SETTINGS = {"PROVISOR_WEBHOOK_PRIVATE_TARGETS": "127.0.0.0/8", "PROVISOR_WEBHOOK_PLAIN_HTTP": "true", "PROVISOR_WEBHOOK_RETRY_FIRST_MS": 100,
-            "PROVISOR_WEBHOOK_RETRY_MAX_S": 2, "PROVISOR_WEBHOOK_POLL_MS": 200}
+            "PROVISOR_WEBHOOK_RETRY_MAX_S": 2, "PROVISOR_WEBHOOK_PAUSE_FIRST_S": 1, "PROVISOR_WEBHOOK_PAUSE_MAX_S": 2,
+            "PROVISOR_WEBHOOK_POLL_MS": 200}
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ class Writer(threading.Thread):
                 service = random.choice(self.services)
                 try:
                     reply = service.client(self.token).post(
-                        "/v1/applications/etl/runs", {"problem_size": 2, "executors": 1, "duration_s": 4, "labels": {"key": key}},
+                        "/v1/applications/etl/runs", {"problem_size": 2, "executors": 1, "cores_per_executor": 2, "duration_s": 4, "labels": {"key": key}},
                         headers={"Idempotency-Key": key})
                     if reply.status_code == 201:
                         self.made.append(reply.json()["id"])

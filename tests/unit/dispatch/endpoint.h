@@ -1,0 +1,26 @@
+#ifndef TESTS_UNIT_DISPATCH_ENDPOINT_H
+#define TESTS_UNIT_DISPATCH_ENDPOINT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/*
+ * An endpoint on 127.0.0.1, a thread for each connection, which answers by the path that it is asked:
+ * /200 /204 /301 /410 /500 (with that status), /429 (with Retry-After: 7), /slow (after 50 ms), /hang,
+ * /drop, /trickle (a byte every 100 ms), /flood (without end), /binary (no UTF-8).
+ */
+struct endpoint {
+    int fd;
+    int port;
+    atomic_int connections; /* made to it */
+    atomic_int requests;
+    atomic_int under_way;
+    atomic_int most_under_way;
+    atomic_llong flooded; /* bytes */
+    char last[8192];      /* the last request */
+};
+
+/* false: it could not be begun. It lasts as long as the process. */
+bool endpoint_start(struct endpoint *endpoint);
+
+#endif

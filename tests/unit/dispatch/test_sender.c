@@ -1,0 +1,243 @@
+#include "dispatch/sender.h"
+
+#include <criterion/criterion.h>
+#include <curl/curl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "endpoint.h"
+#include "threads/clock.h"
+
+/* The sender against a real endpoint. */
+
+enum { MANY = 64 };
+
+static struct endpoint endpoint;
+static struct target_policy policy;
+static struct sender *sender;
+static atomic_int readies;
+static struct signing_secret secret;
+
+static void ready(void *context)
+{
+    (void)context;
+    atomic_fetch_add(&readies, 1);
+}
+
+static void begin(const char *networks, int64_t connections)
+{
+    struct pv_error err = {.code = PV_OK};
+    cr_assert(sodium_init() >= 0 && sender_init_library());
+    cr_assert(endpoint_start(&endpoint));
+    cr_assert_eq(target_policy_parse(networks, true, &policy, &err), PV_OK);
+    const struct sender_options options = {.policy = &policy,
+                                           .connections_max = connections,
+                                           .timeout_ms = 600,
+                                           .connect_timeout_ms = 500,
+                                           .ready = ready};
+    cr_assert_eq(sender_create(&options, &sender, &err), PV_OK);
+    signing_secret_make(&secret);
+}
+
+static void submit(struct sender_lane *lane, const char *host, const char *path, void *flight)
+{
+    char url[128];
+    struct pv_error err = {.code = PV_OK};
+    (void)snprintf(url, sizeof url, "http://%s:%d%s", host, endpoint.port, path);
+    const struct sender_delivery delivery = {.lane = lane,
+                                             .flight = flight,
+                                             .url = strview_of(url),
+                                             .authorization = strview_of("Bearer b"),
+                                             .secrets = &secret,
+                                             .n_secrets = 1,
+                                             .id = "evt_1",
+                                             .content_type = "application/json",
+                                             .body = strview_of("{\"a\": 1}")};
+    cr_assert_eq(sender_submit(sender, &delivery, &err), PV_OK);
+}
+
+/* So many outcomes, in the order in which they came. */
+static struct sender_outcome *await(size_t n)
+{
+    struct sender_outcome *first = NULL;
+    struct sender_outcome **end = &first;
+    for (int i = 0; n > 0 && i < 10000; i++) {
+        *end = sender_take_outcomes(sender);
+        while (*end != NULL) {
+            end = &(*end)->next;
+            n--;
+        }
+        clock_sleep_ms(1);
+    }
+    cr_assert_eq(n, 0, "%zu outcomes did not come", n);
+    return first;
+}
+
+static struct sender_outcome ask(const char *path)
+{
+    struct sender_lane lane;
+    sender_lane_open(&lane, 1);
+    submit(&lane, "127.0.0.1", path, &lane);
+    struct sender_outcome *outcomes = await(1);
+    struct sender_outcome outcome = *outcomes;
+    cr_assert_eq(outcome.flight, &lane);
+    sender_outcomes_free(outcomes);
+    return outcome;
+}
+
+Test(sender, statuses, .timeout = 30)
+{
+    static const struct {
+        const char *path;
+        long status;
+        bool succeeded;
+    } cases[] = {{"/200", 200, true},  {"/204", 204, true},  {"/301", 301, false},
+                 {"/410", 410, false}, {"/429", 429, false}, {"/500", 500, false}};
+    begin("127.0.0.0/8", 16);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sender_outcome outcome = ask(cases[i].path);
+        cr_expect(outcome.attempted && outcome.complete && outcome.error[0] == '\0', "%s",
+                  outcome.error);
+        cr_expect_eq(outcome.status, cases[i].status);
+        cr_expect_eq(sender_succeeded(&outcome), cases[i].succeeded);
+        cr_expect_eq(outcome.retry_after_ms, cases[i].status == 429 ? 7000 : 0);
+        cr_expect_str_eq(outcome.answer, cases[i].status == 204 ? "" : "hello");
+    }
+    cr_expect_eq(atomic_load(&endpoint.requests), 6, "a redirect was followed");
+    cr_expect_eq(atomic_load(&endpoint.connections), 1, "a connection is used again");
+    cr_expect_gt(atomic_load(&readies), 0);
+    sender_destroy(sender);
+}
+
+Test(sender, headers_and_signature, .timeout = 30)
+{
+    char expected[SIGNATURE_TEXT + 32], signature[SIGNATURE_TEXT];
+    begin("127.0.0.0/8", 16);
+    int64_t before_s = clock_wall_us() / 1000000;
+    (void)ask("/last");
+    const char *stamp = strstr(endpoint.last, "\r\nwebhook-timestamp: ");
+    cr_assert_not_null(stamp);
+    int64_t at_s = strtoll(stamp + 21, NULL, 10);
+    cr_expect(at_s >= before_s && at_s <= before_s + 5);
+    signature_make(&secret, 1, "evt_1", at_s, strview_of("{\"a\": 1}"), signature);
+    (void)snprintf(expected, sizeof expected, "\r\nwebhook-signature: %s\r\n", signature);
+    const char *const wanted[] = {"POST /last HTTP/1.1\r\n",
+                                  expected,
+                                  "\r\nwebhook-id: evt_1\r\n",
+                                  "\r\nAuthorization: Bearer b\r\n",
+                                  "\r\nContent-Type: application/json\r\n",
+                                  "\r\nUser-Agent: provisor/",
+                                  "\r\n\r\n{\"a\": 1}"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        cr_expect_not_null(strstr(endpoint.last, wanted[i]), "%s\n%s", wanted[i], endpoint.last);
+    cr_expect_null(strstr(endpoint.last, "Expect:"));
+    sender_destroy(sender);
+}
+
+Test(sender, endpoints_that_misbehave_end_in_time, .timeout = 30)
+{
+    begin("127.0.0.0/8", 16);
+    struct sender_outcome hangs = ask("/hang");
+    cr_expect(!hangs.complete && hangs.status == 0 &&
+                  strstr(hangs.error, "no answer within") != NULL,
+              "%s", hangs.error);
+    cr_expect(hangs.duration_ms >= 500 && hangs.duration_ms < 5000);
+    struct sender_outcome drops = ask("/drop");
+    cr_expect(!drops.complete && drops.status == 0 && drops.error[0] != '\0');
+    struct sender_outcome trickles = ask("/trickle");
+    cr_expect(!sender_succeeded(&trickles) && trickles.status == 200 &&
+                  strstr(trickles.error, "did not end") != NULL,
+              "%s", trickles.error);
+    struct sender_outcome floods = ask("/flood");
+    cr_expect(sender_succeeded(&floods) && floods.answer_n == ANSWER_KEPT);
+    clock_sleep_ms(50);
+    cr_expect_lt(atomic_load(&endpoint.flooded), 32 << 20, "what is not wanted is not read");
+    struct sender_outcome binary = ask("/binary");
+    cr_expect(sender_succeeded(&binary) &&
+              strview_is_utf8((struct strview){binary.answer, binary.answer_n}));
+    cr_expect_str_eq(binary.answer, "a??b");
+    sender_destroy(sender);
+}
+
+Test(sender, forbidden_addresses_are_never_connected_to, .timeout = 30)
+{
+    struct sender_lane lane;
+    static const char *const hosts[] = {
+        "127.0.0.1", "127.1", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]", "localhost", "0"};
+    enum { N = sizeof hosts / sizeof *hosts };
+    begin("", 16);
+    /* A proxy of the environment would hide the address from the check. */
+    char proxy[64];
+    (void)snprintf(proxy, sizeof proxy, "http://127.0.0.1:%d", endpoint.port);
+    (void)setenv("http_proxy", proxy, 1);
+    (void)setenv("ALL_PROXY", proxy, 1);
+    sender_lane_open(&lane, 1);
+    for (size_t i = 0; i < N; i++)
+        submit(&lane, hosts[i], "/200", NULL);
+    struct sender_outcome *outcomes = await(N);
+    for (struct sender_outcome *o = outcomes; o != NULL; o = o->next)
+        cr_expect(o->attempted && o->status == 0 &&
+                      strstr(o->error, "private or special address") != NULL,
+                  "%s", o->error);
+    sender_outcomes_free(outcomes);
+    cr_expect_eq(atomic_load(&endpoint.connections), 0);
+    sender_destroy(sender);
+}
+
+Test(sender, a_lane_has_no_more_under_way_than_it_may, .timeout = 30)
+{
+    struct sender_lane lane;
+    begin("127.0.0.0/8", 64);
+    sender_lane_open(&lane, 3);
+    for (int i = 0; i < MANY; i++)
+        submit(&lane, "127.0.0.1", "/slow", NULL);
+    sender_outcomes_free(await(MANY));
+    cr_expect(atomic_load(&endpoint.most_under_way) >= 2 &&
+              atomic_load(&endpoint.most_under_way) <= 3);
+    sender_destroy(sender);
+}
+
+Test(sender, one_lane_does_not_wait_for_another, .timeout = 30)
+{
+    struct sender_lane hangs, answers;
+    begin("127.0.0.0/8", 8);
+    sender_lane_open(&hangs, 4);
+    sender_lane_open(&answers, 1);
+    for (int i = 0; i < 16; i++)
+        submit(&hangs, "127.0.0.1", "/hang", &hangs);
+    uint64_t began_ns = clock_monotonic_ns();
+    for (int i = 0; i < 16; i++)
+        submit(&answers, "127.0.0.1", "/200", &answers);
+    struct sender_outcome *outcomes = await(16);
+    for (struct sender_outcome *o = outcomes; o != NULL; o = o->next)
+        cr_expect_eq(o->flight, &answers);
+    sender_outcomes_free(outcomes);
+    cr_expect_lt(clock_monotonic_ns() - began_ns, 500000000u);
+    sender_recall(sender, &hangs);
+    outcomes = await(16);
+    int attempted = 0;
+    for (struct sender_outcome *o = outcomes; o != NULL; o = o->next)
+        attempted += o->attempted;
+    cr_expect_eq(attempted, 4, "what was not under way comes back at once");
+    sender_outcomes_free(outcomes);
+    sender_destroy(sender);
+}
+
+Test(sender, an_end_gives_everything_back, .timeout = 30)
+{
+    struct sender_lane lane;
+    begin("127.0.0.0/8", 8);
+    sender_lane_open(&lane, 2);
+    for (int i = 0; i < 10; i++)
+        submit(&lane, "127.0.0.1", "/hang", &lane);
+    clock_sleep_ms(100);
+    uint64_t began_ns = clock_monotonic_ns();
+    sender_stop(sender, 50);
+    cr_expect_lt(clock_monotonic_ns() - began_ns, 400000000u);
+    struct sender_outcome *outcomes = await(10);
+    for (struct sender_outcome *o = outcomes; o != NULL; o = o->next)
+        cr_expect_not(o->attempted);
+    sender_outcomes_free(outcomes);
+    sender_destroy(sender);
+}

@@ -1,0 +1,103 @@
+#include "webhooks/attempts.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+static struct config config;
+static struct held_webhooks held;
+static struct held_webhook *webhook;
+static struct attempts attempts;
+
+static void begin(void)
+{
+    const struct webhook_held row = {.key = {"team", "hook"}, .url = {"", 0}, .concurrency = 8};
+    config_defaults(&config);
+    config.webhook_pause_after = 2;
+    webhook = held_webhooks_add(&held, &row);
+    attempts_init(&attempts);
+}
+
+static const struct delivery_record *
+note(long status, const char *error, int64_t tries, int64_t left_ms)
+{
+    struct pv_error err = {.code = PV_OK};
+    struct sender_outcome outcome = {.attempted = true,
+                                     .status = status,
+                                     .complete = status > 0,
+                                     .at_us = 1000000,
+                                     .duration_ms = 12,
+                                     .began_ns = UINT64_MAX};
+    (void)snprintf(outcome.error, sizeof outcome.error, "%s", error);
+    (void)snprintf(outcome.answer, sizeof outcome.answer, "hello \"you\"");
+    outcome.answer_n = strlen(outcome.answer);
+    const struct delivery_due due = {
+        .id = "d", .event_id = "e", .attempts = 7, .tries = tries, .left_ms = left_ms};
+    struct flight *flight = flight_add(&held, webhook, &due);
+    cr_assert_eq(attempts_note(&attempts, &config, flight, &outcome, &err), PV_OK);
+    struct attempt *last = attempts.first;
+    while (last->next != NULL)
+        last = last->next;
+    return &last->record;
+}
+
+static void end(void)
+{
+    attempts_fini(&attempts);
+    held_webhooks_clear(&held);
+}
+
+Test(attempts, success, .init = begin, .fini = end)
+{
+    const struct delivery_record *record = note(204, "", 0, 1000);
+    cr_expect(strview_is(record->status, "delivered") && record->reason.at == NULL &&
+              record->attempts == 7);
+    cr_expect(
+        strview_is(
+            record->entry,
+            "{\"at\":\"1970-01-01T00:00:01Z\",\"status\":204,\"error\":null,\"duration_ms\":12,"
+            "\"response\":\"hello \\\"you\\\"\"}"),
+        "%.*s", (int)record->entry.n, record->entry.at);
+    cr_expect(webhook->changed && webhook->succeeded && !webhook->leaving &&
+              webhook->error.at == NULL);
+    cr_expect_eq(atomic_load(&webhook->lane.limit), 2);
+}
+
+Test(attempts, failure_is_tried_again_later_each_time, .init = begin, .fini = end)
+{
+    const struct delivery_record *record = note(500, "", 0, 86400000);
+    cr_expect(strview_is(record->status, "pending") && record->delay_ms >= 4000 &&
+              record->delay_ms <= 6000);
+    cr_expect(strview_is(webhook->error, "the answer was 500") && !webhook->leaving);
+    config.webhook_pause_after = 100;
+    record = note(0, "no answer within 20 s", 3, 86400000);
+    cr_expect(record->delay_ms >= 108000 && record->delay_ms <= 162000);
+    cr_expect(strview_is(webhook->error, "no answer within 20 s"));
+    cr_expect_not_null(
+        strstr(record->entry.at, "\"status\":null,\"error\":\"no answer within 20 s\""));
+}
+
+Test(attempts, given_up_when_the_next_one_would_be_too_late, .init = begin, .fini = end)
+{
+    const struct delivery_record *record = note(500, "", 0, 3000);
+    cr_expect(strview_is(record->status, "dead") && strview_is(record->reason, "gave_up"));
+    record = note(500, "", 0, -10);
+    cr_expect(strview_is(record->status, "dead"));
+}
+
+Test(attempts, gone_disables, .init = begin, .fini = end)
+{
+    const struct delivery_record *record = note(410, "", 0, 86400000);
+    cr_expect(strview_is(record->status, "dead") && strview_is(record->reason, "disabled"));
+    cr_expect(webhook->is_gone);
+}
+
+Test(attempts, failures_in_a_row_pause, .init = begin, .fini = end)
+{
+    (void)note(500, "", 0, 86400000);
+    cr_expect(!webhook->leaving && webhook->hold_until_ns == 0);
+    (void)note(500, "", 0, 86400000);
+    cr_expect(webhook->leaving && webhook->hold_until_ns > 0 && webhook->health.pauses == 1);
+    (void)note(200, "", 0, 86400000);
+    cr_expect(webhook->hold_until_ns == 0 && webhook->health.pauses == 0 &&
+              webhook->health.failures == 0);
+}
