@@ -39,6 +39,7 @@ def instant(found):
 
 def steady(text):
     text = re.sub(r"prv_[0-9a-f_]+", "prv_...", text)
+    text = re.sub(r"whpk_[A-Za-z0-9+/=]+", "whpk_...", text)
     text = re.sub(r'"v(\d+)-[0-9a-f]{12}"', r'"v\1-xxxxxxxxxxxx"', text)
     text = UUID.sub("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", text)
     text = re.sub(r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:8080", text)

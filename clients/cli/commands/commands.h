@@ -28,6 +28,7 @@ extern const struct command command_runs;
 extern const struct command command_speedup;
 extern const struct command command_submit;
 extern const struct command command_tokens;
+extern const struct command command_webhooks;
 
 /* Inside `runs`; in a file of their own. */
 extern const struct command command_runs_export;
