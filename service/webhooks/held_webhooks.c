@@ -70,10 +70,15 @@ void held_webhooks_remove(struct held_webhooks *held, struct held_webhook *webho
 void held_webhooks_clear(struct held_webhooks *held)
 {
     while (held->first != NULL) {
-        while (held->first->flights != NULL)
-            flight_remove(held, held->first->flights);
+        struct flight *flight = held->first->flights;
+        while (flight != NULL) {
+            struct flight *next = flight->next;
+            free(flight);
+            flight = next;
+        }
         held_webhooks_remove(held, held->first);
     }
+    held->n_flights = 0;
 }
 
 struct flight *
