@@ -1,6 +1,7 @@
 """Webhooks as calls: what may be set, what is shown, what is kept secret, and asking for deliveries again. Rows of deliveries
 are written here; that events are sent is tests/api/test_webhook_delivery.py's to prove."""
 import base64
+import concurrent.futures
 import datetime
 import re
 import uuid
@@ -183,6 +184,21 @@ def test_a_team_has_no_more_webhooks_than_it_may(make_service):
     make(other)
     client.delete("/v1/webhooks/" + first["id"])
     make(client)
+
+
+def together(service, call, n=8):
+    """What n clients of team alpha get that do it at the same moment."""
+    clients = [service.client(service.alpha_token) for _ in range(n)]
+    with concurrent.futures.ThreadPoolExecutor(n) as pool:
+        return list(pool.map(call, clients))
+
+
+def test_nor_when_several_are_made_at_the_same_moment(make_service):
+    service = make_service(PROVISOR_WEBHOOKS_MAX=3, PROVISOR_WEBHOOK_DELIVERY="false")
+    service.alpha_token = service.token("alpha")
+    service.start()
+    replies = together(service, lambda client: client.post("/v1/webhooks", HOOK, (201, 422)).status_code)
+    assert replies.count(201) == 3 and len(service.client(service.alpha_token).get("/v1/webhooks").json()["items"]) == 3
 
 
 def test_pages_and_fields(service):
@@ -422,6 +438,18 @@ def test_one_delivery_is_sent_again(service, client, status, more):
     assert seconds_from_now(again["next_attempt_at"]) < 5 and 86300 < seconds_from_now(again["give_up_at"]) < 86500
     assert service.psql("SELECT tries FROM provisor.webhook_delivery WHERE id = '%s'" % one).strip() == "0"
     assert get(client, made)["pending"] == before + more and column(service, made, "due_at <= now()") == "t"
+
+
+def test_what_waits_is_counted_once_whoever_asks_for_it(service, client):
+    made = make(client)
+    one = deliver(service, made)
+    path = "/v1/webhooks/%s" % made["id"]
+    together(service, lambda client: client.post("%s/deliveries/%s/redeliver" % (path, one), status=202))
+    assert get(client, made)["pending"] == 1
+    together(service, lambda client: client.post(path + "/ping", status=202))
+    assert get(client, made)["pending"] == 9
+    answers = together(service, lambda client: client.patch(path, {"enabled": False}) and client.request("POST", path + "/ping", 409, json=None))
+    assert len(answers) == 8 and get(client, made)["pending"] == 0
 
 
 def test_many_deliveries_are_sent_again(service, client):

@@ -578,7 +578,11 @@ find_word(const struct codec_node *node, struct strview text, const char *const 
         all = arena_printf(node->reader->arena, "%s%s%s", all, i == 0 ? "" : ", ", words[i]);
         nearest_try(&nearest, text.at, words[i]);
     }
-    bool near = nearest.word != NULL;
+    /* Said where there is room for it: a hint that is cut off is none. */
+    enum { WORDS_AROUND = sizeof "must be one of: ; did you mean ?" };
+    bool near = all != NULL && nearest.word != NULL &&
+                strlen(all) + strlen(nearest.word) + WORDS_AROUND <=
+                    sizeof node->reader->err->faults->detail;
     if (all == NULL)
         (void)pv_no_memory(node->reader->err);
     else
