@@ -62,6 +62,15 @@ static void endless(struct endpoint *endpoint, int fd, size_t piece, long pause_
     }
 }
 
+static bool answer_umlauts(int fd)
+{
+    char text[2048];
+    int n = snprintf(text, sizeof text, "HTTP/1.1 200 X\r\nContent-Length: 1201\r\n\r\n.");
+    for (int i = 0; i < 600; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "\xc3\xbc");
+    return say(fd, text, (size_t)n);
+}
+
 /* true: the connection goes on. */
 static bool answer(struct endpoint *endpoint, int fd, const char *path)
 {
@@ -87,6 +96,13 @@ static bool answer(struct endpoint *endpoint, int fd, const char *path)
     if (strncmp(path, "/binary", 7) == 0) {
         const char *text = "HTTP/1.1 200 X\r\nContent-Length: 4\r\n\r\na\xff\0b";
         return say(fd, text, strlen(text) + 2);
+    }
+    if (strncmp(path, "/umlauts", 8) == 0)
+        return answer_umlauts(fd);
+    if (strncmp(path, "/early", 6) == 0) {
+        const char *text = "HTTP/1.1 103 X\r\n\r\n";
+        (void)say(fd, text, strlen(text));
+        return false;
     }
     int status = atoi(path + 1);
     return answer_status(fd, status,
