@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "dispatch/host_load.h"
 #include "metrics/registry.h"
 #include "threads/clock.h"
 
@@ -16,7 +17,8 @@ enum {
     HEADERS_MAX = 64 << 10,
     POLL_MS = 1000,
     POLL_ENDING_MS = 50,
-    CONNECTION_LIFE_S = 300 /* then the name is looked up again, however busy it is */
+    CONNECTION_LIFE_S = 300, /* then the name is looked up again, however busy it is */
+    HOST_MAX = 32            /* under way to one host, or a quarter of all where that is more */
 };
 
 METRIC_COUNTER(
@@ -40,6 +42,7 @@ struct transfer {
     struct transfer *next;
     struct sender *sender;
     struct sender_lane *lane;
+    struct host_load *host; /* NULL: of none, or not counted */
     struct sender_outcome *outcome;
     CURL *easy;
     struct curl_slist *headers;
@@ -68,6 +71,7 @@ struct sender {
     CURL **idle; /* easy handles to be used again */
     size_t n_idle;
     size_t running;
+    struct host_load *hosts;
     struct lanes lanes; /* that have something waiting; whose turn was last is last */
     struct transfer *under_way;
     pthread_mutex_t lock; /* of what follows */
@@ -368,7 +372,10 @@ static void transfer_end(struct transfer *t, CURLcode result, bool attempted)
         if (outcome->status < 200)
             outcome->status = 0; /* an interim answer, and none behind it */
         (void)curl_easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &wait_s);
-        outcome->retry_after_ms = wait_s > 86400 ? 86400000 : (int64_t)wait_s * 1000;
+        /* A date may be over. */
+        outcome->retry_after_ms = wait_s > 86400 ? 86400000
+                                  : wait_s < 0   ? 0
+                                                 : (int64_t)wait_s * 1000;
         outcome->complete |= result == CURLE_OK;
         make_readable(outcome);
         describe(t, result);
@@ -376,6 +383,7 @@ static void transfer_end(struct transfer *t, CURLcode result, bool attempted)
         metric_observe(&attempt_seconds, (double)outcome->duration_ms / 1000, NULL);
     }
     give_handle_back(sender, t->easy);
+    host_load_leave(&sender->hosts, t->host);
     transfer_free(t);
     put_outcome(sender, outcome);
 }
@@ -394,6 +402,8 @@ static void transfer_begin(struct sender *sender, struct transfer *t)
     }
     t->lane->running++;
     sender->running++;
+    if (t->host != NULL)
+        t->host->running++;
     t->next = sender->under_way;
     sender->under_way = t;
 }
@@ -421,6 +431,7 @@ static void queue_in_lane(struct sender *sender, struct transfer *t)
 {
     struct sender_lane *lane = t->lane;
     t->next = NULL;
+    t->host = host_load_join(&sender->hosts, t->url);
     if (lane->first == NULL)
         lane->first = t;
     else
@@ -449,10 +460,17 @@ static bool take_inbox(struct sender *sender)
     return !stop;
 }
 
+static size_t host_max(const struct sender *sender)
+{
+    size_t quarter = (size_t)sender->options.connections_max / 4;
+    return quarter > HOST_MAX ? quarter : HOST_MAX;
+}
+
 static bool lane_has_room(const struct sender *sender, const struct sender_lane *lane)
 {
     return lane->first != NULL && lane->running < atomic_load(&lane->limit) &&
-           sender->running < (size_t)sender->options.connections_max;
+           sender->running < (size_t)sender->options.connections_max &&
+           (lane->first->host == NULL || lane->first->host->running < host_max(sender));
 }
 
 static struct transfer *lane_pop(struct sender_lane *lane)
@@ -529,6 +547,8 @@ end_under_way(struct sender *sender, struct transfer *t, CURLcode result, bool a
     (void)curl_multi_remove_handle(sender->multi, t->easy);
     t->lane->running--;
     sender->running--;
+    if (t->host != NULL)
+        t->host->running--;
     transfer_end(t, result, attempted);
 }
 
@@ -667,9 +687,17 @@ sender_submit(struct sender *sender, const struct sender_delivery *delivery, str
         return pv_no_memory(err);
     pthread_mutex_lock(&sender->lock);
     bool was_empty = sender->inbox == NULL;
-    *sender->inbox_end = t;
-    sender->inbox_end = &t->next;
+    bool stopped = sender->stop;
+    if (!stopped) {
+        *sender->inbox_end = t;
+        sender->inbox_end = &t->next;
+    }
     pthread_mutex_unlock(&sender->lock);
+    if (stopped) {
+        free(t->outcome);
+        transfer_free(t);
+        return pv_fail(err, PV_E_UNAVAILABLE, "nothing more is sent: the process ends");
+    }
     if (was_empty)
         (void)curl_multi_wakeup(sender->multi);
     return PV_OK;

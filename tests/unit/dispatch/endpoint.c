@@ -62,6 +62,17 @@ static void endless(struct endpoint *endpoint, int fd, size_t piece, long pause_
     }
 }
 
+static bool answer_headers(struct endpoint *endpoint, int fd)
+{
+    static const char line[] = "X-Header: 0123456789 0123456789 0123456789\r\n";
+    bool open = say(fd, "HTTP/1.1 200 X\r\n", 16);
+    while (open) {
+        open = say(fd, line, sizeof line - 1);
+        atomic_fetch_add(&endpoint->flooded, (long long)sizeof line - 1);
+    }
+    return false;
+}
+
 static bool answer_umlauts(int fd)
 {
     char text[2048];
@@ -104,6 +115,12 @@ static bool answer(struct endpoint *endpoint, int fd, const char *path)
         (void)say(fd, text, strlen(text));
         return false;
     }
+    if (strncmp(path, "/headers", 8) == 0)
+        return answer_headers(endpoint, fd);
+    if (strncmp(path, "/past", 5) == 0)
+        return answer_status(fd, 503, "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
+    if (strncmp(path, "/date", 5) == 0)
+        return answer_status(fd, 503, "Retry-After: Fri, 31 Dec 2100 23:59:59 GMT\r\n");
     int status = atoi(path + 1);
     return answer_status(fd, status,
                          status == 429   ? "Retry-After: 7\r\n"

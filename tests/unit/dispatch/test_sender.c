@@ -365,3 +365,59 @@ Test(sender, an_interim_answer_is_none, .timeout = 30)
     cr_expect(outcome.status == 0 && !outcome.complete && outcome.error[0] != '\0');
     sender_destroy(sender);
 }
+
+Test(sender, headers_without_end_are_not_read, .timeout = 30)
+{
+    begin("127.0.0.0/8", 1);
+    struct sender_outcome outcome = ask("/headers");
+    cr_expect(!outcome.complete && outcome.error[0] != '\0' && outcome.duration_ms < 600);
+    clock_sleep_ms(50);
+    cr_expect_lt(atomic_load(&endpoint.flooded), 32 << 20);
+    sender_destroy(sender);
+}
+
+Test(sender, dates_to_retry_after, .timeout = 30)
+{
+    begin("127.0.0.0/8", 1);
+    cr_expect_eq(ask("/past").retry_after_ms, 0);
+    cr_expect_eq(ask("/date").retry_after_ms, 86400000);
+    sender_destroy(sender);
+}
+
+Test(sender, lanes_to_one_host_share_its_bound, .timeout = 30)
+{
+    enum { LANES = 3, EACH = 40 };
+    struct sender_lane lanes[LANES];
+    begin("127.0.0.0/8", 100);
+    for (int i = 0; i < LANES; i++) {
+        sender_lane_open(&lanes[i], 32);
+        for (int j = 0; j < EACH; j++)
+            submit(&lanes[i], "127.0.0.1", "/slow", NULL);
+    }
+    struct sender_outcome *outcomes = await(LANES * EACH);
+    for (const struct sender_outcome *o = outcomes; o != NULL; o = o->next)
+        cr_expect(sender_succeeded(o), "%s", o->error);
+    sender_outcomes_free(outcomes);
+    cr_expect(atomic_load(&endpoint.most_under_way) > 16 &&
+                  atomic_load(&endpoint.most_under_way) <= 32,
+              "%d", atomic_load(&endpoint.most_under_way));
+    sender_destroy(sender);
+}
+
+Test(sender, nothing_is_taken_after_its_end, .timeout = 30)
+{
+    struct sender_lane lane;
+    struct pv_error err = {.code = PV_OK};
+    begin("127.0.0.0/8", 1);
+    sender_lane_open(&lane, 1);
+    sender_stop(sender, 0);
+    const struct sender_delivery delivery = {.lane = &lane,
+                                             .url = strview_of("http://127.0.0.1/"),
+                                             .secrets = &secret,
+                                             .n_secrets = 1,
+                                             .id = "evt_1",
+                                             .content_type = "application/json",
+                                             .body = strview_of("{}")};
+    cr_expect_eq(sender_submit(sender, &delivery, &err), PV_E_UNAVAILABLE);
+    sender_destroy(sender);
+}
