@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json_writer.h"
-#include "base/plural.h"
+#include "dispatch/event_sentence.h"
 
 const char *const event_format_words[] = {"standard", "cloudevents", "text", NULL};
 const char *const event_severity_words[] = {"info", "warning", "critical", NULL};
@@ -105,127 +105,6 @@ static struct strview write_cloudevent(struct arena *arena,
 
 /* --- one line for people --- */
 
-struct line {
-    struct arena *arena;
-    const json_t *data;
-};
-
-static const char *text_of(const struct line *line, const char *member, const char *otherwise)
-{
-    const char *text = json_string_value(json_object_get(line->data, member));
-    return text == NULL || text[0] == '\0' ? otherwise : text;
-}
-
-static bool number_of(const struct line *line, const char *member, double *value)
-{
-    const json_t *number = json_object_get(line->data, member);
-    *value = json_number_value(number);
-    return json_is_number(number);
-}
-
-/* "88.5 s", or what it is called when it is not known. */
-static const char *seconds_of(const struct line *line, const char *member)
-{
-    double value;
-    return number_of(line, member, &value) ? arena_printf(line->arena, "%.4g s", value)
-                                           : "an unknown time";
-}
-
-static const char *count_of(const struct line *line, const char *member, const char *noun)
-{
-    double value;
-    if (!number_of(line, member, &value))
-        return arena_printf(line->arena, "an unknown number of %ss", noun);
-    return arena_printf(line->arena, "%.0f %s%s", value, noun, PLURAL(value));
-}
-
-static const char *say_run(const struct line *line)
-{
-    double imported;
-    const char *application = text_of(line, "application", "an application");
-    if (number_of(line, "imported", &imported))
-        return arena_printf(line->arena, "%s of %s imported.", count_of(line, "imported", "run"),
-                            application);
-    return arena_printf(line->arena, "A %srun of %s was stored: %s with %s.",
-                        json_is_false(json_object_get(line->data, "succeeded")) ? "failed " : "",
-                        application, seconds_of(line, "duration_s"),
-                        count_of(line, "executors", "executor"));
-}
-
-static const char *say_advice(const struct line *line)
-{
-    const char *application = text_of(line, "application", "a profile");
-    const char *verdict = text_of(line, "verdict", "unknown");
-    if (strcmp(verdict, "unknown") == 0)
-        return arena_printf(line->arena,
-                            "Advice for %s: too little is known to recommend a number of "
-                            "executors.",
-                            application);
-    return arena_printf(line->arena, "Advice for %s: %s, %s predicted.", application,
-                        count_of(line, "executors", "executor"),
-                        seconds_of(line, "predicted_duration_s"));
-}
-
-static const char *say_infeasible(const struct line *line)
-{
-    bool at_risk = strcmp(text_of(line, "verdict", ""), "at_risk") == 0;
-    return arena_printf(line->arena, "The deadline of %s for %s %s: %s predicted with %s.",
-                        seconds_of(line, "deadline_s"), text_of(line, "application", "a profile"),
-                        at_risk ? "is at risk" : "cannot be met",
-                        seconds_of(line, "predicted_duration_s"),
-                        count_of(line, "executors", "executor"));
-}
-
-static const char *say_missed(const struct line *line)
-{
-    return arena_printf(
-        line->arena, "A run of %s took %s and missed its deadline of %s; %s had been predicted.",
-        text_of(line, "application", "an application"), seconds_of(line, "duration_s"),
-        seconds_of(line, "deadline_s"), seconds_of(line, "predicted_duration_s"));
-}
-
-static const char *say_drifted(const struct line *line)
-{
-    return arena_printf(line->arena,
-                        "The runs of %s no longer follow the model of the runs before them.",
-                        text_of(line, "application", "an application"));
-}
-
-static const char *say_operation(const struct line *line)
-{
-    const char *application = text_of(line, "application", NULL);
-    return arena_printf(line->arena, "Operation %s (%s)%s%s: %s.", text_of(line, "id", "?"),
-                        text_of(line, "kind", "unknown"), application == NULL ? "" : " for ",
-                        application == NULL ? "" : application,
-                        text_of(line, "status", "completed"));
-}
-
-static const char *say_expired(const struct line *line)
-{
-    return arena_printf(line->arena, "A reservation for %s has expired unused.",
-                        text_of(line, "application", "an application"));
-}
-
-static const char *say_ping(const struct line *line)
-{
-    (void)line;
-    return "provisor reaches this endpoint.";
-}
-
-static const struct {
-    const char *type;
-    const char *(*say)(const struct line *line);
-} sentences[] = {
-    {"run.ingested", say_run},
-    {"advice.created", say_advice},
-    {"deadline.infeasible", say_infeasible},
-    {"deadline.missed", say_missed},
-    {"model.drifted", say_drifted},
-    {"operation.completed", say_operation},
-    {"admission.expired", say_expired},
-    {"webhook.ping", say_ping},
-};
-
 /* Slack takes these three for markup. */
 static const char *escape(struct arena *arena, const char *text)
 {
@@ -249,13 +128,7 @@ static const char *escape(struct arena *arena, const char *text)
 static struct strview
 write_line(struct arena *arena, const struct event_message *event, const json_t *data)
 {
-    const struct line line = {arena, data};
-    const char *text = NULL;
-    for (size_t i = 0; text == NULL && i < sizeof sentences / sizeof *sentences; i++)
-        if (strview_is(event->type, sentences[i].type))
-            text = sentences[i].say(&line);
-    if (text == NULL)
-        text = arena_printf(arena, "Event %.*s.", (int)event->type.n, event->type.at);
+    const char *text = event_sentence(arena, event->type, data);
     if (text != NULL)
         text = escape(arena, text);
     struct writer w;

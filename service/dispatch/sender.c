@@ -1,20 +1,25 @@
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "dispatch/sender.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
+#include "dispatch/host_load.h"
 #include "metrics/registry.h"
 #include "threads/clock.h"
 
-enum { HEADERS_MAX = 64 << 10, POLL_MS = 1000, POLL_ENDING_MS = 50 };
+enum {
+    HEADERS_MAX = 64 << 10,
+    POLL_MS = 1000,
+    POLL_ENDING_MS = 50,
+    CONNECTION_LIFE_S = 300, /* then the name is looked up again, however busy it is */
+    HOST_MAX = 32            /* under way to one host, or a quarter of all where that is more */
+};
 
 METRIC_COUNTER(
     attempts,
@@ -37,6 +42,7 @@ struct transfer {
     struct transfer *next;
     struct sender *sender;
     struct sender_lane *lane;
+    struct host_load *host; /* NULL: of none, or not counted */
     struct sender_outcome *outcome;
     CURL *easy;
     struct curl_slist *headers;
@@ -54,13 +60,19 @@ struct transfer {
     char curl_error[CURL_ERROR_SIZE];
 };
 
+struct lanes {
+    struct sender_lane *first;
+    struct sender_lane *last;
+};
+
 struct sender {
     struct sender_options options;
     CURLM *multi;
     CURL **idle; /* easy handles to be used again */
     size_t n_idle;
     size_t running;
-    struct sender_lane *lanes; /* that have something waiting */
+    struct host_load *hosts;
+    struct lanes lanes; /* that have something waiting; whose turn was last is last */
     struct transfer *under_way;
     pthread_mutex_t lock; /* of what follows */
     struct transfer *inbox;
@@ -88,11 +100,21 @@ static char *copy_text(const char *prefix, struct strview text)
     return copy;
 }
 
+/* Authorization is among them. */
+static void wipe_headers(struct transfer *t)
+{
+    for (struct curl_slist *h = t->headers; h != NULL; h = h->next)
+        sodium_memzero(h->data, strlen(h->data));
+    if (t->authorization != NULL)
+        sodium_memzero(t->authorization, strlen(t->authorization));
+}
+
 /* The outcome is not among what is freed. */
 static void transfer_free(struct transfer *t)
 {
     if (t == NULL)
         return;
+    wipe_headers(t);
     curl_slist_free_all(t->headers);
     sodium_memzero(t->secrets, sizeof t->secrets);
     free(t->url);
@@ -136,20 +158,6 @@ static struct transfer *transfer_make(struct sender *sender, const struct sender
 
 /* --- what libcurl asks and hands over --- */
 
-static void name_address(const struct sockaddr *address, char text[INET6_ADDRSTRLEN])
-{
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-    text[0] = '\0';
-    if (address->sa_family == AF_INET) {
-        memcpy(&v4, address, sizeof v4);
-        (void)inet_ntop(AF_INET, &v4.sin_addr, text, INET6_ADDRSTRLEN);
-    } else if (address->sa_family == AF_INET6) {
-        memcpy(&v6, address, sizeof v6);
-        (void)inet_ntop(AF_INET6, &v6.sin6_addr, text, INET6_ADDRSTRLEN);
-    }
-}
-
 /* The last word on an address, whatever the URL said and its name meant before. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -157,11 +165,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     (void)purpose;
     if (target_allows(t->sender->options.policy, &address->addr))
         return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    char text[INET6_ADDRSTRLEN];
-    name_address(&address->addr, text);
-    t->is_forbidden = true;
-    (void)snprintf(t->outcome->error, sizeof t->outcome->error,
-                   "the name leads to %s, a private or special address", text);
+    t->is_forbidden = true; /* unless another address of the name is used */
     return CURL_SOCKET_BAD;
 }
 
@@ -234,7 +238,11 @@ static bool set_bounds(struct transfer *t)
            SET(CURLOPT_TIMEOUT_MS, (long)o->timeout_ms) &&
            SET(CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout_ms) &&
            SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) && SET(CURLOPT_OPENSOCKETDATA, t) &&
-           SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+           SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) &&
+           SET(CURLOPT_MAXLIFETIME_CONN, (long)CONNECTION_LIFE_S) &&
+           /* Names are looked up by threads of libcurl's, for as long as name servers let them wait.
+            * Without this the end of a transfer waits for its thread, and all others wait with it. */
+           SET(CURLOPT_QUICK_EXIT, 1L);
 }
 
 static bool set_request(struct transfer *t)
@@ -266,20 +274,35 @@ static void give_handle_back(struct sender *sender, CURL *easy)
 
 /* --- ending --- */
 
-/* Whatever bytes came: readers of the log get text. */
+/* How long the character is; 0: these bytes are none, or NUL. */
+static size_t character_length(const char *at, size_t n)
+{
+    for (size_t length = 1; length <= 4 && length <= n; length++)
+        if (*at != '\0' && strview_is_utf8((struct strview){at, length}))
+            return length;
+    return 0;
+}
+
+/* The first byte of a character of which the others are missing? */
+static bool is_cut(const char *at, size_t n)
+{
+    unsigned char first = (unsigned char)*at;
+    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1;
+    return length > n;
+}
+
+/* Whatever bytes came: people get text, with a question mark for each byte that is none. */
 static void make_readable(struct sender_outcome *outcome)
 {
-    struct strview kept =
-        strview_clip((struct strview){outcome->answer, outcome->answer_n}, outcome->answer_n);
-    if (!strview_is_utf8(kept))
-        for (size_t i = 0; i < outcome->answer_n; i++)
-            if ((unsigned char)outcome->answer[i] >= 0x80)
-                outcome->answer[i] = '?';
-    if (strview_is_utf8(kept))
-        outcome->answer_n = kept.n;
-    for (size_t i = 0; i < outcome->answer_n; i++)
-        if (outcome->answer[i] == '\0')
+    for (size_t i = 0; i < outcome->answer_n;) {
+        size_t left = outcome->answer_n - i;
+        size_t length = character_length(outcome->answer + i, left);
+        if (length == 0 && outcome->answer_n == ANSWER_KEPT && is_cut(outcome->answer + i, left))
+            outcome->answer_n = i;
+        else if (length == 0)
             outcome->answer[i] = '?';
+        i += length == 0 ? 1 : length;
+    }
     outcome->answer[outcome->answer_n] = '\0';
 }
 
@@ -288,29 +311,39 @@ bool sender_succeeded(const struct sender_outcome *outcome)
     return outcome->complete && outcome->status >= 200 && outcome->status < 300;
 }
 
+/* Of several addresses one may have been refused and another used. */
+static bool was_forbidden(const struct transfer *t, CURLcode result)
+{
+    return t->is_forbidden && result == CURLE_COULDNT_CONNECT;
+}
+
 static const char *outcome_word(const struct transfer *t, CURLcode result)
 {
     long status = t->outcome->status;
     if (sender_succeeded(t->outcome))
         return "delivered";
-    if (t->is_forbidden)
+    if (was_forbidden(t, result))
         return "forbidden";
     if (result == CURLE_OPERATION_TIMEDOUT)
         return "timeout";
     return status >= 500 ? "failed" : status >= 300 ? "refused" : "unreachable";
 }
 
+/* Which address it is that was refused is not told: names inside our network have some, too. */
 static void describe(struct transfer *t, CURLcode result)
 {
     struct sender_outcome *outcome = t->outcome;
     if (outcome->complete) {
         outcome->error[0] = '\0';
+    } else if (was_forbidden(t, result)) {
+        (void)snprintf(outcome->error, sizeof outcome->error,
+                       "the name leads to a private or special address");
     } else if (result == CURLE_OPERATION_TIMEDOUT) {
         (void)snprintf(outcome->error, sizeof outcome->error,
                        outcome->status > 0 ? "the answer did not end within %.3g s"
                                            : "no answer within %.3g s",
                        (double)outcome->duration_ms / 1000);
-    } else if (!t->is_forbidden) {
+    } else {
         const char *why = t->curl_error[0] != '\0' ? t->curl_error : curl_easy_strerror(result);
         strview_shorten(strview_of(why), outcome->error, sizeof outcome->error);
     }
@@ -336,8 +369,13 @@ static void transfer_end(struct transfer *t, CURLcode result, bool attempted)
         curl_off_t wait_s = 0;
         outcome->duration_ms = (int64_t)((clock_monotonic_ns() - outcome->began_ns) / 1000000);
         (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &outcome->status);
+        if (outcome->status < 200)
+            outcome->status = 0; /* an interim answer, and none behind it */
         (void)curl_easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &wait_s);
-        outcome->retry_after_ms = wait_s > 86400 ? 86400000 : (int64_t)wait_s * 1000;
+        /* A date may be over. */
+        outcome->retry_after_ms = wait_s > 86400 ? 86400000
+                                  : wait_s < 0   ? 0
+                                                 : (int64_t)wait_s * 1000;
         outcome->complete |= result == CURLE_OK;
         make_readable(outcome);
         describe(t, result);
@@ -345,6 +383,7 @@ static void transfer_end(struct transfer *t, CURLcode result, bool attempted)
         metric_observe(&attempt_seconds, (double)outcome->duration_ms / 1000, NULL);
     }
     give_handle_back(sender, t->easy);
+    host_load_leave(&sender->hosts, t->host);
     transfer_free(t);
     put_outcome(sender, outcome);
 }
@@ -363,14 +402,36 @@ static void transfer_begin(struct sender *sender, struct transfer *t)
     }
     t->lane->running++;
     sender->running++;
+    if (t->host != NULL)
+        t->host->running++;
     t->next = sender->under_way;
     sender->under_way = t;
+}
+
+static void lanes_add(struct lanes *lanes, struct sender_lane *lane)
+{
+    lane->next = NULL;
+    if (lanes->first == NULL)
+        lanes->first = lane;
+    else
+        lanes->last->next = lane;
+    lanes->last = lane;
+}
+
+/* NULL: there is none. */
+static struct sender_lane *lanes_take(struct lanes *lanes)
+{
+    struct sender_lane *lane = lanes->first;
+    if (lane != NULL)
+        lanes->first = lane->next;
+    return lane;
 }
 
 static void queue_in_lane(struct sender *sender, struct transfer *t)
 {
     struct sender_lane *lane = t->lane;
     t->next = NULL;
+    t->host = host_load_join(&sender->hosts, t->url);
     if (lane->first == NULL)
         lane->first = t;
     else
@@ -378,8 +439,7 @@ static void queue_in_lane(struct sender *sender, struct transfer *t)
     lane->last = t;
     if (!lane->listed) {
         lane->listed = true;
-        lane->next = sender->lanes;
-        sender->lanes = lane;
+        lanes_add(&sender->lanes, lane);
     }
 }
 
@@ -400,10 +460,17 @@ static bool take_inbox(struct sender *sender)
     return !stop;
 }
 
+static size_t host_max(const struct sender *sender)
+{
+    size_t quarter = (size_t)sender->options.connections_max / 4;
+    return quarter > HOST_MAX ? quarter : HOST_MAX;
+}
+
 static bool lane_has_room(const struct sender *sender, const struct sender_lane *lane)
 {
     return lane->first != NULL && lane->running < atomic_load(&lane->limit) &&
-           sender->running < (size_t)sender->options.connections_max;
+           sender->running < (size_t)sender->options.connections_max &&
+           (lane->first->host == NULL || lane->first->host->running < host_max(sender));
 }
 
 static struct transfer *lane_pop(struct sender_lane *lane)
@@ -425,37 +492,46 @@ static void lane_drop(struct sender_lane *lane)
     }
 }
 
-/* One of each lane after the other, so that a long queue is not before a short one. */
+/* One more of the lane, if it may; then its place is behind those that got none. */
+static bool serve_lane(struct sender *sender,
+                       struct sender_lane *lane,
+                       struct lanes *waiting,
+                       struct lanes *served)
+{
+    bool is_recalled = atomic_load(&lane->is_recalled);
+    struct transfer *t = !is_recalled && lane_has_room(sender, lane) ? lane_pop(lane) : NULL;
+    lane->listed = !is_recalled && lane->first != NULL;
+    if (lane->listed)
+        lanes_add(t == NULL ? waiting : served, lane);
+    if (is_recalled)
+        lane_drop(lane);
+    if (t != NULL)
+        transfer_begin(sender, t);
+    return t != NULL;
+}
+
+/* One of each lane after the other, and who got one is last the next time, too: a long queue is not
+ * before a short one, however few connections there are. */
 static void begin_waiting(struct sender *sender)
 {
     bool begun = true;
     while (begun) {
+        struct lanes waiting = {NULL, NULL};
+        struct lanes served = {NULL, NULL};
+        struct sender_lane *lane;
         begun = false;
-        for (struct sender_lane **at = &sender->lanes; *at != NULL;) {
-            struct sender_lane *lane = *at;
-            bool is_recalled = atomic_load(&lane->is_recalled);
-            struct transfer *first =
-                !is_recalled && lane_has_room(sender, lane) ? lane_pop(lane) : NULL;
-            if (lane->first != NULL && !is_recalled) {
-                at = &lane->next;
-            } else {
-                lane->listed = false;
-                *at = lane->next;
-            }
-            if (is_recalled)
-                lane_drop(lane);
-            if (first != NULL)
-                transfer_begin(sender, first);
-            begun |= first != NULL;
-        }
+        while ((lane = lanes_take(&sender->lanes)) != NULL)
+            begun |= serve_lane(sender, lane, &waiting, &served);
+        while ((lane = lanes_take(&served)) != NULL)
+            lanes_add(&waiting, lane);
+        sender->lanes = waiting;
     }
 }
 
 static void drop_waiting(struct sender *sender)
 {
-    while (sender->lanes != NULL) {
-        struct sender_lane *lane = sender->lanes;
-        sender->lanes = lane->next;
+    struct sender_lane *lane;
+    while ((lane = lanes_take(&sender->lanes)) != NULL) {
         lane->listed = false;
         lane_drop(lane);
     }
@@ -471,6 +547,8 @@ end_under_way(struct sender *sender, struct transfer *t, CURLcode result, bool a
     (void)curl_multi_remove_handle(sender->multi, t->easy);
     t->lane->running--;
     sender->running--;
+    if (t->host != NULL)
+        t->host->running--;
     transfer_end(t, result, attempted);
 }
 
@@ -569,6 +647,9 @@ sender_create(const struct sender_options *options, struct sender **sender, stru
         return pv_no_memory(err);
     }
     (void)curl_multi_setopt(made->multi, CURLMOPT_MAXCONNECTS, (long)options->connections_max);
+    /* Those that are kept open are closed before there are more; transfers never wait for it. */
+    (void)curl_multi_setopt(made->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS,
+                            (long)options->connections_max);
     if (!start_thread(made)) {
         sender_free(made);
         return pv_fail(err, PV_E_UNAVAILABLE, "no thread to send webhooks");
@@ -606,9 +687,17 @@ sender_submit(struct sender *sender, const struct sender_delivery *delivery, str
         return pv_no_memory(err);
     pthread_mutex_lock(&sender->lock);
     bool was_empty = sender->inbox == NULL;
-    *sender->inbox_end = t;
-    sender->inbox_end = &t->next;
+    bool stopped = sender->stop;
+    if (!stopped) {
+        *sender->inbox_end = t;
+        sender->inbox_end = &t->next;
+    }
     pthread_mutex_unlock(&sender->lock);
+    if (stopped) {
+        free(t->outcome);
+        transfer_free(t);
+        return pv_fail(err, PV_E_UNAVAILABLE, "nothing more is sent: the process ends");
+    }
     if (was_empty)
         (void)curl_multi_wakeup(sender->multi);
     return PV_OK;

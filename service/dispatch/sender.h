@@ -9,11 +9,12 @@
 
 /*
  * The thread that sends: it owns libcurl's multi handle, and knows nothing of the database. Deliveries
- * come in by lanes, one for each endpoint, which bound how many are under way at a time, so one that
- * hangs holds up no other. What they come to is put into a queue for whoever submitted them.
+ * come in by lanes, one for each endpoint, which bound how many are under way at a time and take turns,
+ * so one that hangs holds up no other; a host, to which many lanes may lead, has a bound, too. What they come to is put into a queue for whoever submitted them.
  *
- * Whether an address may be connected to is decided for the very address, when its socket is opened.
- * Connections are kept and used again, which is safe since one policy holds for all of them.
+ * Whether an address may be connected to is decided for the very address, when its socket is opened,
+ * for each that a name has. Connections are kept and used again, at most for five minutes, which is safe
+ * since one policy holds for all of them: a process has one sender.
  */
 struct sender;
 
@@ -73,7 +74,7 @@ struct sender_delivery {
     struct strview body;
 };
 
-/* Copies all of it. PV_E_MEMORY. */
+/* Copies all of it. PV_E_MEMORY; PV_E_UNAVAILABLE after sender_stop. */
 enum pv_code sender_submit(struct sender *sender,
                            const struct sender_delivery *delivery,
                            struct pv_error *err) PV_MUSTCHECK;

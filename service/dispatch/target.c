@@ -110,10 +110,13 @@ static bool is_special(const unsigned char address[16])
     return false;
 }
 
+/* A network of IPv6, like ::/0, holds no IPv4 ones, mapped as they are here. */
 static bool is_listed(const struct target_policy *policy, const unsigned char address[16])
 {
+    unsigned least_bits = in_block(address, &mapped_v4) ? mapped_v4.bits : 0;
     for (size_t i = 0; i < policy->n; i++)
-        if (starts_with(address, policy->networks[i].address, policy->networks[i].bits))
+        if (policy->networks[i].bits >= least_bits &&
+            starts_with(address, policy->networks[i].address, policy->networks[i].bits))
             return true;
     return false;
 }
@@ -248,12 +251,16 @@ static enum pv_code check_scheme(const struct target_policy *policy,
                   err);
 }
 
-/* Of an address, libcurl gives the usual form whatever the form it was written in. */
+/* Of an address, libcurl gives the usual form whatever the form it was written in, unless a dot is
+ * behind it. */
 static enum pv_code check_host(const struct target_policy *policy,
-                               const char *host,
+                               char *host,
                                const char *pointer,
                                struct pv_error *err)
 {
+    size_t n = strlen(host);
+    if (host[n - 1] == '.')
+        host[n - 1] = '\0';
     struct sockaddr_in v4 = {.sin_family = AF_INET};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
     char inner[64] = "";
@@ -272,8 +279,30 @@ static enum pv_code check_host(const struct target_policy *policy,
                     host);
 }
 
+/* libcurl takes one to three slashes, and names with characters that are encoded: others that read a
+ * URL do not, or see another name. */
+static bool is_plain(const char *url)
+{
+    const char *host = strstr(url, "://");
+    if (host == NULL || strchr(url, '#') != NULL)
+        return false;
+    host += 3;
+    size_t n = strcspn(host, "/?");
+    return n > 0 && (host[0] == '[' || memchr(host, '%', n) == NULL);
+}
+
+static bool is_port_zero(CURLU *parts)
+{
+    char *port = NULL;
+    bool is_zero =
+        curl_url_get(parts, CURLUPART_PORT, &port, 0) == CURLUE_OK && strcmp(port, "0") == 0;
+    curl_free(port);
+    return is_zero;
+}
+
 static enum pv_code check_parts(const struct target_policy *policy,
                                 CURLU *parts,
+                                const char *url,
                                 const char *pointer,
                                 struct pv_error *err)
 {
@@ -283,6 +312,11 @@ static enum pv_code check_parts(const struct target_policy *policy,
                       "must hold no user or password; use the member authorization", err);
     if (has_part(parts, CURLUPART_FRAGMENT))
         return refuse(pointer, "not_a_url", "must have no fragment (#...)", err);
+    if (!is_plain(url) || is_port_zero(parts))
+        return refuse(pointer, "not_a_url",
+                      "must begin with https:// and a host, as it is, without % and #, on a port "
+                      "from 1 to 65535",
+                      err);
     char *host = NULL;
     if (curl_url_get(parts, CURLUPART_HOST, &host, 0) != CURLUE_OK || host[0] == '\0') {
         curl_free(host);
@@ -318,7 +352,7 @@ enum pv_code target_check_url(const struct target_policy *policy,
     if (parts == NULL)
         return pv_no_memory(err);
     enum pv_code code = curl_url_set(parts, CURLUPART_URL, text, 0) == CURLUE_OK
-                            ? check_parts(policy, parts, pointer, err)
+                            ? check_parts(policy, parts, text, pointer, err)
                             : refuse(pointer, "not_a_url", "is not a URL that can be asked", err);
     curl_url_cleanup(parts);
     return code;

@@ -104,11 +104,14 @@ static void note_health(const struct config *config,
 {
     const struct backoff_limits limits = limits_of(config);
     bool was_paused = webhook->health.pauses > 0;
+    bool is_late = outcome->began_ns < webhook->held_since_ns;
     if (sender_succeeded(outcome)) {
         health_succeeded(&webhook->health);
-        webhook->hold_until_ns = 0;
+        /* A pause of ours is over. A wait that the endpoint asked for is not, whatever it answered to
+         * what was under way when it asked. */
+        if (was_paused || !is_late)
+            webhook->hold_until_ns = 0;
     } else {
-        bool is_late = outcome->began_ns < webhook->held_since_ns;
         health_failed(&webhook->health, &limits,
                       slows_down(outcome->status) ? outcome->retry_after_ms : 0, is_late);
         if (!is_late && webhook->health.hold_ms > 0) {

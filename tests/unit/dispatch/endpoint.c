@@ -62,6 +62,26 @@ static void endless(struct endpoint *endpoint, int fd, size_t piece, long pause_
     }
 }
 
+static bool answer_headers(struct endpoint *endpoint, int fd)
+{
+    static const char line[] = "X-Header: 0123456789 0123456789 0123456789\r\n";
+    bool open = say(fd, "HTTP/1.1 200 X\r\n", 16);
+    while (open) {
+        open = say(fd, line, sizeof line - 1);
+        atomic_fetch_add(&endpoint->flooded, (long long)sizeof line - 1);
+    }
+    return false;
+}
+
+static bool answer_umlauts(int fd)
+{
+    char text[2048];
+    int n = snprintf(text, sizeof text, "HTTP/1.1 200 X\r\nContent-Length: 1201\r\n\r\n.");
+    for (int i = 0; i < 600; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "\xc3\xbc");
+    return say(fd, text, (size_t)n);
+}
+
 /* true: the connection goes on. */
 static bool answer(struct endpoint *endpoint, int fd, const char *path)
 {
@@ -88,6 +108,19 @@ static bool answer(struct endpoint *endpoint, int fd, const char *path)
         const char *text = "HTTP/1.1 200 X\r\nContent-Length: 4\r\n\r\na\xff\0b";
         return say(fd, text, strlen(text) + 2);
     }
+    if (strncmp(path, "/umlauts", 8) == 0)
+        return answer_umlauts(fd);
+    if (strncmp(path, "/early", 6) == 0) {
+        const char *text = "HTTP/1.1 103 X\r\n\r\n";
+        (void)say(fd, text, strlen(text));
+        return false;
+    }
+    if (strncmp(path, "/headers", 8) == 0)
+        return answer_headers(endpoint, fd);
+    if (strncmp(path, "/past", 5) == 0)
+        return answer_status(fd, 503, "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
+    if (strncmp(path, "/date", 5) == 0)
+        return answer_status(fd, 503, "Retry-After: Fri, 31 Dec 2100 23:59:59 GMT\r\n");
     int status = atoi(path + 1);
     return answer_status(fd, status,
                          status == 429   ? "Retry-After: 7\r\n"

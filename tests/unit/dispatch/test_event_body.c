@@ -87,44 +87,15 @@ Test(event_body, cloudevents)
 
 Test(event_body, one_line_for_people)
 {
-    static const struct {
-        const char *type, *data, *text;
-    } cases[] = {
-        {"run.ingested",
-         "{\"application\":\"etl\",\"duration_s\":88.46,\"executors\":8,\"succeeded\":true}",
-         "A run of etl was stored: 88.46 s with 8 executors."},
-        {"run.ingested",
-         "{\"application\":\"etl\",\"duration_s\":3,\"executors\":1,\"succeeded\":false}",
-         "A failed run of etl was stored: 3 s with 1 executor."},
-        {"run.ingested", "{\"application\":\"etl\",\"imported\":12,\"replaced\":3}",
-         "12 runs of etl imported."},
-        {"advice.created",
-         "{\"application\":\"a<b>&c\",\"verdict\":\"met\",\"executors\":6,\"predicted_duration_s\":"
-         "80}",
-         "Advice for a&lt;b&gt;&amp;c: 6 executors, 80 s predicted."},
-        {"advice.created", "{\"application\":\"etl\",\"verdict\":\"unknown\",\"executors\":null}",
-         "Advice for etl: too little is known to recommend a number of executors."},
-        {"deadline.infeasible",
-         "{\"application\":\"etl\",\"verdict\":\"missed\",\"deadline_s\":60,\"executors\":40,"
-         "\"predicted_duration_s\":75}",
-         "The deadline of 60 s for etl cannot be met: 75 s predicted with 40 executors."},
-        {"deadline.missed",
-         "{\"application\":\"etl\",\"duration_s\":151,\"deadline_s\":150,\"predicted_duration_s\":"
-         "null}",
-         "A run of etl took 151 s and missed its deadline of 150 s; an unknown time had been "
-         "predicted."},
-        {"operation.completed",
-         "{\"id\":\"o\",\"kind\":\"refit\",\"application\":null,\"status\":\"failed\"}",
-         "Operation o (refit): failed."},
-        {"webhook.ping", "{}", "provisor reaches this endpoint."},
-        {"to.come", "{}", "Event to.come."}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct event_message event = message(cases[i].type, 0, cases[i].data);
-        json_t *body = written(EVENT_TEXT, &event, NULL);
-        cr_expect_eq(json_object_size(body), 1);
-        cr_expect_str_eq(text_at(body, "text"), cases[i].text);
-        json_decref(body);
-    }
+    struct event_message event = message("webhook.ping", 0, "{}");
+    json_t *body = written(EVENT_TEXT, &event, NULL);
+    cr_expect_eq(json_object_size(body), 1);
+    cr_expect_str_eq(text_at(body, "text"), "This is a test: provisor reaches this endpoint.");
+    json_decref(body);
+    event = message("run.ingested", 0, "{\"application\":\"a<b>&c\\n\\\"\\u00e9\"}");
+    body = written(EVENT_TEXT, &event, NULL);
+    cr_expect_str_eq(text_at(body, "text"), "a&lt;b&gt;&amp;c \"\xc3\xa9: a run was stored.");
+    json_decref(body);
 }
 
 Test(event_body, a_body_that_would_be_too_long_keeps_the_event)

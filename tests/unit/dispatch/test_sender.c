@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "endpoint.h"
+#include "metrics/registry.h"
+#include "names.h"
 #include "threads/clock.h"
 
 /* The sender against a real endpoint. */
@@ -239,5 +241,183 @@ Test(sender, an_end_gives_everything_back, .timeout = 30)
     for (struct sender_outcome *o = outcomes; o != NULL; o = o->next)
         cr_expect_not(o->attempted);
     sender_outcomes_free(outcomes);
+    sender_destroy(sender);
+}
+
+/* The place of the first outcome of this flight; they came in this order. */
+static size_t place_of(const struct sender_outcome *outcomes, const void *flight)
+{
+    size_t place = 0;
+    while (outcomes->flight != flight) {
+        outcomes = outcomes->next;
+        place++;
+    }
+    return place;
+}
+
+Test(sender, lanes_take_turns_when_all_connections_are_in_use, .timeout = 30)
+{
+    struct sender_lane first, few, many;
+    begin("127.0.0.0/8", 1);
+    sender_lane_open(&first, 1);
+    sender_lane_open(&few, 1);
+    sender_lane_open(&many, 8);
+    submit(&first, "127.0.0.1", "/hang", &first);
+    clock_sleep_ms(50);
+    submit(&few, "127.0.0.1", "/slow", &few);
+    submit(&few, "127.0.0.1", "/slow", NULL);
+    for (int i = 0; i < 20; i++)
+        submit(&many, "127.0.0.1", "/slow", &many);
+    struct sender_outcome *outcomes = await(23);
+    cr_expect_leq(place_of(outcomes, &few), 2);
+    cr_expect_leq(place_of(outcomes, NULL), 4, "%zu", place_of(outcomes, NULL));
+    sender_outcomes_free(outcomes);
+    sender_destroy(sender);
+}
+
+Test(sender, a_name_server_that_does_not_answer_holds_up_nobody, .timeout = 30)
+{
+    struct sender_lane hangs, answers;
+    begin("127.0.0.0/8", 8);
+    sender_lane_open(&hangs, 1);
+    sender_lane_open(&answers, 1);
+    submit(&hangs, "hangs.test", "/200", &hangs);
+    submit(&hangs, "hangs.test", "/200", &hangs);
+    uint64_t began_ns = clock_monotonic_ns();
+    struct sender_outcome *outcomes = await(1);
+    cr_expect_lt(clock_monotonic_ns() - began_ns, 1500000000u, "it ends by its timeout");
+    cr_expect(outcomes->attempted && outcomes->status == 0 && outcomes->error[0] != '\0');
+    sender_outcomes_free(outcomes);
+    began_ns = clock_monotonic_ns();
+    submit(&answers, "127.0.0.1", "/200", &answers);
+    outcomes = await(1);
+    cr_expect_eq(outcomes->flight, &answers);
+    cr_expect_lt(clock_monotonic_ns() - began_ns, 400000000u);
+    sender_outcomes_free(outcomes);
+    began_ns = clock_monotonic_ns();
+    sender_stop(sender, 0);
+    cr_expect_lt(clock_monotonic_ns() - began_ns, 1000000000u, "nor the end of the process");
+    sender_outcomes_free(await(1));
+    sender_destroy(sender);
+}
+
+static double attempts_with(const char *outcome)
+{
+    char wanted[96];
+    struct arena arena;
+    arena_init(&arena, 0);
+    (void)snprintf(wanted, sizeof wanted, "provisor_webhook_attempts_total{outcome=\"%s\"} ",
+                   outcome);
+    const char *at = strstr(metrics_write(&arena).at, wanted);
+    double n = at == NULL ? 0.0 : strtod(at + strlen(wanted), NULL);
+    arena_fini(&arena);
+    return n;
+}
+
+Test(sender, of_several_addresses_those_that_are_allowed_are_used, .timeout = 30)
+{
+    struct sender_lane lane;
+    static const char *const paths[] = {"/200", "/500", "/drop", "/hang"};
+    static const char *const words[] = {"delivered", "failed", "unreachable", "timeout"};
+    begin("127.0.0.0/8", 1);
+    for (size_t i = 0; i < 4; i++) {
+        sender_lane_open(&lane, 1);
+        submit(&lane, "mixed.test", paths[i], NULL);
+        struct sender_outcome *outcome = await(1);
+        cr_expect_null(strstr(outcome->error, "private"), "%s: %s", paths[i], outcome->error);
+        cr_expect_eq(attempts_with(words[i]), 1.0, "%s", paths[i]);
+        sender_outcomes_free(outcome);
+    }
+    cr_expect_eq(attempts_with("forbidden"), 0.0);
+    sender_destroy(sender);
+}
+
+Test(sender, a_refused_address_is_not_told, .timeout = 30)
+{
+    struct sender_lane lane;
+    begin("", 1);
+    sender_lane_open(&lane, 1);
+    submit(&lane, "mixed.test", "/200", NULL);
+    struct sender_outcome *outcome = await(1);
+    cr_expect_not_null(strstr(outcome->error, "private or special address"), "%s", outcome->error);
+    cr_expect(strstr(outcome->error, "10.1.2.3") == NULL &&
+                  strstr(outcome->error, "127.0.0.1") == NULL,
+              "names inside our network have addresses, too: %s", outcome->error);
+    cr_expect_eq(attempts_with("forbidden"), 1.0);
+    sender_outcomes_free(outcome);
+    sender_destroy(sender);
+}
+
+Test(sender, answers_are_kept_as_they_came_where_they_are_text, .timeout = 30)
+{
+    begin("127.0.0.0/8", 1);
+    struct sender_outcome outcome = ask("/umlauts");
+    cr_expect_eq(outcome.answer_n, ANSWER_KEPT - 1, "no character is cut in two");
+    cr_expect_null(strchr(outcome.answer, '?'));
+    cr_expect(strview_is_utf8((struct strview){outcome.answer, outcome.answer_n}));
+    sender_destroy(sender);
+}
+
+Test(sender, an_interim_answer_is_none, .timeout = 30)
+{
+    begin("127.0.0.0/8", 1);
+    struct sender_outcome outcome = ask("/early");
+    cr_expect(outcome.status == 0 && !outcome.complete && outcome.error[0] != '\0');
+    sender_destroy(sender);
+}
+
+Test(sender, headers_without_end_are_not_read, .timeout = 30)
+{
+    begin("127.0.0.0/8", 1);
+    struct sender_outcome outcome = ask("/headers");
+    cr_expect(!outcome.complete && outcome.error[0] != '\0' && outcome.duration_ms < 600);
+    clock_sleep_ms(50);
+    cr_expect_lt(atomic_load(&endpoint.flooded), 32 << 20);
+    sender_destroy(sender);
+}
+
+Test(sender, dates_to_retry_after, .timeout = 30)
+{
+    begin("127.0.0.0/8", 1);
+    cr_expect_eq(ask("/past").retry_after_ms, 0);
+    cr_expect_eq(ask("/date").retry_after_ms, 86400000);
+    sender_destroy(sender);
+}
+
+Test(sender, lanes_to_one_host_share_its_bound, .timeout = 30)
+{
+    enum { LANES = 3, EACH = 40 };
+    struct sender_lane lanes[LANES];
+    begin("127.0.0.0/8", 100);
+    for (int i = 0; i < LANES; i++) {
+        sender_lane_open(&lanes[i], 32);
+        for (int j = 0; j < EACH; j++)
+            submit(&lanes[i], "127.0.0.1", "/slow", NULL);
+    }
+    struct sender_outcome *outcomes = await(LANES * EACH);
+    for (const struct sender_outcome *o = outcomes; o != NULL; o = o->next)
+        cr_expect(sender_succeeded(o), "%s", o->error);
+    sender_outcomes_free(outcomes);
+    cr_expect(atomic_load(&endpoint.most_under_way) > 16 &&
+                  atomic_load(&endpoint.most_under_way) <= 32,
+              "%d", atomic_load(&endpoint.most_under_way));
+    sender_destroy(sender);
+}
+
+Test(sender, nothing_is_taken_after_its_end, .timeout = 30)
+{
+    struct sender_lane lane;
+    struct pv_error err = {.code = PV_OK};
+    begin("127.0.0.0/8", 1);
+    sender_lane_open(&lane, 1);
+    sender_stop(sender, 0);
+    const struct sender_delivery delivery = {.lane = &lane,
+                                             .url = strview_of("http://127.0.0.1/"),
+                                             .secrets = &secret,
+                                             .n_secrets = 1,
+                                             .id = "evt_1",
+                                             .content_type = "application/json",
+                                             .body = strview_of("{}")};
+    cr_expect_eq(sender_submit(sender, &delivery, &err), PV_E_UNAVAILABLE);
     sender_destroy(sender);
 }

@@ -122,6 +122,19 @@ Test(target, listed_networks_are_allowed_and_their_neighbours_are_not)
         cr_expect_not(allows(&policy, no[i]), "%s", no[i]);
 }
 
+Test(target, networks_of_one_family_hold_none_of_the_other)
+{
+    struct target_policy v6 = policy_of("::/0", false);
+    cr_expect(allows(&v6, "fd00::1") && allows(&v6, "::1"));
+    cr_expect_not(allows(&v6, "10.0.0.1"));
+    cr_expect_not(allows(&v6, "::ffff:10.0.0.1"));
+    struct target_policy v4 = policy_of("0.0.0.0/0", false);
+    cr_expect(allows(&v4, "10.0.0.1") && allows(&v4, "::ffff:10.0.0.1"));
+    cr_expect_not(allows(&v4, "fd00::1"));
+    struct target_policy mapped = policy_of("::ffff:10.0.0.0/104", false);
+    cr_expect(allows(&mapped, "10.9.9.9") && !allows(&mapped, "127.0.0.1"));
+}
+
 Test(target, a_list_that_cannot_be_read_is_refused)
 {
     static const char *const lists[] = {"everything",  "10.0.0.0/33", "10.0.0.0/",
@@ -168,6 +181,19 @@ Test(target, urls)
                  {"https://user:word@example.com/", "has_credentials"},
                  {"https://:word@example.com/", "has_credentials"},
                  {"https://example.com/#part", "not_a_url"},
+                 {"https://example.com/#", "not_a_url"},
+                 {"https:/example.com/", "not_a_url"},
+                 {"https:///example.com/", "not_a_url"},
+                 {"https://example.com:0/", "not_a_url"},
+                 {"https://example.com:65536/", "not_a_url"},
+                 {"https://exa%6dple.com/", "not_a_url"},
+                 {"https://a%40b@example.com/", "has_credentials"},
+                 {"https://@example.com/", "has_credentials"},
+                 {"https://example.com\\@127.0.0.1/", "has_credentials"},
+                 {"https://example.com/a@b?c=https://d@e/", ""},
+                 {"https://127.0.0.1./", "forbidden_address"},
+                 {"https://127.0.0.1.:443/", "forbidden_address"},
+                 {"https://%31%32%37.0.0.1/", "not_a_url"},
                  {"https://127.0.0.1/", "forbidden_address"},
                  {"https://127.1/", "forbidden_address"},
                  {"https://2130706433/", "forbidden_address"},

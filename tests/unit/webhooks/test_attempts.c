@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "threads/clock.h"
+
 static struct config config;
 static struct held_webhooks held;
 static struct held_webhook *webhook;
@@ -17,16 +19,15 @@ static void begin(void)
     attempts_init(&attempts);
 }
 
-static const struct delivery_record *
-note(long status, const char *error, int64_t tries, int64_t left_ms)
+static const struct delivery_record *note_of(
+    long status, const char *error, int64_t tries, int64_t left_ms, struct sender_outcome outcome)
 {
     struct pv_error err = {.code = PV_OK};
-    struct sender_outcome outcome = {.attempted = true,
-                                     .status = status,
-                                     .complete = status > 0,
-                                     .at_us = 1000000,
-                                     .duration_ms = 12,
-                                     .began_ns = UINT64_MAX};
+    outcome.attempted = true;
+    outcome.status = status;
+    outcome.complete = status > 0;
+    outcome.at_us = 1000000;
+    outcome.duration_ms = 12;
     (void)snprintf(outcome.error, sizeof outcome.error, "%s", error);
     (void)snprintf(outcome.answer, sizeof outcome.answer, "hello \"you\"");
     outcome.answer_n = strlen(outcome.answer);
@@ -38,6 +39,12 @@ note(long status, const char *error, int64_t tries, int64_t left_ms)
     while (last->next != NULL)
         last = last->next;
     return &last->record;
+}
+
+static const struct delivery_record *
+note(long status, const char *error, int64_t tries, int64_t left_ms)
+{
+    return note_of(status, error, tries, left_ms, (struct sender_outcome){.began_ns = UINT64_MAX});
 }
 
 static void end(void)
@@ -100,4 +107,18 @@ Test(attempts, failures_in_a_row_pause, .init = begin, .fini = end)
     (void)note(200, "", 0, 86400000);
     cr_expect(webhook->hold_until_ns == 0 && webhook->health.pauses == 0 &&
               webhook->health.failures == 0);
+}
+
+Test(attempts, what_was_under_way_ends_no_wait_that_was_asked_for, .init = begin, .fini = end)
+{
+    uint64_t before_ns = clock_monotonic_ns() - 1;
+    (void)note_of(429, "", 0, 86400000,
+                  (struct sender_outcome){.began_ns = before_ns, .retry_after_ms = 60000});
+    uint64_t until_ns = webhook->hold_until_ns;
+    cr_assert(webhook->leaving && until_ns > clock_monotonic_ns() + 59000000000u);
+    (void)note_of(200, "", 0, 86400000, (struct sender_outcome){.began_ns = before_ns});
+    cr_expect_eq(webhook->hold_until_ns, until_ns);
+    cr_expect_eq(webhook->health.failures, 0);
+    (void)note(200, "", 0, 86400000);
+    cr_expect_eq(webhook->hold_until_ns, 0, "an attempt after the wait ends it");
 }
