@@ -32,24 +32,24 @@ def blocks():
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A port and a data directory of our own instead of the documents'."""
+    """Ports, of the service and of a receiver, and a data directory of our own instead of the documents'."""
     folder = tmp_path_factory.mktemp("walk")
     for parent in (folder, *folder.parents):
         if str(parent).startswith("/tmp/") and parent.stat().st_uid == os.getuid():
             parent.chmod(0o755)
-    yield folder, free_port()
+    yield folder, free_port(), free_port()
     subprocess.run([ROOT / "run", "--stop", "--data-dir", folder / "var"], stdout=subprocess.DEVNULL)
 
 
 def test_the_walk_through_works_as_printed(place):
-    folder, port = place
+    folder, port, receiver_port = place
     build = os.environ.get("PROVISOR_BUILD", "")
 
     def adapt(text):
         if build:
             text = re.sub(r"^\./run\b(?! --stop)", "./run --build-dir " + shlex.quote(build), text, flags=re.M)
             text = text.replace("build-run/", shlex.quote(build) + "/")
-        text = text.replace("8080", str(port)).replace("--data-dir var", "--data-dir %s/var" % folder)
+        text = text.replace("8080", str(port)).replace("9099", str(receiver_port)).replace("--data-dir var", "--data-dir %s/var" % folder)
         text = re.sub(r"(?<![\w/$])var/|\$PWD/var/", "%s/var/" % folder, text)
         # -f would hide the body of the one request that is wrong on purpose.
         return re.sub(r"\bcurl -sS\b", "curl -sS -w '\\\\n<%{http_code}>\\\\n'", text)
@@ -63,7 +63,7 @@ def test_the_walk_through_works_as_printed(place):
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900)
         assert result.returncode == 0, "block %d of %s:\n%s\n%s" % (number, name, block, result.stdout[-6000:])
         statuses = [int(s) for s in re.findall(r"^<(\d{3})>$", result.stdout, re.M)]
-        assert len(statuses) == len(re.findall(r"^(?:ask|curl) ", block, re.M)), block + result.stdout
+        assert len(statuses) == len(re.findall(r"^(?:ask|curl -sS) ", block, re.M)), block + result.stdout
         if "wrong on purpose" not in before(name, block):
             assert all(200 <= s < 300 for s in statuses), "%s\n%s" % (block, result.stdout[-8000:])
         else:
@@ -77,6 +77,9 @@ def test_the_walk_through_works_as_printed(place):
     assert any(r.get("errors", [{}])[0].get("pointer") == "/deadline" for r in replies if r.get("status") == 422)
     assert replies_of_last_import(output), "the imported runs are seen by the token of their team"
     assert "spark.executor.instances=6\n" in output, "README.md gets the one number with jq"
+    for event in ("webhook.ping", "advice.created", "deadline.infeasible"):
+        assert re.search(r"^handled evt_[-0-9a-f]+ %s$" % re.escape(event), output, re.M), "the receiver had no %s" % event
+    assert re.search(r"^again evt_", output, re.M), "a delivery that was sent again has its webhook-id"
     check_readme(next(r for r in replies if "recommendation" in r))
     check_pictures(folder / "var" / "pictures")
 
