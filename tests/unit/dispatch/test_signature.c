@@ -81,8 +81,8 @@ Test(signature, secrets_are_24_to_64_bytes_of_base64)
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw=", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw ",
         "whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
         /* 66 bytes */
-        "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-        "AAAAAAAAAAAAAAAAAAAAAAAAAAAA"};
+        ("whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+         "AAAAAAAAAAAAAAAAAAAAAAAAAAAA")};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         cr_assert_not(signing_secret_parse(strview_of(refused[i]), &secret), "%s", refused[i]);
 }
