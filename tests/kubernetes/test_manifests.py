@@ -97,6 +97,18 @@ def test_versions_are_those_of_the_program():
     assert about["version"] == about["appVersion"] == version
 
 
+def test_the_examples_are_sound():
+    token = yaml.safe_load((KUBERNETES / "examples" / "token.yaml").read_text())
+    pod = token["spec"]
+    assert pod.pop("restartPolicy") == "Never"
+    deployment = chart.render()[("Deployment", "provisor")]
+    deployment["spec"]["template"]["spec"] = pod
+    assert fault_of(deployment) is None, "its pod would do for a Deployment"
+    application = yaml.safe_load((KUBERNETES / "examples" / "sparkapplication.yaml").read_text())
+    schema = json.loads((chart.CHART.parents[2] / "tests" / "api" / "reviews" / "sparkapplication.schema.json").read_text())
+    jsonschema.validate(application, schema, cls=jsonschema.Draft202012Validator)
+
+
 # --- values ---
 
 CASES = {
