@@ -347,6 +347,30 @@ def test_dynamic_allocation_counts_to_its_most(k8s):
     assert ask(k8s, body, VALIDATE)["auditAnnotations"] == {"verdict": "met"}
 
 
+def test_more_than_provisor_answers_for_is_unknown(k8s):
+    for executors, cores in ((1000000000, 2), (3, 1000000000)):
+        response = ask(k8s, with_executors(review("create"), executors, cores), VALIDATE)
+        assert response["allowed"] and response["auditAnnotations"] == {"verdict": "unknown"} and "no prediction" in response["warnings"][0]
+
+
+def test_a_cluster_bounds_the_executors(k8s):
+    k8s.put("/v1/clusters/small", {"executors": 2, "cores_per_executor": 2}, {200, 201})
+    response = ask(k8s, annotate(review("create"), cluster="small"))
+    assert response["auditAnnotations"]["verdict"] in ("at_risk", "missed")
+    response = ask(k8s, annotate(with_executors(review("create"), 5), cluster="small"), VALIDATE)
+    assert response["allowed"] and response["auditAnnotations"] == {"verdict": "unknown"}
+    assert ask(k8s, annotate(with_executors(review("create"), 2), cluster="small"), VALIDATE)["auditAnnotations"]["verdict"] in ("at_risk", "missed")
+
+
+def test_one_uid_does_not_stand_for_two_reviews(k8s):
+    body = review("create")
+    assert "patch" in ask(k8s, body)
+    annotate(body, deadline="27s")
+    response = ask(k8s, body)
+    assert response["allowed"] and "patch" not in response and response["warnings"]
+    assert not ask(k8s, body, MUTATE + "?on_failure=closed")["allowed"]
+
+
 def test_validating_stores_nothing_and_needs_only_read(k8s, service):
     before = len(k8s.get("/v1/advice?limit=200").json()["items"])
     token = k8s.post("/v1/tokens", {"name": "reader", "scopes": ["read"]}, 201).json()["token"]

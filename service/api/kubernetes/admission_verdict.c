@@ -99,11 +99,22 @@ static bool has_fault(const struct pv_error *err, const char *code)
     return err->n_faults > 0 && strcmp(err->faults[0].code, code) == 0;
 }
 
+/* More executors or cores than provisor answers for, or than the cluster has. */
+static bool is_beyond_bounds(const struct pv_error *err)
+{
+    static const char *const bounds[] = {"/constraints/min_executors", "/constraints/max_executors",
+                                         "/constraints/cores_per_executor"};
+    for (size_t i = 0; err->n_faults > 0 && i < sizeof bounds / sizeof *bounds; i++)
+        if (strcmp(err->faults[0].at, bounds[i]) == 0)
+            return true;
+    return false;
+}
+
 /* What the history lacks is no mistake of the author's. */
 static bool is_unknown(enum pv_code code, const struct pv_error *err)
 {
     return code == PV_E_TOO_FEW || code == PV_E_LIMIT || code == PV_E_DOMAIN ||
-           code == PV_E_SINGULAR || has_fault(err, "unknown_application");
+           code == PV_E_SINGULAR || has_fault(err, "unknown_application") || is_beyond_bounds(err);
 }
 
 bool admission_judge_fault(const struct admission_rules *rules,
@@ -117,13 +128,15 @@ bool admission_judge_fault(const struct admission_rules *rules,
     if (is_unknown(code, err)) {
         answer->verdict = advise_verdict_name(ADVISE_UNKNOWN);
         settle(review, rules->denies[ADVISE_UNKNOWN], CODE_FORBIDDEN,
-               arena_printf(arena, "provisor: there is no prediction for %.80s: %s",
+               arena_printf(arena, "provisor: there is no prediction for %.80s: %s%s%s",
                             review->question.application.at,
+                            is_beyond_bounds(err) ? codec_admission_origin(fault->at) : "",
+                            is_beyond_bounds(err) ? " " : "",
                             fault == NULL ? err->detail : fault->detail),
                answer);
         return true;
     }
-    if (code != PV_E_INVALID || fault == NULL)
+    if (code != PV_E_INVALID || fault == NULL || fault->place != PV_PLACE_POINTER)
         return false;
     settle(
         review, rules->validates, CODE_INVALID,

@@ -5,7 +5,12 @@
 const char *const spark_section_names[SPARK_SECTIONS] = {"executor", "dynamicAllocation",
                                                          "sparkConf"};
 
-/* A number, a truth value or a text as a text; at == NULL: it is none, or there is no memory. */
+static bool is_scalar(const json_t *value)
+{
+    return json_is_string(value) || json_is_integer(value) || json_is_boolean(value);
+}
+
+/* at == NULL: it is none, or there is no memory. */
 static struct strview text_of_scalar(const json_t *value, struct arena *arena)
 {
     const char *text = NULL;
@@ -70,7 +75,7 @@ bool spark_object_read(const json_t *specification,
             json_object_get(sections[of_executor ? SPARK_SECTION_EXECUTOR : SPARK_SECTION_DYNAMIC],
                             operator_fields[i].field);
         object->fields[i] = text_of_scalar(value, arena);
-        *memory = *memory || (object->fields[i].at == NULL && json_is_string(value));
+        *memory = *memory || (object->fields[i].at == NULL && is_scalar(value));
     }
     return !*memory && read_conf(sections[SPARK_SECTION_CONF], arena, object, memory);
 }
