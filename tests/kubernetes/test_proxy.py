@@ -138,6 +138,14 @@ def test_the_paths_of_webhooks_stand_for_actions(sidecar):
     assert not denied["allowed"] and denied["status"]["code"] == 403 and "patch" not in denied
 
 
+def test_it_speaks_http_2_as_the_api_server_does(sidecar):
+    result = subprocess.run(["curl", "-sS", "--http2", "--noproxy", "*", "--cacert", str(sidecar.certificate), "-H", "Content-Type: application/json", "-d", "@-",
+                             "-w", "\n%{http_version} %{http_code}", "https://127.0.0.1:%d%s/validate?timeout=2s" % (sidecar.port, ADMISSION)],
+                            input=json.dumps(review("create")), text=True, capture_output=True, timeout=60)
+    body, protocol = result.stdout.rsplit("\n", 1)
+    assert protocol == "2 200" and "allowed" in json.loads(body)["response"], result
+
+
 @pytest.mark.parametrize("method,path", [("GET", "/v1/applications"), ("GET", "/v1/advice"), ("POST", "/v1/advice"), ("GET", ADMISSION), ("POST", ADMISSION + "/"),
                                          ("POST", ADMISSION + "/other"), ("POST", "//v1/kubernetes/admission"), ("POST", "/v1/./kubernetes/admission"), ("DELETE", "/v1/applications/nightly-etl"),
                                          ("POST", "/v1/kubernetes/%61dmission"), ("POST", "/v1/tokens?x=/v1/kubernetes/admission"), ("PUT", ADMISSION + "/mutate")])
