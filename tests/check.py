@@ -436,6 +436,11 @@ def part_orchestrators():
     return pytest("tests/orchestrators", "release", *SPREAD)
 
 
+def part_kubernetes():
+    """manifests and chart by their schemas, the pod's proxy in front of the real service"""
+    return pytest("tests/kubernetes", "release", *SPREAD)
+
+
 # What the optimizer and the hardening of a release may change: times, the order in which threads meet, the protocol's edges.
 RELEASE_FILES = ["tests/api/test_%s.py" % name for name in (
     "exchange", "fairness", "http_bodies", "http_connections", "http_limits", "http_protocol", "lifecycle")]
@@ -700,6 +705,7 @@ PARTS = [Part(*row) for row in [
     ("house", part_house, ["release"], CORES, False, False),
     ("fault", part_fault, ["sanitize"], 0, False, True),
     ("cli", part_cli, ["sanitize", "release"], 0, False, True),
+    ("kubernetes", part_kubernetes, ["release"], 1, False, False),
     ("release", part_release, ["release"], 0, False, True),
     ("unit", part_unit, ["release"], CORES, False, False),
     ("golden", part_golden, ["release"], CORES, False, False),

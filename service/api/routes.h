@@ -80,6 +80,7 @@
     STEPS(POST, "/v1/advice", WRITE, advice_create, JSON) \
     CALL(GET, "/v1/advice", READ, IO, advice_list, NO_BODY) \
     CALL(GET, "/v1/advice/{id}", READ, IO, advice_get, NO_BODY) \
+    STEPS(POST, "/v1/kubernetes/admission", WRITE, kubernetes_admission, JSON) \
     CALL(GET, "/v1/operations", READ, IO, operations_list, NO_BODY) \
     CALL(GET, "/v1/operations/{id}", READ, IO, operations_get, NO_BODY) \
     CALL(DELETE, "/v1/operations/{id}", WRITE, IO, operations_cancel, NO_BODY) \

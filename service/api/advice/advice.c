@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/advice/advice_copies.h"
+#include "api/advice/advice_made.h"
 #include "api/models/experiments.h"
 #include "api/routes.h"
 #include "api/shared/list.h"
@@ -13,22 +14,8 @@
 #include "codec/advice/advice.h"
 #include "codec/advice/rendering.h"
 #include "http/accept.h"
-#include "metrics/registry.h"
 #include "store/advice/advice.h"
 #include "threads/clock.h"
-
-static const double probability_bounds[] = {0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1};
-
-METRIC_COUNTER(advice_made,
-               "provisor_advice_total",
-               "Advice made, by verdict (met, at_risk, missed or unknown) and by whether it was "
-               "stored: dry_run true or false.",
-               "verdict,dry_run");
-METRIC_HISTOGRAM(deadline_probabilities,
-                 "provisor_advice_deadline_probability",
-                 "Predicted probability that what was advised meets its deadline.",
-                 "",
-                 probability_bounds);
 
 /* --- POST /v1/advice --- */
 
@@ -95,15 +82,7 @@ static enum pv_code advice_decode(const struct config *config,
                                   struct advice_question *question,
                                   struct pv_error *err)
 {
-    const struct codec_advice_limits limits = {
-        .run = {.stages = config->stages_max,
-                .tasks = config->tasks_max,
-                .labels = config->labels_max},
-        .executors = config->executors_max,
-        .cores = config->cores_max,
-        .running = (size_t)config->jobs_max,
-        .clusters = (size_t)config->plan_clusters_max,
-    };
+    const struct codec_advice_limits limits = advice_made_limits(config);
     struct codec_document body;
     PV_TRY(api_body_open(config, request, &body, err));
     codec_advice_decode(&body.top, &limits, question);
@@ -114,13 +93,9 @@ static enum pv_code advice_decode(const struct config *config,
 struct advice_build {
     bool dry_run;
     struct advice_question sent;
-    struct advice_question question; /* with what clusters add to it */
-    struct advice_cluster cluster;
-    struct advice_prediction prediction;
-    struct advice_runs runs;
+    struct advice_made made;
     struct api_experiments experiments;
     bool has_experiments;
-    struct advice_answer answer;
     struct advice_copies copies;
 };
 
@@ -137,13 +112,13 @@ static enum pv_code fault_at_history(enum pv_code code, struct pv_error *err)
 
 static bool wants(const struct advice_build *build, unsigned include)
 {
-    return (build->question.include & include) != 0;
+    return (build->made.question.include & include) != 0;
 }
 
 /* Copies are of tasks of the configuration that is recommended. */
 static bool plans_copies(const struct advice_build *build)
 {
-    return wants(build, ADVICE_COPY_PLAN) && build->answer.advice.verdict != ADVISE_UNKNOWN;
+    return wants(build, ADVICE_COPY_PLAN) && build->made.answer.advice.verdict != ADVISE_UNKNOWN;
 }
 
 /* Which runs would make the times that the recommendation is chosen by more certain: not only its
@@ -154,10 +129,10 @@ static enum pv_code load_experiments(struct api *api,
                                      struct pv_error *err)
 {
     enum { COUNT = 3 };
-    const struct advice_question *question = &build->question;
+    const struct advice_question *question = &build->made.question;
     if (question->application.at != NULL)
         PV_TRY(http_move(request, HTTP_IO));
-    const struct label_group *group = &build->prediction.item->prediction.group;
+    const struct label_group *group = &build->made.prediction.item->prediction.group;
     struct api_experiments *experiments = &build->experiments;
     *experiments = api_experiments_of(api->config, EXPERIMENTS_CHEAPEST, COUNT);
     if (group->asked && !group->ignored) {
@@ -183,19 +158,20 @@ static enum pv_code choose_experiments(struct api *api,
                                        struct advice_build *build,
                                        struct pv_error *err)
 {
-    const struct advise_goal *goal = &build->question.goal;
+    const struct advise_goal *goal = &build->made.question.goal;
     struct api_experiments *experiments = &build->experiments;
-    if (build->question.application.at != NULL)
+    if (build->made.question.application.at != NULL)
         PV_TRY(api_experiments_weigh(request, experiments, err));
-    experiments->bounds.problem_size = build->prediction.item->prediction.curve.problem_size;
-    experiments->bounds.executors_included = (double)build->answer.advice.recommendation.executors;
+    experiments->bounds.problem_size = build->made.prediction.item->prediction.curve.problem_size;
+    experiments->bounds.executors_included =
+        (double)build->made.answer.advice.recommendation.executors;
     experiments->bounds.min_executors = goal->min_executors;
     if (goal->max_executors < api->config->executors_max)
         experiments->bounds.max_executors = goal->max_executors;
     experiments->question.confidence = goal->confidence;
-    experiments->billing = build->answer.goal.billing;
+    experiments->billing = build->made.answer.goal.billing;
     PV_TRY(api_experiments_region(request->arena, experiments, err));
-    PV_TRY(api_experiments_predicted(&build->prediction.item->prediction.curve, request->arena,
+    PV_TRY(api_experiments_predicted(&build->made.prediction.item->prediction.curve, request->arena,
                                      experiments, err));
     build->has_experiments = true;
     return api_experiments_choose(request->arena, experiments, err);
@@ -206,52 +182,26 @@ static enum pv_code compute(struct api *api,
                             struct advice_build *build,
                             struct pv_error *err)
 {
-    struct arena scratch;
-    const struct advice_limits limits = advice_limits_of(api->config);
-    const struct advice_known known = {.question = &build->question,
-                                       .cluster = &build->cluster,
-                                       .prediction = &build->prediction.item->prediction,
-                                       .runs = build->runs.own,
-                                       .n_runs = build->runs.n_own,
-                                       .running = build->runs.running};
-    arena_init_beside(&scratch, request->arena, (size_t)api->config->request_memory_bytes_max);
-    enum pv_code code =
-        advice_answer(&known, &limits, request->arena, &scratch, &build->answer, err);
-    arena_fini(&scratch);
-    PV_TRY(code);
+    PV_TRY(advice_made_answer(api, request, &build->made, err));
     if (wants(build, ADVICE_COPY_PLAN) && !plans_copies(build))
-        (void)finding_add(&build->answer.advice.warnings, "no_copy_plan",
+        (void)finding_add(&build->made.answer.advice.warnings, "no_copy_plan",
                           "There is no copy plan, for no executor count is recommended.");
-    if (wants(build, ADVICE_NEXT_EXPERIMENTS) && build->answer.curve.n_points > 0)
+    if (wants(build, ADVICE_NEXT_EXPERIMENTS) && build->made.answer.curve.n_points > 0)
         PV_TRY(choose_experiments(api, request, build, err));
-    return plans_copies(build) ? advice_copies_pose(api, request, &build->question, &build->runs,
-                                                    &build->answer, &build->copies, err)
-                               : PV_OK;
-}
-
-static void count_advice(const struct advice_build *build, bool dry_run)
-{
-    const char *verdict = advise_verdict_name(build->answer.advice.verdict);
-    metric_add(&advice_made, 1, METRIC_LABELS(verdict, dry_run ? "true" : "false"));
-    if (build->answer.advice.verdict != ADVISE_UNKNOWN &&
-        !isnan(build->answer.advice.recommendation.deadline_probability))
-        metric_observe(&deadline_probabilities,
-                       build->answer.advice.recommendation.deadline_probability, NULL);
+    return plans_copies(build)
+               ? advice_copies_pose(api, request, &build->made.question, &build->made.runs,
+                                    &build->made.answer, &build->copies, err)
+               : PV_OK;
 }
 
 static struct codec_advice_reply
 reply_of(const struct advice_build *build, const char *id, int64_t created_us)
 {
-    return (struct codec_advice_reply){
-        .id = id,
-        .created_us = created_us,
-        .question = &build->question,
-        .terms = &build->answer.terms,
-        .group = &build->prediction.item->prediction.group,
-        .answer = &build->answer,
-        .experiments = build->has_experiments ? &build->experiments.reply : NULL,
-        .copies_asked = build->copies.planned ? &build->copies.asked : NULL,
-        .copies = &build->copies.plan};
+    struct codec_advice_reply reply = advice_made_reply(&build->made, id, created_us);
+    reply.experiments = build->has_experiments ? &build->experiments.reply : NULL;
+    reply.copies_asked = build->copies.planned ? &build->copies.asked : NULL;
+    reply.copies = &build->copies.plan;
+    return reply;
 }
 
 static enum pv_code write_document(struct http_request *request,
@@ -266,43 +216,6 @@ static enum pv_code write_document(struct http_request *request,
     return api_reply(response, status, &w, err);
 }
 
-static struct advice_row row_of(const struct advice_build *build,
-                                const struct codec_advice_reply *reply,
-                                const struct http_request *request,
-                                const struct http_response *response)
-{
-    struct advice_row row = {
-        .application_name = advice_job_name(&build->question),
-        .objective = strview_of(advise_objective_name(build->answer.advice.objective)),
-        .verdict = strview_of(advise_verdict_name(build->answer.advice.verdict)),
-        .feasible = build->answer.advice.verdict == ADVISE_MET,
-        .problem_size = build->prediction.item->prediction.curve.problem_size,
-        .executors = build->answer.advice.recommendation.executors,
-        .cores_per_executor = build->prediction.item->prediction.curve.cores_per_executor,
-        .predicted_duration_s = build->answer.advice.recommendation.predicted_duration_s,
-        .lower_s = build->answer.advice.recommendation.lower_s,
-        .upper_s = build->answer.advice.recommendation.upper_s,
-        .confidence = build->question.goal.confidence,
-        .model_kind = strview_of(build->prediction.item->prediction.curve.model_kind == NULL
-                                     ? "replay"
-                                     : build->prediction.item->prediction.curve.model_kind),
-        .deadline_s = build->question.goal.deadline_s,
-        .deadline_probability = build->answer.advice.recommendation.deadline_probability,
-        .request = {request->body, request->body_n},
-        .document = {response->body, response->body_n},
-        .labels = build->question.labels,
-        .n_labels = build->question.n_labels,
-        .created_us = reply->created_us};
-    if (build->answer.advice.verdict == ADVISE_UNKNOWN) {
-        row.executors = row.cores_per_executor = RUN_UNKNOWN;
-        row.predicted_duration_s = row.lower_s = row.upper_s = (double)NAN;
-        row.deadline_probability = (double)NAN;
-    }
-    memcpy(row.id, reply->id, sizeof row.id);
-    memcpy(row.application_id, build->prediction.item->application_id, sizeof row.application_id);
-    return row;
-}
-
 /* Reply, advice, audit row and event in one transaction. */
 static enum pv_code store_advice(struct http_request *request,
                                  const struct advice_build *build,
@@ -313,19 +226,12 @@ static enum pv_code store_advice(struct http_request *request,
     char id[37];
     clock_uuid7(id);
     struct codec_advice_reply reply = reply_of(build, id, clock_wall_us());
-    struct writer event;
-    size_t event_n = 0;
-    writer_init(&event, request->arena);
-    codec_advice_encode_event(&event, &reply);
-    const char *event_text = writer_finish(&event, &event_n);
-    if (event_text == NULL)
-        return pv_no_memory(err);
     PV_TRY(write_document(request, &reply, 201, response, err));
     PV_TRY(api_reply_location(request, response, "/v1/advice", id, err));
-    store_set_application(write->tx, build->prediction.item->application_id);
     PV_TRY(api_write_keep(request, response, write, err));
-    struct advice_row row = row_of(build, &reply, request, response);
-    return store_advice_insert_commit(&write->tx, &row, (struct strview){event_text, event_n}, err);
+    return advice_made_store(request, &build->made, &reply,
+                             (struct strview){request->body, request->body_n},
+                             (struct strview){response->body, response->body_n}, &write->tx, err);
 }
 
 static enum pv_code answer_dry(struct http_request *request,
@@ -394,9 +300,10 @@ static enum pv_code advice_create_load(void *context,
         PV_TRY(replay(context, request, response, &replayed, err));
     if (replayed)
         return render_reply(request, response, err);
-    build->question = build->sent;
-    return fault_at_history(advice_prediction_load(context, request, &build->question,
-                                                   &build->cluster, &build->prediction, err),
+    build->made.question = build->sent;
+    return fault_at_history(advice_prediction_load(context, request, &build->made.question,
+                                                   &build->made.cluster, &build->made.prediction,
+                                                   err),
                             err);
 }
 
@@ -407,8 +314,9 @@ static enum pv_code advice_create_predict(void *context,
 {
     struct advice_build *build = request->state;
     (void)response;
-    return fault_at_history(
-        advice_prediction_make(context, request, &build->question, &build->prediction, err), err);
+    return fault_at_history(advice_prediction_make(context, request, &build->made.question,
+                                                   &build->made.prediction, err),
+                            err);
 }
 
 /* Once it is known which runs the prediction is from. */
@@ -418,11 +326,11 @@ static enum pv_code advice_create_load_runs(void *context,
                                             struct pv_error *err)
 {
     struct advice_build *build = request->state;
-    const struct advice_question *question = &build->question;
+    const struct advice_question *question = &build->made.question;
     (void)response;
     if (question->n_running > 0 || wants(build, ADVICE_COPY_PLAN | ADVICE_AUTOSCALING))
-        PV_TRY(advice_load_runs(context, request, question, build->prediction.item, &build->runs,
-                                err));
+        PV_TRY(advice_load_runs(context, request, question, build->made.prediction.item,
+                                &build->made.runs, err));
     return wants(build, ADVICE_NEXT_EXPERIMENTS) ? load_experiments(context, request, build, err)
                                                  : PV_OK;
 }
@@ -434,7 +342,7 @@ static enum pv_code advice_create_compute(void *context,
                                           struct pv_error *err)
 {
     struct advice_build *build = request->state;
-    const struct advice_question *question = &build->question;
+    const struct advice_question *question = &build->made.question;
     (void)response;
     if (question->application.at == NULL || question->n_running > 0 ||
         wants(build, ADVICE_NEXT_EXPERIMENTS | ADVICE_COPY_PLAN))
@@ -450,8 +358,8 @@ static enum pv_code advice_create_load_clusters(void *context,
     struct advice_build *build = request->state;
     (void)response;
     PV_TRY(application_models_keep(context, request, &build->experiments.models));
-    return plans_copies(build) ? advice_copies_load(context, request, &build->question,
-                                                    &build->answer, &build->copies, err)
+    return plans_copies(build) ? advice_copies_load(context, request, &build->made.question,
+                                                    &build->made.answer, &build->copies, err)
                                : PV_OK;
 }
 
@@ -463,9 +371,9 @@ static enum pv_code advice_create_plan(void *context,
     struct advice_build *build = request->state;
     (void)context;
     (void)response;
-    return plans_copies(build)
-               ? advice_copies_plan(request, &build->question, &build->answer, &build->copies, err)
-               : PV_OK;
+    return plans_copies(build) ? advice_copies_plan(request, &build->made.question,
+                                                    &build->made.answer, &build->copies, err)
+                               : PV_OK;
 }
 
 /* The transaction that claims the key opens last: while the advice is computed no connection is
@@ -483,7 +391,7 @@ static enum pv_code keep_advice(struct api *api,
     if (replayed)
         return render_reply(request, response, err);
     PV_TRY(store_advice(request, build, &write, response, err));
-    count_advice(build, false);
+    advice_made_count(&build->made, false);
     return render_reply(request, response, err);
 }
 
@@ -495,12 +403,12 @@ static enum pv_code check_format(const struct http_request *request,
     enum advice_format format;
     PV_TRY(read_format(request, &format, err));
     bool configures = format != ADVICE_JSON && format != ADVICE_MARKDOWN;
-    if (!configures || build->answer.has_spark)
+    if (!configures || build->made.answer.has_spark)
         return PV_OK;
     return wants(build, ADVICE_SPARK)
                ? pv_fail(err, PV_E_CONFLICT,
                          "the verdict is unknown: there is no configuration to render; %s",
-                         build->answer.advice.reasons.items[0].message)
+                         build->made.answer.advice.reasons.items[0].message)
                : pv_fault(err, PV_PLACE_POINTER, "/include", "required",
                           "has to list spark for this format");
 }
@@ -515,14 +423,14 @@ static enum pv_code advice_create_answer(void *context,
     if (!build->dry_run)
         return keep_advice(context, request, build, response, err);
     PV_TRY(answer_dry(request, build, response, err));
-    count_advice(build, true);
+    advice_made_count(&build->made, true);
     return render_reply(request, response, err);
 }
 
 static void advice_create_end(void *state)
 {
     struct advice_build *build = state;
-    advice_prediction_end(&build->prediction);
+    advice_prediction_end(&build->made.prediction);
 }
 
 const struct http_call advice_create = {

@@ -181,6 +181,31 @@ void api_body_keep_hash(struct http_request *request)
     request->body_hashed = true;
 }
 
+enum pv_code api_write_begin_keyed(struct api *api,
+                                   struct http_request *request,
+                                   struct http_response *response,
+                                   const char *key,
+                                   const unsigned char body_hash[32],
+                                   struct api_write *write,
+                                   bool *replayed,
+                                   struct pv_error *err)
+{
+    unsigned char own_hash[32];
+    *write = (struct api_write){.idempotency_key = key};
+    *replayed = false;
+    if (body_hash == NULL && key != NULL) {
+        api_body_hash(request, own_hash);
+        body_hash = own_hash;
+    }
+    enum pv_code code = store_begin(api->store, &request->principal, request->request_id,
+                                    STORE_WRITE, &write->tx, err);
+    if (code == PV_OK && key != NULL)
+        code = write_claim(request, response, body_hash, write, replayed, err);
+    if (code != PV_OK)
+        api_write_end(write);
+    return code;
+}
+
 enum pv_code api_write_begin(struct api *api,
                              struct http_request *request,
                              struct http_response *response,
@@ -189,23 +214,11 @@ enum pv_code api_write_begin(struct api *api,
                              bool *replayed,
                              struct pv_error *err)
 {
-    unsigned char own_hash[32];
+    const char *key = NULL;
     *write = (struct api_write){.tx = NULL};
     *replayed = false;
-    enum pv_code code = read_key(request, &write->idempotency_key, err);
-    if (code != PV_OK)
-        return code;
-    if (body_hash == NULL && write->idempotency_key != NULL) {
-        api_body_hash(request, own_hash);
-        body_hash = own_hash;
-    }
-    code = store_begin(api->store, &request->principal, request->request_id, STORE_WRITE,
-                       &write->tx, err);
-    if (code == PV_OK && write->idempotency_key != NULL)
-        code = write_claim(request, response, body_hash, write, replayed, err);
-    if (code != PV_OK)
-        api_write_end(write);
-    return code;
+    PV_TRY(read_key(request, &key, err));
+    return api_write_begin_keyed(api, request, response, key, body_hash, write, replayed, err);
 }
 
 enum pv_code api_write_replay(struct api *api,

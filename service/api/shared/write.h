@@ -26,6 +26,17 @@ enum pv_code api_write_begin(struct api *api,
                              bool *replayed,
                              struct pv_error *err) PV_MUSTCHECK;
 
+/* The same, of a request that has its key (1 to 255 characters) in its body rather than in a field of
+ * its header. */
+enum pv_code api_write_begin_keyed(struct api *api,
+                                   struct http_request *request,
+                                   struct http_response *response,
+                                   const char *key,
+                                   const unsigned char body_hash[32],
+                                   struct api_write *write,
+                                   bool *replayed,
+                                   struct pv_error *err) PV_MUSTCHECK;
+
 /*
  * Answer a request whose Idempotency-Key was used before, in a short transaction of its own;
  * nothing is open afterwards. For calls that compute for long or take further connections between

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "codec/advice/operator_fields.h"
 
 const char *const advice_format_names[] = {
     [ADVICE_JSON] = "json",
@@ -170,36 +171,9 @@ static void append_string(struct text *text, const char *value)
         append_bytes(text, json, n);
 }
 
-/* Properties that the operator has fields for. */
-static const struct {
-    const char *key;
-    const char *section; /* of the specification */
-    const char *field;
-    bool is_text;
-} operator_fields[] = {
-    {"spark.executor.instances", "executor", "instances", false},
-    {"spark.executor.cores", "executor", "cores", false},
-    {"spark.kubernetes.executor.request.cores", "executor", "coreRequest", true},
-    {"spark.kubernetes.executor.limit.cores", "executor", "coreLimit", true},
-    {"spark.executor.memory", "executor", "memory", true},
-    {"spark.executor.memoryOverhead", "executor", "memoryOverhead", true},
-    {DYNAMIC "enabled", "dynamicAllocation", "enabled", false},
-    {DYNAMIC "initialExecutors", "dynamicAllocation", "initialExecutors", false},
-    {DYNAMIC "minExecutors", "dynamicAllocation", "minExecutors", false},
-    {DYNAMIC "maxExecutors", "dynamicAllocation", "maxExecutors", false},
-    {DYNAMIC "shuffleTracking.enabled", "dynamicAllocation", "shuffleTrackingEnabled", false},
-};
-enum { OPERATOR_FIELDS = sizeof operator_fields / sizeof *operator_fields };
-
 static bool is_whole(const char *value)
 {
     return value[0] != '\0' && strspn(value, "0123456789") == strlen(value);
-}
-
-/* A number or a truth value as such; what a caller enforced or preserved may be any text. */
-static bool is_scalar(const char *value)
-{
-    return is_whole(value) || strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
 }
 
 /* Is it a change that takes the property away? */
@@ -240,20 +214,12 @@ static void render_section(const json_t *advice, const char *section, struct tex
         append_format(text, "    %s: ", operator_fields[i].field);
         if (removed)
             append(text, "null");
-        else if (operator_fields[i].is_text || !is_scalar(value))
-            append_string(text, value);
-        else
+        else if (operator_field_is_scalar(&operator_fields[i], value))
             append(text, value);
+        else
+            append_string(text, value);
         append(text, "\n");
     }
-}
-
-static bool has_field(const char *key)
-{
-    for (size_t i = 0; i < OPERATOR_FIELDS; i++)
-        if (strcmp(operator_fields[i].key, key) == 0)
-            return true;
-    return false;
 }
 
 static void append_conf(struct text *text, const char *key, const char *value)
@@ -288,8 +254,11 @@ static void render_k8s(const json_t *advice, struct text *text)
     render_section(advice, "executor", text);
     render_section(advice, "dynamicAllocation", text);
     append(text, "  sparkConf:\n");
-    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value) if (!has_field(key))
-        append_conf(text, key, json_string_value(value));
+    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value)
+    {
+        if (operator_field_find(strview_of(key)) == OPERATOR_FIELDS)
+            append_conf(text, key, json_string_value(value));
+    }
     render_removals(advice, text);
     append_conf(text, "spark.provisor.adviceId", text_of(advice, "id"));
 }

@@ -25,6 +25,8 @@
 #include "codec/history/application.h"
 #include "codec/history/name_rules.h"
 #include "codec/history/run.h"
+#include "codec/kubernetes/admission_question.h"
+#include "codec/kubernetes/spark_patch.h"
 #include "codec/models/fit.h"
 #include "codec/models/model.h"
 #include "codec/models/refit.h"
@@ -324,6 +326,36 @@ static enum pv_code samples(const struct codec_node *top, struct pv_error *err)
 Test(codec_memory, cluster_samples)
 {
     seeds("cluster_samples", samples);
+}
+
+/* --- Kubernetes --- */
+
+static enum pv_code admission(const struct codec_node *top, struct pv_error *err)
+{
+    struct admission_review review;
+    struct spark_property property = {"spark.executor.cores", "7"};
+    const struct spark_configuration advised = {.properties = &property, .n = 1};
+    struct writer w;
+    size_t n = 0;
+    codec_admission_review_decode(top, &review);
+    PV_TRY(codec_result(top->reader));
+    if (review.concern != REVIEW_ASKS)
+        return PV_OK;
+    writer_init(&w, top->reader->arena);
+    codec_admission_question_encode(&w, &review, true);
+    if (writer_finish(&w, &n) == NULL)
+        return pv_no_memory(err);
+    writer_init(&w, top->reader->arena);
+    (void)spark_patch_encode(&w, &review.object, &advised, NULL, 0, "id");
+    const char *patch = writer_finish(&w, &n);
+    bool made =
+        patch != NULL && spark_patch_base64(top->reader->arena, (struct strview){patch, n}) != NULL;
+    return made ? PV_OK : pv_no_memory(err);
+}
+
+Test(codec_memory, admission_review)
+{
+    seeds("admission_review", admission);
 }
 
 /* --- deadlines --- */

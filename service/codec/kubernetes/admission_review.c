@@ -1,0 +1,288 @@
+#include "codec/kubernetes/admission_review.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/plural.h"
+#include "codec/kubernetes/annotation_value.h"
+
+static const char API_VERSION[] = "admission.k8s.io/v1";
+#define ANNOTATIONS "provisor/"
+
+/* --- request --- */
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text == NULL ? "" : text;
+}
+
+static void expect_word(const struct codec_node *node, const char *key, const char *word)
+{
+    struct codec_node member = codec_member(node, key);
+    if (!strview_is(codec_string(&member), word))
+        codec_fault_member(node, key, member.json == NULL ? "required" : "not_allowed",
+                           "must be %s", word);
+}
+
+struct reading {
+    struct arena *arena;
+    const json_t *request;
+    const json_t *object;
+    const json_t *annotations;
+    struct admission_review *review;
+    bool memory; /* there was not enough */
+};
+
+static struct strview keep_text(struct reading *reading, const char *text, size_t n)
+{
+    struct strview copy = arena_copy(reading->arena, (struct strview){text, n});
+    reading->memory = reading->memory || copy.at == NULL;
+    return copy;
+}
+
+/* at == NULL: there is no such annotation. */
+static struct strview annotation(const struct reading *reading, const char *key)
+{
+    return strview_of(json_string_value(json_object_get(reading->annotations, key)));
+}
+
+static void settle(struct reading *reading, enum review_concern concern, const char *why)
+{
+    if (reading->review->concern != REVIEW_ASKS)
+        return;
+    reading->review->concern = concern;
+    (void)snprintf(reading->review->why, sizeof reading->review->why, "%s", why);
+}
+
+/* Which kinds there is something to say about, and where they have their specification. */
+static const char *specification_of(const json_t *request)
+{
+    const json_t *kind = json_object_get(request, "kind");
+    if (strcmp(text_at(kind, "group"), "sparkoperator.k8s.io") != 0 ||
+        strcmp(text_at(kind, "version"), "v1beta2") != 0 ||
+        text_at(request, "subResource")[0] != '\0')
+        return NULL;
+    if (strcmp(text_at(kind, "kind"), "SparkApplication") == 0)
+        return "/spec";
+    return strcmp(text_at(kind, "kind"), "ScheduledSparkApplication") == 0 ? "/spec/template"
+                                                                           : NULL;
+}
+
+/* A change of anything but the specification, such as a label or a finalizer, asks nothing. */
+static bool is_new_specification(const struct reading *reading)
+{
+    const char *operation = text_at(reading->request, "operation");
+    const json_t *old = json_object_get(reading->request, "oldObject");
+    if (strcmp(operation, "CREATE") == 0)
+        return true;
+    return strcmp(operation, "UPDATE") == 0 &&
+           !json_equal(json_object_get(old, "spec"), json_object_get(reading->object, "spec"));
+}
+
+static bool has_annotations(const json_t *annotations)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)annotations, key, value)
+    {
+        if (strncmp(key, ANNOTATIONS, strlen(ANNOTATIONS)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Words of provisor/action. */
+static void read_action(struct reading *reading)
+{
+    struct strview action = annotation(reading, ANNOTATIONS "action");
+    reading->review->question.only_warns = strview_is(action, "warn");
+    if (strview_is(action, "off"))
+        settle(reading, REVIEW_NONE, "");
+    else if (action.at != NULL && !strview_is(action, "warn") && !strview_is(action, "enforce"))
+        settle(reading, REVIEW_FAULTY,
+               "the annotation provisor/action must be off, warn or enforce");
+}
+
+static void read_value(struct reading *reading,
+                       const char *key,
+                       bool (*read)(struct strview, double *),
+                       double *value,
+                       const char *why)
+{
+    struct strview text = annotation(reading, key);
+    *value = (double)NAN;
+    if (text.at != NULL && !read(text, value))
+        settle(reading, REVIEW_FAULTY, why);
+}
+
+static bool read_share(struct strview text, double *share)
+{
+    return annotation_number(text, share) && *share > 0 && *share < 1;
+}
+
+/* Keys with commas or blanks between them. */
+static void read_preserve(struct reading *reading)
+{
+    struct review_question *question = &reading->review->question;
+    const char *at = annotation(reading, ANNOTATIONS "preserve").at;
+    question->preserve =
+        arena_array(reading->arena, at == NULL ? 0 : REVIEW_KEYS_MAX, sizeof *question->preserve);
+    reading->memory = reading->memory || question->preserve == NULL;
+    while (!reading->memory && at != NULL && *(at += strspn(at, ", \t\r\n")) != '\0') {
+        size_t n = strcspn(at, ", \t\r\n");
+        if (question->n_preserve == REVIEW_KEYS_MAX) {
+            settle(reading, REVIEW_FAULTY,
+                   "the annotation provisor/preserve lists more than 100 keys");
+            return;
+        }
+        question->preserve[question->n_preserve++] = keep_text(reading, at, n);
+        at += n;
+    }
+}
+
+/* A generated name is the prefix and five characters behind it. */
+static struct strview object_name(const struct reading *reading)
+{
+    const json_t *metadata = json_object_get(reading->object, "metadata");
+    struct strview application = spark_object_conf(&reading->review->object, "spark.app.name");
+    struct strview name = strview_of(text_at(metadata, "name"));
+    if (application.n > 0)
+        return application;
+    if (name.n > 0)
+        return name;
+    name = strview_of(text_at(metadata, "generateName"));
+    while (name.n > 0 && name.at[name.n - 1] == '-')
+        name.n--;
+    return name;
+}
+
+static void read_application(struct reading *reading)
+{
+    struct strview name = annotation(reading, ANNOTATIONS "application");
+    if (name.at == NULL)
+        name = object_name(reading);
+    reading->review->question.application =
+        name.n == 0 ? (struct strview){NULL, 0} : keep_text(reading, name.at, name.n);
+    if (name.n == 0)
+        settle(reading, REVIEW_HALF,
+               "the object has no name: the annotation provisor/application gives one");
+}
+
+static void read_annotations(struct reading *reading)
+{
+    struct review_question *question = &reading->review->question;
+    struct strview cluster = annotation(reading, ANNOTATIONS "cluster");
+    read_action(reading);
+    read_value(reading, ANNOTATIONS "problem-size", annotation_size, &question->problem_size,
+               "the annotation provisor/problem-size must be a number of blocks, such as 64, or of "
+               "bytes with a unit, such as 8GiB");
+    read_value(reading, ANNOTATIONS "deadline", annotation_duration, &question->deadline_s,
+               "the annotation provisor/deadline must be a length of time such as 90s or 1h30m");
+    read_value(reading, ANNOTATIONS "confidence", read_share, &question->confidence,
+               "the annotation provisor/confidence must be a number above 0 and below 1");
+    read_preserve(reading);
+    if (cluster.at != NULL)
+        question->cluster = keep_text(reading, cluster.at, cluster.n);
+    if (isnan(question->deadline_s))
+        settle(reading, REVIEW_HALF, "there is no advice without the annotation provisor/deadline");
+    if (isnan(question->problem_size))
+        settle(reading, REVIEW_HALF,
+               "there is no advice without the annotation provisor/problem-size");
+    read_application(reading);
+}
+
+static void read_object(struct reading *reading)
+{
+    struct admission_review *review = reading->review;
+    const char *specification = specification_of(reading->request);
+    const json_t *spec = json_object_get(reading->object, "spec");
+    review->concern = REVIEW_NONE;
+    if (specification == NULL || !has_annotations(reading->annotations) ||
+        !is_new_specification(reading))
+        return;
+    if (strcmp(specification, "/spec") != 0)
+        spec = json_object_get(spec, "template");
+    if (!spark_object_read(spec, specification, reading->arena, &review->object, &reading->memory))
+        return;
+    review->concern = REVIEW_ASKS;
+    read_annotations(reading);
+}
+
+void codec_admission_review_decode(const struct codec_node *node, struct admission_review *review)
+{
+    *review = (struct admission_review){.concern = REVIEW_NONE};
+    expect_word(node, "apiVersion", API_VERSION);
+    expect_word(node, "kind", "AdmissionReview");
+    struct codec_node request = codec_object(node, "request", CODEC_REQUIRED);
+    if (request.json == NULL)
+        return;
+    review->uid = codec_text(&request, "uid", CODEC_REQUIRED, 1, 128);
+    review->dry_run = codec_boolean(&request, "dryRun", CODEC_NULLABLE, false);
+    struct reading reading = {.arena = node->reader->arena,
+                              .request = request.json,
+                              .object = json_object_get(request.json, "object"),
+                              .review = review};
+    reading.annotations =
+        json_object_get(json_object_get(reading.object, "metadata"), "annotations");
+    read_object(&reading);
+    if (reading.memory)
+        (void)pv_no_memory(node->reader->err);
+}
+
+/* --- answer --- */
+
+static void write_status(struct writer *w, const struct admission_answer *answer)
+{
+    if (answer->code == 0)
+        return;
+    writer_member_object(w, "status");
+    writer_member_integer(w, "code", answer->code);
+    writer_member_string(w, "message", answer->message);
+    writer_end_object(w);
+}
+
+static void write_warnings(struct writer *w, const struct admission_answer *answer)
+{
+    if (answer->n_warnings == 0)
+        return;
+    writer_member_array(w, "warnings");
+    for (size_t i = 0; i < answer->n_warnings; i++) {
+        char text[REVIEW_WARNING_BYTES_MAX + 1];
+        strview_shorten(strview_of(answer->warnings[i]), text, sizeof text);
+        writer_string(w, text);
+    }
+    writer_end_array(w);
+}
+
+static void write_audit(struct writer *w, const struct admission_answer *answer)
+{
+    if (answer->verdict == NULL)
+        return;
+    writer_member_object(w, "auditAnnotations");
+    writer_member_string(w, "verdict", answer->verdict);
+    if (answer->advice != NULL)
+        writer_member_string(w, "advice", answer->advice);
+    writer_end_object(w);
+}
+
+void codec_admission_answer_encode(struct writer *w,
+                                   struct strview uid,
+                                   const struct admission_answer *answer)
+{
+    writer_begin_object(w);
+    writer_member_string(w, "apiVersion", API_VERSION);
+    writer_member_string(w, "kind", "AdmissionReview");
+    writer_member_object(w, "response");
+    writer_member_text(w, "uid", uid);
+    writer_member_boolean(w, "allowed", answer->allowed);
+    write_status(w, answer);
+    write_warnings(w, answer);
+    if (answer->patch != NULL) {
+        writer_member_string(w, "patchType", "JSONPatch");
+        writer_member_string(w, "patch", answer->patch);
+    }
+    write_audit(w, answer);
+    writer_end_object(w);
+    writer_end_object(w);
+}
