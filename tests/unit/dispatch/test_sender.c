@@ -332,6 +332,27 @@ Test(sender, of_several_addresses_those_that_are_allowed_are_used, .timeout = 30
     sender_destroy(sender);
 }
 
+/* What a name meant when it was registered, or the last time, says nothing: the second sender has no
+ * address of before. */
+Test(sender, a_name_that_changes_is_judged_by_what_it_means_now, .timeout = 30)
+{
+    for (int i = 0; i < 2; i++) {
+        struct sender_lane lane;
+        struct pv_error err = {.code = PV_OK};
+        begin("127.0.0.1/32", 1);
+        cr_assert_eq(target_check_url(&policy, strview_of("http://changes.test/"), "/url", &err),
+                     PV_OK);
+        sender_lane_open(&lane, 1);
+        submit(&lane, "changes.test", "/200", NULL);
+        struct sender_outcome *outcome = await(1);
+        cr_expect_eq(sender_succeeded(outcome), i == 0, "%s", outcome->error);
+        cr_expect_eq(strstr(outcome->error, "private or special address") != NULL, i == 1);
+        cr_expect_eq(atomic_load(&endpoint.connections), 1 - i);
+        sender_outcomes_free(outcome);
+        sender_destroy(sender);
+    }
+}
+
 Test(sender, a_refused_address_is_not_told, .timeout = 30)
 {
     struct sender_lane lane;
