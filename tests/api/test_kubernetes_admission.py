@@ -98,6 +98,17 @@ def test_the_same_review_gets_the_same_answer(k8s):
     assert ask(k8s, review("create"))["patch"] != first.json()["response"]["patch"]
 
 
+def test_the_answer_goes_with_its_application(k8s, service):
+    name = "short-lived-" + uuid.uuid4().hex[:6]
+    teach(k8s, name)
+    body = annotate(review("create"), application=name)
+    assert "patch" in ask(k8s, body)
+    kept = "SELECT count(*) FROM provisor.idempotency_key WHERE key = '%s'" % body["request"]["uid"]
+    assert service.psql(kept).strip() == "1"
+    k8s.delete("/v1/applications/" + name)
+    assert service.psql(kept).strip() == "0"
+
+
 def test_a_generated_name_is_known_by_its_prefix(k8s):
     body = review("generate-name")
     assert "spark.provisor.adviceId" in admitted(body, ask(k8s, body))["spec"]["sparkConf"]

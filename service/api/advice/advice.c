@@ -228,6 +228,7 @@ static enum pv_code store_advice(struct http_request *request,
     struct codec_advice_reply reply = reply_of(build, id, clock_wall_us());
     PV_TRY(write_document(request, &reply, 201, response, err));
     PV_TRY(api_reply_location(request, response, "/v1/advice", id, err));
+    store_set_application(write->tx, build->made.prediction.item->application_id);
     PV_TRY(api_write_keep(request, response, write, err));
     return advice_made_store(request, &build->made, &reply,
                              (struct strview){request->body, request->body_n},

@@ -125,7 +125,6 @@ enum pv_code advice_made_store(struct http_request *request,
     const char *event_text = writer_finish(&event, &event_n);
     if (event_text == NULL)
         return pv_no_memory(err);
-    store_set_application(*tx, made->prediction.item->application_id);
     struct advice_row row = row_of(made, reply, question, document);
     return store_advice_insert_commit(tx, &row, (struct strview){event_text, event_n}, err);
 }

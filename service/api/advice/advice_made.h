@@ -33,7 +33,9 @@ struct codec_advice_reply
 advice_made_reply(const struct advice_made *made, const char *id, int64_t created_us);
 
 /*
- * Advice, audit row and event in the transaction, and its commit: *tx is NULL afterwards.
+ * Advice, audit row and event in the transaction, and its commit: *tx is NULL afterwards. Before the
+ * reply is kept (api_write_keep) the transaction has to know the application (store_set_application),
+ * so that it goes with it.
  *
  * question, document  JSON texts: the body of POST /v1/advice, and codec_advice_encode of the reply
  */

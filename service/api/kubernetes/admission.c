@@ -248,6 +248,7 @@ static enum pv_code keep_advice(struct api *api,
         return pv_no_memory(err);
     PV_TRY(make_answer(request, admission, arena_strdup(request->arena, id), answer, err));
     PV_TRY(write_answer(request, admission, answer, response, err));
+    store_set_application(write.tx, admission->made.prediction.item->application_id);
     PV_TRY(api_write_keep(request, response, &write, err));
     return advice_made_store(request, &admission->made, &reply, admission->question,
                              (struct strview){document, n}, &write.tx, err);
