@@ -30,7 +30,7 @@ def commit_before_the_last_migration():
     changed = git("status", "--porcelain", "--", MIGRATIONS)
     if changed is None:
         pytest.skip("no git history")
-    last = "HEAD" if changed.strip() else (git("log", "-1", "--format=%H~1", "--", MIGRATIONS) or b"").decode().strip()
+    last = "HEAD" if changed.strip() else (git("log", "-1", "--diff-filter=A", "--format=%H~1", "--", MIGRATIONS) or b"").decode().strip()
     found = git("rev-parse", "--verify", "--quiet", last + "^{commit}") if last else None
     if found is None:
         pytest.skip("the history does not reach to before the last migration")
