@@ -34,7 +34,7 @@ def test_a_secret_stands_alone_on_standard_output(cli):
     hook, made = create(cli)
     secret = made.out.strip()
     assert made.out == secret + "\n" and secret.startswith("whsec_") and secret not in made.err
-    rotated = cli("webhooks", "rotate", hook, "--overlap", 0)
+    rotated = cli("webhooks", "rotate", hook, "--no-overlap")
     assert rotated.out.startswith("whsec_") and rotated.out.strip() not in (secret, rotated.err)
     assert json.loads(cli("webhooks", "show", hook, "-o", "json").out)["former_secret_until"] is None
     cli("webhooks", "rotate", hook)
@@ -64,6 +64,32 @@ def test_pings_and_deliveries_are_sent_again(cli, quiet):
     assert json.loads(cli("webhooks", "redeliver", hook, "--until", "1h", "-o", "json").out) == {"redelivered": 0, "more": False}
     assert json.loads(cli("webhooks", "redeliver", hook, "--since", "1h", "-o", "json").out) == {"redelivered": 1, "more": False}
     assert json.loads(cli("webhooks", "redeliver", hook, "--status", "delivered", "-o", "json").out)["redelivered"] == 0
+
+
+def test_a_webhook_is_changed_disabled_and_enabled(cli, client):
+    hook, _ = create(cli)
+    shown = json.loads(cli("webhooks", "update", hook, "-", "-o", "json", input="description: for people\nmin_severity: warning\n").out)
+    assert shown["description"] == "for people" and shown["min_severity"] == "warning" and shown["events"] == HOOK["events"]
+    assert json.loads(cli("webhooks", "disable", hook, "-o", "json").out)["status"] == "disabled"
+    assert client.get("/v1/webhooks/" + hook).json()["enabled"] is False
+    assert json.loads(cli("webhooks", "enable", hook, "-o", "json").out)["status"] == "active"
+    assert "min_severity" in cli("webhooks", "update", hook, "-", input='{"min_severity": "loud"}', status=2).err
+
+
+def test_attempts_of_a_delivery(cli, quiet):
+    hook, _ = create(cli)
+    ping = json.loads(cli("webhooks", "ping", hook, "-o", "json").out)
+    entry = '{"at": "2026-01-05T02:00:00Z", "status": 503, "error": null, "duration_ms": 12, "response": "come back"}'
+    quiet.psql("UPDATE provisor.webhook_delivery SET attempts = 1, tries = 1, log = ARRAY['%s'::json] WHERE id = '%s'" % (entry, ping["id"]))
+    assert json.loads(cli("webhooks", "attempts", hook, ping["id"], "-o", "json").out) == [json.loads(entry)]
+    table = cli("webhooks", "attempts", hook, ping["id"]).out
+    assert "503" in table and "come back" in table
+
+
+def test_an_empty_word_is_no_delivery_and_not_all_of_them(cli):
+    hook, _ = create(cli)
+    cli("webhooks", "redeliver", hook, "", status=2)
+    cli("webhooks", "attempts", hook, "", status=2)
 
 
 def test_deleting_takes_a_word_more(cli, client):

@@ -248,11 +248,12 @@ int delete_path(struct invocation *invocation, const char *path, const char *wha
     return EXIT_DONE;
 }
 
-bool post_document(struct invocation *invocation,
-                   const char *path,
-                   json_t *document,
-                   bool once,
-                   struct remote_reply *reply)
+static bool send_document(struct invocation *invocation,
+                          const char *method,
+                          const char *path,
+                          json_t *document,
+                          bool once,
+                          struct remote_reply *reply)
 {
     *reply = (struct remote_reply){.status = 0};
     char *text = document == NULL ? NULL : json_dumps(document, JSON_COMPACT);
@@ -260,8 +261,25 @@ bool post_document(struct invocation *invocation,
     if (text == NULL)
         return fail_memory(&invocation->failure);
     struct remote_request request = {
-        .method = "POST", .path = path, .text = text, .n_text = strlen(text), .once = once};
+        .method = method, .path = path, .text = text, .n_text = strlen(text), .once = once};
     bool good = remote_call(invocation->remote, &request, reply, &invocation->failure);
     free(text);
     return good;
+}
+
+bool post_document(struct invocation *invocation,
+                   const char *path,
+                   json_t *document,
+                   bool once,
+                   struct remote_reply *reply)
+{
+    return send_document(invocation, "POST", path, document, once, reply);
+}
+
+bool patch_document(struct invocation *invocation,
+                    const char *path,
+                    json_t *document,
+                    struct remote_reply *reply)
+{
+    return send_document(invocation, "PATCH", path, document, false, reply);
 }

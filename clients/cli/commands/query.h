@@ -74,6 +74,12 @@ bool post_document(struct invocation *invocation,
                    bool once,
                    struct remote_reply *reply);
 
+/* Likewise PATCH, of members that may be set twice. */
+bool patch_document(struct invocation *invocation,
+                    const char *path,
+                    json_t *document,
+                    struct remote_reply *reply);
+
 /* DELETE of a path, with --if-match where the command has it; what is said on success. */
 int delete_path(struct invocation *invocation, const char *path, const char *what);
 

@@ -21,12 +21,12 @@ static const struct column record[] = {
     {"url", "url", CELL_TEXT, NULL},
     {"description", "description", CELL_TEXT, NULL},
     {"status", "status", CELL_TEXT, NULL},
-    {"because", "status_reason", CELL_TEXT, NULL},
+    {"reason", "status_reason", CELL_TEXT, NULL},
     {"held until", "held_until", CELL_INSTANT, NULL},
     {"events", "events", CELL_TEXT, NULL},
     {"applications", "applications", CELL_TEXT, NULL},
     {"labels", "labels", CELL_TEXT, NULL},
-    {"least severity", "min_severity", CELL_TEXT, NULL},
+    {"minimum severity", "min_severity", CELL_TEXT, NULL},
     {"format", "format", CELL_TEXT, NULL},
     {"signature", "signature", CELL_TEXT, NULL},
     {"public key", "public_key", CELL_ID, NULL},
@@ -46,7 +46,7 @@ static const struct column delivery_columns[] = {
     {"status", "status", CELL_TEXT, NULL},
     {"event", "event_type", CELL_TEXT, NULL},
     {"attempts", "attempts", CELL_COUNT, NULL},
-    {"because", "reason", CELL_TEXT, NULL},
+    {"reason", "reason", CELL_TEXT, NULL},
     {"happened", "event_at", CELL_INSTANT, NULL},
     {"next attempt", "next_attempt_at", CELL_INSTANT, NULL},
     {"ended", "ended_at", CELL_INSTANT, NULL},
@@ -101,6 +101,28 @@ static int run_deliveries(struct invocation *invocation)
                       COUNT(delivery_columns));
 }
 
+/* Of one delivery. */
+static int run_attempts(struct invocation *invocation)
+{
+    static const struct column attempt[] = {
+        {"at", "at", CELL_INSTANT, NULL},        {"status", "status", CELL_COUNT, NULL},
+        {"error", "error", CELL_TEXT, NULL},     {"ms", "duration_ms", CELL_COUNT, NULL},
+        {"answer", "response", CELL_TEXT, NULL},
+    };
+    char before[PATH_TEXT];
+    char path[PATH_TEXT];
+    if (!invocation_begin(invocation, FORMS_OF_TABLES) ||
+        !path_of_word(invocation, "/v1/webhooks/", 0, "/deliveries/", before) ||
+        !path_of_word(invocation, before, 1, "", path))
+        return invocation_failed(invocation);
+    json_t *delivery = remote_get(invocation->remote, path, NULL, &invocation->failure);
+    bool good =
+        delivery != NULL && invocation_write_list(invocation, json_object_get(delivery, "log"),
+                                                  attempt, COUNT(attempt));
+    json_decref(delivery);
+    return good ? EXIT_DONE : invocation_failed(invocation);
+}
+
 /* --- what shows a secret: it alone goes to standard output, for people --- */
 
 static bool write_secret(FILE *out,
@@ -147,8 +169,9 @@ static int run_create(struct invocation *invocation)
 }
 
 static const struct option_spec rotate_options[] = {
-    {"overlap", 0, OPTION_NUMBER, "SECONDS",
+    {"overlap", 0, OPTION_DURATION, NULL,
      "How long the former one signs as well; a day without it.", false},
+    {"no-overlap", 0, OPTION_FLAG, NULL, "The former one stops signing at once.", false},
     OPTIONS_END};
 static const struct option_group rotate_group = {"Options", rotate_options};
 
@@ -159,11 +182,52 @@ static int run_rotate(struct invocation *invocation)
         !path_of_word(invocation, "/v1/webhooks/", 0, "/rotate", path))
         return invocation_failed(invocation);
     json_t *body = json_object();
-    if (argument_given(invocation->arguments, "overlap"))
+    if (argument_given(invocation->arguments, "no-overlap"))
+        (void)json_object_set_new(body, "overlap_s", json_integer(0));
+    else if (argument_given(invocation->arguments, "overlap"))
         (void)json_object_set_new(
             body, "overlap_s",
             json_integer((json_int_t)argument_number(invocation->arguments, "overlap", 0)));
     return post_for_secret(invocation, path, body, "Rotated");
+}
+
+/* --- changing --- */
+
+static int change(struct invocation *invocation, json_t *body)
+{
+    char path[PATH_TEXT];
+    struct remote_reply reply = {.status = 0};
+    if (body == NULL)
+        return invocation_failed(invocation);
+    if (!path_of_word(invocation, "/v1/webhooks/", 0, "", path)) {
+        json_decref(body);
+        return invocation_failed(invocation);
+    }
+    bool good = patch_document(invocation, path, body, &reply) &&
+                invocation_write_record(invocation, reply.json, record, COUNT(record));
+    remote_reply_clear(&reply);
+    return good ? EXIT_DONE : invocation_failed(invocation);
+}
+
+static int run_update(struct invocation *invocation)
+{
+    if (!invocation_begin(invocation, FORMS_OF_TABLES))
+        return invocation_failed(invocation);
+    return change(invocation, invocation_read_document(invocation, invocation_word(invocation, 1)));
+}
+
+static int run_enable(struct invocation *invocation)
+{
+    return invocation_begin(invocation, FORMS_OF_TABLES)
+               ? change(invocation, json_pack("{s:b}", "enabled", 1))
+               : invocation_failed(invocation);
+}
+
+static int run_disable(struct invocation *invocation)
+{
+    return invocation_begin(invocation, FORMS_OF_TABLES)
+               ? change(invocation, json_pack("{s:b}", "enabled", 0))
+               : invocation_failed(invocation);
 }
 
 /* --- sending --- */
@@ -245,7 +309,8 @@ static int run_redeliver(struct invocation *invocation)
     char path[PATH_TEXT];
     if (!invocation_begin(invocation, FORMS_OF_TABLES))
         return invocation_failed(invocation);
-    if (invocation_word(invocation, 1)[0] == '\0')
+    /* One that is empty is a mistake of a script: path_of_word says so. */
+    if (invocation->arguments->n_positional < 2)
         return redeliver_all(invocation);
     if (!path_of_word(invocation, "/v1/webhooks/", 0, "/deliveries/", before) ||
         !path_of_word(invocation, before, 1, "/redeliver", path))
@@ -275,6 +340,7 @@ static int run_delete(struct invocation *invocation)
 
 #define ONE_WEBHOOK .positional = "WEBHOOK", .positional_min = 1, .positional_max = 1
 #define EXAMPLE_ID "01a210ce-8c30-7732-99ba-b11b0a9d16ee"
+#define EXAMPLE_DELIVERY "01a21211-09ae-7c6d-80dd-bd28bd03d39c"
 
 static const struct command command_show = {.name = "show",
                                             .summary = "Show a webhook and how it fares.",
@@ -300,7 +366,7 @@ static const struct command command_rotate = {
     .summary = "Replace the secret, or the key, of a webhook.",
     .description = "Writes the new one to standard output, alone.",
     ONE_WEBHOOK,
-    .examples = "  provisor webhooks rotate " EXAMPLE_ID " --overlap 3600 > secret",
+    .examples = "  provisor webhooks rotate " EXAMPLE_ID " --overlap 1h > secret",
     .groups = {&rotate_group},
     .run = run_rotate};
 
@@ -317,6 +383,40 @@ static const struct command command_deliveries = {
     .examples = "  provisor webhooks deliveries " EXAMPLE_ID " --status dead",
     .groups = {&deliveries_group},
     .run = run_deliveries};
+
+static const struct command command_attempts = {
+    .name = "attempts",
+    .summary =
+        "List the attempts of a delivery, oldest first, with the first bytes of the answers.",
+    .positional = "WEBHOOK DELIVERY",
+    .positional_min = 2,
+    .positional_max = 2,
+    .examples = "  provisor webhooks attempts " EXAMPLE_ID " " EXAMPLE_DELIVERY,
+    .run = run_attempts};
+
+static const struct command command_update = {
+    .name = "update",
+    .summary = "Change a webhook.",
+    .description = "Takes the members to change from a file, JSON or YAML; all others stay.",
+    .positional = "WEBHOOK FILE",
+    .positional_min = 2,
+    .positional_max = 2,
+    .examples = "  provisor webhooks update " EXAMPLE_ID " change.yaml",
+    .run = run_update};
+
+static const struct command command_enable = {.name = "enable",
+                                              .summary = "Enable a webhook, and end its pause.",
+                                              ONE_WEBHOOK,
+                                              .examples = "  provisor webhooks enable " EXAMPLE_ID,
+                                              .run = run_enable};
+
+static const struct command command_disable = {
+    .name = "disable",
+    .summary = "Disable a webhook.",
+    .description = "Deliveries that wait are dead then, and can be sent again once it is enabled.",
+    ONE_WEBHOOK,
+    .examples = "  provisor webhooks disable " EXAMPLE_ID,
+    .run = run_disable};
 
 static const struct command command_redeliver = {
     .name = "redeliver",
@@ -337,8 +437,9 @@ static const struct command command_delete = {.name = "delete",
                                               .run = run_delete};
 
 static const struct command *const subcommands[] = {
-    &command_show,       &command_create,    &command_rotate, &command_ping,
-    &command_deliveries, &command_redeliver, &command_delete, NULL};
+    &command_show,     &command_create,    &command_update, &command_enable,
+    &command_disable,  &command_rotate,    &command_ping,   &command_deliveries,
+    &command_attempts, &command_redeliver, &command_delete, NULL};
 
 const struct command command_webhooks = {
     .name = "webhooks",
