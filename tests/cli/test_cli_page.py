@@ -15,7 +15,7 @@ def test_there_are_files():
 
 @pytest.mark.parametrize("name, words, content", FILES, ids=[f[0] for f in FILES])
 def test_a_file_of_the_page(service, make_cli, name, words, content):
-    cli = make_cli(service.base_url, service.token("page", "read,write"))
+    cli = make_cli(service.base_url, service.token("page", "read,write,admin"))
     (cli.home / name).write_text(content)
     result = cli(*words.split())
     assert result.out or result.err

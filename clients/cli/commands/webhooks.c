@@ -386,8 +386,7 @@ static const struct command command_deliveries = {
 
 static const struct command command_attempts = {
     .name = "attempts",
-    .summary =
-        "List the attempts of a delivery, oldest first, with the first bytes of the answers.",
+    .summary = "List the attempts of a delivery, oldest first.",
     .positional = "WEBHOOK DELIVERY",
     .positional_min = 2,
     .positional_max = 2,
