@@ -340,7 +340,6 @@ static int run_delete(struct invocation *invocation)
 
 #define ONE_WEBHOOK .positional = "WEBHOOK", .positional_min = 1, .positional_max = 1
 #define EXAMPLE_ID "01a210ce-8c30-7732-99ba-b11b0a9d16ee"
-#define EXAMPLE_DELIVERY "01a21211-09ae-7c6d-80dd-bd28bd03d39c"
 
 static const struct command command_show = {.name = "show",
                                             .summary = "Show a webhook and how it fares.",
@@ -390,7 +389,7 @@ static const struct command command_attempts = {
     .positional = "WEBHOOK DELIVERY",
     .positional_min = 2,
     .positional_max = 2,
-    .examples = "  provisor webhooks attempts " EXAMPLE_ID " " EXAMPLE_DELIVERY,
+    .examples = "  provisor webhooks attempts " EXAMPLE_ID " $delivery",
     .run = run_attempts};
 
 static const struct command command_update = {
