@@ -216,7 +216,7 @@ const struct setting settings[] = {
     INTEGER(webhook_connections_max, "", 1, 4096, "256", "deliveries that this process has under way at a time; at most half of them to endpoints that are failing"),
     INTEGER(webhook_timeout_ms, "ms", 100, 120000, "20000", "time within which an endpoint has to answer, to the end of its answer"),
     INTEGER(webhook_connect_timeout_ms, "ms", 100, 120000, "5000", "time within which a connection to it has to be made, TLS included"),
-    INTEGER(webhook_retry_first_ms, "ms", 10, 3600000, "5000", "time until the second attempt of a delivery; three times as long before each further one, give or take a fifth"),
+    INTEGER(webhook_retry_first_ms, "ms", 10, 3600000, "5000", "time until the second attempt of a delivery; three times as long before each further one, longer or shorter by up to 20 percent"),
     INTEGER(webhook_retry_max_s, "s", 1, 86400, "14400", "the longest such time"),
     INTEGER(webhook_give_up_s, "s", 1, 2592000, "86400", "time after which a delivery that has not succeeded is given up; it can be asked for again"),
     INTEGER(webhook_pause_after, "", 1, 1000000, "10", "attempts of a webhook that fail in a row, after which it is paused"),

@@ -18,7 +18,7 @@ struct backoff_limits {
     int64_t pause_max_ms;
 };
 
-/* Until the next attempt of a delivery after so many that failed (1 or more): give or take a fifth, and
+/* Until the next attempt of a delivery after so many that failed (1 or more): longer or shorter by up to 20 percent, and
  * no less than what Retry-After asks for (0: nothing). */
 int64_t backoff_delay_ms(const struct backoff_limits *limits,
                          int64_t failed,

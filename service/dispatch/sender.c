@@ -329,7 +329,7 @@ static const char *outcome_word(const struct transfer *t, CURLcode result)
     return status >= 500 ? "failed" : status >= 300 ? "refused" : "unreachable";
 }
 
-/* Which address it is that was refused is not told: names inside our network have some, too. */
+/* The refused address is not reported: names inside our network have addresses, too. */
 static void describe(struct transfer *t, CURLcode result)
 {
     struct sender_outcome *outcome = t->outcome;
