@@ -62,7 +62,10 @@ def test_other_documents_that_the_code_cites_exist():
             assert (house.ROOT / name).exists(), "%s cites %s" % (path, name)
 
 
-@pytest.mark.parametrize("document", sorted(p.relative_to(house.ROOT).as_posix() for p in (house.ROOT / "docs").rglob("*.md")))
+DOCUMENTS = [*(house.ROOT / "docs").rglob("*.md"), *(house.ROOT / "clients").glob("*/README.md")]
+
+
+@pytest.mark.parametrize("document", sorted(p.relative_to(house.ROOT).as_posix() for p in DOCUMENTS))
 def test_links_between_documents_lead_somewhere(document):
     path = house.ROOT / document
     for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
@@ -74,6 +77,12 @@ def test_links_between_documents_lead_somewhere(document):
         if anchor:
             slugs = {re.sub(r"[^\w\- ]", "", h).strip().lower().replace(" ", "-") for h in headings(found.relative_to(house.ROOT))}
             assert anchor in slugs, link
+
+
+@pytest.mark.parametrize("client", ["airflow", "argo", "receivers"])
+def test_pages_lead_to_the_readmes_of_clients(client):
+    """By links, which work where the repository is shown; the site shows them as words."""
+    assert "](../clients/%s/README.md)" % client in (house.ROOT / "docs/orchestrators.md").read_text()
 
 
 def test_the_readme_is_short():

@@ -5,12 +5,15 @@ import json
 import logging
 import pathlib
 import re
+import shutil
 import socket
 import ssl
 import subprocess
 import sys
 import time
 import tomllib
+import types
+import zipfile
 
 import pytest
 
@@ -123,11 +126,17 @@ def test_a_repeated_request_of_a_try_is_one_advice(history):
     assert run(operator_of({**MET, "deadline_s": 91}), context_of())["advice_id"] != first
 
 
+def advice_ids(history):
+    return [item["id"] for item in history.get("/v1/advice?application=nightly-etl&limit=100").json()["items"]]
+
+
 def test_a_dry_run_stores_nothing(service, history):
+    before = advice_ids(history)
     connect(service.base_url, service.token("alpha", scopes="read"))
     value = run(operator_of(MET, dry_run=True))
-    assert value["verdict"] == "met"
-    history.get("/v1/advice/" + value["advice_id"], status=404)
+    assert value["verdict"] == "met" and value["advice_id"] is None
+    assert "spark.executor.instances" in value["conf"] and "spark.provisor.adviceId" not in value["conf"]
+    assert advice_ids(history) == before
     with pytest.raises(AirflowFailException, match="answers 403"):
         run(operator_of(MET))
 
@@ -150,6 +159,17 @@ def test_the_gate_short_circuits():
             run(operator_of(question, ProvisorGateOperator))
     with pytest.raises(AirflowFailException):
         run(operator_of(MISSED, ProvisorGateOperator, on_missed="fail"))
+
+
+def test_gate_and_job_store_one_advice(history):
+    """So `deadline.infeasible` is sent once; a gate that is to send it where it stops the job stores its own."""
+    before = advice_ids(history)
+    assert run(operator_of(MET, ProvisorGateOperator, constraints={"enforced": {"spark.executor.memory": "3g"}}))["advice_id"] is None
+    operator = submit_of({"spark.executor.memory": "3g"})
+    run(operator)
+    assert advice_ids(history) == [properties(operator)["spark.provisor.adviceId"], *before][:100]
+    stored = run(operator_of(MET, ProvisorGateOperator, dry_run=False))
+    assert stored["advice_id"] == advice_ids(history)[0] == stored["conf"]["spark.provisor.adviceId"]
 
 
 def test_the_gate_bounds_the_cost():
@@ -398,6 +418,15 @@ def operation(history):
     return history.post("/v1/applications/nightly-etl/refit", {}, status=202).json()["id"]
 
 
+def test_an_operation_is_started(history):
+    hook = ProvisorHook()
+    started, again, other = (hook.start_operation("/v1/applications/nightly-etl/refit", {}, key=key) for key in ("one", "one", "two"))
+    assert started == again != other
+    assert history.get("/v1/operations/" + started).json()["kind"] == "refit"
+    with pytest.raises(http_client.ProvisorRefused, match="/v1/advice starts no operation: it answers 201"):
+        hook.start_operation("/v1/advice", {"application": "nightly-etl"})
+
+
 @pytest.mark.parametrize("deferrable", [False, True])
 def test_an_operation_is_waited_for(operation, deferrable):
     sensor = ProvisorOperationSensor(task_id="wait", operation_id="{{ params.id }}", deferrable=deferrable, poke_interval=0.2, timeout=60)
@@ -543,9 +572,44 @@ def test_examples_of_the_readme_are_dags_that_can_be_made(monkeypatch):
     monkeypatch.setattr(BaseOperator, "__init__", lambda self, **kwargs: (made.append(self), init(self, **kwargs))[1])
     monkeypatch.setattr(sys.modules["airflow"], "DAG", Dag, raising=False)
     monkeypatch.setattr(BaseOperator, "__rshift__", lambda self, other: other, raising=False)
+    # A decorated function runs at once: what it returns is what a later task would get.
+    monkeypatch.setitem(sys.modules, "airflow.decorators", types.SimpleNamespace(task=lambda function: function))
     blocks = [block for name in (PACKAGE / "README.md", PACKAGE.parents[1] / "docs" / "orchestrators.md")
               for block in re.findall(r"^```python\n(.*?)^```$", pathlib.Path(name).read_text(), re.M | re.S)]
     assert len(blocks) >= 5
     for block in blocks:
-        exec(compile(block, "README", "exec"), {})
+        exec(compile(block, "README", "exec"), {"__name__": "readme"})
     assert len(made) >= len(blocks)
+    (sensor,) = [task for task in made if isinstance(task, ProvisorOperationSensor)]
+    sensor.poke_interval = 0.2
+    value = run_deferred(sensor)
+    assert (value["kind"], value["application"], value["status"]) == ("refit", "nightly-etl", "succeeded"), "the one that the task before it started"
+
+
+def readme_of_the_package():
+    return (PACKAGE / "README.md").read_text()
+
+
+def test_connections_of_the_readme(service):
+    """In an environment variable, as JSON, and as arguments of the command line."""
+    readme = readme_of_the_package()
+    (text,) = re.findall(r"AIRFLOW_CONN_PROVISOR_DEFAULT='(\{.*?\})'", readme)
+    fields = json.loads(text)
+    assert fields.pop("conn_type") == ProvisorHook.conn_type and fields["password"]
+    (command,) = re.findall(r"^airflow connections add (\S+) (.*?)$", readme.replace("\\\n", ""), re.M)
+    assert command[0] == ProvisorHook.default_conn_name
+    given = dict(re.findall(r"--conn-([a-z]+) (\S+)", command[1]))
+    assert given.pop("type") == ProvisorHook.conn_type and given == {**fields, "password": '"$PROVISOR_TOKEN"'}
+    assert address_of(Connection("provisor_default", **fields)) == "https://provisor.example"
+
+
+def test_a_wheel_can_be_built(tmp_path):
+    """As the README says, but with the setuptools of this machine: nothing is fetched."""
+    pytest.importorskip("setuptools", "61")
+    pytest.importorskip("wheel")
+    assert "pip wheel --no-deps" in readme_of_the_package()
+    shutil.copytree(PACKAGE, tmp_path / "airflow", ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "-w", tmp_path / "dist", tmp_path / "airflow"], check=True)
+    (wheel,) = (tmp_path / "dist").iterdir()
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {"provisor_airflow/" + path.name for path in (PACKAGE / "provisor_airflow").iterdir() if path.is_file()} <= names

@@ -335,6 +335,23 @@ def test_the_script_as_a_cgi_program(start):
 
 
 @pytest.mark.parametrize("start", ["shell"], indirect=True)
+def test_the_example_of_the_readme_keeps_what_was_verified(start, tmp_path):
+    """Also when the same delivery arrives once more, or one that is rejected."""
+    (example,) = [block for block in re.findall(r"^```sh\n(.*?)^```$", (RECEIVERS / "README.md").read_text(), re.M | re.S) if "verify-webhook" in block]
+    example = re.sub(r"^export .*\n", "", example, flags=re.M)
+    shutil.copy(RECEIVERS / "shell" / "verify-webhook", tmp_path)
+    (tmp_path / "seen").mkdir()
+    headers, body = delivery(SECRET)
+    other, _ = delivery(OTHER_SECRET, body=b"forged")
+    for case, sent in ((headers, body), (headers, body), (other, b"forged")):
+        (tmp_path / "body").write_bytes(sent)
+        named = {name.upper().replace("-", "_"): value for name, value in case.items()}
+        subprocess.run(["sh", "-eu", "-c", example], cwd=tmp_path, env={**os.environ, "WEBHOOK_SECRET": SECRET, "WEBHOOK_SEEN": str(tmp_path / "seen"), **named}, check=True, timeout=PATIENCE)
+        assert (tmp_path / "verified").read_bytes() == body
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["body", "seen", "verified", "verify-webhook"]
+
+
+@pytest.mark.parametrize("start", ["shell"], indirect=True)
 def test_the_script_takes_binary_bodies_of_every_length(start):
     receiver = start(SECRET, NEXT_SECRET)
     for body in (b"", b"\0", bytes(range(256)), b"\n\n", os.urandom(20000), b"x" * 65536):

@@ -23,10 +23,10 @@ class ProvisorSparkSubmitMixin:
     """
     Before the operator runs, asks for advice and puts the advised properties into its `conf`.
 
-    Stands before the operator among the bases: `class Mine(ProvisorSparkSubmitMixin, SparkSubmitOperator)`. What the
-    author of the DAG sets stays as it is, in `conf` or by arguments such as `executor_cores`, and the advice is made to
-    go with it. `spark.provisor.adviceId` in the event log names the advice, so that prediction and run are compared.
-    Where nothing is advised, the job runs as it is.
+    It comes before the operator among the bases: `class Mine(ProvisorSparkSubmitMixin, SparkSubmitOperator)`. What the
+    author of the DAG sets, in `conf` or by arguments such as `executor_cores`, is kept, and the advice takes it into
+    account. `spark.provisor.adviceId` in the event log names the advice, so that prediction and run are compared. If
+    nothing is advised, the job runs unchanged.
 
     The parameters are those of ProvisorAdviceOperator with `provisor_` before their names.
     """
