@@ -164,11 +164,11 @@ def test_the_gate_short_circuits():
 def test_gate_and_job_store_one_advice(history):
     """So `deadline.infeasible` is sent once; a gate that is to send it where it stops the job stores its own."""
     before = advice_ids(history)
-    assert run(operator_of(MET, ProvisorGateOperator, constraints={"enforced": {"spark.executor.memory": "3g"}}))["advice_id"] is None
+    assert run(operator_of(MET, ProvisorGateOperator, constraints={"enforced": {"spark.executor.memory": "3g"}}), context_of(try_number=7))["advice_id"] is None
     operator = submit_of({"spark.executor.memory": "3g"})
-    run(operator)
+    run(operator, context_of(try_number=7))
     assert advice_ids(history) == [properties(operator)["spark.provisor.adviceId"], *before][:100]
-    stored = run(operator_of(MET, ProvisorGateOperator, dry_run=False))
+    stored = run(operator_of(MET, ProvisorGateOperator, dry_run=False), context_of(try_number=7))
     assert stored["advice_id"] == advice_ids(history)[0] == stored["conf"]["spark.provisor.adviceId"]
 
 
