@@ -1,6 +1,8 @@
 """What the documents name must exist: functions and files of the code map, links, file lists."""
+import importlib.util
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -83,6 +85,16 @@ def test_links_between_documents_lead_somewhere(document):
 def test_pages_lead_to_the_readmes_of_clients(client):
     """By links, which work where the repository is shown; the site shows them as words."""
     assert "](../clients/%s/README.md)" % client in (house.ROOT / "docs/orchestrators.md").read_text()
+
+
+def test_the_site_has_no_links_to_what_it_does_not_contain(monkeypatch):
+    folder = house.ROOT / "docs" / "site"
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    spec = importlib.util.spec_from_file_location("site_build", folder / "build.py")
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    page = build.adapt((house.ROOT / "docs" / "orchestrators.md").read_text(), "orchestrators.md")
+    assert "](../clients" not in page and "`clients/argo/README.md`" in page and "](webhooks.md)" in page
 
 
 def test_the_readme_is_short():

@@ -118,5 +118,5 @@ def _seconds(value: Any) -> float:
         if not 0 < seconds <= 3600:
             raise ValueError
     except (TypeError, ValueError):
-        raise ProvisorRefused("timeout_s of the connection is to be a number of seconds, at most 3600") from None
+        raise ProvisorRefused("timeout_s of the connection must be a number of seconds, at most 3600") from None
     return seconds

@@ -10,7 +10,7 @@ from provisor_airflow.http_client import ProvisorRefused, ProvisorUnavailable
 
 
 def ask(hook: ProvisorHook, context: Mapping[str, Any], body: Mapping[str, Any], dry_run: bool = False) -> Advised:
-    """Ask, and say what came of it. Raises ProvisorRefused."""
+    """Ask, and return the answer, or that there is none. Raises ProvisorRefused."""
     try:
         reply = hook.ask_advice(body, key=idempotency_key(context, body), dry_run=dry_run)
     except ProvisorUnavailable as error:
@@ -109,7 +109,7 @@ class ProvisorAdviceOperator(BaseOperator):
             self.log.info("provisor: %s", advised.message)
             return
         actions = {None: self.on_unavailable, "missed": self.on_missed, "at_risk": self.on_at_risk, "unknown": self.on_unknown}
-        outcome = "the service is away" if advised.verdict is None else "verdict %s" % advised.verdict
+        outcome = "the service cannot be reached" if advised.verdict is None else "verdict %s" % advised.verdict
         stop(self.log, actions.get(advised.verdict, FAIL), "%s: %s" % (outcome, advised.message))
 
 
@@ -162,5 +162,5 @@ def stop(log: Any, action: str, message: str) -> None:
 
 def _action(name: str, value: str) -> str:
     if value not in ACTIONS:
-        raise ValueError("%s is to be one of %s, not %r" % (name, ", ".join(ACTIONS), value))
+        raise ValueError("%s must be one of %s, not %r" % (name, ", ".join(ACTIONS), value))
     return value

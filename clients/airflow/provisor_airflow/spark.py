@@ -73,7 +73,7 @@ class ProvisorSparkSubmitMixin:
             None: provisor_on_unavailable,
         }
         if any(action not in ACTIONS for action in self.provisor_actions.values()):
-            raise ValueError("provisor_on_... is to be one of %s" % ", ".join((FAIL, SKIP, WARN)))
+            raise ValueError("provisor_on_... must be one of %s" % ", ".join((FAIL, SKIP, WARN)))
         self.provisor_conn_id = provisor_conn_id
 
     def execute(self, context: Any, **kwargs: Any) -> Any:
@@ -82,7 +82,7 @@ class ProvisorSparkSubmitMixin:
         if advised.verdict == "met":
             self.log.info("provisor: %s", advised.message)  # type: ignore[attr-defined]
         else:
-            outcome = "the service is away" if advised.verdict is None else "verdict %s" % advised.verdict
+            outcome = "the service cannot be reached" if advised.verdict is None else "verdict %s" % advised.verdict
             stop(self.log, self.provisor_actions.get(advised.verdict, FAIL), "%s: %s" % (outcome, advised.message))  # type: ignore[attr-defined]
         self.provisor_apply(advised)
         return super().execute(context, **kwargs)  # type: ignore[misc]

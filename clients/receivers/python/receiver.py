@@ -26,7 +26,7 @@ BODY_BYTES_MAX = 65536
 
 
 class Refused(Exception):
-    """The delivery is not from who has the secret, or it is an old one."""
+    """The sender does not have the secret, or the delivery is an old one."""
 
 
 def read_keys(text):
