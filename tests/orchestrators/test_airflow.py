@@ -22,6 +22,7 @@ from airflow_world import PACKAGE, connect, context_of, fire, rebuilt, run, run_
 from airflow.exceptions import AirflowFailException, AirflowSensorTimeout, AirflowSkipException, TaskDeferred
 from airflow.hooks.base import BaseHook, Connection
 from airflow.models.baseoperator import BaseOperator
+from contract_members import member
 from ports import free_port
 from stub import JSON, cut, page, problem, stub
 
@@ -31,7 +32,7 @@ from provisor_airflow.hooks import ProvisorHook, address_of
 from provisor_airflow.operators import ProvisorAdviceOperator, ProvisorGateOperator
 from provisor_airflow.sensors import ProvisorOperationSensor
 from provisor_airflow.spark_submit import ProvisorSparkSubmitOperator
-from provisor_airflow.triggers import ProvisorOperationTrigger
+from provisor_airflow.triggers import ENDED, ProvisorOperationTrigger, headline
 
 TOKEN = "prv_test_of_a_token_abcdefgh"
 MET = {"problem_size": 64, "deadline_s": 90}
@@ -516,6 +517,41 @@ def test_the_triggerer_goes_on_while_a_service_hangs():
 def test_a_connection_that_is_missing_is_an_event_not_a_silent_end():
     event = fire(ProvisorOperationTrigger("x", provisor_conn_id="nowhere"))
     assert event["status"] == "error" and "nowhere" in event["message"]
+
+
+# --- the contract ----------------------------------------------------------------------------------------------
+
+
+class Reads(dict):
+    """Notes which members are read of it, by their paths."""
+
+    def __init__(self, paths, path=(), values=()):
+        super().__init__(values)
+        self.paths, self.path = paths, path
+
+    def __getitem__(self, name):
+        return self.get(name)
+
+    def get(self, name, default=None):
+        self.paths.add(self.path + (name,))
+        value = super().get(name, default)
+        return Reads(self.paths, self.path + (name,), value) if isinstance(value, dict) and name != "properties" else value
+
+
+def test_the_contract_has_what_is_read(contract_schemas):
+    """Every member of advice and operations that the package looks at."""
+    reply = {**REPLY, "last_run": {"cost_change_percent": 1.0}}
+    advised, ended = set(), set()
+    advice.read_advice(Reads(advised, values=reply))
+    headline(Reads(ended, values={**OPERATION, "status": "failed", "error": {"title": "x", "detail": None}}))
+    assert {("verdict",), ("recommendation", "deadline_probability"), ("last_run", "cost_change_percent"), ("spark", "properties")} <= advised
+    assert {("status",), ("error", "detail")} <= ended
+    for name, paths in (("Advice", advised), ("Operation", ended)):
+        for path in paths:
+            assert member(contract_schemas[name], path, contract_schemas, required=False) is not None, "%s has no %s" % (name, ".".join(path))
+    assert set(ENDED) <= set(member(contract_schemas["Operation"], ("status",), contract_schemas)["enum"])
+    verdicts = set(member(contract_schemas["Advice"], ("verdict",), contract_schemas)["enum"])
+    assert verdicts - {"met"} == {key for key in submit_of().provisor_actions if key is not None}
 
 
 # --- the package -----------------------------------------------------------------------------------------------

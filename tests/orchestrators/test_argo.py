@@ -11,6 +11,7 @@ import yaml
 import airflow_world
 from argo_expressions import Refused, evaluate, substitute, tags
 from argo_schemas import SCHEMAS
+from contract_members import member, resolved
 from stub import JSON, problem, stub
 
 ARGO = airflow_world.PACKAGE.parent / "argo"
@@ -353,29 +354,6 @@ def test_the_webhook_reaches_the_event_source():
 # --- the contract -----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def contract_schemas():
-    """Of components, by their names: the parts that the contract is put together from."""
-    found = {}
-    for path in sorted((ARGO.parents[1] / "openapi" / "schemas").glob("*.yaml")):
-        found.update(yaml.safe_load(path.read_text()))
-    return found
-
-
-def resolved(schema, schemas):
-    return schemas[schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
-
-
-def member(schema, path, schemas):
-    """The schema of a member that every body has, or None."""
-    for name in path:
-        schema = resolved(schema, schemas)
-        if name not in schema.get("required", []):
-            return None
-        schema = schema["properties"][name]
-    return resolved(schema, schemas)
-
-
 def paths_into_the_body():
     """What the manifests read of a body: filters, parameters and expressions."""
     sensor, binding = one("Sensor")["spec"], one("WorkflowEventBinding")["spec"]
@@ -400,7 +378,7 @@ def test_the_contract_has_what_the_manifests_read(contract_schemas, kind):
 
 
 def test_the_verdicts_are_those_of_the_contract(contract_schemas):
-    """In the gate of Argo and in what Airflow acts upon."""
+    """In the gate and in the example."""
     verdicts = set(resolved(contract_schemas["Advice"]["properties"]["verdict"], contract_schemas)["enum"])
     assert verdicts == set(CASES)
     allowed = [p["value"] for p in templates(one("WorkflowTemplate", "provisor"))["gate"]["inputs"]["parameters"] if p["name"] == "allow"]
