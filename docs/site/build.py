@@ -52,6 +52,8 @@ def adapt(text, name):
     text = re.sub(r"\]\((?:\.\./)+CONTRIBUTING\.md", "](%scontributing.md" % up, text)
     text = re.sub(r"\]\((?:\.\./)+SECURITY\.md", "](%ssecurity.md" % up, text)
     text = re.sub(r"\]\((?:\.\./)+CHANGELOG\.md", "](%schangelog.md" % up, text)
+    # The clients are not part of the site: their paths stay as words.
+    text = re.sub(r"\[([^\]]*)\]\((?:\.\./)*clients/[^)]*\)", r"\1", text)
     if name in ("contributing.md", "security.md", "changelog.md"):
         text = text.replace("](docs/", "](")
     return re.sub(r"^```sh setup$", "```sh", text, flags=re.M)

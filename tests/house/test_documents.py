@@ -1,6 +1,8 @@
 """What the documents name must exist: functions and files of the code map, links, file lists."""
+import importlib.util
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -62,7 +64,10 @@ def test_other_documents_that_the_code_cites_exist():
             assert (house.ROOT / name).exists(), "%s cites %s" % (path, name)
 
 
-@pytest.mark.parametrize("document", sorted(p.relative_to(house.ROOT).as_posix() for p in (house.ROOT / "docs").rglob("*.md")))
+DOCUMENTS = [*(house.ROOT / "docs").rglob("*.md"), *(house.ROOT / "clients").glob("*/README.md")]
+
+
+@pytest.mark.parametrize("document", sorted(p.relative_to(house.ROOT).as_posix() for p in DOCUMENTS))
 def test_links_between_documents_lead_somewhere(document):
     path = house.ROOT / document
     for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
@@ -74,6 +79,22 @@ def test_links_between_documents_lead_somewhere(document):
         if anchor:
             slugs = {re.sub(r"[^\w\- ]", "", h).strip().lower().replace(" ", "-") for h in headings(found.relative_to(house.ROOT))}
             assert anchor in slugs, link
+
+
+@pytest.mark.parametrize("client", ["airflow", "argo", "receivers"])
+def test_pages_lead_to_the_readmes_of_clients(client):
+    """By links, which work where the repository is shown; the site shows them as words."""
+    assert "](../clients/%s/README.md)" % client in (house.ROOT / "docs/orchestrators.md").read_text()
+
+
+def test_the_site_has_no_links_to_what_it_does_not_contain(monkeypatch):
+    folder = house.ROOT / "docs" / "site"
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    spec = importlib.util.spec_from_file_location("site_build", folder / "build.py")
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    page = build.adapt((house.ROOT / "docs" / "orchestrators.md").read_text(), "orchestrators.md")
+    assert "](../clients" not in page and "`clients/argo/README.md`" in page and "](webhooks.md)" in page
 
 
 def test_the_readme_is_short():

@@ -1,5 +1,5 @@
 """JSON schemas of the resources in clients/argo, written from the documented CRDs of Argo Workflows 3.4, Argo Events 1.8 and the
-Spark operator's v1beta2, with the fields that are used and closed to others."""
+Spark operator's v1beta2, and from Kubernetes' own, with the fields that are used and closed to others."""
 
 
 def closed(required, **properties):
@@ -41,6 +41,13 @@ TRIGGER_PARAMETER = closed("src dest", src=closed("dependencyName", dependencyNa
 ARGO_WORKFLOW = closed("operation source", operation={"enum": ["submit", "submit-from", "resubmit", "resume", "retry", "suspend", "terminate", "stop"]},
                        source=closed("resource", resource=resource("Workflow", spec=WORKFLOW_SPEC)), parameters={"type": "array", "items": TRIGGER_PARAMETER})
 PORTS = {"type": "array", "items": closed("port targetPort", port=WHOLE, targetPort=WHOLE)}
+# Names of secrets may have dots. Kubernetes writes the token of the account that the annotation names into it.
+TOKEN_SECRET = closed("apiVersion kind metadata type", apiVersion={"const": "v1"}, kind={"const": "Secret"}, type={"const": "kubernetes.io/service-account-token"},
+                      metadata=closed("name annotations", name={"type": "string", "pattern": r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$"},
+                                      annotations=closed("kubernetes.io/service-account.name", **{"kubernetes.io/service-account.name": NAME})))
+BACKEND = closed("service", service=closed("name port", name=NAME, port=closed("number", number=WHOLE)))
+INGRESS_RULE = closed("host http", host=TEXT, http=closed("paths", paths={"type": "array", "minItems": 1, "items": closed(
+    "path pathType backend", path={"type": "string", "pattern": "^/"}, pathType={"enum": ["Exact", "Prefix"]}, backend=BACKEND)}))
 HOOK = closed("port endpoint method", port={"type": "string", "pattern": "^[0-9]+$"}, endpoint={"type": "string", "pattern": "^/"}, method={"const": "POST"}, authSecret=KEY_REF)
 RULE = closed("apiGroups resources verbs", **{name: {"type": "array", "items": TEXT, "minItems": 1} for name in ("apiGroups", "resources", "verbs", "resourceNames")})
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -50,10 +57,16 @@ SCHEMAS = {
     "WorkflowTemplate": resource("WorkflowTemplate", spec=WORKFLOW_SPEC),
     "WorkflowEventBinding": resource("WorkflowEventBinding", spec=closed("event submit", event=closed("selector", selector=TEXT),
                                      submit=closed("workflowTemplateRef", workflowTemplateRef=closed("name", name=NAME), arguments=PARAMETERS))),
-    "EventSource": resource("EventSource", spec=closed("webhook", service=closed("ports", ports=PORTS), webhook={"type": "object", "additionalProperties": HOOK})),
+    "EventSource": resource("EventSource", spec=closed("webhook", webhook={"type": "object", "additionalProperties": HOOK})),
     "Sensor": resource("Sensor", spec=closed("dependencies triggers", template=closed("serviceAccountName", serviceAccountName=NAME),
                        dependencies={"type": "array", "items": DEPENDENCY},
                        triggers={"type": "array", "items": closed("template", template=closed("name argoWorkflow", name=NAME, argoWorkflow=ARGO_WORKFLOW))})),
+    "EventBus": resource("EventBus", spec=closed("jetstream", jetstream=closed("version", version=TEXT))),
+    "Service": resource("Service", "v1", spec=closed("selector ports", selector={"type": "object", "additionalProperties": TEXT, "minProperties": 1}, ports=PORTS)),
+    "Ingress": resource("Ingress", "networking.k8s.io/v1", spec=closed(
+        "tls rules", ingressClassName=NAME, tls={"type": "array", "items": closed("hosts secretName", hosts={"type": "array", "items": TEXT}, secretName=NAME)},
+        rules={"type": "array", "items": INGRESS_RULE})),
+    "Secret": TOKEN_SECRET,
     "ServiceAccount": resource("ServiceAccount", "v1"),
     "Role": resource("Role", RBAC, rules={"type": "array", "items": RULE}),
     "RoleBinding": resource("RoleBinding", RBAC, roleRef=closed("apiGroup kind name", apiGroup={"const": "rbac.authorization.k8s.io"}, kind={"const": "Role"}, name=NAME),

@@ -3,6 +3,10 @@ import importlib.util
 import pathlib
 import sys
 
+import pytest
+
+import contract_members
+
 CLI = pathlib.Path(__file__).resolve().parents[1] / "cli"
 sys.path.insert(0, str(CLI))
 spec = importlib.util.spec_from_file_location("cli_fixtures", CLI / "conftest.py")
@@ -18,3 +22,8 @@ make_service = cli_fixtures.make_service
 service = cli_fixtures.service
 sample = cli_fixtures.sample
 history = cli_fixtures.history
+
+
+@pytest.fixture(scope="session")
+def contract_schemas():
+    return contract_members.load()

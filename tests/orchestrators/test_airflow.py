@@ -5,12 +5,15 @@ import json
 import logging
 import pathlib
 import re
+import shutil
 import socket
 import ssl
 import subprocess
 import sys
 import time
 import tomllib
+import types
+import zipfile
 
 import pytest
 
@@ -19,6 +22,7 @@ from airflow_world import PACKAGE, connect, context_of, fire, rebuilt, run, run_
 from airflow.exceptions import AirflowFailException, AirflowSensorTimeout, AirflowSkipException, TaskDeferred
 from airflow.hooks.base import BaseHook, Connection
 from airflow.models.baseoperator import BaseOperator
+from contract_members import member
 from ports import free_port
 from stub import JSON, cut, page, problem, stub
 
@@ -28,7 +32,7 @@ from provisor_airflow.hooks import ProvisorHook, address_of
 from provisor_airflow.operators import ProvisorAdviceOperator, ProvisorGateOperator
 from provisor_airflow.sensors import ProvisorOperationSensor
 from provisor_airflow.spark_submit import ProvisorSparkSubmitOperator
-from provisor_airflow.triggers import ProvisorOperationTrigger
+from provisor_airflow.triggers import ENDED, ProvisorOperationTrigger, headline
 
 TOKEN = "prv_test_of_a_token_abcdefgh"
 MET = {"problem_size": 64, "deadline_s": 90}
@@ -123,11 +127,17 @@ def test_a_repeated_request_of_a_try_is_one_advice(history):
     assert run(operator_of({**MET, "deadline_s": 91}), context_of())["advice_id"] != first
 
 
+def advice_ids(history):
+    return [item["id"] for item in history.get("/v1/advice?application=nightly-etl&limit=100").json()["items"]]
+
+
 def test_a_dry_run_stores_nothing(service, history):
+    before = advice_ids(history)
     connect(service.base_url, service.token("alpha", scopes="read"))
     value = run(operator_of(MET, dry_run=True))
-    assert value["verdict"] == "met"
-    history.get("/v1/advice/" + value["advice_id"], status=404)
+    assert value["verdict"] == "met" and value["advice_id"] is None
+    assert "spark.executor.instances" in value["conf"] and "spark.provisor.adviceId" not in value["conf"]
+    assert advice_ids(history) == before
     with pytest.raises(AirflowFailException, match="answers 403"):
         run(operator_of(MET))
 
@@ -150,6 +160,17 @@ def test_the_gate_short_circuits():
             run(operator_of(question, ProvisorGateOperator))
     with pytest.raises(AirflowFailException):
         run(operator_of(MISSED, ProvisorGateOperator, on_missed="fail"))
+
+
+def test_gate_and_job_store_advice_once(history):
+    """So `deadline.infeasible` is sent once; a gate that is to send it where it stops the job stores its own."""
+    before = advice_ids(history)
+    assert run(operator_of(MET, ProvisorGateOperator, constraints={"enforced": {"spark.executor.memory": "3g"}}), context_of(try_number=7))["advice_id"] is None
+    operator = submit_of({"spark.executor.memory": "3g"})
+    run(operator, context_of(try_number=7))
+    assert advice_ids(history) == [properties(operator)["spark.provisor.adviceId"], *before][:100]
+    stored = run(operator_of(MET, ProvisorGateOperator, dry_run=False), context_of(try_number=7))
+    assert stored["advice_id"] == advice_ids(history)[0] == stored["conf"]["spark.provisor.adviceId"]
 
 
 def test_the_gate_bounds_the_cost():
@@ -186,8 +207,8 @@ def test_a_service_that_is_away_does_not_stop_the_dag(no_waiting, caplog, answer
         connect(server.url, TOKEN)
         value = run(operator_of(MET))
         assert (value["verdict"], value["advice_id"], value["conf"]) == (None, None, {})
-        assert [r for r in caplog.records if r.levelno == logging.WARNING and "the service is away" in r.getMessage()]
-        with pytest.raises(AirflowFailException, match="the service is away"):
+        assert [r for r in caplog.records if r.levelno == logging.WARNING and "the service cannot be reached" in r.getMessage()]
+        with pytest.raises(AirflowFailException, match="the service cannot be reached"):
             run(operator_of(MET, on_unavailable="fail"))
         with pytest.raises(AirflowSkipException):
             run(operator_of(MET, on_unavailable="skip"))
@@ -346,7 +367,7 @@ def test_a_job_does_not_wait_for_its_adviser(no_waiting, caplog):
     connect("http://127.0.0.1:%d" % free_port(), TOKEN)
     operator = submit_of()
     run(operator)
-    assert properties(operator) == {} and "the service is away" in caplog.text
+    assert properties(operator) == {} and "the service cannot be reached" in caplog.text
     operator = submit_of(provisor_on_unavailable="fail")
     with pytest.raises(AirflowFailException):
         run(operator)
@@ -396,6 +417,15 @@ def test_properties_that_are_none_are_left_out():
 def operation(history):
     """The id of one that has been asked for."""
     return history.post("/v1/applications/nightly-etl/refit", {}, status=202).json()["id"]
+
+
+def test_an_operation_is_started(history):
+    hook = ProvisorHook()
+    started, again, other = (hook.start_operation("/v1/applications/nightly-etl/refit", {}, key=key) for key in ("one", "one", "two"))
+    assert started == again != other
+    assert history.get("/v1/operations/" + started).json()["kind"] == "refit"
+    with pytest.raises(http_client.ProvisorRefused, match="/v1/advice starts no operation: it answers 201"):
+        hook.start_operation("/v1/advice", {"application": "nightly-etl"})
 
 
 @pytest.mark.parametrize("deferrable", [False, True])
@@ -489,6 +519,41 @@ def test_a_connection_that_is_missing_is_an_event_not_a_silent_end():
     assert event["status"] == "error" and "nowhere" in event["message"]
 
 
+# --- the contract ----------------------------------------------------------------------------------------------
+
+
+class Reads(dict):
+    """Notes which members are read of it, by their paths."""
+
+    def __init__(self, paths, path=(), values=()):
+        super().__init__(values)
+        self.paths, self.path = paths, path
+
+    def __getitem__(self, name):
+        return self.get(name)
+
+    def get(self, name, default=None):
+        self.paths.add(self.path + (name,))
+        value = super().get(name, default)
+        return Reads(self.paths, self.path + (name,), value) if isinstance(value, dict) and name != "properties" else value
+
+
+def test_the_contract_has_what_is_read(contract_schemas):
+    """Every member of advice and operations that the package looks at."""
+    reply = {**REPLY, "last_run": {"cost_change_percent": 1.0}}
+    advised, ended = set(), set()
+    advice.read_advice(Reads(advised, values=reply))
+    headline(Reads(ended, values={**OPERATION, "status": "failed", "error": {"title": "x", "detail": None}}))
+    assert {("verdict",), ("recommendation", "deadline_probability"), ("last_run", "cost_change_percent"), ("spark", "properties")} <= advised
+    assert {("status",), ("error", "detail")} <= ended
+    for name, paths in (("Advice", advised), ("Operation", ended)):
+        for path in paths:
+            assert member(contract_schemas[name], path, contract_schemas, required=False) is not None, "%s has no %s" % (name, ".".join(path))
+    assert set(ENDED) <= set(member(contract_schemas["Operation"], ("status",), contract_schemas)["enum"])
+    verdicts = set(member(contract_schemas["Advice"], ("verdict",), contract_schemas)["enum"])
+    assert verdicts - {"met"} == {key for key in submit_of().provisor_actions if key is not None}
+
+
 # --- the package -----------------------------------------------------------------------------------------------
 
 
@@ -543,9 +608,45 @@ def test_examples_of_the_readme_are_dags_that_can_be_made(monkeypatch):
     monkeypatch.setattr(BaseOperator, "__init__", lambda self, **kwargs: (made.append(self), init(self, **kwargs))[1])
     monkeypatch.setattr(sys.modules["airflow"], "DAG", Dag, raising=False)
     monkeypatch.setattr(BaseOperator, "__rshift__", lambda self, other: other, raising=False)
+    # A decorated function runs at once: what it returns is what a later task would get.
+    monkeypatch.setitem(sys.modules, "airflow.decorators", types.SimpleNamespace(task=lambda function: function))
     blocks = [block for name in (PACKAGE / "README.md", PACKAGE.parents[1] / "docs" / "orchestrators.md")
               for block in re.findall(r"^```python\n(.*?)^```$", pathlib.Path(name).read_text(), re.M | re.S)]
     assert len(blocks) >= 5
     for block in blocks:
-        exec(compile(block, "README", "exec"), {})
+        exec(compile(block, "README", "exec"), {"__name__": "readme"})
     assert len(made) >= len(blocks)
+    (sensor,) = [task for task in made if isinstance(task, ProvisorOperationSensor)]
+    sensor.poke_interval = 0.2
+    value = run_deferred(sensor)
+    assert (value["kind"], value["application"], value["status"]) == ("refit", "nightly-etl", "succeeded"), "the one that the task before it started"
+
+
+def readme_of_the_package():
+    return (PACKAGE / "README.md").read_text()
+
+
+def test_connections_of_the_readme(service):
+    """In an environment variable, as JSON, and as arguments of the command line."""
+    readme = readme_of_the_package()
+    (text,) = re.findall(r"AIRFLOW_CONN_PROVISOR_DEFAULT='(\{.*?\})'", readme)
+    fields = json.loads(text)
+    assert fields.pop("conn_type") == ProvisorHook.conn_type and fields["password"]
+    (command,) = re.findall(r"^airflow connections add (\S+) (.*?)$", readme.replace("\\\n", ""), re.M)
+    assert command[0] == ProvisorHook.default_conn_name
+    given = dict(re.findall(r"--conn-([a-z]+) (\S+)", command[1]))
+    assert given.pop("type") == ProvisorHook.conn_type and given == {**fields, "password": '"$PROVISOR_TOKEN"'}
+    assert address_of(Connection("provisor_default", **fields)) == "https://provisor.example"
+
+
+def test_a_wheel_can_be_built(tmp_path):
+    """As the README says, but with the setuptools of this machine: nothing is fetched."""
+    pytest.importorskip("setuptools", "61")
+    pytest.importorskip("wheel")
+    pytest.importorskip("pip")
+    assert "pip wheel --no-deps" in readme_of_the_package()
+    shutil.copytree(PACKAGE, tmp_path / "airflow", ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "-w", tmp_path / "dist", tmp_path / "airflow"], check=True)
+    (wheel,) = (tmp_path / "dist").iterdir()
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {"provisor_airflow/" + path.name for path in (PACKAGE / "provisor_airflow").iterdir() if path.is_file()} <= names

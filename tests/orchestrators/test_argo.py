@@ -11,6 +11,7 @@ import yaml
 import airflow_world
 from argo_expressions import Refused, evaluate, substitute, tags
 from argo_schemas import SCHEMAS
+from contract_members import member, resolved
 from stub import JSON, problem, stub
 
 ARGO = airflow_world.PACKAGE.parent / "argo"
@@ -184,6 +185,36 @@ def test_workflows_may_do_what_the_templates_need():
             assert document["roleRef"]["name"] == document["subjects"][0]["name"] == document["metadata"]["name"]
 
 
+def test_accounts_have_the_secrets_that_argo_looks_for():
+    """Of Kubernetes 1.24 and later, which create none: the agent mounts it by its name, and provisor shows Argo Server its token."""
+    accounts = {d["metadata"]["name"] for _, d in DOCUMENTS if d["kind"] == "ServiceAccount"}
+    secrets = {file: d["metadata"] for file, d in DOCUMENTS if d["kind"] == "Secret"}
+    assert set(secrets) == {"rbac.yaml", "argo-server-binding.yaml"}
+    for metadata in secrets.values():
+        account = metadata["annotations"]["kubernetes.io/service-account.name"]
+        assert account in accounts and metadata["name"] == account + ".service-account-token"
+    running = {d["spec"]["serviceAccountName"] for _, d in DOCUMENTS if d["kind"] in ("Workflow", "WorkflowTemplate") and "serviceAccountName" in d["spec"]}
+    assert running == {"provisor-workflow"} == {secrets["rbac.yaml"]["annotations"]["kubernetes.io/service-account.name"]}
+
+
+def test_the_sensor_may_submit_and_list_what_it_submitted():
+    """`argo submit` reads the template; the sensor then lists workflows by its label, and one that may not counts as failed."""
+    (role,) = [d for _, d in DOCUMENTS if d["kind"] == "Role" and d["metadata"]["name"] == one("Sensor")["spec"]["template"]["serviceAccountName"]]
+    verbs = {name: set(rule["verbs"]) for rule in role["rules"] for name in rule["resources"]}
+    assert verbs["workflows"] >= {"create", "list"} and verbs["workflowtemplates"] >= {"get"} and verbs["workfloweventbindings"] == {"list"}
+    assert not {"delete", "patch", "update", "*"} & set.union(*verbs.values())
+
+
+def test_everything_is_in_one_namespace():
+    """A sensor submits into its own, and finds the bus of its own: no manifest names one, and the commands of the README name the same."""
+    assert not [file for file, d in DOCUMENTS if "namespace" in json.dumps(d)]
+    commands = re.findall(r"^```sh\n(.*?)^```$", (ARGO / "README.md").read_text(), re.M | re.S)
+    lines = [line for block in commands for line in block.splitlines() if re.search(r"\b(?:kubectl|argo) ", line)]
+    assert len(lines) > 8
+    for line in lines:
+        assert re.search(r'\b(?:kubectl|argo) -n "\$NAMESPACE" ', line) or line.startswith("kubectl create namespace"), line
+
+
 # --- the requests -----------------------------------------------------------------------------------------------
 
 
@@ -302,8 +333,59 @@ def test_the_sensor_listens_to_the_event_source():
     (dependency,) = sensor["spec"]["dependencies"]
     assert dependency["eventSourceName"] == source["metadata"]["name"] and set(source["spec"]["webhook"]) == {dependency["eventName"]}
     hook = source["spec"]["webhook"][dependency["eventName"]]
-    assert int(hook["port"]) == source["spec"]["service"]["ports"][0]["targetPort"] and hook["authSecret"] == {"name": "provisor-webhook", "key": "token"}
+    assert hook["authSecret"] == {"name": "provisor-webhook", "key": "token"}
+    assert one("EventBus")["metadata"]["name"] == "default", "the bus of those that name none"
     assert sensor["spec"]["template"]["serviceAccountName"] == "provisor-events"
+
+
+def test_the_webhook_reaches_the_event_source():
+    """The URL that the README registers, through the ingress and the service, to the port of the pod."""
+    readme = (ARGO / "README.md").read_text()
+    (registered,) = re.findall(r'"url": "https://([^/"]+)(/[^"]*)"', readme)
+    ingress, service, source = one("Ingress")["spec"], one("Service"), one("EventSource")
+    (rule,), hook = ingress["rules"], source["spec"]["webhook"]["events"]
+    (path,) = rule["http"]["paths"]
+    assert registered == (rule["host"], path["path"]) and path["path"] == hook["endpoint"] and ingress["tls"][0]["hosts"] == [rule["host"]]
+    (port,) = service["spec"]["ports"]
+    assert path["backend"]["service"] == {"name": service["metadata"]["name"], "port": {"number": port["port"]}}
+    assert port["targetPort"] == int(hook["port"]) and service["spec"]["selector"] == {"eventsource-name": source["metadata"]["name"]}
+
+
+# --- the contract -----------------------------------------------------------------------------------------------
+
+
+def paths_into_the_body():
+    """What the manifests read of a body: filters, parameters and expressions."""
+    sensor, binding = one("Sensor")["spec"], one("WorkflowEventBinding")["spec"]
+    found = {f["path"] for dependency in sensor["dependencies"] for f in dependency["filters"]["data"]}
+    found |= {p["src"]["dataKey"] for t in sensor["triggers"] for p in t["template"]["argoWorkflow"]["parameters"] if "dataKey" in p["src"]}
+    found |= {p["valueFrom"]["event"] for p in binding["submit"]["arguments"]["parameters"]}
+    found |= set(re.findall(r"payload[\w.]*", binding["event"]["selector"]))
+    return {tuple(path.split(".")[1:]) for path in found}
+
+
+@pytest.mark.parametrize("kind", ["deadline.infeasible", "deadline.missed", "model.drifted"])
+def test_the_contract_has_what_the_manifests_read(contract_schemas, kind):
+    (schema,) = [s for name, s in contract_schemas.items() if name.endswith("Event") and s.get("properties", {}).get("type", {}).get("const") == kind]
+    paths = paths_into_the_body()
+    assert {("type",), ("data", "severity"), ("data", "application")} == paths
+    for path in paths:
+        assert member(schema, path, contract_schemas) is not None, "%s has no %s" % (kind, ".".join(path))
+    severities = member(schema, ("data", "severity"), contract_schemas)["enum"]
+    (wanted,) = [f["value"] for f in one("Sensor")["spec"]["dependencies"][0]["filters"]["data"] if f["path"] == "body.data.severity"]
+    assert {value.strip("^$") for value in wanted} <= set(severities)
+    assert member(schema, ("data", "verdikt"), contract_schemas) is None, "this can fail"
+
+
+def test_the_verdicts_are_those_of_the_contract(contract_schemas):
+    """In the gate and in the example."""
+    verdicts = set(resolved(contract_schemas["Advice"]["properties"]["verdict"], contract_schemas)["enum"])
+    assert verdicts == set(CASES)
+    allowed = [p["value"] for p in templates(one("WorkflowTemplate", "provisor"))["gate"]["inputs"]["parameters"] if p["name"] == "allow"]
+    allowed += [p["value"] for t in templates(one("Workflow"))["main"]["dag"]["tasks"] for p in t["arguments"]["parameters"] if p["name"] == "allow"]
+    assert {word for value in allowed for word in value.split("|")} <= verdicts
+    for name in ("id", "verdict", "recommendation", "spark", "reasons"):
+        assert name in contract_schemas["Advice"]["properties"]
 
 
 @pytest.mark.parametrize("kind, severity", sorted({**ALARMS, **OTHERS}.items()))
@@ -357,9 +439,9 @@ def test_the_reaction_asks_anew(cluster):
     assert (kind, application) == ("model.drifted", "nightly-etl") and json.loads(advice)["id"]
 
 
-def test_the_event_types_are_those_of_the_service():
+def test_the_event_types_are_those_of_the_contract(contract_schemas):
     """In every manifest and in the page."""
-    known = {"run.ingested", "advice.created", "deadline.infeasible", "deadline.missed", "model.drifted", "operation.completed", "admission.expired", "webhook.ping"}
+    known = set(contract_schemas["WebhookEvents"]["items"]["enum"]) | {"webhook.ping"}
     for path in [*ARGO.iterdir(), ARGO.parents[1] / "docs" / "orchestrators.md"]:
         text = path.read_text().replace("\\", "")
         assert set(re.findall(r"\b(?:run|advice|deadline|model|operation|admission|webhook)\.(?:ingested|created|infeasible|missed|drifted|completed|expired|ping)\b", text)) <= known

@@ -224,15 +224,40 @@ def test_a_rotation(start):
     assert receiver.deliver(altered(headers, webhook_signature=unknown + headers["webhook-signature"]), body) == 204, "schemes of tomorrow are passed over"
 
 
-@pytest.mark.parametrize("secret", ["", "   ", "secret", "whsec_", "whsec_!!!!", "whsec_" + base64.b64encode(b"short").decode(), "whpk_AAAA",
-                                    "whsk_" + base64.b64encode(b"x" * 64).decode()])
-def test_without_a_secret_nothing_begins(start, secret, tmp_path):
-    if start.language == "shell":
-        headers, body = delivery(SECRET)
-        assert start(secret).run(headers, body).returncode == 2
-        return
-    result = subprocess.run(start.words, env={**os.environ, "WEBHOOK_SECRET": secret, "PORT": "0"}, capture_output=True, timeout=PATIENCE)
-    assert result.returncode != 0 and b"listening" not in result.stdout and result.stderr
+PUBLIC_KEY = "whpk_" + base64.b64encode(bytes(range(32))).decode()
+WRONG_SECRETS = [None, "", "   ", "secret", "whsec_", "whsec_!!!!", "whsec_" + base64.b64encode(b"short").decode(), "whpk_AAAA", PUBLIC_KEY[:-4], PUBLIC_KEY + "AAAA",
+                 "whsec_hush" + base64.b64encode(b"x" * 24).decode()[1:], "whsk_" + base64.b64encode(b"x" * 64).decode(), SECRET + " whsec_AAAA"]
+
+
+def started(start, **environment):
+    """What becomes of a receiver that is started so: one of None is not set."""
+    env = {**os.environ, "WEBHOOK_SECRET": SECRET, "PORT": "0", **environment}
+    return subprocess.run(start.words, env={k: v for k, v in env.items() if v is not None}, input="", capture_output=True, text=True, timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("secret", WRONG_SECRETS)
+def test_without_a_secret_nothing_begins(start, secret):
+    """One line says what is wrong, not a stack trace, and not what the variable holds."""
+    result = started(start, WEBHOOK_SECRET=secret)
+    assert (result.returncode, result.stdout) == (2, ""), result.stderr
+    assert re.fullmatch(r"[\w.-]+: WEBHOOK_SECRET: [^\n]+\n", result.stderr), result.stderr
+    for word in (secret or "").split():
+        held = word.partition("_")[2]
+        assert len(held) < 4 or held not in result.stderr
+
+
+@pytest.mark.parametrize("start", LISTENING, indirect=True)
+@pytest.mark.parametrize("port", ["http", "-1", "65536", "80 80"])
+def test_a_port_that_is_none(start, port):
+    result = started(start, PORT=port)
+    assert (result.returncode, result.stdout) == (2, "") and re.fullmatch(r"[\w.-]+: PORT: [^\n]+\n", result.stderr), result.stderr
+
+
+@pytest.mark.parametrize("start", ["python"], indirect=True)
+def test_public_keys_without_their_package(start, tmp_path):
+    (tmp_path / "cryptography.py").write_text("raise ImportError('there is none')")
+    result = started(start, WEBHOOK_SECRET=PUBLIC_KEY, PYTHONPATH=str(tmp_path))
+    assert (result.returncode, result.stderr) == (2, "receiver.py: WEBHOOK_SECRET: public keys need the package cryptography\n")
 
 
 @pytest.mark.parametrize("start", LISTENING, indirect=True)
@@ -307,6 +332,23 @@ def test_the_script_as_a_cgi_program(start):
     assert answer(headers, body) == b"Status: 204 No Content"
     assert answer(headers, body + b" ") == b"Status: 401 Unauthorized"
     assert answer(headers, body, WEBHOOK_SECRET="") == b"Status: 500 Internal Server Error"
+
+
+@pytest.mark.parametrize("start", ["shell"], indirect=True)
+def test_the_example_of_the_readme_keeps_what_was_verified(start, tmp_path):
+    """Also when the same delivery arrives once more, or one that is rejected."""
+    (example,) = [block for block in re.findall(r"^```sh\n(.*?)^```$", (RECEIVERS / "README.md").read_text(), re.M | re.S) if "verify-webhook" in block]
+    example = re.sub(r"^export .*\n", "", example, flags=re.M)
+    shutil.copy(RECEIVERS / "shell" / "verify-webhook", tmp_path)
+    (tmp_path / "seen").mkdir()
+    headers, body = delivery(SECRET)
+    other, _ = delivery(OTHER_SECRET, body=b"forged")
+    for case, sent in ((headers, body), (headers, body), (other, b"forged")):
+        (tmp_path / "body").write_bytes(sent)
+        named = {name.upper().replace("-", "_"): value for name, value in case.items()}
+        subprocess.run(["sh", "-eu", "-c", example], cwd=tmp_path, env={**os.environ, "WEBHOOK_SECRET": SECRET, "WEBHOOK_SEEN": str(tmp_path / "seen"), **named}, check=True, timeout=PATIENCE)
+        assert (tmp_path / "verified").read_bytes() == body
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["body", "seen", "verified", "verify-webhook"]
 
 
 @pytest.mark.parametrize("start", ["shell"], indirect=True)

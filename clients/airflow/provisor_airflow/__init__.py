@@ -1,4 +1,4 @@
-"""provisor for Apache Airflow: advice, gates and long work of provisor in DAGs."""
+"""provisor for Apache Airflow: advice, gates and long-running operations of provisor in DAGs."""
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is asked, what an advice comes to for a DAG, and what is done by its verdict: no Airflow, no HTTP."""
+"""What is asked, what the advice means for a DAG, and what is done for each verdict: no Airflow, no HTTP."""
 from __future__ import annotations
 
 import hashlib
@@ -18,7 +18,7 @@ _NOT_BEARING = ("JavaOptions", "Env.")
 
 @dataclass(frozen=True)
 class Advised:
-    """An advice in few words; verdict None: the service could not be asked."""
+    """Advice in few words; verdict None: the service could not be asked."""
 
     verdict: str | None
     message: str
@@ -34,20 +34,22 @@ class Advised:
         return dict(self.__dict__, conf=dict(self.conf))
 
 
-def read_advice(reply: Mapping[str, Any]) -> Advised:
+def read_advice(reply: Mapping[str, Any], stored: bool = True) -> Advised:
     """Of a reply of POST /v1/advice. Its properties are for use where some executor count is predicted to be in time:
-    where none is, the least late one is no advice to act on."""
+    where none is, the least late one is no advice to act on. The id of advice that is not stored leads nowhere: no run
+    can be compared with it."""
     recommendation = reply.get("recommendation") or {}
     verdict = reply["verdict"]
     conf: dict[str, str] = {}
     if verdict in ("met", "at_risk"):
         conf = {key: value for key, value in ((reply.get("spark") or {}).get("properties") or {}).items() if _is_property(key, value)}
-        conf[ADVICE_ID_PROPERTY] = reply["id"]
+        if stored:
+            conf[ADVICE_ID_PROPERTY] = reply["id"]
     reasons = reply.get("reasons") or []
     return Advised(
         verdict=verdict,
         message=reasons[0]["message"] if reasons else verdict,
-        advice_id=reply["id"],
+        advice_id=reply["id"] if stored else None,
         conf=conf,
         executors=recommendation.get("executors"),
         cores_per_executor=recommendation.get("cores_per_executor"),

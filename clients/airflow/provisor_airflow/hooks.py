@@ -73,6 +73,18 @@ class ProvisorHook(BaseHook):
         """The reply of POST /v1/advice."""
         return self.get_conn().post("/v1/advice" + ("?dry_run=true" if dry_run else ""), dict(request), key).body
 
+    def start_operation(self, path: str, request: Mapping[str, Any] | None = None, *, key: str | None = None) -> str:
+        """Start a refit, a simulation or another long-running operation, and return its id.
+
+        :param path: of the call, such as `/v1/applications/nightly-etl/refit` or `/v1/simulations`
+        :param request: the body of the call, if it takes one
+        :param key: the Idempotency-Key: a call with the same key gets the same operation
+        """
+        reply = self.get_conn().post(path, dict(request or {}), key)
+        if reply.status != 202 or not isinstance(reply.body, dict) or "id" not in reply.body:
+            raise ProvisorRefused("%s starts no operation: it answers %d" % (path, reply.status), reply.status)
+        return str(reply.body["id"])
+
     def get_operation(self, operation_id: str) -> Reply:
         """An operation without its request and result: both may be large."""
         fields = "id,kind,application,status,progress,finished_at,error"
@@ -106,5 +118,5 @@ def _seconds(value: Any) -> float:
         if not 0 < seconds <= 3600:
             raise ValueError
     except (TypeError, ValueError):
-        raise ProvisorRefused("timeout_s of the connection is to be a number of seconds, at most 3600") from None
+        raise ProvisorRefused("timeout_s of the connection must be a number of seconds, at most 3600") from None
     return seconds

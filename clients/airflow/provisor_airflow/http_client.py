@@ -1,8 +1,8 @@
 """HTTP to the service: one call, tried again where that does no harm. Only the standard library is needed.
 
-What can go wrong is told apart by what a caller does about it: the service is away (ProvisorUnavailable: goes by
-itself, so a job need not stand still for it), or it refuses (ProvisorRefused: a wrong token, a wrong request, a
-certificate that nobody vouches for), which stays until somebody does something.
+Errors are distinguished by what a caller can do about them: the service cannot be reached (ProvisorUnavailable: passes
+by itself, so a job need not stop for it), or it rejects the call (ProvisorRefused: a wrong token, an invalid request, an
+untrusted certificate), which lasts until somebody changes something.
 """
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Client:
     ) -> None:
         parts = urllib.parse.urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            raise ProvisorRefused("the address of the service is to be http(s)://host[:port], without user and query")
+            raise ProvisorRefused("the address of the service must be http(s)://host[:port], without user and query")
         # Checked here: http.client would quote it in its exception.
         token = (token or "").strip()
         if not token or not all(0x20 < ord(c) < 0x7F for c in token):

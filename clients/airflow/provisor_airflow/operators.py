@@ -1,4 +1,4 @@
-"""Operators that ask for advice: one to configure what follows by it, one to stop what would miss its deadline."""
+"""Operators that ask for advice: one to configure later tasks with it, one to stop what would miss its deadline."""
 from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
@@ -10,7 +10,7 @@ from provisor_airflow.http_client import ProvisorRefused, ProvisorUnavailable
 
 
 def ask(hook: ProvisorHook, context: Mapping[str, Any], body: Mapping[str, Any], dry_run: bool = False) -> Advised:
-    """Ask, and say what came of it. Raises ProvisorRefused."""
+    """Ask, and return the answer, or that there is none. Raises ProvisorRefused."""
     try:
         reply = hook.ask_advice(body, key=idempotency_key(context, body), dry_run=dry_run)
     except ProvisorUnavailable as error:
@@ -19,7 +19,7 @@ def ask(hook: ProvisorHook, context: Mapping[str, Any], body: Mapping[str, Any],
         if any(isinstance(fault, dict) and fault.get("code") == "unknown_application" for fault in error.errors):
             return Advised("unknown", "nothing has been recorded of application %s" % body.get("application"))
         raise
-    return read_advice(reply)
+    return read_advice(reply, stored=not dry_run)
 
 
 class ProvisorAdviceOperator(BaseOperator):
@@ -28,21 +28,23 @@ class ProvisorAdviceOperator(BaseOperator):
 
     The return value is small: `conf` (the advised Spark properties, `spark.provisor.adviceId` among them), `advice_id`,
     `verdict`, `message`, `executors`, `cores_per_executor`, `predicted_duration_s`, `deadline_probability`,
-    `cost_change_percent`. `conf` is empty where nothing should be changed: the verdict is `missed` or `unknown`, or the
-    service is away (then `verdict` is None).
+    `cost_change_percent`. `conf` is empty if nothing should be changed: the verdict is `missed` or `unknown`, or the
+    service cannot be reached (then `verdict` is None).
 
     :param application: its name in provisor (templated)
-    :param problem_size: what the job will read, as its runs are measured; that of the latest run if not given (templated)
+    :param problem_size: how much the job will read, in the unit of its recorded runs; by default that of the latest run
+        (templated)
     :param deadline_s: seconds that the job may take (templated)
-    :param confidence: the probability with which it has to be in time, 0.95 if not given (templated)
+    :param confidence: the probability with which it has to meet the deadline, by default 0.95 (templated)
     :param labels: of the runs to predict from (templated)
     :param constraints: as in the contract: `max_executors`, `enforced`, `preserve`, ... (templated)
     :param request: further members of the request (templated)
-    :param on_missed: `fail`, `skip` or `warn` where no executor count is predicted to be in time
-    :param on_at_risk: the same where one is, but with less than the confidence asked for
-    :param on_unknown: the same where too little has run to predict from
-    :param on_unavailable: the same where the service cannot be reached
-    :param dry_run: store no advice; a token that may only read is enough
+    :param on_missed: `fail`, `skip` or `warn` if no executor count is predicted to meet the deadline
+    :param on_at_risk: the same if one is, but with less than the requested confidence
+    :param on_unknown: the same if too few runs are known to predict from
+    :param on_unavailable: the same if the service cannot be reached
+    :param dry_run: store no advice and send no event: `advice_id` is None, `conf` has no `spark.provisor.adviceId`, and a
+        token with the scope `read` is enough
     :param provisor_conn_id: the connection
     """
 
@@ -107,7 +109,7 @@ class ProvisorAdviceOperator(BaseOperator):
             self.log.info("provisor: %s", advised.message)
             return
         actions = {None: self.on_unavailable, "missed": self.on_missed, "at_risk": self.on_at_risk, "unknown": self.on_unknown}
-        outcome = "the service is away" if advised.verdict is None else "verdict %s" % advised.verdict
+        outcome = "the service cannot be reached" if advised.verdict is None else "verdict %s" % advised.verdict
         stop(self.log, actions.get(advised.verdict, FAIL), "%s: %s" % (outcome, advised.message))
 
 
@@ -115,12 +117,15 @@ class ProvisorGateOperator(ProvisorAdviceOperator):
     """
     Stop before a job that is predicted to miss its deadline, or to become too expensive.
 
-    By default the gate skips itself, and by Airflow's usual trigger rule with it all that follows. With `on_missed="fail"`
-    and the like the run of the DAG fails. A job that too little is known of goes on, and so does one that asks while the
-    service is away.
+    By default the gate skips itself, and by Airflow's usual trigger rule all that follows. With `on_missed="fail"` and the
+    like the DAG run fails. The gate lets a job pass if too little is known of it, or if the service cannot be reached.
 
-    :param max_cost_rise_percent: what the advised run may cost more than the last one's executors would; a greater rise
-        counts as `missed`
+    Its advice is not stored, by default: the job behind the gate asks for its own, and one run should not have two. What
+    the job sets itself belongs into `constraints={"enforced": {...}}`, so that both ask the same question.
+
+    :param max_cost_rise_percent: how much more the advised run may cost than with the executors of the last run; a
+        greater rise counts as `missed`
+    :param dry_run: False stores the advice, so that a gate that stops a job leaves an event `deadline.infeasible`
     """
 
     def __init__(
@@ -131,9 +136,11 @@ class ProvisorGateOperator(ProvisorAdviceOperator):
         on_at_risk: str = SKIP,
         on_unknown: str = WARN,
         on_unavailable: str = WARN,
+        dry_run: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(on_missed=on_missed, on_at_risk=on_at_risk, on_unknown=on_unknown, on_unavailable=on_unavailable, **kwargs)
+        actions = {"on_missed": on_missed, "on_at_risk": on_at_risk, "on_unknown": on_unknown, "on_unavailable": on_unavailable}
+        super().__init__(**actions, dry_run=dry_run, **kwargs)
         self.max_cost_rise_percent = max_cost_rise_percent
 
     def act(self, advised: Advised) -> None:
@@ -155,5 +162,5 @@ def stop(log: Any, action: str, message: str) -> None:
 
 def _action(name: str, value: str) -> str:
     if value not in ACTIONS:
-        raise ValueError("%s is to be one of %s, not %r" % (name, ", ".join(ACTIONS), value))
+        raise ValueError("%s must be one of %s, not %r" % (name, ", ".join(ACTIONS), value))
     return value

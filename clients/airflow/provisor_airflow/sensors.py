@@ -1,4 +1,4 @@
-"""A sensor of long work: refits, simulations and imports, which provisor calls operations."""
+"""A sensor for long-running operations: refits, simulations and imports."""
 from __future__ import annotations
 
 import datetime
@@ -16,12 +16,12 @@ GRACE_S = 60
 
 class ProvisorOperationSensor(BaseSensorOperator):
     """
-    Wait until an operation has ended, and push what became of it in few words.
+    Wait until an operation has ended, and push a summary of its outcome.
 
-    One that failed or was cancelled fails the sensor without another try, or skips it with `soft_fail`. A service that
-    is away is asked again, until `timeout`.
+    An operation that failed or was cancelled fails the sensor without another try, or skips it with `soft_fail`. While the
+    service cannot be reached, the sensor asks again, until `timeout`.
 
-    :param operation_id: the operation, which a reply with status 202 names (templated)
+    :param operation_id: the id of the operation, as ProvisorHook.start_operation returns it (templated)
     :param provisor_conn_id: the connection
     :param deferrable: wait in the triggerer, where the service's Retry-After decides when it is asked again
     """

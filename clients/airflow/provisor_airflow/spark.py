@@ -23,10 +23,10 @@ class ProvisorSparkSubmitMixin:
     """
     Before the operator runs, asks for advice and puts the advised properties into its `conf`.
 
-    Stands before the operator among the bases: `class Mine(ProvisorSparkSubmitMixin, SparkSubmitOperator)`. What the
-    author of the DAG sets stays as it is, in `conf` or by arguments such as `executor_cores`, and the advice is made to
-    go with it. `spark.provisor.adviceId` in the event log names the advice, so that prediction and run are compared.
-    Where nothing is advised, the job runs as it is.
+    It comes before the operator among the bases: `class Mine(ProvisorSparkSubmitMixin, SparkSubmitOperator)`. What the
+    author of the DAG sets, in `conf` or by arguments such as `executor_cores`, is kept, and the advice takes it into
+    account. `spark.provisor.adviceId` in the event log names the advice, so that prediction and run are compared. If
+    nothing is advised, the job runs unchanged.
 
     The parameters are those of ProvisorAdviceOperator with `provisor_` before their names.
     """
@@ -73,7 +73,7 @@ class ProvisorSparkSubmitMixin:
             None: provisor_on_unavailable,
         }
         if any(action not in ACTIONS for action in self.provisor_actions.values()):
-            raise ValueError("provisor_on_... is to be one of %s" % ", ".join((FAIL, SKIP, WARN)))
+            raise ValueError("provisor_on_... must be one of %s" % ", ".join((FAIL, SKIP, WARN)))
         self.provisor_conn_id = provisor_conn_id
 
     def execute(self, context: Any, **kwargs: Any) -> Any:
@@ -82,7 +82,7 @@ class ProvisorSparkSubmitMixin:
         if advised.verdict == "met":
             self.log.info("provisor: %s", advised.message)  # type: ignore[attr-defined]
         else:
-            outcome = "the service is away" if advised.verdict is None else "verdict %s" % advised.verdict
+            outcome = "the service cannot be reached" if advised.verdict is None else "verdict %s" % advised.verdict
             stop(self.log, self.provisor_actions.get(advised.verdict, FAIL), "%s: %s" % (outcome, advised.message))  # type: ignore[attr-defined]
         self.provisor_apply(advised)
         return super().execute(context, **kwargs)  # type: ignore[misc]

@@ -23,7 +23,7 @@ _threads = concurrent.futures.ThreadPoolExecutor(max_workers=8, thread_name_pref
 
 
 def headline(operation: dict[str, Any]) -> dict[str, Any]:
-    """What a DAG is told of an operation: small, and the same from poke and trigger."""
+    """What a DAG gets to know of an operation: small, and the same from poke and trigger."""
     error = operation.get("error") or {}
     return {
         "operation_id": operation["id"],

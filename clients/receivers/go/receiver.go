@@ -1,8 +1,11 @@
-// Receives webhooks of provisor (Standard Webhooks), and prints what it was told, each event once. Go 1.19 or later, and its
-// standard library: go run receiver.go
+// Receives webhooks of provisor (Standard Webhooks), and prints each event once. Go 1.19 or later, and its standard library:
+// go run receiver.go
 //
 //	WEBHOOK_SECRET  secrets (whsec_...) or public keys (whpk_...), several with spaces between: during a rotation both count
 //	PORT            on the loopback address, 8080 by default: a proxy with TLS stands before it
+//
+// Exit status 2: one of these is missing or wrong, which one line on standard error says. (`go run` ends with 1 whatever the
+// status of the program: build it where the status counts.)
 //
 // verify is what to take into a program of your own; handle is where that program does its work.
 package main
@@ -85,7 +88,7 @@ func verify(keys []key, id, timestamp, signatures string, body []byte, now time.
 		return err
 	}
 	if age := now.Sub(time.Unix(seconds, 0)); age > tolerance || age < -tolerance {
-		return errors.New("webhook-timestamp is more than five minutes away")
+		return errors.New("webhook-timestamp differs from this clock by more than five minutes")
 	}
 	content := append([]byte(id+"."+timestamp+"."), body...)
 	for _, word := range strings.Split(signatures, " ") {
@@ -103,8 +106,8 @@ func verify(keys []key, id, timestamp, signatures string, body []byte, now time.
 	return errors.New("no signature is by a key of this receiver")
 }
 
-// Ids of what has been handled. Deliveries come at least once, perhaps hours later: a program of your own keeps them where it
-// keeps its work, in one transaction with it.
+// Ids of what has been handled, the latest of them. A delivery can be repeated as long as the service keeps it, seven days by
+// default: a program of your own keeps the ids that long, where it keeps its work and in one transaction with it.
 type seenIDs struct {
 	lock  sync.Mutex
 	ids   map[string]bool
@@ -171,14 +174,23 @@ func receiver(keys []key) http.HandlerFunc {
 	}
 }
 
+// setUpWrongly ends the program. What a variable holds may be a secret, and is not shown.
+func setUpWrongly(variable string, why error) {
+	fmt.Fprintf(os.Stderr, "receiver: %s: %v\n", variable, why)
+	os.Exit(2)
+}
+
 func main() {
 	keys, err := readKeys(os.Getenv("WEBHOOK_SECRET"))
 	if err != nil {
-		log.Fatal(err)
+		setUpWrongly("WEBHOOK_SECRET", err)
 	}
 	port := os.Getenv("PORT")
 	if port == "" {
 		port = "8080"
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		setUpWrongly("PORT", errors.New("a port is a number up to 65535"))
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {

@@ -1,7 +1,9 @@
-// Receives webhooks of provisor (Standard Webhooks), and prints what it was told, each event once. Node 18 or later.
+// Receives webhooks of provisor (Standard Webhooks), and prints each event once. Node 18 or later.
 //
 // WEBHOOK_SECRET  secrets (whsec_...) or public keys (whpk_...), several with spaces between: during a rotation both count
 // PORT            on the loopback address, 8080 by default: a proxy with TLS stands before it
+//
+// Exit status 2: one of these is missing or wrong, which one line on standard error says.
 //
 // verify() is what to take into a program of your own; handle() is where that program does its work.
 import crypto from 'node:crypto';
@@ -19,6 +21,7 @@ export function readKeys(text) {
     if (!prefix || !BASE64.test(encoded)) throw new Error('a secret is whsec_ and base64, a public key whpk_ and base64');
     const raw = Buffer.from(encoded, 'base64');
     if (prefix === 'whpk') {
+      if (raw.length !== 32) throw new Error(`a public key has 32 bytes, not ${raw.length}`);
       const der = Buffer.concat([ED25519_PUBLIC_KEY, raw]);
       return { scheme: 'v1a', key: crypto.createPublicKey({ key: der, format: 'der', type: 'spki' }) };
     }
@@ -41,7 +44,7 @@ export function verify(keys, id, timestamp, signatures, body, nowS) {
   if (!/^[A-Za-z0-9_-]{1,256}$/.test(id ?? '') || !/^[1-9][0-9]{0,11}$/.test(timestamp ?? '')) {
     return 'webhook-id or webhook-timestamp is missing or malformed';
   }
-  if (Math.abs(nowS - Number(timestamp)) > TOLERANCE_S) return 'webhook-timestamp is more than five minutes away';
+  if (Math.abs(nowS - Number(timestamp)) > TOLERANCE_S) return 'webhook-timestamp differs from this clock by more than five minutes';
   const content = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
   for (const word of (signatures ?? '').split(' ')) {
     const [scheme, encoded, ...rest] = word.split(',');
@@ -52,8 +55,9 @@ export function verify(keys, id, timestamp, signatures, body, nowS) {
   return 'no signature is by a key of this receiver';
 }
 
-// Ids of what has been handled. Deliveries come at least once, perhaps hours later: a program of your own keeps them where
-// it keeps its work, in one transaction with it. Where work throws, the id is not kept, and the next attempt counts.
+// Ids of what has been handled, the latest of them. A delivery can be repeated as long as the service keeps it, seven days by
+// default: a program of your own keeps the ids that long, where it keeps its work and in one transaction with it. Where work
+// throws, the id is not kept, and the next attempt counts.
 const seen = new Set();
 const SEEN_MAX = 100000;
 function once(id, work) {
@@ -85,7 +89,23 @@ function receive(keys, request, body) {
   }
 }
 
-const keys = readKeys(process.env.WEBHOOK_SECRET ?? '');
+// What a variable of the environment says. One that is wrong ends the program; what it holds may be a secret, and is not shown.
+function configured(name, fallback, read) {
+  try {
+    return read(process.env[name] ?? fallback);
+  } catch (error) {
+    console.error(`receiver.mjs: ${name}: ${error.message}`);
+    process.exit(2);
+  }
+}
+
+function readPort(text) {
+  if (!/^[0-9]{1,5}$/.test(text) || Number(text) > 65535) throw new Error('a port is a number up to 65535');
+  return Number(text);
+}
+
+const keys = configured('WEBHOOK_SECRET', '', readKeys);
+const port = configured('PORT', '8080', readPort);
 const server = http.createServer((request, response) => {
   const chunks = [];
   let size = 0;
@@ -100,4 +120,4 @@ const server = http.createServer((request, response) => {
   });
 });
 server.requestTimeout = 10000;
-server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => console.log(`listening on ${server.address().port}`));
+server.listen(port, '127.0.0.1', () => console.log(`listening on ${server.address().port}`));

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Receives webhooks of provisor (Standard Webhooks), and prints what it was told, each event once.
+"""Receives webhooks of provisor (Standard Webhooks), and prints each event once.
 
 WEBHOOK_SECRET  secrets (whsec_...) or public keys (whpk_...), several with spaces between: during a rotation
                 both count. Public keys need the package `cryptography`.
 PORT            on the loopback address, 8080 by default: a proxy with TLS stands before it
+
+Exit status 2: one of these is missing or wrong, which one line on standard error says.
 
 verify() is what to take into a program of your own; handle() is where that program does its work.
 """
@@ -15,6 +17,7 @@ import http.server
 import json
 import os
 import re
+import sys
 import threading
 import time
 
@@ -23,7 +26,7 @@ BODY_BYTES_MAX = 65536
 
 
 class Refused(Exception):
-    """The delivery is not from who has the secret, or it is an old one."""
+    """The sender does not have the secret, or the delivery is an old one."""
 
 
 def read_keys(text):
@@ -33,10 +36,17 @@ def read_keys(text):
         prefix, _, encoded = word.partition("_")
         if prefix not in ("whsec", "whpk"):
             raise ValueError("a secret begins with whsec_, a public key with whpk_")
-        raw = base64.b64decode(encoded, validate=True)
+        try:
+            raw = base64.b64decode(encoded, validate=True)
+        except ValueError:
+            raise ValueError("what follows %s_ is not base64" % prefix) from None
         if prefix == "whpk":
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
+            if len(raw) != 32:
+                raise ValueError("a public key has 32 bytes, not %d" % len(raw))
+            try:
+                from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+            except ImportError:
+                raise ValueError("public keys need the package cryptography") from None
             keys.append(("v1a", Ed25519PublicKey.from_public_bytes(raw)))
         elif len(raw) >= 24:
             keys.append(("v1", raw))
@@ -64,7 +74,7 @@ def verify(keys, webhook_id, timestamp, signatures, body, now):
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", webhook_id) or not re.fullmatch(r"[1-9][0-9]{0,11}", timestamp, re.ASCII):
         raise Refused("webhook-id or webhook-timestamp is missing or malformed")
     if abs(now - int(timestamp)) > TOLERANCE_S:
-        raise Refused("webhook-timestamp is more than five minutes away")
+        raise Refused("webhook-timestamp differs from this clock by more than five minutes")
     content = b"%s.%s.%s" % (webhook_id.encode(), timestamp.encode(), body)
     for word in signatures.split(" "):
         scheme, _, encoded = word.partition(",")
@@ -79,8 +89,8 @@ def verify(keys, webhook_id, timestamp, signatures, body, now):
 
 
 class Seen:
-    """Ids of what has been handled. Deliveries come at least once, perhaps hours later: a program of your own keeps
-    them where it keeps its work, in one transaction with it."""
+    """Ids of what has been handled, the latest of them. A delivery can be repeated as long as the service keeps it, seven
+    days by default: a program of your own keeps the ids that long, where it keeps its work and in one transaction with it."""
 
     def __init__(self, most=100000):
         self.ids, self.most, self.lock = collections.OrderedDict(), most, threading.Lock()
@@ -133,9 +143,25 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
 
+def configured(name, default, read):
+    """What a variable of the environment says. One that is wrong ends the program; what it holds may be a secret, and is not shown."""
+    try:
+        return read(os.environ.get(name, default))
+    except ValueError as why:
+        print("receiver.py: %s: %s" % (name, why), file=sys.stderr)
+        sys.exit(2)
+
+
+def read_port(text):
+    if not re.fullmatch(r"[0-9]{1,5}", text, re.ASCII) or int(text) > 65535:
+        raise ValueError("a port is a number up to 65535")
+    return int(text)
+
+
 def main():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver)
-    server.keys, server.seen = read_keys(os.environ.get("WEBHOOK_SECRET", "")), Seen()
+    keys, port = configured("WEBHOOK_SECRET", "", read_keys), configured("PORT", "8080", read_port)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Receiver)
+    server.keys, server.seen = keys, Seen()
     print("listening on %d" % server.server_address[1], flush=True)
     server.serve_forever()
 
