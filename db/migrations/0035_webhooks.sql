@@ -77,6 +77,7 @@ CREATE INDEX webhook_delivery_due ON provisor.webhook_delivery (team_id, webhook
 CREATE INDEX webhook_delivery_give_up ON provisor.webhook_delivery (give_up_at) WHERE status = 'pending';
 CREATE INDEX webhook_delivery_ended ON provisor.webhook_delivery (team_id, ended_at)
     WHERE ended_at IS NOT NULL;
+CREATE INDEX webhook_delivery_dead ON provisor.webhook_delivery (team_id, webhook_id, id) WHERE status = 'dead';
 CREATE INDEX webhook_delivery_application ON provisor.webhook_delivery (team_id, application_id)
     WHERE application_id IS NOT NULL;
 
@@ -99,65 +100,70 @@ $$;
 
 -- --- across teams, for the processes that deliver ---
 
--- The oldest `batch` events that nobody has dispatched become deliveries. One process at a time, so
--- that rows of webhooks are always locked in one order. Beyond pending_max pending deliveries of a
--- webhook further ones are dead from the start, to be asked for again. webhooks: there are any.
+-- Events that nobody has dispatched, the oldest first, become deliveries: of so many that they make
+-- at most `batch` deliveries, or one event. One process at a time. Rows of webhooks are locked, in one
+-- order, before it is looked who asks for what, so that one that is disabled meanwhile gets nothing.
+-- Beyond pending_max pending deliveries of a webhook further ones are dead from the start, to be asked
+-- for again. webhooks: there are enabled ones; more: there may be more events.
 CREATE FUNCTION provisor.dispatch_events(batch bigint, pending_max bigint, give_up_s bigint)
-    RETURNS TABLE (events bigint, deliveries bigint, webhooks boolean)
+    RETURNS TABLE (events bigint, deliveries bigint, webhooks boolean, more boolean)
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
     AS $$
+DECLARE
+    widest bigint; -- of the teams, how many deliveries an event may make
+    most bigint;
+    of_teams uuid[];
+    of_events uuid[];
 BEGIN
     PERFORM set_config('provisor.registry', 'on', true);
     events := 0;
     deliveries := 0;
-    webhooks := EXISTS (SELECT FROM provisor.webhook w WHERE w.enabled);
+    more := false;
+    widest := coalesce((SELECT max(t.n) FROM (SELECT count(*) AS n FROM provisor.webhook w WHERE w.enabled
+                                               GROUP BY w.team_id) AS t), 0);
+    webhooks := widest > 0;
+    most := greatest(1, batch / greatest(1, widest));
     IF EXISTS (SELECT FROM provisor.outbox o WHERE o.delivered_at IS NULL) THEN
         PERFORM pg_advisory_xact_lock(hashtextextended('provisor.dispatch_events', 0));
-        WITH taken AS MATERIALIZED (
-            SELECT o.team_id, o.id, o.type, o.severity, o.labels, o.data, o.created_at, o.application_id
-              FROM provisor.outbox o WHERE o.delivered_at IS NULL
-             ORDER BY o.id LIMIT batch FOR UPDATE SKIP LOCKED),
-        marked AS (
-            UPDATE provisor.outbox o SET delivered_at = clock_timestamp() FROM taken t
-             WHERE o.team_id = t.team_id AND o.id = t.id RETURNING 1),
-        asked AS MATERIALIZED (
-            SELECT w.team_id, w.id AS webhook_id, w.pending, t.id AS event_id,
-                   row_number() OVER (PARTITION BY w.team_id, w.id ORDER BY t.id) AS place
-              FROM taken t JOIN provisor.webhook w ON w.team_id = t.team_id
-             WHERE w.enabled AND t.type = ANY (w.events) AND t.severity >= w.min_severity
-               AND w.created_at <= t.created_at
-               AND (w.applications = '{}' OR t.data #>> '{application}' = ANY (w.applications))
-               AND (w.label_keys = '{}'
-                    OR coalesce(t.labels, '{}') @> jsonb_object(w.label_keys, w.label_values))),
-        held AS MATERIALIZED ( -- in one order
-            SELECT w.team_id, w.id FROM provisor.webhook w
-             WHERE (w.team_id, w.id) IN (SELECT a.team_id, a.webhook_id FROM asked a)
-             ORDER BY w.team_id, w.id FOR NO KEY UPDATE),
-        made AS (
+        SELECT array_agg(t.team_id), array_agg(t.id) INTO of_teams, of_events
+          FROM (SELECT o.team_id, o.id FROM provisor.outbox o WHERE o.delivered_at IS NULL
+                 ORDER BY o.id LIMIT most FOR UPDATE SKIP LOCKED) AS t;
+        events := coalesce(cardinality(of_events), 0);
+        more := events = most;
+        PERFORM FROM provisor.webhook w
+          WHERE w.enabled AND w.team_id IN (SELECT DISTINCT t.team_id FROM unnest(of_teams) AS t (team_id))
+          ORDER BY w.team_id, w.id FOR NO KEY UPDATE;
+        WITH made AS (
             INSERT INTO provisor.webhook_delivery
                    (team_id, webhook_id, id, event_id, type, severity, data, happened_at,
                     application_id, status, reason, next_at, give_up_at, ended_at)
-            SELECT a.team_id, a.webhook_id, t.id, t.id, t.type, t.severity, t.data, t.created_at,
-                   t.application_id, f.status, f.reason,
-                   CASE WHEN f.status = 'pending' THEN now() END, now() + give_up_s * interval '1 second',
-                   CASE WHEN f.status = 'dead' THEN now() END
-              FROM asked a JOIN held h ON h.team_id = a.team_id AND h.id = a.webhook_id
-              JOIN taken t ON t.team_id = a.team_id AND t.id = a.event_id
-             CROSS JOIN LATERAL (SELECT CASE WHEN a.pending + a.place > pending_max THEN 'dead'
-                                             ELSE 'pending' END AS status,
-                                        CASE WHEN a.pending + a.place > pending_max
-                                             THEN 'queue_full' END AS reason) AS f
+            SELECT a.team_id, a.webhook_id, a.id, a.id, a.type, a.severity, a.data, a.created_at,
+                   a.application_id, CASE WHEN a.fits THEN 'pending' ELSE 'dead' END,
+                   CASE WHEN NOT a.fits THEN 'queue_full' END, CASE WHEN a.fits THEN now() END,
+                   now() + give_up_s * interval '1 second', CASE WHEN NOT a.fits THEN now() END
+              FROM (SELECT o.*, w.id AS webhook_id,
+                           w.pending + row_number() OVER (PARTITION BY w.team_id, w.id ORDER BY o.id)
+                           <= pending_max AS fits
+                      FROM unnest(of_teams, of_events) AS t (team_id, id)
+                      JOIN provisor.outbox o ON o.team_id = t.team_id AND o.id = t.id
+                      JOIN provisor.webhook w ON w.team_id = o.team_id
+                     WHERE w.enabled AND o.type = ANY (w.events) AND o.severity >= w.min_severity
+                       AND w.created_at <= o.created_at
+                       AND (w.applications = '{}' OR o.data #>> '{application}' = ANY (w.applications))
+                       AND (w.label_keys = '{}'
+                            OR coalesce(o.labels, '{}') @> jsonb_object(w.label_keys, w.label_values))) AS a
             RETURNING team_id, webhook_id, status),
-        sums AS (
-            SELECT m.team_id, m.webhook_id, count(*) AS pending FROM made m
-             WHERE m.status = 'pending' GROUP BY m.team_id, m.webhook_id),
         noted AS (
             UPDATE provisor.webhook w
-               SET pending = w.pending + s.pending,
-                   due_at = least(w.due_at, greatest(now(), w.held_until))
-              FROM sums s WHERE w.team_id = s.team_id AND w.id = s.webhook_id)
-        SELECT (SELECT count(*) FROM marked), (SELECT count(*) FROM made) INTO events, deliveries;
+               SET pending = w.pending + s.n, due_at = least(w.due_at, greatest(now(), w.held_until))
+              FROM (SELECT m.team_id, m.webhook_id, count(*) AS n FROM made m
+                     WHERE m.status = 'pending' GROUP BY m.team_id, m.webhook_id) AS s
+             WHERE w.team_id = s.team_id AND w.id = s.webhook_id)
+        SELECT count(*) INTO deliveries FROM made;
+        UPDATE provisor.outbox o SET delivered_at = clock_timestamp()
+          FROM unnest(of_teams, of_events) AS t (team_id, id)
+         WHERE o.team_id = t.team_id AND o.id = t.id;
     END IF;
     PERFORM set_config('provisor.registry', 'off', true);
     RETURN NEXT;
@@ -199,7 +205,7 @@ CREATE FUNCTION provisor.load_deliveries(owner uuid, lease_ms bigint, team_ids u
                                          mosts bigint[], busy uuid[])
     RETURNS TABLE (team_id uuid, webhook_id uuid, version bigint, delivery_id uuid, event_id uuid,
                    type text, severity bigint, data json, happened_at timestamptz, attempts bigint,
-                   tries bigint, left_ms bigint)
+                   tries bigint)
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -218,8 +224,7 @@ BEGIN
                SET lease_until = clock_timestamp() + lease_ms * interval '1 millisecond'
               FROM mine m WHERE w.team_id = m.team_id AND w.id = m.id)
         SELECT m.team_id, m.id, m.version, d.id, d.event_id, d.type, d.severity::bigint, d.data,
-               d.happened_at, d.attempts, d.tries,
-               (extract(epoch FROM d.give_up_at - clock_timestamp()) * 1000)::bigint
+               d.happened_at, d.attempts, d.tries
           FROM mine m LEFT JOIN LATERAL (
                SELECT v.* FROM provisor.webhook_delivery v
                 WHERE v.team_id = m.team_id AND v.webhook_id = m.id AND v.status = 'pending'
@@ -229,16 +234,17 @@ BEGIN
 END
 $$;
 
--- Write down how attempts ended and how their webhooks fare. An attempt that another has overtaken
--- (the delivery has more attempts than it knew of) changes nothing. hold_ms: nothing is sent for so
--- long; 0: nothing holds it. A webhook that is no longer the owner's is left as it is, except that an
--- answer "gone" disables it whoever heard it.
+-- Write down how attempts ended ("delivered", "failed", "gone") and how their webhooks fare. An attempt
+-- that another has overtaken (the delivery has more attempts than it knew of) changes nothing; one that
+-- failed is tried again, unless that would be after its time, or it has ended meanwhile. hold_ms:
+-- nothing is sent for so long; 0: nothing holds it. A webhook that is no longer the owner's, or was
+-- changed since it was claimed, is left as it is: what is known of it was of another endpoint.
 CREATE FUNCTION provisor.record_deliveries(
         owner uuid, of_teams uuid[], of_webhooks uuid[], delivery_ids uuid[], before bigint[],
-        statuses text[], reasons text[], delays_ms bigint[], entries text[],
-        team_ids uuid[], ids uuid[], failed bigint[], paused bigint[], holds_ms bigint[],
+        results text[], delays_ms bigint[], entries text[],
+        team_ids uuid[], ids uuid[], versions bigint[], failed bigint[], paused bigint[], holds_ms bigint[],
         succeeded boolean[], errors text[], disables text[])
-    RETURNS TABLE (recorded bigint)
+    RETURNS TABLE (recorded bigint, dead bigint)
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -248,33 +254,47 @@ BEGIN
       WHERE (w.team_id, w.id) IN (SELECT a.team_id, a.id FROM unnest(team_ids, ids) AS a (team_id, id))
       ORDER BY w.team_id, w.id FOR NO KEY UPDATE;
     WITH made AS (
-        SELECT * FROM unnest(of_teams, of_webhooks, delivery_ids, before, statuses, reasons, delays_ms, entries)
-            AS a (team_id, webhook_id, id, before, status, reason, delay_ms, entry)),
-    old AS MATERIALIZED (
-        SELECT d.team_id, d.webhook_id, d.id, d.status
-          FROM provisor.webhook_delivery d JOIN made a
+        SELECT * FROM unnest(of_teams, of_webhooks, delivery_ids, before, results, delays_ms, entries)
+            AS a (team_id, webhook_id, id, before, result, delay_ms, entry)),
+    judged AS MATERIALIZED (
+        SELECT d.team_id, d.webhook_id, d.id, d.status AS old, a.before, a.entry, a.delay_ms,
+               CASE WHEN a.result = 'delivered' THEN 'delivered'
+                    WHEN d.status <> 'pending' THEN d.status
+                    WHEN g.id IS NOT NULL OR clock_timestamp() + a.delay_ms * interval '1 millisecond' > d.give_up_at
+                         THEN 'dead'
+                    ELSE 'pending' END AS status,
+               CASE WHEN a.result = 'delivered' THEN NULL
+                    WHEN d.status <> 'pending' THEN d.reason
+                    WHEN g.id IS NOT NULL THEN 'disabled'
+                    WHEN clock_timestamp() + a.delay_ms * interval '1 millisecond' > d.give_up_at THEN 'gave_up'
+               END AS reason
+          FROM made a JOIN provisor.webhook_delivery d
             ON d.team_id = a.team_id AND d.webhook_id = a.webhook_id AND d.id = a.id
+          LEFT JOIN (SELECT w.team_id, w.id FROM unnest(team_ids, ids, versions) AS v (team_id, id, version)
+                       JOIN provisor.webhook w ON w.team_id = v.team_id AND w.id = v.id AND w.version = v.version) AS g
+            ON a.result = 'gone' AND g.team_id = a.team_id AND g.id = a.webhook_id
          WHERE d.attempts = a.before),
     written AS (
         UPDATE provisor.webhook_delivery d
            SET attempts = d.attempts + 1, tries = d.tries + 1,
-               log = (d.log || a.entry::json)[greatest(1, cardinality(d.log) - 18):],
-               status = a.status, reason = a.reason,
-               next_at = CASE WHEN a.status = 'pending'
-                              THEN clock_timestamp() + a.delay_ms * interval '1 millisecond' END,
-               ended_at = CASE WHEN a.status <> 'pending' THEN clock_timestamp() END
-          FROM made a
-         WHERE d.team_id = a.team_id AND d.webhook_id = a.webhook_id AND d.id = a.id
-           AND d.attempts = a.before
-        RETURNING d.team_id, d.webhook_id, d.id, d.status),
-    moved AS (
-        SELECT n.team_id, n.webhook_id,
-               sum((n.status = 'pending')::integer - (o.status = 'pending')::integer) AS more
-          FROM written n JOIN old o USING (team_id, webhook_id, id) GROUP BY 1, 2),
+               log = (d.log || j.entry::json)[greatest(1, cardinality(d.log) - 18):],
+               status = j.status, reason = j.reason,
+               next_at = CASE WHEN j.status = 'pending'
+                              THEN clock_timestamp() + j.delay_ms * interval '1 millisecond' END,
+               ended_at = CASE WHEN j.status = 'pending' THEN NULL
+                               WHEN j.status = j.old THEN d.ended_at ELSE clock_timestamp() END
+          FROM judged j
+         WHERE d.team_id = j.team_id AND d.webhook_id = j.webhook_id AND d.id = j.id
+           AND d.attempts = j.before
+        RETURNING d.team_id, d.webhook_id, j.old, d.status),
     counted AS (
         UPDATE provisor.webhook w SET pending = greatest(0, w.pending + m.more)
-          FROM moved m WHERE w.team_id = m.team_id AND w.id = m.webhook_id)
-    SELECT count(*) INTO recorded FROM written;
+          FROM (SELECT n.team_id, n.webhook_id,
+                       sum((n.status = 'pending')::integer - (n.old = 'pending')::integer) AS more
+                  FROM written n GROUP BY 1, 2) AS m
+         WHERE w.team_id = m.team_id AND w.id = m.webhook_id AND m.more <> 0)
+    SELECT count(*), count(*) FILTER (WHERE n.old = 'pending' AND n.status = 'dead')
+      INTO recorded, dead FROM written n;
     UPDATE provisor.webhook w
        SET failures = a.failures, pauses = a.pauses,
            held_until = CASE WHEN a.hold_ms > 0
@@ -283,14 +303,14 @@ BEGIN
            last_failed_at = CASE WHEN a.error IS NOT NULL THEN clock_timestamp() ELSE w.last_failed_at END,
            last_error = CASE WHEN a.error IS NOT NULL THEN a.error
                              WHEN a.failures = 0 THEN NULL ELSE w.last_error END
-      FROM unnest(team_ids, ids, failed, paused, holds_ms, succeeded, errors)
-           AS a (team_id, id, failures, pauses, hold_ms, succeeded, error)
-     WHERE w.team_id = a.team_id AND w.id = a.id AND w.lease_owner = owner;
+      FROM unnest(team_ids, ids, versions, failed, paused, holds_ms, succeeded, errors)
+           AS a (team_id, id, version, failures, pauses, hold_ms, succeeded, error)
+     WHERE w.team_id = a.team_id AND w.id = a.id AND w.version = a.version AND w.lease_owner = owner;
     UPDATE provisor.webhook w
        SET enabled = false, disabled_reason = a.reason, version = w.version + 1, updated_at = now()
-      FROM unnest(team_ids, ids, disables) AS a (team_id, id, reason)
-     WHERE w.team_id = a.team_id AND w.id = a.id AND a.reason IS NOT NULL AND w.enabled
-       AND w.lease_owner = owner;
+      FROM unnest(team_ids, ids, versions, disables) AS a (team_id, id, version, reason)
+     WHERE w.team_id = a.team_id AND w.id = a.id AND w.version = a.version AND a.reason IS NOT NULL
+       AND w.enabled AND w.lease_owner = owner;
     PERFORM provisor.end_disabled(a.team_id, a.id)
        FROM unnest(team_ids, ids, disables) AS a (team_id, id, reason) WHERE a.reason IS NOT NULL;
     PERFORM set_config('provisor.registry', 'off', true);
@@ -443,8 +463,8 @@ BEGIN
         provisor.dispatch_events(bigint, bigint, bigint),
         provisor.claim_webhooks(uuid, bigint, bigint),
         provisor.load_deliveries(uuid, bigint, uuid[], uuid[], bigint[], uuid[]),
-        provisor.record_deliveries(uuid, uuid[], uuid[], uuid[], bigint[], text[], text[], bigint[], text[],
-                                   uuid[], uuid[], bigint[], bigint[], bigint[], boolean[], text[], text[]),
+        provisor.record_deliveries(uuid, uuid[], uuid[], uuid[], bigint[], text[], bigint[], text[], uuid[],
+                                   uuid[], bigint[], bigint[], bigint[], bigint[], boolean[], text[], text[]),
         provisor.release_webhooks(uuid, uuid[], uuid[]), provisor.expire_deliveries(bigint),
         provisor.end_disabled(uuid, uuid), provisor.count_webhooks()
         TO provisor_service;
@@ -457,8 +477,8 @@ REVOKE ALL ON FUNCTION
     provisor.dispatch_events(bigint, bigint, bigint),
     provisor.claim_webhooks(uuid, bigint, bigint),
     provisor.load_deliveries(uuid, bigint, uuid[], uuid[], bigint[], uuid[]),
-    provisor.record_deliveries(uuid, uuid[], uuid[], uuid[], bigint[], text[], text[], bigint[], text[],
-                   uuid[], uuid[], bigint[], bigint[], bigint[], boolean[], text[], text[]),
+    provisor.record_deliveries(uuid, uuid[], uuid[], uuid[], bigint[], text[], bigint[], text[], uuid[],
+                                   uuid[], bigint[], bigint[], bigint[], bigint[], boolean[], text[], text[]),
     provisor.release_webhooks(uuid, uuid[], uuid[]), provisor.expire_deliveries(bigint),
     provisor.end_disabled(uuid, uuid), provisor.count_webhooks()
     FROM PUBLIC;

@@ -40,6 +40,13 @@ static struct backoff_limits limits_of(const struct config *config)
                                    .pause_max_ms = config->webhook_pause_max_s * 1000};
 }
 
+/* By the database's clock, which may be ahead of ours. */
+static double seconds_since(int64_t us)
+{
+    int64_t passed_us = clock_wall_us() - us;
+    return passed_us < 0 ? 0 : (double)passed_us * 1e-6;
+}
+
 static double random_share(void)
 {
     uint8_t bytes[2];
@@ -81,21 +88,23 @@ static bool slows_down(long status)
 
 enum { GONE = 410 };
 
+/* How long it asks us to wait, within what we would wait by ourselves: an endpoint that asks for years
+ * shall not cost an event. */
+static int64_t wait_asked_ms(const struct config *config, const struct sender_outcome *outcome)
+{
+    int64_t most_ms = config->webhook_retry_max_s * 1000;
+    return outcome->retry_after_ms < most_ms ? outcome->retry_after_ms : most_ms;
+}
+
 static void judge_failure(const struct config *config,
                           const struct flight *flight,
                           const struct sender_outcome *outcome,
                           struct delivery_record *record)
 {
     const struct backoff_limits limits = limits_of(config);
-    int64_t delay_ms =
-        backoff_delay_ms(&limits, flight->tries + 1, outcome->retry_after_ms, random_share());
-    uint64_t next_ns = clock_monotonic_ns() + (uint64_t)delay_ms * 1000000u;
-    bool is_gone = outcome->status == GONE;
-    bool is_dead = is_gone || next_ns > flight->give_up_ns;
-    record->status = strview_of(is_dead ? "dead" : "pending");
-    record->reason = strview_of(is_gone ? "disabled" : is_dead ? "gave_up" : NULL);
-    record->delay_ms = is_dead ? 0 : delay_ms;
-    metric_add(&results, 1, METRIC_LABELS(is_dead ? "dead" : "retried"));
+    record->result = strview_of(outcome->status == GONE ? "gone" : "failed");
+    record->delay_ms = backoff_delay_ms(&limits, flight->tries + 1, wait_asked_ms(config, outcome),
+                                        random_share());
 }
 
 static void note_health(const struct config *config,
@@ -113,7 +122,7 @@ static void note_health(const struct config *config,
             webhook->hold_until_ns = 0;
     } else {
         health_failed(&webhook->health, &limits,
-                      slows_down(outcome->status) ? outcome->retry_after_ms : 0, is_late);
+                      slows_down(outcome->status) ? wait_asked_ms(config, outcome) : 0, is_late);
         if (!is_late && webhook->health.hold_ms > 0) {
             webhook->held_since_ns = clock_monotonic_ns();
             webhook->hold_until_ns =
@@ -148,10 +157,10 @@ enum pv_code attempts_note(struct attempts *attempts,
     made->flight = flight;
     note_health(config, webhook, outcome);
     if (sender_succeeded(outcome)) {
-        record->status = strview_of("delivered");
+        record->result = strview_of("delivered");
         webhook->succeeded = true;
         metric_add(&results, 1, METRIC_LABELS("delivered"));
-        metric_observe(&latency, (double)(clock_wall_us() - flight->happened_us) * 1e-6, NULL);
+        metric_observe(&latency, seconds_since(flight->happened_us), NULL);
     } else {
         judge_failure(config, flight, outcome, record);
         webhook->error = say_failure(&attempts->arena, outcome);
@@ -177,6 +186,7 @@ static struct webhook_record describe_webhook(const struct held_webhook *webhook
 {
     return (struct webhook_record){
         .key = webhook->row.key,
+        .version = webhook->row.version,
         .failures = webhook->health.failures,
         .pauses = webhook->health.pauses,
         .hold_ms = hold_left_ms(webhook),
@@ -206,26 +216,75 @@ static bool any_changed(const struct held_webhooks *held)
     return false;
 }
 
-static enum pv_code write_down(const struct attempts *attempts,
+/* These attempts, up to n of them, and the webhooks that changed. */
+static enum pv_code write_down(const struct attempt *first,
+                               size_t n,
                                struct store *store,
                                const char owner[37],
                                const struct held_webhooks *held,
-                               struct arena *arena,
                                struct pv_error *err)
 {
-    struct delivery_record *records = arena_calloc(arena, attempts->n + 1, sizeof *records);
-    struct webhook_record *webhooks = arena_calloc(arena, held->n + 1, sizeof *webhooks);
+    struct arena arena;
+    int64_t dead = 0;
     size_t n_records = 0;
     size_t n_webhooks = 0;
-    if (records == NULL || webhooks == NULL)
-        return pv_no_memory(err);
-    for (const struct attempt *a = attempts->first; a != NULL; a = a->next)
+    size_t n_failed = 0;
+    arena_init(&arena, 0);
+    struct delivery_record *records = arena_calloc(&arena, n + 1, sizeof *records);
+    struct webhook_record *webhooks = arena_calloc(&arena, held->n + 1, sizeof *webhooks);
+    enum pv_code code = records == NULL || webhooks == NULL ? pv_no_memory(err) : PV_OK;
+    for (const struct attempt *a = first; code == PV_OK && n_records < n; a = a->next) {
+        n_failed += strview_is(a->record.result, "delivered") ? 0 : 1;
         records[n_records++] = a->record;
-    for (const struct held_webhook *w = held->first; w != NULL; w = w->next)
+    }
+    for (const struct held_webhook *w = held->first; code == PV_OK && w != NULL; w = w->next)
         if (w->changed)
             webhooks[n_webhooks++] = describe_webhook(w);
-    return store_deliveries_record(store, arena, owner, records, n_records, webhooks, n_webhooks,
-                                   err);
+    if (code == PV_OK)
+        code = store_deliveries_record(store, &arena, owner, records, n_records, webhooks,
+                                       n_webhooks, &dead, err);
+    if (code == PV_OK) {
+        metric_add(&results, (double)dead, METRIC_LABELS("dead"));
+        metric_add(&results, (double)n_failed - (double)dead, METRIC_LABELS("retried"));
+    }
+    arena_fini(&arena);
+    return code;
+}
+
+/* Whether waiting may help: the database is away, or busy. */
+static bool will_pass(enum pv_code code)
+{
+    return code == PV_E_UNAVAILABLE || code == PV_E_TIMEOUT || code == PV_E_RETRY ||
+           code == PV_E_MEMORY;
+}
+
+enum { UNWRITABLE_HOLD_S = 60 };
+
+/* What the database refuses of one delivery holds up no other: each by itself. A webhook with one that
+ * cannot be written down is left alone for a while, for that one will be sent again. */
+static enum pv_code write_singly(struct attempts *attempts,
+                                 struct store *store,
+                                 const char owner[37],
+                                 struct held_webhooks *held,
+                                 struct pv_error *err)
+{
+    for (struct attempt *a = attempts->first; a != NULL; a = a->next) {
+        struct pv_error why = {.code = PV_OK};
+        enum pv_code code = write_down(a, 1, store, owner, held, &why);
+        if (will_pass(code))
+            return pv_fail(err, code, "%s", why.detail);
+        if (code == PV_OK)
+            continue;
+        struct held_webhook *webhook = a->flight->webhook;
+        LOG_EVENT(LOG_ERROR, "webhook.attempt_not_recorded", NULL,
+                  LOG_TEXT("webhook_id", webhook->row.key.id),
+                  LOG_TEXT("delivery_id", a->flight->id), LOG_TEXT("reason", why.detail));
+        webhook->leaving = webhook->changed = true;
+        webhook->hold_until_ns = clock_monotonic_ns() + UNWRITABLE_HOLD_S * UINT64_C(1000000000);
+    }
+    struct pv_error ignored = {.code = PV_OK};
+    enum pv_code code = write_down(NULL, 0, store, owner, held, &ignored);
+    return will_pass(code) ? pv_fail(err, code, "%s", ignored.detail) : PV_OK;
 }
 
 enum pv_code attempts_write(struct attempts *attempts,
@@ -234,14 +293,14 @@ enum pv_code attempts_write(struct attempts *attempts,
                             struct held_webhooks *held,
                             struct pv_error *err)
 {
-    struct arena arena;
     if (attempts->n == 0 && !any_changed(held))
         return PV_OK;
-    arena_init(&arena, 0);
-    enum pv_code code = write_down(attempts, store, owner, held, &arena, err);
-    arena_fini(&arena);
+    struct pv_error refused = {.code = PV_OK};
+    enum pv_code code = write_down(attempts->first, attempts->n, store, owner, held, &refused);
+    if (code != PV_OK && will_pass(code))
+        return pv_fail(err, code, "%s", refused.detail);
     if (code != PV_OK)
-        return code;
+        PV_TRY(write_singly(attempts, store, owner, held, err));
     for (struct attempt *a = attempts->first; a != NULL; a = a->next)
         flight_remove(held, a->flight);
     forget_changes(held);

@@ -27,16 +27,17 @@
  * round costs the same few statements for one delivery and for hundreds.
  */
 enum {
-    RENEW_MS = 4000, /* of webhooks that wait for slow receivers */
-    DISPATCH_BATCH = 1000,
-    DISPATCH_ROUNDS = 8, /* before outcomes are looked at again */
-    GATHER_MS = 20,      /* between two dispatches: events that come one by one go together */
+    RENEW_MS = 4000,       /* of webhooks that wait for slow receivers */
+    DISPATCH_BATCH = 5000, /* deliveries made in one statement */
+    DISPATCH_MS = 500,     /* before outcomes are looked at again */
+    GATHER_MS = 20,        /* between two dispatches: events that come one by one go together */
     EXPIRE_MS = 30000,
     EXPIRE_BATCH = 5000,
     COUNT_MS = 5000,
     NOT_READY_MS = 500,
     FAILED_MS = 250, /* after a round that failed */
-    LISTEN_AGAIN_MS = 1000
+    LISTEN_AGAIN_MS = 1000,
+    STEPS = 7 /* of a round */
 };
 
 METRIC_GAUGE(webhooks,
@@ -158,23 +159,28 @@ static void listen_again(struct dispatcher *dispatcher)
         dispatcher->listener = NULL;
 }
 
-/* Events become deliveries. Whoever holds their webhooks hears of it. */
+/* Events become deliveries, for a moment: outcomes and leases do not wait for a long queue of them. Whoever
+ * holds their webhooks hears of it. */
 static enum pv_code dispatch(struct dispatcher *dispatcher, struct pv_error *err)
 {
     const struct dispatch_limits limits = {.batch = DISPATCH_BATCH,
                                            .pending_max = dispatcher->config->webhook_pending_max,
                                            .give_up_s = dispatcher->config->webhook_give_up_s};
-    struct dispatched done = {.events = DISPATCH_BATCH};
+    struct dispatched done = {.more = true};
     int64_t deliveries = 0;
+    enum pv_code code = PV_OK;
     dispatcher->dispatched_ns = clock_monotonic_ns();
-    for (int i = 0; i < DISPATCH_ROUNDS && done.events == DISPATCH_BATCH; i++) {
-        PV_TRY(store_events_dispatch(dispatcher->store, &limits, &done, err));
-        deliveries += done.deliveries;
+    while (code == PV_OK && done.more && !is_past(dispatcher->dispatched_ns, DISPATCH_MS)) {
+        code = store_events_dispatch(dispatcher->store, &limits, &done, err);
+        deliveries += code == PV_OK ? done.deliveries : 0;
     }
-    if (done.events == DISPATCH_BATCH)
+    if (code == PV_OK && done.more)
         (void)atomic_fetch_or(&dispatcher->woken, WOKEN_URGENT);
-    dispatcher->no_webhooks = !done.webhooks;
-    return deliveries == 0 ? PV_OK : store_events_notify(dispatcher->store, dispatcher->owner, err);
+    if (code == PV_OK)
+        dispatcher->no_webhooks = !done.webhooks;
+    if (code == PV_OK && deliveries > 0)
+        code = store_events_notify(dispatcher->store, dispatcher->owner, err);
+    return code;
 }
 
 static enum pv_code note_outcomes(struct dispatcher *dispatcher, struct pv_error *err)
@@ -235,27 +241,34 @@ static enum pv_code count(struct dispatcher *dispatcher, struct pv_error *err)
 
 /* --- the thread --- */
 
+/* Every step, whatever became of those before it: what fails for one team's rows, or takes too long, is
+ * no reason to leave the others. The first failure is the one reported. */
 static enum pv_code
 work(struct dispatcher *dispatcher, unsigned woken, struct arena *arena, struct pv_error *err)
 {
     bool poll_due = is_past(dispatcher->polled_ns, dispatcher->config->webhook_poll_ms);
     bool look = poll_due || (woken & (WOKEN_EVENTS | WOKEN_URGENT)) != 0;
     bool renew = is_past(dispatcher->renewed_ns, RENEW_MS);
-    PV_TRY(write_outcomes(dispatcher, err));
+    enum pv_code codes[STEPS] = {PV_OK};
+    codes[0] = write_outcomes(dispatcher, err);
     if (look) {
-        PV_TRY(dispatch(dispatcher, err));
+        codes[1] = dispatch(dispatcher, err);
         for (struct held_webhook *w = dispatcher->held.first; w != NULL; w = w->next)
             w->loadable = !w->leaving;
-        PV_TRY(dispatcher_claim(dispatcher, arena, err));
+        codes[2] = dispatcher_claim(dispatcher, arena, err);
     }
+    codes[3] = dispatcher_load(dispatcher, arena, renew, err);
+    codes[4] = dispatcher_release(dispatcher, arena, false, err);
+    codes[5] = expire(dispatcher, err);
+    codes[6] = count(dispatcher, err);
     if (poll_due)
         dispatcher->polled_ns = clock_monotonic_ns();
-    PV_TRY(dispatcher_load(dispatcher, arena, renew, err));
-    if (renew)
+    if (renew && codes[3] == PV_OK)
         dispatcher->renewed_ns = clock_monotonic_ns();
-    PV_TRY(dispatcher_release(dispatcher, arena, false, err));
-    PV_TRY(expire(dispatcher, err));
-    return count(dispatcher, err);
+    enum pv_code first = PV_OK;
+    for (size_t i = 0; i < STEPS && first == PV_OK; i++)
+        first = codes[i];
+    return first;
 }
 
 /* After a failure nothing is lost: what has ended waits to be written down, and the next round does the

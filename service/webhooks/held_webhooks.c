@@ -92,8 +92,6 @@ flight_add(struct held_webhooks *held, struct held_webhook *webhook, const struc
     made->attempts = due->attempts;
     made->tries = due->tries;
     made->happened_us = due->happened_us;
-    made->give_up_ns =
-        due->left_ms <= 0 ? 0 : clock_monotonic_ns() + (uint64_t)due->left_ms * 1000000u;
     made->webhook = webhook;
     made->next = webhook->flights;
     webhook->flights = made;

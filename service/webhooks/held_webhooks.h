@@ -22,7 +22,6 @@ struct flight {
     int64_t attempts;
     int64_t tries;
     int64_t happened_us;
-    uint64_t give_up_ns; /* by the monotonic clock; 0: it was over when it was loaded */
 };
 
 struct held_webhook {

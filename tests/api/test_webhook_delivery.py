@@ -173,8 +173,10 @@ def test_failures_are_tried_again_with_the_same_id(team):
             verify(message, [hook["secret"]])
 
 
-def test_retry_after_is_obeyed(team):
-    _, client = team
+def test_retry_after_is_obeyed(make_service):
+    service = make_service(**{**QUICK, "PROVISOR_WEBHOOK_RETRY_MAX_S": 10})
+    service.start()
+    client = service.client(service.token("hooks"))
     with Receiver(lambda message, number: (503, {"Retry-After": "2"}, b"") if number == 1 else 204) as receiver:
         hook = register(client, receiver)
         client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
@@ -312,3 +314,113 @@ def test_the_concurrency_of_an_endpoint_is_bounded(team):
             client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
         receiver.wait(40)
         assert 2 <= receiver.most_open <= 3
+
+
+def slow(status, seconds, headers=None):
+    return lambda message, number: (time.sleep(seconds), (status, headers or {}, b""))[1]
+
+
+@pytest.mark.parametrize("status, headers", [(410, {}), (503, {"Retry-After": "3600"})])
+def test_what_an_old_endpoint_answers_says_nothing_of_the_new_one(team, status, headers):
+    _, client = team
+    with Receiver(slow(status, 1, headers)) as old, Receiver() as new:
+        hook = register(client, old)
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        old.wait(1)
+        client.patch("/v1/webhooks/%s" % hook["id"], {"url": new.url})
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        new.wait(2)
+        shown = client.get("/v1/webhooks/%s" % hook["id"]).json()
+        assert shown["status"] == "active" and shown["held_until"] is None and shown["enabled"]
+
+
+def test_a_failure_after_it_was_disabled_brings_nothing_back(team):
+    _, client = team
+    with Receiver(slow(500, 1)) as receiver:
+        hook = register(client, receiver)
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        receiver.wait(1)
+        client.patch("/v1/webhooks/%s" % hook["id"], {"enabled": False})
+        wait_for(lambda: delivery_of(client, hook)["attempts"] == 1)
+        delivery = delivery_of(client, hook)
+        assert delivery["status"] == "dead" and delivery["reason"] == "disabled" and len(delivery["log"]) == 1
+        assert client.get("/v1/webhooks/%s" % hook["id"]).json()["pending"] == 0
+
+
+def test_a_redelivery_during_the_last_attempt_is_tried_again(make_service):
+    service = make_service(**{**QUICK, "PROVISOR_WEBHOOK_GIVE_UP_S": 6, "PROVISOR_WEBHOOK_RETRY_FIRST_MS": 2500, "PROVISOR_WEBHOOK_RETRY_MAX_S": 3,
+                              "PROVISOR_WEBHOOK_PAUSE_AFTER": 1000})
+    service.start()
+    client = service.client(service.token("hooks"))
+    with Receiver(lambda message, number: slow(500, 1)(message, number) if number == 2 else 500 if number == 1 else 204) as receiver:
+        hook = register(client, receiver)
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        receiver.wait(2)
+        delivery = delivery_of(client, hook)
+        client.post("/v1/webhooks/%s/deliveries/%s/redeliver" % (hook["id"], delivery["id"]), status=202)
+        wait_for(lambda: delivery_of(client, hook)["status"] == "delivered")
+
+
+def test_what_waits_is_counted_right_when_an_application_goes(make_service):
+    service = make_service(**{**QUICK, "PROVISOR_WEBHOOK_PENDING_MAX": 10, "PROVISOR_WEBHOOK_RETRY_MAX_S": 60, "PROVISOR_WEBHOOK_RETRY_FIRST_MS": 60000})
+    service.start()
+    client = service.client(service.token("hooks"))
+    with Receiver(500) as receiver:
+        hook = register(client, receiver)
+        for name in ("a", "b"):
+            client.post("/v1/applications", {"name": name}, status=201)
+        for _ in range(9):
+            add_run(client, "a")
+        add_run(client, "b")
+        wait_for(lambda: client.get("/v1/webhooks/%s" % hook["id"]).json()["pending"] == 10)
+        full = client.post("/v1/webhooks/%s/ping" % hook["id"], status=409).json()
+        assert "webhook_pending_max" in full["detail"]
+        client.delete("/v1/applications/a")
+        assert client.get("/v1/webhooks/%s" % hook["id"]).json()["pending"] == 1
+        add_run(client, "b")
+        wait_for(lambda: client.get("/v1/webhooks/%s" % hook["id"]).json()["pending"] == 2)
+        statuses = [d["status"] for d in client.get("/v1/webhooks/%s/deliveries" % hook["id"]).json()["items"]]
+        assert statuses == ["pending", "pending"]
+
+
+def test_a_burst_for_many_webhooks_is_dispatched_and_others_are_not_forgotten(team):
+    """As many events as an outage leaves, for as many webhooks as a team may have; another team's event comes after them."""
+    service, client = team
+    other = service.client(service.token("others"))
+    with Receiver() as receiver:
+        hooks = [client.post("/v1/webhooks", {"url": receiver.url, "events": ["run.ingested"], "applications": ["never"]}, status=201).json()
+                 for _ in range(49)]
+        hooks.append(register(client, receiver))
+        own = register(other, receiver)
+        service.psql("INSERT INTO provisor.outbox (team_id, id, type, data) SELECT team_id, gen_random_uuid(), 'run.ingested',"
+                     " '{\"application\": \"etl\"}' FROM provisor.webhook, generate_series(1, 2000) WHERE id = '%s'" % hooks[-1]["id"])
+        other.post("/v1/applications", {"name": "etl"}, status=201)
+        add_run(other)
+        wait_for(lambda: other.get("/v1/webhooks/%s/deliveries?status=delivered" % own["id"]).json()["items"], seconds=3 * PATIENCE)
+        wait_for(lambda: int(service.psql("SELECT count(*) FROM provisor.outbox WHERE delivered_at IS NULL")) == 0, seconds=3 * PATIENCE)
+
+
+def test_one_that_cannot_be_written_down_stops_no_other(team):
+    service, client = team
+    other = service.client(service.token("others"))
+    with Receiver() as receiver:
+        hook, own = register(client, receiver), register(other, receiver)
+        service.psql("CREATE FUNCTION provisor.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.webhook_id = '%s' AND NEW.attempts > 0"
+                     " THEN RAISE 'refused'; END IF; RETURN NEW; END $$" % hook["id"])
+        service.psql("CREATE TRIGGER refuse BEFORE UPDATE ON provisor.webhook_delivery FOR EACH ROW EXECUTE FUNCTION provisor.refuse()")
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        receiver.wait(1)
+        for _ in range(3):
+            other.post("/v1/webhooks/%s/ping" % own["id"], status=202)
+            wait_for(lambda: other.get("/v1/webhooks/%s" % own["id"]).json()["pending"] == 0)
+        assert len([i for i in receiver.ids()]) <= 6, "it is not sent again and again"
+        assert service.metric("provisor_webhook_delivery_age_seconds") >= 0
+
+
+def test_metrics_go_on_when_dispatching_fails(team):
+    service, client = team
+    service.psql("CREATE FUNCTION provisor.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$")
+    service.psql("CREATE TRIGGER refuse BEFORE UPDATE ON provisor.outbox FOR EACH ROW EXECUTE FUNCTION provisor.refuse()")
+    client.post("/v1/applications", {"name": "etl"}, status=201)
+    add_run(client)
+    wait_for(lambda: service.metric("provisor_outbox_age_seconds") > 1)

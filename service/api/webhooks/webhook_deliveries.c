@@ -101,6 +101,20 @@ enum pv_code webhook_deliveries_list(void *context,
 
 /* --- asking for one --- */
 
+/* One that is enabled, and for which no more wait than may. */
+static enum pv_code hold_with_room(struct api *api,
+                                   struct http_request *request,
+                                   struct store_tx *tx,
+                                   struct webhook *webhook,
+                                   struct pv_error *err)
+{
+    PV_TRY(webhook_hold_enabled(request, tx, webhook, err));
+    return webhook->pending < api->config->webhook_pending_max
+               ? PV_OK
+               : pv_fail(err, PV_E_CONFLICT,
+                         "as many deliveries wait for the webhook as may (webhook_pending_max)");
+}
+
 enum pv_code webhooks_ping(void *context,
                            struct http_request *request,
                            struct http_response *response,
@@ -115,7 +129,7 @@ enum pv_code webhooks_ping(void *context,
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(webhook_hold_enabled(request, write.tx, &webhook, err));
+    PV_TRY(hold_with_room(api, request, write.tx, &webhook, err));
     PV_TRY(store_webhook_ping(write.tx, request->arena, webhook.id, api->config->webhook_give_up_s,
                               &delivery, err));
     PV_TRY(reply_accepted(request, response, &delivery, err));
@@ -138,7 +152,7 @@ enum pv_code webhook_deliveries_redeliver(void *context,
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(webhook_hold_enabled(request, write.tx, &webhook, err));
+    PV_TRY(hold_with_room(api, request, write.tx, &webhook, err));
     PV_TRY(store_webhook_redeliver(write.tx, request->arena, webhook.id, id,
                                    api->config->webhook_give_up_s, &delivery, err));
     PV_TRY(reply_accepted(request, response, &delivery, err));

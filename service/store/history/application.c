@@ -266,10 +266,21 @@ static enum pv_code delete_parts(struct store_tx *tx, const char *id, struct pv_
     static const char ended_operations[] =
         "DELETE FROM provisor.operation WHERE team_id = $1 AND application_id = $2"
         " AND finished_at IS NOT NULL";
+    /* In the order in which those who deliver lock them. */
+    static const char webhooks_first[] =
+        "SELECT FROM provisor.webhook WHERE team_id = $1 AND $2::uuid IS NOT NULL"
+        " ORDER BY id FOR NO KEY UPDATE";
+    static const char deliveries[] =
+        "WITH gone AS (DELETE FROM provisor.webhook_delivery"
+        "  WHERE team_id = $1 AND application_id = $2 RETURNING webhook_id, status)"
+        " UPDATE provisor.webhook w SET pending = greatest(0, w.pending - g.n)"
+        " FROM (SELECT webhook_id, count(*) AS n FROM gone WHERE status = 'pending'"
+        "  GROUP BY webhook_id) AS g WHERE w.team_id = $1 AND w.id = g.webhook_id";
     static const char *const statements[] = {
         "DELETE FROM provisor.idempotency_key WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.outbox WHERE team_id = $1 AND application_id = $2",
-        "DELETE FROM provisor.webhook_delivery WHERE team_id = $1 AND application_id = $2",
+        webhooks_first,
+        deliveries,
         ended_operations,
         "DELETE FROM provisor.run_log WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.run_label WHERE team_id = $1 AND application_id = $2",

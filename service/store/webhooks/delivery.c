@@ -1,5 +1,7 @@
 #include "store/webhooks/delivery.h"
 
+#include <string.h>
+
 #include "store/sql/columns.h"
 #include "threads/clock.h"
 
@@ -43,18 +45,29 @@ enum pv_code store_webhook_delivery_list(struct store_tx *tx,
                                          struct webhook_delivery_list *list,
                                          struct pv_error *err)
 {
-    static struct columns_statement statement = {
-        "SELECT {summary} FROM provisor.webhook_delivery WHERE team_id = $1 AND webhook_id = $2"
-        " AND id < coalesce($3, 'ffffffff-ffff-ffff-ffff-ffffffffffff')"
-        " AND ($4 IS NULL OR status = $4) AND ($5 IS NULL OR type = $5)"
-        " ORDER BY id DESC LIMIT $6",
-        .of = {&summary}};
+    /* Each with its status as a constant, for the indexes of those that are pending and dead. */
+#define LISTED(with)                                                                               \
+    {                                                                                              \
+        "SELECT {summary} FROM provisor.webhook_delivery WHERE team_id = $1 AND webhook_id = $2"   \
+        " AND id < coalesce($3, 'ffffffff-ffff-ffff-ffff-ffffffffffff')" with                      \
+        " AND ($4 IS NULL OR type = $4) ORDER BY id DESC LIMIT $5",                                \
+            .of = {                                                                                \
+                &summary                                                                           \
+            }                                                                                      \
+    }
+    static struct columns_statement of_any = LISTED("");
+    static struct columns_statement of_pending = LISTED(" AND status = 'pending'");
+    static struct columns_statement of_delivered = LISTED(" AND status = 'delivered'");
+    static struct columns_statement of_dead = LISTED(" AND status = 'dead'");
+    struct columns_statement *statement = filter->status == NULL                     ? &of_any
+                                          : strcmp(filter->status, "pending") == 0   ? &of_pending
+                                          : strcmp(filter->status, "delivered") == 0 ? &of_delivered
+                                                                                     : &of_dead;
     struct sql sql;
     result_auto_t *result = NULL;
-    tx_columns(tx, &sql, &statement);
+    tx_columns(tx, &sql, statement);
     sql_uuid(&sql, filter->webhook_id);
     sql_uuid(&sql, before_id);
-    sql_text(&sql, strview_of(filter->status));
     sql_text(&sql, strview_of(filter->event_type));
     sql_int(&sql, (int64_t)limit + 1);
     PV_TRY(tx_query(tx, &sql, &result, err));

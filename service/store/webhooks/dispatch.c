@@ -10,7 +10,7 @@ enum pv_code store_events_dispatch(struct store *store,
     struct sql sql;
     result_auto_t *result = NULL;
     sql_init(&sql, NULL,
-             "SELECT events, deliveries, webhooks FROM provisor.dispatch_events($1, $2, $3)");
+             "SELECT events, deliveries, webhooks, more FROM provisor.dispatch_events($1, $2, $3)");
     sql_int(&sql, limits->batch);
     sql_int(&sql, limits->pending_max);
     sql_int(&sql, limits->give_up_s);
@@ -19,6 +19,7 @@ enum pv_code store_events_dispatch(struct store *store,
     dispatched->events = row_int(&row);
     dispatched->deliveries = row_int(&row);
     dispatched->webhooks = row_bool(&row);
+    dispatched->more = row_bool(&row);
     return row_done(&row, err);
 }
 
@@ -94,7 +95,6 @@ static const struct column of_due[] = {
     {"happened_at", COLUMN_INSTANT(D, happened_us)},
     {"attempts", COLUMN_COUNT(D, attempts)},
     {"tries", COLUMN_COUNT(D, tries)},
-    {"left_ms", COLUMN_INTEGER(D, left_ms)},
 };
 static const struct columns due_columns = {"due", COLUMNS_OF(of_due, D)};
 
@@ -130,7 +130,7 @@ enum pv_code store_deliveries_load(struct store *store,
     return columns_read_items(result, SIZE_MAX, arena, &due_columns, due, n, &more, err);
 }
 
-/* Eight arrays, an element for each attempt. */
+/* Seven arrays, an element for each attempt. */
 static void add_records(struct sql *sql, const struct delivery_record *records, size_t n)
 {
     static const struct delivery_record none = {.id = ""};
@@ -139,19 +139,19 @@ static void add_records(struct sql *sql, const struct delivery_record *records, 
     sql_uuids(sql, r->webhook.id, n, sizeof *r);
     sql_uuids(sql, r->id, n, sizeof *r);
     sql_counts(sql, &r->attempts, n, sizeof *r);
-    sql_texts(sql, &r->status, n, sizeof *r);
-    sql_texts(sql, &r->reason, n, sizeof *r);
+    sql_texts(sql, &r->result, n, sizeof *r);
     sql_counts(sql, &r->delay_ms, n, sizeof *r);
     sql_texts(sql, &r->entry, n, sizeof *r);
 }
 
-/* Likewise for each webhook. */
+/* Nine, an element for each webhook. */
 static void add_webhooks(struct sql *sql, const struct webhook_record *webhooks, size_t n)
 {
     static const struct webhook_record none = {.failures = 0};
     const struct webhook_record *w = n == 0 ? &none : webhooks;
     sql_uuids(sql, w->key.team_id, n, sizeof *w);
     sql_uuids(sql, w->key.id, n, sizeof *w);
+    sql_counts(sql, &w->version, n, sizeof *w);
     sql_counts(sql, &w->failures, n, sizeof *w);
     sql_counts(sql, &w->pauses, n, sizeof *w);
     sql_counts(sql, &w->hold_ms, n, sizeof *w);
@@ -167,17 +167,21 @@ enum pv_code store_deliveries_record(struct store *store,
                                      size_t n_records,
                                      const struct webhook_record *webhooks,
                                      size_t n_webhooks,
+                                     int64_t *dead,
                                      struct pv_error *err)
 {
     struct sql sql;
     result_auto_t *result = NULL;
     sql_init(&sql, arena,
-             "SELECT recorded FROM provisor.record_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9,"
+             "SELECT dead FROM provisor.record_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9,"
              " $10, $11, $12, $13, $14, $15, $16, $17)");
     sql_uuid(&sql, owner);
     add_records(&sql, records, n_records);
     add_webhooks(&sql, webhooks, n_webhooks);
-    return store_query_alone(store, &sql, &result, err);
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    struct row row = row_at(result, 0, NULL);
+    *dead = row_int(&row);
+    return row_done(&row, err);
 }
 
 enum pv_code store_webhooks_release(struct store *store,

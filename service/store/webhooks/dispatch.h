@@ -12,18 +12,19 @@
  * its attempts: what two processes report of the same attempt counts once.
  */
 
-/* Events that have not been dispatched become deliveries of the webhooks that ask for them: the
- * `batch` oldest. Beyond pending_max pending deliveries of a webhook, further ones are dead at once
- * (reason "queue_full"). */
+/* Events that have not been dispatched become deliveries of the webhooks that ask for them, the oldest
+ * first: of so many that they make at most `batch` deliveries. Beyond pending_max pending deliveries of a
+ * webhook, further ones are dead at once (reason "queue_full"). */
 struct dispatch_limits {
     int64_t batch;
     int64_t pending_max;
     int64_t give_up_s; /* after which a delivery is given up */
 };
 struct dispatched {
-    int64_t events;     /* as many as the batch: there may be more */
+    int64_t events;
     int64_t deliveries; /* made of them */
     bool webhooks;      /* there is an enabled webhook, of whatever team */
+    bool more;          /* there may be more events */
 };
 enum pv_code store_events_dispatch(struct store *store,
                                    const struct dispatch_limits *limits,
@@ -81,7 +82,6 @@ struct delivery_due {
     int64_t happened_us;
     int64_t attempts; /* so far */
     int64_t tries;    /* likewise, since it was last asked for */
-    int64_t left_ms;  /* until it is given up; may be negative */
 };
 
 /* Deliveries of webhooks that are held, but none of those in busy. A webhook without a row is lost:
@@ -103,15 +103,15 @@ struct delivery_record {
     struct webhook_key webhook;
     char id[37];
     int64_t attempts;      /* before this one */
-    struct strview status; /* "pending", "delivered", "dead" */
-    struct strview reason; /* of a dead one; else at == NULL */
-    int64_t delay_ms;      /* until the next attempt of a pending one */
+    struct strview result; /* "delivered", "failed", or "gone": never to be tried again */
+    int64_t delay_ms;      /* of a failed one, until the next: beyond its time it is dead */
     struct strview entry;  /* JSON: this attempt, for the log that people read */
 };
 
 /* How a webhook fares after attempts. */
 struct webhook_record {
     struct webhook_key key;
+    int64_t version;  /* that the attempts were made with: of another it says nothing */
     int64_t failures; /* one after the other */
     int64_t pauses;
     int64_t hold_ms;        /* nothing is sent for so long; 0: nothing holds it */
@@ -120,6 +120,7 @@ struct webhook_record {
     struct strview disable; /* why it is disabled now; at == NULL: it is not */
 };
 
+/* *dead counts the deliveries that were given up. */
 enum pv_code store_deliveries_record(struct store *store,
                                      struct arena *arena,
                                      const char owner[37],
@@ -127,6 +128,7 @@ enum pv_code store_deliveries_record(struct store *store,
                                      size_t n_records,
                                      const struct webhook_record *webhooks,
                                      size_t n_webhooks,
+                                     int64_t *dead,
                                      struct pv_error *err) PV_MUSTCHECK;
 
 /* Whoever has something to do for them may take them from now on. */
