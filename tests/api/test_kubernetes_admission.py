@@ -277,7 +277,7 @@ def test_too_few_are_denied_and_told_what_would_do(k8s):
     message = response["status"]["message"]
     advised = ask_advice(k8s)["recommendation"]["executors"]
     assert "nightly-etl" in message and "1 executor of 2 cores is predicted to take" in message and "deadline of 26 s" in message
-    assert "It takes at least %d executors of 2 cores to meet the deadline." % advised in message
+    assert "It takes at least %d executors of 2 cores to meet the deadline with a probability of 95 %%." % advised in message
     # The predicted time and its interval.
     predicted = k8s.post("/v1/advice?dry_run=true", {"application": "nightly-etl", "problem_size": 40, "deadline_s": 26,
                                                      "constraints": {"min_executors": 1, "max_executors": 1, "cores_per_executor": 2}}, 200).json()["recommendation"]

@@ -13,7 +13,7 @@ from test_bottlenecks import MIB, log_with, store
 PREDICTION = re.compile(r"provisor: nightly-etl: (?P<n>\d+) executors? of 2 cores (?:is|are) predicted to take (?P<s>[\d.]+) s \((?P<lower>[\d.]+) to (?P<upper>[\d.]+) s with "
                         r"(?P<confidence>[\d.]+) % confidence\)\. The deadline of (?P<deadline>[\d.]+) s is met with a probability of (?P<probability>less than 0\.1|[\d.]+) %; "
                         r"(?P=confidence) % is required\.")
-REMEDY = re.compile(r"(?:It takes at least (?P<least>\d+) executors? of 2 cores to meet the deadline|No number of executors up to \d+ meets the deadline)\. "
+REMEDY = re.compile(r"(?:It takes at least (?P<least>\d+) executors? of 2 cores to meet the deadline|No number of executors up to \d+ meets the deadline) with a probability of [\d.]+ %\. "
                     r"The shortest deadline that (?:up to )?\d+ executors? meets? is (?P<shortest>[\d.]+) s\.")
 
 
@@ -66,7 +66,7 @@ def test_a_deadline_that_nothing_meets_says_so(k8s):
 
 def test_the_annotation_bounds_what_is_recommended_to_who_is_refused(k8s):
     message = ask(k8s, annotate(with_executors(review("create"), 1), max_executors="2"), VALIDATE)["status"]["message"]
-    assert re.search(r"It takes \d+ executors of 2 cores to meet the deadline, but the annotation provisor/max-executors allows at most 2\.", message), message
+    assert re.search(r"It takes at least \d+ executors of 2 cores to meet the deadline with a probability of 95 %, but the annotation provisor/max-executors allows at most 2\.", message), message
 
 
 def test_an_application_that_is_left_as_it_is_tells_both_numbers(k8s):

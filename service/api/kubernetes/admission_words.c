@@ -104,15 +104,22 @@ static const char *describe_fewest(const struct admission_review *review,
     const struct curve *curve = &made->answer.curve;
     int64_t fewest = fewest_in_time(made), most = RUN_UNKNOWN;
     const char *who = bound_of(review, made, &most);
+    double confidence = 100 * made->question.goal.confidence;
     char executors[COUNT_ROOM];
     if (fewest == RUN_UNKNOWN)
-        return arena_printf(arena, "No number of executors up to %" PRId64 " meets the deadline.",
-                            curve->points[curve->n_points - 1].executors);
+        return arena_printf(arena,
+                            "No number of executors up to %" PRId64
+                            " meets the deadline with a probability of %.6g %%.",
+                            curve->points[curve->n_points - 1].executors, confidence);
     (void)count(fewest, curve->cores_per_executor, executors);
     if (most != RUN_UNKNOWN && fewest > most)
-        return arena_printf(arena, "It takes %s to meet the deadline, but %s at most %" PRId64 ".",
-                            executors, who, most);
-    return arena_printf(arena, "It takes at least %s to meet the deadline.", executors);
+        return arena_printf(arena,
+                            "It takes at least %s to meet the deadline with a probability of %.6g "
+                            "%%, but %s at most %" PRId64 ".",
+                            executors, confidence, who, most);
+    return arena_printf(arena,
+                        "It takes at least %s to meet the deadline with a probability of %.6g %%.",
+                        executors, confidence);
 }
 
 const char *admission_describe_remedy(const struct admission_review *review,
@@ -161,11 +168,12 @@ const char *admission_describe_considered(const struct admission_review *review,
     if (goal->min_executors < goal->max_executors)
         (void)snprintf(least, sizeof least, "%" PRId64 " to ", goal->min_executors);
     (void)count(goal->max_executors, made->answer.curve.cores_per_executor, most);
-    return bound == NULL ? NULL
-                         : arena_printf(arena,
-                                        "The application asks for %s and is left as it is. Provisor "
-                                        "considered %s%s%s.",
-                                        executors, least, most, bound);
+    return bound == NULL
+               ? NULL
+               : arena_printf(arena,
+                              "The application asks for %s and is left as it is. Provisor "
+                              "considered %s%s%s.",
+                              executors, least, most, bound);
 }
 
 const char *admission_describe_unknown(const struct advice_made *made, struct arena *arena)
