@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/plural.h"
+
 /* --- what is to be done --- */
 
 /* One member of a section that gets a value, or goes. */
@@ -231,8 +233,8 @@ size_t spark_patch_describe(const struct spark_object *object,
         describe_step(&steps.items[i], step);
         bool joins = n > 0 && strlen(texts[n - 1]) + strlen(step) + MORE_ROOM < room;
         if (!joins && n == most) {
-            texts[n - 1] =
-                arena_printf(arena, "%s, and make %zu other changes", texts[n - 1], steps.n - i);
+            texts[n - 1] = arena_printf(arena, "%s, and make %zu other change%s", texts[n - 1],
+                                        steps.n - i, PLURAL(steps.n - i));
             *memory = texts[n - 1] == NULL;
             return n;
         }
