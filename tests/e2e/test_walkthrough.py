@@ -1,9 +1,10 @@
 """The documents' walk-through, line by line, as a newcomer would: every block must do what it says.
 
-README.md's blocks run first, then those of docs/tour.md and docs/webhooks.md. Each runs in a shell of its own after the tour's
+README.md's blocks run first, then those of docs/tour.md, docs/kubernetes.md and docs/webhooks.md. Each runs in a shell of its own after the tour's
 block "setup", so that no block can lean on a variable of another. With PROVISOR_BUILD set, ./run uses that build;
 without, it makes its own.
 """
+import base64
 import json
 import os
 import pathlib
@@ -18,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
 from ports import free_port  # noqa: E402
 
-DOCUMENTS = ("README.md", "docs/tour.md", "docs/webhooks.md")
+DOCUMENTS = ("README.md", "docs/tour.md", "docs/kubernetes.md", "docs/webhooks.md")
 BLOCK = re.compile(r"^```sh( setup)?\n(.*?)^```$", re.M | re.S)
 
 
@@ -80,6 +81,7 @@ def test_the_walk_through_works_as_printed(place):
     for event in ("webhook.ping", "advice.created", "deadline.infeasible"):
         assert re.search(r"^handled evt_[-0-9a-f]+ %s$" % re.escape(event), output, re.M), "the receiver had no %s" % event
     assert re.search(r"^again evt_", output, re.M), "a delivery that was sent again has its webhook-id"
+    check_refusal([r["response"] for r in replies if r.get("kind") == "AdmissionReview"])
     check_readme(next(r for r in replies if "recommendation" in r))
     check_pictures(folder / "var" / "pictures")
 
@@ -106,6 +108,18 @@ def members(value, key=""):
             yield from members(member, key)
     else:
         yield key, value
+
+
+def check_refusal(reviews):
+    """What docs/kubernetes.md quotes is what the webhook says of the review that it shows."""
+    text = (ROOT / "docs" / "kubernetes.md").read_text()
+    shown = json.loads(re.search(r"^```json\n(.*?)^```$", text, re.M | re.S).group(1))
+    assert shown == json.loads((ROOT / "clients" / "kubernetes" / "examples" / "review.json").read_text())
+    quoted = " ".join(re.search(r"^    admission webhook .*?(?=\n\n)", text, re.M | re.S).group(0).split())
+    refused, patched = reviews
+    assert quoted.endswith(" denied the request: " + refused["status"]["message"])
+    changes = {o["path"]: o["value"] for o in json.loads(base64.b64decode(patched["patch"]))}
+    assert "would set executor.instances from 2 to %d`" % changes["/spec/executor/instances"] in text and "warnings" not in patched
 
 
 def check_readme(reply):

@@ -29,7 +29,7 @@ require_question(const struct admission_review *review, bool chooses, struct are
     FUZZ_REQUIRE(codec_open(&body, text, n, &bounds, arena, &err) == PV_OK);
     codec_advice_decode(&body.top, &limits, &question);
     if (codec_close(&body) != PV_OK)
-        FUZZ_REQUIRE(err.n_faults > 0 && codec_admission_origin(err.faults[0].at) != NULL);
+        FUZZ_REQUIRE(err.n_faults > 0 && codec_admission_origin(err.faults[0].at, chooses) != NULL);
 }
 
 static void require_operations(json_t *operations, size_t n)

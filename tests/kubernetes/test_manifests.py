@@ -1,4 +1,6 @@
 """The manifests of clients/kubernetes: what the chart makes of its values, the plain ones, and kustomize's overlays."""
+import ipaddress
+import itertools
 import json
 import pathlib
 import re
@@ -98,7 +100,7 @@ def test_versions_are_those_of_the_program():
 
 
 def test_the_examples_are_sound():
-    token = yaml.safe_load((KUBERNETES / "examples" / "token.yaml").read_text())
+    token = yaml.safe_load((KUBERNETES / "token" / "token.yaml").read_text())
     pod = token["spec"]
     assert pod.pop("restartPolicy") == "Never"
     deployment = chart.render()[("Deployment", "provisor")]
@@ -122,6 +124,8 @@ CASES = {
     "all namespaces": {"admission": {"namespaceLabels": {"provisor/admission": None}, "excludedNamespaces": ["kube-system"], "objectSelector": {"matchLabels": {"team": "etl"}}}},
     "migrated elsewhere": {"migration": {"enabled": False}},
     "network": {"networkPolicy": {"clients": [{"ipBlock": {"cidr": "10.0.0.0/28"}}], "monitoring": [], "databasePort": 6432}},
+    "no webhook deliveries": {"networkPolicy": {"webhookDeliveries": {"enabled": False}}},
+    "private receivers": {"networkPolicy": {"webhookDeliveries": {"port": 8443, "receivers": [{"ipBlock": {"cidr": "10.2.0.0/16"}}]}}},
     "no policy": {"networkPolicy": {"enabled": False}, "podDisruptionBudget": {"enabled": False}},
     "placed": {"nodeSelector": {"pool": "services"}, "tolerations": [{"key": "services", "operator": "Exists"}], "imagePullSecrets": [{"name": "registry"}],
                "podLabels": {"team": "platform"}, "podAnnotations": {"note": "a: b #c"}, "settings": {"io_workers": "32", "log_level": "debug"},
@@ -161,10 +165,32 @@ def test_values_reach_what_they_are_for():
     assert "matchLabels" not in everywhere["namespaceSelector"]
 
 
+def egress(objects):
+    """[(the peers, or None for any, and the ports)] that pods may reach."""
+    return [(rule.get("to"), [p["port"] for p in rule["ports"]]) for rule in objects[("NetworkPolicy", "provisor")]["spec"]["egress"]]
+
+
+def test_pods_reach_names_the_database_and_receivers_of_webhooks():
+    names, database, receivers = egress(chart.render())
+    assert names == (None, [53, 53]) and database == (None, [5432]) and receivers[1] == [443]
+    assert egress(chart.render(case("network")))[1] == (None, [6432])
+    assert egress(chart.render(case("no webhook deliveries"))) == [names, database]
+    assert egress(chart.render(case("private receivers")))[2] == ([{"ipBlock": {"cidr": "10.2.0.0/16"}}], [8443])
+    blocks = [p["ipBlock"] for p in receivers[0]]
+    public, private = ["93.184.216.34", "2606:4700::1111"], ["10.1.2.3", "172.31.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "127.0.0.1", "fd00::1", "fe80::1"]
+
+    def reached(address):
+        at = ipaddress.ip_address(address)
+        return any(at in ipaddress.ip_network(b["cidr"]) and not any(at in ipaddress.ip_network(e) for e in b.get("except", [])) for b in blocks)
+
+    assert [a for a in public + private if reached(a)] == public
+
+
 @pytest.mark.parametrize("wrong", [
     {"replica": 3}, {"replicas": 0}, {"replicas": "2"}, {"admission": {"onFailure": "ignore"}}, {"admission": {"timeoutSeconds": 31}}, {"image": {"digest": "latest"}},
     {"settings": {"io_workers": 32}}, {"settings": {"database_url": "postgres://..."}}, {"settings": {"IO_WORKERS": "32"}}, {"resources": {"limits": {"memory": "2 GB"}}},
-    {"service": {"port": 70000}}, {"admission": {"caBundle": "-----BEGIN"}}, {"networkPolicy": {"clients": [{}]}}, {"database": {"secretName": "A_B"}}])
+    {"service": {"port": 70000}}, {"admission": {"caBundle": "-----BEGIN"}}, {"networkPolicy": {"clients": [{}]}}, {"networkPolicy": {"webhookDeliveries": {"receivers": []}}},
+    {"networkPolicy": {"webhookDeliveries": {"port": "443"}}}, {"networkPolicy": {"databasePort": 0}}, {"database": {"secretName": "A_B"}}])
 def test_values_that_make_no_sense_are_refused(wrong):
     with pytest.raises(jsonschema.ValidationError):
         chart.render(wrong)
@@ -193,6 +219,17 @@ def test_a_manifest_that_kubernetes_would_refuse_is_refused(kind, change):
 
 # --- kustomize ---
 
+COMPONENTS = {"fail-closed": {"admission": {"onFailure": "closed"}}, "autoscaling": {"autoscaling": {"enabled": True}}, "cert-manager": {"certManager": {"enabled": True}},
+              "no-webhook-deliveries": {"networkPolicy": {"webhookDeliveries": {"enabled": False}}}}
+OVERLAYS = {name: COMPONENTS[name] for name in ("fail-closed", "autoscaling", "cert-manager")}
+
+
+def test_every_component_and_overlay_is_tested():
+    assert {p.name for p in (KUBERNETES / "components").iterdir()} == COMPONENTS.keys()
+    assert {p.name for p in (KUBERNETES / "overlays").iterdir()} == OVERLAYS.keys()
+    for name in COMPONENTS:
+        assert yaml.safe_load((KUBERNETES / "components" / name / "kustomization.yaml").read_text())["kind"] == "Component"
+
 
 def kustomize(path):
     out = subprocess.run([KUBECTL, "kustomize", str(KUBERNETES / path)], text=True, capture_output=True, timeout=60)
@@ -207,9 +244,39 @@ class TestKustomize:
     def test_the_base_is_as_it_is_written(self):
         assert kustomize("base") == read(KUBERNETES / "base")
 
-    @pytest.mark.parametrize("overlay,values", [("fail-closed", {"admission": {"onFailure": "closed"}}), ("autoscaling", {"autoscaling": {"enabled": True}}),
-                                                ("cert-manager", {"certManager": {"enabled": True}})])
+    @pytest.mark.parametrize("overlay,values", OVERLAYS.items())
     def test_an_overlay_is_the_chart_with_a_value(self, overlay, values):
         objects = kustomize("overlays/" + overlay)
         check(objects)
         assert objects == chart.render(values)
+
+    @pytest.mark.parametrize("components", [c for n in (1, 2, 3, 4) for c in itertools.combinations(COMPONENTS, n)], ids="+".join)
+    def test_components_combine(self, components, tmp_path):
+        values = {}
+        for component in components:
+            values = chart.merge(values, COMPONENTS[component])
+        shutil.copytree(KUBERNETES, tmp_path / "kubernetes")
+        (tmp_path / "mine").mkdir()
+        for order in (components, components[::-1]):
+            (tmp_path / "mine" / "kustomization.yaml").write_text(yaml.safe_dump({
+                "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["../kubernetes/base"],
+                "components": ["../kubernetes/components/" + c for c in order]}))
+            objects = kustomize(tmp_path / "mine")
+            check(objects)
+            assert objects == chart.render(values)
+
+    def test_the_installation_of_the_examples_combines_all_and_pins_both_images(self):
+        images = {i["name"]: i for i in yaml.safe_load((KUBERNETES / "examples/installation/images/kustomization.yaml").read_text())["images"]}
+        name, digest = images["provisor"]["newName"], images["provisor"]["digest"]
+        objects = kustomize("examples/installation/service")
+        check(objects)
+        assert objects == chart.render({"certManager": {"enabled": True}, "admission": {"onFailure": "closed"}, "autoscaling": {"enabled": True},
+                                        "networkPolicy": {"databasePort": 6432}, "image": {"repository": name, "digest": digest},
+                                        "proxy": {"image": "%(newName)s@%(digest)s" % images["haproxy"]}})
+        container = kustomize("examples/installation/token")[("Pod", "provisor-token")]["spec"]["containers"][0]
+        assert container["image"] == "%s@%s" % (name, digest) and container["args"][2:4] == ["--team", "etl"]
+
+    def test_the_token_is_made_by_the_image_of_the_service(self):
+        plain = yaml.safe_load((KUBERNETES / "token" / "token.yaml").read_text())
+        assert kustomize("token") == {("Pod", "provisor-token"): plain}
+        assert plain["spec"]["containers"][0]["image"] == chart.render()[("Deployment", "provisor")]["spec"]["template"]["spec"]["containers"][0]["image"]

@@ -1,5 +1,6 @@
 """The pod as the chart describes it, without a cluster: its commands with its environment, its Secrets as files, on a PostgreSQL."""
 import os
+import re
 import subprocess
 import time
 
@@ -73,8 +74,53 @@ def test_the_containers_do_what_the_manifests_ask_of_them(pod, secrets):
         assert process.wait(timeout=PATIENCE) == 0
 
 
-def test_the_example_prints_a_token(secrets):
-    token_pod = yaml.safe_load((chart.CHART.parent / "examples" / "token.yaml").read_text())["spec"]
+@pytest.fixture(scope="module")
+def token_log(pod, secrets):
+    """What `kubectl logs` shows of the pod that makes a token: both of its streams, in one."""
+    migrate = pod["initContainers"][0]
+    assert run(migrate, environment(migrate, pod, secrets)).returncode == 0
+    token_pod = yaml.safe_load((chart.CHART.parent / "token" / "token.yaml").read_text())["spec"]
     container = token_pod["containers"][0]
     result = run(container, environment(container, token_pod, secrets))
     assert result.returncode == 0 and result.stdout.startswith("prv_") and result.stdout.count("\n") == 1, result.stderr
+    assert result.stderr, "it says something beside"
+    return result.stderr + result.stdout, result.stdout.strip()
+
+
+def readme_commands(word):
+    """The lines of the README's commands that have the word."""
+    readme = (chart.CHART.parent / "README.md").read_text()
+    blocks = re.findall(r"^```sh\n(.*?)^```", readme, re.M | re.S)
+    return [line for block in blocks for line in block.replace("\\\n", "").splitlines() if word in line]
+
+
+KUBECTL = """#!/bin/sh
+case "$*" in
+*" logs "*) cat "$FOLDER/log" ;;
+*" create secret "*) cat >"$FOLDER/secret" ;;
+*" get secret "*) base64 -w0 <"$FOLDER/secret" ;;
+*) exit 2 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_secret_of_the_readme_holds_the_token_alone(token_log, tmp_path, order):
+    """Its own commands, with a kubectl that has this log and keeps that Secret."""
+    log, token = token_log
+    (tmp_path / "log").write_text("\n".join(log.splitlines()[::order]) + "\n")
+    (tmp_path / "kubectl").write_text(KUBECTL)
+    (tmp_path / "kubectl").chmod(0o755)
+    env = dict(os.environ, PATH="%s:%s" % (tmp_path, os.environ["PATH"]), FOLDER=str(tmp_path))
+    make, check = (next(line for line in readme_commands("provisor-admission") if word in line) for word in ("create secret", "get secret"))
+
+    def sh(line):
+        return subprocess.run(["sh", "-c", line], env=env, text=True, capture_output=True, timeout=30)
+
+    assert sh(make).returncode == 0 and (tmp_path / "secret").read_text().strip() == token
+    result = sh(check)
+    assert result.returncode == 0 and result.stdout.strip() == "1", result
+    (tmp_path / "secret").write_text(log)
+    assert sh(check).returncode != 0, "it tells the whole log from a token"
+    (tmp_path / "secret").write_text("")
+    assert sh(check).returncode != 0, "it tells nothing from a token"

@@ -80,6 +80,9 @@ class Sidecar:
         assert reply.json()["response"]["uid"] == body["request"]["uid"]
         return reply.json()["response"]
 
+    def ready(self):
+        return requests.get("http://127.0.0.1:%d/readyz" % self.probe_port, timeout=10).status_code
+
     def subject(self):
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -193,6 +196,38 @@ def test_verdicts_follow_the_environment(behind, tmp_path):
         strict.close()
 
 
+NO_TOKENS = ["prv_0 \"\n", "nonsense\n", "provisord: token 1 of team spark; its text is not shown again\n%s\n", "%s\n%s\n", "prv_\n"]
+
+
+@pytest.mark.parametrize("content", NO_TOKENS)
+def test_what_is_not_a_token_is_said_and_the_pod_is_not_ready(behind, tmp_path, content):
+    """As when all of a pod's log became the Secret."""
+    token = behind.admission_token
+    wrong = Sidecar(behind, tmp_path, content.replace("%s", token))
+    try:
+        assert "is not a token" in wrong.log.read_text() and wrong.ready() == 503
+        assert requests.get("http://127.0.0.1:%d/healthz" % wrong.probe_port, timeout=10).status_code == 200, "a restart would not mend it"
+        assert wrong.request("POST", ADMISSION, json=review("create")).status_code == 401
+        wrong.token_file.write_text(token + "\n")
+        wait_until(lambda: wrong.ready() == 200, "it does not become ready: " + wrong.log.read_text()[-2000:])
+        assert wrong.ask(ADMISSION, review("create"))["allowed"]
+        assert token not in wrong.log.read_text()
+    finally:
+        wrong.close()
+
+
+def test_a_token_in_use_is_not_lost_for_one_that_is_none(behind, tmp_path):
+    made = Sidecar(behind, tmp_path, behind.admission_token)
+    try:
+        assert made.ready() == 200
+        made.token_file.write_text("no token at all\n")
+        wait_until(lambda: "is not a token" in made.log.read_text(), "it says nothing")
+        time.sleep(1)
+        assert made.ready() == 200 and made.ask(ADMISSION, review("create"))["allowed"]
+    finally:
+        made.close()
+
+
 def test_token_and_certificate_are_taken_anew(behind, tmp_path):
     """The Secret comes after the pod, is rotated, and the certificate is renewed: without a restart."""
     late = Sidecar(behind, tmp_path)
@@ -201,8 +236,7 @@ def test_token_and_certificate_are_taken_anew(behind, tmp_path):
             return late.request("POST", ADMISSION, json=review("create")).status_code
 
         assert status() == 401 and "there is no token" in late.log.read_text()
-        late.token_file.write_text("prv_0 \"\n")
-        wait_until(lambda: "is no token" in late.log.read_text(), "what is no token is not taken")
+        assert late.ready() == 200, "the token is made once provisord runs"
         late.token_file.write_text(behind.admission_token)
         wait_until(lambda: status() == 200, "the token is not taken: " + late.log.read_text()[-2000:])
         before = late.subject()

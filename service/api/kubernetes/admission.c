@@ -1,3 +1,4 @@
+#include <sodium.h>
 #include <string.h>
 
 #include "api/kubernetes/admission_verdict.h"
@@ -26,7 +27,8 @@ METRIC_COUNTER(
 struct admission {
     struct admission_rules rules;
     struct admission_review review;
-    struct strview question; /* as a body of POST /v1/advice */
+    unsigned char identity[32]; /* for api_write_begin_keyed */
+    struct strview question;    /* as a body of POST /v1/advice */
     struct advice_question sent;
     struct advice_made made;
 };
@@ -93,6 +95,14 @@ static enum pv_code write_answer(struct http_request *request,
     return api_reply(response, 200, &w, err);
 }
 
+/* Never empty: faults have a detail of their own. */
+static const char *detail_of(enum pv_code code, const struct pv_error *why)
+{
+    if (why->detail[0] != '\0')
+        return why->detail;
+    return why->n_faults > 0 ? why->faults[0].detail : pv_code_text(code);
+}
+
 /* Whatever a step came to: what it cannot do is an answer, too. */
 static enum pv_code conclude(enum pv_code code,
                              const struct pv_error *why,
@@ -108,7 +118,7 @@ static enum pv_code conclude(enum pv_code code,
                                         request->arena, &answer);
     if (!judged) {
         LOG_EVENT(LOG_WARN, "kubernetes.review_failed", request->request_id,
-                  LOG_TEXT("code", pv_code_name(code)), LOG_TEXT("detail", why->detail));
+                  LOG_TEXT("code", pv_code_name(code)), LOG_TEXT("detail", detail_of(code, why)));
         admission_fail(&admission->rules, &answer);
     }
     *response = (struct http_response){.status = 0};
@@ -140,6 +150,25 @@ static enum pv_code read_question(const struct config *config,
     return codec_close(&body);
 }
 
+/* Of the query only what changes the answer: neither `timeout`, nor what says the default, nor what
+ * becomes of reviews that are not answered. */
+static enum pv_code
+identify(const struct codec_node *body, struct admission *admission, struct pv_error *err)
+{
+    const struct admission_rules *rules = &admission->rules;
+    struct strview review = codec_admission_review_identity(body, body->reader->arena);
+    crypto_generichash_state state;
+    if (review.at == NULL)
+        return pv_no_memory(err);
+    (void)crypto_generichash_init(&state, NULL, 0, sizeof admission->identity);
+    for (size_t i = 0; i < ADVISE_VERDICTS; i++)
+        (void)crypto_generichash_update(&state,
+                                        (const unsigned char *)(rules->denies[i] ? "1" : "0"), 1);
+    (void)crypto_generichash_update(&state, (const unsigned char *)review.at, review.n);
+    (void)crypto_generichash_final(&state, admission->identity, sizeof admission->identity);
+    return PV_OK;
+}
+
 static enum pv_code kubernetes_admission_decode(void *context,
                                                 struct http_request *request,
                                                 struct http_response *response,
@@ -153,8 +182,11 @@ static enum pv_code kubernetes_admission_decode(void *context,
     PV_TRY(read_rules(request, &admission->rules, err));
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_admission_review_decode(&body.top, &admission->review);
+    bool asks = admission->review.concern == REVIEW_ASKS;
+    enum pv_code identified = asks ? identify(&body.top, admission, err) : PV_OK;
     PV_TRY(codec_close(&body));
-    if (admission->review.concern == REVIEW_ASKS)
+    PV_TRY(identified);
+    if (asks)
         return conclude(read_question(api->config, request, admission, &why), &why, request,
                         response, err);
     admission_pass(&admission->rules, &admission->review, &answer);
@@ -221,7 +253,7 @@ static enum pv_code make_answer(struct http_request *request,
 }
 
 /* The uid of the review is its idempotency key: one that is sent again, by a proxy, say, is answered as
- * before. */
+ * before. Another review with its uid is a fault (admission_judge_fault). */
 static enum pv_code keep_advice(struct api *api,
                                 struct http_request *request,
                                 const struct admission *admission,
@@ -235,8 +267,8 @@ static enum pv_code keep_advice(struct api *api,
     struct writer w;
     size_t n = 0;
     PV_TRY(http_move(request, HTTP_IO));
-    PV_TRY(api_write_begin_keyed(api, request, response, admission->review.uid.at, NULL, &write,
-                                 replayed, err));
+    PV_TRY(api_write_begin_keyed(api, request, response, admission->review.uid.at,
+                                 admission->identity, &write, replayed, err));
     if (*replayed)
         return PV_OK;
     clock_uuid7(id);

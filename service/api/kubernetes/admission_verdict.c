@@ -1,11 +1,8 @@
 #include "api/kubernetes/admission_verdict.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-
-#include "base/plural.h"
+#include "api/kubernetes/admission_words.h"
 #include "codec/kubernetes/admission_question.h"
+#include "codec/kubernetes/spark_patch.h"
 
 enum { CODE_FORBIDDEN = 403, CODE_INVALID = 422, CODE_UNAVAILABLE = 503 };
 
@@ -18,64 +15,108 @@ static void refuse(struct admission_answer *answer, unsigned code, const char *m
     answer->message = message == NULL ? NO_WORDS : message;
 }
 
-static void warn(struct admission_answer *answer, const char *message)
+/* Whatever is decided. */
+static void warn_besides(struct admission_answer *answer, const char *message)
 {
-    answer->allowed = true;
     if (answer->n_warnings < REVIEW_WARNINGS_MAX)
         answer->warnings[answer->n_warnings++] = message == NULL ? NO_WORDS : message;
 }
 
+static void warn(struct admission_answer *answer, const char *message)
+{
+    answer->allowed = true;
+    warn_besides(answer, message);
+}
+
+static bool denies(const struct admission_review *review, bool rule)
+{
+    return rule && !review->question.only_warns;
+}
+
 static void settle(const struct admission_review *review,
-                   bool denies,
+                   bool rule,
                    unsigned code,
                    const char *message,
                    struct admission_answer *answer)
 {
-    if (denies && !review->question.only_warns)
+    if (denies(review, rule))
         refuse(answer, code, message);
     else
         warn(answer, message);
 }
 
-/* What would help, as far as the advice knows. */
-static const char *describe_remedy(const struct advice_made *made, struct arena *arena)
+static void warn_of_unknown(const struct admission_review *review, struct admission_answer *answer)
 {
-    const struct advise_remedies *remedies = &made->answer.advice.remedies;
-    if (remedies->max_executors > 0 &&
-        remedies->max_executors != made->answer.advice.recommendation.executors)
-        return arena_printf(arena, "; %" PRId64 " executor%s would meet it",
-                            remedies->max_executors, PLURAL(remedies->max_executors));
-    if (!isnan(remedies->deadline_s))
-        return arena_printf(arena,
-                            "; no number of executors that is allowed would meet it, a deadline of "
-                            "%.4g s would be met",
-                            remedies->deadline_s);
-    return "";
+    for (size_t i = 0; i < review->n_unknown; i++)
+        warn_besides(answer, review->unknown[i]);
 }
 
-/* "nightly-etl: 131 s (118 to 146) with 4 executors of 2 cores, the deadline is 90 s: missed; ..." */
-static const char *describe(const struct advice_made *made, struct arena *arena)
+/* --- the verdict --- */
+
+/* NULL where one of them is: there is no memory. */
+static const char *join(const char *a, const char *between, const char *b, struct arena *arena)
 {
-    const struct advise_choice *choice = &made->answer.advice.recommendation;
-    const char *remedy = describe_remedy(made, arena);
-    int64_t cores = made->answer.curve.cores_per_executor;
-    if (remedy == NULL)
-        return NULL;
-    return arena_printf(
-        arena,
-        "provisor: %.80s is predicted to take %.4g s (%.4g to %.4g s with %.4g %% confidence) with "
-        "%" PRId64 " executor%s of %" PRId64 " core%s, its deadline is %.6g s%s",
-        made->question.application.at, choice->predicted_duration_s, choice->lower_s,
-        choice->upper_s, 100 * made->question.goal.confidence, choice->executors,
-        PLURAL(choice->executors), cores, PLURAL(cores), made->question.goal.deadline_s, remedy);
+    return a == NULL || b == NULL ? NULL : arena_printf(arena, "%s%s%s", a, between, b);
 }
 
-static const char *describe_unknown(const struct advice_made *made, struct arena *arena)
+/* A refusal is one text, whose sentences warnings have one by one. */
+static void settle_sentences(const struct admission_review *review,
+                             bool rule,
+                             const char *subject,
+                             const char *const sentences[],
+                             size_t n,
+                             struct arena *arena,
+                             struct admission_answer *answer)
 {
-    const struct findings *reasons = &made->answer.advice.reasons;
-    return arena_printf(arena, "provisor: there is no prediction for %.80s: %s",
-                        made->question.application.at,
-                        reasons->n == 0 ? "its history is too short" : reasons->items[0].message);
+    const char *all = join(subject, "", sentences[0], arena);
+    for (size_t i = 1; i < n; i++)
+        all = join(all, " ", sentences[i], arena);
+    if (denies(review, rule))
+        refuse(answer, CODE_FORBIDDEN, all);
+    for (size_t i = 0; i < n && !denies(review, rule); i++)
+        warn(answer, join(subject, "", sentences[i], arena));
+}
+
+static void settle_late(const struct admission_rules *rules,
+                        const struct admission_review *review,
+                        const struct advice_made *made,
+                        const char *subject,
+                        struct arena *arena,
+                        struct admission_answer *answer)
+{
+    enum advise_verdict verdict = made->answer.advice.verdict;
+    const char *sentences[3] = {admission_describe_prediction(made, arena),
+                                admission_describe_remedy(review, made, arena)};
+    size_t n = 2;
+    if (!rules->validates && verdict == ADVISE_MISSED)
+        sentences[n++] = admission_describe_considered(review, made, arena);
+    settle_sentences(review, rules->denies[verdict], subject, sentences, n, arena, answer);
+}
+
+/* provisor/action: warn */
+static void warn_of_changes(const struct admission_review *review,
+                            const struct advice_made *made,
+                            struct arena *arena,
+                            struct admission_answer *answer)
+{
+    enum { TEXTS = 3, PREFIX = sizeof "provisor: " - 1 };
+    const char *texts[TEXTS];
+    bool memory = false;
+    size_t n =
+        spark_patch_describe(&review->object, &made->answer.spark, review->question.preserve,
+                             review->question.n_preserve, REVIEW_WARNING_BYTES_MAX + 1 - PREFIX,
+                             arena, texts, TEXTS, &memory);
+    for (size_t i = 0; i < n; i++)
+        warn(answer, arena_printf(arena, "provisor: %s", texts[i]));
+    if (n == 0)
+        warn(answer, memory ? NULL : "provisor: would change nothing");
+}
+
+static bool is_put_into_effect(const struct admission_rules *rules, const struct advice_made *made)
+{
+    enum advise_verdict verdict = made->answer.advice.verdict;
+    return !rules->validates && made->answer.has_spark &&
+           (verdict == ADVISE_MET || verdict == ADVISE_AT_RISK);
 }
 
 void admission_judge(const struct admission_rules *rules,
@@ -85,14 +126,25 @@ void admission_judge(const struct admission_rules *rules,
                      struct admission_answer *answer)
 {
     enum advise_verdict verdict = made->answer.advice.verdict;
+    const char *subject = admission_subject(made, arena);
+    bool differs = false;
     answer->verdict = advise_verdict_name(verdict);
     answer->allowed = true;
-    if (verdict == ADVISE_MET)
-        return;
-    const char *message =
-        verdict == ADVISE_UNKNOWN ? describe_unknown(made, arena) : describe(made, arena);
-    settle(review, rules->denies[verdict], CODE_FORBIDDEN, message, answer);
+    if (verdict == ADVISE_UNKNOWN)
+        settle(review, rules->denies[verdict], CODE_FORBIDDEN,
+               join(subject, "", admission_describe_unknown(made, arena), arena), answer);
+    else if (verdict != ADVISE_MET)
+        settle_late(rules, review, made, subject, arena, answer);
+    if (review->question.only_warns && is_put_into_effect(rules, made))
+        warn_of_changes(review, made, arena, answer);
+    const char *memory =
+        verdict == ADVISE_UNKNOWN ? NULL : admission_describe_memory(review, made, arena, &differs);
+    if (differs)
+        warn_besides(answer, join(subject, "", memory, arena));
+    warn_of_unknown(review, answer);
 }
+
+/* --- without a verdict --- */
 
 static bool has_fault(const struct pv_error *err, const char *code)
 {
@@ -117,6 +169,51 @@ static bool is_unknown(enum pv_code code, const struct pv_error *err)
            code == PV_E_SINGULAR || has_fault(err, "unknown_application") || is_beyond_bounds(err);
 }
 
+static const char *describe_lack(const struct admission_rules *rules,
+                                 const struct admission_review *review,
+                                 const struct pv_error *err,
+                                 struct arena *arena)
+{
+    const struct pv_fault *fault = err->n_faults > 0 ? &err->faults[0] : NULL;
+    const char *origin =
+        is_beyond_bounds(err) ? codec_admission_origin(fault->at, !rules->validates) : "";
+    char name[64];
+    strview_shorten(review->question.application, name, sizeof name);
+    return arena_printf(arena, "provisor: there is no prediction for %s: %s%s%s", name, origin,
+                        origin[0] == '\0' ? "" : " ", fault == NULL ? err->detail : fault->detail);
+}
+
+/* False: it is the service that fails. */
+static bool settle_fault(const struct admission_rules *rules,
+                         const struct admission_review *review,
+                         enum pv_code code,
+                         const struct pv_error *err,
+                         struct arena *arena,
+                         struct admission_answer *answer)
+{
+    const struct pv_fault *fault = err->n_faults > 0 ? &err->faults[0] : NULL;
+    if (is_unknown(code, err)) {
+        answer->verdict = advise_verdict_name(ADVISE_UNKNOWN);
+        settle(review, rules->denies[ADVISE_UNKNOWN], CODE_FORBIDDEN,
+               describe_lack(rules, review, err, arena), answer);
+        return true;
+    }
+    if (has_fault(err, "key_reused")) {
+        settle(review, rules->closed, CODE_INVALID,
+               "provisor: a review with this uid was answered for another object or other "
+               "parameters; send a new uid",
+               answer);
+        return true;
+    }
+    if (code != PV_E_INVALID || fault == NULL || fault->place != PV_PLACE_POINTER)
+        return false;
+    settle(review, rules->validates, CODE_INVALID,
+           arena_printf(arena, "provisor: %s: %s",
+                        codec_admission_origin(fault->at, !rules->validates), fault->detail),
+           answer);
+    return true;
+}
+
 bool admission_judge_fault(const struct admission_rules *rules,
                            const struct admission_review *review,
                            enum pv_code code,
@@ -124,25 +221,10 @@ bool admission_judge_fault(const struct admission_rules *rules,
                            struct arena *arena,
                            struct admission_answer *answer)
 {
-    const struct pv_fault *fault = err->n_faults > 0 ? &err->faults[0] : NULL;
-    if (is_unknown(code, err)) {
-        answer->verdict = advise_verdict_name(ADVISE_UNKNOWN);
-        settle(review, rules->denies[ADVISE_UNKNOWN], CODE_FORBIDDEN,
-               arena_printf(arena, "provisor: there is no prediction for %.80s: %s%s%s",
-                            review->question.application.at,
-                            is_beyond_bounds(err) ? codec_admission_origin(fault->at) : "",
-                            is_beyond_bounds(err) ? " " : "",
-                            fault == NULL ? err->detail : fault->detail),
-               answer);
-        return true;
-    }
-    if (code != PV_E_INVALID || fault == NULL || fault->place != PV_PLACE_POINTER)
-        return false;
-    settle(
-        review, rules->validates, CODE_INVALID,
-        arena_printf(arena, "provisor: %s: %s", codec_admission_origin(fault->at), fault->detail),
-        answer);
-    return true;
+    bool settled = settle_fault(rules, review, code, err, arena, answer);
+    if (settled)
+        warn_of_unknown(review, answer);
+    return settled;
 }
 
 void admission_pass(const struct admission_rules *rules,
@@ -154,22 +236,23 @@ void admission_pass(const struct admission_rules *rules,
         settle(review, rules->validates, CODE_INVALID, review->why, answer);
     else if (review->concern == REVIEW_HALF)
         warn(answer, review->why);
+    warn_of_unknown(review, answer);
 }
 
 void admission_fail(const struct admission_rules *rules, struct admission_answer *answer)
 {
     *answer = (struct admission_answer){.allowed = true};
     if (rules->closed)
-        refuse(answer, CODE_UNAVAILABLE, "provisor cannot answer just now: try again later");
+        refuse(answer, CODE_UNAVAILABLE,
+               "provisor: the service cannot answer now; try again later");
     else
-        warn(answer, "provisor cannot answer just now: the application is admitted as it is");
+        warn(answer,
+             "provisor: the service cannot answer now; the application is admitted as it is");
 }
 
 bool admission_applies(const struct admission_rules *rules,
                        const struct admission_review *review,
                        const struct advice_made *made)
 {
-    enum advise_verdict verdict = made->answer.advice.verdict;
-    return !rules->validates && !review->question.only_warns && made->answer.has_spark &&
-           (verdict == ADVISE_MET || verdict == ADVISE_AT_RISK);
+    return !review->question.only_warns && is_put_into_effect(rules, made);
 }

@@ -19,7 +19,8 @@ void admission_judge(const struct admission_rules *rules,
                      struct arena *arena,
                      struct admission_answer *answer);
 
-/* Advice that could not be made: the history lacks what it takes, or what was asked cannot be.
+/* Advice that could not be made: the history lacks what it takes, what was asked cannot be, or the uid
+ * was another review's.
  * False: it is the service that fails, see admission_fail. */
 bool admission_judge_fault(const struct admission_rules *rules,
                            const struct admission_review *review,
@@ -28,8 +29,8 @@ bool admission_judge_fault(const struct admission_rules *rules,
                            struct arena *arena,
                            struct admission_answer *answer);
 
-/* A review without a question: admitted, with a warning where annotations are incomplete; refused by
- * who validates where one cannot be read. */
+/* A review without a question: admitted, with a warning where annotations are incomplete; refused
+ * by the validating webhook where one cannot be read. */
 void admission_pass(const struct admission_rules *rules,
                     const struct admission_review *review,
                     struct admission_answer *answer);

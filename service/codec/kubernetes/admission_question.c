@@ -24,6 +24,18 @@ static bool is_repeated(const struct review_question *question, size_t i)
     return false;
 }
 
+/* A task that runs twice may write its output twice, unless the job commits it safely: only its author
+ * knows. */
+#define SPECULATION "spark.speculation"
+
+static bool is_preserved(const struct review_question *question, const char *key)
+{
+    for (size_t i = 0; i < question->n_preserve; i++)
+        if (strview_is(question->preserve[i], key))
+            return true;
+    return false;
+}
+
 /* With dynamic allocation the number of instances is the initial one, which no advice is about. */
 static bool is_enforced(const struct admission_review *review, struct strview key)
 {
@@ -47,6 +59,8 @@ static void write_preserved(struct writer *w, const struct admission_review *rev
     for (size_t i = 0; i < question->n_preserve; i++)
         if (!is_repeated(question, i) && !is_enforced(review, question->preserve[i]))
             writer_text(w, question->preserve[i]);
+    if (!question->may_speculate && !is_preserved(question, SPECULATION))
+        writer_string(w, SPECULATION);
     writer_end_array(w);
 }
 
@@ -71,6 +85,8 @@ static void write_constraints(struct writer *w, const struct admission_review *r
         writer_member_text(w, "cluster", review->question.cluster);
     writer_member_boolean(w, "dynamic_allocation", spark_object_is_dynamic(&review->object));
     write_current(w, &review->object);
+    if (chooses && review->question.max_executors != RUN_UNKNOWN)
+        writer_member_integer(w, "max_executors", review->question.max_executors);
     if (chooses)
         write_preserved(w, review);
     else
@@ -93,7 +109,7 @@ void codec_admission_question_encode(struct writer *w,
     writer_end_object(w);
 }
 
-const char *codec_admission_origin(const char *pointer)
+const char *codec_admission_origin(const char *pointer, bool chooses)
 {
     static const struct {
         const char *pointer;
@@ -115,5 +131,7 @@ const char *codec_admission_origin(const char *pointer)
             (pointer[n] == '\0' || pointer[n] == '/'))
             return origins[i].origin;
     }
+    if (chooses && strcmp(pointer, "/constraints/max_executors") == 0)
+        return "the annotation provisor/max-executors";
     return "the number of executors";
 }

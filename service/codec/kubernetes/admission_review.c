@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/plural.h"
+#include "base/nearest.h"
 #include "codec/kubernetes/annotation_value.h"
 
 static const char API_VERSION[] = "admission.k8s.io/v1";
@@ -52,7 +52,8 @@ static void settle(struct reading *reading, enum review_concern concern, const c
     if (reading->review->concern != REVIEW_ASKS)
         return;
     reading->review->concern = concern;
-    (void)snprintf(reading->review->why, sizeof reading->review->why, "%s", why);
+    (void)snprintf(reading->review->why, sizeof reading->review->why, "%s%s",
+                   why[0] == '\0' ? "" : "provisor: ", why);
 }
 
 /* Which kinds there is something to say about, and where they have their specification. */
@@ -92,16 +93,76 @@ static bool has_annotations(const json_t *annotations)
     return false;
 }
 
+static bool is_known(const char *name, struct nearest *nearest)
+{
+    static const char *const known[] = {"action",     "application",  "cluster",
+                                        "confidence", "deadline",     "max-executors",
+                                        "preserve",   "problem-size", "speculation"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(name, known[i]) == 0)
+            return true;
+        nearest_try(nearest, name, known[i]);
+    }
+    return false;
+}
+
+/* Most are typing errors. */
+static void read_unknown(struct reading *reading)
+{
+    struct admission_review *review = reading->review;
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)reading->annotations, key, value)
+    {
+        struct nearest nearest = {NULL, 0};
+        char name[65];
+        if (strncmp(key, ANNOTATIONS, strlen(ANNOTATIONS)) != 0 ||
+            is_known(key + strlen(ANNOTATIONS), &nearest) ||
+            review->n_unknown == REVIEW_UNKNOWN_MAX)
+            continue;
+        strview_shorten(strview_of(key + strlen(ANNOTATIONS)), name, sizeof name);
+        const char *text =
+            nearest.word == NULL
+                ? arena_printf(reading->arena, "provisor: there is no annotation " ANNOTATIONS "%s",
+                               name)
+                : arena_printf(reading->arena,
+                               "provisor: there is no annotation " ANNOTATIONS
+                               "%s. Did you mean " ANNOTATIONS "%s?",
+                               name, nearest.word);
+        reading->memory = reading->memory || text == NULL;
+        review->unknown[review->n_unknown++] = text;
+    }
+}
+
 /* Words of provisor/action. */
 static void read_action(struct reading *reading)
 {
     struct strview action = annotation(reading, ANNOTATIONS "action");
     reading->review->question.only_warns = strview_is(action, "warn");
-    if (strview_is(action, "off"))
+    if (strview_is(action, "off")) {
         settle(reading, REVIEW_NONE, "");
-    else if (action.at != NULL && !strview_is(action, "warn") && !strview_is(action, "enforce"))
+        reading->review->n_unknown = 0;
+    } else if (action.at != NULL && !strview_is(action, "warn") && !strview_is(action, "enforce"))
         settle(reading, REVIEW_FAULTY,
                "the annotation provisor/action must be off, warn or enforce");
+}
+
+static void read_speculation(struct reading *reading)
+{
+    struct strview speculation = annotation(reading, ANNOTATIONS "speculation");
+    reading->review->question.may_speculate = strview_is(speculation, "true");
+    if (speculation.at != NULL && !strview_is(speculation, "true") &&
+        !strview_is(speculation, "false"))
+        settle(reading, REVIEW_FAULTY, "the annotation provisor/speculation must be true or false");
+}
+
+static void read_max_executors(struct reading *reading)
+{
+    struct strview most = annotation(reading, ANNOTATIONS "max-executors");
+    reading->review->question.max_executors = RUN_UNKNOWN;
+    if (most.at != NULL && !annotation_count(most, &reading->review->question.max_executors))
+        settle(reading, REVIEW_FAULTY,
+               "the annotation provisor/max-executors must be a whole number of at least 1");
 }
 
 static void read_value(struct reading *reading,
@@ -173,7 +234,10 @@ static void read_annotations(struct reading *reading)
 {
     struct review_question *question = &reading->review->question;
     struct strview cluster = annotation(reading, ANNOTATIONS "cluster");
+    read_unknown(reading);
     read_action(reading);
+    read_speculation(reading);
+    read_max_executors(reading);
     read_value(reading, ANNOTATIONS "problem-size", annotation_size, &question->problem_size,
                "the annotation provisor/problem-size must be a number of blocks, such as 64, or of "
                "bytes with a unit, such as 8GiB");
@@ -228,6 +292,26 @@ void codec_admission_review_decode(const struct codec_node *node, struct admissi
     read_object(&reading);
     if (reading.memory)
         (void)pv_no_memory(node->reader->err);
+}
+
+/* --- identity --- */
+
+struct strview codec_admission_review_identity(const struct codec_node *node, struct arena *arena)
+{
+    static const char *const members[] = {"kind",   "subResource", "operation",
+                                          "object", "oldObject",   "dryRun"};
+    enum { MEMBERS = sizeof members / sizeof *members };
+    const size_t flags = JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY;
+    const json_t *request = json_object_get(node->json, "request");
+    size_t n = MEMBERS, at = 0;
+    for (size_t i = 0; i < MEMBERS; i++)
+        n += json_dumpb(json_object_get(request, members[i]), NULL, 0, flags);
+    char *text = arena_alloc(arena, n);
+    for (size_t i = 0; text != NULL && i < MEMBERS; i++) {
+        at += json_dumpb(json_object_get(request, members[i]), text + at, n - at, flags);
+        text[at++] = '\n'; /* which no JSON text has that is written compactly */
+    }
+    return (struct strview){text, text == NULL ? 0 : at};
 }
 
 /* --- answer --- */

@@ -19,7 +19,7 @@ enum review_concern {
     REVIEW_ASKS
 };
 
-enum { REVIEW_KEYS_MAX = 100, REVIEW_WHY_MAX = 200 };
+enum { REVIEW_KEYS_MAX = 100, REVIEW_WHY_MAX = 200, REVIEW_UNKNOWN_MAX = 3 };
 
 /* The annotations. Texts are in the arena. */
 struct review_question {
@@ -30,14 +30,19 @@ struct review_question {
     struct strview cluster;     /* at == NULL: not given */
     struct strview *preserve;   /* keys of properties */
     size_t n_preserve;
-    bool only_warns; /* provisor/action: warn */
+    int64_t max_executors; /* that may be advised; RUN_UNKNOWN: not given */
+    bool may_speculate;    /* spark.speculation may be advised */
+    bool only_warns;       /* provisor/action: warn */
 };
 
 struct admission_review {
     struct strview uid;
     bool dry_run;
     enum review_concern concern;
-    char why[REVIEW_WHY_MAX];
+    char why[REVIEW_WHY_MAX]; /* for who runs kubectl, as warnings are */
+    const char
+        *unknown[REVIEW_UNKNOWN_MAX]; /* warnings of annotations that provisor does not know */
+    size_t n_unknown;
     struct review_question question; /* of REVIEW_ASKS, as is the next one */
     struct spark_object object;
 };
@@ -47,6 +52,13 @@ struct admission_review {
  * wrong with the object is no fault of the request: `concern` tells.
  */
 void codec_admission_review_decode(const struct codec_node *node, struct admission_review *review);
+
+/*
+ * What makes a review the one that it is, beside its uid: kind, operation, object and what it replaces.
+ * Who asks, and in which order members come, makes no difference. Text in the arena; at == NULL: there
+ * is no memory.
+ */
+struct strview codec_admission_review_identity(const struct codec_node *node, struct arena *arena);
 
 /* The answer. Texts are borrowed. */
 enum { REVIEW_WARNINGS_MAX = 8, REVIEW_WARNING_BYTES_MAX = 256 };

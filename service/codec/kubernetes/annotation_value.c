@@ -6,6 +6,11 @@
 
 #include "core/history/problem_size.h"
 
+#define KIB 1024.0
+#define MIB (1024.0 * KIB)
+#define GIB (1024.0 * MIB)
+#define TIB (1024.0 * GIB)
+
 /* A decimal number at the beginning of the text; how many bytes it takes, 0: there is none. No
  * exponent: the e of 2e would be one, were more digits to follow. */
 static size_t read_leading(const char *text, size_t n, double *value)
@@ -44,6 +49,16 @@ static double factor_of(const struct unit units[], size_t n, struct strview name
     return 0;
 }
 
+bool annotation_count(struct strview text, int64_t *count)
+{
+    double value = 0;
+    if (!annotation_number(text, &value) || value < 1 || value > ANNOTATION_COUNT_MAX ||
+        value != floor(value))
+        return false;
+    *count = (int64_t)value;
+    return true;
+}
+
 bool annotation_duration(struct strview text, double *seconds)
 {
     static const struct unit units[] = {
@@ -70,15 +85,12 @@ bool annotation_duration(struct strview text, double *seconds)
 
 bool annotation_size(struct strview text, double *blocks)
 {
-    static const struct unit units[] = {{"B", 1},
-                                        {"kB", 1e3},
-                                        {"MB", 1e6},
-                                        {"GB", 1e9},
-                                        {"TB", 1e12},
-                                        {"KiB", 1024},
-                                        {"MiB", 1024 * 1024},
-                                        {"GiB", 1073741824},
-                                        {"TiB", 1099511627776.0}};
+    /* A letter alone is what Spark makes of it, which is what the object's own memory fields mean. */
+    static const struct unit units[] = {
+        {"B", 1},     {"kB", 1e3},  {"MB", 1e6},  {"GB", 1e9}, {"TB", 1e12}, {"KiB", KIB},
+        {"MiB", MIB}, {"GiB", GIB}, {"TiB", TIB}, {"Ki", KIB}, {"Mi", MIB},  {"Gi", GIB},
+        {"Ti", TIB},  {"k", KIB},   {"K", KIB},   {"m", MIB},  {"M", MIB},   {"g", GIB},
+        {"G", GIB},   {"t", TIB},   {"T", TIB}};
     double value = 0;
     size_t digits = text.n == 0 ? 0 : read_leading(text.at, text.n, &value);
     double factor = digits == text.n

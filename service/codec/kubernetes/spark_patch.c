@@ -1,5 +1,104 @@
 #include "codec/kubernetes/spark_patch.h"
 
+#include <stdio.h>
+
+#include "base/plural.h"
+
+/* --- what is to be done --- */
+
+/* One member of a section that gets a value, or goes. */
+struct step {
+    enum spark_section section;
+    const char *member;
+    const char *value;     /* NULL: it goes */
+    bool is_scalar;        /* the value is a number or a truth value */
+    struct strview before; /* at == NULL: it is not there */
+};
+
+struct steps {
+    const struct spark_object *object;
+    struct step *items;
+    size_t n;
+};
+
+static void
+add_step(struct steps *steps, enum spark_section section, const char *member, const char *value)
+{
+    steps->items[steps->n++] = (struct step){.section = section, .member = member, .value = value};
+}
+
+static enum spark_section section_of(size_t field)
+{
+    return strcmp(operator_fields[field].section, "executor") == 0 ? SPARK_SECTION_EXECUTOR
+                                                                   : SPARK_SECTION_DYNAMIC;
+}
+
+/* value NULL: it goes. */
+static void set_field(struct steps *steps, size_t field, const char *value)
+{
+    struct strview before = steps->object->fields[field];
+    if (value == NULL ? before.at == NULL : strview_is(before, value))
+        return;
+    add_step(steps, section_of(field), operator_fields[field].field, value);
+    steps->items[steps->n - 1].before = before;
+    steps->items[steps->n - 1].is_scalar =
+        value != NULL && operator_field_is_scalar(&operator_fields[field], value);
+}
+
+static void set_conf(struct steps *steps, const char *key, const char *value)
+{
+    struct strview before = spark_object_conf(steps->object, key);
+    if (value == NULL ? before.at == NULL : strview_is(before, value))
+        return;
+    add_step(steps, SPARK_SECTION_CONF, key, value);
+    steps->items[steps->n - 1].before = before;
+}
+
+/* An entry of sparkConf beside the field goes. */
+static void set_property(struct steps *steps, const char *key, const char *value)
+{
+    size_t field = operator_field_find(strview_of(key));
+    if (field < OPERATOR_FIELDS)
+        set_field(steps, field, value);
+    set_conf(steps, key, field < OPERATOR_FIELDS ? NULL : value);
+}
+
+static bool is_kept(const struct strview keep[], size_t n_keep, const char *key)
+{
+    for (size_t i = 0; i < n_keep; i++)
+        if (strview_is(keep[i], key))
+            return true;
+    return false;
+}
+
+/* False: there is no memory. */
+static bool plan_steps(const struct spark_object *object,
+                       const struct spark_configuration *advised,
+                       const struct strview keep[],
+                       size_t n_keep,
+                       const char *advice_id,
+                       struct arena *arena,
+                       struct steps *steps)
+{
+    *steps = (struct steps){.object = object};
+    steps->items =
+        arena_array(arena, 2 * (advised->n + advised->n_changes) + 1, sizeof *steps->items);
+    if (steps->items == NULL)
+        return false;
+    for (size_t i = 0; i < advised->n; i++)
+        if (!is_kept(keep, n_keep, advised->properties[i].key))
+            set_property(steps, advised->properties[i].key, advised->properties[i].value);
+    for (size_t i = 0; i < advised->n_changes; i++)
+        if (advised->changes[i].new_value == NULL &&
+            !is_kept(keep, n_keep, advised->changes[i].key))
+            set_property(steps, advised->changes[i].key, NULL);
+    if (advice_id != NULL)
+        set_conf(steps, "spark.provisor.adviceId", advice_id);
+    return true;
+}
+
+/* --- as JSON Patch --- */
+
 struct patch {
     struct writer *w;
     const struct spark_object *object;
@@ -41,12 +140,6 @@ begin_operation(struct patch *patch, const char *op, enum spark_section section,
     patch->n++;
 }
 
-static void patch_remove(struct patch *patch, enum spark_section section, const char *member)
-{
-    begin_operation(patch, "remove", section, member);
-    writer_end_object(patch->w);
-}
-
 /* `add` replaces a member that is there. */
 static void begin_add(struct patch *patch, enum spark_section section, const char *member)
 {
@@ -61,64 +154,19 @@ static void begin_add(struct patch *patch, enum spark_section section, const cha
     writer_key(patch->w, "value");
 }
 
-static enum spark_section section_of(size_t field)
+static void write_step(struct patch *patch, const struct step *step)
 {
-    return strcmp(operator_fields[field].section, "executor") == 0 ? SPARK_SECTION_EXECUTOR
-                                                                   : SPARK_SECTION_DYNAMIC;
-}
-
-static void set_field(struct patch *patch, size_t field, const char *value)
-{
-    if (strview_is(patch->object->fields[field], value))
-        return;
-    begin_add(patch, section_of(field), operator_fields[field].field);
-    if (operator_field_is_scalar(&operator_fields[field], value))
-        writer_raw(patch->w, strview_of(value));
-    else
-        writer_string(patch->w, value);
-    writer_end_object(patch->w);
-}
-
-static void set_conf(struct patch *patch, const char *key, const char *value)
-{
-    if (strview_is(spark_object_conf(patch->object, key), value))
-        return;
-    begin_add(patch, SPARK_SECTION_CONF, key);
-    writer_string(patch->w, value);
-    writer_end_object(patch->w);
-}
-
-static void remove_conf(struct patch *patch, const char *key)
-{
-    if (spark_object_conf(patch->object, key).at != NULL)
-        patch_remove(patch, SPARK_SECTION_CONF, key);
-}
-
-static void set_property(struct patch *patch, const char *key, const char *value)
-{
-    size_t field = operator_field_find(strview_of(key));
-    if (field == OPERATOR_FIELDS) {
-        set_conf(patch, key, value);
+    if (step->value == NULL) {
+        begin_operation(patch, "remove", step->section, step->member);
+        writer_end_object(patch->w);
         return;
     }
-    set_field(patch, field, value);
-    remove_conf(patch, key);
-}
-
-static void remove_property(struct patch *patch, const char *key)
-{
-    size_t field = operator_field_find(strview_of(key));
-    if (field < OPERATOR_FIELDS && patch->object->fields[field].at != NULL)
-        patch_remove(patch, section_of(field), operator_fields[field].field);
-    remove_conf(patch, key);
-}
-
-static bool is_kept(const struct strview keep[], size_t n_keep, const char *key)
-{
-    for (size_t i = 0; i < n_keep; i++)
-        if (strview_is(keep[i], key))
-            return true;
-    return false;
+    begin_add(patch, step->section, step->member);
+    if (step->is_scalar)
+        writer_raw(patch->w, strview_of(step->value));
+    else
+        writer_string(patch->w, step->value);
+    writer_end_object(patch->w);
 }
 
 size_t spark_patch_encode(struct writer *w,
@@ -129,19 +177,73 @@ size_t spark_patch_encode(struct writer *w,
                           const char *advice_id)
 {
     struct patch patch = {.w = w, .object = object};
+    struct steps steps;
     memcpy(patch.has, object->has, sizeof patch.has);
+    if (!plan_steps(object, advised, keep, n_keep, advice_id, w->arena, &steps)) {
+        w->failed = true;
+        return 0;
+    }
     writer_begin_array(w);
-    for (size_t i = 0; i < advised->n; i++)
-        if (!is_kept(keep, n_keep, advised->properties[i].key))
-            set_property(&patch, advised->properties[i].key, advised->properties[i].value);
-    for (size_t i = 0; i < advised->n_changes; i++)
-        if (advised->changes[i].new_value == NULL &&
-            !is_kept(keep, n_keep, advised->changes[i].key))
-            remove_property(&patch, advised->changes[i].key);
-    if (advice_id != NULL)
-        set_conf(&patch, "spark.provisor.adviceId", advice_id);
+    for (size_t i = 0; i < steps.n; i++)
+        write_step(&patch, &steps.items[i]);
     writer_end_array(w);
     return patch.n;
+}
+
+/* --- in words --- */
+
+enum { VALUE_ROOM = 33, STEP_ROOM = 180 };
+
+/* "set executor.instances from 4 to 6", "set spark.sql.shuffle.partitions to 48",
+ * "remove executor.instances, which is 2" */
+static void describe_step(const struct step *step, char text[STEP_ROOM])
+{
+    char before[VALUE_ROOM], value[VALUE_ROOM], member[STEP_ROOM / 2];
+    bool conf = step->section == SPARK_SECTION_CONF;
+    strview_shorten(step->before, before, sizeof before);
+    strview_shorten(strview_of(step->value), value, sizeof value);
+    strview_shorten(strview_of(step->member), member, sizeof member);
+    const char *section = conf ? "" : spark_section_names[step->section];
+    const char *dot = conf ? "" : ".";
+    if (step->value == NULL)
+        (void)snprintf(text, STEP_ROOM, "remove %s%s%s (%s)", section, dot, member, before);
+    else if (step->before.at == NULL)
+        (void)snprintf(text, STEP_ROOM, "set %s%s%s to %s", section, dot, member, value);
+    else
+        (void)snprintf(text, STEP_ROOM, "set %s%s%s from %s to %s", section, dot, member, before,
+                       value);
+}
+
+size_t spark_patch_describe(const struct spark_object *object,
+                            const struct spark_configuration *advised,
+                            const struct strview keep[],
+                            size_t n_keep,
+                            size_t room,
+                            struct arena *arena,
+                            const char *texts[],
+                            size_t most,
+                            bool *memory)
+{
+    enum { MORE_ROOM = sizeof ", and make 1000 other changes" };
+    struct steps steps;
+    size_t n = 0;
+    *memory = !plan_steps(object, advised, keep, n_keep, NULL, arena, &steps);
+    for (size_t i = 0; !*memory && i < steps.n; i++) {
+        char step[STEP_ROOM];
+        describe_step(&steps.items[i], step);
+        bool joins = n > 0 && strlen(texts[n - 1]) + strlen(step) + MORE_ROOM < room;
+        if (!joins && n == most) {
+            texts[n - 1] = arena_printf(arena, "%s, and make %zu other change%s", texts[n - 1],
+                                        steps.n - i, PLURAL(steps.n - i));
+            *memory = texts[n - 1] == NULL;
+            return n;
+        }
+        n += !joins;
+        texts[n - 1] = joins ? arena_printf(arena, "%s, %s", texts[n - 1], step)
+                             : arena_printf(arena, "would %s", step);
+        *memory = texts[n - 1] == NULL;
+    }
+    return n;
 }
 
 const char *spark_patch_base64(struct arena *arena, struct strview bytes)

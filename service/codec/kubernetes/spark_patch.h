@@ -23,6 +23,23 @@ size_t spark_patch_encode(struct writer *w,
                           size_t n_keep,
                           const char *advice_id);
 
+/*
+ * What that patch would change, without the id of an advice, in words for people: as many texts as are
+ * needed of at most `room` - 1 bytes each, such as "would set executor.instances from 4 to 6".
+ *
+ * texts  has room for `most`; in the arena. What does not fit is counted in the last one.
+ * Returns how many there are; 0: it would change nothing. *memory: there was not enough.
+ */
+size_t spark_patch_describe(const struct spark_object *object,
+                            const struct spark_configuration *advised,
+                            const struct strview keep[],
+                            size_t n_keep,
+                            size_t room,
+                            struct arena *arena,
+                            const char *texts[],
+                            size_t most,
+                            bool *memory);
+
 /* The bytes in base64 with padding (RFC 4648, section 4) into the arena; NULL: there is no memory. */
 const char *spark_patch_base64(struct arena *arena, struct strview bytes);
 

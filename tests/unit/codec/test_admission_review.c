@@ -144,15 +144,45 @@ Test(annotation_value, sizes_count_blocks_or_bytes)
     static const struct {
         const char *text;
         double blocks;
-    } cases[] = {{"64", 64},        {"8.5", 8.5},   {"8GiB", 64}, {"128MiB", 1},
-                 {"134217728B", 1}, {"1TiB", 8192}, {"", 0},      {"0", 0},
-                 {"8 GiB", 0},      {"8gib", 0},    {"GiB", 0},   {"8GiBx", 0}};
+    } cases[] = {{"64", 64},          {"8.5", 8.5},   {"8GiB", 64},   {"128MiB", 1},
+                 {"134217728B", 1},   {"1TiB", 8192}, {"", 0},        {"0", 0},
+                 {"8 GiB", 0},        {"8gib", 0},    {"GiB", 0},     {"8GiBx", 0},
+                 {"8Gi", 64},         {"8G", 64},     {"8g", 64},     {"128m", 1},
+                 {"128M", 1},         {"131072k", 1}, {"131072K", 1}, {"1t", 8192},
+                 {"134.217728MB", 1}, {"8gi", 0},     {"8P", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double blocks = -1;
         bool good = annotation_size(strview_of(cases[i].text), &blocks);
         cr_expect_eq(good, cases[i].blocks > 0, "%s", cases[i].text);
         cr_expect(!good || fabs(blocks - cases[i].blocks) < 1e-9, "%s", cases[i].text);
     }
+}
+
+static const char *identity(const char *body)
+{
+    struct codec_document document;
+    struct pv_error why = {0};
+    cr_assert_eq(codec_open(&document, body, strlen(body), &bounds, &arena, &why), PV_OK);
+    struct strview text = codec_admission_review_identity(&document.top, &arena);
+    const char *kept = arena_strndup(&arena, text.at, text.n);
+    cr_assert_eq(codec_close(&document), PV_OK);
+    return kept;
+}
+
+Test(admission_review, an_identity_is_that_of_the_object)
+{
+    static const char one[] = REVIEW("CREATE", ASKED, SPEC, ",\"dryRun\":false");
+    static const char reordered[] =
+        REVIEW("CREATE", ASKED, "{\"executor\":{\"memory\":\"4g\",\"cores\":2,\"instances\":4}}",
+               ",\"userInfo\":{\"username\":\"x\"},\"dryRun\":false");
+    static const char other[] =
+        REVIEW("CREATE", ASKED, "{\"executor\":{\"instances\":5}}", ",\"dryRun\":false");
+    arena_init(&arena, 0);
+    cr_expect_str_eq(identity(one), identity(reordered));
+    cr_expect_str_neq(identity(one), identity(other));
+    cr_expect_str_neq(identity(one), identity(REVIEW("UPDATE", ASKED, SPEC, ",\"dryRun\":false")));
+    cr_expect_str_neq(identity(one), identity(REVIEW("CREATE", ASKED, SPEC, ",\"dryRun\":true")));
+    cr_expect(strlen(identity("{}")) > 0);
 }
 
 /* --- the question --- */
@@ -180,7 +210,8 @@ Test(admission_question, what_is_preserved_is_enforced_where_it_is_set_and_left_
                      "\"constraints\":{\"dynamic_allocation\":false,\"current\":{"
                      "\"spark.executor.cores\":\"2\",\"spark.executor.instances\":\"4\","
                      "\"spark.executor.memory\":\"4g\"},\"enforced\":{\"spark.executor.cores\":"
-                     "\"2\"},\"exclude\":[\"spark.speculation\"]}}");
+                     "\"2\"},\"exclude\":[\"spark.speculation\"]}}",
+                     "named once, although it is left out in any case");
     cr_expect_str_eq(question(false),
                      "{\"application\":\"etl\",\"problem_size\":64,\"deadline_s\":90,"
                      "\"constraints\":{\"dynamic_allocation\":false,\"current\":{"
@@ -255,6 +286,42 @@ Test(spark_patch, what_is_kept_is_kept_whatever_is_advised)
     review.question.preserve = keep;
     review.question.n_preserve = 2;
     cr_expect_str_eq(patch(&advised, NULL), "[]");
+}
+
+Test(spark_patch, words_fit_their_room_and_count_what_they_leave_out)
+{
+    enum { PROPERTIES = 40, TEXTS = 3, ROOM = 247 };
+    struct spark_property properties[PROPERTIES];
+    struct spark_change changes[] = {{.key = "spark.executor.memory"}};
+    const char *texts[TEXTS];
+    bool memory = true;
+    char keys[PROPERTIES][64];
+    for (size_t i = 0; i < PROPERTIES; i++) {
+        (void)snprintf(keys[i], sizeof keys[i], "spark.some.rather.long.name.of.a.property.%zu", i);
+        properties[i] = (struct spark_property){keys[i], "an even longer value of that property"};
+    }
+    struct spark_configuration advised = {
+        .properties = properties, .n = PROPERTIES, .changes = changes, .n_changes = 1};
+    cr_assert_eq(decode(REVIEW("CREATE", ASKED, SPEC, "")), PV_OK);
+    cr_assert_eq(spark_patch_describe(&review.object, &advised, NULL, 0, ROOM, &arena, texts, TEXTS,
+                                      &memory),
+                 TEXTS);
+    cr_expect(!memory);
+    size_t told = 0;
+    for (size_t i = 0; i < TEXTS; i++) {
+        cr_expect_lt(strlen(texts[i]), ROOM);
+        cr_expect(strncmp(texts[i], "would set spark.some", 20) == 0);
+        for (const char *at = texts[i]; (at = strstr(at, "set spark")) != NULL; at++)
+            told++;
+    }
+    char rest[64];
+    (void)snprintf(rest, sizeof rest, ", and make %zu other changes", PROPERTIES + 1 - told);
+    cr_expect(strstr(texts[TEXTS - 1], rest) != NULL, "%s", texts[TEXTS - 1]);
+    advised.n = 0;
+    cr_assert_eq(spark_patch_describe(&review.object, &advised, NULL, 0, ROOM, &arena, texts, TEXTS,
+                                      &memory),
+                 1);
+    cr_expect_str_eq(texts[0], "would remove executor.memory (4g)");
 }
 
 /* RFC 4648, section 10. */

@@ -1,0 +1,238 @@
+#include "api/kubernetes/admission_words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/plural.h"
+#include "core/spark/property_value.h"
+
+enum { NUMBER_ROOM = 32, NAME_ROOM = 49, COUNT_ROOM = 96 };
+
+/* --- numbers --- */
+
+/* Seconds with four digits, or all before the point. */
+static const char *seconds(double s, char text[NUMBER_ROOM])
+{
+    (void)snprintf(text, NUMBER_ROOM, fabs(s) < 1000 ? "%.4g" : "%.0f", s);
+    return text;
+}
+
+/* A deadline that is met is met as it is printed, too: rounded up. */
+static const char *seconds_at_least(double s, char text[NUMBER_ROOM])
+{
+    double step = pow(10, fmin(0, floor(log10(s)) - 3));
+    return seconds(ceil(s / step) * step, text);
+}
+
+/* Percent of a probability, rounded down: what is not met does not read as if it were. */
+static const char *percent(double probability, char text[NUMBER_ROOM])
+{
+    double tenths = floor(1000 * probability);
+    if (tenths < 1)
+        return "less than 0.1";
+    (void)snprintf(text, NUMBER_ROOM, "%.4g", tenths / 10);
+    return text;
+}
+
+/* "4 executors of 2 cores"; cores RUN_UNKNOWN: "4 executors". */
+static const char *count(int64_t executors, int64_t cores, char text[COUNT_ROOM])
+{
+    int n = snprintf(text, COUNT_ROOM, "%" PRId64 " executor%s", executors, PLURAL(executors));
+    if (cores != RUN_UNKNOWN)
+        (void)snprintf(text + n, COUNT_ROOM - (size_t)n, " of %" PRId64 " core%s", cores,
+                       PLURAL(cores));
+    return text;
+}
+
+const char *admission_subject(const struct advice_made *made, struct arena *arena)
+{
+    char name[NAME_ROOM];
+    strview_shorten(made->question.application, name, sizeof name);
+    return arena_printf(arena, "provisor: %s: ", name);
+}
+
+/* --- the prediction --- */
+
+const char *admission_describe_prediction(const struct advice_made *made, struct arena *arena)
+{
+    const struct advise_choice *choice = &made->answer.advice.recommendation;
+    char executors[COUNT_ROOM], takes[NUMBER_ROOM], lower[NUMBER_ROOM], upper[NUMBER_ROOM],
+        deadline[NUMBER_ROOM], likely[NUMBER_ROOM];
+    double confidence = 100 * made->question.goal.confidence;
+    return arena_printf(arena,
+                        "%s %s predicted to take %s s (%s to %s s with %.6g %% confidence). The "
+                        "deadline of %s s is met with a probability of %s %%; %.6g %% is required.",
+                        count(choice->executors, made->answer.curve.cores_per_executor, executors),
+                        PLURAL_VERB(choice->executors, "is", "are"),
+                        seconds(choice->predicted_duration_s, takes),
+                        seconds(choice->lower_s, lower), seconds(choice->upper_s, upper),
+                        confidence, seconds(made->question.goal.deadline_s, deadline),
+                        percent(choice->deadline_probability, likely), confidence);
+}
+
+/* --- what would help --- */
+
+/* Who says how many executors there may be, at most so many; RUN_UNKNOWN: nobody but the curve. */
+static const char *
+bound_of(const struct admission_review *review, const struct advice_made *made, int64_t *most)
+{
+    int64_t of_author = review->question.max_executors;
+    int64_t of_cluster =
+        made->cluster.is_named ? made->cluster.cluster.traits.executors : RUN_UNKNOWN;
+    bool author = of_author != RUN_UNKNOWN && (of_cluster == RUN_UNKNOWN || of_author < of_cluster);
+    *most = author ? of_author : of_cluster;
+    return author ? "the annotation provisor/max-executors allows" : "the cluster has";
+}
+
+/* The fewest executors that meet the deadline with confidence, whatever bounds them. RUN_UNKNOWN. */
+static int64_t fewest_in_time(const struct advice_made *made)
+{
+    const struct curve *curve = &made->answer.curve;
+    const struct advise_goal *goal = &made->answer.goal;
+    for (size_t i = 0; i < curve->n_points; i++)
+        if (advise_is_affordable(goal, &curve->points[i]) &&
+            curve_probability(curve, &curve->points[i], goal->deadline_s) >= goal->confidence)
+            return curve->points[i].executors;
+    return RUN_UNKNOWN;
+}
+
+static const char *describe_fewest(const struct admission_review *review,
+                                   const struct advice_made *made,
+                                   struct arena *arena)
+{
+    const struct curve *curve = &made->answer.curve;
+    int64_t fewest = fewest_in_time(made), most = RUN_UNKNOWN;
+    const char *who = bound_of(review, made, &most);
+    double confidence = 100 * made->question.goal.confidence;
+    char executors[COUNT_ROOM];
+    if (fewest == RUN_UNKNOWN)
+        return arena_printf(arena,
+                            "No number of executors up to %" PRId64
+                            " meets the deadline with a probability of %.6g %%.",
+                            curve->points[curve->n_points - 1].executors, confidence);
+    (void)count(fewest, curve->cores_per_executor, executors);
+    if (most != RUN_UNKNOWN && fewest > most)
+        return arena_printf(arena,
+                            "It takes at least %s to meet the deadline with a probability of %.6g "
+                            "%%, but %s at most %" PRId64 ".",
+                            executors, confidence, who, most);
+    return arena_printf(arena,
+                        "It takes at least %s to meet the deadline with a probability of %.6g %%.",
+                        executors, confidence);
+}
+
+const char *admission_describe_remedy(const struct admission_review *review,
+                                      const struct advice_made *made,
+                                      struct arena *arena)
+{
+    const struct advise_goal *goal = &made->answer.goal;
+    double deadline_s = made->answer.advice.remedies.deadline_s;
+    const char *fewest = describe_fewest(review, made, arena);
+    char executors[COUNT_ROOM], shortest[NUMBER_ROOM];
+    if (fewest == NULL || isnan(deadline_s))
+        return fewest;
+    return arena_printf(arena, "%s The shortest deadline that %s%s %s is %s s.", fewest,
+                        goal->min_executors == goal->max_executors ? "" : "up to ",
+                        count(goal->max_executors, RUN_UNKNOWN, executors),
+                        PLURAL_VERB(goal->max_executors, "meets", "meet"),
+                        seconds_at_least(deadline_s, shortest));
+}
+
+/* Why no more executors were considered: a clause behind their number. */
+static const char *describe_bound(const struct admission_review *review,
+                                  const struct advice_made *made,
+                                  struct arena *arena)
+{
+    const struct advise_goal *goal = &made->answer.goal;
+    int64_t most = RUN_UNKNOWN;
+    const char *who = bound_of(review, made, &most);
+    if (goal->min_executors == goal->max_executors && review->question.n_preserve > 0)
+        return ", because their number is preserved";
+    if (made->answer.is_bounded)
+        return "; recorded runs do not support a prediction for more";
+    return most == goal->max_executors ? arena_printf(arena, "; %s no more", who) : "";
+}
+
+const char *admission_describe_considered(const struct admission_review *review,
+                                          const struct advice_made *made,
+                                          struct arena *arena)
+{
+    const struct advise_goal *goal = &made->answer.goal;
+    int64_t asked = spark_object_executors(&review->object);
+    char executors[COUNT_ROOM] = "any number of executors", most[COUNT_ROOM];
+    char least[NUMBER_ROOM] = "only ";
+    const char *bound = describe_bound(review, made, arena);
+    if (asked != RUN_UNKNOWN)
+        (void)count(asked, spark_object_cores(&review->object), executors);
+    if (goal->min_executors < goal->max_executors)
+        (void)snprintf(least, sizeof least, "%" PRId64 " to ", goal->min_executors);
+    (void)count(goal->max_executors, made->answer.curve.cores_per_executor, most);
+    return bound == NULL
+               ? NULL
+               : arena_printf(arena,
+                              "The application asks for %s and is left as it is. Provisor "
+                              "considered %s%s%s.",
+                              executors, least, most, bound);
+}
+
+const char *admission_describe_unknown(const struct advice_made *made, struct arena *arena)
+{
+    const struct findings *reasons = &made->answer.advice.reasons;
+    return arena_printf(arena, "There is no prediction. %s",
+                        reasons->n == 0 ? "The history is too short." : reasons->items[0].message);
+}
+
+/* --- memory --- */
+
+static const char *advised_memory(const struct spark_configuration *spark)
+{
+    for (size_t i = 0; i < spark->n; i++)
+        if (strcmp(spark->properties[i].key, "spark.executor.memory") == 0)
+            return spark->properties[i].value;
+    return NULL;
+}
+
+/* As Spark writes it. */
+static const char *memory_text(int64_t bytes, char text[NUMBER_ROOM])
+{
+    const int64_t mib = INT64_C(1) << 20, gib = INT64_C(1) << 30;
+    if (bytes % gib == 0)
+        (void)snprintf(text, NUMBER_ROOM, "%" PRId64 "g", bytes / gib);
+    else
+        (void)snprintf(text, NUMBER_ROOM, "%" PRId64 "m", bytes / mib);
+    return text;
+}
+
+/* What recorded executors had: by the history of memory, else by the properties of the last run. */
+static int64_t recorded_memory(const struct history_prediction *prediction)
+{
+    if (prediction->memory.ran.heap > 0)
+        return prediction->memory.ran.heap;
+    return property_size(
+        property_find(prediction->spark.properties, prediction->spark.n, "spark.executor.memory"),
+        INT64_C(1) << 20);
+}
+
+const char *admission_describe_memory(const struct admission_review *review,
+                                      const struct advice_made *made,
+                                      struct arena *arena,
+                                      bool *differs)
+{
+    const struct memory_plan *plan = &made->answer.memory.plan;
+    const char *advised = made->answer.has_spark ? advised_memory(&made->answer.spark) : NULL;
+    struct strview own = spark_object_property(&review->object, "spark.executor.memory");
+    int64_t ran = recorded_memory(&made->prediction.item->prediction);
+    int64_t set = own.at == NULL ? INT64_C(1) << 30 : property_size(own, INT64_C(1) << 20);
+    char now[NUMBER_ROOM], then[NUMBER_ROOM];
+    bool stays = advised == NULL || property_size(strview_of(advised), INT64_C(1) << 20) == set;
+    bool enough = plan->known && (double)set >= plan->needed_heap; /* false where that is NAN */
+    *differs = ran > 0 && set > 0 && ran != set && stays && !enough;
+    if (!*differs)
+        return NULL;
+    return arena_printf(arena,
+                        "Executor memory is %s%s; recorded runs had %s, which the prediction "
+                        "assumes.",
+                        memory_text(set, now), own.at == NULL ? " (Spark's default)" : "",
+                        memory_text(ran, then));
+}
