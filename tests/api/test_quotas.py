@@ -16,7 +16,7 @@ RUN = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s":
 @pytest.fixture(scope="module")
 def bounded(make_service):
     """A service of its own, on which every test makes a team of its own and gives it its quotas."""
-    service = make_service(PROVISOR_MAINTENANCE_INTERVAL_S=0, PROVISOR_FIT_QUEUE=0)
+    service = make_service(PROVISOR_MAINTENANCE_INTERVAL_S=0, PROVISOR_FIT_QUEUE=0, PROVISOR_WEBHOOK_DELIVERY="false")
     service.operator_token = service.token("operators")
     service.start()
     return service
