@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "dispatch/host_load.h"
+#include "dispatch/load_count.h"
 #include "metrics/registry.h"
 #include "threads/clock.h"
 
@@ -18,7 +18,10 @@ enum {
     POLL_MS = 1000,
     POLL_ENDING_MS = 50,
     CONNECTION_LIFE_S = 300, /* then the name is looked up again, however busy it is */
-    HOST_MAX = 32            /* under way to one host, or a quarter of all where that is more */
+    /* Under way to one host, and of one team, or a quarter of all where that is more: */
+    HOST_MAX = 32,
+    TEAM_MAX = 8,
+    CURL_TOO_LARGE = 100 /* CURLE_TOO_LARGE, which libcurl's header has since 8.6 */
 };
 
 METRIC_COUNTER(
@@ -42,7 +45,8 @@ struct transfer {
     struct transfer *next;
     struct sender *sender;
     struct sender_lane *lane;
-    struct host_load *host; /* NULL: of none, or not counted */
+    struct load_count *host; /* NULL: of none, or not counted */
+    struct load_count *team; /* NULL: not counted */
     struct sender_outcome *outcome;
     CURL *easy;
     struct curl_slist *headers;
@@ -57,6 +61,7 @@ struct transfer {
     size_t read;
     size_t header_bytes;
     bool is_forbidden;
+    bool is_interim; /* its answer is 1xx, and none came behind it */
     char curl_error[CURL_ERROR_SIZE];
 };
 
@@ -71,7 +76,8 @@ struct sender {
     CURL **idle; /* easy handles to be used again */
     size_t n_idle;
     size_t running;
-    struct host_load *hosts;
+    struct load_count *hosts;
+    struct load_count *teams;
     struct lanes lanes; /* that have something waiting; whose turn was last is last */
     struct transfer *under_way;
     pthread_mutex_t lock; /* of what follows */
@@ -317,6 +323,17 @@ static bool was_forbidden(const struct transfer *t, CURLcode result)
     return t->is_forbidden && result == CURLE_COULDNT_CONNECT;
 }
 
+/* All headers together have a bound of ours, one of them has one of libcurl's, which says that there is
+ * no memory, or since 8.6 that it is too large. */
+static bool has_long_headers(const struct transfer *t, CURLcode result)
+{
+    curl_off_t first_byte_us = 0;
+    if (t->header_bytes > HEADERS_MAX)
+        return true;
+    (void)curl_easy_getinfo(t->easy, CURLINFO_STARTTRANSFER_TIME_T, &first_byte_us);
+    return first_byte_us > 0 && (result == CURLE_OUT_OF_MEMORY || (int)result == CURL_TOO_LARGE);
+}
+
 static const char *outcome_word(const struct transfer *t, CURLcode result)
 {
     long status = t->outcome->status;
@@ -338,11 +355,17 @@ static void describe(struct transfer *t, CURLcode result)
     } else if (was_forbidden(t, result)) {
         (void)snprintf(outcome->error, sizeof outcome->error,
                        "the name leads to a private or special address");
+    } else if (has_long_headers(t, result)) {
+        (void)snprintf(outcome->error, sizeof outcome->error,
+                       "its headers are longer than is read");
     } else if (result == CURLE_OPERATION_TIMEDOUT) {
         (void)snprintf(outcome->error, sizeof outcome->error,
                        outcome->status > 0 ? "the answer did not end within %.3g s"
                                            : "no answer within %.3g s",
                        (double)outcome->duration_ms / 1000);
+    } else if (t->is_interim) {
+        (void)snprintf(outcome->error, sizeof outcome->error,
+                       "the answer was only an interim one (1xx)");
     } else {
         const char *why = t->curl_error[0] != '\0' ? t->curl_error : curl_easy_strerror(result);
         strview_shorten(strview_of(why), outcome->error, sizeof outcome->error);
@@ -360,6 +383,19 @@ static void put_outcome(struct sender *sender, struct sender_outcome *outcome)
         sender->options.ready(sender->options.context);
 }
 
+/* Below 200 there is none: the answer was an interim one, with none behind it. */
+static void read_status(struct transfer *t, CURLcode result)
+{
+    struct sender_outcome *outcome = t->outcome;
+    (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &outcome->status);
+    outcome->complete |= result == CURLE_OK;
+    if (outcome->status >= 200)
+        return;
+    t->is_interim = outcome->status >= 100;
+    outcome->status = 0;
+    outcome->complete = false;
+}
+
 static void transfer_end(struct transfer *t, CURLcode result, bool attempted)
 {
     struct sender *sender = t->sender;
@@ -368,22 +404,20 @@ static void transfer_end(struct transfer *t, CURLcode result, bool attempted)
     if (attempted) {
         curl_off_t wait_s = 0;
         outcome->duration_ms = (int64_t)((clock_monotonic_ns() - outcome->began_ns) / 1000000);
-        (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &outcome->status);
-        if (outcome->status < 200)
-            outcome->status = 0; /* an interim answer, and none behind it */
+        read_status(t, result);
         (void)curl_easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &wait_s);
         /* A date may be over. */
         outcome->retry_after_ms = wait_s > 86400 ? 86400000
                                   : wait_s < 0   ? 0
                                                  : (int64_t)wait_s * 1000;
-        outcome->complete |= result == CURLE_OK;
         make_readable(outcome);
         describe(t, result);
         metric_add(&attempts, 1, METRIC_LABELS(outcome_word(t, result)));
         metric_observe(&attempt_seconds, (double)outcome->duration_ms / 1000, NULL);
     }
     give_handle_back(sender, t->easy);
-    host_load_leave(&sender->hosts, t->host);
+    load_count_leave(&sender->hosts, t->host);
+    load_count_leave(&sender->teams, t->team);
     transfer_free(t);
     put_outcome(sender, outcome);
 }
@@ -404,6 +438,8 @@ static void transfer_begin(struct sender *sender, struct transfer *t)
     sender->running++;
     if (t->host != NULL)
         t->host->running++;
+    if (t->team != NULL)
+        t->team->running++;
     t->next = sender->under_way;
     sender->under_way = t;
 }
@@ -431,7 +467,8 @@ static void queue_in_lane(struct sender *sender, struct transfer *t)
 {
     struct sender_lane *lane = t->lane;
     t->next = NULL;
-    t->host = host_load_join(&sender->hosts, t->url);
+    t->host = load_count_join_host(&sender->hosts, t->url);
+    t->team = load_count_join(&sender->teams, lane->team);
     if (lane->first == NULL)
         lane->first = t;
     else
@@ -460,17 +497,27 @@ static bool take_inbox(struct sender *sender)
     return !stop;
 }
 
-static size_t host_max(const struct sender *sender)
+static bool is_below(const struct load_count *count, size_t bound)
 {
-    size_t quarter = (size_t)sender->options.connections_max / 4;
-    return quarter > HOST_MAX ? quarter : HOST_MAX;
+    return count == NULL || count->running < bound;
 }
 
+/* A lane with nothing under way may begin one where others may begin none: of all connections the last
+ * eighth is for such lanes, and of a host as many again as its bound. So whoever fills the share of a team
+ * or the bound of a host keeps no endpoint of another team from its first attempt. */
 static bool lane_has_room(const struct sender *sender, const struct sender_lane *lane)
 {
-    return lane->first != NULL && lane->running < atomic_load(&lane->limit) &&
-           sender->running < (size_t)sender->options.connections_max &&
-           (lane->first->host == NULL || lane->first->host->running < host_max(sender));
+    const struct transfer *t = lane->first;
+    size_t all = (size_t)sender->options.connections_max;
+    size_t of_host = all / 4 > HOST_MAX ? all / 4 : HOST_MAX;
+    size_t of_team = all / 4 > TEAM_MAX ? all / 4 : TEAM_MAX;
+    if (t == NULL || lane->running >= atomic_load(&lane->limit))
+        return false;
+    if (lane->running == 0)
+        of_host *= 2;
+    else
+        all -= all / 8 > 1 ? all / 8 : 1;
+    return sender->running < all && is_below(t->host, of_host) && is_below(t->team, of_team);
 }
 
 static struct transfer *lane_pop(struct sender_lane *lane)
@@ -549,6 +596,8 @@ end_under_way(struct sender *sender, struct transfer *t, CURLcode result, bool a
     sender->running--;
     if (t->host != NULL)
         t->host->running--;
+    if (t->team != NULL)
+        t->team->running--;
     transfer_end(t, result, attempted);
 }
 
@@ -709,9 +758,9 @@ void sender_recall(struct sender *sender, struct sender_lane *lane)
     (void)curl_multi_wakeup(sender->multi);
 }
 
-void sender_lane_open(struct sender_lane *lane, int64_t limit)
+void sender_lane_open(struct sender_lane *lane, const char *team, int64_t limit)
 {
-    *lane = (struct sender_lane){.running = 0};
+    *lane = (struct sender_lane){.team = team};
     atomic_init(&lane->limit, limit);
     atomic_init(&lane->is_recalled, false);
 }

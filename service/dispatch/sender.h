@@ -10,7 +10,12 @@
 /*
  * The thread that sends: it owns libcurl's multi handle, and knows nothing of the database. Deliveries
  * come in by lanes, one for each endpoint, which bound how many are under way at a time and take turns,
- * so one that hangs holds up no other; a host, to which many lanes may lead, has a bound, too. What they come to is put into a queue for whoever submitted them.
+ * so one that hangs holds up no other. What they come to is put into a queue for whoever submitted them.
+ *
+ * A team has at most a quarter of connections_max under way (at least 8), and a host, to which many lanes
+ * may lead, gets as many (at least 32). The last eighth of all (at least 1), and up to twice the bound of a
+ * host, are for lanes that have nothing under way: a team that uses all it may keeps no endpoint of another
+ * team from its first attempt.
  *
  * Whether an address may be connected to is decided for the very address, when its socket is opened,
  * for each that a name has. Connections are kept and used again, at most for five minutes, which is safe
@@ -48,6 +53,7 @@ void sender_destroy(struct sender *sender); /* stopped; NULL: nothing to do */
 struct sender_lane {
     atomic_llong limit;      /* under way at a time; may be changed at any moment */
     atomic_bool is_recalled; /* what is not under way is given back: attempted is false */
+    const char *team;        /* its id; of the caller, for as long as the lane */
     /* The sender's: */
     long long running;
     struct transfer *first;
@@ -59,8 +65,8 @@ struct sender_lane {
 /* Of the lane nothing more is begun, until sender_lane_open. Does not wait. */
 void sender_recall(struct sender *sender, struct sender_lane *lane);
 
-/* An empty lane. */
-void sender_lane_open(struct sender_lane *lane, int64_t limit);
+/* An empty lane of this team, whose id is borrowed for as long as the lane lasts. */
+void sender_lane_open(struct sender_lane *lane, const char *team, int64_t limit);
 
 struct sender_delivery {
     struct sender_lane *lane;

@@ -34,7 +34,7 @@ struct held_webhook *held_webhooks_add(struct held_webhooks *held, const struct 
         return NULL;
     }
     health_init(&made->health, row->concurrency, row->failures, row->pauses);
-    sender_lane_open(&made->lane, made->health.allowed);
+    sender_lane_open(&made->lane, made->row.key.team_id, made->health.allowed);
     made->next = held->first;
     held->first = made;
     held->n++;

@@ -73,6 +73,15 @@ static bool answer_headers(struct endpoint *endpoint, int fd)
     return false;
 }
 
+/* This text, and so many letters behind it. */
+static bool answer_padded(int fd, const char *text, size_t letters)
+{
+    bool open = say(fd, text, strlen(text));
+    for (; open && letters > 0; letters--)
+        open = say(fd, "x", 1);
+    return false;
+}
+
 static bool answer_umlauts(int fd)
 {
     char text[2048];
@@ -117,6 +126,12 @@ static bool answer(struct endpoint *endpoint, int fd, const char *path)
     }
     if (strncmp(path, "/headers", 8) == 0)
         return answer_headers(endpoint, fd);
+    if (strncmp(path, "/header", 7) == 0)
+        return answer_padded(fd, "HTTP/1.1 200 X\r\nX-Header: ", 200000);
+    if (strncmp(path, "/switched", 9) == 0)
+        return answer_padded(fd, "HTTP/1.1 101 X\r\n\r\n", 128 << 10);
+    if (strncmp(path, "/switch", 7) == 0)
+        return answer_padded(fd, "HTTP/1.1 101 X\r\n\r\n", 0);
     if (strncmp(path, "/past", 5) == 0)
         return answer_status(fd, 503, "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
     if (strncmp(path, "/date", 5) == 0)

@@ -9,7 +9,8 @@
  * /200 /204 /301 /410 /500 (with that status), /429 (with Retry-After: 7), /slow (after 50 ms), /hang,
  * /drop, /trickle (a byte every 100 ms), /flood (without end), /binary (no UTF-8), /umlauts (1,201 bytes of
  * UTF-8, in which no character ends at byte 1,024), /early (only a 103), /past (503 and
- * a Retry-After that is over), /date (503 and one far ahead), /headers (headers without end).
+ * a Retry-After that is over), /date (503 and one far ahead), /headers (headers without end), /header (one
+ * of 200 KB), /switch (a 101, and no more), /switched (a 101, and 128 KiB of something else).
  */
 struct endpoint {
     int fd;

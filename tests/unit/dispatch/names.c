@@ -32,6 +32,8 @@ int getaddrinfo(const char *restrict name,
     if (name != NULL && strcmp(name, "changes.test") == 0)
         return look_up(atomic_fetch_add(&changes, 1) == 0 ? "127.0.0.1" : "127.0.0.2", port, hints,
                        found);
+    if (name != NULL && strstr(name, ".here.test") != NULL)
+        return look_up("127.0.0.1", port, hints, found);
     if (name == NULL || strcmp(name, "mixed.test") != 0)
         return look_up(name, port, hints, found);
     int failed = look_up("10.1.2.3", port, hints, found);

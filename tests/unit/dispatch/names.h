@@ -7,6 +7,7 @@
  *     hangs.test     no name server answers, for NAME_HANGS_MS
  *     mixed.test     10.1.2.3, which no test may connect to, then 127.0.0.1
  *     changes.test   127.0.0.1 the first time, 127.0.0.2 from then on
+ *     *.here.test    127.0.0.1: many hosts that are one
  *
  * All others are looked up by the C library.
  */

@@ -63,7 +63,7 @@ int main(void)
     if (sender_create(&options, &sender, &err) != PV_OK)
         return 1;
     for (int i = 0; i < LANES; i++) {
-        sender_lane_open(&lanes[i], 2);
+        sender_lane_open(&lanes[i], i % 2 == 0 ? "a" : "b", 2);
         if (pthread_create(&threads[i], NULL, submit_all, &lanes[i]) != 0)
             return 1;
     }

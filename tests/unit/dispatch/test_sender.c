@@ -27,7 +27,7 @@ static void ready(void *context)
     atomic_fetch_add(&readies, 1);
 }
 
-static void begin(const char *networks, int64_t connections)
+static void begin_with(const char *networks, int64_t connections, int64_t timeout_ms)
 {
     struct pv_error err = {.code = PV_OK};
     cr_assert(sodium_init() >= 0 && sender_init_library());
@@ -35,11 +35,22 @@ static void begin(const char *networks, int64_t connections)
     cr_assert_eq(target_policy_parse(networks, true, &policy, &err), PV_OK);
     const struct sender_options options = {.policy = &policy,
                                            .connections_max = connections,
-                                           .timeout_ms = 600,
+                                           .timeout_ms = timeout_ms,
                                            .connect_timeout_ms = 500,
                                            .ready = ready};
     cr_assert_eq(sender_create(&options, &sender, &err), PV_OK);
     signing_secret_make(&secret);
+}
+
+static void begin(const char *networks, int64_t connections)
+{
+    begin_with(networks, connections, 600);
+}
+
+/* What hangs does so for longer than the test lasts. */
+static void begin_patiently(int64_t connections)
+{
+    begin_with("127.0.0.0/8", connections, 20000);
 }
 
 static void submit(struct sender_lane *lane, const char *host, const char *path, void *flight)
@@ -79,7 +90,7 @@ static struct sender_outcome *await(size_t n)
 static struct sender_outcome ask(const char *path)
 {
     struct sender_lane lane;
-    sender_lane_open(&lane, 1);
+    sender_lane_open(&lane, "team", 1);
     submit(&lane, "127.0.0.1", path, &lane);
     struct sender_outcome *outcomes = await(1);
     struct sender_outcome outcome = *outcomes;
@@ -174,7 +185,7 @@ Test(sender, forbidden_addresses_are_never_connected_to, .timeout = 30)
     (void)snprintf(proxy, sizeof proxy, "http://127.0.0.1:%d", endpoint.port);
     (void)setenv("http_proxy", proxy, 1);
     (void)setenv("ALL_PROXY", proxy, 1);
-    sender_lane_open(&lane, 1);
+    sender_lane_open(&lane, "team", 1);
     for (size_t i = 0; i < N; i++)
         submit(&lane, hosts[i], "/200", NULL);
     struct sender_outcome *outcomes = await(N);
@@ -191,7 +202,7 @@ Test(sender, a_lane_has_no_more_under_way_than_it_may, .timeout = 30)
 {
     struct sender_lane lane;
     begin("127.0.0.0/8", 64);
-    sender_lane_open(&lane, 3);
+    sender_lane_open(&lane, "team", 3);
     for (int i = 0; i < MANY; i++)
         submit(&lane, "127.0.0.1", "/slow", NULL);
     sender_outcomes_free(await(MANY));
@@ -204,8 +215,8 @@ Test(sender, one_lane_does_not_wait_for_another, .timeout = 30)
 {
     struct sender_lane hangs, answers;
     begin("127.0.0.0/8", 8);
-    sender_lane_open(&hangs, 4);
-    sender_lane_open(&answers, 1);
+    sender_lane_open(&hangs, "team", 4);
+    sender_lane_open(&answers, "team", 1);
     for (int i = 0; i < 16; i++)
         submit(&hangs, "127.0.0.1", "/hang", &hangs);
     uint64_t began_ns = clock_monotonic_ns();
@@ -230,7 +241,7 @@ Test(sender, an_end_gives_everything_back, .timeout = 30)
 {
     struct sender_lane lane;
     begin("127.0.0.0/8", 8);
-    sender_lane_open(&lane, 2);
+    sender_lane_open(&lane, "team", 2);
     for (int i = 0; i < 10; i++)
         submit(&lane, "127.0.0.1", "/hang", &lane);
     clock_sleep_ms(100);
@@ -259,9 +270,9 @@ Test(sender, lanes_take_turns_when_all_connections_are_in_use, .timeout = 30)
 {
     struct sender_lane first, few, many;
     begin("127.0.0.0/8", 1);
-    sender_lane_open(&first, 1);
-    sender_lane_open(&few, 1);
-    sender_lane_open(&many, 8);
+    sender_lane_open(&first, "team", 1);
+    sender_lane_open(&few, "team", 1);
+    sender_lane_open(&many, "team", 8);
     submit(&first, "127.0.0.1", "/hang", &first);
     clock_sleep_ms(50);
     submit(&few, "127.0.0.1", "/slow", &few);
@@ -279,8 +290,8 @@ Test(sender, a_name_server_that_does_not_answer_holds_up_nobody, .timeout = 30)
 {
     struct sender_lane hangs, answers;
     begin("127.0.0.0/8", 8);
-    sender_lane_open(&hangs, 1);
-    sender_lane_open(&answers, 1);
+    sender_lane_open(&hangs, "team", 1);
+    sender_lane_open(&answers, "team", 1);
     submit(&hangs, "hangs.test", "/200", &hangs);
     submit(&hangs, "hangs.test", "/200", &hangs);
     uint64_t began_ns = clock_monotonic_ns();
@@ -321,7 +332,7 @@ Test(sender, of_several_addresses_those_that_are_allowed_are_used, .timeout = 30
     static const char *const words[] = {"delivered", "failed", "unreachable", "timeout"};
     begin("127.0.0.0/8", 1);
     for (size_t i = 0; i < 4; i++) {
-        sender_lane_open(&lane, 1);
+        sender_lane_open(&lane, "team", 1);
         submit(&lane, "mixed.test", paths[i], NULL);
         struct sender_outcome *outcome = await(1);
         cr_expect_null(strstr(outcome->error, "private"), "%s: %s", paths[i], outcome->error);
@@ -342,7 +353,7 @@ Test(sender, a_name_that_changes_is_judged_by_what_it_means_now, .timeout = 30)
         begin("127.0.0.1/32", 1);
         cr_assert_eq(target_check_url(&policy, strview_of("http://changes.test/"), "/url", &err),
                      PV_OK);
-        sender_lane_open(&lane, 1);
+        sender_lane_open(&lane, "team", 1);
         submit(&lane, "changes.test", "/200", NULL);
         struct sender_outcome *outcome = await(1);
         cr_expect_eq(sender_succeeded(outcome), i == 0, "%s", outcome->error);
@@ -357,7 +368,7 @@ Test(sender, a_refused_address_is_not_told, .timeout = 30)
 {
     struct sender_lane lane;
     begin("", 1);
-    sender_lane_open(&lane, 1);
+    sender_lane_open(&lane, "team", 1);
     submit(&lane, "mixed.test", "/200", NULL);
     struct sender_outcome *outcome = await(1);
     cr_expect_not_null(strstr(outcome->error, "private or special address"), "%s", outcome->error);
@@ -382,8 +393,13 @@ Test(sender, answers_are_kept_as_they_came_where_they_are_text, .timeout = 30)
 Test(sender, an_interim_answer_is_none, .timeout = 30)
 {
     begin("127.0.0.0/8", 1);
-    struct sender_outcome outcome = ask("/early");
-    cr_expect(outcome.status == 0 && !outcome.complete && outcome.error[0] != '\0');
+    static const char *const paths[] = {"/early", "/switch", "/switched"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct sender_outcome outcome = ask(paths[i]);
+        cr_expect(outcome.attempted && outcome.status == 0 && !outcome.complete, "%s", paths[i]);
+        cr_expect_str_eq(outcome.error, "the answer was only an interim one (1xx)", "%s: %s",
+                         paths[i], outcome.error);
+    }
     sender_destroy(sender);
 }
 
@@ -391,9 +407,13 @@ Test(sender, headers_without_end_are_not_read, .timeout = 30)
 {
     begin("127.0.0.0/8", 1);
     struct sender_outcome outcome = ask("/headers");
-    cr_expect(!outcome.complete && outcome.error[0] != '\0' && outcome.duration_ms < 600);
+    cr_expect(!outcome.complete && outcome.duration_ms < 600);
+    cr_expect_str_eq(outcome.error, "its headers are longer than is read");
     clock_sleep_ms(50);
     cr_expect_lt(atomic_load(&endpoint.flooded), 32 << 20);
+    outcome = ask("/header");
+    cr_expect(!outcome.complete && outcome.duration_ms < 600);
+    cr_expect_str_eq(outcome.error, "its headers are longer than is read");
     sender_destroy(sender);
 }
 
@@ -408,10 +428,11 @@ Test(sender, dates_to_retry_after, .timeout = 30)
 Test(sender, lanes_to_one_host_share_its_bound, .timeout = 30)
 {
     enum { LANES = 3, EACH = 40 };
+    static const char *const teams[LANES] = {"a", "b", "c"};
     struct sender_lane lanes[LANES];
     begin("127.0.0.0/8", 100);
     for (int i = 0; i < LANES; i++) {
-        sender_lane_open(&lanes[i], 32);
+        sender_lane_open(&lanes[i], teams[i], 32);
         for (int j = 0; j < EACH; j++)
             submit(&lanes[i], "127.0.0.1", "/slow", NULL);
     }
@@ -420,9 +441,109 @@ Test(sender, lanes_to_one_host_share_its_bound, .timeout = 30)
         cr_expect(sender_succeeded(o), "%s", o->error);
     sender_outcomes_free(outcomes);
     cr_expect(atomic_load(&endpoint.most_under_way) > 16 &&
-                  atomic_load(&endpoint.most_under_way) <= 32,
+                  atomic_load(&endpoint.most_under_way) <= 32 + LANES, /* each may begin one */
               "%d", atomic_load(&endpoint.most_under_way));
     sender_destroy(sender);
+}
+
+/* Lanes of teams a, b, c and so on, some of each, whose endpoints hang, on hosts of their own or on one. */
+static void fill(struct sender_lane *lanes, int n_teams, int of_each, bool one_host)
+{
+    static const char *const teams[] = {"a", "b", "c", "d"};
+    char host[32];
+    for (int i = 0; i < n_teams * of_each; i++) {
+        (void)snprintf(host, sizeof host, "h%d.here.test", one_host ? 0 : i);
+        sender_lane_open(&lanes[i], teams[i / of_each], 32);
+        for (int j = 0; j < 32; j++)
+            submit(&lanes[i], host, "/hang", &lanes[i]);
+    }
+}
+
+/* Which lanes come first varies, and with it how many begin one where others may begin none. */
+static void expect_under_way(int least, int most)
+{
+    for (int i = 0; i < 1000 && atomic_load(&endpoint.under_way) < least; i++)
+        clock_sleep_ms(1);
+    clock_sleep_ms(50); /* for any that are too many */
+    int now = atomic_load(&endpoint.under_way);
+    cr_expect(now >= least && now <= most, "%d", now);
+}
+
+/* What this lane sends is the next that ends, long before anything that hangs does. */
+static void expect_served_at_once(struct sender_lane *lane, const char *host)
+{
+    uint64_t began_ns = clock_monotonic_ns();
+    submit(lane, host, "/200", lane);
+    struct sender_outcome *outcome = await(1);
+    cr_expect_eq(outcome->flight, lane);
+    cr_expect(sender_succeeded(outcome), "%s", outcome->error);
+    cr_expect_lt(clock_monotonic_ns() - began_ns, 200000000u);
+    sender_outcomes_free(outcome);
+}
+
+static void end_with(size_t outcomes)
+{
+    sender_stop(sender, 0);
+    sender_outcomes_free(await(outcomes));
+    sender_destroy(sender);
+}
+
+Test(sender, a_team_has_at_most_its_share_of_all_connections, .timeout = 30)
+{
+    struct sender_lane lanes[12], other;
+    begin_patiently(64);
+    fill(lanes, 1, 12, false);
+    expect_under_way(16, 16);
+    sender_lane_open(&other, "other", 1);
+    expect_served_at_once(&other, "other.here.test");
+    end_with(sizeof lanes / sizeof *lanes * 32);
+}
+
+Test(sender, a_team_has_eight_of_few_connections, .timeout = 30)
+{
+    struct sender_lane lanes[2], other;
+    begin_patiently(12);
+    fill(lanes, 1, 2, false);
+    expect_under_way(8, 8);
+    sender_lane_open(&other, "other", 1);
+    expect_served_at_once(&other, "other.here.test");
+    end_with(sizeof lanes / sizeof *lanes * 32);
+}
+
+Test(sender, teams_that_use_all_their_shares_leave_room_for_a_first_attempt, .timeout = 30)
+{
+    struct sender_lane lanes[12], other;
+    begin_patiently(64);
+    fill(lanes, 4, 3, false);
+    expect_under_way(56, 63);
+    sender_lane_open(&other, "other", 8);
+    expect_served_at_once(&other, "other.here.test");
+    end_with(sizeof lanes / sizeof *lanes * 32);
+}
+
+Test(sender, teams_that_fill_a_host_leave_room_for_a_first_attempt, .timeout = 30)
+{
+    struct sender_lane lanes[12], other;
+    begin_patiently(120);
+    fill(lanes, 4, 3, true);
+    expect_under_way(32, 32 + 12);
+    sender_lane_open(&other, "other", 8);
+    expect_served_at_once(&other, "h0.here.test");
+    end_with(sizeof lanes / sizeof *lanes * 32);
+}
+
+Test(sender, no_more_than_twice_its_bound_is_under_way_to_a_host, .timeout = 30)
+{
+    enum { TEAMS = 4, EACH = 20 };
+    static struct sender_lane lanes[TEAMS * EACH];
+    static const char *const teams[TEAMS] = {"a", "b", "c", "d"};
+    begin_patiently(120);
+    for (int i = 0; i < TEAMS * EACH; i++) {
+        sender_lane_open(&lanes[i], teams[i % TEAMS], 1);
+        submit(&lanes[i], "h0.here.test", "/hang", &lanes[i]);
+    }
+    expect_under_way(64, 64);
+    end_with(TEAMS * EACH);
 }
 
 Test(sender, nothing_is_taken_after_its_end, .timeout = 30)
@@ -430,7 +551,7 @@ Test(sender, nothing_is_taken_after_its_end, .timeout = 30)
     struct sender_lane lane;
     struct pv_error err = {.code = PV_OK};
     begin("127.0.0.0/8", 1);
-    sender_lane_open(&lane, 1);
+    sender_lane_open(&lane, "team", 1);
     sender_stop(sender, 0);
     const struct sender_delivery delivery = {.lane = &lane,
                                              .url = strview_of("http://127.0.0.1/"),

@@ -127,7 +127,7 @@ static struct sender_outcome ask(const char *host, const char *ca_file)
                                            .ready = ready};
     cr_assert_eq(sender_create(&options, &sender, &err), PV_OK);
     signing_secret_make(&secret);
-    sender_lane_open(&lane, 1);
+    sender_lane_open(&lane, "team", 1);
     (void)snprintf(url, sizeof url, "https://%s:%d/", host, port);
     const struct sender_delivery delivery = {.lane = &lane,
                                              .url = strview_of(url),
