@@ -233,6 +233,9 @@ def test_an_answer_that_is_no_page(cli, bucket):
     assert result.out == "" and "0 stored" in result.err.splitlines()[-1] and len(result.err.splitlines()) >= 2
 
 
+JOBS = 4  # of `provisor ingest`, without --jobs
+
+
 def kill_and_go_on(cli, mine, words, n, killed_after):
     """kill -9 behind so many reported logs, twice; then to the end. Each of n logs is one run, and none that was reported is sent again."""
     reported = []
@@ -243,7 +246,8 @@ def kill_and_go_on(cli, mine, words, n, killed_after):
         said += process.communicate()[0].splitlines()
         reported += [line.split("\t")[2] for line in said if line.count("\t") == 4]
     reported += [name for name, row in rows(cli(*words).out).items() if row.outcome in ("stored", "duplicate")]
-    assert len(set(reported)) == len(reported) == n
+    # A log is in the journal before its line is written: a kill between the two leaves one of each that is under way unreported.
+    assert len(set(reported)) == len(reported) and n - 2 * JOBS <= len(reported) <= n
     assert len(runs(mine)) == len(set(runs(mine))) == n
     assert "%d sent before" % n in cli(*words).err
 
