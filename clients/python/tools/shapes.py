@@ -87,6 +87,8 @@ class Types:
 
     def object(self, schema: dict[str, Any], name: str, topic: str, null: bool) -> Shape:
         if "properties" in schema:
+            if self.contract.schemas.get(name, schema) is not schema:
+                name += "Entry"  # the contract has that name for something else
             found = self.made.get(name)
             if found is None:
                 self.made[name] = Made(topic, schema)
