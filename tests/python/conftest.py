@@ -19,7 +19,6 @@ cli_fixtures = importlib.util.module_from_spec(spec)
 sys.modules[spec.name] = cli_fixtures
 spec.loader.exec_module(cli_fixtures)
 
-pytest_configure = cli_fixtures.pytest_configure
 contract = cli_fixtures.contract
 databases = cli_fixtures.databases
 own_server = cli_fixtures.own_server
@@ -30,6 +29,11 @@ make_cli = cli_fixtures.make_cli
 sample = cli_fixtures.sample
 history = cli_fixtures.history
 ROOT = cli_fixtures.ROOT
+
+
+def pytest_configure(config):
+    cli_fixtures.pytest_configure(config)
+    config.addinivalue_line("markers", "makes(*operations): calls of the contract that the test makes")
 
 
 def copy_of_sources(to):

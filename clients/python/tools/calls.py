@@ -105,7 +105,7 @@ class Calls:
             elif self.has(method, name):
                 made = self.parameter_type(method, parameter)
                 if name in method.first:
-                    signature.positional.append("%s: %s" % (spelled, made))
+                    signature.positional.insert(method.first.index(name), "%s: %s" % (spelled, made))
                 else:
                     signature.named.append("%s: Optional[%s] = None" % (spelled, made))
                 exploded = parameter.get("explode", True) and parameter["schema"].get("type") == "array"
