@@ -88,6 +88,6 @@ def hasty():
         def make(url, **settings):
             client = made.enter_context(provisor.Client(url, settings.pop("token", "prv_test"), progress=False, **settings))
             client.waits = []
-            client._transport._sleep = client.waits.append
+            client._transport.sleep = client.waits.append
             return client
         yield make

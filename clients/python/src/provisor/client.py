@@ -139,7 +139,11 @@ class Client(Calls):
         """
         record = class_of("RunRecord")
         for line in self.export_lines(application, label=label, since=since, until=until):
-            yield record.from_json(json.loads(line))
+            try:
+                run = record.from_json(json.loads(line))
+            except (ValueError, TypeError):
+                raise InvalidReply("a line of the export is no JSON object: is the URL right?") from None
+            yield run
 
     def export_lines(self, application: str, *, label: Optional[Labels] = None, since: Optional[Instant] = None,
                      until: Optional[Instant] = None) -> Iterator[bytes]:
@@ -191,7 +195,7 @@ class Client(Calls):
             return self._transport.open(self._request(CALLS["streamOperationEvents"], path=(id,), accept="text/event-stream",
                                                       more_headers=headers))
 
-        return follow(open_stream, last_event_id, max(1, self._transport.retries))
+        return follow(open_stream, last_event_id, max(1, self._transport.retries), self._transport.sleep)
 
     def wait(self, operation: Union[str, results.Operation], *, timeout: Optional[float] = None, progress: Shown = None,
              check: bool = True) -> results.Operation:

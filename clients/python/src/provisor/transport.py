@@ -107,7 +107,7 @@ class Transport:
     def __init__(self, to: Endpoint, token: Optional[Secret], timeout_s: float, retries: int, user_agent: str,
                  sleep: Callable[[float], None] = time.sleep) -> None:
         self.to, self.timeout_s, self.retries = to, timeout_s, retries
-        self._sleep = sleep
+        self.sleep = sleep
         self._idle: Deque[Connection] = deque()
         self._process, self._closed = os.getpid(), False
         self._lock = threading.Lock()
@@ -240,7 +240,7 @@ class Transport:
                     _fail(self._where(request), error)
                 reason = str(error)
             log.info("%s: %s; again in %.1f s", self._where(request), reason, wait)
-            self._sleep(wait)
+            self.sleep(wait)
 
     def _wait(self, attempt: int, retry_after_s: float) -> Optional[float]:
         """Seconds until the next attempt; None: there is none."""
