@@ -51,9 +51,9 @@ class Client(Calls):
     """
 
     def __init__(self, url: Optional[str] = None, token: Optional[str] = None, *, profile: Optional[str] = None,
-                 timeout: Optional[float] = None, ca_file: Optional[str] = None, retries: Optional[int] = None,
+                 timeout: Optional[float] = None, ca_file: Union[str, os.PathLike[str], None] = None, retries: Optional[int] = None,
                  user_agent: Optional[str] = None, progress: Shown = None) -> None:
-        settings = read_settings(url, token, profile, ca_file, timeout, retries)
+        settings = read_settings(url, token, profile, os.fspath(ca_file) if ca_file else None, timeout, retries)
         if not settings.timeout_s > 0 or settings.retries < 0:
             raise ConfigurationError("timeout is to be greater than 0, and retries 0 or more")
         agent = "provisor-python/%s Python/%d.%d" % (__version__, *sys.version_info[:2])

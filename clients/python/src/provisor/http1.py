@@ -163,26 +163,23 @@ class Connection:
     def send(self, head: Callable[[], bytes], body: Union[bytes, Iterable[bytes]], chunked: bool, patience: Patience) -> bool:
         """Write it all; False: the reply came before all was sent, or the other side reads no more. Then the connection is
         good for that reply alone. head: makes the bytes, which hold the token, where no frame keeps them."""
+        if isinstance(body, bytes):
+            return self._write(lambda: head() + body, patience)
+        if not self._write(head, patience):
+            return False
+        for piece in body:  # what reading it raises is no failure of the connection
+            if self._arrived() or not self._write(lambda: b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece, patience):
+                return False
+        return not chunked or self._write(lambda: b"0\r\n\r\n", patience)
+
+    def _write(self, made: Callable[[], bytes], patience: Patience) -> bool:
         try:
             self._socket.settimeout(patience.left())
-            if isinstance(body, bytes):
-                self._socket.sendall(head() + body)
-                return True
-            self._socket.sendall(head())
-            return self._send_pieces(body, chunked, patience)
+            self._socket.sendall(made())
         except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
             return False
         except OSError as error:
             self._broken(error)
-
-    def _send_pieces(self, body: Iterable[bytes], chunked: bool, patience: Patience) -> bool:
-        for piece in body:
-            if self._arrived():
-                return False
-            self._socket.settimeout(patience.left())
-            self._socket.sendall(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
-        if chunked:
-            self._socket.sendall(b"0\r\n\r\n")
         return True
 
     # --- a reply ---

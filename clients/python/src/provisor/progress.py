@@ -66,7 +66,8 @@ class Bar(Progress):
         share = min(1.0, done / total)
         full = int(share * WIDTH)
         bar = ("=" * full + ">" * (full < WIDTH)).ljust(WIDTH)
-        return "%s [%s] %3d %%  %s of %s" % (self._title, bar, int(share * 100), _amount(done, unit), _amount(total, unit))
+        done_of_total = "%s of %s" % (_amount(done, unit) if unit == "B" else done, _amount(total, unit))
+        return "%s [%s] %3d %%  %s" % (self._title, bar, int(share * 100), done_of_total)
 
     def _write(self, line: str) -> None:
         if line != self._shown:

@@ -1,8 +1,10 @@
 """Bodies that are read from files while they are sent: no more of them than a piece is in memory."""
 from __future__ import annotations
 
+import errno
 import io
 import os
+import stat
 from typing import IO, Any, Iterable, Iterator, Optional, Union
 
 from .progress import Progress
@@ -22,8 +24,11 @@ class Upload(Body):
         self._start = 0
         self._file: Optional[Any] = None
         if isinstance(source, (str, os.PathLike)):
-            self.length = os.stat(source).st_size if os.path.isfile(source) else None
-            self.again = self.length is not None
+            about = os.stat(source)
+            if stat.S_ISDIR(about.st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(source))
+            self.again = stat.S_ISREG(about.st_mode)
+            self.length = about.st_size if self.again else None
         elif isinstance(source, (bytes, bytearray, memoryview)):
             self._file = io.BytesIO(source)
             self.length = len(self._file.getbuffer())
