@@ -229,6 +229,19 @@ def test_certificates_that_are_not_accepted(tmp_path, hasty):
             provisor.Client(url, "prv_x", ca_file=tmp_path / wrong)
 
 
+def test_an_upload_over_tls(tmp_path, hasty):
+    certificate(tmp_path, "IP:127.0.0.1")
+    server, url = tls(tmp_path, (201, JSON, '{"id": "x"}'))
+    content = bytes(range(256)) * 20000
+    try:
+        client = hasty(url, ca_file=tmp_path / "ca.pem")
+        for _ in range(3):
+            assert client.ingest("a", content).id == "x"
+    finally:
+        server.shutdown()
+    assert [body == content for _, _, _, body in server.requests] == [True] * 3
+
+
 # --- proxies ---
 
 
@@ -296,10 +309,12 @@ def test_an_early_reply_to_an_upload_is_heard(hasty):
                 return
             connection.recv(1000)
             connection.sendall(b"HTTP/1.1 413 x\r\nContent-Type: application/problem+json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
-            connection.shutdown(socket.SHUT_WR)
-            time.sleep(0.3)
+            time.sleep(3)
+            connection.close()
 
     threading.Thread(target=serve, daemon=True).start()
+    begin = time.monotonic()
     with pytest.raises(provisor.TooLarge, match="too large"):
         hasty("http://127.0.0.1:%d" % listener.getsockname()[1]).ingest("a", bytes(50 << 20))
+    assert time.monotonic() - begin < 2
     listener.close()

@@ -125,14 +125,20 @@ class Connection:
         """Whether nothing came while the connection was not used: neither its end nor what nobody asked for."""
         return not self._buffer and not self._arrived()
 
+    def _ready(self, write: bool, seconds: float) -> bool:
+        """Wait until there is something to read or, where asked for, room to write; False: not in this time."""
+        if hasattr(select, "poll"):
+            poll = select.poll()
+            poll.register(self._socket, select.POLLIN | (select.POLLOUT if write else 0))
+            return bool(poll.poll(seconds * 1000))
+        found = select.select([self._socket], [self._socket] if write else [], [], seconds)
+        return bool(found[0] or found[1])
+
     def _arrived(self) -> bool:
         """Whether there is something to read already (tickets of TLS are no such thing), or the end."""
         pending = getattr(self._socket, "pending", None)
-        poll = select.poll() if hasattr(select, "poll") else None
-        if poll is not None:
-            poll.register(self._socket, select.POLLIN)
-            if not poll.poll(0) and not (pending and pending()):
-                return False
+        if not self._ready(False, 0) and not (pending and pending()):
+            return False
         self._socket.settimeout(0)
         try:
             more = self._socket.recv(PIECE_BYTES)
@@ -168,9 +174,28 @@ class Connection:
         if not self._write(head, patience):
             return False
         for piece in body:  # what reading it raises is no failure of the connection
-            if self._arrived() or not self._write(lambda: b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece, patience):
+            if not self._write_or_hear(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece, patience):
                 return False
         return not chunked or self._write(lambda: b"0\r\n\r\n", patience)
+
+    def _write_or_hear(self, piece: bytes, patience: Patience) -> bool:
+        """Write a piece of a body; False as soon as a reply comes. Who sends one may have stopped to read."""
+        left = memoryview(piece)
+        try:
+            while left:
+                if self._arrived():
+                    return False
+                self._socket.settimeout(0)
+                try:
+                    left = left[self._socket.send(left):]
+                except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                    if not self._ready(True, patience.left()):
+                        raise socket.timeout from None
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
+            return False
+        except OSError as error:
+            self._broken(error)
+        return True
 
     def _write(self, made: Callable[[], bytes], patience: Patience) -> bool:
         try:
