@@ -156,7 +156,10 @@ class Calls:
             signature.positional.append("body: Mapping[str, Any]")
             signature.arguments.append("body=body")
             return
-        plain, nullable, positional, named = [], [], [], []
+        plain: list[str] = []
+        nullable: list[str] = []
+        named: list[str] = []
+        positional: list[tuple[int, str]] = []
         for member, inner in schema["properties"].items():
             shape = self.requests.of(inner, own + camel(member), self.contract.topics[own])
             spelled, must = attribute(member), member in schema.get("required", [])
@@ -198,7 +201,7 @@ class Calls:
 
     @staticmethod
     def about(operation: dict[str, Any], parameters: list[tuple[str, str]]) -> str:
-        text = operation["summary"].rstrip(".") + "."
+        text: str = operation["summary"].rstrip(".") + "."
         if operation.get("description"):
             text += "\n\n" + operation["description"].strip()
         rows = ["- %s: %s" % (name, description(about)) for name, about in parameters if about]

@@ -153,7 +153,8 @@ class Requests(Types):
 
     def text(self, name: str, schema: dict[str, Any], topic: str) -> str:
         required = schema.get("required", [])
-        must, may = {}, {}
+        must: dict[str, str] = {}
+        may: dict[str, str] = {}
         for member, inner in schema["properties"].items():
             (must if member in required else may)[member] = self.of(inner, name + camel(member), topic).or_none
         about = docstring(schema.get("description") or "%s of the contract." % name, 4)

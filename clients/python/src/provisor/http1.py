@@ -170,7 +170,8 @@ class Connection:
         """Write it all; False: the reply came before all was sent, or the other side reads no more. Then the connection is
         good for that reply alone. head: makes the bytes, which hold the token, where no frame keeps them."""
         if isinstance(body, bytes):
-            return self._write(lambda: head() + body, patience)
+            small = body
+            return self._write(lambda: head() + small, patience)
         if not self._write(head, patience):
             return False
         for piece in body:  # what reading it raises is no failure of the connection
