@@ -113,7 +113,7 @@ MISUSE = {
     'client.advise("a", objective="cheapest")': "incompatible type",
     'client.advise("a", deadline=90)': 'Unexpected keyword argument "deadline"',
     'client.stage_plan(application="a")': 'Missing named argument "deadline_s"',
-    'client.advise("a", constraints={"max_executor": 3})': 'Extra key "max_executor"',
+    'client.advise("a", constraints={"max_executor": 3})': 'Argument "constraints" to "advise" of "AdviceCalls" has incompatible type',
     'client.advise("a").verdict == "mett"': "Non-overlapping equality check",
 }
 
