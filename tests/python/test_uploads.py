@@ -105,7 +105,11 @@ def test_a_file_that_cannot_be_read_on_is_no_failure_of_the_network(hasty):
         yield b"x"
         raise OSError(5, "the disk is broken")
 
-    with stub(STORED) as server:
+    def read_all(handler):
+        handler.rfile.read()
+        handler.close_connection = True
+
+    with stub(read_all) as server:
         client = hasty(server.url)
         with pytest.raises(OSError, match="the disk is broken"):
             client.ingest("a", pieces())

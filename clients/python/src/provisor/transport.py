@@ -15,7 +15,7 @@ import os
 import random
 import threading
 import time
-from typing import Any, Callable, Deque, Dict, Iterable, Iterator, NamedTuple, NoReturn, Optional, Tuple, Union
+from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, NamedTuple, NoReturn, Optional, Tuple, Union
 from collections import deque
 
 from .errors import ApiError, ConnectionFailed, InvalidReply, TimedOut, api_error
@@ -80,14 +80,20 @@ class Stream:
             self._done = True
             self._transport.release(self._connection, self._connection.reusable(self._head))
 
-    def lines(self) -> Iterator[bytes]:
-        """Lines without their ends."""
+    def groups(self) -> Iterator[List[bytes]]:
+        """Lines without their ends, as many together as came together."""
         rest = b""
         for piece in self:
             *lines, rest = (rest + piece if rest else piece).split(b"\n")
-            yield from lines
+            if lines:
+                yield lines
         if rest:
-            yield rest
+            yield [rest]
+
+    def lines(self) -> Iterator[bytes]:
+        """Lines without their ends."""
+        for group in self.groups():
+            yield from group
 
     def close(self) -> None:
         if not self._done:
