@@ -67,6 +67,26 @@ def test_a_stream_that_brings_nothing_is_given_up(hasty):
         assert len(asked(server)) == 3
 
 
+def test_streams_that_stand_for_a_while_may_bring_nothing(hasty, monkeypatch):
+    """Work that waits for its turn has no events, and no proxy leaves a connection open for hours."""
+    monkeypatch.setattr("provisor.events.SOUND_S", -1)
+    with stub(*[stream(": still here\n\n", whole=False)] * 8, stream(event(1, "succeeded", 10)), ended("succeeded")) as server:
+        assert hasty(server.url, retries=2).wait(ID).ended
+    assert len(asked(server)) == 9
+
+
+def test_a_stream_may_be_silent_for_longer_than_the_timeout(hasty):
+    def slow(handler):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        time.sleep(1)
+        handler.wfile.write(event(1, "succeeded", 10).encode())
+        handler.close_connection = True
+
+    with stub(slow, ended("succeeded")) as server:
+        assert hasty(server.url, timeout=0.3).wait(ID).ended
+    assert len(asked(server)) == 1
+
+
 def test_failures_are_raised_with_the_operation(hasty):
     failed = ended("failed", error={"type": "/problems/internal", "title": "x", "status": 500, "detail": "out of memory"})
     with stub(stream(event(1, "failed", 3)), failed) as server:

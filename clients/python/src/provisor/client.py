@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NDJSON = "application/x-ndjson"
 HOLD_S = 2.0
+SILENCE_S = 60.0  # a stream of events has a comment every 15 s at least
 Instant = Union[datetime.datetime, str]
 Labels = Union[str, Mapping[str, str], Iterable[str]]
 
@@ -200,8 +201,8 @@ class Client(Calls):
         """
         def open_stream(last: Optional[int]) -> Any:
             headers = (("Last-Event-ID", str(last)),) if last is not None else ()
-            return self._transport.open(self._request(CALLS["streamOperationEvents"], path=(id,), accept="text/event-stream",
-                                                      more_headers=headers))
+            request = self._request(CALLS["streamOperationEvents"], path=(id,), accept="text/event-stream", more_headers=headers)
+            return self._transport.open(request._replace(silence_s=SILENCE_S))
 
         return follow(open_stream, last_event_id, max(1, self._transport.retries), self._transport.sleep)
 

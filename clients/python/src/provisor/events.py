@@ -11,6 +11,7 @@ from .transport import Stream
 
 ENDS = frozenset(("succeeded", "failed", "cancelled"))
 RETRY_S_MAX = 30.0
+SOUND_S = 10.0  # a stream that stood for so long was one
 
 
 class Event(NamedTuple):
@@ -48,10 +49,10 @@ class Parser:
 def follow(open_stream: Callable[[Optional[int]], Stream], last: Optional[int], cuts_max: int,
            sleep: Callable[[float], None] = time.sleep) -> Iterator[Any]:
     """The events after number `last`, until the last one there is. A stream that is cut is opened again behind the event
-    that came last; cuts_max: how often in a row without an event."""
+    that came last; cuts_max: how often in a row without an event, where streams do not even stand for a while."""
     cuts = 0
     while True:
-        parser = Parser()
+        parser, began = Parser(), time.monotonic()
         try:
             with open_stream(last) as stream:
                 if stream.status == 204:
@@ -68,7 +69,7 @@ def follow(open_stream: Callable[[Optional[int]], Stream], last: Optional[int], 
             cut: ProvisorError = ConnectionFailed("the stream of events ended before the operation")
         except ConnectionFailed as error:
             cut = error
-        cuts += 1
+        cuts = 1 if time.monotonic() - began > SOUND_S else cuts + 1
         if cuts > cuts_max:
             raise cut
         sleep(parser.retry_s)

@@ -13,7 +13,6 @@ import json
 import logging
 import os
 import random
-import threading
 import time
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, NamedTuple, NoReturn, Optional, Tuple, Union
 from collections import deque
@@ -38,6 +37,7 @@ class Request(NamedTuple):
     headers: Tuple[Tuple[str, str], ...] = ()
     body: Optional[Union[bytes, "Body"]] = None
     wait_s: float = 0.0  # how long the service was asked to hold the reply
+    silence_s: float = 0.0  # how long a stream may be silent, where that is longer than the timeout
 
     @property
     def name(self) -> str:
@@ -116,7 +116,6 @@ class Transport:
         self.sleep = sleep
         self._idle: Deque[Connection] = deque()
         self._process, self._closed = os.getpid(), False
-        self._lock = threading.Lock()
         common = "Host: %s\r\nUser-Agent: %s\r\n" % (to.authority, user_agent)
         self._plain = Secret(common)
         self._secured = Secret(common + ("Authorization: Bearer %s\r\n" % token.reveal() if token else ""))
@@ -200,6 +199,7 @@ class Transport:
         except BaseException:
             connection.close()
             raise
+        patience = Patience(max(self.timeout_s, request.silence_s), each=True)
         return head, Stream(self, connection, head, patience, self._where(request))
 
     # --- all attempts ---
