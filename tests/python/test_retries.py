@@ -94,6 +94,14 @@ def test_what_may_have_been_carried_out_is_not_repeated(hasty, failure):
         assert getattr(raised.value, "sent", True)
 
 
+def test_what_stores_nothing_needs_no_key(hasty):
+    with stub(rest, HEALTH, HEALTH) as server:
+        client = hasty(server.url)
+        client.advise("a", deadline_s=9, dry_run=True)
+        client.advise("a", deadline_s=9, dry_run=True, idempotency_key="mine")
+    assert keys(server) == [None, None, '"mine"']
+
+
 def test_a_deletion_whose_reply_was_lost_is_done_when_nothing_is_there(hasty):
     with stub(rest, problem(404, "no run")) as server:
         assert hasty(server.url).delete_run("a", "0190d4a0-0000-7000-8000-000000000000") is None

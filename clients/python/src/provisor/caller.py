@@ -42,7 +42,9 @@ class Caller:
                  more_headers: Tuple[Tuple[str, str], ...] = ()) -> Request:
         headers: List[Tuple[str, str]] = [("Accept", accept), *more_headers]
         repeatable = call.repeat == "always"
-        if call.repeat == "key":
+        if call.repeat == "key" and idempotency_key is None and query and query.get("dry_run"):
+            repeatable = True  # nothing is stored, and so no key either
+        elif call.repeat == "key":
             headers.append(("Idempotency-Key", '"%s"' % _value(idempotency_key or str(uuid.uuid4()))))
             repeatable = True
         elif if_match is not None or (if_none_match is not None and call.method == "PUT"):
