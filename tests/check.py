@@ -436,6 +436,11 @@ def part_orchestrators():
     return pytest("tests/orchestrators", "release", *SPREAD)
 
 
+def part_python():
+    """the client for Python: against the contract, the real service and servers that misbehave; wheel, types, style"""
+    return pytest("tests/python", "release", *SPREAD)
+
+
 def part_kubernetes():
     """manifests and chart by their schemas, the pod's proxy in front of the real service"""
     return pytest("tests/kubernetes", "release", *SPREAD)
@@ -715,6 +720,7 @@ PARTS = [Part(*row) for row in [
     ("walk", part_walk, ["release"], 1, False, False),
     ("interop", part_interop, ["release"], 1, False, False),
     ("orchestrators", part_orchestrators, ["release"], 1, False, False),
+    ("python", part_python, ["release"], 1, False, False),
     ("sanitize", part_sanitize, ["sanitize"], CORES, False, False),
     ("install", part_install, ["release"], 1, False, False),
     ("packages", part_packages, [], CORES, True, False),

@@ -15,7 +15,7 @@ class Stub(http.server.ThreadingHTTPServer):
     def __init__(self, answers):
         self.answers, self.requests, self.lock = list(answers), [], threading.Lock()
         super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
     @property
     def url(self):
@@ -28,6 +28,7 @@ class Stub(http.server.ThreadingHTTPServer):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are written one after the other
 
     def log_message(self, *words):
         pass

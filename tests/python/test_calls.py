@@ -1,0 +1,381 @@
+"""Every call of the contract, made at least once to the real service, and all of what comes back looked at.
+
+A test says with `makes` which operations it makes; the requests that it sent are compared with that.
+"""
+import dataclasses
+import datetime
+import pathlib
+import sys
+import time
+
+import pytest
+
+import provisor
+from provisor.calls import CALLS
+from provisor.record import Record
+from conftest import ROOT, cli_fixtures
+
+sys.path.insert(0, str(ROOT / "openapi"))
+import bundle  # noqa: E402
+
+DOCUMENT = bundle.load()
+MADE = set()
+
+
+def makes(*operations):
+    MADE.update(operations)
+    return pytest.mark.makes(*operations)
+
+
+class Recording(provisor.Client):
+    """Keeps which calls it made."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, progress=False, **kwargs)
+        self.made = set()
+
+    def _request(self, call, **request):
+        self.made.add(call.operation)
+        return super()._request(call, **request)
+
+
+@pytest.fixture
+def client(request, service):
+    with Recording(service.base_url, service.alpha_token) as client:
+        yield client
+        marks = {operation for mark in request.node.iter_markers("makes") for operation in mark.args}
+        assert marks <= client.made
+
+
+@pytest.fixture
+def operator(service):
+    with Recording(service.base_url, service.operator_token) as operator:
+        yield operator
+
+
+def example(operation, which=None):
+    """The body of an example of the contract: the first one, or that of the name."""
+    for item in DOCUMENT["paths"].values():
+        for about in item.values():
+            if isinstance(about, dict) and about.get("operationId") == operation:
+                examples = about["requestBody"]["content"]["application/json"]["examples"]
+                return examples[which or next(iter(examples))]["value"]
+    raise KeyError(operation)
+
+
+def look(value):
+    """Read all members of a result and of what is in it: none is unknown, none of another kind than its type says."""
+    if isinstance(value, Record):
+        assert value.extra == {}, "%s: members unknown to the client: %s" % (type(value).__name__, value.extra)
+        assert dataclasses.is_dataclass(value)
+        for field in dataclasses.fields(value):
+            inner = getattr(value, field.name)
+            text = field.type
+            if inner is None:
+                assert text == "Any" or text.startswith("Optional["), (type(value).__name__, field.name)
+            elif "datetime" in text:
+                assert isinstance(inner, datetime.datetime) and inner.tzinfo, (type(value).__name__, field.name, inner)
+            elif isinstance(inner, dict):
+                assert "Dict[" in text or "Any" in text, (type(value).__name__, field.name, text)
+            look(inner)
+        assert repr(value).startswith(type(value).__name__ + "(")
+    elif isinstance(value, list):
+        for inner in value:
+            look(inner)
+    elif isinstance(value, dict):
+        for inner in value.values():
+            look(inner)
+    return value
+
+
+@pytest.fixture
+def app(client, name):
+    """An application with runs enough for a model, made by the client."""
+    client.create_app(name, description="of a test", labels={"owner": "tests"})
+    for i, (size, executors) in enumerate([(n, m) for n in (8, 16, 32) for m in (1, 2, 4, 8)]):
+        client.record_run(name, problem_size=size, executors=executors, cores_per_executor=4,
+                          duration_s=5 + 3 * size / executors + executors / 2 + i % 3 / 10)
+    return name
+
+
+# --- advice ---
+
+
+@makes("createAdvice", "listAdvice", "getAdvice")
+def test_advice(client, history):
+    advice = look(client.advise("nightly-etl", problem_size=64, deadline_s=90))
+    assert advice.reply.status == 201 and advice.application == "nightly-etl" and advice.deadline_s == 90
+    assert advice.recommendation.executors >= 1 and len(advice.recommendation.interval_s) == 2
+    assert isinstance(advice.created_at, datetime.datetime)
+    assert look(client.advice(advice.id)) == advice
+    assert client.advice(advice.id, fields=["verdict", "recommendation.executors"]).to_dict() == {
+        "verdict": advice.verdict, "recommendation": {"executors": advice.recommendation.executors}}
+    dry = client.advise("nightly-etl", problem_size=64, deadline_s=90, dry_run=True)
+    assert dry.reply.status == 200
+    assert advice.id in [look(a).id for a in client.past_advice(application="nightly-etl", since=advice.created_at)]
+    assert "--num-executors" in client.advise_as("spark-submit", "nightly-etl", deadline_s=90) or "spark." in client.advise_as(
+        "spark-submit", "nightly-etl", deadline_s=90)
+    assert client.advice_as("markdown", advice.id).startswith("#")
+
+
+def test_members_that_were_left_out_are_told_from_those_that_are_null(client, history):
+    advice = client.advise("nightly-etl", dry_run=True, deadline_s=None, fields="verdict,deadline_s")
+    assert advice.deadline_s is None
+    with pytest.raises(AttributeError, match="came without 'recommendation'"):
+        advice.recommendation
+    with pytest.raises(AttributeError, match="no member 'recomendation'"):
+        advice.recomendation
+
+
+# --- history ---
+
+
+@makes("createApplication", "createRun", "listApplications", "getApplication", "updateApplication", "listRuns", "getRun", "getRunOfApplication",
+       "updateRun", "deleteRun", "deleteApplication", "getProfile")
+def test_history(client, app):
+    assert [look(a).name for a in client.apps(name_prefix=app, include=["last_run", "last_advice"])] == [app]
+    about = look(client.app(app, include=["last_run"]))
+    assert about.labels == {"owner": "tests"} and about.reply.etag
+    with pytest.raises(provisor.NotModified):
+        client.app(app, if_none_match=about.reply.etag)
+    assert look(client.update_app(app, description="another", if_match=about.reply.etag)).description == "another"
+    with pytest.raises(provisor.PreconditionFailed):
+        client.update_app(app, description="a third", if_match=about.reply.etag)
+    runs = [look(run) for run in client.runs(app, page_size=5)]
+    assert len(runs) == 12 and len({run.id for run in runs}) == 12
+    run = client.record_run(app, **{**example("createRun"), "labels": {"branch": "main"}})
+    assert look(run).reply.headers["location"]
+    assert look(client.run(run.id, include=["stages"])).stages and look(client.app_run(app, run.id, include=["tasks"])).id == run.id
+    assert [r.id for r in client.runs(app, label={"branch": "main"}, succeeded=True)] == [run.id]
+    assert client.update_run(app, run.id, problem_size=9.5).problem_size == 9.5
+    assert look(client.profile(app)).stages
+    assert client.delete_run(app, run.id) is None
+    with pytest.raises(provisor.NotFound):
+        client.run(run.id)
+    assert client.delete_app(app) is None
+
+
+@makes("exportRuns", "importRuns")
+def test_export_and_import(client, app, name, tmp_path):
+    exported = [look(run) for run in client.export_runs(app)]
+    assert len(exported) == 12
+    assert client.export_to_file(app, tmp_path / "runs.ndjson") == 12
+    outcome = look(client.import_runs(name + "-copy", tmp_path / "runs.ndjson"))
+    assert [run.duration_s for run in client.export_runs(name + "-copy")] == [run.duration_s for run in exported]
+    again = client.import_runs(name + "-third", exported)
+    assert {**again.to_dict(), "application": ""} == {**outcome.to_dict(), "application": ""}
+    written = [{"problem_size": 8, "executors": 2, "cores_per_executor": 4, "duration_s": 10.5,
+                "started_at": datetime.datetime(2026, 1, 5, 2, tzinfo=datetime.timezone.utc), "spark_application_id": "x-1"}]
+    client.import_runs(name + "-fourth", written)
+    assert [run.started_at for run in client.export_runs(name + "-fourth")] == [written[0]["started_at"]]
+
+
+@makes("ingestEventLog", "ingestNamedEventLog")
+def test_logs(client, sample, name):
+    log = sorted((sample / "nightly-etl").iterdir())[0]
+    run = look(client.ingest(name, log, problem_size=77, label={"branch": "x"}))
+    assert run.reply.log_outcome == "stored" and run.problem_size == 77 and run.labels["branch"] == "x"
+    with open(log, "rb") as file:
+        assert client.ingest(name, file).reply.log_outcome == "duplicate"
+    named = look(client.ingest_named(log.read_bytes()))
+    assert client.app(named.application).name == named.application
+
+
+@makes("getNameRules", "setNameRules", "resetNameRules", "previewNameRules")
+def test_name_rules(client):
+    before = look(client.name_rules())
+    assert look(client.preview_name_rules(["nightly-etl-2026-01-05"]))
+    rules = look(client.set_name_rules(example("setNameRules")["rules"], if_match=before.reply.etag))
+    assert [rule.name for rule in rules.rules] == ["date behind", "everything ad hoc"]
+    assert look(client.reset_name_rules()).rules == before.rules
+
+
+# --- models ---
+
+
+@makes("getApplicationModels", "getApplicationDiagnosis", "getApplicationSpeedup", "getNextExperiments", "listAccuracy", "listTeamAccuracy")
+def test_models_of_an_application(client, history):
+    assert look(client.models("nightly-etl")).selected_model
+    diagnosis = look(client.diagnose("nightly-etl"))
+    with pytest.raises(provisor.NotModified):
+        client.diagnose("nightly-etl", if_none_match=diagnosis.reply.etag)
+    speedup = look(client.speedup("nightly-etl", problem_sizes=[32, 64.5], executors=(2, 4, 8)))
+    assert speedup.executor_counts == [2, 4, 8]
+    assert [len(row.points) for row in speedup.surface] == [3, 3]
+    assert look(client.next_experiments("nightly-etl", count=2, executors="2,4,8", criterion="cheapest"))
+    advice = client.advise("nightly-etl", problem_size=64, deadline_s=300)
+    client.record_run("nightly-etl", problem_size=64, executors=8, cores_per_executor=2, duration_s=60, advice_id=advice.id)
+    accuracy = look(client.accuracy("nightly-etl"))
+    assert accuracy.summary.count >= 1 and [look(i) for i in client.accuracy_items("nightly-etl", limit=1)]
+    assert look(client.team_accuracy()).overall and list(client.team_accuracy_items(page_size=1))
+
+
+@makes("fitModel", "predictFromModel")
+def test_models_of_observations(client):
+    observations = [{"problem_size": n, "executors": m, "duration_s": 5 + 3 * n / m} for n in (8, 16, 32) for m in (1, 2, 4, 8)]
+    fit = look(client.fit_model("ernest", observations))
+    again = look(client.predict(model=fit.model, parameters=fit.parameters, points=[{"problem_size": 24, "executors": 4}]))
+    assert again.predictions[0].duration_s == pytest.approx(23, rel=0.02)
+
+
+@makes("refitApplication", "getOperation", "listOperations", "streamOperationEvents")
+def test_refit(client, app):
+    operation = look(client.refit(app, resamples=200))
+    ended = look(client.wait(operation))
+    assert isinstance(ended, provisor.Operation) and ended.ended and ended.result.runs == 12
+    assert type(ended.result).__name__ == "RefitResult"
+    assert look(client.wait(client.refit(app, resamples=200, wait_s=20), timeout=60)).status == "succeeded"
+    assert operation.id in [look(o).id for o in client.operations(application=app, status="succeeded", limit=5)]
+    events = [look(event) for event in client.operation_events(operation.id)]
+    assert [events[0].status, events[-1].status] == ["queued", "succeeded"]
+    assert list(client.operation_events(operation.id, last_event_id=len(events))) == []
+
+
+@makes("cancelOperation")
+def test_cancel(client, app):
+    operation = client.refit(app, resamples=100000)
+    cancelled = look(client.cancel_operation(operation.id, wait_s=20))
+    assert cancelled.status == "cancelled"
+    with pytest.raises(provisor.OperationCancelled, match="was cancelled") as raised:
+        client.wait(operation)
+    assert raised.value.operation.id == operation.id
+    assert client.wait(operation.id, check=False).status == "cancelled"
+
+
+# --- deadlines, copies ---
+
+
+@makes("checkFeasibility", "planStages", "shareCores")
+def test_deadlines(client):
+    feasibility = look(client.feasibility(**example("checkFeasibility")))
+    assert feasibility.feasible in (True, False)
+    assert look(client.stage_plan(**example("planStages")))
+    assert look(client.contention(**example("shareCores")))
+
+
+@makes("planCopies", "simulate")
+def test_copies(client):
+    assert look(client.copy_plan(**example("planCopies")))
+    operation = client.simulate(**example("simulate"))
+    try:
+        ended = client.wait(operation, timeout=20)
+    except TimeoutError:
+        client.cancel_operation(operation.id)
+    else:
+        assert type(look(ended).result).__name__ == "SimulationResult"
+
+
+# --- clusters, prices ---
+
+
+@makes("putCluster", "getCluster", "listClusters", "deleteCluster", "reportSamples", "getPerformance")
+def test_clusters(client, name):
+    made = look(client.put_cluster(name, **{k: v for k, v in example("putCluster").items() if k != "price_book"}, if_none_match="*"))
+    assert made.reply.status == 201
+    with pytest.raises(provisor.PreconditionFailed):
+        client.put_cluster(name, executors=3, cores_per_executor=4, if_none_match="*")
+    assert look(client.cluster(name)).name == name
+    assert name in [look(c).name for c in client.clusters()]
+    assert client.report_samples(name, processing=example("reportSamples")["processing"]) is None
+    assert look(client.performance(name)).reply.status == 200
+    assert client.performance(name, from_="elsewhere", operation="map").reply.status == 200
+    assert client.delete_cluster(name, if_match=client.cluster(name).reply.etag) is None
+
+
+@makes("putPriceBook", "getPriceBook", "listPriceBooks", "deletePriceBook")
+def test_price_books(client, name):
+    book = look(client.put_price_book(name, currency="EUR", prices=[{"machine_type": "m5.xlarge", "per_executor_hour": 0.23}]))
+    assert look(client.price_book(name)).prices == book.prices
+    text = client.price_book_csv(name)
+    assert text.startswith("machine_type") or "per_executor_hour" in text.splitlines()[0]
+    assert look(client.put_price_book_csv(name, "machine_type,per_executor_hour\nm5.xlarge,0.25\n", currency="USD")).currency == "USD"
+    assert [look(b).name for b in client.price_books(currency="USD") if b.name == name] == [name]
+    assert client.delete_price_book(name) is None
+
+
+# --- Kubernetes ---
+
+
+@makes("reviewKubernetesAdmission")
+def test_admission(client, history):
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+              "request": {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "kind": {"group": "sparkoperator.k8s.io", "version": "v1beta2", "kind": "SparkApplication"},
+                          "operation": "CREATE", "object": {"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication",
+                                                            "metadata": {"name": "nightly-etl"}, "spec": {}}}}
+    answer = look(client.review_admission(review, action="validate"))
+    assert answer.response.uid == review["request"]["uid"]
+
+
+# --- access ---
+
+
+@makes("createToken", "listTokens", "revokeToken", "getUsage", "listAudit")
+def test_access(client, service):
+    made = look(client.create_token("of a test", ["read"]))
+    assert made.token.startswith("prv_") and made.token not in repr(made) and made.token not in str(made)
+    with provisor.Client(service.base_url, made.token) as reader:
+        with pytest.raises(provisor.Forbidden):
+            reader.create_app("not-allowed")
+    assert made.id in [look(t).id for t in client.tokens()]
+    assert client.revoke_token(made.id) is None
+    with provisor.Client(service.base_url, made.token) as reader:
+        with pytest.raises(provisor.Unauthorized):
+            end = time.monotonic() + cli_fixtures.PATIENCE  # other processes may remember a token for a moment
+            while time.monotonic() < end:
+                reader.usage()
+    assert look(client.usage())
+    assert [look(entry) for entry in client.audit(limit=3)]
+
+
+@makes("createTeam", "listTeams", "getTeamUsage", "putTeamQuotas")
+def test_teams(client, operator, name):
+    assert look(operator.create_team(name)).name == name
+    assert name in [look(t).name for t in operator.teams()]
+    assert look(operator.put_team_quotas(name, runs_max=17))
+    assert look(operator.team_usage(name))
+    client.made |= operator.made
+    with pytest.raises(provisor.Forbidden):
+        client.create_team(name + "-2")
+
+
+# --- webhooks ---
+
+
+@makes("createWebhook", "listWebhooks", "getWebhook", "changeWebhook", "deleteWebhook", "rotateWebhookSecret", "pingWebhook", "redeliverWebhook",
+       "listWebhookDeliveries", "getWebhookDelivery", "redeliverWebhookDelivery")
+def test_webhooks(client):
+    made = look(client.create_webhook("https://hooks.invalid/provisor", ["advice.created"], description="of a test"))
+    assert made.secret and made.secret not in repr(made)
+    assert look(client.webhook(made.id)).url == made.url and made.id in [look(w).id for w in client.webhooks()]
+    assert look(client.update_webhook(made.id, description="another")).description == "another"
+    assert look(client.rotate_webhook_secret(made.id)).secret != made.secret
+    delivery = look(client.ping_webhook(made.id))
+    assert delivery.id in [look(d).id for d in client.webhook_deliveries(made.id)]
+    assert look(client.webhook_delivery(made.id, delivery.id)).event_type == "webhook.ping"
+    assert look(client.redeliver(made.id, since=datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=1)))
+    try:
+        look(client.redeliver_delivery(made.id, delivery.id))
+    except provisor.Conflict:
+        pass  # it is under way
+    assert client.delete_webhook(made.id) is None
+
+
+# --- health and documents ---
+
+
+@makes("getHealth", "getReadiness", "getMetrics", "getRoot", "getContract", "getContractAsJson", "getDocumentationRoot", "getDocumentation",
+       "getProblemType")
+def test_health_and_documents(client):
+    assert look(client.health()).status == "ok" and look(client.readiness()).status == "ready"
+    assert "# HELP" in client.metrics()
+    root = look(client.root())
+    assert client.contract()["info"]["version"] == root.contract_version and client.contract_yaml().startswith("openapi:")
+    assert client.documentation_root().endswith("/docs/") and client.problem_type("invalid").startswith("/")
+    assert b"<html" in client.documentation("") or b"<!doctype" in client.documentation("").lower()
+    with pytest.raises(provisor.NotFound):
+        client.documentation("no/such page")
+
+
+def test_every_call_is_made():
+    assert MADE == set(CALLS)
+    assert pathlib.Path(provisor.__file__).parts[-2] == "provisor"

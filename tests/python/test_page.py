@@ -1,0 +1,39 @@
+"""docs/python.md: its programs run, one after the other, with the history of the sample."""
+import re
+
+import pytest
+
+import provisor
+from conftest import ROOT
+
+PAGE = (ROOT / "docs" / "python.md").read_text()
+PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
+
+
+def test_there_are_programs():
+    assert len(PROGRAMS) == PAGE.count("```python") >= 9
+
+
+def test_the_programs_of_the_page(service, history, sample, tmp_path, monkeypatch, capsys):
+    log = sorted((sample / "nightly-etl").iterdir())[0]
+    (tmp_path / "application_1700000000000_0042").write_bytes(log.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROVISOR_URL", service.base_url)
+    monkeypatch.setenv("PROVISOR_TOKEN", service.alpha_token)
+    variables = {}
+    for program in PROGRAMS:
+        exec(compile(program, "docs/python.md", "exec"), variables)
+    said = capsys.readouterr().out
+    assert "['/deadline_s']" in said and re.search(r"^(stored|duplicate|replaced)$", said, re.M)
+    assert variables["done"].ended and variables["count"] > 10
+
+
+def test_the_page_names_all_exceptions():
+    """But for the base classes."""
+    names = {name for name, value in vars(provisor).items() if isinstance(value, type) and issubclass(value, provisor.ProvisorError)}
+    assert [name for name in sorted(names - {"ProvisorError", "OperationEnded"}) if "`%s`" % name not in PAGE] == []
+
+
+@pytest.mark.parametrize("argument", ["url", "token", "profile", "timeout", "retries", "ca_file", "user_agent", "progress"])
+def test_the_page_names_all_arguments(argument):
+    assert re.search(r"^\| (`\w+`, )?`%s`" % argument, PAGE, re.M)
