@@ -174,8 +174,7 @@ $$;
 CREATE FUNCTION provisor.claim_webhooks(owner uuid, lease_ms bigint, most bigint)
     RETURNS TABLE (team_id uuid, id uuid, url text, format text, signature text, secret bytea,
                    former_secret bytea, former_secret_until timestamptz, authorization_value bytea,
-                   concurrency bigint, failures bigint, pauses bigint, held_until timestamptz,
-                   version bigint)
+                   concurrency bigint, failures bigint, pauses bigint, version bigint)
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -193,7 +192,7 @@ BEGIN
                  ORDER BY d.due_at LIMIT most FOR NO KEY UPDATE SKIP LOCKED)
         RETURNING w.team_id, w.id, w.url, w.format, w.signature, w.secret, w.former_secret,
                   w.former_secret_until, w.authorization_value, w.concurrency, w.failures, w.pauses,
-                  w.held_until, w.version;
+                  w.version;
     PERFORM set_config('provisor.registry', 'off', true);
 END
 $$;
@@ -334,8 +333,8 @@ BEGIN
 END
 $$;
 
--- Let go of these webhooks. Rows are locked first, so that what the
--- second statement sees of deliveries is no older than the lock.
+-- Let go of these webhooks. Rows are locked first, so that what the second statement sees of deliveries
+-- is no older than the lock.
 CREATE FUNCTION provisor.release_webhooks(owner uuid, team_ids uuid[], ids uuid[]) RETURNS void
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp

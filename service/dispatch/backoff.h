@@ -10,16 +10,15 @@
  * milliseconds, random numbers as arguments from 0 to 1.
  */
 struct backoff_limits {
-    int64_t
-        retry_first_ms; /* after the first failure; three times as long after each further one */
+    int64_t retry_first_ms; /* after the first failure; each further one: three times as long */
     int64_t retry_max_ms;
     int64_t pause_after;    /* failures in a row */
     int64_t pause_first_ms; /* twice as long after each further failure */
     int64_t pause_max_ms;
 };
 
-/* Until the next attempt of a delivery after so many that failed (1 or more): longer or shorter by up to 20 percent, and
- * no less than what Retry-After asks for (0: nothing). */
+/* Milliseconds until the next attempt of a delivery after so many that failed (1 or more), longer or
+ * shorter by up to 20 percent as `random` has it, and no less than what Retry-After asks for (0: nothing). */
 int64_t backoff_delay_ms(const struct backoff_limits *limits,
                          int64_t failed,
                          int64_t retry_after_ms,

@@ -7,22 +7,21 @@
 #include "base/json_writer.h"
 #include "dispatch/event_sentence.h"
 
-const char *const event_format_words[] = {"standard", "cloudevents", "text", NULL};
-const char *const event_severity_words[] = {"info", "warning", "critical", NULL};
-
 void event_message_id(const char event_id[37], char out[EVENT_ID_TEXT])
 {
     (void)snprintf(out, EVENT_ID_TEXT, "evt_%.36s", event_id);
 }
 
-const char *event_content_type(enum event_format format)
+const char *event_content_type(enum webhook_format format)
 {
-    return format == EVENT_CLOUDEVENTS ? "application/cloudevents+json" : "application/json";
+    return format == WEBHOOK_CLOUDEVENTS ? "application/cloudevents+json" : "application/json";
 }
 
 static const char *severity_word(const struct event_message *event)
 {
-    return event_severity_words[event->severity < 0 || event->severity > 2 ? 0 : event->severity];
+    return event_severity_words[event->severity < 0 || event->severity >= EVENT_SEVERITIES
+                                    ? EVENT_INFO
+                                    : event->severity];
 }
 
 /* The members of an object, without its braces. */
@@ -142,7 +141,7 @@ write_line(struct arena *arena, const struct event_message *event, const json_t 
 }
 
 static struct strview write_body(struct arena *arena,
-                                 enum event_format format,
+                                 enum webhook_format format,
                                  const struct event_message *event,
                                  const json_t *read)
 {
@@ -150,9 +149,9 @@ static struct strview write_body(struct arena *arena,
     if (data.at == NULL)
         return data;
     switch (format) {
-    case EVENT_CLOUDEVENTS:
+    case WEBHOOK_CLOUDEVENTS:
         return write_cloudevent(arena, event, read, data);
-    case EVENT_TEXT:
+    case WEBHOOK_TEXT:
         return write_line(arena, event, read);
     default:
         return write_standard(arena, event, data);
@@ -160,7 +159,7 @@ static struct strview write_body(struct arena *arena,
 }
 
 struct strview
-event_body_write(struct arena *arena, enum event_format format, const struct event_message *event)
+event_body_write(struct arena *arena, enum webhook_format format, const struct event_message *event)
 {
     json_t *read = json_loadb(event->data.at, event->data.n, JSON_REJECT_DUPLICATES, NULL);
     struct strview body = write_body(arena, format, event, read);

@@ -267,7 +267,7 @@ const char *event_sentence(struct arena *arena, struct strview type, const json_
 {
     static const struct {
         const char *type;
-        void (*tell)(struct sentence *s);
+        void (*say)(struct sentence *s);
     } events[] = {
         {"run.ingested", say_run},
         {"advice.created", say_advice},
@@ -282,7 +282,7 @@ const char *event_sentence(struct arena *arena, struct strview type, const json_
     take_text(data, "application", s.name, sizeof s.name);
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (strview_is(type, events[i].type))
-            events[i].tell(&s);
+            events[i].say(&s);
     if (s.n == 0)
         say(&s, "Event %.*s.", (int)(type.n < NAME_BYTES ? type.n : NAME_BYTES), type.at);
     return arena_strndup(arena, s.text, s.n);

@@ -30,15 +30,26 @@ static enum pv_code open_secret(struct dispatcher *dispatcher,
     return PV_OK;
 }
 
+/* One that this program does not know is of a newer one, which will claim the webhook later. */
+static enum pv_code
+read_format(const struct webhook_held *row, enum webhook_format *format, struct pv_error *err)
+{
+    for (size_t i = 0; webhook_format_words[i] != NULL; i++) {
+        *format = (enum webhook_format)i;
+        if (strview_is(row->format, webhook_format_words[i]))
+            return PV_OK;
+    }
+    return pv_fail(err, PV_E_INTERNAL, "this version does not know the format %.*s",
+                   (int)row->format.n, row->format.at);
+}
+
 /* What its rows say in sealed form. */
 static enum pv_code
 open_webhook(struct dispatcher *dispatcher, struct held_webhook *webhook, struct pv_error *err)
 {
     const struct webhook_held *row = &webhook->row;
     const struct seal_place place = {row->key.team_id, row->key.id, "authorization"};
-    for (size_t i = 0; event_format_words[i] != NULL; i++)
-        if (strview_is(row->format, event_format_words[i]))
-            webhook->format = (enum event_format)i;
+    PV_TRY(read_format(row, &webhook->format, err));
     PV_TRY(open_secret(dispatcher, webhook, row->secret, err));
     if (row->former_secret.at != NULL && row->former_secret_until_us > clock_wall_us())
         PV_TRY(open_secret(dispatcher, webhook, row->former_secret, err));

@@ -2,10 +2,8 @@
 #include "webhooks/dispatcher.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sodium.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,7 +15,6 @@
 #include "store/access/access.h"
 #include "store/outbox/event_listener.h"
 #include "threads/clock.h"
-#include "threads/cond.h"
 #include "webhooks/dispatcher_internal.h"
 
 /*

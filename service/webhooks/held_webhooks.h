@@ -27,7 +27,7 @@ struct flight {
 struct held_webhook {
     struct webhook_held row; /* its texts are in the arena; secrets are sealed */
     struct arena arena;
-    enum event_format format;
+    enum webhook_format format;
     struct signing_secret secrets[SIGNATURES_MAX]; /* opened; the second one is the former */
     size_t n_secrets;
     struct strview authorization;

@@ -1,4 +1,5 @@
 """Events on their way to real endpoints: what arrives, signed how, and what becomes of endpoints that fail."""
+import copy
 import json
 import statistics
 import time
@@ -138,8 +139,9 @@ def test_only_what_was_asked_for(team):
 
 def test_a_missed_deadline_is_reported(team):
     _, client = team
-    with Receiver() as receiver:
+    with Receiver() as receiver, Receiver() as grave:
         register(client, receiver, events=["deadline.missed", "deadline.infeasible", "advice.created"])
+        register(client, grave, events=["run.ingested", "advice.created", "deadline.missed"], min_severity="critical")
         client.post("/v1/applications", {"name": "etl"}, status=201)
         for executors in (2, 4, 8):
             for extra in (0, 1):
@@ -155,6 +157,7 @@ def test_a_missed_deadline_is_reported(team):
         time.sleep(0.2)
         types = [b["type"] for b in receiver.bodies()]
         assert types.count("deadline.missed") == 1 and types.count("advice.created") == 2 and types.count("deadline.infeasible") == 1
+        assert [b["type"] for b in grave.bodies()] == ["deadline.missed"]
 
 
 def test_failures_are_tried_again_with_the_same_id(team):
@@ -414,7 +417,7 @@ def test_one_that_cannot_be_written_down_stops_no_other(team):
             other.post("/v1/webhooks/%s/ping" % own["id"], status=202)
             wait_for(lambda: other.get("/v1/webhooks/%s" % own["id"]).json()["pending"] == 0)
         assert len([i for i in receiver.ids()]) <= 6, "it is not sent again and again"
-        assert service.metric("provisor_webhook_delivery_age_seconds") >= 0
+        assert "webhook.attempt_not_recorded" in service.log.read_text()
 
 
 def test_metrics_go_on_when_dispatching_fails(team):
@@ -424,3 +427,54 @@ def test_metrics_go_on_when_dispatching_fails(team):
     client.post("/v1/applications", {"name": "etl"}, status=201)
     add_run(client)
     wait_for(lambda: service.metric("provisor_outbox_age_seconds") > 1)
+
+
+def test_a_replica_hears_of_what_others_write(make_service):
+    """Not by asking: that it does every minute here. The other one delivers nothing itself."""
+    service = make_service(**{**QUICK, "PROVISOR_WEBHOOK_DELIVERY": "false"})
+    service.start()
+    second = copy.copy(service)
+    second.port, second.process, second.log = None, None, service.directory / "replica.log"
+    second.environment = {**service.environment, "PROVISOR_WEBHOOK_DELIVERY": "true", "PROVISOR_WEBHOOK_POLL_MS": "60000"}
+    second.start()
+    try:
+        client = service.client(service.token("hooks"))
+        with Receiver() as receiver:
+            register(client, receiver)
+            client.post("/v1/applications", {"name": "etl"}, status=201)
+            for number in range(1, 4):
+                add_run(client)
+                receiver.wait(number, seconds=10 * SLOWDOWN)
+    finally:
+        second.stop()
+
+
+def test_deliveries_that_ended_are_deleted_after_their_retention(team):
+    service, client = team
+    with Receiver() as receiver:
+        hook = register(client, receiver)
+        for _ in range(3):
+            client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        wait_for(lambda: [d["status"] for d in client.get("/v1/webhooks/%s/deliveries" % hook["id"]).json()["items"]] == ["delivered"] * 3)
+        receiver.answer = lambda message, number: 500
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+        listed = client.get("/v1/webhooks/%s/deliveries" % hook["id"]).json()["items"]
+        service.psql("UPDATE provisor.webhook_delivery SET ended_at = now() - interval '8 days' WHERE id = '%s'" % listed[1]["id"])
+        service.psql("UPDATE provisor.webhook_delivery SET ended_at = now() - interval '6 days' WHERE id = '%s'" % listed[2]["id"])
+        service.psql("UPDATE provisor.webhook_delivery SET created_at = now() - interval '8 days' WHERE id = '%s'" % listed[0]["id"])
+        service.command("maintain", PROVISOR_WEBHOOK_DELIVERY_RETENTION_DAYS=0)
+        assert len(client.get("/v1/webhooks/%s/deliveries" % hook["id"]).json()["items"]) == 4, "0 keeps all"
+        service.command("maintain")
+        left = [d["id"] for d in client.get("/v1/webhooks/%s/deliveries" % hook["id"]).json()["items"]]
+        assert left == [listed[0]["id"], listed[2]["id"], listed[3]["id"]]
+
+
+def test_a_webhook_of_a_newer_version_is_left_alone_and_said_so(team):
+    service, client = team
+    with Receiver() as receiver:
+        hook = register(client, receiver)
+        service.psql("UPDATE provisor.webhook SET format = 'avro' WHERE id = '%s'" % hook["id"])
+        service.psql("INSERT INTO provisor.outbox (team_id, id, type, data) SELECT team_id, gen_random_uuid(), 'run.ingested', '{}' FROM provisor.webhook")
+        error = wait_for(lambda: service.psql("SELECT last_error FROM provisor.webhook WHERE pauses > 0"))
+        assert "avro" in error and receiver.messages == []
+        assert service.psql("SELECT status FROM provisor.webhook_delivery") == "pending\n"

@@ -19,14 +19,14 @@ static bool is_type(const char *text, size_t n)
 }
 
 static void
-look_at(struct arena *arena, enum event_format format, const struct event_message *event)
+look_at(struct arena *arena, enum webhook_format format, const struct event_message *event)
 {
     struct strview body = event_body_write(arena, format, event);
     FUZZ_REQUIRE(body.at != NULL && body.n <= EVENT_BODY_MAX);
     json_t *read = json_loadb(body.at, body.n, 0, NULL);
     FUZZ_REQUIRE(read != NULL);
     const json_t *data = json_object_get(read, "data");
-    if (format == EVENT_TEXT)
+    if (format == WEBHOOK_TEXT)
         FUZZ_REQUIRE(json_string_length(json_object_get(read, "text")) > 0);
     else
         FUZZ_REQUIRE(json_object_get(data, "severity") != NULL);
@@ -53,8 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                                         .type = {text, type_n},
                                         .severity = (int64_t)(n % 3),
                                         .data = object};
-    for (int format = EVENT_STANDARD; format <= EVENT_TEXT; format++)
-        look_at(&arena, (enum event_format)format, &event);
+    for (int format = WEBHOOK_STANDARD; format <= WEBHOOK_TEXT; format++)
+        look_at(&arena, (enum webhook_format)format, &event);
     arena_fini(&arena);
     return 0;
 }

@@ -72,7 +72,7 @@ ROOMS = {
     # What the service does by itself, on a thread beside the server.
     "maintenance": ({"base", "config", "core", "log", "metrics", "store", "threads"}, set(), C_BASIC | POSIX),
     # Events to endpoints: what is sent where, signed how, without a database.
-    "dispatch": ({"base", "metrics", "threads"}, set(), C_BASIC | POSIX | {"curl/curl.h", "jansson.h", "sodium.h"}),
+    "dispatch": ({"base", "metrics", "threads"}, {"core/webhooks/webhook.h"}, C_BASIC | POSIX | {"curl/curl.h", "jansson.h", "sodium.h"}),
     # The thread that asks the database what is to be sent, and writes down what became of it.
     "webhooks": ({"base", "config", "dispatch", "log", "metrics", "store", "threads"}, set(), C_BASIC | POSIX | {"sodium.h"}),
     # Logs on disk into the history: what an upload does, without HTTP.

@@ -1,5 +1,7 @@
 #include "api/webhooks/webhook_reply.h"
 
+#include <string.h>
+
 #include "api/shared/put_resource.h"
 #include "api/shared/reply.h"
 #include "base/uuid.h"
@@ -14,7 +16,9 @@ enum pv_code webhook_read_id(const struct http_request *request,
 {
     return uuid_parse(http_path_parameter(request, parameter), id)
                ? PV_OK
-               : pv_fail(err, PV_E_NOT_FOUND, "there is nothing of that id");
+               : pv_fail(err, PV_E_NOT_FOUND,
+                         strcmp(parameter, "id") == 0 ? "there is no webhook of that id"
+                                                      : "the webhook has no delivery of that id");
 }
 
 enum pv_code webhook_hold_enabled(struct http_request *request,

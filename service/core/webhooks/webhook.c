@@ -3,7 +3,7 @@
 const char *const webhook_event_words[] = {
     "run.ingested",  "advice.created",      "deadline.infeasible", "deadline.missed",
     "model.drifted", "operation.completed", "admission.expired",   NULL};
-const char *const webhook_severity_words[] = {"info", "warning", "critical", NULL};
+const char *const event_severity_words[] = {"info", "warning", "critical", NULL};
 const char *const webhook_format_words[] = {"standard", "cloudevents", "text", NULL};
 const char *const webhook_signature_words[] = {"v1", "v1a", NULL};
 const char *const webhook_status_words[] = {"active", "paused", "disabled", NULL};

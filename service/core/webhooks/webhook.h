@@ -10,8 +10,9 @@ extern const char *const webhook_event_words[];
 /* The one that is sent when somebody asks for a test. */
 #define WEBHOOK_PING "webhook.ping"
 
-enum webhook_severity { WEBHOOK_INFO, WEBHOOK_WARNING, WEBHOOK_CRITICAL };
-extern const char *const webhook_severity_words[];
+/* Of an event, as stored. A webhook may ask for those of a severity and above. */
+enum event_severity { EVENT_INFO, EVENT_WARNING, EVENT_CRITICAL, EVENT_SEVERITIES };
+extern const char *const event_severity_words[];
 
 enum webhook_format { WEBHOOK_STANDARD, WEBHOOK_CLOUDEVENTS, WEBHOOK_TEXT };
 extern const char *const webhook_format_words[];
@@ -35,7 +36,7 @@ struct webhook {
     size_t n_applications;
     struct run_label *labels; /* an event must have all of them; sorted by key */
     size_t n_labels;
-    unsigned min_severity; /* enum webhook_severity */
+    unsigned min_severity; /* enum event_severity */
     unsigned format;       /* enum webhook_format */
     unsigned signature;    /* enum webhook_signature */
     bool has_authorization;

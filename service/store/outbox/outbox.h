@@ -2,6 +2,7 @@
 #define STORE_OUTBOX_OUTBOX_H
 
 #include "core/history/run.h"
+#include "core/webhooks/webhook.h"
 #include "store/history/application.h"
 #include "store/store.h"
 
@@ -12,9 +13,6 @@
  * statement that decides whether it is new. Every function is deferred: it fails with the
  * transaction.
  */
-
-/* As stored. Webhooks may ask for those of a severity and above. */
-enum event_severity { EVENT_INFO, EVENT_WARNING, EVENT_CRITICAL };
 
 struct outbox_event {
     const char *type; /* "advice.created" */

@@ -57,7 +57,7 @@ Test(codec_webhook, what_is_left_out_has_its_default)
 {
     cr_assert_eq(decode_as(CREATE, "{" MUST "}"), PV_OK);
     cr_assert_eq(webhook.events, 1u);
-    cr_assert_eq(webhook.min_severity, WEBHOOK_INFO);
+    cr_assert_eq(webhook.min_severity, EVENT_INFO);
     cr_assert_eq(webhook.format, WEBHOOK_STANDARD);
     cr_assert_eq(webhook.signature, WEBHOOK_V1);
     cr_assert_eq(webhook.concurrency, 8);
@@ -160,7 +160,7 @@ Test(codec_webhook, a_change_sets_what_was_sent_and_no_more)
     webhook_apply(&before, &change);
     cr_assert(strview_is(before.description, "x") && before.events == 1u << 4);
     cr_assert_eq(before.n_labels + before.n_applications, 0u);
-    cr_assert_eq(before.min_severity, WEBHOOK_CRITICAL);
+    cr_assert_eq(before.min_severity, EVENT_CRITICAL);
     cr_assert_eq(before.format, WEBHOOK_CLOUDEVENTS);
     cr_assert_eq(before.concurrency, 2);
     cr_assert_not(before.enabled);

@@ -18,7 +18,7 @@ static struct event_message message(const char *type, int64_t severity, const ch
                                   .data = strview_of(data)};
 }
 
-static json_t *written(enum event_format format, const struct event_message *event, size_t *n)
+static json_t *written(enum webhook_format format, const struct event_message *event, size_t *n)
 {
     struct arena arena;
     arena_init(&arena, 0);
@@ -43,7 +43,7 @@ Test(event_body, standard)
 {
     struct event_message event =
         message("advice.created", 0, " {\"id\" : \"a\", \"deadline_s\" : null} ");
-    json_t *body = written(EVENT_STANDARD, &event, NULL);
+    json_t *body = written(WEBHOOK_STANDARD, &event, NULL);
     cr_expect_eq(json_object_size(body), 3);
     cr_expect_str_eq(text_at(body, "type"), "advice.created");
     cr_expect_str_eq(text_at(body, "timestamp"), "2026-01-05T02:00:00.123456Z");
@@ -57,7 +57,7 @@ Test(event_body, standard)
 Test(event_body, data_without_members)
 {
     struct event_message event = message("webhook.ping", 2, "{ }");
-    json_t *body = written(EVENT_STANDARD, &event, NULL);
+    json_t *body = written(WEBHOOK_STANDARD, &event, NULL);
     cr_expect_eq(json_object_size(json_object_get(body, "data")), 1);
     cr_expect_str_eq(text_at(json_object_get(body, "data"), "severity"), "critical");
     json_decref(body);
@@ -66,7 +66,7 @@ Test(event_body, data_without_members)
 Test(event_body, cloudevents)
 {
     struct event_message event = message("run.ingested", 1, "{\"application\":\"etl \\u00e9\"}");
-    json_t *body = written(EVENT_CLOUDEVENTS, &event, NULL);
+    json_t *body = written(WEBHOOK_CLOUDEVENTS, &event, NULL);
     static const char *const members[][2] = {{"specversion", "1.0"},
                                              {"id", "evt_1"},
                                              {"source", "urn:provisor:team:0197"},
@@ -80,7 +80,7 @@ Test(event_body, cloudevents)
     cr_expect_str_eq(text_at(json_object_get(body, "data"), "severity"), "warning");
     json_decref(body);
     event = message("operation.completed", 0, "{\"id\":\"x\"}");
-    body = written(EVENT_CLOUDEVENTS, &event, NULL);
+    body = written(WEBHOOK_CLOUDEVENTS, &event, NULL);
     cr_expect_null(json_object_get(body, "subject"));
     json_decref(body);
 }
@@ -88,12 +88,12 @@ Test(event_body, cloudevents)
 Test(event_body, one_line_for_people)
 {
     struct event_message event = message("webhook.ping", 0, "{}");
-    json_t *body = written(EVENT_TEXT, &event, NULL);
+    json_t *body = written(WEBHOOK_TEXT, &event, NULL);
     cr_expect_eq(json_object_size(body), 1);
     cr_expect_str_eq(text_at(body, "text"), "This is a test: provisor reaches this endpoint.");
     json_decref(body);
     event = message("run.ingested", 0, "{\"application\":\"a<b>&c\\n\\\"\\u00e9\"}");
-    body = written(EVENT_TEXT, &event, NULL);
+    body = written(WEBHOOK_TEXT, &event, NULL);
     cr_expect_str_eq(text_at(body, "text"), "a&lt;b&gt;&amp;c \"\xc3\xa9: a run was stored.");
     json_decref(body);
 }
@@ -105,7 +105,7 @@ Test(event_body, a_body_that_would_be_too_long_keeps_the_event)
     for (int format = 0; format < 3; format++) {
         size_t n = 0;
         struct event_message event = message("run.ingested", 0, data);
-        json_t *body = written((enum event_format)format, &event, &n);
+        json_t *body = written((enum webhook_format)format, &event, &n);
         cr_expect_leq(n, EVENT_BODY_MAX);
         json_decref(body);
     }
