@@ -1,4 +1,5 @@
 """Events on their way to real endpoints: what arrives, signed how, and what becomes of endpoints that fail."""
+import collections
 import copy
 import json
 import statistics
@@ -7,6 +8,9 @@ import time
 import pytest
 
 from patience import PATIENCE, SLOWDOWN
+from test_drift import COUNTS, fill
+from test_drift import post as post_run
+from test_eventlogs import tiny_log
 from webhook_receiver import Receiver, verify
 
 QUICK = {"PROVISOR_WEBHOOK_PRIVATE_TARGETS": "127.0.0.0/8", "PROVISOR_WEBHOOK_PLAIN_HTTP": "true", "PROVISOR_WEBHOOK_RETRY_FIRST_MS": 100,
@@ -117,6 +121,96 @@ def test_formats(team):
         message = receiver.wait(2)[1]
         assert set(json.loads(message.body)) == {"text"}
         verify(message, [text["secret"]])
+
+
+NOT_SENT = {"admission.expired"}  # this version reserves no cores
+
+
+def cause_every_event(client, hooks):
+    """Each type at least once, with its members known and, where the contract has them nullable, unknown; how many of each type."""
+    client.post("/v1/applications", {"name": "etl"}, status=201)
+    runs = [json.dumps({"problem_size": 64, "executors": m, "cores_per_executor": 2, "duration_s": 30 + 400 / m + extra}) for m in (2, 4, 8) for extra in (0, 1)]
+    client.post("/v1/applications/etl/runs/import", None, 201, data="\n".join(runs), headers={"Content-Type": "application/x-ndjson"})
+    in_time = client.post("/v1/advice", {"application": "etl", "problem_size": 64, "deadline_s": 150}, status=201).json()
+    without_deadline = client.post("/v1/advice", {"application": "etl", "problem_size": 64}, status=201).json()
+    too_late = client.post("/v1/advice", {"application": "etl", "problem_size": 64, "deadline_s": 1}, status=201).json()
+    unknown = client.post("/v1/advice", {"application": "etl", "problem_size": 64e6, "deadline_s": 90}, status=201).json()
+    assert [a["verdict"] for a in (in_time, without_deadline, too_late, unknown)] == ["met", "met", "missed", "unknown"]
+    add_run(client, duration_s=151, advice_id=in_time["id"])
+    add_run(client, duration_s=91, advice_id=unknown["id"], succeeded=False)
+    unread = client.request("POST", "/v1/applications/etl/eventlogs", 201, data=tiny_log(stages=0)).json()
+    assert unread["problem_size"] is None
+    client.post("/v1/applications", {"name": "drifting"}, status=201)
+    fill(client, "drifting", 0, 32)
+    client.get("/v1/applications/drifting/models")
+    slower = 0
+    while client.get("/v1/applications/drifting/models").json()["drift"]["state"] != "drifted":
+        assert slower < 8
+        post_run(client, "drifting", 32 + slower, COUNTS[slower % 4], 1.4)
+        slower += 1
+    client.post("/v1/applications/drifting/refit", {"resamples": 100}, status=202)
+    client.post("/v1/simulations", {"kind": "geo", "workload": {"workflows": 2, "sizes": [{"share": 1, "task_range": [4, 8]}]}, "topology": {"cluster_count": 2},
+                                    "policies": [{"policy": "flutter"}], "arrival_rates_per_s": [0.05]}, status=202)
+    for hook in hooks:
+        client.post("/v1/webhooks/%s/ping" % hook["id"], status=202)
+    return {"run.ingested": 1 + 3 + 32 + slower, "advice.created": 4, "deadline.infeasible": 1, "deadline.missed": 2, "model.drifted": 1, "operation.completed": 2,
+            "webhook.ping": 1}
+
+
+def check_headers(contract, operation, message):
+    """Parameters of a webhook are headers that each delivery has."""
+    for parameter in map(contract.resolve, operation["parameters"]):
+        assert parameter["in"] == "header"
+        value = message.headers[parameter["name"].lower()]
+        schema = contract.resolve(parameter["schema"])
+        contract.check_instance(schema, int(value) if schema["type"] == "integer" else value, parameter["name"])
+
+
+def test_what_arrives_is_what_the_contract_describes(team):
+    """Every event that this version sends, in every format: body, media type and headers."""
+    _, client = team
+    contract = client.contract
+    document = contract.document
+    types = document["components"]["schemas"]["WebhookEvents"]["items"]["enum"]
+    with Receiver() as standard, Receiver() as cloud, Receiver() as text:
+        formats = {"standard": standard, "cloudevents": cloud, "text": text}
+        hooks = [register(client, receiver, events=types, format=name) for name, receiver in formats.items()]
+        expected = cause_every_event(client, hooks)
+        assert set(expected) == set(document["webhooks"]) - NOT_SENT
+        for receiver in formats.values():
+            receiver.wait(sum(expected.values()), PATIENCE)
+        time.sleep(0.3)
+        found = {name: collections.defaultdict(list) for name in ("standard", "cloudevents")}
+        for name, prefix, media, schema_of in (
+                ("standard", "", "application/json", lambda schema: schema["anyOf"][0]),
+                ("cloudevents", "provisor.", "application/cloudevents+json", lambda schema: schema)):
+            for message in formats[name].messages:
+                body = json.loads(message.body)
+                kind = body["type"].removeprefix(prefix)
+                operation = document["webhooks"][kind]["post"]
+                assert message.headers["content-type"].split(";")[0] == media
+                contract.check_instance(schema_of(operation["requestBody"]["content"][media]["schema"]), body, "%s as %s" % (kind, name))
+                check_headers(contract, operation, message)
+                found[name][kind].append(body)
+            assert {kind: len(bodies) for kind, bodies in found[name].items()} == expected
+        for body in found["cloudevents"]["webhook.ping"] + found["cloudevents"]["operation.completed"]:
+            assert body.get("subject") == body["data"].get("application")
+        for message in text.messages:
+            assert message.headers["content-type"].split(";")[0] == "application/json"
+            contract.check_instance(document["components"]["schemas"]["EventText"], json.loads(message.body), "text")
+            check_headers(contract, document["webhooks"]["webhook.ping"]["post"], message)
+        assert len(text.messages) == sum(expected.values())
+        data = {kind: [body["data"] for body in bodies] for kind, bodies in found["standard"].items()}
+        of_event = dict(zip(standard.ids(), standard.bodies()))
+        for kind in set(expected) - {"webhook.ping"}:
+            for body in found["cloudevents"][kind]:
+                assert (body["data"], body["time"]) == (of_event[body["id"]]["data"], of_event[body["id"]]["timestamp"])
+        imports = [d for d in data["run.ingested"] if d["run_id"] is None]
+        assert [(d["application"], d["imported"], d["replaced"]) for d in imports] == [("etl", 6, 0)]
+        assert None in [d.get("problem_size", 0) for d in data["run.ingested"]] and {True, False} <= {d.get("succeeded") for d in data["run.ingested"]}
+        assert {d["executors"] is None for d in data["advice.created"]} == {d["deadline_s"] is None for d in data["advice.created"]} == {True, False}
+        assert {d["predicted_duration_s"] is None for d in data["deadline.missed"]} == {True, False}
+        assert sorted((d["kind"], d["application"]) for d in data["operation.completed"]) == [("refit", "drifting"), ("simulation", None)]
 
 
 def test_only_what_was_asked_for(team):

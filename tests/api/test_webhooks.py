@@ -120,7 +120,7 @@ def test_secrets_are_sealed_in_the_table_and_in_no_later_reply(service, client):
     held = bytes.fromhex(column(service, made, "encode(secret, 'hex')")) + b"|" + bytes.fromhex(column(service, made, "encode(authorization_value, 'hex')"))
     for plain in (bytes(range(32)), SECRET.encode(), base64.b64encode(bytes(range(32))), b"s3cret-of-mine", b"Bearer"):
         assert plain not in held
-    # The same secret is other bytes in another row, so equal ones cannot be told.
+    # The same secret is other bytes in another row, so equal ones cannot be recognized.
     again = make(client, secret=SECRET)
     assert column(service, again, "encode(secret, 'hex')") != column(service, made, "encode(secret, 'hex')")
 

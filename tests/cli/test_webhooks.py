@@ -92,6 +92,14 @@ def test_an_empty_word_is_no_delivery_and_not_all_of_them(cli):
     cli("webhooks", "attempts", hook, "", status=2)
 
 
+def test_options_that_exclude_each_other(cli):
+    hook, _ = create(cli)
+    assert "--no-overlap" in cli("webhooks", "rotate", hook, "--overlap", "1h", "--no-overlap", status=2).err
+    delivery = json.loads(cli("webhooks", "ping", hook, "-o", "json").out)["id"]
+    for option in (["--status", "dead"], ["--since", "1d"], ["--until", "1d"]):
+        assert option[0] in cli("webhooks", "redeliver", hook, delivery, *option, status=2).err
+
+
 def test_deleting_takes_a_word_more(cli, client):
     hook, _ = create(cli)
     assert cli("webhooks", "delete", hook, status=2).out == ""

@@ -121,6 +121,6 @@ def test_the_secret_of_the_readme_holds_the_token_alone(token_log, tmp_path, ord
     result = sh(check)
     assert result.returncode == 0 and result.stdout.strip() == "1", result
     (tmp_path / "secret").write_text(log)
-    assert sh(check).returncode != 0, "it tells the whole log from a token"
+    assert sh(check).returncode != 0, "it distinguishes the whole log from a token"
     (tmp_path / "secret").write_text("")
-    assert sh(check).returncode != 0, "it tells nothing from a token"
+    assert sh(check).returncode != 0, "it distinguishes an empty file from a token"

@@ -71,7 +71,7 @@ def operator_of(question, kind=ProvisorAdviceOperator, **more):
 # --- advice ---------------------------------------------------------------------------------------------------
 
 
-def test_an_advice_that_is_met(service, history):
+def test_advice_that_is_met(service, history):
     value = run(operator_of(MET))
     assert (value["verdict"], set(value["conf"]) >= {"spark.executor.instances", "spark.executor.cores"}) == ("met", True)
     assert value["conf"]["spark.provisor.adviceId"] == value["advice_id"]
@@ -120,7 +120,7 @@ def test_an_application_without_history_is_unknown_not_wrong():
     assert "nothing has been recorded of application never-ran" in value["message"]
 
 
-def test_a_repeated_request_of_a_try_is_one_advice(history):
+def test_a_repeated_request_of_a_try_stores_advice_once(history):
     first, again = (run(operator_of(MET), context_of())["advice_id"] for _ in range(2))
     assert first == again, "a request that is sent again is answered from the record"
     assert run(operator_of(MET), context_of(try_number=2))["advice_id"] != first
@@ -279,6 +279,18 @@ def test_addresses_that_are_none(host, schema):
         run(operator_of(MET))
 
 
+@pytest.mark.parametrize("timeout_s", [0, -1, 3600.5, "soon", None, float("nan")])
+def test_a_timeout_that_is_none(timeout_s):
+    connect("http://127.0.0.1:1", TOKEN, timeout_s=timeout_s)
+    with pytest.raises(AirflowFailException, match="timeout_s of the connection must be a number of seconds, at most 3600"):
+        run(operator_of(MET))
+
+
+def test_the_longest_timeout(service):
+    connect(service.base_url, service.alpha_token, timeout_s=3600)
+    assert run(operator_of(MET))["verdict"] == "met"
+
+
 def test_the_button_of_the_form(service):
     assert ProvisorHook().test_connection() == (True, "the service takes this token")
     connect(service.base_url, TOKEN)
@@ -381,6 +393,12 @@ def test_a_gate_may_stand_before_the_job():
     with pytest.raises(AirflowFailException, match="verdict missed"):
         run(operator)
     assert not hasattr(operator, "command")
+
+
+@pytest.mark.parametrize("name", ["missed", "at_risk", "unknown", "unavailable"])
+def test_an_action_that_there_is_not_is_refused_by_its_name(name):
+    with pytest.raises(ValueError, match="^provisor_on_%s must be one of fail, skip, warn, not 'explode'$" % name):
+        submit_of(**{"provisor_on_" + name: "explode"})
 
 
 def test_only_what_bears_on_executors_is_sent(no_waiting):
@@ -498,17 +516,20 @@ def test_the_trigger_is_stored_without_the_token(service):
 
 
 def test_the_triggerer_goes_on_while_a_service_hangs():
-    """Other triggers share its loop."""
+    """Other triggers share its loop: none waits as long as the service hangs."""
     async def both(trigger):
         task = asyncio.ensure_future(trigger.run().__anext__())
-        ticks = 0
+        ticks, longest, before = 0, 0, time.monotonic()
         for _ in range(20):
             await asyncio.sleep(0.02)
             ticks += 1
+            now = time.monotonic()
+            longest, before = max(longest, now - before), now
         task.cancel()
+        assert longest < 2, "the loop stood still"
         return ticks
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        connect("http://127.0.0.1:%d" % listener.getsockname()[1], TOKEN, timeout_s=1)
+        connect("http://127.0.0.1:%d" % listener.getsockname()[1], TOKEN, timeout_s=4)
         began = time.monotonic()
         assert asyncio.run(both(ProvisorOperationTrigger("x"))) == 20
         assert time.monotonic() - began < 30

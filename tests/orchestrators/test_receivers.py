@@ -195,7 +195,7 @@ def test_ids_and_timestamps_that_are_none(start):
     """Signed all the same: what is signed is joined by dots, so that an id with one could take bytes from the time or the body."""
     receiver = start(SECRET)
     now = int(time.time())
-    for webhook_id, timestamp in [("evt.1", now), ("../evt", now), ("evt 1", now), ("evt_1", "%d " % now), ("evt_1", "+%d" % now), ("evt_1", "0%d" % now),
+    for webhook_id, timestamp in [("evt.1", now), ("../evt", now), ("evt 1", now), ("e" * 257, now), ("evt_1", "%d " % now), ("evt_1", "+%d" % now), ("evt_1", "0%d" % now),
                                   ("evt_1", "%d.0" % now), ("evt_1", "1e9"), ("evt_1", "-1"), ("evt_1", "9" * 30), ("evt_1", "now")]:
         headers = {"webhook-id": webhook_id, "webhook-timestamp": str(timestamp), "webhook-signature": signature_v1(SECRET, webhook_id, timestamp, BODY)}
         if str(timestamp).endswith(" ") and start.language != "shell":

@@ -45,7 +45,7 @@ def copy_of_sources(to):
 
 
 def build(source, out, *words):
-    """Wheel or sdist by Debian's python3-build, which is told not to fetch anything; the file."""
+    """Wheel or sdist by Debian's python3-build, with PIP_NO_INDEX so that it fetches nothing; the file."""
     result = subprocess.run(["/usr/bin/python3", "-m", "build", "--no-isolation", "-o", str(out), *words, str(source)], text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "PIP_NO_INDEX": "1"}, timeout=300)
     assert result.returncode == 0, result.stdout[-4000:]

@@ -16,7 +16,7 @@ HEALTH = (200, JSON, '{"status": "ok"}')
 
 
 class Gate:
-    """A proxy that counts connections, and cuts them when it is told to."""
+    """A proxy that counts connections, and cuts them on request."""
 
     def __init__(self, port):
         self.port, self.accepted, self.open = port, 0, []

@@ -1,4 +1,4 @@
-"""Long work: awaited by its stream of events, which is gone on with after a cut."""
+"""Long-running operations: awaited by their streams of events, which are resumed after a cut."""
 import json
 import threading
 import time

@@ -78,8 +78,8 @@ class ProvisorAdviceOperator(BaseOperator):
         self.labels = labels
         self.constraints = constraints
         self.request = request
-        self.on_missed, self.on_at_risk = _action("on_missed", on_missed), _action("on_at_risk", on_at_risk)
-        self.on_unknown, self.on_unavailable = _action("on_unknown", on_unknown), _action("on_unavailable", on_unavailable)
+        self.on_missed, self.on_at_risk = checked_action("on_missed", on_missed), checked_action("on_at_risk", on_at_risk)
+        self.on_unknown, self.on_unavailable = checked_action("on_unknown", on_unknown), checked_action("on_unavailable", on_unavailable)
         self.advice_dry_run = dry_run  # BaseOperator has a method of the other name
         self.provisor_conn_id = provisor_conn_id
 
@@ -105,12 +105,8 @@ class ProvisorAdviceOperator(BaseOperator):
 
     def act(self, advised: Advised) -> None:
         """Go on, skip or fail, by what became of the question."""
-        if advised.verdict == "met":
-            self.log.info("provisor: %s", advised.message)
-            return
         actions = {None: self.on_unavailable, "missed": self.on_missed, "at_risk": self.on_at_risk, "unknown": self.on_unknown}
-        outcome = "the service cannot be reached" if advised.verdict is None else "verdict %s" % advised.verdict
-        stop(self.log, actions.get(advised.verdict, FAIL), "%s: %s" % (outcome, advised.message))
+        act_on(self.log, advised, actions)
 
 
 class ProvisorGateOperator(ProvisorAdviceOperator):
@@ -150,6 +146,15 @@ class ProvisorGateOperator(ProvisorAdviceOperator):
             stop(self.log, self.on_missed, "the cost rises by %.1f percent, more than %g" % (rise, self.max_cost_rise_percent))
 
 
+def act_on(log: Any, advised: Advised, actions: Mapping[str | None, str]) -> None:
+    """What `actions` has for the verdict (None: the service could not be asked); a verdict that it does not have fails."""
+    if advised.verdict == "met":
+        log.info("provisor: %s", advised.message)
+        return
+    outcome = "the service cannot be reached" if advised.verdict is None else "verdict %s" % advised.verdict
+    stop(log, actions.get(advised.verdict, FAIL), "%s: %s" % (outcome, advised.message))
+
+
 def stop(log: Any, action: str, message: str) -> None:
     """Fail or skip the task with these words, or only warn."""
     if action == FAIL:
@@ -160,7 +165,7 @@ def stop(log: Any, action: str, message: str) -> None:
     log.warning("provisor: %s; the task goes on", message.rstrip("."))
 
 
-def _action(name: str, value: str) -> str:
+def checked_action(name: str, value: str) -> str:
     if value not in ACTIONS:
         raise ValueError("%s must be one of %s, not %r" % (name, ", ".join(ACTIONS), value))
     return value

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
 
-from provisor_airflow.advice import ACTIONS, FAIL, SKIP, WARN, Advised, request_of, with_enforced
+from provisor_airflow.advice import WARN, Advised, request_of, with_enforced
 from provisor_airflow.airflow_api import AirflowFailException
 from provisor_airflow.hooks import ProvisorHook
 from provisor_airflow.http_client import ProvisorRefused
-from provisor_airflow.operators import ask, stop
+from provisor_airflow.operators import act_on, ask, checked_action
 
 # Arguments of SparkSubmitOperator that set a property, too.
 ARGUMENTS = {
@@ -67,23 +67,17 @@ class ProvisorSparkSubmitMixin:
         self.provisor_constraints = provisor_constraints
         self.provisor_request = provisor_request
         self.provisor_actions = {
-            "missed": provisor_on_missed,
-            "at_risk": provisor_on_at_risk,
-            "unknown": provisor_on_unknown,
-            None: provisor_on_unavailable,
+            "missed": checked_action("provisor_on_missed", provisor_on_missed),
+            "at_risk": checked_action("provisor_on_at_risk", provisor_on_at_risk),
+            "unknown": checked_action("provisor_on_unknown", provisor_on_unknown),
+            None: checked_action("provisor_on_unavailable", provisor_on_unavailable),
         }
-        if any(action not in ACTIONS for action in self.provisor_actions.values()):
-            raise ValueError("provisor_on_... must be one of %s" % ", ".join((FAIL, SKIP, WARN)))
         self.provisor_conn_id = provisor_conn_id
 
     def execute(self, context: Any, **kwargs: Any) -> Any:
         # kwargs: from 2.8 to 2.10 Airflow says by one that a worker calls, which only the operator's own method takes out.
         advised = self.provisor_advise(context)
-        if advised.verdict == "met":
-            self.log.info("provisor: %s", advised.message)  # type: ignore[attr-defined]
-        else:
-            outcome = "the service cannot be reached" if advised.verdict is None else "verdict %s" % advised.verdict
-            stop(self.log, self.provisor_actions.get(advised.verdict, FAIL), "%s: %s" % (outcome, advised.message))  # type: ignore[attr-defined]
+        act_on(self.log, advised, self.provisor_actions)  # type: ignore[attr-defined]
         self.provisor_apply(advised)
         return super().execute(context, **kwargs)  # type: ignore[misc]
 

@@ -181,6 +181,12 @@ static int run_rotate(struct invocation *invocation)
     if (!invocation_begin(invocation, FORMS_OF_SECRETS) ||
         !path_of_word(invocation, "/v1/webhooks/", 0, "/rotate", path))
         return invocation_failed(invocation);
+    if (argument_given(invocation->arguments, "no-overlap") &&
+        argument_given(invocation->arguments, "overlap")) {
+        (void)fail(&invocation->failure, EXIT_USAGE,
+                   "--overlap and --no-overlap exclude each other");
+        return invocation_failed(invocation);
+    }
     json_t *body = json_object();
     if (argument_given(invocation->arguments, "no-overlap"))
         (void)json_object_set_new(body, "overlap_s", json_integer(0));
@@ -312,6 +318,13 @@ static int run_redeliver(struct invocation *invocation)
     /* One that is empty is a mistake of a script: path_of_word says so. */
     if (invocation->arguments->n_positional < 2)
         return redeliver_all(invocation);
+    static const char *const of_all[] = {"status", "since", "until"};
+    for (size_t i = 0; i < COUNT(of_all); i++)
+        if (argument_given(invocation->arguments, of_all[i])) {
+            (void)fail(&invocation->failure, EXIT_USAGE,
+                       "--%s selects among all deliveries, and DELIVERY is one of them", of_all[i]);
+            return invocation_failed(invocation);
+        }
     if (!path_of_word(invocation, "/v1/webhooks/", 0, "/deliveries/", before) ||
         !path_of_word(invocation, before, 1, "/redeliver", path))
         return invocation_failed(invocation);
