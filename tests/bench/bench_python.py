@@ -104,7 +104,7 @@ def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100000
     directory = pathlib.Path(tempfile.mkdtemp(prefix="provisor-bench-"))
     os.chmod(directory, 0o755)
-    service = Service(directory, Contract(), {"PROVISOR_RUNS_MAX": 10000000})
+    service = Service(directory, Contract())
     try:
         provisor = import_package(directory)
         service.command("migrate")

@@ -296,7 +296,7 @@ def test_calls_that_need_no_token_do_not_send_it(hasty):
     assert ["Authorization" in headers for _, _, headers, _ in server.requests] == [False, True]
 
 
-def test_an_early_reply_to_an_upload_is_heard(hasty):
+def test_an_early_reply_ends_an_upload(hasty):
     """The service refuses a log before it has read it."""
     listener = socket.create_server(("127.0.0.1", 0))
     body = problem(413, "too large")[2].encode()
@@ -318,3 +318,44 @@ def test_an_early_reply_to_an_upload_is_heard(hasty):
         hasty("http://127.0.0.1:%d" % listener.getsockname()[1]).ingest("a", bytes(50 << 20))
     assert time.monotonic() - begin < 2
     listener.close()
+
+
+def raw(reply, seen):
+    """Writes these bytes and keeps the connection; seen: from where requests came."""
+    def answer(handler):
+        seen.append(handler.client_address)
+        handler.wfile.write(reply)
+        handler.wfile.flush()
+
+    return answer
+
+
+def test_what_follows_a_reply_is_not_the_next_one(hasty):
+    """A second reply behind the first, which nobody asked for: the connection is not used again."""
+    seen, first = [], b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"runs\": 1}"
+    with stub(raw(first + first.replace(b"1}", b"9}"), seen), raw(first, seen)) as server:
+        client = hasty(server.url)
+        assert [client.usage().to_dict() for _ in range(2)] == [{"runs": 1}] * 2
+    assert len(set(seen)) == 2
+
+
+@pytest.mark.parametrize("lengths", [b"Content-Length: 11\r\nContent-Length: 12", b"Content-Length: +11", b"Content-Length: 1_1"])
+def test_a_length_that_can_be_read_two_ways_is_refused(hasty, lengths):
+    with stub(raw(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" + lengths + b"\r\n\r\n{\"runs\": 1}", [])) as server:
+        client = hasty(server.url)
+        with pytest.raises(provisor.ConnectionFailed, match="no HTTP"):
+            client.usage()
+    assert client.waits == []
+
+
+@pytest.mark.parametrize("part", [b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999\r\n\r\n{}"],
+                         ids=["head", "body"])
+def test_a_reply_that_is_cut_is_asked_for_again(hasty, part):
+    """In the head, too; and its length takes no memory before the bytes are there."""
+    def cut(handler):
+        handler.wfile.write(part)
+        handler.close_connection = True
+
+    with stub(cut, (200, JSON, '{"runs": 1}')) as server:
+        assert hasty(server.url).usage().to_dict() == {"runs": 1}
+    assert len(server.requests) == 2

@@ -4,10 +4,9 @@ A row: operationId, method, what comes of it, and options:
     one      the object of the reply; where the contract has no schema of its own for it, a dict
     none     nothing
     pages    an iterator over the items of all pages
-    text     the reply as text; `accept` is the form
+    text     the reply as text
     written  written by hand in src/provisor, since its body or reply is a stream or no JSON
 `first` lists members of the body and parameters that may be given without their names.
-`returns` names the class of the reply where it is not the contract's only one.
 `query` lists the query parameters that the method has, where it does not have all of them.
 `fixed` are query parameters that the method sets by itself.
 """
@@ -23,7 +22,6 @@ class Method(NamedTuple):
     first: tuple[str, ...] = ()
     query: tuple[str, ...] | None = None
     fixed: dict[str, str] = {}
-    csv: bool = False
     choice: tuple[str, ...] = ()  # of `format`, which is then required
 
 
@@ -62,7 +60,7 @@ METHODS = [
     row("getPriceBook", "price_book", "one", query=("fields",)),
     row("getPriceBook", "price_book_csv", "text", query=(), fixed={"format": "csv"}),
     row("putPriceBook", "put_price_book", "one", query=()),
-    row("putPriceBook", "put_price_book_csv", "written", csv=True),
+    row("putPriceBook", "put_price_book_csv", "written"),
     row("deletePriceBook", "delete_price_book", "none"),
     # deadlines
     row("checkFeasibility", "feasibility", "one"),

@@ -48,7 +48,7 @@ class Caller:
             headers.append(("Idempotency-Key", '"%s"' % _value(idempotency_key or str(uuid.uuid4()))))
             repeatable = True
         elif if_match is not None or (if_none_match is not None and call.method == "PUT"):
-            repeatable = False  # repeated after it was carried out, it would be told that the version is another
+            repeatable = False  # repeated after it was carried out, it would fail: the version has changed
         if if_match is not None:
             headers.append(("If-Match", _value(if_match)))
         if if_none_match is not None:

@@ -12,10 +12,10 @@ import urllib.parse
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, Mapping, NoReturn, Optional, Union
 
 from .calls import CALLS, Calls
+from .connection import endpoint
 from .encode import json_bytes
 from .errors import ConfigurationError, InvalidReply
 from .events import follow
-from .http1 import endpoint
 from .progress import Progress, Shown, progress_of
 from .record import Record, class_of
 from .settings import read_settings
@@ -48,7 +48,7 @@ class Client(Calls):
     - retries: how often a request is repeated when the service is overloaded or away, and no harm is in it; 4 unless the
       profile says otherwise
     - user_agent: put in front of the name of this package
-    - progress: whether uploads and waiting show how far they are, unless they are told by themselves
+    - progress: whether uploads and waiting show how far they are, unless the call itself specifies it
     """
 
     def __init__(self, url: Optional[str] = None, token: Optional[str] = None, *, profile: Optional[str] = None,
@@ -71,7 +71,7 @@ class Client(Calls):
         return self._transport.to.url
 
     def close(self) -> None:
-        """Close the connections. The client may be used again, with a connection a call."""
+        """Close the connections. The client can still be used, with a new connection for each call."""
         self._transport.close()
 
     def __enter__(self) -> Client:
@@ -94,7 +94,7 @@ class Client(Calls):
         """Send the event log of a run, which is stored; the run's reply.log_outcome says whether it was new.
 
         - log: the path of a file, a file opened for bytes, bytes or an iterable of bytes; compressed or not
-        - problem_size, executors, cores_per_executor: what the log does not tell
+        - problem_size, executors, cores_per_executor: what the log does not record
         - advice_id: the advice that the run followed
         - progress: see Client
         """
@@ -194,8 +194,8 @@ class Client(Calls):
     # --- operations ---
 
     def operation_events(self, id: str, *, last_event_id: Optional[int] = None) -> Iterator[schemas.OperationEvent]:
-        """What becomes of an operation, event by event until its last, with those that were. A stream that is cut is gone
-        on with behind the event that came last.
+        """What becomes of an operation, event by event until its last, with those that were. After a cut the stream
+        resumes behind the last event received.
 
         - last_event_id: only events after this one
         """

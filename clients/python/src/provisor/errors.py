@@ -1,4 +1,4 @@
-"""What can go wrong, told apart by what a caller does about it.
+"""What can go wrong, by what a caller can do about it.
 
     ProvisorError
         ConfigurationError     the URL, the token or a file of the configuration is wrong

@@ -1,4 +1,4 @@
-"""Server-sent events of an operation, gone on with after a cut."""
+"""Server-sent events of an operation, resumed after a cut."""
 from __future__ import annotations
 
 import json

@@ -27,18 +27,18 @@ class Progress:
         pass
 
 
-class Told(Progress):
-    """By a function of the caller."""
+class Reported(Progress):
+    """Calls a function of the caller."""
 
-    def __init__(self, tell: Callable[[int, Optional[int]], None]) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[int, Optional[int]], None]) -> None:
+        self._report = report
         self._total: Optional[int] = None
 
     def begin(self, total: Optional[int]) -> None:
         self._total = total
 
     def update(self, done: int, total: Optional[int] = None, unit: Optional[str] = None) -> None:
-        self._tell(done, total if total is not None else self._total)
+        self._report(done, total if total is not None else self._total)
 
 
 class Bar(Progress):
@@ -99,7 +99,7 @@ def _watched() -> bool:
 
 def progress_of(shown: Shown, title: str, unit: str = "B") -> Progress:
     if callable(shown):
-        return Told(shown)
+        return Reported(shown)
     if shown or (shown is None and _watched()):
         return Bar("".join(c if c.isprintable() else "?" for c in title), unit)
     return Progress()

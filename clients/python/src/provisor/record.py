@@ -135,7 +135,7 @@ class Record:
         return "%s(%s)" % (type(self).__name__, ", ".join("%s=%r" % shown for shown in self._shown()))
 
 
-# Tokens and secrets of webhooks are told once; they do not belong into logs and cells of notebooks.
+# Tokens and secrets of webhooks are shown once; they do not belong in logs and cells of notebooks.
 _SECRETS = frozenset(("token", "secret", "secrets"))
 
 # By name; a class of provisor.results takes the place of the one it extends.

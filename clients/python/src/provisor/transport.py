@@ -17,8 +17,8 @@ import time
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, NamedTuple, NoReturn, Optional, Tuple, Union
 from collections import deque
 
+from .connection import Broken, Connection, Endpoint, Head, Patience
 from .errors import ApiError, ConnectionFailed, InvalidReply, TimedOut, api_error
-from .http1 import Broken, Connection, Endpoint, Head, Patience
 from .secret import Secret
 
 log = logging.getLogger("provisor")
