@@ -73,14 +73,14 @@ struct config {
     int64_t clusters_max; /* of a team */
     int64_t price_books_max;
     int64_t prices_max;    /* of a price book */
-    int64_t executors_max; /* that an advice considers */
+    int64_t executors_max; /* that advice considers */
     int64_t remedy_task_budget;
     int64_t advice_task_budget;
     int64_t advice_extrapolation_max;
     int64_t advice_error_percent_max;
     int64_t inline_body_bytes;
     int64_t feasibility_inline_tasks;
-    int64_t nearest_runs;          /* an advice replays */
+    int64_t nearest_runs;          /* advice replays */
     int64_t observations_max;      /* of a fit */
     int64_t points_max;            /* of a prediction */
     int64_t experiment_points_max; /* among which next experiments are chosen */

@@ -1,5 +1,5 @@
-"""The copy plan of an advice that names several clusters: the first stage's tasks, what they are called and where their input lies, and
-what an advice says when it can have none."""
+"""The copy plan of advice that names several clusters: the first stage's tasks, what they are called and where their input lies, and
+what advice says when it can have none."""
 import uuid
 
 import pytest

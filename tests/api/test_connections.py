@@ -9,7 +9,7 @@ CONNECTIONS = 3
 
 @pytest.fixture(scope="module")
 def few(make_service):
-    """More workers than connections, and no cache of histories: an advice reads the database before it computes."""
+    """More workers than connections, and no cache of histories: advice reads the database before it computes."""
     service = make_service(PROVISOR_DATABASE_CONNECTIONS=CONNECTIONS, PROVISOR_IO_WORKERS=4 * CONNECTIONS, PROVISOR_HISTORY_CACHE_MS=0)
     service.alpha_token = service.token("alpha")
     return service.start()

@@ -38,7 +38,7 @@ done = function(summary, latency)
 end
 """
 
-# One transaction as the service writes it: its team, an advice as long as a real one, audit row, event.
+# One transaction as the service writes it: its team, advice as long as real advice, audit row, event.
 PGBENCH_SCRIPT = """
 BEGIN;
 SELECT set_config('provisor.team_id', '{team}', true);

@@ -3,7 +3,7 @@
 
     PROVISOR_BUILD=build-check python3 -B tests/bench/bench_gate.py [REPETITIONS]
 
-Against a warm service with the sample's history, in turns so that all see the same machine: the gate (an advice that is not
+Against a warm service with the sample's history, in turns so that all see the same machine: the gate (advice that is not
 stored), the same question asked by curl, and the client with nothing to do. Medians and 90th percentiles in ms, and the client's own: the
 gate without what the service took (as measured on a connection that is open already).
 """

@@ -265,6 +265,56 @@ def test_it_ends_when_it_is_told_to(behind, tmp_path):
     assert time.monotonic() - began < 10
 
 
+# --- its end ---
+
+
+def start_with(tmp_path, **programs):
+    """run-proxy with programs of the test's in place of those it calls."""
+    bin_folder, run_folder = tmp_path / "bin", tmp_path / "run"
+    bin_folder.mkdir()
+    run_folder.mkdir()
+    for name, text in programs.items():
+        (bin_folder / name).write_text("#!/bin/sh\n" + text)
+        (bin_folder / name).chmod(0o755)
+    env = dict(os.environ, PATH="%s:%s" % (bin_folder, os.environ["PATH"]), FOLDER=str(tmp_path), PROXY_WATCH_S="0.1", PROXY_END_S="1",
+               PROXY_CERTIFICATE=str(tmp_path / "tls.crt"), ADMISSION_TOKEN_FILE=str(tmp_path / "token"), ADMISSION_TOKEN_MAP=str(run_folder / "token.map"))
+    return subprocess.Popen(["/bin/sh", str(chart.CHART / "files" / "run-proxy"), "haproxy.cfg"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                            start_new_session=True)
+
+
+def kill_all(process):
+    """What it started, too, should it still run."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+@pytest.mark.parametrize("ignored,ended_by,after_s", [("USR1", signal.SIGTERM, 1), ("USR1 TERM", signal.SIGKILL, 6)])
+def test_a_proxy_that_does_not_end_is_made_to(tmp_path, ignored, ended_by, after_s):
+    """Connections have PROXY_END_S; then the end does not wait for HAProxy to agree."""
+    process = start_with(tmp_path, haproxy="trap '' %s\n: >\"$FOLDER/started\"\nwhile :; do sleep 0.1; done\n" % ignored)
+    try:
+        wait_until((tmp_path / "started").exists, "it does not start")
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=after_s + PATIENCE) == 128 + ended_by
+        assert time.monotonic() - began >= after_s, "connections were not given their time"
+    finally:
+        kill_all(process)
+
+
+def test_a_request_to_end_before_haproxy_runs_is_not_lost(tmp_path):
+    """Kubernetes may stop a pod that is only starting; process 1 without a handler would never know."""
+    process = start_with(tmp_path, mv="kill -TERM \"$PPID\"\nexec /bin/mv \"$@\"\n", haproxy="trap 'exit 0' USR1\nwhile :; do sleep 0.1; done\n")
+    try:
+        # USR1 ends HAProxy before it has a handler, too.
+        assert process.wait(timeout=PATIENCE) in (0, 128 + signal.SIGUSR1)
+    finally:
+        kill_all(process)
+
+
 def test_a_service_that_is_away_is_told_so(make_service, tmp_path):
     service = make_service(PROVISOR_HEALTH_PORT=free_port())
     service.start()

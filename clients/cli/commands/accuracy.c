@@ -149,7 +149,7 @@ const struct command command_accuracy = {
     .name = "accuracy",
     .summary = "Compare what was advised with the runs that followed.",
     .description =
-        "Of an application: every run that followed an advice, what was predicted and what came of "
+        "Of an application: every run that followed advice, what was predicted and what came of "
         "it. Without a name: all applications, by application and by model, and whether deadlines "
         "were met as often as predicted. The share of runs inside their interval should be near "
         "the confidence that was asked for.",

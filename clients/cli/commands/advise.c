@@ -6,7 +6,7 @@
 
 static const struct option_spec options[] = {
     {"format", 'f', OPTION_TEXT, "FORM",
-     "The same as --output; of an advice also spark-submit, spark-defaults, k8s, "
+     "The same as --output; of advice also spark-submit, spark-defaults, k8s, "
      "databricks and emr, as the next step reads it.",
      true},
     {"why", 'w', OPTION_FLAG, NULL, "Add the reasons to the table.", false},
@@ -81,7 +81,7 @@ static bool write_advice(FILE *out,
     case FORM_COUNT:
         break;
     }
-    return fail(failure, EXIT_USAGE, "an advice has no such form");
+    return fail(failure, EXIT_USAGE, "advice has no such form");
 }
 
 static bool advise_with(struct advise *advise)

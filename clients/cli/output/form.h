@@ -19,7 +19,7 @@ enum output_form {
     FORM_YAML,
     FORM_CSV,
     FORM_MARKDOWN,
-    FORM_SPARK_SUBMIT, /* from here on: an advice as the service renders it */
+    FORM_SPARK_SUBMIT, /* from here on: advice as the service renders it */
     FORM_SPARK_DEFAULTS,
     FORM_K8S,
     FORM_DATABRICKS,

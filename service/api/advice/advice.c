@@ -59,7 +59,7 @@ read_query(const struct http_request *request, bool *dry_run, struct pv_error *e
     return api_query_boolean(request, "dry_run", false, dry_run, err);
 }
 
-/* Replace the JSON of an advice in the reply by the format that was requested. */
+/* Replace the JSON of advice in the reply by the format that was requested. */
 static enum pv_code
 render_reply(struct http_request *request, struct http_response *response, struct pv_error *err)
 {

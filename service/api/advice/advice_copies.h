@@ -7,7 +7,7 @@
 #include "core/advice/first_stage_job.h"
 
 /*
- * The copy plan of an advice: which copies of the tasks of the job's first stages to start in which
+ * The copy plan of advice: which copies of the tasks of the job's first stages to start in which
  * of copy_plan.clusters.
  *
  * The tasks are those of the recommended configuration (core/advice/first_stage_job.h). All slots

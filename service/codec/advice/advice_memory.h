@@ -4,7 +4,7 @@
 #include "base/json_writer.h"
 #include "core/advice/memory_advice.h"
 
-/* The member `memory` of an advice; null where the history shows nothing of memory. */
+/* The member `memory` of advice; null where the history shows nothing of memory. */
 void codec_advice_memory_encode(struct writer *w, const struct memory_advice *memory);
 
 #endif

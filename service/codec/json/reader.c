@@ -229,7 +229,7 @@ enum pv_code codec_result(const struct codec_reader *reader)
     return reader->err->code;
 }
 
-static size_t put_segment(const char *key, size_t at, char *out, size_t n)
+size_t codec_pointer_segment(const char *key, size_t at, char *out, size_t n)
 {
     for (; *key != '\0' && at + 1 < n; key++) {
         if (*key == '~' || *key == '/') {
@@ -254,10 +254,10 @@ static size_t put_path(const struct codec_node *node, char *out, size_t n)
     if (at + 1 < n)
         out[at++] = '/';
     if (node->key != NULL)
-        return put_segment(node->key, at, out, n);
+        return codec_pointer_segment(node->key, at, out, n);
     char index[24];
     (void)snprintf(index, sizeof index, "%zu", node->index);
-    return put_segment(index, at, out, n);
+    return codec_pointer_segment(index, at, out, n);
 }
 
 void codec_pointer(const struct codec_node *node, char *out, size_t n)

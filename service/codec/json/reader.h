@@ -164,6 +164,10 @@ void codec_fault_member(const struct codec_node *object,
                         const char *format,
                         ...) PV_PRINTF(4, 5);
 
+/* Put one segment of a JSON Pointer into out[n] from out[at] on, escaped (RFC 6901), without a NUL but
+ * with room left for one. A character that does not fit is left out whole. Returns where it ends. */
+size_t codec_pointer_segment(const char *key, size_t at, char *out, size_t n);
+
 /* Pointer of a node, cut to n bytes between characters ("" for the top). */
 void codec_pointer(const struct codec_node *node, char *out, size_t n);
 

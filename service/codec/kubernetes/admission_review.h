@@ -48,8 +48,8 @@ struct admission_review {
 };
 
 /*
- * Faults: what is no AdmissionReview of admission.k8s.io/v1 with a request that has a uid. What is
- * wrong with the object is no fault of the request: `concern` tells.
+ * Faults: a body that is not an AdmissionReview of admission.k8s.io/v1 with a request that has a uid.
+ * A mistake in the object is not a fault of the request: `concern` reports it.
  */
 void codec_admission_review_decode(const struct codec_node *node, struct admission_review *review);
 

@@ -5,6 +5,12 @@
 const char *const spark_section_names[SPARK_SECTIONS] = {"executor", "dynamicAllocation",
                                                          "sparkConf"};
 
+enum spark_section spark_section_of(size_t field)
+{
+    return strcmp(operator_fields[field].section, "executor") == 0 ? SPARK_SECTION_EXECUTOR
+                                                                   : SPARK_SECTION_DYNAMIC;
+}
+
 static bool is_scalar(const json_t *value)
 {
     return json_is_string(value) || json_is_integer(value) || json_is_boolean(value);
@@ -70,10 +76,8 @@ bool spark_object_read(const json_t *specification,
     if (!json_is_object(specification) || !read_sections(specification, sections, object))
         return false;
     for (size_t i = 0; i < OPERATOR_FIELDS; i++) {
-        bool of_executor = strcmp(operator_fields[i].section, "executor") == 0;
         const json_t *value =
-            json_object_get(sections[of_executor ? SPARK_SECTION_EXECUTOR : SPARK_SECTION_DYNAMIC],
-                            operator_fields[i].field);
+            json_object_get(sections[spark_section_of(i)], operator_fields[i].field);
         object->fields[i] = text_of_scalar(value, arena);
         *memory = *memory || (object->fields[i].at == NULL && is_scalar(value));
     }

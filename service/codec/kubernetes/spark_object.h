@@ -19,6 +19,9 @@ enum spark_section {
 };
 extern const char *const spark_section_names[SPARK_SECTIONS]; /* members of the specification */
 
+/* The section that has a field: its place in operator_fields. */
+enum spark_section spark_section_of(size_t field);
+
 struct spark_object {
     const char *specification; /* JSON Pointer: "/spec", "/spec/template" */
     bool has[SPARK_SECTIONS];  /* the section is an object; else it is missing or null */

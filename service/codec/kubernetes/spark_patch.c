@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "codec/json/reader.h"
 
 /* --- what is to be done --- */
 
@@ -27,19 +28,13 @@ add_step(struct steps *steps, enum spark_section section, const char *member, co
     steps->items[steps->n++] = (struct step){.section = section, .member = member, .value = value};
 }
 
-static enum spark_section section_of(size_t field)
-{
-    return strcmp(operator_fields[field].section, "executor") == 0 ? SPARK_SECTION_EXECUTOR
-                                                                   : SPARK_SECTION_DYNAMIC;
-}
-
 /* value NULL: it goes. */
 static void set_field(struct steps *steps, size_t field, const char *value)
 {
     struct strview before = steps->object->fields[field];
     if (value == NULL ? before.at == NULL : strview_is(before, value))
         return;
-    add_step(steps, section_of(field), operator_fields[field].field, value);
+    add_step(steps, spark_section_of(field), operator_fields[field].field, value);
     steps->items[steps->n - 1].before = before;
     steps->items[steps->n - 1].is_scalar =
         value != NULL && operator_field_is_scalar(&operator_fields[field], value);
@@ -106,20 +101,13 @@ struct patch {
     size_t n;
 };
 
-/* One segment of a JSON Pointer (RFC 6901). */
+/* One segment of a JSON Pointer; NULL: there is no memory. */
 static const char *escape(struct arena *arena, const char *key)
 {
-    char *out = arena_array(arena, strlen(key) + 1, 2);
-    char *at = out;
-    for (; out != NULL && *key != '\0'; key++) {
-        *at++ = *key;
-        if (*key != '~' && *key != '/')
-            continue;
-        at[-1] = '~';
-        *at++ = *key == '~' ? '0' : '1';
-    }
+    const size_t room = 2 * strlen(key) + 2; /* each character may become two */
+    char *out = arena_alloc(arena, room);
     if (out != NULL)
-        *at = '\0';
+        out[codec_pointer_segment(key, 0, out, room)] = '\0';
     return out;
 }
 

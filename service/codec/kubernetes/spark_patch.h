@@ -6,12 +6,12 @@
 #include "core/spark/configuration.h"
 
 /*
- * A JSON Patch (RFC 6902) that gives an object the properties of an advice, each where the rendering
- * `k8s` of advice has it: in the operator's field, else in sparkConf. What is there already is not
- * written again. A property with a field loses its entry in sparkConf, which would say otherwise; one
- * that the advice removes goes from both.
+ * A JSON Patch (RFC 6902) that sets the recommended properties in an object, each in the place that
+ * `format=k8s` gives it: the operator's field if there is one, else an entry of sparkConf. A value that
+ * is there already is not written again. If a property has a field, its entry in sparkConf is removed,
+ * because the operator ignores it; a property that the recommendation removes goes from both places.
  *
- * keep       keys that are left as they are, whatever the advice has
+ * keep       keys that are left as they are, whatever is recommended
  * advice_id  becomes spark.provisor.adviceId; NULL: there is none
  *
  * Returns the number of operations that the array has.
@@ -24,10 +24,11 @@ size_t spark_patch_encode(struct writer *w,
                           const char *advice_id);
 
 /*
- * What that patch would change, without the id of an advice, in words for people: as many texts as are
- * needed of at most `room` - 1 bytes each, such as "would set executor.instances from 4 to 6".
+ * What that patch would change (the advice id aside), for an author to read: texts of at most `room` - 1
+ * bytes each, such as "would set executor.instances from 4 to 6".
  *
- * texts  has room for `most`; in the arena. What does not fit is counted in the last one.
+ * texts  has room for `most` texts, which are in the arena. Changes that do not fit are counted in the
+ *        last one.
  * Returns how many there are; 0: it would change nothing. *memory: there was not enough.
  */
 size_t spark_patch_describe(const struct spark_object *object,

@@ -50,7 +50,7 @@ struct advise_goal {
  * less than that are not worth their cost. */
 #define ADVISE_NEAR_BEST 0.02
 
-/* What an advice comes to. An answer is fit to be acted on without a look only where it is met. */
+/* What advice comes to. An answer is fit to be acted on without a look only where it is met. */
 enum advise_verdict {
     ADVISE_MET,     /* the recommendation meets the deadline with the asked confidence; also where
                        there is no deadline to miss */

@@ -5,7 +5,7 @@
 #include "core/diagnosis/bottlenecks.h"
 #include "core/spark/configuration.h"
 
-/* At most so many bottlenecks are named in an advice. */
+/* At most so many bottlenecks are named in advice. */
 enum { BOTTLENECKS_ADVISED = 3 };
 
 /* Reasons (bottleneck) for those that cost the nearest run most, each with its cure. PV_E_MEMORY. */

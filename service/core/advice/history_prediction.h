@@ -12,7 +12,7 @@
 #include "core/scaling/model/process_theta.h"
 #include "core/spark/memory_history.h"
 
-/* What is predicted of an application from its history, or of a profile: the curve that an advice
+/* What is predicted of an application from its history, or of a profile: the curve that advice
  * chooses from, and how it came to be. */
 
 /* What is loaded of a history. */

@@ -4,7 +4,7 @@
 #include "core/advice/history_prediction.h"
 #include "core/spark/memory_plan.h"
 
-/* The memory of the executors that an advice recommends, and what it changes. */
+/* The memory of the executors that advice recommends, and what it changes. */
 struct memory_advice {
     struct memory_plan plan;
     int64_t cores_per_executor; /* RUN_UNKNOWN */

@@ -101,7 +101,7 @@ Test(admission_review, an_update_counts_where_the_specification_differs)
     cr_expect_eq(review.concern, REVIEW_NONE);
 }
 
-Test(admission_review, the_first_fault_of_annotations_is_told)
+Test(admission_review, the_first_fault_of_annotations_is_reported)
 {
     cr_assert_eq(decode(REVIEW("CREATE",
                                "{\"name\":\"n\",\"annotations\":{\"provisor/deadline\":\"soon\","
@@ -307,15 +307,15 @@ Test(spark_patch, words_fit_their_room_and_count_what_they_leave_out)
                                       &memory),
                  TEXTS);
     cr_expect(!memory);
-    size_t told = 0;
+    size_t described = 0;
     for (size_t i = 0; i < TEXTS; i++) {
         cr_expect_lt(strlen(texts[i]), ROOM);
         cr_expect(strncmp(texts[i], "would set spark.some", 20) == 0);
         for (const char *at = texts[i]; (at = strstr(at, "set spark")) != NULL; at++)
-            told++;
+            described++;
     }
     char rest[64];
-    (void)snprintf(rest, sizeof rest, ", and make %zu other changes", PROPERTIES + 1 - told);
+    (void)snprintf(rest, sizeof rest, ", and make %zu other changes", PROPERTIES + 1 - described);
     cr_expect(strstr(texts[TEXTS - 1], rest) != NULL, "%s", texts[TEXTS - 1]);
     advised.n = 0;
     cr_assert_eq(spark_patch_describe(&review.object, &advised, NULL, 0, ROOM, &arena, texts, TEXTS,
