@@ -84,7 +84,7 @@ class Caller:
         made = self._request(call, **request)
         answer = self._exchange(made)
         raw = self._object(made, answer)
-        return raw if kind is None else class_of(kind).from_json(raw, Reply(answer.status, answer.headers))
+        return raw if kind is None else class_of(kind).from_json(raw, Reply(answer.status, answer.headers, self))
 
     def _none(self, call: Call, **request: Any) -> None:
         made = self._request(call, **request)

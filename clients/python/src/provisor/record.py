@@ -14,16 +14,20 @@ import importlib
 import re
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Tuple
 
+if TYPE_CHECKING:
+    from .caller import Caller
+
 Convert = Callable[[Any], Any]
 
 
 class Reply:
     """How a reply came: its status and headers (names in lower case)."""
 
-    __slots__ = ("status", "headers")
+    __slots__ = ("status", "headers", "client")
 
-    def __init__(self, status: int, headers: Mapping[str, str]) -> None:
-        self.status, self.headers = status, headers
+    def __init__(self, status: int, headers: Mapping[str, str], client: Optional[Caller] = None) -> None:
+        """client: which was asked, for results that have to ask more (of a model's curve, say)."""
+        self.status, self.headers, self.client = status, headers, client
 
     @property
     def etag(self) -> Optional[str]:
@@ -134,6 +138,11 @@ class Record:
     def __repr__(self) -> str:
         return "%s(%s)" % (type(self).__name__, ", ".join("%s=%r" % shown for shown in self._shown()))
 
+    def _repr_html_(self) -> str:
+        """Tables, which notebooks show."""
+        from .tables import record_html
+        return record_html(self)
+
 
 # Tokens and secrets of webhooks are shown once; they do not belong in logs and cells of notebooks.
 _SECRETS = frozenset(("token", "secret", "secrets"))
@@ -158,8 +167,11 @@ def class_of(name: str) -> Any:
     """The class for a schema of the contract."""
     found = _classes.get(name)
     if found is None:
-        from . import schemas
-        importlib.import_module("." + schemas.TOPICS[name], schemas.__name__)
+        from . import results, schemas
+        topic = schemas.TOPICS[name]
+        importlib.import_module("." + topic, schemas.__name__)
+        if topic in results.TOPICS:
+            importlib.import_module("." + topic, results.__name__)
         found = _classes[name]
     return found
 

@@ -1,6 +1,26 @@
 """Results with methods of their own.
 
 A class here extends the dataclass of the same name in provisor.schemas, which has the members, and takes its place in
-all replies; the generated calls name it as what they return. A module a topic, as there.
+all replies; the generated calls name it as what they return. A module a topic, as there, read with the topic's classes.
 """
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .operations import Operation as Operation
+
+if TYPE_CHECKING:
+    from .models import Speedup as Speedup
+
+# Modules here; record.class_of reads the one that a class's topic names.
+TOPICS = frozenset(("models", "operations"))
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        from ..record import class_of
+        from ..schemas import TOPICS as ALL
+        if ALL.get(name) in TOPICS and class_of(name).__module__.startswith(__name__ + "."):
+            return class_of(name)
+        raise AttributeError("provisor.results has no %s" % name)
