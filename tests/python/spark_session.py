@@ -214,3 +214,24 @@ def session(log, folder, hadoop=None, name=None, attempt=None, **settings):
     properties = {"spark.app.id": identifier, "spark.app.name": name or of_name, "spark.eventLog.enabled": "true", "spark.eventLog.dir": str(folder)}
     properties.update({"spark.eventLog." + key.replace("_", "."): value for key, value in settings.items() if value is not None})
     return SparkSession(SparkContext(properties, log, hadoop or Hadoop(folder), attempt))
+
+
+def pyspark(log):
+    """Modules in the place of pyspark: the builder makes sessions whose event log will be `log`."""
+
+    class Builder:
+        def __init__(self, **properties):
+            self.properties = properties
+
+        def config(self, key, value):
+            return Builder(**self.properties, **{key: value})
+
+        def appName(self, name):
+            return self.config("spark.app.name", name)
+
+        def getOrCreate(self):
+            return SparkSession(SparkContext({"spark.app.id": of_log(log)[0], **self.properties}, log, None, None))
+
+    module = types.ModuleType("pyspark.sql")
+    module.SparkSession = types.SimpleNamespace(builder=Builder())
+    return {"pyspark": types.ModuleType("pyspark"), "pyspark.sql": module}

@@ -8,6 +8,7 @@ import uuid
 
 import pytest
 from IPython.core import interactiveshell as interactive
+from jupyter_client import KernelManager
 
 import provisor
 from provisor import watching
@@ -162,3 +163,49 @@ def test_ipython_that_nobody_stops(service, sample, tmp_path):
     made = subprocess.run([sys.executable, "-B", "-m", "IPython", "--no-banner", "--quick", "--colors=NoColor", "-c", program], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, timeout=60)
     assert made.returncode == 0 and "This run took" in made.stdout, made.stdout
+
+
+# --- a notebook's kernel ---
+
+
+@pytest.fixture
+def kernel(service, sample, tmp_path, monkeypatch):
+    """A function that runs code in a kernel and gives what it shows: {MIME type: content} of each display, and text of streams."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    manager = KernelManager(kernel_name="python3", connection_file=str(tmp_path / "kernel.json"))
+    manager.kernel_spec.argv[0] = sys.executable
+    manager.start_kernel(env={**os.environ, "PROVISOR_URL": service.base_url, "PROVISOR_TOKEN": service.alpha_token, "PYTHONDONTWRITEBYTECODE": "1"})
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+
+    def run(code):
+        shown = []
+        reply = client.execute_interactive(code, timeout=60, output_hook=lambda message: shown.append(message["content"]))
+        assert reply["content"]["status"] == "ok", shown
+        return [content["data"] for content in shown if "data" in content], "".join(content["text"] for content in shown if "text" in content)
+
+    run.manager = manager
+    (tmp_path / "log").write_bytes(sorted((sample / "nightly-etl").iterdir())[1].read_bytes().replace(b"application_", b"application_k" + uuid.uuid4().hex.encode()))
+    run("import sys, pathlib; sys.path[:0] = [%r, %r]\n%%load_ext provisor\nfrom spark_session import session\nspark = session(pathlib.Path(%r).read_bytes(), %r)"
+        % (str(INSTALLED), str(FOLDER), str(tmp_path / "log"), str(tmp_path / "logs")))
+    yield run
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+    manager.cleanup_resources()
+
+
+def test_a_notebook_shows_tables(kernel, client):
+    shown, _ = kernel("%provisor watch --application 'kernel stopped'")
+    assert "'watching'" in shown[0]["text/plain"]
+    shown, text = kernel("spark.stop()")
+    assert "[====" in text and "Warning" not in text and len(shown) == 1  # the bar of the upload
+    assert "<table><caption>" in shown[0]["text/html"] and "This run took" in shown[0]["text/plain"]
+    assert len(list(client.runs("kernel stopped"))) == 1
+
+
+def test_a_restart_of_the_kernel(kernel, client):
+    kernel("%provisor watch --application 'kernel restarted'")
+    kernel.manager.shutdown_kernel(restart=True)
+    runs = list(client.runs("kernel restarted"))
+    assert len(runs) == 1 and runs[0].warnings == []

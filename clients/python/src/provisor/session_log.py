@@ -95,8 +95,8 @@ def _folder(setting: str, context: Any) -> Union[LocalFolder, HadoopFolder]:
 class Joined(io.RawIOBase):
     """Bytes and the beginnings of files, (path, bytes), read as if they were one file; can be read again."""
 
-    def __init__(self, parts: List[Union[bytes, Tuple[str, int]]]) -> None:
-        self._parts = parts
+    def __init__(self, name: str, parts: List[Union[bytes, Tuple[str, int]]]) -> None:
+        self.name, self._parts = name, parts
         self._starts, self._position, self._end = [], 0, 0
         for part in parts:
             self._starts.append(self._end)
@@ -159,7 +159,7 @@ def tar_of(folder: str) -> Joined:
         parts += [entry.tobuf(tarfile.PAX_FORMAT), (path, size), bytes(-size % tarfile.BLOCKSIZE)]
     if not parts:
         raise LogMissing("the folder %s has no events yet" % folder)
-    return Joined([*parts, bytes(2 * tarfile.BLOCKSIZE)])
+    return Joined(os.path.basename(folder), [*parts, bytes(2 * tarfile.BLOCKSIZE)])
 
 
 # --- of a session -------------------------------------------------------------------------------------
