@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import types
 import urllib.parse
-import urllib.request
 
 
 def compressed(codec, content):
@@ -61,8 +60,8 @@ class Hadoop:
     def real(self, path):
         if self.dead:
             raise ConnectionRefusedError(111, "Answer from Java side is empty")
-        parts = urllib.parse.urlsplit(path.uri)
-        return pathlib.Path(urllib.request.url2pathname(parts.path)) if parts.scheme == "file" else self.folder / parts.path.lstrip("/")
+        parts = urllib.parse.urlsplit(path.uri)  # as it is: Hadoop's Path decodes nothing
+        return pathlib.Path(parts.path) if parts.scheme == "file" else self.folder / parts.path.lstrip("/")
 
 
 class HadoopPath:
@@ -106,7 +105,7 @@ class JavaContext:
     def _begin(self):
         uri = self._settings["spark.eventLog.dir"]
         parts = urllib.parse.urlsplit(uri)
-        folder = self._hadoop.real(self._hadoop.Path(uri)) if parts.scheme not in ("", "file") else pathlib.Path(parts.path)
+        folder = self._hadoop.real(self._hadoop.Path(urllib.parse.unquote(uri))) if parts.scheme not in ("", "file") else pathlib.Path(urllib.parse.unquote(parts.path))
         lines = self._log.splitlines(keepends=True)
         self._codec = self._settings.get("spark.eventLog.compression.codec", "zstd") if self._settings.get("spark.eventLog.compress") == "true" else None
         name = self._settings["spark.app.id"] + ("_" + self._attempt if self._attempt else "")

@@ -104,13 +104,13 @@ def test_the_run_is_stored_when_the_session_ends_and_the_recommendation_is_print
 def test_however_the_log_is_written(client, log, name, tmp_path, how, attempt, capsys):
     """A rolling log begins with a compacted part, and as texts its names are in another order."""
     hadoop = Hadoop(tmp_path / "hdfs")
-    here = session(log, tmp_path / "here", attempt=attempt, **how)
+    here = session(log, "file://%s/he%%20re" % tmp_path, attempt=attempt, **how)
     watch = provisor.watch(here)
     here.stop()
     assert watch.report.outcome == "stored" and watch.report.run.warnings == []
     # The same in HDFS is the same log. The session is another one for provisor.watch.
     other = log.replace(b"application_", b"application_h")
-    there = session(other, "hdfs://namenode:8020/logs/", hadoop=hadoop, attempt=attempt, **how)
+    there = session(other, "hdfs://namenode:8020/lo%20gs/", hadoop=hadoop, attempt=attempt, **how)
     watch = provisor.watch(there)
     there.stop()
     assert watch.report.outcome == "stored" and watch.report.run.warnings == [] and hadoop.copies == 1
@@ -120,13 +120,13 @@ def test_however_the_log_is_written(client, log, name, tmp_path, how, attempt, c
 
 
 def test_nothing_that_was_copied_stays(log, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary %20"))
+    (tmp_path / "temporary %20").mkdir()
     spark = session(log, "s3a://key:secret@bucket/logs", hadoop=Hadoop(tmp_path / "bucket"), rolling_enabled="true")
     watch = provisor.watch(spark, show=False)
     assert "secret" not in watch._log.folder
     spark.stop()
-    assert watch.report is not None and list((tmp_path / "temporary").iterdir()) == []
+    assert watch.report is not None and list((tmp_path / "temporary %20").iterdir()) == []
 
 
 @pytest.mark.parametrize("path", ["sparklens/local-1532512550423", "rapids/qualification/nested_type_eventlog", "rapids/profiling/rp_sql_eventlog.zstd"])
@@ -469,6 +469,18 @@ def test_the_log_is_stored_and_there_is_no_advice(log, tmp_path, capsys):
     assert "<table" not in report._repr_html_() and "None" not in said + report._repr_html_()
 
 
+def test_an_interrupt_is_the_users(log, tmp_path, monkeypatch):
+    spark = session(log, tmp_path)
+    watch = provisor.watch(spark)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        spark.stop()
+    assert (watch.state, watch.problem) == ("failed", "it was interrupted") and spark.sparkContext._jsc is None
+
+
 def test_what_shows_the_report_fails(log, tmp_path):
     spark = session(log, tmp_path)
     watch = provisor.watch(spark, show=lambda report: 1 / 0)
@@ -506,9 +518,10 @@ def test_a_session_that_has_ended(log, tmp_path):
 
 
 def test_spark_connect():
-    remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session", "stop": lambda self: None})()
-    with pytest.warns(provisor.WatchWarning, match="Spark Connect"):
-        assert provisor.watch(remote).state == "off"
+    remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session", "stop": lambda self: None})
+    for kind in (remote, type("DatabricksSession", (remote,), {})):
+        with pytest.warns(provisor.WatchWarning, match="Spark Connect"):
+            assert provisor.watch(kind()).state == "off"
 
 
 def test_a_session_without_a_name(log, tmp_path):

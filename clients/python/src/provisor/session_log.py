@@ -51,7 +51,8 @@ class HadoopFolder:
     byte through the gateway would take far longer."""
 
     def __init__(self, uri: str, jvm: Any, configuration: Any) -> None:
-        self.shown, self._uri = without_secrets(uri), uri
+        # Hadoop's Path takes text as it is, where Spark gives it a URI, in which %20 is a space.
+        self.shown, self._uri = without_secrets(uri), urllib.parse.unquote(uri)
         self._jvm, self._configuration = jvm, configuration
 
     def _path(self, name: str) -> Any:
@@ -66,7 +67,7 @@ class HadoopFolder:
         scratch = tempfile.mkdtemp(prefix="provisor-")
         try:
             source, to = self._path(name), os.path.join(scratch, name)
-            target = self._jvm.org.apache.hadoop.fs.Path("file://" + urllib.request.pathname2url(to))
+            target = self._jvm.org.apache.hadoop.fs.Path("file:///" + to.replace(os.sep, "/").lstrip("/"))
             # Not deleted at its source; by the file system that writes no checksums beside it.
             source.getFileSystem(self._configuration).copyToLocalFile(False, source, target, True)
             yield to

@@ -111,7 +111,7 @@ class SessionReport:
     def _lost(self) -> Optional[Table]:
         if not self.bottlenecks:
             return None
-        rows: Rows = [("unknown" if found.lost_s is None else _seconds(found.lost_s), found.finding.message, found.cure)
+        rows: Rows = [("" if found.lost_s is None else _seconds(found.lost_s), found.finding.message, found.cure)
                       for found in self.bottlenecks]
         return Table("Where time was lost", ("at most", "what", "what helps"), rows)
 
@@ -149,7 +149,7 @@ class SessionReport:
         if lost is not None:
             lines += ["", lost.title]
             for at_most, what, cure in lost.rows:
-                lines += _wrapped(["%s %s" % (what, cure)], "      ", "  %s  " % at_most)
+                lines += _wrapped(["%s %s" % (what, cure)], "      ", "  at most %s: " % at_most if at_most else "  ")
         notes = self._notes()
         return "\n".join(lines + ([""] + _wrapped(notes) if notes else []))
 

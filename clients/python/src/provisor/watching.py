@@ -279,7 +279,7 @@ def _off(session: Any, problem: str, log: Optional[SessionLog] = None) -> Watch:
 
 
 def _new(session: Any, client: Optional[Client], show: Show, at_exit: bool, timeout_s: float) -> Watch:
-    if type(session).__module__.startswith("pyspark.sql.connect"):
+    if any(kind.__module__.startswith("pyspark.sql.connect") for kind in type(session).__mro__):  # Databricks Connect extends it
         return _off(session, CONNECT)
     if not hasattr(session, "stop"):
         raise TypeError("watch() takes a SparkSession or a SparkContext, not %s" % type(session).__name__)
