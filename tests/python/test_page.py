@@ -1,10 +1,13 @@
 """docs/python.md: its programs run, one after the other, with the history of the sample."""
+import inspect
 import re
+import sys
 
 import pytest
 
 import provisor
 from conftest import ROOT
+from spark_session import pyspark
 
 PAGE = (ROOT / "docs" / "python.md").read_text()
 PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
@@ -20,12 +23,16 @@ def test_the_programs_of_the_page(service, history, sample, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROVISOR_URL", service.base_url)
     monkeypatch.setenv("PROVISOR_TOKEN", service.alpha_token)
+    for module, stub in pyspark(log.read_bytes().replace(b"application_", b"application_page_")).items():
+        monkeypatch.setitem(sys.modules, module, stub)
     variables = {}
     for program in PROGRAMS:
         exec(compile(program, "docs/python.md", "exec"), variables)
-    said = capsys.readouterr().out
+    said, shown = capsys.readouterr()
     assert "['/deadline_s']" in said and re.search(r"^(stored|duplicate|replaced)$", said, re.M)
     assert variables["done"].ended and variables["count"] > 10
+    assert "This run took" in shown and variables["watch"].report.run.problem_size == 64
+    assert variables["watch"].report.properties.items() <= variables["builder"].properties.items()
 
 
 def test_the_page_names_all_exceptions():
@@ -34,6 +41,6 @@ def test_the_page_names_all_exceptions():
     assert [name for name in sorted(names - {"ProvisorError", "OperationEnded"}) if "`%s`" % name not in PAGE] == []
 
 
-@pytest.mark.parametrize("argument", ["url", "token", "profile", "timeout", "retries", "ca_file", "user_agent", "progress"])
+@pytest.mark.parametrize("argument", [*list(inspect.signature(provisor.watch).parameters)[1:], "url", "token", "profile", "timeout", "retries", "ca_file", "user_agent", "progress"])
 def test_the_page_names_all_arguments(argument):
-    assert re.search(r"^\| (`\w+`, )?`%s`" % argument, PAGE, re.M)
+    assert re.search(r"^\| (`\w+`, )*`%s`" % argument, PAGE, re.M)

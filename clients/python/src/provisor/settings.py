@@ -93,7 +93,7 @@ def _section(path: str, section: str, private: bool) -> Optional[Dict[str, str]]
     return found
 
 
-def _seconds(text: str) -> Optional[float]:
+def seconds(text: str) -> Optional[float]:
     """"1h30m", "90s", "1.5h", "90"; None: no duration."""
     if re.fullmatch(r"[0-9][0-9.]*(?:[eE][0-9]+)?", text):
         parts: List[Tuple[str, str]] = [(text, "")]
@@ -169,7 +169,7 @@ def _profile(name: Optional[str], environ: Mapping[str, str]) -> _Profile:
     for key, value in (config or {}).items():
         if key not in _KEYS:
             raise ConfigurationError("%s: there is no setting '%s'" % (config_file, key[:100]))
-        if (key == "timeout" and _seconds(value) is None) or (key == "retries" and _retries(value) is None):
+        if (key == "timeout" and seconds(value) is None) or (key == "retries" and _retries(value) is None):
             raise ConfigurationError("%s: %s cannot be '%s'" % (config_file, key, value[:100]))
     return _Profile(config or {}, credentials or {})
 
@@ -199,6 +199,6 @@ def read_settings(url: Optional[str] = None, token: Optional[str] = None, profil
         chosen,
         found,
         ca_file or environ.get("PROVISOR_CA_FILE") or config.get("ca_file") or None,
-        timeout_s if timeout_s is not None else _seconds(config.get("timeout", "")) or TIMEOUT_S,
+        timeout_s if timeout_s is not None else seconds(config.get("timeout", "")) or TIMEOUT_S,
         next(n for n in (retries, _retries(config.get("retries", "")), RETRIES) if n is not None),
     )
