@@ -1,11 +1,12 @@
 """What a session's run says about the next one, as text and as HTML for notebooks."""
 from __future__ import annotations
 
-import html
 import textwrap
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import NotFound, ProvisorError
+from .tables import escaped
+from .tables import table as html_table
 
 if TYPE_CHECKING:
     from . import schemas
@@ -165,12 +166,12 @@ class SessionReport:
 
     def _repr_html_(self) -> str:
         tables = [table for table in (self._comparison(), self._changes(), self._lost()) if table is not None]
-        parts = ["<p><strong>%s</strong></p>" % html.escape(self._title())]
-        parts += ["<p>%s</p>" % html.escape(text) for text in self._lead()]
-        parts += [_table(table) for table in tables]
+        parts = ["<p><strong>%s</strong></p>" % escaped(self._title())]
+        parts += ["<p>%s</p>" % escaped(text) for text in self._lead()]
+        parts += [html_table(*table) for table in tables]
         notes = self._notes()
         if notes:
-            parts.append("<ul>%s</ul>" % "".join("<li>%s</li>" % html.escape(note) for note in notes))
+            parts.append("<ul>%s</ul>" % "".join("<li>%s</li>" % escaped(note) for note in notes))
         return "<div>%s</div>" % "".join(parts)
 
 
@@ -257,10 +258,3 @@ def _columns(table: Table) -> List[str]:
     rows: List[Tuple[str, ...]] = [tuple(table.heads), *(tuple(row) for row in table.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(table.heads))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
-
-
-def _table(table: Table) -> str:
-    head = "".join("<th scope=\"col\">%s</th>" % html.escape(text) for text in table.heads)
-    rows = "".join("<tr><th scope=\"row\">%s</th>%s</tr>" % (
-        html.escape(row[0]), "".join("<td>%s</td>" % html.escape(cell) for cell in row[1:])) for row in table.rows)
-    return "<table><caption>%s</caption><thead><tr>%s</tr></thead><tbody>%s</tbody></table>" % (html.escape(table.title), head, rows)

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from .record import Record
 
 ROWS_MAX = 60
-TEXT_MAX = 300
+LIST_MAX = 300
+TEXT_MAX = 4000  # letters
 
 
 def shown(value: Any) -> str:
@@ -25,14 +26,14 @@ def shown(value: Any) -> str:
         return value.isoformat(" ", "seconds")
     if isinstance(value, (list, tuple)):
         parts = [shown(v) for v in value[:20]]
-        return _cut(", ".join(parts) + (", \N{HORIZONTAL ELLIPSIS} (%d)" % len(value) if len(value) > 20 else ""))
+        return _cut(", ".join(parts) + (", \N{HORIZONTAL ELLIPSIS} (%d)" % len(value) if len(value) > 20 else ""), LIST_MAX)
     if isinstance(value, Mapping):
-        return _cut(", ".join("%s: %s" % (k, shown(v)) for k, v in value.items()))
-    return _cut(str(value))
+        return _cut(", ".join("%s: %s" % (k, shown(v)) for k, v in value.items()), LIST_MAX)
+    return _cut(str(value), TEXT_MAX)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 1] + "\N{HORIZONTAL ELLIPSIS}"
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def escaped(text: str) -> str:
