@@ -299,9 +299,9 @@ def test_a_log_that_is_never_finished(client, log, name, tmp_path):
 
 
 def python(program, **environment):
-    head = "import sys; sys.path[:0] = [%r, %r]\nfrom spark_session import session\nimport pathlib, provisor\n" % (str(INSTALLED), str(FOLDER))
+    head = "import faulthandler, sys; faulthandler.dump_traceback_later(100, exit=True); sys.path[:0] = [%r, %r]\nfrom spark_session import session\nimport pathlib, provisor\n" % (str(INSTALLED), str(FOLDER))
     return subprocess.run([sys.executable, "-B", "-c", head + textwrap.dedent(program)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=60, env={**os.environ, **environment})
+                          timeout=150, env={**os.environ, **environment})
 
 
 @pytest.mark.parametrize("end, status", [("", 0), ("raise SystemExit(3)", 3), ("1 / 0", 1)])
