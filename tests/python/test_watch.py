@@ -7,6 +7,7 @@ import itertools
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tarfile
@@ -299,9 +300,19 @@ def test_a_log_that_is_never_finished(client, log, name, tmp_path):
 
 
 def python(program, **environment):
-    head = "import faulthandler, sys; faulthandler.dump_traceback_later(100, exit=True); sys.path[:0] = [%r, %r]\nfrom spark_session import session\nimport pathlib, provisor\n" % (str(INSTALLED), str(FOLDER))
-    return subprocess.run([sys.executable, "-B", "-c", head + textwrap.dedent(program)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=150, env={**os.environ, **environment})
+    """One that hangs shows where."""
+    head = "import faulthandler, signal, sys; faulthandler.register(signal.SIGUSR1); sys.path[:0] = [%r, %r]\n" % (str(INSTALLED), str(FOLDER))
+    head += "from spark_session import session\nimport pathlib, provisor\n"
+    with subprocess.Popen([sys.executable, "-B", "-c", head + textwrap.dedent(program)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**os.environ, **environment}) as process:
+        try:
+            out, err = process.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGUSR1)
+            time.sleep(1)
+            process.kill()
+            pytest.fail("it hangs: %s" % process.communicate()[1])
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 @pytest.mark.parametrize("end, status", [("", 0), ("raise SystemExit(3)", 3), ("1 / 0", 1)])
