@@ -87,7 +87,7 @@ def test_importing_takes_little():
 
 @pytest.mark.parametrize("version", ["3.9", "3.11"])
 def test_types(version):
-    run("mypy", "--strict", "--python-version", version, "--cache-dir", FOLDER / ("mypy" + version), "-p", "provisor", cwd=INSTALLED)
+    run("mypy", "--config-file", PACKAGE / "pyproject.toml", "--python-version", version, "--cache-dir", FOLDER / ("mypy" + version), "-p", "provisor", cwd=INSTALLED)
 
 
 def test_types_of_the_tools():
