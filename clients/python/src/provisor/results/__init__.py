@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from .operations import Operation as Operation
 
 if TYPE_CHECKING:
+    from .advice import Advice as Advice
+    from .advice import Autoscaling as Autoscaling
     from .models import Accuracy as Accuracy
     from .models import ApplicationModels as ApplicationModels
     from .models import Diagnosis as Diagnosis
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from .models import TeamAccuracy as TeamAccuracy
 
 # Modules here; record.class_of reads the one that a class's topic names.
-TOPICS = frozenset(("models", "operations"))
+TOPICS = frozenset(("advice", "models", "operations"))
 
 
 if not TYPE_CHECKING:

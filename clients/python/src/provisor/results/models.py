@@ -163,7 +163,8 @@ class Diagnosis(schemas.Diagnosis):
         text = sentences("Missing", [m.message for m in self.missing])
         rows = [(s.problem_size, s.load_per_executor, s.scaling_type, s.trend, s.runs, s.fastest_executors, s.speedup_bound,
                  " ".join(c.message for c in s.causes)) for s in self.slices]
-        heads = ["problem size", "load per executor", "scaling type", "trend", "runs", "fastest executors", "bound of the speedup", "causes"]
+        heads = ["problem size", "load per executor", "scaling type", "trend", "runs", "fastest executors", "bound of the speedup",
+                 "causes"]
         series = table("How %s scales" % self.application, heads, rows)
         if found is None:
             return series + text
