@@ -274,7 +274,9 @@ def _draw_drift(picture: _Picture, drift: schemas.Drift, upper: Axes) -> None:
     ringed = [s for s in picture.seen if s.run_id in ids]
     if ringed:
         upper.plot([s.executors for s in ringed], [s.actual for s in ringed], color=BLACK, linestyle="none", marker="o", markersize=14,
-                   markerfacecolor="none", label="ringed: where it drifted")
+                   markerfacecolor="none")
+        upper.plot([], [], color=BLACK, linestyle="none", marker="o", markersize=10, markerfacecolor="none",
+                   label="ringed: where it drifted")
 
 
 def _drift_words(drift: schemas.Drift) -> str:
