@@ -240,6 +240,22 @@ def test_a_fit_with_its_residuals(client):
     assert curve(without.axes) == sorted((r.executors, r.predicted) for r in fit.residuals if r.problem_size == 16)
 
 
+def test_a_fit_of_many_problem_sizes_shows_six(client):
+    fit = client.fit_model("power_law", [{"problem_size": n, "executors": m, "duration_s": 5 + 20 * n / m} for m in (1, 2, 4) for n in range(1, 12)])
+    plot = fit.plot()
+    drawn(plot)
+    sizes = [name for name in labelled(plot.axes) if name.startswith("problem size")]
+    assert len(sizes) == 6 and sizes[0] == "problem size 1" and sizes[-1] == "problem size 11" and tell_apart(plot.axes) == []
+    assert "Not shown: 15 runs of other problem sizes." in plot.alt
+
+
+def test_a_fit_of_stages_has_no_problem_size(client):
+    stages = [{"n": n, "parallel_s": 100 * n, "max_task_s": 105.0, "serial_s": 5 + .2 * n, "induced_s": .3 * n} for n in (1, 2, 4, 8, 16)]
+    plot = client.fit_model("ipso", stages).plot()
+    drawn(plot)
+    assert "unknown problem size" in labelled(plot.axes) and "95 % interval" not in plot.alt and "116 to 120 s" in plot.alt
+
+
 def test_a_fit_of_speedups(client):
     fit = client.fit_model("amdahl", [{"problem_size": 8, "executors": m, "speedup": m / (1 + 0.1 * m)} for m in (1, 2, 4, 8)])
     for one in (fit, pickle.loads(pickle.dumps(fit))):
