@@ -96,8 +96,8 @@ def test_calibration_of_an_application(client, followed):
     assert labelled(plot.axes)["as promised"].get_xydata().tolist() == [[0, 0], [1, 1]]
 
 
-def test_accuracy_of_nothing(client, history):
-    accuracy = client.accuracy("nightly-etl")
+def test_accuracy_of_nothing(client, etl):
+    accuracy = client.accuracy(etl)
     for plot in (accuracy.plot(), accuracy.calibration_plot()):
         drawn(plot)
         assert "no run" in plot.alt
