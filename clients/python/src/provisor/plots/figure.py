@@ -10,7 +10,7 @@ import io
 import os
 import pathlib
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ..tables import escaped
 
@@ -93,6 +93,44 @@ def number(value: Optional[float], unit: str = "") -> str:
 
 def counted(count: int, singular: str, plural: Optional[str] = None) -> str:
     return "%d %s" % (count, singular if count == 1 else plural or singular + "s")
+
+
+def listed(texts: Sequence[str], most: int = 8) -> str:
+    """For texts: of many, so many from the first to the last."""
+    if len(texts) > most:
+        texts = [texts[round(place * (len(texts) - 1) / (most - 1))] for place in range(most)]
+    return ", ".join(texts)
+
+
+def log_ticks(axis: Any, values: Iterable[float], most: int = 12) -> None:
+    """At these values of a logarithmic axis, written as they are; one that would touch the tick before it is left out."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+    ascending = sorted(set(values))
+    ratio = (ascending[-1] / ascending[0]) ** (1 / most) if ascending else 1.0
+    kept: List[float] = []
+    for value in ascending:
+        if not kept or value >= max(ratio, 1.15) * kept[-1]:
+            kept.append(value)
+    axis.set_major_locator(FixedLocator(kept))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(lambda value, _: number(value))
+
+
+def plain_log_ticks(axis: Any) -> None:
+    """A logarithmic axis with 1, 2 and 5 of each power of ten, written as they are."""
+    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+    axis.set_major_locator(LogLocator(10, (1, 2, 5)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(lambda value, _: number(value))
+
+
+def legend_below(axes: Axes, columns: int = 3, **settings: Any) -> None:
+    """Of what has a label, under the axes, where it hides nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        settings.setdefault("bbox_to_anchor", (0.5, -0.15))
+        axes.legend(loc="upper center", frameon=False, ncol=min(columns, len(handles)), fontsize="small", **settings)
 
 
 def empty(axes: Axes, why: str) -> None:
