@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING
 from .operations import Operation as Operation
 
 if TYPE_CHECKING:
+    from .clusters import ClusterPerformance as ClusterPerformance
+    from .deadlines import Contention as Contention
+    from .deadlines import Feasibility as Feasibility
+    from .deadlines import StagePlan as StagePlan
+    from .geo import CopyPlan as CopyPlan
+    from .geo import SimulationResult as SimulationResult
     from .models import Speedup as Speedup
 
 # Modules here; record.class_of reads the one that a class's topic names.
-TOPICS = frozenset(("models", "operations"))
+TOPICS = frozenset(("clusters", "deadlines", "geo", "models", "operations"))
 
 
 if not TYPE_CHECKING:
