@@ -56,13 +56,13 @@ def links_of(plan: schemas.CopyPlan) -> Links:
 def copies_plot(plan: schemas.CopyPlan, ax: Optional[Axes]) -> Plot:
     clusters, links = clusters_of(plan), links_of(plan)
     many = len(clusters) > BOXES_MAX
-    figure, axes = canvas(ax, (8.0, 8.0) if many else (7.0, 5.2))
+    figure, axes = canvas(ax, (8.4, 8.8) if many else (7.0, 5.2))
     axes.set_title("Copy plan by %s: %s for %s" % (plan.algorithm, counted(len(plan.copies), "copy to start", "copies to start"),
                                                   counted(len({(copy.job, copy.task) for copy in plan.copies}), "task")))
     if not clusters:
         empty(axes, "no cluster")
         return Plot(figure, axes, _alt(plan, clusters, links), ax is None)
-    axes.set_aspect("equal")
+    axes.set_aspect("equal" if many else "auto")
     for edge in axes.spines.values():
         edge.set_visible(False)
     axes.set_xticks([])
@@ -76,11 +76,11 @@ def copies_plot(plan: schemas.CopyPlan, ax: Optional[Axes]) -> Plot:
     _draw_links(axes, places, links)
     if many:
         _dots(axes, clusters, places)
-        axes.set_xlim(-1.65, 1.65)
-        axes.set_ylim(-1.65, 1.65)
+        axes.set_xlim(-1.55, 1.55)
+        axes.set_ylim(-1.55, 1.55)
     else:
         _boxes(axes, clusters, places)
-        axes.set_xlim(-1.7, 1.7)
+        axes.set_xlim(-1.35, 1.35)
         axes.set_ylim(-1.25 if len(clusters) > 2 else -0.6, 1.25 if len(clusters) > 2 else 0.6)
     axes.set_xlabel("\n".join(_notes(plan, clusters, links, many)), fontsize="small")
     return Plot(figure, axes, _alt(plan, clusters, links), ax is None)
@@ -89,17 +89,22 @@ def copies_plot(plan: schemas.CopyPlan, ax: Optional[Axes]) -> Plot:
 def _draw_links(axes: Axes, places: Dict[str, Tuple[float, float]], links: Links) -> None:
     if not links:
         return
-    widest = max(links.values())
+    widest, alike = max(links.values()), _alike(links)
     order = sorted(links.items(), key=lambda item: (-item[1], item[0]))[:LINKS_MAX]
-    named = {pair for pair, _ in order[:LINKS_NAMED]}
+    named = {pair for pair, _ in (order if alike else order[:LINKS_NAMED])}
     for rank, (pair, count) in enumerate(order):
         (x0, y0), (x1, y1) = places[pair[0]], places[pair[1]]
-        axes.plot([x0, x1], [y0, y1], color=BLACK if pair in named else GREY, linewidth=max(0.4, WIDEST * count / widest),
+        axes.plot([x0, x1], [y0, y1], color=BLACK if pair in named else GREY, linewidth=max(0.4, (WIDEST if len(links) <= LINKS_NAMED else WIDEST / 2) * count / widest),
                   alpha=0.75 if pair in named else 0.35, zorder=1, solid_capstyle="butt", gid="link")
-        if pair in named:
+        if pair in named and not alike:
             share = 0.5 if len(order) == 1 else 0.38 + 0.08 * (rank % 4)  # not all in the middle of the circle
             axes.text(x0 + share * (x1 - x0), y0 + share * (y1 - y0), counted(count, "task") if rank == 0 else "%d" % count, ha="center", va="center",
                       fontsize="small", zorder=4, bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "boxstyle": "square,pad=0.15"})
+
+
+def _alike(links: Links) -> bool:
+    """Many lines of one width: the number is said once."""
+    return len(links) > LINKS_NAMED and len(set(links.values())) == 1
 
 
 def _words(cluster: Cluster) -> List[str]:
@@ -124,12 +129,13 @@ def _boxes(axes: Axes, clusters: List[Cluster], places: Dict[str, Tuple[float, f
 
 def _dots(axes: Axes, clusters: List[Cluster], places: Dict[str, Tuple[float, float]]) -> None:
     most = max([cluster.used or 0 for cluster in clusters] + [1])
-    size = 8.0 if len(clusters) <= 40 else max(3.5, 8.0 * 60 / len(clusters))
+    room = 1150 / len(clusters)  # points on the circle
+    size, largest = max(3.5, min(8.0, 0.7 * room)), min(11.0, 0.9 * room - 3) if room > 5 else 1.0
     step = max(1, math.ceil(len(clusters) / 140))
     for place, cluster in enumerate(clusters):
         x, y = places[cluster.name]
         busy = bool(cluster.used or cluster.running)
-        axes.plot([x], [y], linestyle="none", marker="o", markersize=3 + 11 * math.sqrt((cluster.used or 0) / most), zorder=3, gid="cluster",
+        axes.plot([x], [y], linestyle="none", marker="o", markersize=3 + largest * math.sqrt((cluster.used or 0) / most), zorder=3, gid="cluster",
                   markerfacecolor=BLUE if busy else "#FFFFFF", markeredgecolor=BLACK if busy else GREY)
         if place % step == 0:
             angle = math.degrees(math.atan2(y, x))
@@ -139,10 +145,13 @@ def _dots(axes: Axes, clusters: List[Cluster], places: Dict[str, Tuple[float, fl
 
 
 def _notes(plan: schemas.CopyPlan, clusters: List[Cluster], links: Links, many: bool) -> List[str]:
-    notes = ["a line joins clusters with copies of the same tasks; its width and number: how many tasks" if links else "no task has copies in several clusters"]
+    notes = ["a line joins clusters with copies of the same tasks; the wider, the more" if links and not _alike(links)
+             else "a line joins clusters with copies of the same tasks" if links else "no task has copies in several clusters"]
     if many:
         notes.append("at each cluster, and by the size of its dot: slots that the plan uses")
-    if len(links) > LINKS_NAMED:
+    if _alike(links):
+        notes.append("each of the %d lines: %s" % (len(links), counted(next(iter(links.values())), "task")))
+    elif len(links) > LINKS_NAMED:
         notes.append("numbers at the %d widest of %s%s" % (LINKS_NAMED, counted(len(links), "line"),
                                                            ", of which %d are drawn" % LINKS_MAX if len(links) > LINKS_MAX else ""))
     notes.append(waiting_words(plan))

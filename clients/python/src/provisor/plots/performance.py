@@ -36,7 +36,9 @@ def performance_plot(found: results.ClusterPerformance, ax: Optional[Axes]) -> P
     axes.set_ylim(len(shown) - 0.4, -0.6)
     if max(values) > LOGARITHMIC_FROM * min(values) > 0:
         axes.set_xscale("log")
-    axes.set_xlabel("bytes/s, from the slowest to the fastest, and the mean" + (" (hollow: of others)" if any(f for _, _, f, _ in shown) else ""))
+    from matplotlib.ticker import EngFormatter
+    axes.xaxis.set_major_formatter(EngFormatter(unit="B/s"))
+    axes.set_xlabel("speed, from the slowest to the fastest, and the mean" + (" (hollow: of others)" if any(f for _, _, f, _ in shown) else ""))
     return Plot(figure, axes, _alt(found, entries, known), ax is None)
 
 

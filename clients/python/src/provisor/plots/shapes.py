@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .figure import BLACK, GREY, Size, Style, ink, label, matplotlib_figure, number, style
 
@@ -126,18 +126,31 @@ def tops(axes: Axes, marks: Iterable[Tuple[float, str]], span: Tuple[float, floa
                            for _, names in groups], rotation=30, ha="left", rotation_mode="anchor", fontsize="small")
 
 
-def panels(count: int, size: Size, columns: int = 3) -> Tuple[Figure, List[Axes]]:
-    """Axes side by side that share their scales; size: of one."""
+def panels(count: int, size: Size, entries: int = 0, columns: int = 3) -> Tuple[Figure, List[Axes], Optional[Axes]]:
+    """Axes side by side that share their scales, and room on their right for a legend of so many entries.
+
+    size: of one of them"""
     across = min(count, columns)
     down = math.ceil(count / across)
-    figure = matplotlib_figure((size[0] * across, size[1] * down))
-    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    axes = [cell for row in grid for cell in row]
-    for spare in axes[count:]:
-        spare.remove()
-    for above in axes[max(0, count - across):count]:
-        above.tick_params(axis="x", labelbottom=True)
-    return figure, axes[:count]
+    beside = 0.62 if entries else 0.0
+    figure = matplotlib_figure((size[0] * (across + beside), max(size[1] * down, 0.19 * (entries + 4))))
+    grid = figure.add_gridspec(down, across + bool(entries), width_ratios=[1.0] * across + [beside] * bool(entries))
+    axes: List[Axes] = []
+    for place in range(count):
+        shared = {"sharex": axes[0], "sharey": axes[0]} if axes else {}
+        axes.append(figure.add_subplot(grid[place // across, place % across], **shared))
+        axes[-1].tick_params(labelleft=place % across == 0)
+    room = None
+    if entries:
+        room = figure.add_subplot(grid[:, across])
+        room.set_axis_off()
+    return figure, axes, room
+
+
+def legend_in(room: Axes, found: Mapping[str, Any], title: str) -> None:
+    made = room.legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.0, frameon=False, fontsize="small",
+                       title=title, title_fontsize="small")
+    made.set_in_layout(False)
 
 
 def listed(items: Sequence[str], most: int = 10) -> str:
@@ -161,6 +174,3 @@ def outline() -> List[Any]:
 def legend_below(axes: Axes, columns: int = 3, **settings: Any) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncol=columns, frameon=False, fontsize="small", **settings)
 
-
-__all__ = ["BLACK", "Bar", "OTHERS", "bars_of", "draw_bars", "every", "in_use", "late_words", "legend_below", "listed", "merged", "name_rows",
-           "outline", "panels", "say_right", "step_edges", "tops"]
