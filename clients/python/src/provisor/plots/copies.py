@@ -20,8 +20,10 @@ LINKS_MAX = 600
 WIDEST = 9.0  # points
 
 WAITS = {
-    "not_admitted": "its job is not admitted", "share_used": "its job holds all slots of its share", "no_slot": "no possible cluster has an idle slot",
-    "bandwidth": "no room in the gates", "rate_below_floor": "the clusters with idle slots are too slow", "locality": "it waits for a slot near its input",
+    "not_admitted": "its job is not admitted", "share_used": "its job holds all slots of its share",
+    "no_slot": "no possible cluster has an idle slot",
+    "bandwidth": "no room in the gates", "rate_below_floor": "the clusters with idle slots are too slow",
+    "locality": "it waits for a slot near its input",
 }
 
 
@@ -42,7 +44,8 @@ def clusters_of(plan: schemas.CopyPlan) -> List[Cluster]:
     held: Counter[str] = Counter(cluster for task in plan.tasks for cluster in task.clusters)
     new = Counter(copy.cluster for copy in plan.copies)
     doubled = Counter(name for task in plan.tasks for name, count in Counter(task.clusters).items() if count > 1)
-    return [Cluster(name, used.get(name), max(0, held[name] - new[name]), known.get(name), doubled[name]) for name in dict.fromkeys([*used, *held])]
+    return [Cluster(name, used.get(name), max(0, held[name] - new[name]), known.get(name), doubled[name])
+            for name in dict.fromkeys([*used, *held])]
 
 
 def links_of(plan: schemas.CopyPlan) -> Links:
@@ -57,8 +60,8 @@ def copies_plot(plan: schemas.CopyPlan, ax: Optional[Axes]) -> Plot:
     clusters, links = clusters_of(plan), links_of(plan)
     many = len(clusters) > BOXES_MAX
     figure, axes = canvas(ax, (8.4, 8.8) if many else (7.0, 5.2))
-    axes.set_title("Copy plan by %s: %s for %s" % (plan.algorithm, counted(len(plan.copies), "copy to start", "copies to start"),
-                                                  counted(len({(copy.job, copy.task) for copy in plan.copies}), "task")))
+    started = counted(len(plan.copies), "copy to start", "copies to start")
+    axes.set_title("Copy plan by %s: %s for %s" % (label(plan.algorithm), started, counted(len({(c.job, c.task) for c in plan.copies}), "task")))
     if not clusters:
         empty(axes, "no cluster")
         return Plot(figure, axes, _alt(plan, clusters, links), ax is None)
@@ -94,11 +97,13 @@ def _draw_links(axes: Axes, places: Dict[str, Tuple[float, float]], links: Links
     named = {pair for pair, _ in (order if alike else order[:LINKS_NAMED])}
     for rank, (pair, count) in enumerate(order):
         (x0, y0), (x1, y1) = places[pair[0]], places[pair[1]]
-        axes.plot([x0, x1], [y0, y1], color=BLACK if pair in named else GREY, linewidth=max(0.4, (WIDEST if len(links) <= LINKS_NAMED else WIDEST / 2) * count / widest),
+        axes.plot([x0, x1], [y0, y1], color=BLACK if pair in named else GREY,
+                  linewidth=max(0.4, (WIDEST if len(links) <= LINKS_NAMED else WIDEST / 2) * count / widest),
                   alpha=0.75 if pair in named else 0.35, zorder=1, solid_capstyle="butt", gid="link")
         if pair in named and not alike:
             share = 0.5 if len(order) == 1 else 0.38 + 0.08 * (rank % 4)  # not all in the middle of the circle
-            axes.text(x0 + share * (x1 - x0), y0 + share * (y1 - y0), counted(count, "task") if rank == 0 else "%d" % count, ha="center", va="center",
+            axes.text(x0 + share * (x1 - x0), y0 + share * (y1 - y0), counted(count, "task") if rank == 0 else "%d" % count, ha="center",
+                      va="center",
                       fontsize="small", zorder=4, bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "boxstyle": "square,pad=0.15"})
 
 
@@ -122,9 +127,11 @@ def _boxes(axes: Axes, clusters: List[Cluster], places: Dict[str, Tuple[float, f
     most = 22 if len(clusters) <= 8 else 16
     for cluster in clusters:
         busy = bool(cluster.used or cluster.running)
-        axes.text(*places[cluster.name], "\n".join([label(cluster.name, most), *_words(cluster)]), ha="center", va="center", fontsize="small",
+        axes.text(*places[cluster.name], "\n".join([label(cluster.name, most), *_words(cluster)]), ha="center", va="center",
+                  fontsize="small",
                   zorder=3, gid="cluster", bbox={"facecolor": "#D6EBF8" if busy else "#FFFFFF", "edgecolor": BLACK if busy else GREY,
-                                                 "linewidth": 1.6 if busy else 1.0, "linestyle": "-" if busy else "--", "boxstyle": "round,pad=0.4"})
+                                                 "linewidth": 1.6 if busy else 1.0, "linestyle": "-" if busy else "--",
+                                                 "boxstyle": "round,pad=0.4"})
 
 
 def _dots(axes: Axes, clusters: List[Cluster], places: Dict[str, Tuple[float, float]]) -> None:
@@ -135,13 +142,15 @@ def _dots(axes: Axes, clusters: List[Cluster], places: Dict[str, Tuple[float, fl
     for place, cluster in enumerate(clusters):
         x, y = places[cluster.name]
         busy = bool(cluster.used or cluster.running)
-        axes.plot([x], [y], linestyle="none", marker="o", markersize=3 + largest * math.sqrt((cluster.used or 0) / most), zorder=3, gid="cluster",
-                  markerfacecolor=BLUE if busy else "#FFFFFF", markeredgecolor=BLACK if busy else GREY)
+        axes.plot([x], [y], linestyle="none", marker="o", markersize=3 + largest * math.sqrt((cluster.used or 0) / most), zorder=3,
+                  gid="cluster", markerfacecolor=BLUE if busy else "#FFFFFF", markeredgecolor=BLACK if busy else GREY)
         if place % step == 0:
             angle = math.degrees(math.atan2(y, x))
             left = angle > 90.001 or angle < -89.999
-            axes.text(1.09 * x, 1.09 * y, "%s: %s" % (label(cluster.name, 14), "unknown" if cluster.used is None else cluster.used), fontsize=size,
-                      rotation=angle + 180 if left else angle, rotation_mode="anchor", ha="right" if left else "left", va="center", gid="name")
+            axes.text(1.09 * x, 1.09 * y, "%s: %s" % (label(cluster.name, 14), "unknown" if cluster.used is None else cluster.used),
+                      fontsize=size,
+                      rotation=angle + 180 if left else angle, rotation_mode="anchor", ha="right" if left else "left", va="center",
+                      gid="name")
 
 
 def _notes(plan: schemas.CopyPlan, clusters: List[Cluster], links: Links, many: bool) -> List[str]:
@@ -184,5 +193,6 @@ def _alt(plan: schemas.CopyPlan, clusters: List[Cluster], links: Links) -> str:
         text += " No task has copies in several clusters."
     unknown = sum(cluster.outage is None for cluster in clusters)
     if unknown:
-        text += " Probabilities of an outage are not in the reply%s." % ("" if unknown == len(clusters) else " for %s" % counted(unknown, "cluster"))
+        of = "" if unknown == len(clusters) else " for %s" % counted(unknown, "cluster")
+        text += " Probabilities of an outage are not in the reply%s." % of
     return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from .figure import BLACK, GREY, Size, Style, ink, label, matplotlib_figure, number, style
+from .figure import GREY, Size, Style, ink, label, matplotlib_figure, number, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +14,7 @@ OTHERS = Style(GREY, "-", ".", "")
 ROW_NAME_MAX = 24
 TICKS_MAX = 24
 STEPS_MAX = 300
+LEGEND_WIDTH = 2.4  # inches
 # Of lines alone: a pattern of dots or rings is large in an SVG.
 HATCHES = ("", "///", "xx", "\\\\\\", "--", "||", "++", "//--", "\\\\||")
 
@@ -102,7 +103,8 @@ def name_rows(axes: Axes, names: Sequence[Tuple[float, str]]) -> None:
 
 def say_right(axes: Axes, middle: float, text: str, bold: bool = False) -> None:
     """Words on a row, right of the axes."""
-    axes.text(1.01, middle, text, transform=axes.get_yaxis_transform(), ha="left", va="center", fontsize="small", fontweight="bold" if bold else "normal")
+    axes.text(1.01, middle, text, transform=axes.get_yaxis_transform(), ha="left", va="center", fontsize="small",
+              fontweight="bold" if bold else "normal")
 
 
 def every(count: int, most: int = TICKS_MAX) -> int:
@@ -132,7 +134,7 @@ def panels(count: int, size: Size, entries: int = 0, columns: int = 3) -> Tuple[
     size: of one of them"""
     across = min(count, columns)
     down = math.ceil(count / across)
-    beside = 0.62 if entries else 0.0
+    beside = LEGEND_WIDTH / size[0] if entries else 0.0
     figure = matplotlib_figure((size[0] * (across + beside), max(size[1] * down, 0.19 * (entries + 4))))
     grid = figure.add_gridspec(down, across + bool(entries), width_ratios=[1.0] * across + [beside] * bool(entries))
     axes: List[Axes] = []
@@ -148,8 +150,8 @@ def panels(count: int, size: Size, entries: int = 0, columns: int = 3) -> Tuple[
 
 
 def legend_in(room: Axes, found: Mapping[str, Any], title: str) -> None:
-    made = room.legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.0, frameon=False, fontsize="small",
-                       title=title, title_fontsize="small")
+    made = room.legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.0, frameon=False,
+                       fontsize="small", title=title, title_fontsize="small")
     made.set_in_layout(False)
 
 
@@ -173,4 +175,3 @@ def outline() -> List[Any]:
 
 def legend_below(axes: Axes, columns: int = 3, **settings: Any) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncol=columns, frameon=False, fontsize="small", **settings)
-

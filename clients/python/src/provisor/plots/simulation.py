@@ -104,19 +104,21 @@ def _load(axes: Axes, load: schemas.SimulationResultLoad, baseline: str, styles:
             axes.plot([], [], color=look.colour, linestyle=look.dashes, marker=look.marker, label=text)
             continue
         first = outcome.name == baseline
-        axes.plot(values, shares, color=look.colour, linestyle=look.dashes, linewidth=2.2 if first else 1.6, zorder=2.5 if first else 2, gid="curve")
+        axes.plot(values, shares, color=look.colour, linestyle=look.dashes, linewidth=2.2 if first else 1.6, zorder=2.5 if first else 2,
+                  gid="curve")
         marks = [(getattr(outcome.flow_time_s, name), part) for name, part in MARKED]
         there = [(value, part * finished_share(outcome)) for value, part in marks if value is not None]
-        axes.plot([v for v, _ in there], [s for _, s in there], color=look.colour, marker=look.marker, linestyle="none", markeredgecolor=BLACK,
-                  markeredgewidth=0.6, zorder=3, gid="percentiles")
-        axes.plot([], [], color=look.colour, linestyle=look.dashes, marker=look.marker, markeredgecolor=BLACK, markeredgewidth=0.6, label=text)
+        axes.plot([v for v, _ in there], [s for _, s in there], color=look.colour, marker=look.marker, linestyle="none",
+                  markeredgecolor=BLACK, markeredgewidth=0.6, zorder=3, gid="percentiles")
+        axes.plot([], [], color=look.colour, linestyle=look.dashes, marker=look.marker, markeredgecolor=BLACK, markeredgewidth=0.6,
+                  label=text)
     if not any(outcome.flow_time_s.cdf for outcome in load.policies):
         axes.text(0.5, 0.5, "no workflow was finished", transform=axes.transAxes, ha="center", va="center")
     left = [(outcome.name, outcome.workflows_unfinished) for outcome in load.policies if outcome.workflows_unfinished]
     if left:
         words = ["%s: %d unfinished" % (label(name, 18), count) for name, count in left[:4]]
-        axes.text(0.98, 0.04, "\n".join(words + (["and in %d more" % (len(left) - 4)] if len(left) > 4 else [])), transform=axes.transAxes, ha="right",
-                  va="bottom", fontsize="small", zorder=4, bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "alpha": 0.85})
+        axes.text(0.98, 0.04, "\n".join(words + (["and in %d more" % (len(left) - 4)] if len(left) > 4 else [])), transform=axes.transAxes,
+                  ha="right", va="bottom", fontsize="small", zorder=4, bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "alpha": 0.85})
 
 
 def _best(load: schemas.SimulationResultLoad) -> str:
@@ -130,13 +132,14 @@ def _legend(all_axes: List[Any], room: Any) -> None:
     if room is not None:
         legend_in(room, found, title)
     else:
-        all_axes[0].legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small", title=title,
-                           title_fontsize="small")
+        all_axes[0].legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False,
+                           fontsize="small", title=title, title_fontsize="small")
 
 
 def _alt(result: schemas.SimulationResult, loads: List[schemas.SimulationResultLoad], drawn: List[schemas.SimulationResultLoad]) -> str:
     text = "Flow times of %s under %s, as the share of all workflows done within a time; the baseline is %s." % (
-        counted(result.workload.workflows, "workflow"), counted(len({o.name for load in loads for o in load.policies}), "policy", "policies"), result.baseline)
+        counted(result.workload.workflows, "workflow"),
+        counted(len({o.name for load in loads for o in load.policies}), "policy", "policies"), result.baseline)
     if len(drawn) < len(loads):
         text += " %d of %d arrival rates are drawn." % (len(drawn), len(loads))
     for load in drawn:

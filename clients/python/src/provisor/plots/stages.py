@@ -26,7 +26,7 @@ def stages_plot(plan: schemas.StagePlan, ax: Optional[Axes]) -> Plot:
         empty(axes, "no stage")
         return Plot(figure, axes, "%s. There is no stage." % title, ax is None)
     cores = _cores(plan)
-    heights = [stage.estimated_cores for stage in stages if stage.estimated_cores is not None] + [stage.max_allocable_cores for stage in stages]
+    heights = [height for stage in stages for height in (stage.estimated_cores, stage.max_allocable_cores) if height is not None]
     high = max([*heights, 1e-9])
     near = cores is not None and cores <= 3 * high  # otherwise nothing would be seen below the line
     most = max(high, cores or 0) if near else high
@@ -42,8 +42,8 @@ def stages_plot(plan: schemas.StagePlan, ax: Optional[Axes]) -> Plot:
     _columns(axes, [(bar.left, bar.right, 0.0, bar.middle) for bar in fits], STAGE, "estimated cores")
     if beyond:
         _columns(axes, beyond, TOO_MANY, "more than there are")
-    axes.hlines([s.max_allocable_cores for s in stages], [s.start_s for s in stages], [s.start_s + s.deadline_s for s in stages], color=BLACK,
-                linewidth=2.2, linestyle="-", label="most that a controller may use", path_effects=outline())
+    axes.hlines([s.max_allocable_cores for s in stages], [s.start_s for s in stages], [s.start_s + s.deadline_s for s in stages],
+                color=BLACK, linewidth=2.2, linestyle="-", label="most that a controller may use", path_effects=outline())
     notes = []
     if cores is not None and near:
         axes.axhline(cores, color=BLACK, linestyle="--", linewidth=1.2, label="%s in all" % counted(cores, "core"))
@@ -51,7 +51,8 @@ def stages_plot(plan: schemas.StagePlan, ax: Optional[Axes]) -> Plot:
         notes.append("%s in all" % counted(cores, "core"))
     never = [stage.id for stage in stages if stage.estimated_cores is None]
     if never:
-        notes.append("stage %s: no number of cores is enough" % ", ".join(map(str, never[:6])) + (" and %d more" % (len(never) - 6) if len(never) > 6 else ""))
+        notes.append("stage %s: no number of cores is enough" % ", ".join(map(str, never[:6]))
+                     + (" and %d more" % (len(never) - 6) if len(never) > 6 else ""))
     end = max(s.start_s + s.deadline_s for s in stages)
     first = min(s.start_s for s in stages)
     width = end - first or 1.0
@@ -89,8 +90,8 @@ def _name_stages(axes: Axes, stages: List[schemas.StagePlanStage], width: float,
             continue
         if share < 0.12:
             text, turn = "stage %d: %s" % (stage.id, words.replace("\n", " ")), 90
-        axes.text(stage.start_s + stage.deadline_s / 2, 0.03 * top, text, ha="center", va="bottom", rotation=turn, fontsize="small", zorder=5,
-                  bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "boxstyle": "square,pad=0.15"}, clip_on=True)
+        axes.text(stage.start_s + stage.deadline_s / 2, 0.03 * top, text, ha="center", va="bottom", rotation=turn, fontsize="small",
+                  zorder=5, bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "boxstyle": "square,pad=0.15"}, clip_on=True)
     return unnamed
 
 
@@ -122,7 +123,8 @@ def _stages_alt(plan: schemas.StagePlan, title: str, cores: Optional[int]) -> st
                                                                  number(s.max_allocable_cores)))
     text = "%s. %s: %s." % (title, counted(len(plan.stages), "stage"), listed(each))
     text += " %d cores in all." % cores if cores is not None else " How many cores there are is not in the reply."
-    return text + "".join(" " + reason.message for reason in plan.reasons) + (" Recent runs have other stage graphs." if plan.graph_changed else "")
+    text += "".join(" " + reason.message for reason in plan.reasons)
+    return text + (" Recent runs have other stage graphs." if plan.graph_changed else "")
 
 
 def _cores_words(cores: float) -> str:
@@ -144,7 +146,8 @@ def _rows(found: schemas.Contention, requested: Mapping[str, float]) -> Tuple[Li
     largest = set(sorted(range(len(rows)), key=lambda place: -max(rows[place].cores, rows[place].requested or 0))[:ROWS])
     rest = [row for place, row in enumerate(rows) if place not in largest]
     known = [row.requested for row in rest if row.requested is not None]
-    words = "; %s get%s %s%s cores together" % (counted(len(rest), "other application"), "s" if len(rest) == 1 else "", number(sum(r.cores for r in rest)),
+    words = "; %s get%s %s%s cores together" % (counted(len(rest), "other application"), "s" if len(rest) == 1 else "",
+                                                number(sum(r.cores for r in rest)),
                                                 " of %s" % number(sum(known)) if len(known) == len(rest) else "")
     return [row for place, row in enumerate(rows) if place in largest], words
 
@@ -159,7 +162,8 @@ def contention_plot(found: schemas.Contention, requested: Mapping[str, float], a
         return Plot(figure, axes, "%s. There is no application." % title, ax is None)
     draw_bars(axes, [Bar(0.0, row.cores, place) for place, row in enumerate(rows)], Style(BLUE, "-", "", ""), 0.5, label="cores granted")
     if any(row.requested is not None for row in rows):
-        draw_bars(axes, [Bar(0.0, row.requested, place) for place, row in enumerate(rows) if row.requested is not None], Style(BLACK, "--", "", ""),
+        draw_bars(axes, [Bar(0.0, row.requested, place) for place, row in enumerate(rows) if row.requested is not None],
+                  Style(BLACK, "--", "", ""),
                   0.82, facecolor="none", edgecolor=BLACK, linestyle="--", linewidth=1.2, label="cores requested")
     if any(abs(row.saturating - row.cores) > 1e-9 for row in rows):
         axes.plot([row.saturating for row in rows], list(range(len(rows))), linestyle="none", marker="D", markersize=6, color=ORANGE,

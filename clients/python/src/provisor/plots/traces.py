@@ -97,7 +97,7 @@ def _scale(all_axes: Sequence[Any], drawn: Sequence[Trace], capacity: Optional[f
     values = [value for trace in drawn for value in (*trace.granted, *trace.requested) if value is not None]
     granted = max([value for trace in drawn for value in trace.granted if value is not None] + [capacity or 0.0])
     top = min(max(values + [capacity or 0.0]), 3 * granted) if granted else max(values + [1.0])
-    times = [edge for trace in drawn for edge in trace.edges]
+    times = [time for trace in drawn for time in (*trace.edges, trace.finish) if time is not None]
     if times:
         first, last = min(times), max(times)
         last = max([last] + [t.deadline for t in drawn if t.deadline is not None and t.deadline <= last + 2 * (last - first)])
@@ -114,8 +114,8 @@ def _trace(axes: Axes, trace: Trace, capacity: Optional[float]) -> None:
         edges, requested = thinned(trace.edges, trace.requested)
         axes.stairs(requested, edges, baseline=None, color=BLACK, linestyle="--", linewidth=1.3, label="requested")
     if trace.stages:
-        axes.plot(list(trace.stages), [0.0] * len(trace.stages), linestyle="none", marker="^", markersize=5, color=BLACK, markerfacecolor="#FFFFFF",
-                  clip_on=False, zorder=4, label="a stage begins")
+        axes.plot(list(trace.stages), [0.0] * len(trace.stages), linestyle="none", marker="^", markersize=5, color=BLACK,
+                  markerfacecolor="#FFFFFF", clip_on=False, zorder=4, label="a stage begins")
     if capacity is not None:
         axes.axhline(capacity, color=BLACK, linestyle=":", linewidth=1.0, label="%s cores in all" % number(capacity))
     if trace.deadline is not None:
@@ -155,13 +155,16 @@ def core_seconds(trace: Trace, values: Sequence[Optional[float]]) -> float:
 def _alt(traces: Sequence[Trace], capacity: Optional[float], title: str) -> str:
     late = sum(trace.slack < 0 for trace in traces)
     text = "%s over time, requested and granted, of %s; %s. %d late." % (
-        title, counted(len(traces), "application"), "%s cores in all" % number(capacity) if capacity is not None else "how many there are is unknown", late)
+        title, counted(len(traces), "application"),
+        "%s cores in all" % number(capacity) if capacity is not None else "how many there are is unknown", late)
     each = []
     for trace in sorted(traces, key=lambda trace: trace.slack):
         known = [value for value in trace.granted if value is not None]
-        words = "%s granted %s core seconds" % (trace.name, number(core_seconds(trace, trace.granted))) if known else "%s granted an unknown number" % trace.name
         if known:
-            words += ", at most %s cores" % number(max(known))
+            words = "%s granted %s core seconds, at most %s cores" % (
+                trace.name, number(core_seconds(trace, trace.granted)), number(max(known)))
+        else:
+            words = "%s granted an unknown number" % trace.name
         if trace.requested:
             words += ", requested %s core seconds" % number(core_seconds(trace, trace.requested))
         if trace.finish is not None:
