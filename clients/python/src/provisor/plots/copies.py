@@ -19,11 +19,10 @@ LINKS_NAMED = 12
 LINKS_MAX = 600
 WIDEST = 9.0  # points
 
-WAITS = {
-    "not_admitted": "its job is not admitted", "share_used": "its job holds all slots of its share",
-    "no_slot": "no possible cluster has an idle slot",
-    "bandwidth": "no room in the gates", "rate_below_floor": "the clusters with idle slots are too slow",
-    "locality": "it waits for a slot near its input",
+WAITS = {  # why tasks wait
+    "not_admitted": "their job is not admitted", "share_used": "their job holds all slots of its share",
+    "no_slot": "no possible cluster has an idle slot", "bandwidth": "the gates have no room",
+    "rate_below_floor": "the clusters with idle slots are too slow", "locality": "they wait for slots near their input",
 }
 
 
@@ -59,9 +58,10 @@ def links_of(plan: schemas.CopyPlan) -> Links:
 def copies_plot(plan: schemas.CopyPlan, ax: Optional[Axes]) -> Plot:
     clusters, links = clusters_of(plan), links_of(plan)
     many = len(clusters) > BOXES_MAX
-    figure, axes = canvas(ax, (8.4, 8.8) if many else (7.0, 5.2))
+    figure, axes = canvas(ax, (8.4, 8.8) if many else (7.0, 5.2 if len(clusters) > 2 else 2.6))
     started = counted(len(plan.copies), "copy to start", "copies to start")
-    axes.set_title("Copy plan by %s: %s for %s" % (label(plan.algorithm), started, counted(len({(c.job, c.task) for c in plan.copies}), "task")))
+    for_tasks = counted(len({(copy.job, copy.task) for copy in plan.copies}), "task")
+    axes.set_title("Copy plan by %s: %s for %s" % (label(plan.algorithm), started, for_tasks))
     if not clusters:
         empty(axes, "no cluster")
         return Plot(figure, axes, _alt(plan, clusters, links), ax is None)
@@ -173,8 +173,8 @@ def waiting_words(plan: schemas.CopyPlan) -> str:
     if not plan.waiting:
         return "no task waits"
     reasons = Counter(task.reason for task in plan.waiting)
-    return "%s: %s" % (counted(len(plan.waiting), "task waits", "tasks wait"),
-                       "; ".join("%s %d" % (WAITS.get(reason, label(reason)) + ":", count) for reason, count in reasons.most_common(6)))
+    each = ["%d because %s" % (count, WAITS.get(reason) or "of " + label(reason)) for reason, count in reasons.most_common(6)]
+    return "%s: %s" % (counted(len(plan.waiting), "task waits", "tasks wait"), "; ".join(each))
 
 
 def _alt(plan: schemas.CopyPlan, clusters: List[Cluster], links: Links) -> str:
