@@ -158,11 +158,11 @@ def _notes(plan: schemas.CopyPlan, clusters: List[Cluster], links: Links, many: 
              else "a line joins clusters with copies of the same tasks" if links else "no task has copies in several clusters"]
     if many:
         notes.append("at each cluster, and by the size of its dot: slots that the plan uses")
+    drawn = ", of which %d are drawn" % LINKS_MAX if len(links) > LINKS_MAX else ""
     if _alike(links):
-        notes.append("each of the %d lines: %s" % (len(links), counted(next(iter(links.values())), "task")))
+        notes.append("each of the %d lines%s: %s" % (len(links), drawn, counted(next(iter(links.values())), "task")))
     elif len(links) > LINKS_NAMED:
-        notes.append("numbers at the %d widest of %s%s" % (LINKS_NAMED, counted(len(links), "line"),
-                                                           ", of which %d are drawn" % LINKS_MAX if len(links) > LINKS_MAX else ""))
+        notes.append("numbers at the %d widest of %s%s" % (LINKS_NAMED, counted(len(links), "line"), drawn))
     notes.append(waiting_words(plan))
     if plan.cancellations:
         notes.append("%s first" % counted(len(plan.cancellations), "running copy is cancelled", "running copies are cancelled"))
