@@ -48,7 +48,10 @@ def plain(value: Any) -> Any:
 
 def json_bytes(body: Any) -> bytes:
     """The body of a request. ValueError for a number that JSON does not have (nan, inf)."""
-    return json.dumps(body, default=plain, allow_nan=False, separators=(",", ":")).encode()
+    return _ENCODER.encode(body).encode()
+
+
+_ENCODER = json.JSONEncoder(default=plain, allow_nan=False, separators=(",", ":"))
 
 
 def instant_text(value: datetime.datetime) -> str:
@@ -79,19 +82,24 @@ def _texts(value: Any) -> List[str]:
     return [_text(inner) for inner in value]
 
 
+def query_value(value: Any) -> str:
+    """One parameter: several values are separated by commas."""
+    return ",".join(_texts(value))
+
+
 def query_text(single: Mapping[str, Any], repeated: Mapping[str, Any]) -> str:
     """`?name=value&...`, or nothing. Several values of `single` are separated by commas; of `repeated` each is a
     parameter, a mapping as `key:value`."""
     pairs: List[Tuple[str, str]] = []
     for name, value in single.items():
         if value is not None:
-            pairs.append((name, ",".join(_texts(value))))
+            pairs.append((name, query_value(value)))
     for name, value in repeated.items():
         if isinstance(value, Mapping):
             value = ["%s:%s" % pair for pair in value.items()]
         if value is not None:
             pairs += [(name, text) for text in _texts(value)]
-    return "?" + urllib.parse.urlencode(pairs, quote_via=urllib.parse.quote) if pairs else ""
+    return "?" + "&".join(["%s=%s" % (name, urllib.parse.quote(text, "")) for name, text in pairs]) if pairs else ""
 
 
 def segment(value: Any) -> str:
