@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .figure import BLACK, SIZE, Plot, Style, canvas, counted, empty, ink, label, number
-from .shapes import (OTHERS, ROW_NAME_MAX, Bar, area_style, draw_bars, every, in_use, late_words, legend_below, listed, merged, name_rows,
+from .shapes import (OTHERS, Bar, area_style, draw_bars, every, in_use, late_words, legend_below, listed, merged, name_rows,
                      outline, say_right, step_edges, tops)
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def cores_plot(found: schemas.Feasibility, ax: Optional[Axes]) -> Plot:
     near = [job for job in shown if job.deadline <= span[1]]
     for job in near:
         axes.axvline(job.deadline, color=BLACK, linestyle=styles[job.name].dashes, linewidth=1.2, path_effects=outline(), label="_deadline")
-    tops(axes, [(job.deadline, "%s due" % job.name[:ROW_NAME_MAX]) for job in near], span)
+    tops(axes, [(job.deadline, job.name) for job in near], span)
     margin = 0.02 * (span[1] - span[0])
     axes.set_xlim(span[0] - margin, span[1] + margin)
     axes.set_ylim(0, 1.08 * max(most, cores or 0))

@@ -113,10 +113,11 @@ def every(count: int, most: int = TICKS_MAX) -> int:
 
 
 def tops(axes: Axes, marks: Iterable[Tuple[float, str]], span: Tuple[float, float]) -> None:
-    """Names on the upper edge; those that would touch share a place."""
+    """Names of deadlines on the upper edge; those that would touch share a place."""
     groups: List[Tuple[float, List[str]]] = []
+    width = span[1] - span[0]
     for place, name in sorted(marks):
-        if groups and place - groups[-1][0] < 0.04 * (span[1] - span[0]):
+        if groups and place - groups[-1][0] < 0.04 * width:
             groups[-1][1].append(name)
         else:
             groups.append((place, [name]))
@@ -124,8 +125,15 @@ def tops(axes: Axes, marks: Iterable[Tuple[float, str]], span: Tuple[float, floa
         return
     upper = axes.secondary_xaxis("top")
     upper.set_xticks([place for place, _ in groups])
-    upper.set_xticklabels([", ".join(label(n, 14) for n in names[:2]) + (" and %d more" % (len(names) - 2) if len(names) > 2 else "")
-                           for _, names in groups], rotation=30, ha="left", rotation_mode="anchor", fontsize="small")
+    texts = [", ".join(label(name, 14) for name in names[:2]) + (" and %d more" % (len(names) - 2) if len(names) > 2 else "")
+             for _, names in groups]
+    flat = len(groups) <= 3 and all(b - a > 0.45 * width for (a, _), (b, _) in zip(groups, groups[1:]))
+    upper.set_xticklabels(texts, fontsize="small", **({} if flat else {"rotation": 30, "ha": "left", "rotation_mode": "anchor"}))
+    if flat:
+        for tick, (place, _) in zip(upper.get_xticklabels(), groups):
+            share = (place - span[0]) / width
+            tick.set_ha("left" if share < 0.3 else "right" if share > 0.7 else "center")
+    upper.set_xlabel("deadlines", fontsize="small")
 
 
 def panels(count: int, size: Size, entries: int = 0, columns: int = 3) -> Tuple[Figure, List[Axes], Optional[Axes]]:
