@@ -96,6 +96,11 @@ enum pv_code control_model_make(const struct edf_job jobs[],
     return PV_OK;
 }
 
+double control_model_start_s(const struct control_model *model)
+{
+    return model->actual[model->plan.by_release[0]].release_s;
+}
+
 double control_model_steps(const struct control_model *model)
 {
     const struct edf_plan *plan = &model->plan;

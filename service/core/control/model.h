@@ -62,6 +62,9 @@ enum pv_code control_model_make(const struct edf_job jobs[],
                                 struct control_model *model,
                                 struct pv_error *err) PV_MUSTCHECK;
 
+/* The earliest release, when the simulation begins. */
+double control_model_start_s(const struct control_model *model);
+
 /*
  * About how many steps one simulation will take: samples of executors and tasks. A job is expected
  * to run until its deadline or as long as the work of all takes, whichever is later. Infinite where

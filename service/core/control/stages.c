@@ -34,12 +34,11 @@ static bool deal_tasks(struct control_state *state, size_t s, struct arena *aren
 
 static bool schedule_releases(struct control_state *state)
 {
-    state->first_s = INFINITY;
+    state->first_s = control_model_start_s(state->model);
     for (size_t j = 0; j < state->model->plan.n_jobs; j++) {
         const struct event release = {state->model->plan.jobs[j].release_s, CONTROL_RELEASE, j};
         if (event_queue_schedule(&state->queue, &release) == 0)
             return false;
-        state->first_s = fmin(state->first_s, release.at);
     }
     state->clock.now_s = state->first_s;
     return true;

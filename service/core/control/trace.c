@@ -50,17 +50,28 @@ static void make_room(struct control_trace *trace, double now_s)
     }
 }
 
+static double begin_of(const struct control_trace *trace, size_t interval)
+{
+    return trace->start_s + (double)interval * trace->interval_s;
+}
+
+/* The interval that an instant is in, or begins. */
+static size_t interval_at(const struct control_trace *trace, double at_s)
+{
+    double at = floor((at_s - trace->start_s) / trace->interval_s);
+    size_t interval = at < (double)trace->most ? (size_t)at : trace->most - 1;
+    /* What division rounded down to the end of the one before. */
+    return interval + 1 < trace->most && begin_of(trace, interval + 1) <= at_s ? interval + 1
+                                                                               : interval;
+}
+
 /* The core seconds up to now. */
 static void fill_in(struct control_trace *trace, struct control_trace_job *job, double now_s)
 {
     make_room(trace, now_s);
     while (job->since_s < now_s) {
-        double at = floor((job->since_s - trace->start_s) / trace->interval_s);
-        size_t i = at < (double)trace->most ? (size_t)at : trace->most - 1;
-        double until_s = trace->start_s + ((double)i + 1) * trace->interval_s;
-        /* Where rounding leaves no step to the end of the interval, the rest is in it. */
-        if (until_s <= job->since_s || until_s > now_s || i + 1 == trace->most)
-            until_s = now_s;
+        size_t i = interval_at(trace, job->since_s);
+        double until_s = i + 1 < trace->most ? fmin(now_s, begin_of(trace, i + 1)) : now_s;
         job->requested[i] += job->requested_now * (until_s - job->since_s);
         job->granted[i] += job->granted_now * (until_s - job->since_s);
         job->since_s = until_s;
@@ -82,8 +93,7 @@ void control_trace_end(struct control_trace *trace, double now_s)
     double used = ceil((now_s - trace->start_s) / trace->interval_s);
     trace->intervals = used < (double)trace->most ? (size_t)used : trace->most;
     for (size_t i = 0; i < trace->intervals; i++) {
-        double from_s = trace->start_s + (double)i * trace->interval_s;
-        double lasts_s = i + 1 == trace->intervals ? now_s - from_s : trace->interval_s;
+        double lasts_s = i + 1 == trace->intervals ? now_s - begin_of(trace, i) : trace->interval_s;
         for (size_t j = 0; j < trace->n_jobs && lasts_s > 0; j++) {
             trace->jobs[j].requested[i] /= lasts_s;
             trace->jobs[j].granted[i] /= lasts_s;
