@@ -169,6 +169,11 @@ struct config {
     int64_t simulation_task_runs_max;
     int64_t simulation_templates_max;
     int64_t simulation_operations_max;
+    int64_t control_inline_steps; /* of control simulations: samples of executors and tasks */
+    int64_t control_steps_max;
+    int64_t control_executors_max;
+    int64_t control_trace_intervals;
+    int64_t control_trace_numbers_max;
 
     int64_t operation_workers; /* 0: this process does none */
     int64_t operation_slice_ms;

@@ -12,7 +12,7 @@
 
 enum { TASKS_MAX = 300, CORES_MAX = 64, JOBS_MAX = 8 };
 
-static const struct codec_feasibility_limits limits = {
+static const struct codec_job_set_limits limits = {
     .jobs = JOBS_MAX, .stages = 8, .tasks = TASKS_MAX, .cores = CORES_MAX};
 
 struct placed {
@@ -36,21 +36,21 @@ static void require_capacity(const struct codec_feasibility *asked, const struct
         busy_until[c] = -INFINITY;
     for (size_t i = 0; i < placed->n; i++) {
         const struct edf_placement *row = &placed->rows[i];
-        FUZZ_REQUIRE(row->core < asked->cores);
+        FUZZ_REQUIRE(row->core < asked->set.cores);
         FUZZ_REQUIRE(row->start_s >= busy_until[row->core]);
         FUZZ_REQUIRE(row->end_s >= row->start_s);
-        FUZZ_REQUIRE(row->start_s >= asked->jobs[row->job].release_s);
+        FUZZ_REQUIRE(row->start_s >= asked->set.jobs[row->job].release_s);
         FUZZ_REQUIRE(i == 0 || row->start_s >= placed->rows[i - 1].start_s);
         busy_until[row->core] = row->end_s;
     }
-    FUZZ_REQUIRE(placed->n == codec_feasibility_tasks(asked));
+    FUZZ_REQUIRE(placed->n == codec_job_set_tasks(&asked->set));
 }
 
 static void require_precedence(const struct codec_feasibility *asked, const struct placed *placed)
 {
     for (size_t i = 0; i < placed->n; i++) {
         const struct edf_placement *child = &placed->rows[i];
-        const struct edf_stage *stage = &asked->jobs[child->job].stages[child->stage];
+        const struct edf_stage *stage = &asked->set.jobs[child->job].stages[child->stage];
         for (size_t k = 0; k < placed->n; k++) {
             const struct edf_placement *row = &placed->rows[k];
             for (size_t p = 0; row->job == child->job && p < stage->n_parents; p++)
@@ -65,8 +65,8 @@ static size_t late(const struct codec_feasibility *asked, size_t cores, struct a
 {
     struct edf_outcome outcomes[JOBS_MAX];
     struct edf_metrics metrics;
-    FUZZ_REQUIRE(edf_schedule(asked->jobs, asked->n_jobs, cores, scratch, outcomes, &metrics, NULL,
-                              NULL) == PV_OK);
+    FUZZ_REQUIRE(edf_schedule(asked->set.jobs, asked->set.n_jobs, cores, scratch, outcomes,
+                              &metrics, NULL, NULL) == PV_OK);
     return metrics.delayed;
 }
 
@@ -81,10 +81,10 @@ static void require_remedies(struct codec_feasibility *asked,
     } else if (remedies->exact) {
         FUZZ_REQUIRE(late(asked, TASKS_MAX, scratch) > 0);
     }
-    for (size_t j = 0; j < asked->n_jobs; j++)
+    for (size_t j = 0; j < asked->set.n_jobs; j++)
         if (!isnan(remedies->deadlines_s[j]))
-            asked->jobs[j].deadline_s = remedies->deadlines_s[j];
-    FUZZ_REQUIRE(late(asked, asked->cores, scratch) == 0);
+            asked->set.jobs[j].deadline_s = remedies->deadlines_s[j];
+    FUZZ_REQUIRE(late(asked, asked->set.cores, scratch) == 0);
 }
 
 static void require_reply(const struct codec_feasibility *asked,
@@ -117,16 +117,16 @@ static void require_lawful(struct codec_feasibility *asked, struct arena *arena)
     struct edf_remedies remedies;
     const struct edf_observer observer = {keep, &placed};
     placed.n = 0;
-    FUZZ_REQUIRE(edf_schedule(asked->jobs, asked->n_jobs, asked->cores, &scratch, outcomes,
-                              &metrics, &observer, NULL) == PV_OK);
-    FUZZ_REQUIRE(edf_schedule(asked->jobs, asked->n_jobs, asked->cores, &scratch, quick, NULL, NULL,
-                              NULL) == PV_OK);
-    for (size_t j = 0; j < asked->n_jobs; j++)
+    FUZZ_REQUIRE(edf_schedule(asked->set.jobs, asked->set.n_jobs, asked->set.cores, &scratch,
+                              outcomes, &metrics, &observer, NULL) == PV_OK);
+    FUZZ_REQUIRE(edf_schedule(asked->set.jobs, asked->set.n_jobs, asked->set.cores, &scratch, quick,
+                              NULL, NULL, NULL) == PV_OK);
+    for (size_t j = 0; j < asked->set.n_jobs; j++)
         FUZZ_REQUIRE(outcomes[j].completion_s == quick[j].completion_s);
     require_capacity(asked, &placed);
     require_precedence(asked, &placed);
-    FUZZ_REQUIRE(edf_find_remedies(asked->jobs, asked->n_jobs, asked->cores, 20000, arena, &scratch,
-                                   &remedies, NULL) == PV_OK);
+    FUZZ_REQUIRE(edf_find_remedies(asked->set.jobs, asked->set.n_jobs, asked->set.cores, 20000,
+                                   arena, &scratch, &remedies, NULL) == PV_OK);
     require_reply(asked, outcomes, &metrics, &remedies, arena);
     require_remedies(asked, &remedies, &scratch);
     arena_fini(&scratch);
@@ -138,11 +138,11 @@ void fuzz_body(const struct codec_node *top)
     struct codec_feasibility asked;
     codec_feasibility_decode(top, &limits, &asked);
     bool inline_only = fuzz_body_is_taken(top);
-    for (size_t i = 0; inline_only && i < asked.n_jobs; i++)
-        inline_only = asked.sources[i].application.at == NULL;
-    FUZZ_REQUIRE(!inline_only || (asked.cores > 0) == (asked.cluster.at == NULL));
-    if (inline_only && asked.cluster.at != NULL) /* as the one that is named would tell */
-        asked.cores = 3;
+    for (size_t i = 0; inline_only && i < asked.set.n_jobs; i++)
+        inline_only = asked.set.sources[i].application.at == NULL;
+    FUZZ_REQUIRE(!inline_only || (asked.set.cores > 0) == (asked.set.cluster.at == NULL));
+    if (inline_only && asked.set.cluster.at != NULL) /* as the one that is named would tell */
+        asked.set.cores = 3;
     if (inline_only)
         require_lawful(&asked, arena);
 }

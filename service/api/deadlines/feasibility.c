@@ -1,24 +1,19 @@
 #include "api/routes.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #include "api/api.h"
-#include "api/clusters/named_cluster.h"
+#include "api/deadlines/job_set_load.h"
 #include "api/shared/reply.h"
 #include "base/plural.h"
 #include "codec/deadlines/feasibility.h"
 #include "codec/json/finding.h"
 #include "core/deadline/explain.h"
-#include "core/deadline/job_from_run.h"
-#include "store/history/run.h"
 
 static enum pv_code feasibility_decode(const struct config *config,
                                        struct http_request *request,
                                        struct codec_feasibility *asked,
                                        struct pv_error *err)
 {
-    const struct codec_feasibility_limits limits = {
+    const struct codec_job_set_limits limits = {
         .jobs = (size_t)config->jobs_max,
         .stages = (size_t)config->stages_max,
         .tasks = (size_t)config->tasks_max,
@@ -28,125 +23,6 @@ static enum pv_code feasibility_decode(const struct config *config,
     PV_TRY(api_body_open(config, request, &body, err));
     codec_feasibility_decode(&body.top, &limits, asked);
     return codec_close(&body);
-}
-
-/* The cores of the cluster that is only named. */
-static enum pv_code load_cluster(struct api *api,
-                                 struct http_request *request,
-                                 struct codec_feasibility *asked,
-                                 struct pv_error *err)
-{
-    static const char at[] = "/cluster";
-    struct cluster cluster;
-    int64_t cores = 0;
-    if (asked->cluster.at == NULL)
-        return PV_OK;
-    PV_TRY(http_move(request, HTTP_IO));
-    PV_TRY(named_cluster_load(api, request, asked->cluster, at, &cluster, err));
-    int64_t executors = cluster.traits.executors;
-    int64_t each = cluster.traits.cores_per_executor;
-    PV_TRY(cluster_need(&cluster, executors, "executors", at, err));
-    PV_TRY(cluster_need(&cluster, each, "cores_per_executor", at, err));
-    PV_TRY(cluster_count_cores(executors, each, api->config->cores_max, at, &cores, err));
-    asked->cores = (size_t)cores;
-    return PV_OK;
-}
-
-/* --- jobs from history --- */
-
-static enum pv_code
-fault_at_application(struct pv_error *err, size_t i, const char *code, const char *detail)
-{
-    char pointer[64];
-    (void)snprintf(pointer, sizeof pointer, "/jobs/%zu/application", i);
-    return pv_fault(err, PV_PLACE_POINTER, pointer, code, "%s", detail);
-}
-
-/* Job i as the nearest run of its application describes it. */
-static enum pv_code load_job(struct store_tx *tx,
-                             struct arena *arena,
-                             struct codec_feasibility *asked,
-                             size_t i,
-                             struct pv_error *err)
-{
-    const struct codec_feasibility_source *source = &asked->sources[i];
-    struct application application;
-    struct run_list runs;
-    struct pv_error why = {0};
-    enum pv_code code =
-        store_application_find(tx, arena, source->application.at, &application, &why);
-    if (code == PV_E_NOT_FOUND)
-        return fault_at_application(err, i, "unknown_application",
-                                    "there is no application of this name");
-    if (code == PV_OK)
-        code =
-            store_run_nearest(tx, arena, &application, source->problem_size, true, 1, &runs, &why);
-    if (code == PV_OK && runs.n == 0)
-        return fault_at_application(err, i, "no_history",
-                                    "has no successful run with stages, executors and cores");
-    if (code == PV_OK)
-        code = edf_job_from_run(&runs.items[0], arena, &asked->jobs[i], &why);
-    if (code == PV_E_TOO_FEW)
-        return fault_at_application(err, i, "no_history", why.detail);
-    if (code != PV_OK) {
-        *err = why;
-        return code;
-    }
-    if (!isnan(source->overhead_s))
-        asked->jobs[i].overhead_per_task_s = source->overhead_s;
-    return PV_OK;
-}
-
-/* A job before i that comes from the same run, or i. */
-static size_t find_same(const struct codec_feasibility *asked, size_t i)
-{
-    const struct codec_feasibility_source *source = &asked->sources[i];
-    for (size_t k = 0; k < i; k++) {
-        const struct codec_feasibility_source *other = &asked->sources[k];
-        if (other->application.at != NULL &&
-            isnan(other->overhead_s) == isnan(source->overhead_s) &&
-            other->problem_size == source->problem_size &&
-            strview_equal(other->application, source->application))
-            return k;
-    }
-    return i;
-}
-
-static void share_stages(struct codec_feasibility *asked, size_t i, size_t from)
-{
-    asked->jobs[i].stages = asked->jobs[from].stages;
-    asked->jobs[i].n_stages = asked->jobs[from].n_stages;
-    if (isnan(asked->sources[i].overhead_s))
-        asked->jobs[i].overhead_per_task_s = asked->jobs[from].overhead_per_task_s;
-}
-
-/* One transaction for all of them, over before anything is computed. */
-static enum pv_code load_jobs(struct api *api,
-                              struct http_request *request,
-                              struct codec_feasibility *asked,
-                              struct pv_error *err)
-{
-    store_tx_auto_t *tx = NULL;
-    for (size_t i = 0; i < asked->n_jobs; i++) {
-        if (asked->sources[i].application.at == NULL)
-            continue;
-        size_t same = find_same(asked, i);
-        if (same < i) {
-            share_stages(asked, i, same);
-            continue;
-        }
-        if (tx == NULL) {
-            PV_TRY(http_move(request, HTTP_IO));
-            PV_TRY(api_read(api, request, &tx, err));
-        }
-        PV_TRY(load_job(tx, request->arena, asked, i, err));
-    }
-    store_rollback(&tx);
-    if (codec_feasibility_tasks(asked) > (size_t)api->config->tasks_max)
-        return pv_fault(err, PV_PLACE_POINTER, "/jobs", "too_many_items",
-                        "with the jobs from history there are more than %lld task%s (tasks_max)",
-                        (long long)api->config->tasks_max, PLURAL(api->config->tasks_max));
-    return PV_OK;
 }
 
 /* --- the answer --- */
@@ -176,8 +52,8 @@ static enum pv_code write_schedule(const struct codec_feasibility *asked,
     struct pv_error why = {0};
     writer_key(w, "schedule");
     writer_begin_array(w);
-    enum pv_code code = edf_schedule(asked->jobs, asked->n_jobs, asked->cores, scratch, outcomes,
-                                     NULL, &observer, &why);
+    enum pv_code code = edf_schedule(asked->set.jobs, asked->set.n_jobs, asked->set.cores, scratch,
+                                     outcomes, NULL, &observer, &why);
     writer_end_array(w);
     if (code == PV_E_CANCELLED && !w->arena->limited)
         return pv_no_memory(err); /* that all requests hold together */
@@ -185,7 +61,7 @@ static enum pv_code write_schedule(const struct codec_feasibility *asked,
         return pv_fault(err, PV_PLACE_POINTER, "/include", "too_large",
                         "the schedule of %zu task%s does not fit the memory of a request "
                         "(request_memory_bytes_max)",
-                        codec_feasibility_tasks(asked), PLURAL(codec_feasibility_tasks(asked)));
+                        codec_job_set_tasks(&asked->set), PLURAL(codec_job_set_tasks(&asked->set)));
     return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
 }
 
@@ -197,31 +73,31 @@ static enum pv_code feasibility_answer(const struct config *config,
                                        struct writer *w,
                                        struct pv_error *err)
 {
-    struct edf_outcome *outcomes = arena_array(w->arena, asked->n_jobs, sizeof *outcomes);
+    struct edf_outcome *outcomes = arena_array(w->arena, asked->set.n_jobs, sizeof *outcomes);
     struct edf_metrics metrics;
     struct edf_remedies remedies;
-    struct strview *names = arena_array(w->arena, asked->n_jobs, sizeof *names);
+    struct strview *names = arena_array(w->arena, asked->set.n_jobs, sizeof *names);
     struct findings reasons = {.arena = w->arena};
     if (outcomes == NULL || names == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < asked->n_jobs; i++)
-        names[i] = asked->sources[i].name;
-    enum pv_code code = edf_schedule(asked->jobs, asked->n_jobs, asked->cores, scratch, outcomes,
-                                     &metrics, NULL, err);
+    for (size_t i = 0; i < asked->set.n_jobs; i++)
+        names[i] = asked->set.sources[i].name;
+    enum pv_code code = edf_schedule(asked->set.jobs, asked->set.n_jobs, asked->set.cores, scratch,
+                                     outcomes, &metrics, NULL, err);
     /* The search replays the jobs over and over: light for a tenth of the tasks only. */
     if (code == PV_OK && metrics.delayed > 0 &&
-        codec_feasibility_tasks(asked) > (size_t)config->feasibility_inline_tasks / 10)
+        codec_job_set_tasks(&asked->set) > (size_t)config->feasibility_inline_tasks / 10)
         code = http_move(request, HTTP_COMPUTE);
     if (code == PV_OK && metrics.delayed > 0)
-        code = edf_find_remedies(asked->jobs, asked->n_jobs, asked->cores,
+        code = edf_find_remedies(asked->set.jobs, asked->set.n_jobs, asked->set.cores,
                                  (uint64_t)config->remedy_task_budget, w->arena, scratch, &remedies,
                                  err);
     if (code != PV_OK)
         return code;
     writer_begin_object(w);
     codec_feasibility_encode(w, asked, outcomes, &metrics, metrics.delayed > 0 ? &remedies : NULL);
-    feasibility_explain(names, asked->jobs, asked->n_jobs, asked->cores, outcomes, &metrics,
-                        metrics.delayed > 0 ? &remedies : NULL, &reasons);
+    feasibility_explain(names, asked->set.jobs, asked->set.n_jobs, asked->set.cores, outcomes,
+                        &metrics, metrics.delayed > 0 ? &remedies : NULL, &reasons);
     codec_findings_encode(w, "reasons", &reasons);
     if (asked->with_schedule)
         code = write_schedule(asked, scratch, outcomes, w, err);
@@ -247,9 +123,10 @@ static enum pv_code feasibility_check_load(void *context,
                                            struct http_response *response,
                                            struct pv_error *err)
 {
+    struct codec_feasibility *asked = request->state;
     (void)response;
-    PV_TRY(load_cluster(context, request, request->state, err));
-    return load_jobs(context, request, request->state, err);
+    PV_TRY(job_set_load_cluster(context, request, &asked->set, err));
+    return job_set_load_jobs(context, request, &asked->set, err);
 }
 
 static enum pv_code feasibility_check_answer(void *context,
@@ -261,7 +138,7 @@ static enum pv_code feasibility_check_answer(void *context,
     const struct codec_feasibility *asked = request->state;
     struct arena scratch;
     struct writer w;
-    if (codec_feasibility_tasks(asked) > (size_t)api->config->feasibility_inline_tasks)
+    if (codec_job_set_tasks(&asked->set) > (size_t)api->config->feasibility_inline_tasks)
         PV_TRY(http_move(request, HTTP_COMPUTE));
     arena_init_beside(&scratch, request->arena, (size_t)api->config->request_memory_bytes_max);
     writer_init(&w, request->arena);

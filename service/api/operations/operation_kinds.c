@@ -1,5 +1,6 @@
 #include "api/operations/operation_kinds.h"
 
+#include "api/deadlines/control_run.h"
 #include "api/geo/simulation_run.h"
 #include "api/models/refit_run.h"
 
@@ -7,6 +8,7 @@
 const struct operation_kind api_operation_kinds[] = {
     {"refit", refit_run},
     {"simulation", simulation_run},
+    {"control_simulation", control_simulation_run},
     {"import", NULL}, /* provisord import, which reads its own disk */
     {NULL, NULL},
 };

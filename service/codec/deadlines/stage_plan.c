@@ -7,8 +7,6 @@
 #include "codec/deadlines/job_source.h"
 #include "codec/json/names.h"
 
-#define OVERSCALE_MAX 1e6
-
 /* --- stages --- */
 
 /* A recorded stage may hold more than a planned one, and may leave all its times out. */
@@ -142,7 +140,8 @@ static const struct shape_member members[] = {
      .low = CODEC_SECONDS_MIN, .high = CODEC_SECONDS_MAX},
     {"alpha", SHAPE_NUMBER(R, terms.alpha), .flags = CODEC_ABOVE | KEEP, .high = 1},
     {"beta", SHAPE_NUMBER(R, terms.beta), .flags = KEEP, .high = 1},
-    {"overscale", SHAPE_NUMBER(R, terms.overscale), .flags = KEEP, .low = 1, .high = OVERSCALE_MAX},
+    {"overscale", SHAPE_NUMBER(R, terms.overscale), .flags = KEEP, .low = 1,
+     .high = CODEC_OVERSCALE_MAX},
     {"core_quantum", SHAPE_NUMBER(R, terms.core_quantum), .flags = KEEP, .low = 1e-6,
      SHAPE_LIMIT(L, cores)},
     {"cluster", SHAPE_NAME(R, cluster)},

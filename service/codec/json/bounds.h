@@ -17,6 +17,7 @@
 #define CODEC_SECONDS_SUM_MAX 1e19 /* durations added up over tasks, or times cores */
 #define CODEC_SLOT_S_MAX 1e9       /* a slot of time */
 #define CODEC_OUTAGE_S_MAX 1e9     /* an outage, and what simulations count in slots */
+#define CODEC_OVERSCALE_MAX 1e6    /* of stage plans */
 #define CODEC_RATE_MAX 1e18        /* records or bytes, also a second */
 #define CODEC_RATE_MIN 1e-9        /* of those that are divided by */
 #define CODEC_BYTES_MAX INT64_C(1000000000000000000)

@@ -294,8 +294,7 @@ enum edf_replay_end edf_replay_run(struct edf_replay *replay,
 
 /* --- the public call --- */
 
-static void
-clairvoyant_edf_judge(const struct edf_job *job, double completion_s, struct edf_outcome *out)
+void edf_judge(const struct edf_job *job, double completion_s, struct edf_outcome *out)
 {
     double execution = completion_s - job->release_s;
     *out = (struct edf_outcome){
@@ -306,26 +305,28 @@ clairvoyant_edf_judge(const struct edf_job *job, double completion_s, struct edf
     };
 }
 
-static void clairvoyant_edf_measure(const struct edf_plan *plan,
-                                    size_t cores,
-                                    const struct edf_outcome outcomes[],
-                                    struct edf_metrics *metrics)
+void edf_measure(const struct edf_job jobs[],
+                 size_t n_jobs,
+                 size_t cores,
+                 double work_s,
+                 const struct edf_outcome outcomes[],
+                 struct edf_metrics *metrics)
 {
     struct edf_metrics sums = {0};
     double first = INFINITY;
     double last = -INFINITY;
-    for (size_t j = 0; j < plan->n_jobs; j++) {
+    for (size_t j = 0; j < n_jobs; j++) {
         double error = outcomes[j].deadline_error_percent;
         *(outcomes[j].met ? &sums.advance : &sums.delayed) += 1;
         *(outcomes[j].met ? &sums.epsilon_advance : &sums.epsilon_delayed) += error;
-        first = fmin(first, plan->jobs[j].release_s);
+        first = fmin(first, jobs[j].release_s);
         last = fmax(last, outcomes[j].completion_s);
     }
     sums.epsilon_absolute = sums.epsilon_advance + sums.epsilon_delayed;
-    sums.epsilon = sums.epsilon_absolute / (double)plan->n_jobs;
+    sums.epsilon = sums.epsilon_absolute / (double)n_jobs;
     sums.makespan_s = last - first;
     sums.utilization =
-        sums.makespan_s > 0 ? plan->work_s / ((double)cores * sums.makespan_s) : (double)NAN;
+        sums.makespan_s > 0 ? work_s / ((double)cores * sums.makespan_s) : (double)NAN;
     *metrics = sums;
 }
 
@@ -351,9 +352,9 @@ static enum pv_code schedule(const struct edf_job jobs[],
     if (edf_replay_run(&replay, deadlines, cores, false, UINT64_MAX, observer) != EDF_REPLAY_DONE)
         return pv_fail(err, PV_E_CANCELLED, "the schedule was not wanted to its end");
     for (size_t j = 0; j < n_jobs; j++)
-        clairvoyant_edf_judge(&jobs[j], replay.completions_s[j], &outcomes[j]);
+        edf_judge(&jobs[j], replay.completions_s[j], &outcomes[j]);
     if (metrics != NULL)
-        clairvoyant_edf_measure(&plan, cores, outcomes, metrics);
+        edf_measure(jobs, n_jobs, cores, plan.work_s, outcomes, metrics);
     return PV_OK;
 }
 

@@ -51,6 +51,17 @@ struct edf_metrics {
     double utilization; /* NAN where the makespan is 0 */
 };
 
+/* What becomes of a job that ends at completion_s, however it was scheduled. */
+void edf_judge(const struct edf_job *job, double completion_s, struct edf_outcome *out);
+
+/* The metrics of such outcomes. work_s: the task time of all jobs, overhead included. */
+void edf_measure(const struct edf_job jobs[],
+                 size_t n_jobs,
+                 size_t cores,
+                 double work_s,
+                 const struct edf_outcome outcomes[],
+                 struct edf_metrics *metrics);
+
 /* One executed task. Indices into the request: jobs[job].stages[stage]. */
 struct edf_placement {
     size_t job;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/rounding.h"
+#include "core/deadline/core_quantum.h"
 
 /* Whole, and at least 1: what is nearly nothing still has to be done. */
 static double count_up(double x)
@@ -20,14 +21,6 @@ static double estimate_cores(const struct stage_plan_stage *stage, double deadli
     return count_up(stage->duration_s / deadline_s);
 }
 
-/* `steps` quanta. Where 1/quantum is whole, dividing by it gives 0.85 for 17 steps of 0.05, where a
- * product would give 0.8500000000000001. */
-static double quanta(double steps, double quantum)
-{
-    double per_core = rounding_ceil(1 / quantum);
-    return fabs(per_core * quantum - 1) < 1e-15 ? steps / per_core : steps * quantum;
-}
-
 static void give_cores(const struct stage_plan_terms *terms,
                        const struct stage_plan_stage *stage,
                        struct stage_plan_step *step)
@@ -36,8 +29,22 @@ static void give_cores(const struct stage_plan_terms *terms,
     double cq = terms->core_quantum;
     step->estimated_cores = estimate_cores(stage, step->deadline_s);
     step->max_allocable_cores = fmin(terms->overscale * step->estimated_cores, all);
-    step->initial_cores_per_executor = quanta(
+    step->initial_cores_per_executor = core_quanta(
         count_up(step->max_allocable_cores / (terms->overscale * cq * terms->executors)), cq);
+}
+
+void stage_plan_step_make(const struct stage_plan_terms *terms,
+                          const struct stage_plan_stage *stage,
+                          double weight,
+                          double spent_s,
+                          struct stage_plan_step *step)
+{
+    double left_s = fmax(0, terms->alpha * terms->deadline_s - spent_s);
+    step->id = stage->id;
+    step->weight = weight;
+    step->start_s = spent_s;
+    step->deadline_s = isnan(stage->pinned_deadline_s) ? left_s / weight : stage->pinned_deadline_s;
+    give_cores(terms, stage, step);
 }
 
 static void plan_in_order(const struct stage_plan_terms *terms,
@@ -53,13 +60,7 @@ static void plan_in_order(const struct stage_plan_terms *terms,
         if (stages[i].skipped)
             continue;
         struct stage_plan_step *step = &plan->steps[plan->n_steps++];
-        double left_s = fmax(0, terms->alpha * terms->deadline_s - spent_s);
-        step->id = stages[i].id;
-        step->weight = weights[i];
-        step->start_s = spent_s;
-        step->deadline_s =
-            isnan(stages[i].pinned_deadline_s) ? left_s / weights[i] : stages[i].pinned_deadline_s;
-        give_cores(terms, &stages[i], step);
+        stage_plan_step_make(terms, &stages[i], weights[i], spent_s, step);
         spent_s += step->deadline_s;
         if (step->estimated_cores > all || step->deadline_s <= 0)
             plan->feasible = false;

@@ -71,6 +71,16 @@ enum pv_code stage_plan_make(const struct stage_plan_terms *terms,
                              struct pv_error *err) PV_MUSTCHECK;
 
 /*
+ * One stage that is not skipped, when spent_s of the application's time are over: what is left of
+ * alpha x deadline divided by its weight, and the cores for that.
+ */
+void stage_plan_step_make(const struct stage_plan_terms *terms,
+                          const struct stage_plan_stage *stage,
+                          double weight,
+                          double spent_s,
+                          struct stage_plan_step *step);
+
+/*
  * The stages that a recorded run describes, none pinned. One that took no task time counts as
  * skipped: it needs no share of the deadline.
  *

@@ -2,6 +2,12 @@
 
 #include <math.h>
 
+double stage_weight(double stages_left, double left_s, double duration_s, double beta)
+{
+    /* The quotient first: then the last stage weighs exactly 1. */
+    return beta * stages_left + (1 - beta) * (left_s / duration_s);
+}
+
 void stage_weights(
     const double durations_s[], const bool skipped[], size_t n, double beta, double weights[])
 {
@@ -14,9 +20,7 @@ void stage_weights(
             continue;
         left_s += durations_s[i];
         stages_left += 1;
-        /* The quotient first: then the last stage weighs exactly 1. */
-        weights[i] = durations_s[i] > 0
-                         ? beta * stages_left + (1 - beta) * (left_s / durations_s[i])
-                         : (double)NAN;
+        weights[i] = durations_s[i] > 0 ? stage_weight(stages_left, left_s, durations_s[i], beta)
+                                        : (double)NAN;
     }
 }

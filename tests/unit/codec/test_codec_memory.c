@@ -362,7 +362,7 @@ Test(codec_memory, admission_review)
 
 static enum pv_code feasibility(const struct codec_node *top, struct pv_error *err)
 {
-    static const struct codec_feasibility_limits limits = {
+    static const struct codec_job_set_limits limits = {
         .jobs = 8, .stages = 8, .tasks = 300, .cores = 64};
     struct codec_feasibility asked;
     struct edf_outcome outcomes[8];
@@ -372,15 +372,15 @@ static enum pv_code feasibility(const struct codec_node *top, struct pv_error *e
     struct writer w;
     codec_feasibility_decode(top, &limits, &asked);
     PV_TRY(codec_result(top->reader));
-    for (size_t i = 0; i < asked.n_jobs; i++)
-        if (asked.sources[i].application.at != NULL)
+    for (size_t i = 0; i < asked.set.n_jobs; i++)
+        if (asked.set.sources[i].application.at != NULL)
             return PV_OK;
-    if (asked.cluster.at != NULL)
-        asked.cores = 3;
-    PV_TRY(
-        edf_schedule(asked.jobs, asked.n_jobs, asked.cores, arena, outcomes, &metrics, NULL, err));
-    PV_TRY(edf_find_remedies(asked.jobs, asked.n_jobs, asked.cores, 20000, arena, arena, &remedies,
-                             err));
+    if (asked.set.cluster.at != NULL)
+        asked.set.cores = 3;
+    PV_TRY(edf_schedule(asked.set.jobs, asked.set.n_jobs, asked.set.cores, arena, outcomes,
+                        &metrics, NULL, err));
+    PV_TRY(edf_find_remedies(asked.set.jobs, asked.set.n_jobs, asked.set.cores, 20000, arena, arena,
+                             &remedies, err));
     writer_init(&w, arena);
     writer_begin_object(&w);
     codec_feasibility_encode(&w, &asked, outcomes, &metrics, &remedies);

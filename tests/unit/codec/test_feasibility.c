@@ -8,7 +8,7 @@
 
 static const struct codec_bounds bounds = {.depth = 64, .values = 1000000};
 
-static const struct codec_feasibility_limits limits = {
+static const struct codec_job_set_limits limits = {
     .jobs = 3, .stages = 4, .tasks = 20000, .cores = 1000};
 
 struct answer {
@@ -35,20 +35,20 @@ static void encode(struct codec_feasibility *asked, struct arena *arena, struct 
     writer_init(&w, arena);
     void *both[] = {&w, asked};
     const struct edf_observer observer = {add_row, both};
-    cr_assert_leq(asked->n_jobs, sizeof outcomes / sizeof *outcomes);
-    cr_assert_eq(edf_schedule(asked->jobs, asked->n_jobs, asked->cores, &scratch, outcomes,
-                              &metrics, NULL, &answer->err),
+    cr_assert_leq(asked->set.n_jobs, sizeof outcomes / sizeof *outcomes);
+    cr_assert_eq(edf_schedule(asked->set.jobs, asked->set.n_jobs, asked->set.cores, &scratch,
+                              outcomes, &metrics, NULL, &answer->err),
                  PV_OK);
-    cr_assert_eq(edf_find_remedies(asked->jobs, asked->n_jobs, asked->cores, 1000000, arena,
-                                   &scratch, &remedies, &answer->err),
+    cr_assert_eq(edf_find_remedies(asked->set.jobs, asked->set.n_jobs, asked->set.cores, 1000000,
+                                   arena, &scratch, &remedies, &answer->err),
                  PV_OK);
     writer_begin_object(&w);
     codec_feasibility_encode(&w, asked, outcomes, &metrics, metrics.delayed > 0 ? &remedies : NULL);
     if (asked->with_schedule) {
         writer_key(&w, "schedule");
         writer_begin_array(&w);
-        cr_assert_eq(edf_schedule(asked->jobs, asked->n_jobs, asked->cores, &scratch, outcomes,
-                                  &metrics, &observer, &answer->err),
+        cr_assert_eq(edf_schedule(asked->set.jobs, asked->set.n_jobs, asked->set.cores, &scratch,
+                                  outcomes, &metrics, &observer, &answer->err),
                      PV_OK);
         writer_end_array(&w);
     }
@@ -62,7 +62,7 @@ static void encode(struct codec_feasibility *asked, struct arena *arena, struct 
 }
 
 /* Decode, compute, encode: all of the call but HTTP and the store. */
-static struct answer ask(const char *body, const struct codec_feasibility_limits *most)
+static struct answer ask(const char *body, const struct codec_job_set_limits *most)
 {
     struct answer answer = {0};
     struct codec_document document;
@@ -76,7 +76,7 @@ static struct answer ask(const char *body, const struct codec_feasibility_limits
     struct codec_feasibility asked;
     codec_feasibility_decode(&document.top, most, &asked);
     answer.code = codec_close(&document);
-    if (answer.code == PV_OK && asked.sources[0].application.at == NULL)
+    if (answer.code == PV_OK && asked.set.sources[0].application.at == NULL)
         encode(&asked, &arena, &answer);
     arena_fini(&arena);
     return answer;
@@ -222,17 +222,17 @@ Test(codec_feasibility, reads_what_is_optional)
     struct codec_feasibility asked;
     codec_feasibility_decode(&document.top, &limits, &asked);
     cr_assert_eq(codec_close(&document), PV_OK);
-    cr_assert_eq(asked.cores, 4);
+    cr_assert_eq(asked.set.cores, 4);
     cr_assert_not(asked.with_schedule);
-    cr_assert_eq(asked.jobs[0].release_s, 0);
-    cr_assert_eq(asked.jobs[0].overhead_per_task_s, 0);
-    cr_assert_eq(asked.jobs[0].stages[0].n_parents, 0);
-    cr_assert_null(asked.sources[0].application.at);
-    cr_assert(strview_is(asked.sources[1].application, "hourly"));
-    cr_assert_eq(asked.sources[1].problem_size, 7);
-    cr_assert(isnan(asked.sources[1].overhead_s));
-    cr_assert_eq(asked.jobs[1].n_stages, 0);
-    cr_assert_eq(codec_feasibility_tasks(&asked), 1);
+    cr_assert_eq(asked.set.jobs[0].release_s, 0);
+    cr_assert_eq(asked.set.jobs[0].overhead_per_task_s, 0);
+    cr_assert_eq(asked.set.jobs[0].stages[0].n_parents, 0);
+    cr_assert_null(asked.set.sources[0].application.at);
+    cr_assert(strview_is(asked.set.sources[1].application, "hourly"));
+    cr_assert_eq(asked.set.sources[1].problem_size, 7);
+    cr_assert(isnan(asked.set.sources[1].overhead_s));
+    cr_assert_eq(asked.set.jobs[1].n_stages, 0);
+    cr_assert_eq(codec_job_set_tasks(&asked.set), 1);
     arena_fini(&arena);
 }
 
@@ -286,7 +286,7 @@ static void check_expectation(const json_t *vector, const struct answer *answer,
 
 static void check_vector(const char *path)
 {
-    static const struct codec_feasibility_limits wide = {100, 1000, 1000000, 100000};
+    static const struct codec_job_set_limits wide = {100, 1000, 1000000, 100000};
     json_t *vector = json_load_file(path, 0, NULL);
     cr_assert_not_null(vector, "%s", path);
     const char *text = json_string_value(json_object_get(vector, "request_text"));

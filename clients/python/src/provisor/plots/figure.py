@@ -58,6 +58,12 @@ def style(number: int) -> Style:
     return own._replace(dashes=other.dashes, marker=other.marker, hatch=own.hatch + other.hatch) if turn else own
 
 
+def ink(colour: str) -> str:
+    """Black or white, whichever shows on the colour: hatches and letters on an area of it."""
+    red, green, blue = (int(colour[place:place + 2], 16) for place in (1, 3, 5))
+    return "#FFFFFF" if 0.299 * red + 0.587 * green + 0.114 * blue < 130 else BLACK
+
+
 def label(text: Any, most: int = LABEL_MAX) -> str:
     """A text of a reply as matplotlib may draw it: `$` begins no formula, a leading `_` hides no legend entry, one line, cut."""
     plain = "".join(c if c.isprintable() else " " for c in str(text)).strip()
@@ -147,9 +153,10 @@ class Plot:
     alt: what the picture says, in words
     """
 
-    def __init__(self, figure: Figure, axes: Axes, alt: str, own: bool = True) -> None:
-        """own: the figure was made for this picture; that of a caller is shown by the caller."""
-        self.figure, self.axes, self.alt, self._own = figure, axes, alt, own
+    def __init__(self, figure: Figure, axes: Axes, alt: str, own: bool = True, title: Optional[str] = None) -> None:
+        """own: the figure was made for this picture; that of a caller is shown by the caller.
+        title: of the whole, if that of the axes is the title of a part."""
+        self.figure, self.axes, self.alt, self._own, self._title = figure, axes, alt, own, title
 
     def save(self, path: Union[str, os.PathLike[str]], **settings: Any) -> None:
         """Write it in the format that the path ends in (svg, png, pdf), with the text alternative in the file's metadata.
@@ -181,7 +188,7 @@ class Plot:
 
     @property
     def title(self) -> str:
-        return str(self.axes.get_title()).replace(r"\$", "$")
+        return str(self.axes.get_title() if self._title is None else self._title).replace(r"\$", "$")
 
     def _repr_html_(self) -> Optional[str]:
         if not self._own:

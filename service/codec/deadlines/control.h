@@ -1,0 +1,72 @@
+#ifndef CODEC_DEADLINES_CONTROL_H
+#define CODEC_DEADLINES_CONTROL_H
+
+#include "base/finding.h"
+#include "codec/deadlines/job_set.h"
+#include "core/control/baseline.h"
+#include "core/control/simulation.h"
+
+/* POST /v1/control-simulations (docs/design.md, "Control simulations"). */
+
+struct codec_control_job {
+    struct codec_job_sent sent;
+    double alpha;        /* NAN: none was sent */
+    double nominal_rate; /* likewise */
+};
+
+extern const struct shape codec_control_shape;
+extern const struct shape codec_control_job_shape;
+extern const struct shape codec_control_terms_shape;
+
+enum { CODEC_CONTROL_GAMMAS = 20 };
+
+struct codec_control {
+    struct codec_job_set set;
+    struct codec_control_job *sent; /* the jobs as they were sent, set.n_jobs */
+    size_t n_sent;
+    struct control_job *terms; /* of each job */
+    struct control_options options;
+    int64_t seed;
+    unsigned strategies; /* bit i: contention_strategies[i] */
+    double gammas[CODEC_CONTROL_GAMMAS];
+    size_t n_gammas;
+    unsigned include; /* bits of the words sent */
+    bool with_traces;
+};
+
+/*
+ * Faults: those of feasibility (codec/deadlines/job_set.h); types and ranges; a gamma twice, or an
+ * unknown strategy; a delay longer than the sampling time; the strategy speed where a job has no
+ * nominal rate. Without strategies all are taken, speed only where every job has a rate.
+ *
+ * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
+ */
+void codec_control_decode(const struct codec_node *node,
+                          const struct codec_job_set_limits *limits,
+                          struct codec_control *request);
+
+/* The request with all defaults filled in, and the size of the cluster instead of its name; jobs
+ * from history by the names of their applications. */
+void codec_control_encode(struct writer *w, const struct codec_control *request);
+
+/* Strategies x gammas. */
+size_t codec_control_runs(const struct codec_control *request);
+
+/* What was simulated. */
+struct codec_control_result {
+    const struct codec_control *asked;
+    const struct control_model *model;
+    const struct control_run *runs; /* strategies x gammas */
+    size_t n_runs;
+    const struct control_result *results;   /* of each run */
+    const struct control_trace *traces;     /* likewise; NULL: not asked for */
+    const struct control_result *baselines; /* CONTROL_BASELINES */
+    const struct findings *best;            /* one, about runs[best_run] */
+    size_t best_run;
+    const struct findings *warnings;
+};
+
+/* The reply, an object. */
+void codec_control_result_encode(struct writer *w, const struct codec_control_result *result);
+
+#endif

@@ -1,0 +1,38 @@
+#ifndef CORE_CONTROL_BASELINE_H
+#define CORE_CONTROL_BASELINE_H
+
+#include "core/control/simulation.h"
+
+/*
+ * What the control loop is compared with: the same jobs and tasks without it, each on whole cores.
+ *
+ *   clairvoyance_edf  every task known beforehand, the earliest deadline first (core/deadline)
+ *   spark_fifo        standalone Spark by default: the first application that arrives takes all
+ *                     cores until it ends, then the next one does
+ *   spark_static      standalone Spark with spark.cores.max: each application has the same share of
+ *                     every worker's cores while it runs. Shares are whole cores, so with more
+ *                     applications than there are cores, some wait for the first to end.
+ */
+struct control_baseline {
+    const char *name;
+    enum pv_code (*run)(const struct control_model *model,
+                        struct arena *scratch,
+                        double completions_s[],
+                        struct pv_error *err);
+};
+
+enum { CONTROL_BASELINES = 3 };
+extern const struct control_baseline control_baselines[CONTROL_BASELINES];
+
+/* The cores that spark_static gives each of n jobs. */
+size_t control_static_cores(const struct control_cluster *cluster, size_t n);
+
+/* As control_simulate; core_s of the result is NULL. */
+enum pv_code control_baseline_run(const struct control_baseline *baseline,
+                                  const struct control_model *model,
+                                  struct arena *arena,
+                                  struct arena *scratch,
+                                  struct control_result *result,
+                                  struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,73 @@
+#include "core/control/explain.h"
+
+#include "base/plural.h"
+
+static bool is_better(const struct edf_metrics *a, const struct edf_metrics *b)
+{
+    if (a->advance != b->advance)
+        return a->advance > b->advance;
+    if (a->epsilon_delayed != b->epsilon_delayed)
+        return a->epsilon_delayed < b->epsilon_delayed;
+    return a->epsilon < b->epsilon;
+}
+
+size_t control_explain_best(const struct control_run runs[],
+                            const struct control_result results[],
+                            size_t n,
+                            struct findings *why)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (is_better(&results[i].metrics, &results[best].metrics))
+            best = i;
+    const struct edf_metrics *metrics = &results[best].metrics;
+    size_t jobs = metrics->advance + metrics->delayed;
+    struct finding *finding =
+        metrics->delayed == 0
+            ? finding_add(
+                  why, "all_deadlines_met",
+                  "With %s and gamma %.6g every job meets its deadline, with the least mean "
+                  "deadline error of those that do: %.3g %%.",
+                  runs[best].strategy->name, runs[best].gamma, metrics->epsilon)
+            : finding_add(why, "most_deadlines_met",
+                          "With %s and gamma %.6g %zu of %zu job%s %s in time, and late jobs miss "
+                          "their deadlines by the least in sum.",
+                          runs[best].strategy->name, runs[best].gamma, metrics->advance, jobs,
+                          PLURAL(jobs), PLURAL_VERB(metrics->advance, "is", "are"));
+    finding_number(finding, "advance", (double)metrics->advance);
+    finding_number(finding, "jobs", (double)jobs);
+    finding_number(finding, "epsilon", metrics->epsilon);
+    finding_number(finding, "epsilon_delayed", metrics->epsilon_delayed);
+    return best;
+}
+
+void control_explain_warnings(const struct strview names[],
+                              const struct control_model *model,
+                              struct findings *warnings)
+{
+    size_t impossible = 0;
+    size_t first = 0;
+    for (size_t j = model->plan.n_jobs; j-- > 0;)
+        if (model->shortest_s[j] > model->planned[j].deadline_s) {
+            impossible++;
+            first = j;
+        }
+    if (impossible == 0)
+        return;
+    const char *name = arena_printf(warnings->arena, "%.*s", (int)names[first].n, names[first].at);
+    if (name == NULL) {
+        warnings->failed = true;
+        return;
+    }
+    struct finding *finding =
+        finding_add(warnings, "critical_path_exceeds_deadline",
+                    "%zu job%s cannot be in time on any number of cores: the stages of %s take "
+                    "%.4g s one after "
+                    "another, its deadline is %.4g s.",
+                    impossible, PLURAL(impossible), name, model->shortest_s[first],
+                    model->planned[first].deadline_s);
+    finding_count(finding, impossible);
+    finding_text(finding, "job", name);
+    finding_number(finding, "critical_path_s", model->shortest_s[first]);
+    finding_number(finding, "deadline_s", model->planned[first].deadline_s);
+}
