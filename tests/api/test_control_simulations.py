@@ -75,7 +75,7 @@ def test_every_strategy_with_every_gamma_beside_the_baselines(client):
         for j, sent in zip(o["jobs"], SET["jobs"]):
             assert j["execution_s"] == pytest.approx(j["completion_s"] - sent.get("release_s", 0))
             assert ("granted_core_s" in j) == ("strategy" in o)
-    # Table 5.7's order: those who get what they ask for end near their deadlines, the others early; Spark keeps none for long.
+    # Table 5.7's order: those who get what they ask for end near their deadlines, EDF All early; static shares miss all.
     for gamma in (0, 1):
         epsilon = {s: outcome(answer, s, gamma)["metrics"]["epsilon"] for s in STRATEGIES}
         assert max(epsilon["edf_pure"], epsilon["edf_proportional"], epsilon["proportional"]) < epsilon["edf_all"] / 2
