@@ -28,6 +28,7 @@ ROOMS = {
     "core/joblog/common": ({"base", "core/history"}, set(), CORE | {"emmintrin.h", "immintrin.h"}),
     "core/joblog/mapreduce": ({"base", "core/history", "core/joblog/common"}, set(), CORE),
     "core/joblog/spark": ({"base", "core/history", "core/joblog/common", "core/spark"}, set(), CORE),
+    "core/control": ({"base", "core/deadline", "core/history", "core/sim"}, set(), CORE),
     "core/deadline": ({"base", "core/history"}, set(), CORE),
     "core/scaling/model": ({"base", "core/numerics"}, set(), CORE),
     "core/scaling/laws": ({"base", "core/numerics", "core/scaling/model"}, set(), CORE),

@@ -78,7 +78,7 @@ static enum pv_code control_compute(void *context,
     PV_TRY(control_estimate(config, &answer, &steps, err));
     if (!(steps <= (double)config->control_steps_max))
         return pv_fault(err, PV_PLACE_POINTER, "/jobs", "too_large",
-                        "about %.3g steps would be simulated, more than %lld (control_steps_max): "
+                        "the number of steps would be about %.3g, above %lld (control_steps_max): "
                         "ask for fewer strategies or gammas, or sample less often",
                         steps, (long long)config->control_steps_max);
     if (steps > (double)config->control_inline_steps)
