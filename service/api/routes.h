@@ -37,6 +37,7 @@
     STEPS(POST, "/v1/stage-plans", READ, stage_plan_create, JSON) \
     STEPS(POST, "/v1/contention", READ, contention_share, JSON) \
     STEPS(POST, "/v1/control-simulations", WRITE, control_simulations_create, JSON) \
+    STEPS(POST, "/v1/memory-plans", READ, memory_plans_create, JSON) \
     STEPS(POST, "/v1/copy-plans", READ, copy_plans_create, JSON) \
     STEPS(POST, "/v1/simulations", WRITE, simulations_create, JSON) \
     STEPS(POST, "/v1/models/fit", READ, models_fit, JSON) \

@@ -14,6 +14,8 @@ FILES = {
         {"name": "A", "deadline_s": 20, "stages": [{"id": 0, "task_durations_s": [4, 4, 4, 4]}]}]}),
     "contention": ("/v1/contention", {"max_cores": 16, "applications": [
         {"name": "A", "requested_cores": 10}, {"name": "B", "requested_cores": 12}]}),
+    "memory": ("/v1/memory-plans", {"system_memory_bytes": 68719476736, "applications": [
+        {"name": "A", "heap_bytes": 10737418240}, {"name": "B", "heap_bytes": 85899345920}], "newcomer": {"heap_bytes": 21474836480}}),
     "copies": ("/v1/copy-plans", {
         "clusters": [{"name": "eu", "slots": 8, "processing": {"map": [[5000000, 0.5], [10000000, 0.5]]}},
                      {"name": "us", "slots": 4, "processing": {"map": [[4000000, 1]]}}],

@@ -15,6 +15,7 @@ DOCUMENT = bundle.load()
 
 # Members whose name has more than one JSON type (null aside), each with the reason.
 UNIONS = {
+    "applications": {"array", "number"},  # of a plan; of a size of heaps how many fit
     "cluster": {"string", "object"},  # the name of a cluster; in a feasibility request also its size
     "contention": {"object", "boolean"},  # of advice: who meets the deadlines; of a step: whether there is any
     "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
@@ -27,6 +28,7 @@ UNIONS = {
     "observations": {"array", "number"},  # of a fit's request; of its quality how many there were
     "processing": {"array", "object"},  # samples and estimates are lists, a copy plan's distributions go by operation
     "progress": {"object", "number"},  # of an operation; of a running job the share that is done
+    "running": {"array", "number"},  # of advice: jobs beside it; of a memory plan how many start
     "status": {"string", "number"},  # of an operation, a model; of a problem the status of HTTP (RFC 9457)
     "task": {"string", "number"},  # of a copy plan its id; of a schedule its place within the stage
     "tasks": {"array", "number"},  # the tasks; of a stage how many

@@ -245,12 +245,13 @@ def test_cancel(client, app):
 # --- deadlines, copies ---
 
 
-@makes("checkFeasibility", "planStages", "shareCores")
+@makes("checkFeasibility", "planStages", "shareCores", "planMemory")
 def test_deadlines(client):
     feasibility = look(client.feasibility(**example("checkFeasibility")))
     assert feasibility.feasible in (True, False)
     assert look(client.stage_plan(**example("planStages")))
     assert look(client.contention(**example("shareCores")))
+    assert look(client.memory_plan(**example("planMemory")))
 
 
 @makes("simulateControl")

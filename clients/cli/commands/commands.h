@@ -12,6 +12,7 @@ extern const struct command command_apps;
 extern const struct command command_clusters;
 extern const struct command command_completion;
 extern const struct command command_contention;
+extern const struct command command_memory;
 extern const struct command command_copies;
 extern const struct command command_diagnose;
 extern const struct command command_feasible;

@@ -2,7 +2,7 @@
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
 
-/* `copies` and `contention`: a request in a file, the answer as tables. */
+/* `copies`, `contention` and `memory`: a request in a file, the answer as tables. */
 
 typedef bool write_answer(struct invocation *invocation, const json_t *reply);
 
@@ -128,3 +128,62 @@ const struct command command_contention = {
                 "  echo '{max_cores: 16, applications: [{name: a, requested_cores: 20}]}' | "
                 "provisor contention -",
     .run = run_contention};
+
+/* --- memory --- */
+
+static bool write_memory(struct invocation *invocation, const json_t *plan)
+{
+    static const struct column applications[] = {
+        {"application", "name", CELL_TEXT, NULL},
+        {"starts", "starts", CELL_YES, NULL},
+        {"off-heap", "off_heap_bytes", CELL_BYTES, NULL},
+        {"in all", "total_bytes", CELL_BYTES, NULL},
+        {"off-heap of each once it ends", "off_heap_bytes_after_end", CELL_BYTES, NULL},
+    };
+    static const struct column pool[] = {
+        {"heaps", "heap_bytes", CELL_BYTES, NULL},
+        {"off-heap pool", "off_heap_pool_bytes", CELL_BYTES, NULL},
+        {"of each", "off_heap_bytes_each", CELL_BYTES, NULL},
+        {"equal heaps", "equal_heap_bytes", CELL_BYTES, NULL},
+    };
+    static const struct column newcomer[] = {
+        {"starts", "starts", CELL_YES, NULL},
+        {"off-heap of each then", "off_heap_bytes_each", CELL_BYTES, NULL},
+    };
+    static const struct column options[] = {
+        {"heap", "heap_bytes", CELL_BYTES, NULL},
+        {"applications that fit", "applications", CELL_COUNT, NULL},
+    };
+    const struct section sections[] = {
+        {.value = json_object_get(plan, "applications"),
+         .columns = applications,
+         .n_columns = COUNT(applications)},
+        {.title = "Memory of the worker", .value = plan, .columns = pool, .n_columns = COUNT(pool)},
+        {.title = "One more application",
+         .value = json_object_get(plan, "newcomer"),
+         .columns = newcomer,
+         .n_columns = COUNT(newcomer)},
+        {.title = "Other heaps",
+         .value = json_object_get(plan, "options"),
+         .columns = options,
+         .n_columns = COUNT(options)},
+        {.text = json_text_at(plan, "warnings.0.message", "")}};
+    return invocation_write_report(invocation, sections, COUNT(sections), plan);
+}
+
+static int run_memory(struct invocation *invocation)
+{
+    return ask(invocation, "/v1/memory-plans", write_memory);
+}
+
+const struct command command_memory = {
+    .name = "memory",
+    .summary = "Share the memory of a worker among applications.",
+    .description = "Reads the memory and the heaps of applications from a JSON or YAML file, or "
+                   "from standard input (-), as POST /v1/memory-plans takes them.",
+    .positional = "FILE",
+    .positional_min = 1,
+    .positional_max = 1,
+    .examples = "  provisor memory worker.yaml\n"
+                "  provisor memory worker.yaml -o csv",
+    .run = run_memory};

@@ -67,6 +67,7 @@ METHODS = [
     row("planStages", "stage_plan", "one"),
     row("shareCores", "contention", "one"),
     row("simulateControl", "simulate_control", "one"),
+    row("planMemory", "memory_plan", "one"),
     # copies
     row("planCopies", "copy_plan", "one"),
     row("simulate", "simulate", "one"),
@@ -135,7 +136,7 @@ METHODS = [
 ]
 
 # What computes and changes nothing, so that repeating it does no harm although it is a POST.
-COMPUTES_ONLY = {"checkFeasibility", "planStages", "shareCores", "planCopies", "previewNameRules", "fitModel", "predictFromModel"}
+COMPUTES_ONLY = {"checkFeasibility", "planStages", "shareCores", "planMemory", "planCopies", "previewNameRules", "fitModel", "predictFromModel"}
 
 # Path parameters whose name in the contract says too little where it stands for itself.
 PATH_NAMES = {"ApplicationName": "application", "ClusterName": "cluster", "PriceBookName": "price_book", "TeamName": "team"}

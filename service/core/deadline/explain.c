@@ -169,3 +169,40 @@ void contention_explain(const struct contention_strategy *strategy,
                     terms->gamma, strategy->name);
     finding_number(more, "gamma", terms->gamma);
 }
+
+/* --- memory plan --- */
+
+void worker_memory_warn(const struct strview names[],
+                        const struct worker_memory_application applications[],
+                        size_t n,
+                        int64_t system_bytes,
+                        const struct worker_memory *plan,
+                        struct findings *warnings)
+{
+    size_t never = 0;
+    size_t first = 0;
+    for (size_t i = n; i-- > 0;)
+        if (applications[i].heap_bytes > system_bytes) {
+            never++;
+            first = i;
+        }
+    struct finding *warning = NULL;
+    if (never == 1)
+        warning =
+            finding_add(warnings, "heap_exceeds_memory",
+                        "%.*s never starts: its heap is larger than the memory of the worker.",
+                        (int)names[first].n, names[first].at);
+    else if (never > 1)
+        warning = finding_add(warnings, "heap_exceeds_memory",
+                              "%zu applications never start, such as %.*s: their heaps are larger "
+                              "than the memory of the worker.",
+                              never, (int)names[first].n, names[first].at);
+    finding_count(warning, never);
+    if (plan->users > 0 && plan->each_bytes == 0) {
+        warning =
+            finding_add(warnings, "no_off_heap_memory",
+                        "The heaps leave no memory for %zu application%s that use off-heap memory.",
+                        plan->users, PLURAL(plan->users));
+        finding_count(warning, plan->users);
+    }
+}

@@ -6,6 +6,7 @@
 #include "core/deadline/clairvoyant_edf.h"
 #include "core/deadline/contention.h"
 #include "core/deadline/stage_plan.h"
+#include "core/deadline/worker_memory.h"
 
 /*
  * Why the answers of this room are what they are, as findings. The first one answers the question;
@@ -43,5 +44,17 @@ void contention_explain(const struct contention_strategy *strategy,
                         const struct contention_terms *terms,
                         const struct contention_outcome *outcome,
                         struct findings *reasons);
+
+/*
+ * What to be careful about in a memory plan of one worker: `heap_exceeds_memory`, applications whose heap does not
+ * fit even alone, so that they never start; `no_off_heap_memory`, applications that use off-heap
+ * memory and get none. names[i] belongs to applications[i].
+ */
+void worker_memory_warn(const struct strview names[],
+                        const struct worker_memory_application applications[],
+                        size_t n,
+                        int64_t system_bytes,
+                        const struct worker_memory *plan,
+                        struct findings *warnings);
 
 #endif
