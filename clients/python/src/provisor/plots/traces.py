@@ -27,6 +27,7 @@ class Trace(NamedTuple):
     finish: Optional[float] = None
     end: Optional[float] = None
     stages: Sequence[float] = ()
+    note: str = ""  # what is to be said besides
 
     @property
     def edges(self) -> List[float]:
@@ -46,8 +47,10 @@ class Trace(NamedTuple):
 
     def outcome(self) -> str:
         if self.finish is None:
-            return "not finished"
-        return "no deadline" if self.deadline is None else late_words(self.slack)
+            text = "not finished"
+        else:
+            text = "no deadline" if self.deadline is None else late_words(self.slack)
+        return text + (", " + self.note if self.note else "")
 
 
 def traces_plot(traces: Sequence[Trace], capacity: Optional[float], ax: Optional[Axes] = None, title: str = "Cores by application") -> Plot:

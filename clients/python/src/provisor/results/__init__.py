@@ -12,6 +12,7 @@ from .operations import Operation as Operation
 if TYPE_CHECKING:
     from .clusters import ClusterPerformance as ClusterPerformance
     from .deadlines import Contention as Contention
+    from .deadlines import ControlSimulation as ControlSimulation
     from .deadlines import Feasibility as Feasibility
     from .deadlines import StagePlan as StagePlan
     from .geo import CopyPlan as CopyPlan
