@@ -42,7 +42,7 @@ def test_the_cores_of_the_reply(traced):
             steps = {patch.get_label(): patch.get_data() for patch in axes.patches if type(patch).__name__ == "StepPatch"}
             assert list(steps["granted"].values) == job.granted_cores and list(steps["requested"].values) == job.requested_cores
             assert steps["granted"].edges[0] == outcome.traces.start_s
-            assert steps["granted"].edges[1] - steps["granted"].edges[0] == pytest.approx(outcome.traces.interval_s)
+            assert steps["granted"].edges[1] - steps["granted"].edges[0] == pytest.approx(outcome.traces.step_s)
             marks = next(line for line in axes.lines if line.get_label() == "a stage begins")
             assert list(marks.get_xdata()) == [stage.start_s for stage in job.stages]
         for axes, job, there in zip(panels(plot), outcome.jobs, traced.jobs):
@@ -68,6 +68,8 @@ def test_one_job_in_axes_of_the_caller(traced):
     ax = Figure().add_subplot()
     plot = traced.plot(application="A", ax=ax)
     assert plot.axes is ax and plot.title.startswith("A: ") and HOSTILE not in plot.alt
+    other = traced.plot(application=HOSTILE).axes.get_xlim()
+    assert 9 < other[0] <= 10  # from its release, not from that of the first job
     with pytest.raises(ValueError, match="there is no job B"):
         traced.plot(application="B")
     with pytest.raises(ValueError, match="say which application"):
@@ -78,7 +80,7 @@ def test_granted_core_seconds_are_those_of_the_trace(traced):
     for outcome in traced.outcomes:
         for trace, job in zip(traces_of(outcome), outcome.jobs):
             area = sum(value * (right - left) for value, left, right in zip(trace.granted, trace.edges, trace.edges[1:]))
-            assert area == pytest.approx(job.granted_core_s, rel=0.02, abs=8 * outcome.traces.interval_s)
+            assert area == pytest.approx(job.granted_core_s, rel=0.02, abs=8 * outcome.traces.step_s)
 
 
 def test_strategies_side_by_side(traced):

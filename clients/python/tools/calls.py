@@ -1,7 +1,6 @@
 """The methods of provisor.Client that are made from the contract by the rows of methods.py."""
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from contract import Contract, attribute, camel, description, docstring, name_of
@@ -190,8 +189,6 @@ class Calls:
             shape = self.records.of(schema, name, topic)
             return "Pages[%s]" % shape.type, ['"%s"' % shape.type.strip("«»")]
         shape = self.records.of(schema, "", topic)
-        if shape.type.startswith("Union["):
-            return shape.type, [repr(tuple(re.findall("«(.*?)»", shape.type)))]
         return shape.type, ['"%s"' % shape.type.strip("«»") if shape.convert else "None"]
 
     def success(self, operation: dict[str, Any]) -> dict[str, Any]:

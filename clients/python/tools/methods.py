@@ -66,7 +66,6 @@ METHODS = [
     row("checkFeasibility", "feasibility", "one"),
     row("planStages", "stage_plan", "one"),
     row("shareCores", "contention", "one"),
-    row("simulateControl", "simulate_control", "one"),
     # copies
     row("planCopies", "copy_plan", "one"),
     row("simulate", "simulate", "one"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 import uuid
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .encode import json_bytes, query_text, query_value, segment
 from .errors import InvalidReply, NotModified
@@ -79,16 +79,12 @@ class Caller:
             raise InvalidReply("%s answers with something else than an object: is the URL right?" % request.name)
         return raw
 
-    def _one(self, call: Call, kind: Union[None, str, Tuple[str, ...]], **request: Any) -> Any:
-        """An object; a dict where kind is None; of several kinds that whose required members it has."""
+    def _one(self, call: Call, kind: Optional[str], **request: Any) -> Any:
+        """An object; a dict where kind is None."""
         made = self._request(call, **request)
         answer = self._exchange(made)
         raw = self._object(made, answer)
-        if kind is None:
-            return raw
-        if not isinstance(kind, str):
-            kind = next((name for name in kind if class_of(name)._required <= raw.keys()), kind[-1])
-        return class_of(kind).from_json(raw, Reply(answer.status, answer.headers, self))
+        return raw if kind is None else class_of(kind).from_json(raw, Reply(answer.status, answer.headers, self))
 
     def _none(self, call: Call, **request: Any) -> None:
         made = self._request(call, **request)

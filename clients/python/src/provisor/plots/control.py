@@ -24,14 +24,14 @@ def traces_of(outcome: schemas.ControlOutcome) -> List[Trace]:
     outcomes = {job.name: job for job in outcome.jobs}
     last = max((job.completion_s for job in outcome.jobs), default=traces.start_s)
     for job in traces.jobs:
-        times = [traces.start_s + traces.interval_s * place for place in range(len(job.granted_cores))]
+        times = [traces.start_s + traces.step_s * place for place in range(len(job.granted_cores))]
         became = outcomes.get(job.name)
         late = sum(stage.end_s > stage.start_s + stage.deadline_s * (1 + 1e-9) for stage in job.stages)
         found.append(Trace(
             job.name, times, job.granted_cores, job.requested_cores,
             deadline=became.completion_s - became.execution_s + became.deadline_s if became is not None else None,
             finish=became.completion_s if became is not None else None,
-            end=min(last, times[-1] + traces.interval_s) if times and last > times[-1] else None,
+            end=min(last, times[-1] + traces.step_s) if times and last > times[-1] else None,
             stages=[stage.start_s for stage in job.stages],
             note="%d of %s late" % (late, counted(len(job.stages), "stage")) if late else ""))
     return found
@@ -92,7 +92,7 @@ def compare_plot(simulation: schemas.ControlSimulation, ax: Optional[Axes]) -> P
         axes.plot([x for x, _ in spots], [y for _, y in spots], linestyle="none", marker=look.marker, color=look.colour,
                   markeredgecolor=BLACK, markeredgewidth=0.6, markersize=7, label=label(name, 24), gid="job")
     axes.axvline(100, color=BLACK, linewidth=1.6, label="deadline")
-    name_rows(axes, [(place, row.name) for place, row in enumerate(rows)])
+    name_rows(axes, [(place, row.name) for place, row in enumerate(rows)], 40)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     everything = [used(job) for row in rows for job in row.jobs]
     if max(everything) > 1000 and min(everything) > 0:

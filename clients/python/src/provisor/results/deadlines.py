@@ -174,7 +174,7 @@ class ControlSimulation(schemas.ControlSimulation):
         for job in traces.jobs if traces is not None else ():
             assert traces is not None
             columns["name"] += [job.name] * len(job.granted_cores)
-            columns["start_s"] += [traces.start_s + traces.interval_s * place for place in range(len(job.granted_cores))]
+            columns["start_s"] += [traces.start_s + traces.step_s * place for place in range(len(job.granted_cores))]
             columns["requested_cores"] += job.requested_cores
             columns["granted_cores"] += job.granted_cores
         return load_pandas().DataFrame(columns).astype({"start_s": float, "requested_cores": float, "granted_cores": float})
