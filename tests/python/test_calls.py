@@ -253,6 +253,20 @@ def test_deadlines(client):
     assert look(client.contention(**example("shareCores")))
 
 
+@makes("simulateControl")
+def test_control_simulation(client):
+    asked = example("simulateControl")
+    found = look(client.simulate_control(**asked))
+    assert type(found).__name__ == "ControlSimulation"
+    assert [(o.strategy, o.gamma) for o in found.outcomes] == [(s, g) for s in asked["strategies"] for g in asked["gammas"]]
+    assert found.outcomes[0].traces.jobs[0].stages[0].stage == 0 and found.outcomes[0].metrics.advance == 2
+    # Half a million tasks are more than is answered at once.
+    large = {"name": "A", "deadline_s": 20000, "stages": [{"id": 0, "tasks": 500000, "task_duration_s": 0.5}]}
+    operation = client.simulate_control(cluster=asked["cluster"], jobs=[large], strategies=["proportional"], gammas=[1])
+    assert isinstance(operation, provisor.Operation)
+    assert type(look(client.wait(operation, timeout=60)).result).__name__ == "ControlSimulation"
+
+
 @makes("planCopies", "simulate")
 def test_copies(client):
     assert look(client.copy_plan(**example("planCopies")))

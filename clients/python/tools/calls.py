@@ -1,6 +1,7 @@
 """The methods of provisor.Client that are made from the contract by the rows of methods.py."""
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from contract import Contract, attribute, camel, description, docstring, name_of
@@ -189,7 +190,7 @@ class Calls:
             shape = self.records.of(schema, name, topic)
             return "Pages[%s]" % shape.type, ['"%s"' % shape.type.strip("«»")]
         shape = self.records.of(schema, "", topic)
-        return shape.type, ['"%s"' % shape.type.strip("«»") if shape.convert else "None"]
+        return shape.type, ['"%s"' % "|".join(re.findall("«(.*?)»", shape.type)) if shape.convert else "None"]
 
     def success(self, operation: dict[str, Any]) -> dict[str, Any]:
         """The schema of the JSON that comes with success."""

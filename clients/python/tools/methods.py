@@ -66,6 +66,7 @@ METHODS = [
     row("checkFeasibility", "feasibility", "one"),
     row("planStages", "stage_plan", "one"),
     row("shareCores", "contention", "one"),
+    row("simulateControl", "simulate_control", "one"),
     # copies
     row("planCopies", "copy_plan", "one"),
     row("simulate", "simulate", "one"),

@@ -49,7 +49,7 @@ static void encode_traces(struct writer *w,
 {
     writer_member_object(w, "traces");
     writer_member_number(w, "start_s", trace->start_s);
-    writer_member_number(w, "interval_s", trace->interval_s);
+    writer_member_number(w, "step_s", trace->interval_s);
     writer_member_array(w, "jobs");
     for (size_t i = 0; i < trace->n_jobs; i++) {
         writer_begin_object(w);

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 from .encode import json_bytes, query_text, query_value, segment
 from .errors import InvalidReply, NotModified
 from .pages import Pages
-from .record import Reply, class_of
+from .record import Reply, class_among, class_of
 from .transport import Answer, Body, Request, Transport
 
 
@@ -80,11 +80,11 @@ class Caller:
         return raw
 
     def _one(self, call: Call, kind: Optional[str], **request: Any) -> Any:
-        """An object; a dict where kind is None."""
+        """An object, of the kind that it has the members of where `kind` lists several; a dict where kind is None."""
         made = self._request(call, **request)
         answer = self._exchange(made)
         raw = self._object(made, answer)
-        return raw if kind is None else class_of(kind).from_json(raw, Reply(answer.status, answer.headers, self))
+        return raw if kind is None else class_among(kind, raw).from_json(raw, Reply(answer.status, answer.headers, self))
 
     def _none(self, call: Call, **request: Any) -> None:
         made = self._request(call, **request)

@@ -176,6 +176,12 @@ def class_of(name: str) -> Any:
     return found
 
 
+def class_among(names: str, value: Mapping[str, Any]) -> Any:
+    """The class of the first of these schemas, "A|B", whose required members the object has; the last one, if it has those of none."""
+    classes = [class_of(name) for name in names.split("|")]
+    return next((made for made in classes if made._required <= value.keys()), classes[-1])
+
+
 # --- converters: what a member is made of ------------------------------------------------------------
 
 
