@@ -81,6 +81,7 @@ def test_several_copies_in_one_cluster_and_copies_that_run():
     raw["copies"] = raw["copies"][:1]  # the others run already
     plan = results.CopyPlan.from_json(raw)
     by_name = {cluster.name: cluster for cluster in clusters_of(plan)}
+    assert links_of(plan) == {("a", "b"): 1}
     assert by_name["a"].doubled == 1 and by_name["a"].running == 2 and by_name["b"].running == 1
     assert "2 running" in texts(plan.plot().axes, "cluster")[0] and "1 task with several copies" in plan.plot().alt
 

@@ -94,10 +94,10 @@ def _since(times: List[float], edges: Sequence[float]) -> List[float]:
     return found
 
 
-def name_rows(axes: Axes, names: Sequence[Tuple[float, str]]) -> None:
-    """Ticks for rows from top to bottom."""
+def name_rows(axes: Axes, names: Sequence[Tuple[float, str]], most: int = ROW_NAME_MAX) -> None:
+    """Ticks for rows from top to bottom. most: letters of a name."""
     axes.set_yticks([middle for middle, _ in names])
-    axes.set_yticklabels([label(name, ROW_NAME_MAX) for _, name in names])
+    axes.set_yticklabels([label(name, most) for _, name in names])
     axes.tick_params(axis="y", length=0)
 
 

@@ -27,6 +27,7 @@ class Trace(NamedTuple):
     finish: Optional[float] = None
     end: Optional[float] = None
     stages: Sequence[float] = ()
+    note: str = ""  # what is to be said besides
 
     @property
     def edges(self) -> List[float]:
@@ -46,8 +47,10 @@ class Trace(NamedTuple):
 
     def outcome(self) -> str:
         if self.finish is None:
-            return "not finished"
-        return "no deadline" if self.deadline is None else late_words(self.slack)
+            text = "not finished"
+        else:
+            text = "no deadline" if self.deadline is None else late_words(self.slack)
+        return text + (", " + self.note if self.note else "")
 
 
 def traces_plot(traces: Sequence[Trace], capacity: Optional[float], ax: Optional[Axes] = None, title: str = "Cores by application") -> Plot:
@@ -97,13 +100,20 @@ def _scale(all_axes: Sequence[Any], drawn: Sequence[Trace], capacity: Optional[f
     values = [value for trace in drawn for value in (*trace.granted, *trace.requested) if value is not None]
     granted = max([value for trace in drawn for value in trace.granted if value is not None] + [capacity or 0.0])
     top = min(max(values + [capacity or 0.0]), 3 * granted) if granted else max(values + [1.0])
-    times = [time for trace in drawn for time in (*trace.edges, trace.finish) if time is not None]
+    times = [time for trace in drawn for time in (*_busy(trace), trace.finish) if time is not None]
     if times:
         first, last = min(times), max(times)
         last = max([last] + [t.deadline for t in drawn if t.deadline is not None and t.deadline <= last + 2 * (last - first)])
         margin = 0.02 * (last - first or 1.0)
         all_axes[0].set_xlim(first - margin, last + margin)
     all_axes[0].set_ylim(0, 1.1 * top)
+
+
+def _busy(trace: Trace) -> List[float]:
+    """From when to when it has or requests cores."""
+    edges, values = trace.edges, [trace.granted, trace.requested]
+    places = [place for row in values for place, value in enumerate(row) if value]
+    return [edges[min(places)], edges[max(places) + 1]] if places else edges
 
 
 def _trace(axes: Axes, trace: Trace, capacity: Optional[float]) -> None:

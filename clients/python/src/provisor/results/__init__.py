@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .advice import Autoscaling as Autoscaling
     from .clusters import ClusterPerformance as ClusterPerformance
     from .deadlines import Contention as Contention
+    from .deadlines import ControlSimulation as ControlSimulation
     from .deadlines import Feasibility as Feasibility
     from .deadlines import StagePlan as StagePlan
     from .geo import CopyPlan as CopyPlan

@@ -1,7 +1,7 @@
-"""Deadlines: feasibility, plans of stages, shares of cores."""
+"""Deadlines: feasibility, plans of stages, shares of cores, simulations of the control loop."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from .. import schemas
 from ..record import Record
@@ -122,3 +122,78 @@ def requests_of(applications: Iterable[Union[Mapping[str, Any], Record]]) -> Map
         raw = application.to_dict() if isinstance(application, Record) else application
         found[raw["name"]] = float(raw["requested_cores"])
     return found
+
+
+class ControlSimulation(schemas.ControlSimulation):
+    __doc__ = schemas.ControlSimulation.__doc__
+
+    def plot(self, strategy: Optional[str] = None, gamma: Optional[float] = None, *, application: Optional[str] = None,
+             ax: Optional[Axes] = None) -> Plot:
+        """The cores of each job over time under one strategy. Without traces (`include=["traces"]`) it is compare_plot.
+
+        - strategy, gamma: which; without them the best
+        - application: only the job of this name"""
+        from ..plots.control import compare_plot, cores_over_time
+        outcome = self.outcome(strategy, gamma)
+        if outcome.traces is None:
+            return compare_plot(self, ax)
+        return cores_over_time(self, outcome, application, ax)
+
+    def compare_plot(self, *, ax: Optional[Axes] = None) -> Plot:
+        """How much of its deadline each job takes, under each strategy and each baseline."""
+        from ..plots.control import compare_plot
+        return compare_plot(self, ax)
+
+    def outcome(self, strategy: Optional[str] = None, gamma: Optional[float] = None) -> schemas.ControlOutcome:
+        """That of the strategy and the gamma; of several the best, or else the first. ValueError if there is none."""
+        best = self.best
+        found = [outcome for outcome in self.outcomes
+                 if strategy in (None, outcome.strategy) and (gamma is None or abs(outcome.gamma - gamma) <= 1e-12)]
+        if not found:
+            raise ValueError("%s was not simulated%s" % (strategy or "this", "" if gamma is None else " with gamma %g" % gamma))
+        return next((outcome for outcome in found if (outcome.strategy, outcome.gamma) == (best.strategy, best.gamma)), found[0])
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each job under each strategy, gamma and baseline."""
+        from ..frames import frame_of
+        rows: List[Tuple[Optional[str], Optional[float], Optional[str], bool, schemas.ControlJobOutcome]] = []
+        for outcome in self.outcomes:
+            best = (outcome.strategy, outcome.gamma) == (self.best.strategy, self.best.gamma)
+            rows += [(outcome.strategy, outcome.gamma, None, best, job) for job in outcome.jobs]
+        rows += [(None, None, baseline.baseline, False, job) for baseline in self.baselines for job in baseline.jobs]
+        made = frame_of("ControlJobOutcome", [row[-1] for row in rows])
+        for place, name in enumerate(("strategy", "gamma", "baseline", "best")):
+            made.insert(place, name, [row[place] for row in rows])
+        return made.astype({"gamma": float, "best": bool})
+
+    def traces_frame(self, strategy: Optional[str] = None, gamma: Optional[float] = None) -> pandas.DataFrame:
+        """A row for each job and interval of time under one strategy, by default the best; none without traces."""
+        from ..frames import load_pandas
+        traces = self.outcome(strategy, gamma).traces
+        columns: Dict[str, List[Any]] = {"name": [], "start_s": [], "requested_cores": [], "granted_cores": []}
+        for job in traces.jobs if traces is not None else ():
+            assert traces is not None
+            columns["name"] += [job.name] * len(job.granted_cores)
+            columns["start_s"] += [traces.start_s + traces.step_s * place for place in range(len(job.granted_cores))]
+            columns["requested_cores"] += job.requested_cores
+            columns["granted_cores"] += job.granted_cores
+        return load_pandas().DataFrame(columns).astype({"start_s": float, "requested_cores": float, "granted_cores": float})
+
+    def _repr_html_(self) -> str:
+        heads = ["strategy or baseline", "gamma", "jobs in time", "late jobs", "epsilon of the late (%)", "epsilon (%)", "utilization",
+                 "makespan (s)"]
+        rows: List[Tuple[Any, ...]] = []
+        for outcome in self.outcomes:
+            best = " (best)" if (outcome.strategy, outcome.gamma) == (self.best.strategy, self.best.gamma) else ""
+            rows.append((outcome.strategy + best, outcome.gamma, *_metrics(outcome.metrics)))
+        rows += [("%s (baseline)" % baseline.baseline, None, *_metrics(baseline.metrics)) for baseline in self.baselines]
+        text = table("Control loop: %s" % self.best.reason.message, heads, rows)
+        jobs = [(job.name, job.completion_s, job.execution_s, job.deadline_s, "in time" if job.met else "late", job.granted_core_s)
+                for job in self.outcome().jobs] if self.outcomes else []
+        text += table("Jobs under %s with gamma %g" % (self.best.strategy, self.best.gamma),
+                      ["job", "ends at (s)", "takes (s)", "may take (s)", "outcome", "granted core seconds"], jobs)
+        return text + (_reasons(self.warnings) if self.warnings else "")
+
+
+def _metrics(metrics: schemas.DeadlineMetrics) -> Tuple[Any, ...]:
+    return metrics.advance, metrics.delayed, metrics.epsilon_delayed, metrics.epsilon, metrics.utilization, metrics.makespan_s
