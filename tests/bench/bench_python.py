@@ -7,7 +7,9 @@ Advice on one connection, in turns so that all see the same machine: 1,000 by `c
 many as wrk gets in a second. The client sends an Idempotency-Key with what is stored, for which the service keeps the
 reply: the ratio that has a goal (0.7) is to wrk sending keys as well. Those to wrk without keys, and of dry runs, which have none, are
 printed beside it. All are medians of the rounds.
-Then RUNS runs are stored and exported: as objects into a list, and as lines; seconds, and the memory that it took.
+Then RUNS runs are stored and exported: as lines, as objects into a list, and into a data frame of pandas; seconds, and the
+memory that it took. The frame (goals: 10 s, and twice the frame's memory at most while it is made) is made by a process of
+its own, which has loaded pandas before it begins.
 """
 import contextlib
 import os
@@ -29,6 +31,8 @@ from conftest import Service  # noqa: E402
 from contract import Contract  # noqa: E402
 
 GOAL = 0.7
+GOAL_FRAME_S = 10
+GOAL_FRAME_MEMORY = 2
 ROUNDS = 5
 CALLS = 1000
 
@@ -40,6 +44,22 @@ request = function()
   wrk.headers["Idempotency-Key"] = string.format('"%d-%d"', begin, number)
   return wrk.format()
 end
+"""
+
+
+INTO_FRAME = """
+import resource, sys, time
+sys.path.insert(0, sys.argv[1])
+import pandas, provisor
+from provisor.frames import frame_of
+client = provisor.Client(sys.argv[2], timeout=600)
+frame_of("RunRecord", client.export_runs("few"))
+def now_kb():
+    return int(next(line for line in open("/proc/self/status") if line.startswith("VmRSS")).split()[1])
+before, began = now_kb(), time.monotonic()
+frame = client.export_runs("export").to_frame()
+took, most = time.monotonic() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(len(frame), took, (most - before) / 1024, frame.memory_usage(deep=True).sum() / 1048576, len(frame.columns))
 """
 
 
@@ -86,18 +106,38 @@ def measured(title, count):
           % (title, count, time.monotonic() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024), flush=True)
 
 
-def export(client, count):
-    """Stored in pieces, as one import is one transaction."""
+def run(number):
+    return {"problem_size": number % 50 + 1, "executors": number % 7 + 1, "cores_per_executor": 4, "duration_s": 10 + number % 13,
+            "started_at": "2026-01-%02dT12:%02d:%02d.5Z" % (number % 28 + 1, number // 28 % 60, number // 1680 % 60),
+            "spark_application_id": "app-%d" % number, "spark_version": "3.5.%d" % (number % 2), "labels": {"branch": "main"},
+            "tasks_succeeded": number % 1000, "core_s": number % 997 / 2}
+
+
+def store(client, count):
+    """In pieces, as one import is one transaction."""
+    client.import_runs("few", (run(number) for number in range(10)), progress=False)
     for at in range(0, count, 10000):
-        client.import_runs("export", ({"problem_size": i % 50 + 1, "executors": i % 7 + 1, "cores_per_executor": 4, "duration_s": 10 + i % 13,
-                                       "spark_application_id": "app-%d" % i, "labels": {"branch": "main"}}
-                                      for i in range(at, min(count, at + 10000))), progress=False)
+        client.import_runs("export", (run(number) for number in range(at, min(count, at + 10000))), progress=False)
+
+
+def export(client, count):
     with measured("export, line by line", count):
         assert sum(1 for _ in client.export_lines("export")) == count
     with measured("export into a list", count):
         runs = list(client.export_runs("export"))
     with measured("a member of each", count):
         assert sum(run.executors for run in runs) > count
+
+
+def into_frame(directory, client, token, count):
+    """Whether the goals are met."""
+    out = subprocess.run([sys.executable, "-B", "-c", INTO_FRAME, directory / "src", client.url], check=True, stdout=subprocess.PIPE, text=True,
+                         env={**os.environ, "PROVISOR_TOKEN": token}).stdout.split()
+    rows, (took, grown, of_frame) = int(out[0]), map(float, out[1:4])
+    assert rows == count, out
+    print("export into a frame: %d runs, %s columns, in %.1f s (goal %d); %.0f MB for a frame of %.0f MB: %.2f times (goal %d)"
+          % (rows, out[4], took, GOAL_FRAME_S, grown, of_frame, grown / of_frame, GOAL_FRAME_MEMORY), flush=True)
+    return took < GOAL_FRAME_S and grown < GOAL_FRAME_MEMORY * of_frame
 
 
 def main():
@@ -119,11 +159,13 @@ def main():
             dry = compare(service, client, {"wrk": plain}, True)
             print("stored advice: %.2f of wrk with keys (goal %.1f), %.2f of wrk without; dry runs: %.2f of wrk"
                   % (stored["wrk with keys"], GOAL, stored["wrk without"], dry["wrk"]), flush=True)
+            store(client, count)
+            met = into_frame(directory, client, token, count)
             export(client, count)
     finally:
         service.close()
         shutil.rmtree(directory, ignore_errors=True)
-    return 0 if stored["wrk with keys"] >= GOAL else 1
+    return 0 if stored["wrk with keys"] >= GOAL and met else 1
 
 
 if __name__ == "__main__":

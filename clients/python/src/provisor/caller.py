@@ -5,7 +5,7 @@ import math
 import uuid
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
-from .encode import json_bytes, query_text, segment
+from .encode import json_bytes, query_text, query_value, segment
 from .errors import InvalidReply, NotModified
 from .pages import Pages
 from .record import Reply, class_of
@@ -105,7 +105,9 @@ class Caller:
             made = self._request(call, query={**(query or {}), "limit": size, "cursor": cursor}, **request)
             return self._object(made, self._exchange(made))
 
-        return Pages(fetch, lambda raw: class_of(kind).from_json(raw) if isinstance(raw, dict) else raw, limit, cursor, page_size)
+        fields = (query or {}).get("fields")
+        return Pages(fetch, lambda raw: class_of(kind).from_json(raw) if isinstance(raw, dict) else raw, limit, cursor, page_size,
+                     kind, None if fields is None else query_value(fields).split(","))
 
 
 def _value(text: str) -> str:

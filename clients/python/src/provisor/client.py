@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import ssl
 import sys
@@ -16,8 +15,9 @@ from .connection import endpoint
 from .encode import json_bytes
 from .errors import ConfigurationError, InvalidReply
 from .events import follow
+from .exports import ExportedRuns
 from .progress import Progress, Shown, progress_of
-from .record import Record, class_of
+from .record import Record
 from .settings import read_settings
 from .transport import Transport
 from .uploads import Source, Upload
@@ -132,21 +132,14 @@ class Client(Calls):
         return found
 
     def export_runs(self, application: str, *, label: Optional[Labels] = None, since: Optional[Instant] = None,
-                    until: Optional[Instant] = None) -> Iterator[schemas.RunRecord]:
-        """All runs with all that is known of them, oldest first, as they arrive: they need not fit into memory.
+                    until: Optional[Instant] = None) -> ExportedRuns:
+        """All runs with all that is known of them, oldest first, as they arrive: they need not fit into memory. An iterator,
+        whose to_frame() makes a data frame of them instead.
 
         - label: `key:value`, or a mapping; all must match
         - since, until: started at this instant or later, and before that one
         """
-        record = class_of("RunRecord")
-        for lines in self._exported(application, label, since, until):
-            try:
-                # Parsed together, runs share the names of their members, which would be most of their memory.
-                raws = json.loads(b"[%s]" % b",".join(lines))
-                runs = [record.from_json(raw) for raw in raws]
-            except (ValueError, TypeError):
-                raise InvalidReply("a line of the export is no JSON object: is the URL right?") from None
-            yield from runs
+        return ExportedRuns(self._exported(application, label, since, until))
 
     def export_lines(self, application: str, *, label: Optional[Labels] = None, since: Optional[Instant] = None,
                      until: Optional[Instant] = None) -> Iterator[bytes]:

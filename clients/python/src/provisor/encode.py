@@ -79,13 +79,18 @@ def _texts(value: Any) -> List[str]:
     return [_text(inner) for inner in value]
 
 
+def query_value(value: Any) -> str:
+    """One parameter: several values are separated by commas."""
+    return ",".join(_texts(value))
+
+
 def query_text(single: Mapping[str, Any], repeated: Mapping[str, Any]) -> str:
     """`?name=value&...`, or nothing. Several values of `single` are separated by commas; of `repeated` each is a
     parameter, a mapping as `key:value`."""
     pairs: List[Tuple[str, str]] = []
     for name, value in single.items():
         if value is not None:
-            pairs.append((name, ",".join(_texts(value))))
+            pairs.append((name, query_value(value)))
     for name, value in repeated.items():
         if isinstance(value, Mapping):
             value = ["%s:%s" % pair for pair in value.items()]

@@ -42,12 +42,14 @@ def frame(records: Iterable[Record], columns: Optional[Sequence[str]] = None) ->
     return frame_of(type(first), itertools.chain((first,), given), columns)
 
 
-def frame_of(kind: Union[str, Type[Record]], records: Iterable[Record], columns: Optional[Sequence[str]] = None) -> pandas.DataFrame:
+def frame_of(kind: Union[str, Type[Record]], records: Iterable[Record], columns: Optional[Sequence[str]] = None, *,
+             fields: Optional[Sequence[str]] = None) -> pandas.DataFrame:
     """As frame; there are columns without records too.
 
     - kind: the class of the records, or its name
+    - fields: the members that the service was asked for, if not for all
     """
-    made = Frame(kind, columns)
+    made = Frame(kind, columns, only=fields)
     given = iter(records)
     while True:
         some = list(itertools.islice(given, TOGETHER))
@@ -113,8 +115,7 @@ class Frame:
         made: Dict[str, Any] = {}
         for name in list(columns):
             made[name] = columns.pop(name).finish(self._pandas)
-        index = self._pandas.RangeIndex(rows)
-        return self._pandas.DataFrame(made, index=index, columns=self._pandas.Index(list(made), dtype=object), copy=False)
+        return self._pandas.DataFrame(made, index=self._pandas.RangeIndex(rows), copy=False)
 
     def _ordered(self, columns: Dict[str, Column]) -> Named:
         for wanted in self._columns or ():

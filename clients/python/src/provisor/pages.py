@@ -1,9 +1,12 @@
 """Collections: the items of all pages, fetched as they are asked for."""
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Generic, Iterator, List, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Iterator, List, Optional, Sequence, TypeVar
 
 from .errors import Invalid
+
+if TYPE_CHECKING:
+    import pandas
 
 T = TypeVar("T")
 PAGE_SIZE = 200  # the most that a service allows unless it is configured otherwise
@@ -13,8 +16,8 @@ class Pages(Generic[T]):
     """An iterator over the items. next_cursor: where to go on after the last page that was fetched; None at the end."""
 
     def __init__(self, fetch: Callable[[Optional[str], Optional[int]], Dict[str, Any]], convert: Callable[[Any], T],
-                 limit: Optional[int], cursor: Optional[str], page_size: Optional[int]) -> None:
-        self._fetch, self._convert = fetch, convert
+                 limit: Optional[int], cursor: Optional[str], page_size: Optional[int], kind: str, fields: Optional[Sequence[str]]) -> None:
+        self._fetch, self._convert, self._kind, self._fields = fetch, convert, kind, fields
         self._left, self._size = limit, page_size or PAGE_SIZE
         self._chosen = page_size is not None
         self._items: Iterator[T] = iter(())
@@ -44,6 +47,14 @@ class Pages(Generic[T]):
             items = items[: self._left]
             self._left -= len(items)
         return [self._convert(item) for item in items]
+
+    def to_frame(self, columns: Optional[Sequence[str]] = None) -> pandas.DataFrame:
+        """All items, or those that are left, as a data frame of pandas.
+
+        - columns: which, in this order; see provisor.frames.frame. By default all, or those that `fields` asked for
+        """
+        from .frames import frame_of
+        return frame_of(self._kind, self, columns, fields=self._fields)  # type: ignore[arg-type]
 
     def _raw_page(self) -> Dict[str, Any]:
         size: Optional[int] = self._size if self._left is None else min(self._size, self._left)

@@ -10,7 +10,7 @@ import io
 import os
 import pathlib
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ..tables import escaped
 
@@ -58,6 +58,12 @@ def style(number: int) -> Style:
     return own._replace(dashes=other.dashes, marker=other.marker, hatch=own.hatch + other.hatch) if turn else own
 
 
+def ink(colour: str) -> str:
+    """Black or white, whichever shows on the colour: hatches and letters on an area of it."""
+    red, green, blue = (int(colour[place:place + 2], 16) for place in (1, 3, 5))
+    return "#FFFFFF" if 0.299 * red + 0.587 * green + 0.114 * blue < 130 else BLACK
+
+
 def label(text: Any, most: int = LABEL_MAX) -> str:
     """A text of a reply as matplotlib may draw it: `$` begins no formula, a leading `_` hides no legend entry, one line, cut."""
     plain = "".join(c if c.isprintable() else " " for c in str(text)).strip()
@@ -95,6 +101,44 @@ def counted(count: int, singular: str, plural: Optional[str] = None) -> str:
     return "%d %s" % (count, singular if count == 1 else plural or singular + "s")
 
 
+def listed(texts: Sequence[str], most: int = 8) -> str:
+    """For texts: of many, so many from the first to the last."""
+    if len(texts) > most:
+        texts = [texts[round(place * (len(texts) - 1) / (most - 1))] for place in range(most)]
+    return ", ".join(texts)
+
+
+def log_ticks(axis: Any, values: Iterable[float], most: int = 12) -> None:
+    """At these values of a logarithmic axis, written as they are; one that would touch the tick before it is left out."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+    ascending = sorted(set(values))
+    ratio = (ascending[-1] / ascending[0]) ** (1 / most) if ascending else 1.0
+    kept: List[float] = []
+    for value in ascending:
+        if not kept or value >= max(ratio, 1.15) * kept[-1]:
+            kept.append(value)
+    axis.set_major_locator(FixedLocator(kept))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(lambda value, _: number(value))
+
+
+def plain_log_ticks(axis: Any) -> None:
+    """A logarithmic axis with 1, 2 and 5 of each power of ten, written as they are."""
+    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+    axis.set_major_locator(LogLocator(10, (1, 2, 5)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(lambda value, _: number(value))
+
+
+def legend_below(axes: Axes, columns: int = 3, **settings: Any) -> None:
+    """Of what has a label, under the axes, where it hides nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        settings.setdefault("bbox_to_anchor", (0.5, -0.15))
+        axes.legend(loc="upper center", frameon=False, ncol=min(columns, len(handles)), fontsize="small", **settings)
+
+
 def empty(axes: Axes, why: str) -> None:
     """Instead of a picture of nothing."""
     axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", wrap=True)
@@ -109,9 +153,10 @@ class Plot:
     alt: what the picture says, in words
     """
 
-    def __init__(self, figure: Figure, axes: Axes, alt: str, own: bool = True) -> None:
-        """own: the figure was made for this picture; that of a caller is shown by the caller."""
-        self.figure, self.axes, self.alt, self._own = figure, axes, alt, own
+    def __init__(self, figure: Figure, axes: Axes, alt: str, own: bool = True, title: Optional[str] = None) -> None:
+        """own: the figure was made for this picture; that of a caller is shown by the caller.
+        title: of the whole, if that of the axes is the title of a part."""
+        self.figure, self.axes, self.alt, self._own, self._title = figure, axes, alt, own, title
 
     def save(self, path: Union[str, os.PathLike[str]], **settings: Any) -> None:
         """Write it in the format that the path ends in (svg, png, pdf), with the text alternative in the file's metadata.
@@ -143,7 +188,7 @@ class Plot:
 
     @property
     def title(self) -> str:
-        return str(self.axes.get_title()).replace(r"\$", "$")
+        return str(self.axes.get_title() if self._title is None else self._title).replace(r"\$", "$")
 
     def _repr_html_(self) -> Optional[str]:
         if not self._own:
