@@ -27,7 +27,7 @@ class ThisPython(AsyncKernelManager):
 
     @property
     def kernel_spec(self):
-        return KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], display_name="Python 3",
+        return KernelSpec(argv=[sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"], display_name="Python 3",
                           language="python", name="python3")
 
 
