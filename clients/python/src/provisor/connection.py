@@ -16,7 +16,7 @@ import ssl
 import time
 import urllib.parse
 import urllib.request
-from typing import Any, Callable, Dict, Iterable, Iterator, NamedTuple, NoReturn, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, NamedTuple, NoReturn, Optional, Union
 
 PIECE_BYTES = 65536
 
@@ -72,7 +72,7 @@ def endpoint(url: str, tls: Optional[ssl.SSLContext]) -> Endpoint:
 class Head(NamedTuple):
     status: int
     headers: Dict[str, str]  # names in lower case
-    keep: bool  # whether the connection stays open
+    keep: bool  # whether the connection stays open, and may be used again if it is quiet() then
     body: http.client.HTTPResponse
 
 
@@ -244,13 +244,8 @@ class Connection:
             if found.status >= 200:
                 return _head(found)
 
-    def read_all(self, head: Head, patience: Patience) -> Tuple[bytes, bool]:
-        """The body, and whether the connection may be used again."""
-        return b"".join(self.pieces(head, patience)), self.reusable(head)
-
-    def reusable(self, head: Head) -> bool:
-        """After a reply was read to its end."""
-        return head.keep and self.quiet()
+    def read_all(self, head: Head, patience: Patience) -> bytes:
+        return b"".join(self.pieces(head, patience))
 
     def pieces(self, head: Head, patience: Patience) -> Iterator[bytes]:
         """The body as it comes; Broken when it ends too early."""
@@ -272,7 +267,7 @@ class Connection:
 def _head(found: http.client.HTTPResponse) -> Head:
     """Stricter than http.client about where the reply ends."""
     headers: Dict[str, str] = {}
-    for name, value in found.headers.items():
+    for name, value in found.headers.raw_items():
         name = name.lower()
         headers[name] = headers[name] + ", " + value if name in headers else value
     coding, length = headers.get("transfer-encoding", "chunked"), headers.get("content-length", "0")

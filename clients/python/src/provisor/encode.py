@@ -48,7 +48,10 @@ def plain(value: Any) -> Any:
 
 def json_bytes(body: Any) -> bytes:
     """The body of a request. ValueError for a number that JSON does not have (nan, inf)."""
-    return json.dumps(body, default=plain, allow_nan=False, separators=(",", ":")).encode()
+    return _ENCODER.encode(body).encode()
+
+
+_ENCODER = json.JSONEncoder(default=plain, allow_nan=False, separators=(",", ":"))
 
 
 def instant_text(value: datetime.datetime) -> str:
@@ -96,7 +99,7 @@ def query_text(single: Mapping[str, Any], repeated: Mapping[str, Any]) -> str:
             value = ["%s:%s" % pair for pair in value.items()]
         if value is not None:
             pairs += [(name, text) for text in _texts(value)]
-    return "?" + urllib.parse.urlencode(pairs, quote_via=urllib.parse.quote) if pairs else ""
+    return "?" + "&".join(["%s=%s" % (name, urllib.parse.quote(text, "")) for name, text in pairs]) if pairs else ""
 
 
 def segment(value: Any) -> str:

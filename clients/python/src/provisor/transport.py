@@ -78,7 +78,7 @@ class Stream:
             _fail(self.where, error)
         if not self._done:
             self._done = True
-            self._transport.release(self._connection, self._connection.reusable(self._head))
+            self._transport.release(self._connection, self._head.keep)
 
     def groups(self) -> Iterator[List[bytes]]:
         """Lines without their ends, as many together as came together."""
@@ -184,11 +184,11 @@ class Transport:
             head, sound = self._begin(request, connection, patience)
             if not isinstance(request.body, (bytes, type(None))):
                 patience = Patience(self.timeout_s)
-            body, reusable = connection.read_all(head, patience)
+            body = connection.read_all(head, patience)
         except BaseException:
             connection.close()
             raise
-        self.release(connection, reusable and sound)
+        self.release(connection, head.keep and sound)
         return head, body
 
     def _attempt_stream(self, request: Request) -> Tuple[Head, Stream]:
@@ -271,7 +271,7 @@ class Transport:
 
     def json(self, request: Request, answer: Answer) -> Any:
         try:
-            return json.loads(answer.body)
+            return json.loads(str(answer.body, "utf-8"))
         except ValueError:
             raise InvalidReply("%s answers with something that is no JSON: is the URL right?" % self._where(request)) from None
 
