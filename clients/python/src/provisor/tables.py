@@ -63,6 +63,15 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]], tot
     return "".join(text) + "</tbody></table>"
 
 
+def sentences(caption: str, said: Sequence[str]) -> str:
+    """What the service says in sentences, in full; nothing where it says nothing."""
+    if not said:
+        return ""
+    rows = "".join("<tr><td>%s</td></tr>" % escaped(sentence) for sentence in said[:ROWS_MAX])
+    more = "<tr><td>and %d more</td></tr>" % (len(said) - ROWS_MAX) if len(said) > ROWS_MAX else ""
+    return "<table><caption>%s</caption><tbody>%s%s</tbody></table>" % (escaped(caption), rows, more)
+
+
 def words(name: str) -> str:
     """`StagePlan` as `Stage plan`."""
     parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+", name)

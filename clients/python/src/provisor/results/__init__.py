@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING
 from .operations import Operation as Operation
 
 if TYPE_CHECKING:
+    from .advice import Advice as Advice
+    from .advice import Autoscaling as Autoscaling
+    from .models import Accuracy as Accuracy
+    from .models import ApplicationModels as ApplicationModels
+    from .models import Diagnosis as Diagnosis
+    from .models import ModelFit as ModelFit
+    from .models import NextExperiments as NextExperiments
     from .models import Speedup as Speedup
+    from .models import TeamAccuracy as TeamAccuracy
 
 # Modules here; record.class_of reads the one that a class's topic names.
-TOPICS = frozenset(("models", "operations"))
+TOPICS = frozenset(("advice", "models", "operations"))
 
 
 if not TYPE_CHECKING:
