@@ -12,6 +12,12 @@ from .operations import Operation as Operation
 if TYPE_CHECKING:
     from .advice import Advice as Advice
     from .advice import Autoscaling as Autoscaling
+    from .clusters import ClusterPerformance as ClusterPerformance
+    from .deadlines import Contention as Contention
+    from .deadlines import Feasibility as Feasibility
+    from .deadlines import StagePlan as StagePlan
+    from .geo import CopyPlan as CopyPlan
+    from .geo import SimulationResult as SimulationResult
     from .models import Accuracy as Accuracy
     from .models import ApplicationModels as ApplicationModels
     from .models import Diagnosis as Diagnosis
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
     from .models import TeamAccuracy as TeamAccuracy
 
 # Modules here; record.class_of reads the one that a class's topic names.
-TOPICS = frozenset(("advice", "models", "operations"))
+TOPICS = frozenset(("advice", "clusters", "deadlines", "geo", "models", "operations"))
 
 
 if not TYPE_CHECKING:
