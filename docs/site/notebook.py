@@ -109,7 +109,7 @@ class Output(html.parser.HTMLParser):
         return {"src": self.pictures.add(data[1], base64.b64decode(data[2])), "alt": found["alt"]}
 
 
-def fence(text, language="text"):
+def fence(text, language):
     marks = max([2, *(len(run) for run in re.findall(r"`+", text))]) + 1
     return "%s%s\n%s\n%s" % ("`" * marks, language, text.rstrip("\n"), "`" * marks)
 
@@ -131,7 +131,7 @@ def shown(data, pictures):
         output.close()
         return "\n\n".join(line for line in output.lines if line.strip())
     if "text/plain" in data and not PICTURES.keys() & data.keys():
-        return fence(joined(data["text/plain"]))
+        return fence(joined(data["text/plain"]), "output")
     raise Unfit("%s: an output of %s has no text alternative" % (pictures.name, ", ".join(sorted(data))))
 
 
@@ -144,10 +144,10 @@ def outputs(cell, pictures):
             continue
         if output["output_type"] == "error":
             raise Unfit("%s: the cell %s failed" % (pictures.name, cell["id"]))
-        pieces += [fence(overwritten(printed))] if printed.strip() else []
+        pieces += [fence(overwritten(printed), "output")] if printed.strip() else []
         printed = ""
         pieces.append(shown(output["data"], pictures))
-    return pieces + ([fence(overwritten(printed))] if printed.strip() else [])
+    return pieces + ([fence(overwritten(printed), "output")] if printed.strip() else [])
 
 
 def sources_of(book):

@@ -61,4 +61,4 @@ def test_it_is_a_story(path):
     assert kinds[0] == "markdown" and source(cells(path)[0]).startswith("# ")
     assert sum(source(cell).startswith("# ") for cell in cells(path, "markdown")) == 1
     assert "code,code,code,code,code" not in ",".join(kinds)
-    assert all(source(cell).count("\n") < 25 for cell in cells(path, "code"))
+    assert all(source(cell).count("\n") < 35 and max(map(len, source(cell).splitlines())) <= 100 for cell in cells(path, "code"))

@@ -64,12 +64,12 @@ def test_the_advice_is_that_of_the_service(books, client):
     best = advice.recommendation
     assert advice.verdict == "met"
     assert book.said("advice").startswith("met: %d executors of %d cores\n" % (best.executors, best.cores_per_executor))
-    assert "%.0f s, between %.0f s and %.0f s" % (best.predicted_duration_s, *best.interval_s) in book.said("advice")
+    assert "%.0f s,\nbetween %.0f s and %.0f s" % (best.predicted_duration_s, *best.interval_s) in book.said("advice")
     assert "probability of %.1f%%" % (100 * best.deadline_probability) in book.said("advice")
     assert book.said("reasons") == "".join("- %s\n" % reason.message for reason in advice.reasons)
     assert "spark.executor.instances=%d\n" % best.executors in book.said("submit") and "spark.provisor.adviceId=" in book.said("submit")
     assert len(re.findall(r"^problem size", book.said("experiments"), re.M)) == len(advice.next_experiments) > 0
-    assert "%d executors last time, %d now" % (advice.last_run.executors, best.executors) in book.said("compared")
+    assert "%d executors last time, %d now:" % (advice.last_run.executors, best.executors) in book.said("compared")
     assert str(best.executors) in book.html("advice-picture").images[0][1]
 
 
@@ -91,9 +91,9 @@ def answers(client):
 def test_growth_is_answered_as_the_service_does(books, answers):
     book = books[NAMES[1]]
     rows = book.rows("growth-table")
-    assert [(float(row["problem size"]), row["verdict"], int(row["executors"]), float(row["cost"])) for row in rows] == \
+    assert [(float(row["problem_size"]), row["verdict"], int(row["executors"]), float(row["cost"])) for row in rows] == \
         [(a.problem_size, a.verdict, a.recommendation.executors, round(a.recommendation.cost, 3)) for a in answers]
-    assert [row["duration (s)"] for row in rows] == ["%.0f" % a.recommendation.predicted_duration_s for a in answers]
+    assert [row["predicted_duration_s"] for row in rows] == ["%.0f" % a.recommendation.predicted_duration_s for a in answers]
     assert all(a.reasons[0].message in book.said("growth-words") for a in answers)
     assert all(warning.message in book.said("widths") for a in answers for warning in a.warnings)
     assert {int(row["executors"]) for row in book.rows("trade-table")} == {a.executors for a in answers[1].alternatives}
@@ -135,7 +135,7 @@ def test_deadlines_collide_as_the_service_says(books, client):
     late = together.jobs[0]
     assert "nightly: %.0f s of 240 s, %.0f s late\n" % (late.execution_s, late.execution_s - 240) in book.said("together-words")
     assert book.said("together-words").endswith("".join("%s\n" % reason.message for reason in together.reasons))
-    assert "%d cores in place of 32" % together.remedies.min_total_cores in book.said("remedies-words")
+    assert "%d cores in place of 32,\n" % together.remedies.min_total_cores in book.said("remedies-words")
     assert "nightly: %.0f s" % together.remedies.deadlines_s["nightly"] in book.said("remedies-words")
 
 
@@ -164,7 +164,7 @@ def test_cores_are_shared_by_strategy(books):
 def test_copies_are_planned_as_the_table_says(books):
     book = books[NAMES[3]]
     rows = book.rows("plan-table")
-    copies, tasks, insured = map(int, re.match(r"(\d+) copies of (\d+) tasks, (\d+)", book.said("plan-words")).groups())
+    copies, tasks, insured = map(int, re.match(r"(\d+) copies of (\d+) tasks,\n(\d+)", book.said("plan-words")).groups())
     clusters = [row["clusters"].split(", ") for row in rows]
     assert (copies, tasks, insured) == (sum(map(len, clusters)), len(rows), sum(len(of) > 1 for of in clusters)) and insured > 0
     alone, with_copies = map(float, re.findall(r"([\d.]+)%", book.said("insurance-words")))
