@@ -13,6 +13,7 @@ import pytest
 from conftest import FOLDER, INSTALLED, ROOT, WHEEL, build, copy_of_sources
 
 PACKAGE = ROOT / "clients" / "python"
+STRICT = ("--strict", "--config-file", PACKAGE / "pyproject.toml")
 
 
 def run(*words, status=0, **kwargs):
@@ -87,7 +88,7 @@ def test_importing_takes_little():
 
 @pytest.mark.parametrize("version", ["3.9", "3.11"])
 def test_types(version):
-    run("mypy", "--strict", "--config-file", PACKAGE / "pyproject.toml", "--python-version", version, "--cache-dir", FOLDER / ("mypy" + version), "-p", "provisor", cwd=INSTALLED)
+    run("mypy", *STRICT, "--python-version", version, "--cache-dir", FOLDER / ("mypy" + version), "-p", "provisor", cwd=INSTALLED)
 
 
 def test_types_of_the_tools():
@@ -121,11 +122,11 @@ MISUSE = {
 def test_a_type_checker_knows_results_and_parameters(tmp_path):
     (tmp_path / "use.py").write_text(USE)
     env = {**os.environ, "MYPYPATH": str(INSTALLED)}
-    out = run("mypy", "--strict", "--cache-dir", FOLDER / "mypy3.11", "use.py", cwd=tmp_path, env=env)
+    out = run("mypy", *STRICT, "--cache-dir", FOLDER / "mypy3.11", "use.py", cwd=tmp_path, env=env)
     revealed = [line.partition('Revealed type is "')[2].rstrip('"') for line in out.splitlines() if "Revealed" in line]
     assert revealed == ["builtins.int", "Union[datetime.datetime, None]", "provisor.schemas.history.Run", "provisor.results.operations.Operation"]
     (tmp_path / "misuse.py").write_text("import provisor\nclient = provisor.Client()\n" + "\n".join(MISUSE) + "\n")
-    out = run("mypy", "--strict", "--cache-dir", FOLDER / "mypy3.11", "misuse.py", cwd=tmp_path, env=env, status=1)
+    out = run("mypy", *STRICT, "--cache-dir", FOLDER / "mypy3.11", "misuse.py", cwd=tmp_path, env=env, status=1)
     for number, text in enumerate(MISUSE.values(), 3):
         assert any(line.startswith("misuse.py:%d:" % number) and text in line for line in out.splitlines()), (number, text, out)
 

@@ -24,6 +24,15 @@ def _nanoseconds(text: Any) -> int:
     return nanoseconds
 
 
+def _is_unicode(texts: List[str]) -> bool:
+    """Half a pair of surrogates, which JSON may hold, is no category: pandas compares these by their UTF-8."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 class Column:
     """may_miss: whether the contract allows null, and so whether the type has it."""
 
@@ -196,7 +205,7 @@ class Instants(Column):
 
 
 class Texts(Column):
-    """Categories if the contract lists the values, or not more than one in ten rows is another; else objects. Equal texts
+    """Categories if the contract lists the values, or if there are at least ten rows for each distinct one; else objects. Equal texts
     are kept once as long as there are few."""
 
     def __init__(self, may_miss: bool = True, listed: bool = False) -> None:
@@ -227,7 +236,7 @@ class Texts(Column):
         import numpy
         codes = numpy.frombuffer(self.data, dtype="int32")
         texts = [text for text in self.codes if text is not None]
-        if self.listed or 10 * len(texts) <= len(codes) > 0:
+        if (self.listed or 10 * len(texts) <= len(codes) > 0) and _is_unicode(texts):
             order = sorted(range(len(texts)), key=texts.__getitem__)
             place = numpy.empty(len(texts) + 1, dtype="int32")
             place[order] = numpy.arange(len(texts), dtype="int32")

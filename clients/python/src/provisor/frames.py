@@ -78,6 +78,8 @@ class Frame:
                  without: Sequence[str] = ()) -> None:
         self._pandas = load_pandas()
         self._kind: Type[Record] = class_of(kind) if isinstance(kind, str) else kind
+        if not issubclass(self._kind, Record):
+            raise TypeError("a frame is made of results, not of %s" % self._kind.__name__)
         self._columns = list(dict.fromkeys([columns] if isinstance(columns, str) else columns)) if columns is not None else None
         self._root = _Object(self._kind, "", _Choice(only if columns is None else self._columns, without), (), False)
         self._checked = False
@@ -93,7 +95,7 @@ class Frame:
     def extend(self, raws: List[Dict[str, Any]]) -> None:
         """Take in further results; nothing of these is kept that could be changed from outside."""
         self._root.extend(raws)
-        if not self._checked:  # so that a mistake does not show only after a long export
+        if raws and not self._checked:  # so that a mistake does not show only after a long export
             self._check()
 
     def _check(self) -> None:
@@ -105,9 +107,11 @@ class Frame:
 
     def finish(self) -> pandas.DataFrame:
         """The frame, for which this is given up."""
-        if self._columns and self._kind is not Record:
+        if not self._checked and self._kind is not Record:
             self._check()
-        columns = dict(self._root.columns(came=self._columns is None and not self._chosen and self._root.is_part()))
+        columns: Dict[str, Column] = {}
+        for name, column in self._root.columns(came=self._columns is None and not self._chosen and self._root.is_partial()):
+            columns.setdefault(name, column)
         rows = self._root.rows
         self._root.parts.clear()
         if self._columns is not None:
@@ -204,7 +208,7 @@ class _Object:
     def skip(self, rows: int) -> None:
         self.extend([None] * rows)
 
-    def is_part(self) -> bool:
+    def is_partial(self) -> bool:
         """Whether there are results, and `fields` left out some of what the contract promises."""
         return self.rows > 0 and not self.required <= self.seen
 
@@ -229,7 +233,7 @@ class _Entries:
     def __init__(self, name: str, make: Callable[[], Column], choice: _Choice) -> None:
         self.name, self.rows, self._make = name, 0, make
         self._free = choice.all_of(name)
-        self._entries: Dict[str, Column] = {} if self._free else {key: make() for key in choice.within(name)}
+        self._entries: Dict[str, Column] = {key: make() for key in choice.within(name)}
         self._whole: Optional[Objects] = None
 
     def extend(self, values: List[Any]) -> None:
