@@ -93,7 +93,9 @@ def advice_plot(advice: schemas.Advice, ax: Optional[Axes]) -> Plot:
                   label="the last run's %s" % counted(before.executors, "executor"), zorder=5)
     if best is not None:
         axes.plot([cost.of(best)], [best.duration_s], color=BLACK, linestyle="none", marker="o", markersize=18, markerfacecolor="none",
-                  markeredgewidth=1.8, label="recommended: %s" % counted(best.executors, "executor"), zorder=6)
+                  markeredgewidth=1.8, zorder=6)
+        axes.plot([], [], color=BLACK, linestyle="none", marker="o", markersize=10, markerfacecolor="none", markeredgewidth=1.8,
+                  label="recommended: %s" % counted(best.executors, "executor"))
     _numbers(axes, choices, best, cost)
     axes.set_xlabel(cost.words)
     axes.set_ylabel("duration (s)")

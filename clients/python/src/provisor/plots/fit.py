@@ -61,6 +61,7 @@ class _Picture(NamedTuple):
     confidence: Optional[float]
     seen: List[_Seen]
     curves: Dict[Optional[float], List[_Step]]
+    others: int = 0  # runs of problem sizes that are not drawn
 
 
 # --- what to draw ---------------------------------------------------------------------------------------------------------------------
@@ -80,15 +81,15 @@ def models_plot(models: schemas.ApplicationModels, model: Optional[str], problem
         if candidate is not None and candidate.error is not None:
             why += ": " + candidate.error.message
         return _nothing("Models of %s" % label(models.application), "Models of %s: %s." % (models.application, why), why, ax)
-    seen = _runs_of(client, models)
-    sizes = [problem_size] if problem_size is not None else _thinned(sorted({s.size for s in seen if s.size is not None}))
-    seen = [s for s in seen if s.size in sizes]
+    runs = _runs_of(client, models)
+    sizes = [problem_size] if problem_size is not None else _thinned(sorted({s.size for s in runs if s.size is not None}))
+    seen = [s for s in runs if s.size in sizes]
     what = "the model %s%s" % (candidate.model, ", selected" if candidate.selected else "")
     if candidate.fit is not None and candidate.fit.loo_mape_percent is not None:
         what += ", with a leave-one-out error of %s" % number(candidate.fit.loo_mape_percent, "%")
     picture = _asked(client, candidate, what, seen, cast("List[Optional[float]]", sizes))
-    plot = _draw(picture, "%s: the model %s and its errors" % (label(models.application), candidate.model), models.application, ax, models)
-    return plot
+    picture = picture._replace(others=len(runs) - len(seen))
+    return _draw(picture, "%s: the model %s and its errors" % (label(models.application), candidate.model), models.application, ax, models)
 
 
 def fit_plot(fit: schemas.ModelFit, problem_size: Optional[float], ax: Panels) -> Plot:
@@ -103,7 +104,7 @@ def fit_plot(fit: schemas.ModelFit, problem_size: Optional[float], ax: Panels) -
     else:
         quantity, unit = ("speedup", "") if fit.reference == "ratio" else ("duration", "s")
         picture = _Picture(what, quantity, unit, None, seen, {size: _joined(seen, size) for size in sizes})
-    return _draw(picture, "%s and its errors" % fit.model, None, ax, None)
+    return _draw(picture._replace(others=len(fit.residuals) - len(seen)), "%s and its errors" % fit.model, None, ax, None)
 
 
 def _thinned(sizes: List[float]) -> List[float]:
@@ -194,12 +195,15 @@ def _draw(picture: _Picture, title: str, application: Optional[str], ax: Panels,
     figure, upper, lower = _panels(ax)
     upper.set_title(title)
     low, high = min(known), max(known)
+    # With the interval, unless that would make all else small.
+    ends = [end for steps in picture.curves.values() for s in steps for end in (s.low, s.high) if end is not None and s.value is not None]
+    low, high = min([low, *(max(end, low / 1.6) for end in ends)]), max([high, *(min(end, high * 1.6) for end in ends)])
     if high >= LOGARITHMIC_FROM * low > 0:
         upper.set_yscale("log")
-        bottom, top = low / 1.35, high * 1.35
+        bottom, top = low / 1.15, high * 1.15
         plain_log_ticks(upper.yaxis)
     else:
-        bottom, top = max(0.0, low - 0.2 * (high - low or high)), high + 0.2 * (high - low or high)
+        bottom, top = max(0.0, low - 0.1 * (high - low or high)), high + 0.1 * (high - low or high)
     upper.set_ylim(bottom, top)
     upper.set_xscale("log", base=2)
     for place, size in enumerate(picture.curves):
@@ -239,7 +243,8 @@ def _draw_size(picture: _Picture, size: Optional[float], drawn: Style, upper: Ax
         upper.fill_between(*zip(*band), facecolor=drawn.colour, edgecolor=drawn.colour, alpha=0.18, hatch=drawn.hatch, linewidth=0)
     upper.plot([s.executors for s in steps], [math.nan if s.value is None else s.value for s in steps], color=drawn.colour,
                linestyle=drawn.dashes)
-    upper.plot([], [], color=drawn.colour, linestyle=drawn.dashes, marker=drawn.marker, label=name)
+    upper.plot([], [], color=drawn.colour, linestyle=drawn.dashes, marker=drawn.marker, markeredgecolor=BLACK,
+               markeredgewidth=0.7, label=name)
     runs = [s for s in picture.seen if s.size == size]
     for full in (True, False):
         for old in (True, False):
@@ -247,7 +252,8 @@ def _draw_size(picture: _Picture, size: Optional[float], drawn: Style, upper: Ax
             if not some:
                 continue
             look = {"color": drawn.colour, "marker": drawn.marker, "linestyle": "none", "markersize": 4 if old else 7,
-                    "markerfacecolor": drawn.colour if full else "#FFFFFF", "markeredgewidth": 1.2}
+                    "markerfacecolor": drawn.colour if full else "#FFFFFF", "markeredgecolor": BLACK if full else drawn.colour,
+                    "markeredgewidth": 0.7 if full else 1.4}
             upper.plot([s.executors for s in some], [s.actual for s in some], **look)
             known = [s for s in some if s.error_percent is not None]
             if lower is not None and known:
@@ -274,7 +280,9 @@ def _draw_drift(picture: _Picture, drift: schemas.Drift, upper: Axes) -> None:
     ringed = [s for s in picture.seen if s.run_id in ids]
     if ringed:
         upper.plot([s.executors for s in ringed], [s.actual for s in ringed], color=BLACK, linestyle="none", marker="o", markersize=14,
-                   markerfacecolor="none", label="ringed: where it drifted")
+                   markerfacecolor="none")
+        upper.plot([], [], color=BLACK, linestyle="none", marker="o", markersize=10, markerfacecolor="none",
+                   label="ringed: where it drifted")
 
 
 def _drift_words(drift: schemas.Drift) -> str:
@@ -307,6 +315,8 @@ def _alt(picture: _Picture, application: Optional[str], models: Optional[schemas
         text += " Errors of the law at these runs: %s to %s." % (number(min(errors)), number(max(errors), "%"))
     if len(errors) < len(seen):
         text += " Unknown at %s." % counted(len(seen) - len(errors), "run")
+    if picture.others:
+        text += " Not shown: %s of other problem sizes." % counted(picture.others, "run")
     light = ["%s on %s with weight %s" % (number(s.actual, unit), counted(round(s.executors), "executor"), number(s.weight))
              for s in seen if s.weight < 1]
     if light:
