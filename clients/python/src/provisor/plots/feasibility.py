@@ -4,8 +4,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .figure import BLACK, SIZE, Plot, Style, canvas, counted, empty, ink, label, number
-from .shapes import (OTHERS, ROW_NAME_MAX, Bar, area_style, draw_bars, every, in_use, late_words, legend_below, listed, merged, name_rows, outline, say_right,
-                     step_edges, tops)
+from .shapes import (OTHERS, Bar, area_style, draw_bars, every, in_use, late_words, legend_below, listed, merged, name_rows,
+                     outline, say_right, step_edges, tops)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,7 @@ def feasibility_plot(found: schemas.Feasibility, ax: Optional[Axes]) -> Plot:
     figure, axes = canvas(ax, (SIZE[0], min(11.0, 1.8 + 0.23 * rows)))
     span = _span(jobs)
     _job_rows(axes, shown, styles, span)
-    names = [(place, job.name) for place, job in enumerate(shown)]
+    names: List[Tuple[float, str]] = [(place, job.name) for place, job in enumerate(shown)]
     base = len(shown) + 0.1
     if bars is not None and cores:
         _draw_tasks(axes, bars, styles, len(jobs) - len(shown))
@@ -109,7 +109,8 @@ def _job_rows(axes: Axes, shown: Sequence[Job], styles: Dict[str, Style], span: 
     for place, job in enumerate(shown):
         draw_bars(axes, [Bar(job.release, job.completion, place)], styles[job.name], 0.6, label=label(job.name))
         if job.deadline <= span[1]:
-            axes.plot([job.deadline] * 2, [place - 0.42, place + 0.42], color=BLACK, linewidth=2.5, path_effects=outline(), solid_capstyle="butt")
+            axes.plot([job.deadline] * 2, [place - 0.42, place + 0.42], color=BLACK, linewidth=2.5, path_effects=outline(),
+                      solid_capstyle="butt")
         else:
             axes.plot([span[1]], [place], color=BLACK, marker=">", clip_on=False)  # it lies further right
         say_right(axes, place, late_words(job.slack), bold=not job.met)
@@ -118,8 +119,8 @@ def _job_rows(axes: Axes, shown: Sequence[Job], styles: Dict[str, Style], span: 
 def _deadline_lines(axes: Axes, shown: Sequence[Job], styles: Dict[str, Style], bottom: float, span: Tuple[float, float]) -> None:
     near = [(place, job) for place, job in enumerate(shown) if job.deadline <= span[1]]
     for place, job in near:
-        axes.plot([job.deadline] * 2, [place + 0.42, bottom], color=BLACK, linestyle=styles[job.name].dashes, linewidth=1.2, label="_deadline",
-                  path_effects=outline(), zorder=3)
+        axes.plot([job.deadline] * 2, [place + 0.42, bottom], color=BLACK, linestyle=styles[job.name].dashes, linewidth=1.2,
+                  label="_deadline", path_effects=outline(), zorder=3)
     tops(axes, [(job.deadline, job.name) for _, job in near], span)
 
 
@@ -143,8 +144,8 @@ def _draw_tasks(axes: Axes, bars: Dict[str, List[Bar]], styles: Dict[str, Style]
         text = label(job if job in styles else counted(others, "other job"), 16)
         # About as wide as its letters are in a picture of the usual size.
         if longest.right - longest.left > 0.016 * (len(text) + 1) * (right - left):
-            axes.text((longest.left + longest.right) / 2, longest.middle, text, ha="center", va="center", fontsize="small", color=BLACK, clip_on=True, zorder=4,
-                      bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "boxstyle": "square,pad=0.15"})
+            axes.text((longest.left + longest.right) / 2, longest.middle, text, ha="center", va="center", fontsize="small", color=BLACK,
+                      clip_on=True, zorder=4, bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "boxstyle": "square,pad=0.15"})
 
 
 class Use(NamedTuple):
@@ -177,13 +178,14 @@ def _stack(axes: Axes, use: Use, styles: Dict[str, Style], others: int, place: A
         there = [place for place, value in enumerate(values) if value > 0]
         if there:
             first, end = there[0], there[-1] + 1
-            axes.stairs([where(v) for v in above[first:end]], use.edges[first:end + 1], baseline=[where(v) for v in below[first:end]], fill=True,
-                        facecolor=look.colour, edgecolor=ink(look.colour), hatch=look.hatch, linewidth=0.4,
+            axes.stairs([where(v) for v in above[first:end]], use.edges[first:end + 1], baseline=[where(v) for v in below[first:end]],
+                        fill=True, facecolor=look.colour, edgecolor=ink(look.colour), hatch=look.hatch, linewidth=0.4,
                         label=label(name) if name is not None else counted(others, "other job"))
         below = above
 
 
-def _draw_use_below(axes: Axes, schedule: Sequence[schemas.FeasibilitySchedule], styles: Dict[str, Style], top: float, bottom: float) -> None:
+def _draw_use_below(axes: Axes, schedule: Sequence[schemas.FeasibilitySchedule], styles: Dict[str, Style], top: float,
+                    bottom: float) -> None:
     """Under the rows of the jobs, in place of more cores than there is room for."""
     use = cores_in_use(schedule, list(styles))
     if not use.edges:
@@ -214,7 +216,7 @@ def cores_plot(found: schemas.Feasibility, ax: Optional[Axes]) -> Plot:
     near = [job for job in shown if job.deadline <= span[1]]
     for job in near:
         axes.axvline(job.deadline, color=BLACK, linestyle=styles[job.name].dashes, linewidth=1.2, path_effects=outline(), label="_deadline")
-    tops(axes, [(job.deadline, "%s due" % job.name[:ROW_NAME_MAX]) for job in near], span)
+    tops(axes, [(job.deadline, job.name) for job in near], span)
     margin = 0.02 * (span[1] - span[0])
     axes.set_xlim(span[0] - margin, span[1] + margin)
     axes.set_ylim(0, 1.08 * max(most, cores or 0))
@@ -227,7 +229,8 @@ def cores_plot(found: schemas.Feasibility, ax: Optional[Axes]) -> Plot:
              sum(v * (b - a) for v, a, b in zip(values, use.edges, use.edges[1:]))) for name, values in use.jobs]
     text = "Cores in use over %s s by %s: at most %s%s. Core time: %s. " % (
         number(use.edges[-1] - use.edges[0]), counted(len(jobs), "job"), number(most),
-        " of %d" % cores if cores is not None else "; how many there are is unknown", listed(["%s %s" % (n, number(w, "s")) for n, w in work]))
+        " of %d" % cores if cores is not None else "; how many there are is unknown",
+        listed(["%s %s" % (n, number(w, "s")) for n, w in work]))
     return Plot(figure, axes, text + _outcome(found, jobs), ax is None)
 
 
@@ -243,9 +246,8 @@ def _cores(found: schemas.Feasibility) -> Optional[int]:
 def _outcome(found: schemas.Feasibility, jobs: Sequence[Job]) -> str:
     order = sorted(jobs, key=lambda job: job.slack)
     text = "%d of %s late. " % (sum(not job.met for job in jobs), counted(len(jobs), "job"))
-    text += listed(["%s ends at %s s, its deadline is at %s s: %s" % (job.name, number(job.completion), number(job.deadline), late_words(job.slack))
-                    for job in order]) + "."
-    return text + remedies_words(found)
+    return text + listed(["%s ends at %s s, its deadline is at %s s: %s" % (
+        job.name, number(job.completion), number(job.deadline), late_words(job.slack)) for job in order]) + "." + remedies_words(found)
 
 
 def remedies_words(found: schemas.Feasibility) -> str:
@@ -256,8 +258,8 @@ def remedies_words(found: schemas.Feasibility) -> str:
     if remedies.min_total_cores is not None:
         text += " %s would meet every deadline." % counted(remedies.min_total_cores, "core")
     else:
-        codes = {reason.code for reason in found.reasons}
-        text += " No number of cores meets every deadline." if "no_cores_suffice" in codes else " How many cores would meet every deadline is unknown."
+        none = any(reason.code == "no_cores_suffice" for reason in found.reasons)
+        text += " No number of cores meets every deadline." if none else " How many cores would meet every deadline is unknown."
     if remedies.deadlines_s:
         text += " On this cluster all are met with these deadlines, counted from the release: %s." % listed(
             ["%s %s" % (name, number(value, "s")) for name, value in remedies.deadlines_s.items()])

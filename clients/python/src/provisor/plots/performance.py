@@ -28,15 +28,20 @@ def performance_plot(found: results.ClusterPerformance, ax: Optional[Axes]) -> P
     for place, (_, _, fallback, entry) in enumerate(shown):
         reach = [value for value, part in entry.distribution or () if part > 0] or [entry.mean_bytes_per_s]
         values += [*reach, entry.mean_bytes_per_s]
-        axes.plot([min(reach), max(reach)], [place, place], color=BLUE, linewidth=2, linestyle="--" if fallback else "-", marker="|", markersize=9)
+        axes.plot([min(reach), max(reach)], [place, place], color=BLUE, linewidth=2, linestyle="--" if fallback else "-", marker="|",
+                  markersize=9)
         axes.plot([entry.mean_bytes_per_s], [place], marker="o", linestyle="none", markersize=7, markeredgecolor=BLACK, gid="mean",
                   markerfacecolor="#FFFFFF" if fallback else BLUE)
-        say_right(axes, place, "%s%s" % (counted(entry.samples, "sample"), ", of its %s" % entry.source.replace("_", " ") if fallback else ""))
+        say_right(axes, place,
+                  "%s%s" % (counted(entry.samples, "sample"), ", of its %s" % entry.source.replace("_", " ") if fallback else ""))
     name_rows(axes, [(place, _name(kind, name)) for place, (kind, name, _, _) in enumerate(shown)])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     if max(values) > LOGARITHMIC_FROM * min(values) > 0:
         axes.set_xscale("log")
-    axes.set_xlabel("bytes/s, from the slowest to the fastest, and the mean" + (" (hollow: of others)" if any(f for _, _, f, _ in shown) else ""))
+    from matplotlib.ticker import EngFormatter
+    axes.xaxis.set_major_formatter(EngFormatter(unit="B/s"))
+    axes.set_xlabel("speed, from the slowest to the fastest, and the mean"
+                    + (" (hollow: of others)" if any(f for _, _, f, _ in shown) else ""))
     return Plot(figure, axes, _alt(found, entries, known), ax is None)
 
 
@@ -47,12 +52,14 @@ def _name(kind: str, name: str) -> str:
 def _alt(found: results.ClusterPerformance, entries: List[Tuple[str, str, bool, Any]], known: List[Tuple[str, str, bool, Any]]) -> str:
     text = "Speeds of %s: " % found.cluster
     if known:
-        text += "mean %s." % listed(["%s %s bytes/s%s" % (_name(kind, name), number(entry.mean_bytes_per_s), ", of its %s" % entry.source.replace("_", " ")
+        text += "mean %s." % listed(["%s %s bytes/s%s" % (_name(kind, name), number(entry.mean_bytes_per_s),
+                                                          ", of its %s" % entry.source.replace("_", " ")
                                                           if fallback else "") for kind, name, fallback, entry in known])
     else:
         text += "none is known."
     if len(known) < len(entries):
         text += " %s unknown." % counted(len(entries) - len(known), "speed is", "speeds are")
     there = found.availability
-    return text + " An outage touches a slot of %s with a probability of %s %% (%s)." % (number(there.slot_s, "s"), number(100 * there.outage_probability),
+    return text + " An outage touches a slot of %s with a probability of %s %% (%s)." % (number(there.slot_s, "s"),
+                                                                                         number(100 * there.outage_probability),
                                                                                          there.source)

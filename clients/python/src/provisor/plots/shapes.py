@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from .figure import BLACK, GREY, Size, Style, ink, label, matplotlib_figure, number, style
+from .figure import GREY, Size, Style, ink, label, matplotlib_figure, number, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +14,7 @@ OTHERS = Style(GREY, "-", ".", "")
 ROW_NAME_MAX = 24
 TICKS_MAX = 24
 STEPS_MAX = 300
+LEGEND_WIDTH = 2.4  # inches
 # Of lines alone: a pattern of dots or rings is large in an SVG.
 HATCHES = ("", "///", "xx", "\\\\\\", "--", "||", "++", "//--", "\\\\||")
 
@@ -102,7 +103,8 @@ def name_rows(axes: Axes, names: Sequence[Tuple[float, str]]) -> None:
 
 def say_right(axes: Axes, middle: float, text: str, bold: bool = False) -> None:
     """Words on a row, right of the axes."""
-    axes.text(1.01, middle, text, transform=axes.get_yaxis_transform(), ha="left", va="center", fontsize="small", fontweight="bold" if bold else "normal")
+    axes.text(1.01, middle, text, transform=axes.get_yaxis_transform(), ha="left", va="center", fontsize="small",
+              fontweight="bold" if bold else "normal")
 
 
 def every(count: int, most: int = TICKS_MAX) -> int:
@@ -111,10 +113,11 @@ def every(count: int, most: int = TICKS_MAX) -> int:
 
 
 def tops(axes: Axes, marks: Iterable[Tuple[float, str]], span: Tuple[float, float]) -> None:
-    """Names on the upper edge; those that would touch share a place."""
+    """Names of deadlines on the upper edge; those that would touch share a place."""
     groups: List[Tuple[float, List[str]]] = []
+    width = span[1] - span[0]
     for place, name in sorted(marks):
-        if groups and place - groups[-1][0] < 0.04 * (span[1] - span[0]):
+        if groups and place - groups[-1][0] < 0.04 * width:
             groups[-1][1].append(name)
         else:
             groups.append((place, [name]))
@@ -122,22 +125,42 @@ def tops(axes: Axes, marks: Iterable[Tuple[float, str]], span: Tuple[float, floa
         return
     upper = axes.secondary_xaxis("top")
     upper.set_xticks([place for place, _ in groups])
-    upper.set_xticklabels([", ".join(label(n, 14) for n in names[:2]) + (" and %d more" % (len(names) - 2) if len(names) > 2 else "")
-                           for _, names in groups], rotation=30, ha="left", rotation_mode="anchor", fontsize="small")
+    texts = [", ".join(label(name, 14) for name in names[:2]) + (" and %d more" % (len(names) - 2) if len(names) > 2 else "")
+             for _, names in groups]
+    flat = len(groups) <= 3 and all(b - a > 0.45 * width for (a, _), (b, _) in zip(groups, groups[1:]))
+    upper.set_xticklabels(texts, fontsize="small", **({} if flat else {"rotation": 30, "ha": "left", "rotation_mode": "anchor"}))
+    if flat:
+        for tick, (place, _) in zip(upper.get_xticklabels(), groups):
+            share = (place - span[0]) / width
+            tick.set_ha("left" if share < 0.3 else "right" if share > 0.7 else "center")
+    upper.set_xlabel("deadlines", fontsize="small")
 
 
-def panels(count: int, size: Size, columns: int = 3) -> Tuple[Figure, List[Axes]]:
-    """Axes side by side that share their scales; size: of one."""
+def panels(count: int, size: Size, entries: int = 0, columns: int = 3) -> Tuple[Figure, List[Axes], Optional[Axes]]:
+    """Axes side by side that share their scales, and room on their right for a legend of so many entries.
+
+    size: of one of them"""
     across = min(count, columns)
     down = math.ceil(count / across)
-    figure = matplotlib_figure((size[0] * across, size[1] * down))
-    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    axes = [cell for row in grid for cell in row]
-    for spare in axes[count:]:
-        spare.remove()
-    for above in axes[max(0, count - across):count]:
-        above.tick_params(axis="x", labelbottom=True)
-    return figure, axes[:count]
+    beside = LEGEND_WIDTH / size[0] if entries else 0.0
+    figure = matplotlib_figure((size[0] * (across + beside), max(size[1] * down, 0.19 * (entries + 4))))
+    grid = figure.add_gridspec(down, across + bool(entries), width_ratios=[1.0] * across + [beside] * bool(entries))
+    axes: List[Axes] = []
+    for place in range(count):
+        shared = {"sharex": axes[0], "sharey": axes[0]} if axes else {}
+        axes.append(figure.add_subplot(grid[place // across, place % across], **shared))
+        axes[-1].tick_params(labelleft=place % across == 0)
+    room = None
+    if entries:
+        room = figure.add_subplot(grid[:, across])
+        room.set_axis_off()
+    return figure, axes, room
+
+
+def legend_in(room: Axes, found: Mapping[str, Any], title: str) -> None:
+    made = room.legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.0, frameon=False,
+                       fontsize="small", title=title, title_fontsize="small")
+    made.set_in_layout(False)
 
 
 def listed(items: Sequence[str], most: int = 10) -> str:
@@ -160,7 +183,3 @@ def outline() -> List[Any]:
 
 def legend_below(axes: Axes, columns: int = 3, **settings: Any) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncol=columns, frameon=False, fontsize="small", **settings)
-
-
-__all__ = ["BLACK", "Bar", "OTHERS", "bars_of", "draw_bars", "every", "in_use", "late_words", "legend_below", "listed", "merged", "name_rows",
-           "outline", "panels", "say_right", "step_edges", "tops"]

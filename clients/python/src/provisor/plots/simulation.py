@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from .figure import BLACK, SIZE, STYLES, Plot, Style, canvas, counted, empty, label, number
-from .shapes import listed, panels
+from .shapes import legend_in, listed, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,10 +35,10 @@ def simulation_plot(result: schemas.SimulationResult, arrival_rate: Optional[flo
     drawn = _spread(loads)
     styles = _styles(result.baseline, drawn)
     if len(drawn) == 1:
-        figure, axes = canvas(ax, (SIZE[0], SIZE[1] + 0.2 * max(0, len(styles) - 8)))
-        all_axes = [axes]
+        figure, axes = canvas(ax, (SIZE[0] + 1.2, SIZE[1] + 0.12 * max(0, len(styles) - 14)))
+        all_axes, room = [axes], None
     else:
-        figure, all_axes = panels(len(drawn), (4.2, 3.2))
+        figure, all_axes, room = panels(len(drawn), (3.9, 3.0), len(styles))
     reach = _reach(drawn)
     for axes, load in zip(all_axes, drawn):
         _load(axes, load, result.baseline, styles)
@@ -47,8 +47,9 @@ def simulation_plot(result: schemas.SimulationResult, arrival_rate: Optional[flo
         axes.set_ylim(0, 1.02)
         axes.set_xlabel("flow time (s)")
         axes.set_title("%g workflows/s: %s" % (load.arrival_rate_per_s, _best(load)), fontsize="medium" if len(drawn) > 1 else None)
-    all_axes[0].set_ylabel("share of all workflows done")
-    _legend(figure, all_axes, len(drawn) > 1)
+    for axes in all_axes[::3]:
+        axes.set_ylabel("share of workflows done")
+    _legend(all_axes, room)
     whole = None
     if len(drawn) > 1:
         whole = title + " by policy" + (", %d of %d arrival rates" % (len(drawn), len(loads)) if len(drawn) < len(loads) else "")
@@ -98,24 +99,26 @@ def _reach(loads: List[schemas.SimulationResultLoad]) -> Optional[Tuple[float, f
 def _load(axes: Axes, load: schemas.SimulationResultLoad, baseline: str, styles: Dict[str, Style]) -> None:
     for outcome in load.policies:
         look, (values, shares) = styles[outcome.name], curve_of(outcome)
-        text = label(outcome.name) + (" (baseline)" if outcome.name == baseline else "")
+        text = label(outcome.name, 24) + (" (baseline)" if outcome.name == baseline else "")
         if not values:
             axes.plot([], [], color=look.colour, linestyle=look.dashes, marker=look.marker, label=text)
             continue
         first = outcome.name == baseline
-        axes.plot(values, shares, color=look.colour, linestyle=look.dashes, linewidth=2.2 if first else 1.6, zorder=2.5 if first else 2, gid="curve")
+        axes.plot(values, shares, color=look.colour, linestyle=look.dashes, linewidth=2.2 if first else 1.6, zorder=2.5 if first else 2,
+                  gid="curve")
         marks = [(getattr(outcome.flow_time_s, name), part) for name, part in MARKED]
         there = [(value, part * finished_share(outcome)) for value, part in marks if value is not None]
-        axes.plot([v for v, _ in there], [s for _, s in there], color=look.colour, marker=look.marker, linestyle="none", markeredgecolor=BLACK,
-                  markeredgewidth=0.6, zorder=3, gid="percentiles")
-        axes.plot([], [], color=look.colour, linestyle=look.dashes, marker=look.marker, markeredgecolor=BLACK, markeredgewidth=0.6, label=text)
+        axes.plot([v for v, _ in there], [s for _, s in there], color=look.colour, marker=look.marker, linestyle="none",
+                  markeredgecolor=BLACK, markeredgewidth=0.6, zorder=3, gid="percentiles")
+        axes.plot([], [], color=look.colour, linestyle=look.dashes, marker=look.marker, markeredgecolor=BLACK, markeredgewidth=0.6,
+                  label=text)
     if not any(outcome.flow_time_s.cdf for outcome in load.policies):
         axes.text(0.5, 0.5, "no workflow was finished", transform=axes.transAxes, ha="center", va="center")
     left = [(outcome.name, outcome.workflows_unfinished) for outcome in load.policies if outcome.workflows_unfinished]
     if left:
         words = ["%s: %d unfinished" % (label(name, 18), count) for name, count in left[:4]]
-        axes.text(0.98, 0.04, "\n".join(words + (["and in %d more" % (len(left) - 4)] if len(left) > 4 else [])), transform=axes.transAxes, ha="right",
-                  va="bottom", fontsize="small", zorder=4, bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "alpha": 0.85})
+        axes.text(0.98, 0.04, "\n".join(words + (["and in %d more" % (len(left) - 4)] if len(left) > 4 else [])), transform=axes.transAxes,
+                  ha="right", va="bottom", fontsize="small", zorder=4, bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "alpha": 0.85})
 
 
 def _best(load: schemas.SimulationResultLoad) -> str:
@@ -123,30 +126,25 @@ def _best(load: schemas.SimulationResultLoad) -> str:
     return {"too_close": "too close to call", "only_one": name}.get(load.best.code, "%s is best" % name)
 
 
-def _legend(figure: Any, all_axes: List[Any], shared: bool) -> None:
+def _legend(all_axes: List[Any], room: Any) -> None:
     found = {text: handle for axes in all_axes for handle, text in zip(*axes.get_legend_handles_labels())}
-    title = "marks: 50, 90 and 99 % of those finished"
-    if shared:
-        figure.legend(list(found.values()), list(found), loc="outside lower center" if _outside() else "lower center", ncol=3, frameon=False,
-                      fontsize="small", title=title, title_fontsize="small", **({} if _outside() else {"bbox_to_anchor": (0.5, -0.02 - 0.02 * len(found))}))
+    title = "marks: 50, 90 and 99 %\nof those finished"
+    if room is not None:
+        legend_in(room, found, title)
     else:
-        all_axes[0].legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small", title=title,
-                           title_fontsize="small")
-
-
-def _outside() -> bool:
-    """Whether matplotlib makes room for legends of figures."""
-    import matplotlib
-    return tuple(int(part) for part in matplotlib.__version__.split(".")[:2]) >= (3, 7)
+        all_axes[0].legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False,
+                           fontsize="small", title=title, title_fontsize="small")
 
 
 def _alt(result: schemas.SimulationResult, loads: List[schemas.SimulationResultLoad], drawn: List[schemas.SimulationResultLoad]) -> str:
     text = "Flow times of %s under %s, as the share of all workflows done within a time; the baseline is %s." % (
-        counted(result.workload.workflows, "workflow"), counted(len({o.name for load in loads for o in load.policies}), "policy", "policies"), result.baseline)
+        counted(result.workload.workflows, "workflow"),
+        counted(len({o.name for load in loads for o in load.policies}), "policy", "policies"), result.baseline)
     if len(drawn) < len(loads):
         text += " %d of %d arrival rates are drawn." % (len(drawn), len(loads))
     for load in drawn:
-        text += " At %g workflows/s: %s. %s" % (load.arrival_rate_per_s, listed([_outcome_words(o) for o in load.policies], 8), load.best.message)
+        text += " At %g workflows/s: %s. Best is %s: %s." % (load.arrival_rate_per_s, listed([_outcome_words(o) for o in load.policies], 8),
+                                                             load.best.name, load.best.message.rstrip("."))
     return text
 
 

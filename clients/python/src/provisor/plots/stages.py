@@ -26,8 +26,10 @@ def stages_plot(plan: schemas.StagePlan, ax: Optional[Axes]) -> Plot:
         empty(axes, "no stage")
         return Plot(figure, axes, "%s. There is no stage." % title, ax is None)
     cores = _cores(plan)
-    heights = [stage.estimated_cores for stage in stages if stage.estimated_cores is not None] + [stage.max_allocable_cores for stage in stages]
-    most = max([*heights, cores or 0, 1e-9])
+    heights = [height for stage in stages for height in (stage.estimated_cores, stage.max_allocable_cores) if height is not None]
+    high = max([*heights, 1e-9])
+    near = cores is not None and cores <= 3 * high  # otherwise nothing would be seen below the line
+    most = max(high, cores or 0) if near else high
     top = 1.15 * most
     fits, beyond = [], []
     for stage in stages:
@@ -40,10 +42,17 @@ def stages_plot(plan: schemas.StagePlan, ax: Optional[Axes]) -> Plot:
     _columns(axes, [(bar.left, bar.right, 0.0, bar.middle) for bar in fits], STAGE, "estimated cores")
     if beyond:
         _columns(axes, beyond, TOO_MANY, "more than there are")
-    axes.hlines([s.max_allocable_cores for s in stages], [s.start_s for s in stages], [s.start_s + s.deadline_s for s in stages], color=BLACK,
-                linewidth=2.2, linestyle="-", label="most that a controller may use", path_effects=outline())
-    if cores is not None:
+    axes.hlines([s.max_allocable_cores for s in stages], [s.start_s for s in stages], [s.start_s + s.deadline_s for s in stages],
+                color=BLACK, linewidth=2.2, linestyle="-", label="most that a controller may use", path_effects=outline())
+    notes = []
+    if cores is not None and near:
         axes.axhline(cores, color=BLACK, linestyle="--", linewidth=1.2, label="%s in all" % counted(cores, "core"))
+    elif cores is not None:
+        notes.append("%s in all" % counted(cores, "core"))
+    never = [stage.id for stage in stages if stage.estimated_cores is None]
+    if never:
+        notes.append("stage %s: no number of cores is enough" % ", ".join(map(str, never[:6]))
+                     + (" and %d more" % (len(never) - 6) if len(never) > 6 else ""))
     end = max(s.start_s + s.deadline_s for s in stages)
     first = min(s.start_s for s in stages)
     width = end - first or 1.0
@@ -53,7 +62,9 @@ def stages_plot(plan: schemas.StagePlan, ax: Optional[Axes]) -> Plot:
     axes.set_xlabel("time since the start of the application (s)")
     axes.set_ylabel("cores")
     _few_ticks(axes, stages, width)
-    legend_below(axes, 2, title="%s too short to be named here" % counted(unnamed, "stage") if unnamed else None)
+    if unnamed:
+        notes.append("%s too short to be named here" % counted(unnamed, "stage"))
+    legend_below(axes, 2, title="\n".join(notes) or None, title_fontsize="small")
     return Plot(figure, axes, _stages_alt(plan, title, cores), ax is None)
 
 
@@ -80,7 +91,7 @@ def _name_stages(axes: Axes, stages: List[schemas.StagePlanStage], width: float,
         if share < 0.12:
             text, turn = "stage %d: %s" % (stage.id, words.replace("\n", " ")), 90
         axes.text(stage.start_s + stage.deadline_s / 2, 0.03 * top, text, ha="center", va="bottom", rotation=turn, fontsize="small",
-                  bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "boxstyle": "square,pad=0.15"}, clip_on=True)
+                  zorder=5, bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "boxstyle": "square,pad=0.15"}, clip_on=True)
     return unnamed
 
 
@@ -107,12 +118,17 @@ def _cores(plan: schemas.StagePlan) -> Optional[int]:
 def _stages_alt(plan: schemas.StagePlan, title: str, cores: Optional[int]) -> str:
     each = []
     for s in plan.stages:
-        need = "no number of cores is enough" if s.estimated_cores is None else "needs %s cores" % number(s.estimated_cores)
+        need = "no number of cores is enough" if s.estimated_cores is None else "needs %s" % _cores_words(s.estimated_cores)
         each.append("stage %d from %s to %s s %s, may use %s" % (s.id, number(s.start_s), number(s.start_s + s.deadline_s), need,
                                                                  number(s.max_allocable_cores)))
     text = "%s. %s: %s." % (title, counted(len(plan.stages), "stage"), listed(each))
     text += " %d cores in all." % cores if cores is not None else " How many cores there are is not in the reply."
-    return text + "".join(" " + reason.message for reason in plan.reasons) + (" Recent runs have other stage graphs." if plan.graph_changed else "")
+    text += "".join(" " + reason.message for reason in plan.reasons)
+    return text + (" Recent runs have other stage graphs." if plan.graph_changed else "")
+
+
+def _cores_words(cores: float) -> str:
+    return "1 core" if cores == 1 else "%s cores" % number(cores)
 
 
 class _Row(NamedTuple):
@@ -122,21 +138,22 @@ class _Row(NamedTuple):
     requested: Optional[float]
 
 
-def _rows(found: schemas.Contention, requested: Mapping[str, float]) -> List[_Row]:
-    """Of very many the largest; the rest together."""
+def _rows(found: schemas.Contention, requested: Mapping[str, float]) -> Tuple[List[_Row], str]:
+    """Of very many the largest; the rest in words."""
     rows = [_Row(a.name, a.cores, a.saturating_cores, requested.get(a.name)) for a in found.allocations]
     if len(rows) <= ROWS:
-        return rows
-    largest = set(sorted(range(len(rows)), key=lambda place: -max(rows[place].cores, rows[place].requested or 0))[:ROWS - 1])
+        return rows, ""
+    largest = set(sorted(range(len(rows)), key=lambda place: -max(rows[place].cores, rows[place].requested or 0))[:ROWS])
     rest = [row for place, row in enumerate(rows) if place not in largest]
     known = [row.requested for row in rest if row.requested is not None]
-    together = _Row("%d others together" % len(rest), sum(r.cores for r in rest), sum(r.saturating for r in rest),
-                    sum(known) if len(known) == len(rest) else None)
-    return [row for place, row in enumerate(rows) if place in largest] + [together]
+    words = "; %s get%s %s%s cores together" % (counted(len(rest), "other application"), "s" if len(rest) == 1 else "",
+                                                number(sum(r.cores for r in rest)),
+                                                " of %s" % number(sum(known)) if len(known) == len(rest) else "")
+    return [row for place, row in enumerate(rows) if place in largest], words
 
 
 def contention_plot(found: schemas.Contention, requested: Mapping[str, float], ax: Optional[Axes]) -> Plot:
-    rows = _rows(found, requested)
+    rows, rest = _rows(found, requested)
     figure, axes = canvas(ax, (SIZE[0], min(12.0, 1.9 + 0.3 * len(rows))))
     title = "%s cores requested%s" % (number(found.requested_cores), ", more than there are" if found.contention else "")
     axes.set_title(title)
@@ -145,7 +162,8 @@ def contention_plot(found: schemas.Contention, requested: Mapping[str, float], a
         return Plot(figure, axes, "%s. There is no application." % title, ax is None)
     draw_bars(axes, [Bar(0.0, row.cores, place) for place, row in enumerate(rows)], Style(BLUE, "-", "", ""), 0.5, label="cores granted")
     if any(row.requested is not None for row in rows):
-        draw_bars(axes, [Bar(0.0, row.requested, place) for place, row in enumerate(rows) if row.requested is not None], Style(BLACK, "--", "", ""),
+        draw_bars(axes, [Bar(0.0, row.requested, place) for place, row in enumerate(rows) if row.requested is not None],
+                  Style(BLACK, "--", "", ""),
                   0.82, facecolor="none", edgecolor=BLACK, linestyle="--", linewidth=1.2, label="cores requested")
     if any(abs(row.saturating - row.cores) > 1e-9 for row in rows):
         axes.plot([row.saturating for row in rows], list(range(len(rows))), linestyle="none", marker="D", markersize=6, color=ORANGE,
@@ -155,7 +173,7 @@ def contention_plot(found: schemas.Contention, requested: Mapping[str, float], a
     name_rows(axes, [(place, row.name) for place, row in enumerate(rows)])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1.04 * (max(max(row.cores, row.saturating, row.requested or 0) for row in rows) or 1.0))
-    axes.set_xlabel("cores")
+    axes.set_xlabel("cores" + rest)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.55 / (0.3 * len(rows) + 0.7)), ncol=3, frameon=False, fontsize="small")
     order = sorted(found.allocations, key=lambda a: -a.cores)
     each = ["%s gets %s%s" % (a.name, number(a.cores), " of the %s requested" % number(requested[a.name]) if a.name in requested else "")

@@ -29,7 +29,8 @@ class ClusterPerformance(schemas.ClusterPerformance):
         rows = []
         for kind, name, fallback, entry in self.speeds():
             where = (name, None) if kind == "processing" else (None, name)
-            rows.append((kind, *where, fallback, entry.source, entry.mean_bytes_per_s, entry.samples, entry.weight, entry.newest_at, entry.age_s))
+            rows.append((kind, *where, fallback, entry.source, entry.mean_bytes_per_s, entry.samples, entry.weight, entry.newest_at,
+                         entry.age_s))
         made = pandas.DataFrame(rows, columns=heads)
         made["newest_at"] = pandas.to_datetime(made["newest_at"], utc=True)
         return made.astype({"fallback": bool, "samples": "int64", "mean_bytes_per_s": float, "weight": float, "age_s": float})
@@ -44,6 +45,6 @@ class ClusterPerformance(schemas.ClusterPerformance):
 
     def _repr_html_(self) -> str:
         heads = ["operation or cluster", "what", "mean (bytes/s)", "source", "samples", "weight", "newest", "age (s)"]
-        rows = [(name, "processing" if kind == "processing" else "transfer from there", entry.mean_bytes_per_s, entry.source, entry.samples, entry.weight,
-                 entry.newest_at, entry.age_s) for kind, name, _, entry in self.speeds()]
+        rows = [(name, "processing" if kind == "processing" else "transfer from there", entry.mean_bytes_per_s, entry.source,
+                 entry.samples, entry.weight, entry.newest_at, entry.age_s) for kind, name, _, entry in self.speeds()]
         return table("Speeds of %s" % self.cluster, heads, rows) + table("Availability", ["member", "value"], members(self.availability))

@@ -49,14 +49,15 @@ class Feasibility(schemas.Feasibility):
             rows.append((job.name, release, job.completion_s, release + job.deadline_s, job.execution_s, job.deadline_s,
                          "in time" if job.met else "late", job.deadline_error_percent))
         heads = ["job", "released at (s)", "ends at (s)", "due at (s)", "takes (s)", "may take (s)", "outcome", "off the deadline (%)"]
-        text = table("All deadlines are met" if self.feasible else "%d of %d jobs are late" % (self.metrics.delayed, len(self.jobs)), heads, rows)
+        text = table("All deadlines are met" if self.feasible else "%d of %d jobs are late" % (self.metrics.delayed, len(self.jobs)),
+                     heads, rows)
         text += _reasons(self.reasons)
         if self.remedies is not None:
             found = self.remedies
             cores = [("cores in all", found.min_total_cores)] if found.min_total_cores is not None else []
             raised = [("deadline of %s (s)" % name, value) for name, value in found.deadlines_s.items()]
-            text += table("Either would meet every deadline%s" % (", as far as was searched" if found.exact is False else ""), ["remedy", "value"],
-                          [*cores, *raised])
+            text += table("Either would meet every deadline%s" % (", as far as was searched" if found.exact is False else ""),
+                          ["remedy", "value"], [*cores, *raised])
         text += table("Metrics", ["metric", "value"], members(self.metrics))
         return text + (records_table("Schedule", self.schedule) if self.schedule else "")
 
@@ -75,8 +76,10 @@ class StagePlan(schemas.StagePlan):
         return frame_of("StagePlanStage", self.stages)
 
     def _repr_html_(self) -> str:
-        heads = ["stage", "starts at (s)", "due at (s)", "may take (s)", "estimated cores", "most cores", "first cores of an executor", "weight"]
-        rows = [(s.id, s.start_s, s.start_s + s.deadline_s, s.deadline_s, "no number is enough" if s.estimated_cores is None else s.estimated_cores,
+        heads = ["stage", "starts at (s)", "due at (s)", "may take (s)", "estimated cores", "most cores", "first cores of an executor",
+                 "weight"]
+        rows = [(s.id, s.start_s, s.start_s + s.deadline_s, s.deadline_s,
+                 "no number is enough" if s.estimated_cores is None else s.estimated_cores,
                  s.max_allocable_cores, s.initial_cores_per_executor, s.weight) for s in self.stages]
         of = " of %s" % self.application if self.application is not None else ""
         text = table("Stages%s: %s" % (of, "they fit" if self.feasible else "they do not fit"), heads, rows) + _reasons(self.reasons)

@@ -1,9 +1,10 @@
 """Copies in many clusters: plans and simulations."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 
 from .. import schemas
+from ..record import Record
 from ..tables import members, records_table, table
 
 if TYPE_CHECKING:
@@ -37,11 +38,15 @@ class CopyPlan(schemas.CopyPlan):
                  ("copies to cancel", len(self.cancellations)), ("epsilon", self.epsilon), ("slot of time (s)", self.slot_s)]
         text = table("Copy plan by %s" % self.algorithm, ["", "value"], facts)
         known = outage_probabilities(self)
-        rows = [(row.cluster, row.slots_used, known.get(row.cluster), row.ingress_bytes_per_s, row.egress_bytes_per_s) for row in self.utilization]
+        rows = [(row.cluster, row.slots_used, known.get(row.cluster), row.ingress_bytes_per_s, row.egress_bytes_per_s)
+                for row in self.utilization]
         heads = ["cluster", "slots used", "probability of an outage in a slot", "into its gate (bytes/s)", "out of its gate (bytes/s)"]
         text += table("What the plan uses of each cluster", heads, rows)
-        for caption, records in (("Copies to start", self.copies), ("Copies to cancel", self.cancellations), ("Tasks with a copy", self.tasks),
-                                 ("Waiting tasks", self.waiting), ("Shares of the admitted jobs", self.shares)):
+        parts: Dict[str, Sequence[Record]] = {
+            "Copies to start": self.copies, "Copies to cancel": self.cancellations, "Tasks with a copy": self.tasks,
+            "Waiting tasks": self.waiting,
+            "Shares of the admitted jobs": self.shares}
+        for caption, records in parts.items():
             if records:
                 text += records_table(caption, records)
         return text + (table("Warnings", ["warning", "in words"], [(w.code, w.message) for w in self.warnings]) if self.warnings else "")
@@ -79,8 +84,8 @@ class SimulationResult(schemas.SimulationResult):
         return [(load, outcome) for load in self.loads for outcome in load.policies]
 
     def _repr_html_(self) -> str:
-        heads = ["policy", "arrivals (1/s)", "mean flow time (s)", "median (s)", "90 % within (s)", "99 % within (s)", "mean below the baseline's (%)",
-                 "finished workflows", "unfinished", "slots in use (share)", "copies lost to outages"]
+        heads = ["policy", "arrivals (1/s)", "mean flow time (s)", "median (s)", "90 % within (s)", "99 % within (s)",
+                 "mean below the baseline's (%)", "finished workflows", "unfinished", "slots in use (share)", "copies lost to outages"]
         rows = []
         for load, outcome in self._rows():
             flow, name = outcome.flow_time_s, outcome.name
@@ -88,7 +93,8 @@ class SimulationResult(schemas.SimulationResult):
             rows.append((name + (" (%s)" % marks if marks else ""), load.arrival_rate_per_s, flow.mean, flow.p50, flow.p90, flow.p99,
                          outcome.mean_reduction_percent, flow.workflows, outcome.workflows_unfinished, outcome.utilization,
                          outcome.counts.copies_lost_to_outage))
-        text = table("Simulation of %d workflows, repeated %d times, seed %d" % (self.workload.workflows, self.repetitions, self.seed), heads, rows)
+        text = table("Simulation of %d workflows, repeated %d times, seed %d" % (self.workload.workflows, self.repetitions, self.seed),
+                     heads, rows)
         text += table("The best policy at each arrival rate", ["arrivals (1/s)", "best", "in words"],
                       [(load.arrival_rate_per_s, load.best.name, load.best.message) for load in self.loads])
         text += table("Clusters and workload", ["", "value"], [*members(self.topology), *members(self.workload)])
