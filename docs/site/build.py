@@ -58,7 +58,8 @@ def adapt(text, name):
     text = re.sub(r"\]\((?:\.\./)+CONTRIBUTING\.md", "](%scontributing.md" % up, text)
     text = re.sub(r"\]\((?:\.\./)+SECURITY\.md", "](%ssecurity.md" % up, text)
     text = re.sub(r"\]\((?:\.\./)+CHANGELOG\.md", "](%schangelog.md" % up, text)
-    # The clients are not part of the site: their paths stay as words.
+    text = re.sub(r"\]\((?:\.\./)+clients/notebooks/([\w-]+)\.ipynb\)", r"](%snotebooks/\1.md)" % up, text)
+    # The clients themselves are not part of the site: their paths stay as words.
     text = re.sub(r"\[([^\]]*)\]\((?:\.\./)*clients/[^)]*\)", r"\1", text)
     if name in ("contributing.md", "security.md", "changelog.md"):
         text = text.replace("](docs/", "](")
