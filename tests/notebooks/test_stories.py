@@ -168,8 +168,7 @@ def test_copies_are_planned_as_the_table_says(books):
     clusters = [row["clusters"].split(", ") for row in rows]
     assert (copies, tasks, insured) == (sum(map(len, clusters)), len(rows), sum(len(of) > 1 for of in clusters)) and insured > 0
     alone, with_copies = map(float, re.findall(r"([\d.]+)%", book.said("insurance-words")))
-    assert with_copies > alone
-    assert float(min(row["exemption_probability"].rstrip("%") for row in rows)) <= 100
+    assert with_copies > alone and with_copies == min(float(row["exemption_probability"].rstrip("%")) for row in rows)
 
 
 def test_the_region_that_is_lost_is_not_used(books):
