@@ -22,12 +22,10 @@ XLINK = "{http://www.w3.org/1999/xlink}"
 LOADED = re.compile(r"<(?:img|script)[^>]*\bsrc=\"([^\"]*)\"|<a[^>]*\bhref=\"([^\"]*)\"")
 
 
-def made(folder, executed):
-    """The site: (bytes by path, hashes of inline scripts)."""
-    folder.mkdir()
-    document = build.write_pages(ROOT, CONTRACT, folder / "pages", executed)
-    build.run_mkdocs("mkdocs", folder / "pages", folder / "site", folder)
-    found = {path: content for path, _, content in build.documents(folder / "site", CONTRACT, document)}
+def documents_of(site):
+    """(bytes by path, hashes of inline scripts)"""
+    document = build.yaml.load(CONTRACT.read_text(), build.LOADER)
+    found = {path: content for path, _, content in build.documents(site, CONTRACT, document)}
     return found, build.inline_scripts(content.decode() for path, content in found.items() if path.endswith(".html"))
 
 
@@ -46,8 +44,11 @@ def executed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sites(executed, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sites")
-    return made(folder / "with", executed), made(folder / "without", None)
+    """With what the execution showed, and as a plain build has it."""
+    folder = tmp_path_factory.mktemp("site")
+    build.write_pages(ROOT, CONTRACT, folder / "pages", executed)
+    build.run_mkdocs("mkdocs", folder / "pages", folder / "site", folder)
+    return documents_of(folder / "site"), documents_of(BUILD / "service" / "api" / "site" / "site")
 
 
 @pytest.fixture
