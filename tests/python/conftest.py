@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import uuid
 import zipfile
 
 import pytest
@@ -73,6 +74,17 @@ import provisor  # noqa: E402
 def client(service):
     with provisor.Client(service.base_url, service.alpha_token, progress=False) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def etl(service, sample):
+    """The name of an application with the runs of the sample's nightly-etl, which no other module changes."""
+    name = "etl-" + uuid.uuid4().hex[:8]
+    with provisor.Client(service.base_url, service.alpha_token, progress=False) as client:
+        client.create_app(name)
+        for log in sorted((sample / "nightly-etl").iterdir()):
+            client.ingest(name, log)
+    return name
 
 
 @pytest.fixture

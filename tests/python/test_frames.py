@@ -109,7 +109,7 @@ def page_schemas():
         for operation in item.values():
             if isinstance(operation, dict) and operation.get("operationId") in named:
                 page = resolve(resolve(operation["responses"]["200"])["content"]["application/json"]["schema"])
-                kind = re.fullmatch(r"Pages\[schemas\.(\w+)\]", named[operation["operationId"]])[1]
+                kind = re.fullmatch(r"Pages\[(?:schemas|results)\.(\w+)\]", named[operation["operationId"]])[1]
                 found[kind] = resolve(page["properties"]["items"]["items"])
     return found
 

@@ -56,6 +56,7 @@ def test_errors_run_by_run(client, followed):
             assert list(line.get_ydata()) == [i.error_percent for i in some] and list(line.get_xdata()) == [i.at for i in some]
     failed = [i.at for i in accuracy.items if not i.succeeded]
     assert len(failed) == 3 and list(labelled(plot.axes)["failed"].get_xdata()) == failed and "Failed: 3 runs." in plot.alt
+    assert labelled(plot.axes)["failed"].get_transform() == plot.axes.get_xaxis_transform(), "on the axis: a failed run has no error, not one of 0"
     ends = {(round(x, 6), round(low, 6), round(high, 6)) for c in plot.axes.collections for (x, low), (_, high) in c.get_segments()}
     for item in items:
         actual = item.measured.duration_s
@@ -96,8 +97,8 @@ def test_calibration_of_an_application(client, followed):
     assert labelled(plot.axes)["as promised"].get_xydata().tolist() == [[0, 0], [1, 1]]
 
 
-def test_accuracy_of_nothing(client, history):
-    accuracy = client.accuracy("nightly-etl")
+def test_accuracy_of_nothing(client, etl):
+    accuracy = client.accuracy(etl)
     for plot in (accuracy.plot(), accuracy.calibration_plot()):
         drawn(plot)
         assert "no run" in plot.alt

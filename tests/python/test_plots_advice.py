@@ -14,9 +14,9 @@ def remade(record, **changed):
 
 
 @pytest.fixture
-def ask(client, history):
+def ask(client, etl):
     def ask(**more):
-        return client.advise("nightly-etl", problem_size=128, dry_run=True, include=INCLUDE, **more)
+        return client.advise(etl, problem_size=128, dry_run=True, include=INCLUDE, **more)
     return ask
 
 
@@ -25,7 +25,7 @@ def marks(axes, fill):
             for x, y in line.get_xydata().tolist()}
 
 
-def test_time_against_executor_time(ask):
+def test_time_against_executor_time(ask, etl):
     advice = ask(deadline_s=90)
     plot = advice.plot()
     drawn(plot)
@@ -47,7 +47,7 @@ def test_time_against_executor_time(ask):
     assert "No price is known." in plot.alt and "Missing the deadline: %d;" % len(late) in plot.alt
     assert "Recommended: %d executors, %.3g s (%.3g to %.3g s), in time with probability %.3g" % (
         best.executors, best.predicted_duration_s, *best.interval_s, best.deadline_probability) in plot.alt
-    assert tell_apart(plot.axes) == [] and plot.axes.get_ylabel() == "duration (s)" and plot.title == "Advice for nightly-etl: met"
+    assert tell_apart(plot.axes) == [] and plot.axes.get_ylabel() == "duration (s)" and plot.title == "Advice for %s: met" % etl
 
 
 def test_time_against_money(ask):
@@ -115,11 +115,11 @@ def test_hostile_names(ask, name):
     drawn(remade(bad, alternatives=[], recommendation=None, verdict="unknown").plot())
 
 
-def test_the_tables_of_advice(ask):
+def test_the_tables_of_advice(ask, etl):
     advice = ask(deadline_s=90)
     html = advice._repr_html_()
     captions, heads = columns(html)
-    assert captions[0] == "Advice for nightly-etl: the deadline is met, %d executors" % advice.recommendation.executors
+    assert captions[0] == "Advice for %s: the deadline is met, %d executors" % (etl, advice.recommendation.executors)
     assert captions[1:3] == ["Reasons", "Alternatives"] and "Spark properties to change" in captions and "Fixed executors and dynamic allocation" in captions
     for reason in advice.reasons:
         assert reason.message.replace("'", "&#x27;") in html, "reasons come in full"
@@ -128,12 +128,12 @@ def test_the_tables_of_advice(ask):
     assert "%.6g" % advice.recommendation.predicted_duration_s in html
 
 
-def test_tables_of_what_fields_left(client, history):
-    part = client.advise("nightly-etl", dry_run=True, fields=["verdict", "recommendation.executors"])
+def test_tables_of_what_fields_left(client, etl):
+    part = client.advise(etl, dry_run=True, fields=["verdict", "recommendation.executors"])
     html = part._repr_html_()
     assert "recommended, 10 executors" in html or "recommended executors" in html
     assert "\N{EN DASH}" not in html and "Reasons" not in html and "predicted duration" not in html
-    part = client.advise("nightly-etl", dry_run=True, fields=["alternatives.executors", "id"])
+    part = client.advise(etl, dry_run=True, fields=["alternatives.executors", "id"])
     assert columns(part._repr_html_())[0] == ["Advice: \N{EN DASH}", "Alternatives"] and part.id in part._repr_html_()
 
 

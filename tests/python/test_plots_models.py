@@ -21,8 +21,8 @@ def remade(record, change=None, client=None):
 
 
 @pytest.fixture
-def surface(client, history):
-    return client.speedup("nightly-etl", problem_sizes=[16, 32, 64, 128, 256], executors=[1, 2, 4, 8, 16, 32, 64])
+def surface(client, etl):
+    return client.speedup(etl, problem_sizes=[16, 32, 64, 128, 256], executors=[1, 2, 4, 8, 16, 32, 64])
 
 
 def test_the_surface_has_the_values_of_the_reply(surface):
@@ -40,15 +40,15 @@ def test_the_surface_has_the_values_of_the_reply(surface):
     assert "executors at problem size 16" in plot.alt
 
 
-def test_a_surface_of_many_cells_has_no_numbers_that_touch(client, history):
-    many = client.speedup("nightly-etl", problem_sizes=[8 * 1.12 ** n for n in range(40)], executors=list(range(1, 41)))
+def test_a_surface_of_many_cells_has_no_numbers_that_touch(client, etl):
+    many = client.speedup(etl, problem_sizes=[8 * 1.12 ** n for n in range(40)], executors=list(range(1, 41)))
     plot = many.plot()
     drawn(plot)
     assert texts(plot.axes) == [] and len(plot.alt) < 1200
     assert plot.axes.get_xlim()[1] < 40 ** 1.6, "the ridge does not make the surface small"
 
 
-def test_unknown_cells_are_said_and_not_drawn_as_zero(surface):
+def test_unknown_cells_are_said_and_not_drawn_as_zero(surface, etl):
     def change(raw):
         raw["surface"][1]["points"][2].update(speedup=None, duration_s=None, interval_s=None)
     plot = remade(surface, change).plot()
@@ -63,12 +63,12 @@ def test_unknown_cells_are_said_and_not_drawn_as_zero(surface):
                 p.update(speedup=None, relative_speedup=None)
     plot = remade(surface, all_unknown).plot()
     drawn(plot)
-    assert plot.alt == "No speedup is known of nightly-etl." and texts(plot.axes) == ["no speedup is known"]
+    assert plot.alt == "No speedup is known of %s." % etl and texts(plot.axes) == ["no speedup is known"]
     assert remade(surface, lambda raw: raw.update(surface=[], best_executors_by_size=[])).plot().alt == plot.alt
 
 
-def test_one_size_is_a_curve_with_its_interval(client, history):
-    one = client.speedup("nightly-etl", problem_sizes=[64], executors=[1, 2, 4, 8, 16])
+def test_one_size_is_a_curve_with_its_interval(client, etl):
+    one = client.speedup(etl, problem_sizes=[64], executors=[1, 2, 4, 8, 16])
     plot = one.plot()
     drawn(plot)
     line = next(line for name, line in labelled(plot.axes).items() if name.startswith("problem size 64"))
@@ -76,29 +76,29 @@ def test_one_size_is_a_curve_with_its_interval(client, history):
     last = one.surface[0].points[-1]
     corners = plot.axes.collections[0].get_paths()[0].vertices
     assert max(y for x, y in corners if x == 16) == pytest.approx(last.speedup * last.duration_s / last.interval_s[0])
-    two = client.speedup("nightly-etl", problem_sizes=[32, 64], executors=[1, 2, 4])
+    two = client.speedup(etl, problem_sizes=[32, 64], executors=[1, 2, 4])
     assert tell_apart(two.plot().axes) == []
 
 
-def test_one_count_is_a_curve_over_sizes(client, history):
-    one = client.speedup("nightly-etl", problem_sizes=[16, 32, 64, 128], executors=[8])
+def test_one_count_is_a_curve_over_sizes(client, etl):
+    one = client.speedup(etl, problem_sizes=[16, 32, 64, 128], executors=[8])
     plot = one.plot()
     drawn(plot)
     assert points(plot.axes) == [(row.problem_size, row.points[0].speedup) for row in one.surface]
-    drawn(client.speedup("nightly-etl", problem_sizes=[16], executors=[8]).plot())
+    drawn(client.speedup(etl, problem_sizes=[16], executors=[8]).plot())
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names_of_applications(surface, client, name):
+def test_hostile_names_of_applications(surface, client, etl, name):
     drawn(remade(surface, lambda raw: raw.update(application=name)).plot())
     experiments = class_of("NextExperiments").from_json({
         "application": name, "history_version": 1, "runs": 1, "model": None, "criterion": "imse",
         "asked": {"problem_size": 1, "executor_counts": [1], "confidence": 0.9, "interval_s": None, "expected_interval_s": None},
         "allowed": {}, "items": [], "executor_s": None, "cost": None, "expected_interval_cut_percent": None, "warnings": [{"code": "c", "message": name}]})
     assert "<script>" not in experiments._repr_html_() and len(experiments.to_frame()) == 0
-    models = client.models("nightly-etl")
+    models = client.models(etl)
     drawn(remade(models, lambda raw: raw.update(application=name)).plot())
-    diagnosis = remade(client.diagnose("nightly-etl"), lambda raw: (
+    diagnosis = remade(client.diagnose(etl), lambda raw: (
         raw.update(application=name), raw["bottlenecks"]["items"][0].update(stage_name=name, kind=name)))
     drawn(diagnosis.plot())
     assert "<script>" not in diagnosis._repr_html_() + remade(models, lambda raw: raw.update(application=name))._repr_html_()
@@ -129,13 +129,13 @@ def curve(axes, place=0):
             for x, y in zip(line.get_xdata(), line.get_ydata())]
 
 
-def test_a_model_beside_its_runs(client, history):
-    models = client.models("nightly-etl")
+def test_a_model_beside_its_runs(client, etl):
+    models = client.models(etl)
     plot = models.plot()
     drawn(plot)
     upper, lower = plot.figure.axes
-    runs = {(r.executors, r.duration_s): r for r in client.runs("nightly-etl")}
-    assert set(runs) <= set(points(upper)) and plot.title == "nightly-etl: the model %s and its errors" % models.selected_model
+    runs = {(r.executors, r.duration_s): r for r in client.runs(etl)}
+    assert set(runs) <= set(points(upper)) and plot.title == "%s: the model %s and its errors" % (etl, models.selected_model)
     candidate = next(c for c in models.candidates if c.selected)
     sizes = sorted({r.problem_size for r in runs.values()})
     more = {k: getattr(candidate, k) for k in ("tables", "reference", "uncertainty") if getattr(candidate, k) is not None}
@@ -157,34 +157,34 @@ def test_a_model_beside_its_runs(client, history):
     assert "with weight %.3g" % light.weight in plot.alt
 
 
-def test_one_model_and_one_size(client, history):
-    plot = client.models("nightly-etl").plot("amdahl", 128)
+def test_one_model_and_one_size(client, etl):
+    plot = client.models(etl).plot("amdahl", 128)
     drawn(plot)
     assert "the model amdahl, with" in plot.alt and "problem size 128" in labelled(plot.axes) and "problem size 64" not in labelled(plot.axes)
-    unseen = client.models("nightly-etl").plot(problem_size=50)
+    unseen = client.models(etl).plot(problem_size=50)
     drawn(unseen)
     assert "The durations of 0 runs" in unseen.alt and "at problem size 50 on" in unseen.alt
     with pytest.raises(ValueError, match="the candidates are amdahl, .*, not no_such"):
-        client.models("nightly-etl").plot("no_such")
+        client.models(etl).plot("no_such")
 
 
-def test_a_model_that_is_not_fitted_says_why(client, history):
-    models = client.models("nightly-etl")
+def test_a_model_that_is_not_fitted_says_why(client, etl):
+    models = client.models(etl)
     plot = models.plot("pooled")
     drawn(plot)
     why = next(c.error.message for c in models.candidates if c.model == "pooled")
-    assert plot.alt == "Models of nightly-etl: pooled is not fitted: %s." % why
+    assert plot.alt == "Models of %s: pooled is not fitted: %s." % (etl, why)
     none = remade(models, lambda raw: raw.update(selected_model=None), client).plot()
-    assert none.alt == "Models of nightly-etl: no model is selected."
+    assert none.alt == "Models of %s: no model is selected." % etl
 
 
-def test_a_drift_is_marked(client, history):
-    runs = list(client.runs("nightly-etl"))
+def test_a_drift_is_marked(client, etl):
+    runs = list(client.runs(etl))
 
     def change(raw):
         since = {"run_id": runs[3].id, "at": runs[3].to_dict()["started_at"]}
         raw["drift"].update(state="drifted", direction="slower", change_percent=23.4, since_run=since, detected_run=None, runs_since=4)
-    plot = remade(client.models("nightly-etl"), change, client).plot()
+    plot = remade(client.models(etl), change, client).plot()
     drawn(plot)
     day = runs[3].started_at.date().isoformat()
     assert "drifted: 23.4 % slower since " + day in texts(plot.axes) and "8 runs from before it" in plot.alt
@@ -194,8 +194,8 @@ def test_a_drift_is_marked(client, history):
     assert ring.get_xydata().tolist() == [[runs[3].executors, runs[3].duration_s]]
 
 
-def test_without_a_client_models_show_their_errors(client, history):
-    models = client.models("nightly-etl")
+def test_without_a_client_models_show_their_errors(client, etl):
+    models = client.models(etl)
     plot = pickle.loads(pickle.dumps(models)).plot()
     drawn(plot)
     errors = sorted(c.comparison.loo_mape_percent for c in models.candidates if c.comparison is not None)
@@ -206,16 +206,16 @@ def test_without_a_client_models_show_their_errors(client, history):
     assert "no errors are known" in plot.alt
 
 
-def test_the_callers_axes(client, history):
+def test_the_callers_axes(client, etl):
     from matplotlib.figure import Figure
     two = Figure().subplots(2, 1)
-    plot = client.models("nightly-etl").plot(ax=two)
+    plot = client.models(etl).plot(ax=two)
     assert plot.axes is two[0] and plot._repr_html_() is None and len(two[1].get_lines()) > 1
     one = Figure().add_subplot()
-    plot = client.models("nightly-etl").plot(ax=one)
+    plot = client.models(etl).plot(ax=one)
     assert plot.axes is one and plot.figure.axes == [one]
     drawn(plot)
-    for result in (client.speedup("nightly-etl"), client.diagnose("nightly-etl")):
+    for result in (client.speedup(etl), client.diagnose(etl)):
         one = Figure().add_subplot()
         assert result.plot(ax=one).axes is one
 
@@ -278,8 +278,8 @@ def test_fits_with_nothing_known(client):
     assert "0 runs" in empty.alt and len(remade(fit, lambda raw: raw.update(residuals=[])).to_frame()) == 0
 
 
-def test_the_frame_and_the_tables_of_models(client, history):
-    models = client.models("nightly-etl")
+def test_the_frame_and_the_tables_of_models(client, etl):
+    models = client.models(etl)
     frame = models.to_frame()
     assert list(frame.model) == [c.model for c in models.candidates] and frame.selected.sum() == 1
     amdahl, pooled = frame[frame.model == "amdahl"].iloc[0], frame[frame.model == "pooled"].iloc[0]
@@ -287,24 +287,24 @@ def test_the_frame_and_the_tables_of_models(client, history):
     assert amdahl.loo_mape_percent == first.comparison.loo_mape_percent and amdahl.r_squared == first.fit.r_squared
     assert pooled.status == "not_fitted" and math.isnan(pooled.loo_mape_percent) and str(frame.dtypes["observations"]) == "Int64"
     captions, heads = columns(models._repr_html_())
-    assert captions == ["Models of nightly-etl: " + models.selected_model, "Candidates", "History", "Runs that count less"]
+    assert captions == ["Models of %s: " % etl + models.selected_model, "Candidates", "History", "Runs that count less"]
     assert "leave-one-out error (%)" in heads and models.reasons[0].message.replace("'", "&#x27;") in models._repr_html_()
 
 
 # --- experiments and diagnoses ---------------------------------------------------------------------------
 
 
-def test_next_experiments(client, history):
-    found = client.next_experiments("nightly-etl")
+def test_next_experiments(client, etl):
+    found = client.next_experiments(etl)
     html = found._repr_html_()
-    assert columns(html)[0][0] == "The next runs of nightly-etl that would say most" and found.items[0].reasons[0].message in html
+    assert columns(html)[0][0] == "The next runs of %s that would say most" % etl and found.items[0].reasons[0].message in html
     frame = found.to_frame()
     assert list(frame.executors) == [i.executors for i in found.items] and list(frame.reason)[0] == found.items[0].reasons[0].message
     assert frame.cost.isna().all()
 
 
-def test_what_costs_a_run_most(client, history):
-    diagnosis = client.diagnose("nightly-etl")
+def test_what_costs_a_run_most(client, etl):
+    diagnosis = client.diagnose(etl)
     plot = diagnosis.plot()
     drawn(plot)
     items = diagnosis.bottlenecks.items
@@ -322,8 +322,8 @@ def test_what_costs_a_run_most(client, history):
     assert " unknown" in texts(plot.axes) and ": unknown;" in plot.alt and "More executors help with 1 of" in plot.alt
 
 
-def test_a_diagnosis_without_bottlenecks(client, history):
-    diagnosis = client.diagnose("nightly-etl")
+def test_a_diagnosis_without_bottlenecks(client, etl):
+    diagnosis = client.diagnose(etl)
     plot = remade(diagnosis, lambda raw: raw.update(bottlenecks=None)).plot()
     drawn(plot)
     assert "no run has stages to look at" in plot.alt and len(remade(diagnosis, lambda raw: raw.update(bottlenecks=None)).to_frame()) == 0
