@@ -441,6 +441,11 @@ def part_python():
     return pytest("tests/python", "release", *SPREAD)
 
 
+def part_notebooks():
+    """the notebooks: executed with the real service, what they show, and as pages of the documentation site"""
+    return pytest("tests/notebooks", "release", *SPREAD)
+
+
 def part_kubernetes():
     """manifests and chart by their schemas, the pod's proxy in front of the real service"""
     return pytest("tests/kubernetes", "release", *SPREAD)
@@ -721,6 +726,7 @@ PARTS = [Part(*row) for row in [
     ("interop", part_interop, ["release"], 1, False, False),
     ("orchestrators", part_orchestrators, ["release"], 1, False, False),
     ("python", part_python, ["release"], 1, False, False),
+    ("notebooks", part_notebooks, ["release"], 1, False, False),
     ("sanitize", part_sanitize, ["sanitize"], CORES, False, False),
     ("install", part_install, ["release"], 1, False, False),
     ("packages", part_packages, [], CORES, True, False),

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Build the documentation site from README.md, CONTRIBUTING.md, CHANGELOG.md, docs/ and the contract.
+"""Build the documentation site from README.md, CONTRIBUTING.md, CHANGELOG.md, docs/, the notebooks and the contract.
 
-    build.py CHECKOUT OPENAPI_YAML WORK OUTPUT_C OUTPUT_S DEPFILE MKDOCS
+    build.py CHECKOUT OPENAPI_YAML WORK OUTPUT_C OUTPUT_S DEPFILE MKDOCS [EXECUTED]
 
 WORK/pages is what mkdocs reads, WORK/site what it makes. OUTPUT_C is the table of its files (service/api's
-`struct document`), OUTPUT_S their bytes. MKDOCS is the program, or "-" for the contract without a site. Nothing is fetched: neither here nor by who reads the site.
+`struct document`), OUTPUT_S their bytes. MKDOCS is the program, or "-" for the contract without a site. EXECUTED is
+a directory of executed notebooks (ops/execute-notebooks); without it the pages of notebooks have no outputs. Nothing is fetched: neither here nor by who reads the site.
 """
 import base64
 import gzip
@@ -20,6 +21,7 @@ import sys
 
 import yaml
 
+import notebook
 import reference
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -27,7 +29,7 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # What the theme brings along and nothing asks for: maps of its scripts, its search in other languages.
 UNUSED = re.compile(r"\.map$|^assets/javascripts/lunr/|^sitemap\.xml|^404\.html$")
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-         ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".yaml": "application/yaml"}
+         ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".ipynb": "application/x-ipynb+json", ".yaml": "application/yaml"}
 SITE_BYTES_MAX = 16 << 20
 
 
@@ -43,6 +45,10 @@ def sources(checkout):
     return found
 
 
+def notebooks(checkout):
+    return sorted((checkout / "clients" / "notebooks").glob("*.ipynb"))
+
+
 def adapt(text, name):
     """Links between files of the checkout become links between pages of the site."""
     if name == "index.md":
@@ -52,14 +58,29 @@ def adapt(text, name):
     text = re.sub(r"\]\((?:\.\./)+CONTRIBUTING\.md", "](%scontributing.md" % up, text)
     text = re.sub(r"\]\((?:\.\./)+SECURITY\.md", "](%ssecurity.md" % up, text)
     text = re.sub(r"\]\((?:\.\./)+CHANGELOG\.md", "](%schangelog.md" % up, text)
-    # The clients are not part of the site: their paths stay as words.
+    text = re.sub(r"\]\((?:\.\./)+clients/notebooks/([\w-]+)\.ipynb\)", r"](%snotebooks/\1.md)" % up, text)
+    # The clients themselves are not part of the site: their paths stay as words.
     text = re.sub(r"\[([^\]]*)\]\((?:\.\./)*clients/[^)]*\)", r"\1", text)
     if name in ("contributing.md", "security.md", "changelog.md"):
         text = text.replace("](docs/", "](")
     return re.sub(r"^```sh setup$", "```sh", text, flags=re.M)
 
 
-def write_pages(checkout, contract, folder):
+def write_notebooks(checkout, executed, folder):
+    """A page for each notebook; its pictures and the notebook itself are files in the folder that mkdocs makes of the page."""
+    pages = folder / "notebooks"
+    for path in notebooks(checkout):
+        try:
+            text, files = notebook.page(path, executed / path.name if executed else None, "../")
+        except (notebook.Unfit, FileNotFoundError) as error:
+            sys.exit("notebooks: %s" % error)
+        (pages / path.stem).mkdir(parents=True)
+        (pages / (path.stem + ".md")).write_text(text)
+        for name, content in files.items():
+            (pages / path.stem / name).write_bytes(content)
+
+
+def write_pages(checkout, contract, folder, executed=None):
     shutil.rmtree(folder, ignore_errors=True)
     document = yaml.load(contract.read_text(), LOADER)
     problems = yaml.load((checkout / "docs" / "problems.yaml").read_text(), LOADER)
@@ -73,6 +94,7 @@ def write_pages(checkout, contract, folder):
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+    write_notebooks(checkout, executed, folder)
     return document
 
 
@@ -157,10 +179,11 @@ def write_sources(found, hashes, version, out_c, out_s, folder):
 def main():
     checkout, contract, work, out_c, out_s, depfile = map(pathlib.Path, sys.argv[1:7])
     mkdocs = sys.argv[7]
+    executed = pathlib.Path(sys.argv[8]) if sys.argv[8:] and sys.argv[8] else None
     work = work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     pages, site = work / "pages", None
-    document = write_pages(checkout, contract, pages)
+    document = write_pages(checkout, contract, pages, executed)
     if mkdocs != "-":
         site = work / "site"
         run_mkdocs(mkdocs, pages, site, work)
@@ -168,7 +191,7 @@ def main():
     found = documents(site, contract, document)
     hashes = inline_scripts(content.decode() for name, _, content in found if name.endswith(".html"))
     write_sources(found, hashes, document["info"]["version"], out_c, out_s, work / "bytes")
-    inputs = [*sources(checkout).values(), checkout / "docs" / "problems.yaml", contract, *HERE.glob("*")]
+    inputs = [*sources(checkout).values(), *notebooks(checkout), *(executed.glob("*.ipynb") if executed else ()), checkout / "docs" / "problems.yaml", contract, *HERE.glob("*")]
     depfile.write_text("%s %s: %s\n" % (out_c, out_s, " ".join(map(str, inputs))))
 
 

@@ -55,7 +55,7 @@ def site(client):
         pages[path] = (text, Page(text))
         for link in pages[path][1].links:
             target = urllib.parse.urlsplit(urllib.parse.urljoin(path, link))
-            if not target.netloc and target.path.startswith("/docs/") and not target.path.endswith(".svg"):
+            if not target.netloc and target.path.startswith("/docs/") and not target.path.endswith((".svg", ".ipynb")):
                 waiting.append(target.path)
     return pages
 

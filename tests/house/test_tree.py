@@ -124,6 +124,7 @@ def test_image_is_built_with_every_source_of_the_site():
     kept = {line[1:] for line in (house.ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     tops = {path.relative_to(house.ROOT).parts[0] for path in build.sources(house.ROOT).values()}
     assert {"README.md", "CONTRIBUTING.md", "docs"} <= tops <= kept
+    assert {path.relative_to(house.ROOT).parent.as_posix() for path in build.notebooks(house.ROOT)} <= kept
 
 
 def test_image_is_built_with_every_folder_of_the_build():
