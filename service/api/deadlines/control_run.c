@@ -68,6 +68,12 @@ static bool report_tasks(void *context, size_t tasks)
                                 (int64_t)(work->n_runs * all));
 }
 
+static enum pv_code go_on(struct control_work *work, struct pv_error *err)
+{
+    return report_tasks(work, 0) ? PV_OK
+                                 : pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
+}
+
 static bool list_runs(struct control_work *work)
 {
     const struct codec_control *asked = work->answer->asked;
@@ -102,8 +108,7 @@ static enum pv_code run_one(struct control_work *work, size_t i, struct pv_error
     work->steps += work->results[i].steps;
     work->finished++;
     arena_clear(&work->scratch);
-    return report_tasks(work, 0) ? PV_OK
-                                 : pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
+    return go_on(work, err);
 }
 
 static enum pv_code write_reply(struct control_work *work, struct writer *w, struct pv_error *err)
@@ -141,9 +146,11 @@ static enum pv_code work_through(struct control_work *work, struct writer *w, st
         return pv_no_memory(err);
     for (size_t i = 0; i < work->n_runs; i++)
         PV_TRY(run_one(work, i, err));
-    for (size_t i = 0; i < CONTROL_BASELINES; i++)
+    for (size_t i = 0; i < CONTROL_BASELINES; i++) {
         PV_TRY(control_baseline_run(&control_baselines[i], &work->model, &work->kept,
                                     &work->scratch, &work->baselines[i], err));
+        PV_TRY(go_on(work, err));
+    }
     return write_reply(work, w, err);
 }
 

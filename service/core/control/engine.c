@@ -9,8 +9,8 @@
 #include "core/control/stages.h"
 #include "core/control/supervisor.h"
 
-/* Events between two reports. */
-enum { REPORT_EVERY = 1024 };
+/* Steps and events, together, between two reports: less than a millisecond. */
+static const double REPORT_EVERY = 4096;
 
 struct engine {
     struct control_state state;
@@ -144,15 +144,18 @@ static enum pv_code
 work_through(struct engine *engine, const struct control_progress *progress, struct pv_error *err)
 {
     struct event event;
-    for (size_t n = 1; engine->state.jobs_left > 0; n++) {
+    double reported = 0;
+    for (double n = 1; engine->state.jobs_left > 0; n++) {
         if (!event_queue_pop(&engine->state.queue, &event) || event.at == HUGE_VAL)
             return pv_fail(err, PV_E_INTERNAL, "a control simulation came to a standstill");
         sim_clock_advance(&engine->state.clock, event.at);
         PV_TRY(happen(engine, &event, err));
         if (engine->steps > engine->run->steps_max)
             return pv_fail(err, PV_E_LIMIT, "a control simulation takes more steps than it may");
-        if (progress != NULL && n % REPORT_EVERY == 0 &&
-            !progress->report(progress->context, engine->tasks))
+        if (progress == NULL || n + engine->steps < reported + REPORT_EVERY)
+            continue;
+        reported = n + engine->steps;
+        if (!progress->report(progress->context, engine->tasks))
             return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     }
     return PV_OK;

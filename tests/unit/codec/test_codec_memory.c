@@ -17,6 +17,7 @@
 #include "codec/clusters/price_book.h"
 #include "codec/clusters/price_csv.h"
 #include "codec/deadlines/contention.h"
+#include "codec/deadlines/control.h"
 #include "codec/deadlines/feasibility.h"
 #include "codec/deadlines/stage_plan.h"
 #include "codec/geo/copy_plan.h"
@@ -32,6 +33,7 @@
 #include "codec/models/refit.h"
 #include "codec/webhooks/webhook.h"
 #include "core/advice/advise.h"
+#include "core/control/explain.h"
 #include "core/deadline/explain.h"
 #include "core/geo/plan_make.h"
 #include "core/scaling/laws/kinds.h"
@@ -433,6 +435,60 @@ static enum pv_code contention(const struct codec_node *top, struct pv_error *er
     writer_init(&w, arena);
     codec_contention_encode(&w, &asked, shares, &outcome, &reasons);
     return finish(&w, err);
+}
+
+/* One simulation with its trace, and the baselines. */
+static enum pv_code control(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_job_set_limits limits = {
+        .jobs = 4, .stages = 4, .tasks = 100, .cores = 64};
+    struct arena *arena = top->reader->arena;
+    struct codec_control *asked = arena_calloc(arena, 1, sizeof *asked);
+    struct control_run run = {&contention_strategies[0], 1, 1e6};
+    struct control_result result;
+    struct control_result baselines[CONTROL_BASELINES];
+    struct control_trace trace;
+    struct control_model model;
+    struct findings best = {.arena = arena};
+    struct findings warnings = {.arena = arena};
+    struct writer w;
+    if (asked == NULL)
+        return pv_no_memory(err);
+    codec_control_decode(top, &limits, asked);
+    PV_TRY(codec_result(top->reader));
+    const struct control_cluster cluster = {(size_t)asked->set.size.executors,
+                                            (size_t)asked->set.size.cores_per_executor};
+    PV_TRY(control_model_make(asked->set.jobs, asked->terms, asked->set.n_jobs, &cluster,
+                              &asked->options, arena, &model, err));
+    if (!control_trace_init(&trace, model.plan.n_jobs, model.plan.n_stages, 8,
+                            control_model_start_s(&model), 1, arena))
+        return pv_no_memory(err);
+    PV_TRY(control_simulate(&model, &run, NULL, &trace, arena, arena, &result, err));
+    for (size_t i = 0; i < CONTROL_BASELINES; i++)
+        PV_TRY(
+            control_baseline_run(&control_baselines[i], &model, arena, arena, &baselines[i], err));
+    size_t first = control_explain_best(&run, &result, 1, &best);
+    control_explain_warnings(&asked->set.sources[0].name, &model, &warnings);
+    PV_TRY(findings_check(&best, err));
+    PV_TRY(findings_check(&warnings, err));
+    const struct codec_control_result reply = {asked,  &model,    &run,  1,     &result,
+                                               &trace, baselines, &best, first, &warnings};
+    writer_init(&w, arena);
+    codec_control_encode(&w, asked);
+    codec_control_result_encode(&w, &reply);
+    return finish(&w, err);
+}
+
+Test(codec_memory, control_simulations)
+{
+    cr_expect_gt(
+        one("{\"cluster\":{\"executors\":2,\"cores_per_executor\":2},\"jobs\":[{\"name\":"
+            "\"A\",\"deadline_s\":3,\"stages\":[{\"id\":0,\"tasks\":9,\"task_duration_s\":"
+            "2},{\"id\":1,\"parents\":[0],\"task_durations_s\":[1,2]}]}],\"duration_noise\":"
+            "0.1,\"actuation_delay_s\":0.5}",
+            control),
+        20);
+    cr_expect_gt(faulty("{\"cluster\":{\"executors\":2},\"jobs\":[],\"gammas\":[2]}", control), 2);
 }
 
 Test(codec_memory, deadlines)
