@@ -136,7 +136,8 @@ METHODS = [
 ]
 
 # What computes and changes nothing, so that repeating it does no harm although it is a POST.
-COMPUTES_ONLY = {"checkFeasibility", "planStages", "shareCores", "planMemory", "planCopies", "previewNameRules", "fitModel", "predictFromModel"}
+COMPUTES_ONLY = {"checkFeasibility", "planStages", "shareCores", "planMemory", "planCopies", "previewNameRules", "fitModel",
+                 "predictFromModel"}
 
 # Path parameters whose name in the contract says too little where it stands for itself.
 PATH_NAMES = {"ApplicationName": "application", "ClusterName": "cluster", "PriceBookName": "price_book", "TeamName": "team"}

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence
 
-from .figure import BLACK, GREY, SIZE, Plot, Style, canvas, counted, empty, label, number, style
-from .shapes import legend_below, listed, name_rows, say_right
+from .figure import BLACK, GREY, SIZE, Plot, Style, canvas, counted, empty, label, legend_below, number, style
+from .shapes import first_few, name_rows, say_right
 from .traces import Trace, traces_plot
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _alt(simulation: schemas.ControlSimulation, rows: Sequence[_Row], title: str
         if worst is not None:
             each.append("%s: %d of %d late, at most %s %% (%s)" % (row.name, row.late, len(row.jobs), number(used(worst)), worst.name))
     best = simulation.best
-    text += listed(each, 16) + ". Best is %s with gamma %g: %s" % (best.strategy, best.gamma, best.reason.message)
+    text += first_few(each, 16) + ". Best is %s with gamma %g: %s" % (best.strategy, best.gamma, best.reason.message)
     if any(outcome.traces is None for outcome in simulation.outcomes):
         text += ' Cores over time are not in the reply: ask with include=["traces"].'
     return text + "".join(" " + warning.message for warning in simulation.warnings)

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
 
 from .figure import BLACK, BLUE, GREY, Plot, canvas, counted, empty, label, number
-from .shapes import listed
+from .shapes import first_few
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -185,10 +185,10 @@ def _alt(plan: schemas.CopyPlan, clusters: List[Cluster], links: Links) -> str:
         text += " %s first." % counted(len(plan.cancellations), "running copy is cancelled", "running copies are cancelled")
     order = sorted(clusters, key=lambda cluster: -(cluster.used or 0))
     if order:
-        text += " %s." % listed(["%s: %s" % (cluster.name, ", ".join(_words(cluster))) for cluster in order])
+        text += " %s." % first_few(["%s: %s" % (cluster.name, ", ".join(_words(cluster))) for cluster in order])
     if links:
         pairs = sorted(links.items(), key=lambda item: (-item[1], item[0]))
-        text += " Tasks with copies in both: %s." % listed(["%s and %s %d" % (*pair, count) for pair, count in pairs])
+        text += " Tasks with copies in both: %s." % first_few(["%s and %s %d" % (*pair, count) for pair, count in pairs])
     elif clusters:
         text += " No task has copies in several clusters."
     unknown = sum(cluster.outage is None for cluster in clusters)

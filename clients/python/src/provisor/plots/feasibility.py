@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from .figure import BLACK, SIZE, Plot, Style, canvas, counted, empty, ink, label, number
-from .shapes import (OTHERS, Bar, area_style, draw_bars, every, in_use, late_words, legend_below, listed, merged, name_rows,
+from .figure import BLACK, SIZE, Plot, Style, canvas, counted, empty, ink, label, legend_below, number
+from .shapes import (OTHERS, Bar, area_style, draw_bars, every, in_use, late_words, first_few, merged, name_rows,
                      outline, say_right, step_edges, tops)
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def cores_plot(found: schemas.Feasibility, ax: Optional[Axes]) -> Plot:
     text = "Cores in use over %s s by %s: at most %s%s. Core time: %s. " % (
         number(use.edges[-1] - use.edges[0]), counted(len(jobs), "job"), number(most),
         " of %d" % cores if cores is not None else "; how many there are is unknown",
-        listed(["%s %s" % (n, number(w, "s")) for n, w in work]))
+        first_few(["%s %s" % (n, number(w, "s")) for n, w in work]))
     return Plot(figure, axes, text + _outcome(found, jobs), ax is None)
 
 
@@ -246,7 +246,7 @@ def _cores(found: schemas.Feasibility) -> Optional[int]:
 def _outcome(found: schemas.Feasibility, jobs: Sequence[Job]) -> str:
     order = sorted(jobs, key=lambda job: job.slack)
     text = "%d of %s late. " % (sum(not job.met for job in jobs), counted(len(jobs), "job"))
-    return text + listed(["%s ends at %s s, its deadline is at %s s: %s" % (
+    return text + first_few(["%s ends at %s s, its deadline is at %s s: %s" % (
         job.name, number(job.completion), number(job.deadline), late_words(job.slack)) for job in order]) + "." + remedies_words(found)
 
 
@@ -261,7 +261,7 @@ def remedies_words(found: schemas.Feasibility) -> str:
         none = any(reason.code == "no_cores_suffice" for reason in found.reasons)
         text += " No number of cores meets every deadline." if none else " How many cores would meet every deadline is unknown."
     if remedies.deadlines_s:
-        text += " On this cluster all are met with these deadlines, counted from the release: %s." % listed(
+        text += " On this cluster all are met with these deadlines, counted from the release: %s." % first_few(
             ["%s %s" % (name, number(value, "s")) for name, value in remedies.deadlines_s.items()])
     return text + (" The search was cut short." if remedies.exact is False else "")
 

@@ -133,7 +133,7 @@ def plain_log_ticks(axis: Any) -> None:
 
 def legend_below(axes: Axes, columns: int = 3, **settings: Any) -> None:
     """Of what has a label, under the axes, where it hides nothing."""
-    handles, labels = axes.get_legend_handles_labels()
+    handles = settings.get("handles") or axes.get_legend_handles_labels()[0]
     if handles:
         settings.setdefault("bbox_to_anchor", (0.5, -0.15))
         axes.legend(loc="upper center", frameon=False, ncol=min(columns, len(handles)), fontsize="small", **settings)

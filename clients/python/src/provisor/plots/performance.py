@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 from .figure import BLACK, BLUE, SIZE, Plot, canvas, counted, empty, label, number
-from .shapes import listed, name_rows, say_right
+from .shapes import first_few, name_rows, say_right
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,9 +52,10 @@ def _name(kind: str, name: str) -> str:
 def _alt(found: results.ClusterPerformance, entries: List[Tuple[str, str, bool, Any]], known: List[Tuple[str, str, bool, Any]]) -> str:
     text = "Speeds of %s: " % found.cluster
     if known:
-        text += "mean %s." % listed(["%s %s bytes/s%s" % (_name(kind, name), number(entry.mean_bytes_per_s),
-                                                          ", of its %s" % entry.source.replace("_", " ")
-                                                          if fallback else "") for kind, name, fallback, entry in known])
+        means = ["%s %s bytes/s%s" % (_name(kind, name), number(entry.mean_bytes_per_s),
+                                      ", of its %s" % entry.source.replace("_", " ") if fallback else "")
+                 for kind, name, fallback, entry in known]
+        text += "mean %s." % first_few(means)
     else:
         text += "none is known."
     if len(known) < len(entries):

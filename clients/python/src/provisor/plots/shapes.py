@@ -163,7 +163,7 @@ def legend_in(room: Axes, found: Mapping[str, Any], title: str) -> None:
     made.set_in_layout(False)
 
 
-def listed(items: Sequence[str], most: int = 10) -> str:
+def first_few(items: Sequence[str], most: int = 10) -> str:
     """For texts: the first ones, and how many more there are."""
     text = "; ".join(items[:most])
     return text + ("; and %d more" % (len(items) - most) if len(items) > most else "")
@@ -179,7 +179,3 @@ def outline() -> List[Any]:
     """A white edge around black lines, which then show on any colour."""
     from matplotlib.patheffects import Normal, Stroke
     return [Stroke(linewidth=4, foreground="#FFFFFF"), Normal()]
-
-
-def legend_below(axes: Axes, columns: int = 3, **settings: Any) -> None:
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncol=columns, frameon=False, fontsize="small", **settings)

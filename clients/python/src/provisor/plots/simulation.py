@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from .figure import BLACK, SIZE, STYLES, Plot, Style, canvas, counted, empty, label, number
-from .shapes import legend_in, listed, panels
+from .shapes import legend_in, first_few, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,7 +143,8 @@ def _alt(result: schemas.SimulationResult, loads: List[schemas.SimulationResultL
     if len(drawn) < len(loads):
         text += " %d of %d arrival rates are drawn." % (len(drawn), len(loads))
     for load in drawn:
-        text += " At %g workflows/s: %s. Best is %s: %s." % (load.arrival_rate_per_s, listed([_outcome_words(o) for o in load.policies], 8),
+        outcomes = first_few([_outcome_words(o) for o in load.policies], 8)
+        text += " At %g workflows/s: %s. Best is %s: %s." % (load.arrival_rate_per_s, outcomes,
                                                              load.best.name, load.best.message.rstrip("."))
     return text
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, List, Mapping, NamedTuple, Optional, Tuple
 
-from .figure import BLACK, BLUE, ORANGE, SIZE, SKY, VERMILION, Plot, Style, canvas, counted, empty, label, number
-from .shapes import Bar, draw_bars, legend_below, listed, name_rows, outline, say_right
+from .figure import BLACK, BLUE, ORANGE, SIZE, SKY, VERMILION, Plot, Style, canvas, counted, empty, label, legend_below, number
+from .shapes import Bar, draw_bars, first_few, name_rows, outline, say_right
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,7 @@ def _stages_alt(plan: schemas.StagePlan, title: str, cores: Optional[int]) -> st
         need = "no number of cores is enough" if s.estimated_cores is None else "needs %s" % _cores_words(s.estimated_cores)
         each.append("stage %d from %s to %s s %s, may use %s" % (s.id, number(s.start_s), number(s.start_s + s.deadline_s), need,
                                                                  number(s.max_allocable_cores)))
-    text = "%s. %s: %s." % (title, counted(len(plan.stages), "stage"), listed(each))
+    text = "%s. %s: %s." % (title, counted(len(plan.stages), "stage"), first_few(each))
     text += " %d cores in all." % cores if cores is not None else " How many cores there are is not in the reply."
     text += "".join(" " + reason.message for reason in plan.reasons)
     return text + (" Recent runs have other stage graphs." if plan.graph_changed else "")
@@ -178,7 +178,7 @@ def contention_plot(found: schemas.Contention, requested: Mapping[str, float], a
     order = sorted(found.allocations, key=lambda a: -a.cores)
     each = ["%s gets %s%s" % (a.name, number(a.cores), " of the %s requested" % number(requested[a.name]) if a.name in requested else "")
             for a in order]
-    text = "%s, by %s: %s." % (title, counted(len(order), "application"), listed(each))
+    text = "%s, by %s: %s." % (title, counted(len(order), "application"), first_few(each))
     if not requested:
         text += " What each requested is not in the reply."
     return Plot(figure, axes, text + "".join(" " + reason.message for reason in found.reasons), ax is None)

@@ -5,7 +5,7 @@ import math
 from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from .figure import BLACK, SIZE, SKY, VERMILION, Plot, canvas, counted, empty, label, number
-from .shapes import late_words, legend_in, listed, outline, panels
+from .shapes import late_words, legend_in, first_few, outline, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -182,4 +182,4 @@ def _alt(traces: Sequence[Trace], capacity: Optional[float], title: str) -> str:
         if trace.deadline is not None:
             words += ", deadline at %s s" % number(trace.deadline)
         each.append(words + ": " + trace.outcome())
-    return "%s %s." % (text, listed(each))
+    return "%s %s." % (text, first_few(each))
