@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "control_cases.h"
+#include "core/control/explain.h"
 
 static struct arena arena;
 static struct control_options options;
@@ -365,6 +366,52 @@ Test(control_simulation, steps_are_estimated)
         cr_expect(steps < 1.5 * estimate && estimate < 5 * steps, "case %zu: %g, not %g", i, steps,
                   estimate);
     }
+}
+
+/* --- what is said of it --- */
+
+static struct control_result of_metrics(size_t advance, double epsilon_delayed, double epsilon)
+{
+    return (struct control_result){.metrics = {.advance = advance,
+                                               .delayed = 3 - advance,
+                                               .epsilon = epsilon,
+                                               .epsilon_delayed = epsilon_delayed}};
+}
+
+Test(control_simulation, the_best_keeps_most_deadlines_then_is_least_late_then_errs_least)
+{
+    struct control_run runs[5];
+    const struct control_result results[] = {of_metrics(1, 1, 1), of_metrics(2, 9, 3),
+                                             of_metrics(2, 8, 7), of_metrics(2, 8, 6),
+                                             of_metrics(2, 8, 6)};
+    struct findings why = {.arena = &arena};
+    for (size_t i = 0; i < 5; i++)
+        runs[i] = (struct control_run){&contention_strategies[i], 0, 0};
+    cr_expect_eq(control_explain_best(runs, results, 5, &why), 3);
+    cr_expect_str_eq(why.items[0].code, "most_deadlines_met");
+    const struct control_result all = of_metrics(3, 0, 4);
+    cr_expect_eq(control_explain_best(runs, &all, 1, &why), 0);
+    cr_expect_str_eq(why.items[1].code, "all_deadlines_met");
+}
+
+Test(control_simulation, jobs_that_no_number_of_cores_ends_in_time_are_told)
+{
+    const struct strview names[] = {{"A", 1}, {"B", 1}};
+    struct control_case made = one_job(40, 1, 1, 4);
+    struct findings warnings = {.arena = &arena};
+    made.n = 2;
+    made.stages[1][0] = made.stages[0][0];
+    made.jobs[1] = made.jobs[0];
+    made.terms[1] = made.terms[0];
+    made.jobs[1].deadline_s = 0.5;
+    for (size_t j = 0; j < 2; j++)
+        made.jobs[j].stages = made.stages[j];
+    const struct control_model model = control_case_model(&made, &options, &arena);
+    control_explain_warnings(names, &model, &warnings);
+    cr_assert_eq(warnings.n, 1);
+    cr_expect_str_eq(warnings.items[0].code, "critical_path_exceeds_deadline");
+    cr_expect_eq(finding_value(&warnings.items[0], "count"), 1);
+    cr_expect_eq(finding_value(&warnings.items[0], "critical_path_s"), 1);
 }
 
 /* --- baselines --- */
