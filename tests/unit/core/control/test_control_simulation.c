@@ -63,8 +63,8 @@ Test(control_simulation, all_cores_from_the_first_sample)
     cr_expect_eq(result.outcomes[0].deadline_error_percent, 90);
 }
 
-/* Half a second later: two tasks begin with the initial cores at 0, fourteen others at 0.5, and so on;
- * the last ones end at 10.5. */
+/* Half a second later: two tasks begin with the initial cores at 0, fourteen others at 0.5, and so
+ * on; the last ones end at 10.5. */
 Test(control_simulation, grants_have_effect_after_the_delay)
 {
     struct control_case made = one_job(160, 1, 100, 16);
@@ -137,8 +137,9 @@ Test(control_simulation, a_job_without_tasks_ends_when_it_is_released)
 /* --- laws --- */
 
 /* Alone and without noise, with gamma 0, a job ends by alpha of its deadline, within 2 % of the
- * deadline and what two and a half tasks of an executor are of all its tasks: progress is counted in
- * whole tasks. So where it has 60 samples for each stage and an executor has 20 tasks a stage. */
+ * deadline and what two and a half tasks of an executor are of all its tasks: progress is counted
+ * in whole tasks. So where it has 60 samples for each stage and an executor has 20 tasks a stage.
+ * */
 Test(control_simulation, a_job_alone_ends_by_alpha_of_its_deadline)
 {
     size_t checked = 0;
@@ -184,8 +185,8 @@ Test(control_simulation, gamma_1_keeps_what_is_feasible_feasible)
     cr_assert_gt(feasible, 1000);
 }
 
-/* Thesis, section 5.3: those who ask for what they need end closer to their deadlines than those who
- * are given everything. On average, and nearly always with gamma 1. */
+/* Thesis, section 5.3: those who ask for what they need end closer to their deadlines than those
+ * who are given everything. On average, and nearly always with gamma 1. */
 Test(control_simulation, edf_pure_and_proportional_err_less_than_edf_all)
 {
     double sums[2][3] = {{0}};
@@ -233,9 +234,10 @@ static bool is_feasible_with_foresight(const struct control_case *made, double s
     return metrics.delayed == 0;
 }
 
-/* What Clairvoyance EDF cannot do, which knows everything and loses no time, the loop cannot either.
- * EDF on whole cores is not the best schedule there is, so sets that it misses by little, which
- * shared cores may just meet, are left out: those that it meets with deadlines a sixth longer. */
+/* What Clairvoyance EDF cannot do, which knows everything and loses no time, the loop cannot
+ * either. EDF on whole cores is not the best schedule there is, so sets that it misses by little,
+ * which shared cores may just meet, are left out: those that it meets with deadlines a sixth
+ * longer. */
 Test(control_simulation, what_is_infeasible_with_foresight_is_infeasible)
 {
     size_t infeasible = 0;
