@@ -1,10 +1,13 @@
 /*
- * Control simulations: milliseconds of the processor for 5 jobs of 12,000 tasks each on 4 workers of 16
- * cores, under every strategy with gamma 0 and 1, and for the baselines. All pairs together should take
- * under a second.
+ * Control simulations: milliseconds of the processor for 5 jobs of 12,000 tasks each on 4 workers
+ * of 16 cores, under every strategy with gamma 0 and 1, and for the baselines.
  *
  *     bench_control [TASKS_PER_JOB]
+ *
+ * All strategies and gammas together should take under a second with 12,000 tasks a job; the status
+ * is 1 when they do not.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -52,7 +55,10 @@ static void print(const char *name, double gamma, double ms, const struct contro
            result->metrics.utilization);
 }
 
-static bool run_all(const struct control_model *model, struct arena *arena, struct arena *scratch)
+static bool run_all(const struct control_model *model,
+                    double most_ms,
+                    struct arena *arena,
+                    struct arena *scratch)
 {
     struct control_result result;
     double all_ms = 0;
@@ -65,7 +71,7 @@ static bool run_all(const struct control_model *model, struct arena *arena, stru
             all_ms += cpu_ms() - began;
             print(run.strategy->name, run.gamma, cpu_ms() - began, &result);
         }
-    printf("%-18s %17.1f\n", "all pairs", all_ms);
+    printf("%-18s %17.1f\n", "all of them", all_ms);
     for (size_t b = 0; b < CONTROL_BASELINES; b++) {
         double began = cpu_ms();
         if (control_baseline_run(&control_baselines[b], model, arena, scratch, &result, NULL) !=
@@ -73,7 +79,7 @@ static bool run_all(const struct control_model *model, struct arena *arena, stru
             return false;
         print(control_baselines[b].name, 0, cpu_ms() - began, &result);
     }
-    return true;
+    return all_ms < most_ms;
 }
 
 int main(int argc, char **argv)
@@ -104,7 +110,7 @@ int main(int argc, char **argv)
          control_model_make(jobs, terms, JOBS, &cluster, &options, &arena, &model, NULL) == PV_OK;
     printf("%-18s %17.1f %12.0f\n", "model", cpu_ms() - began,
            ok ? control_model_steps(&model) : 0);
-    ok = ok && run_all(&model, &arena, &scratch);
+    ok = ok && run_all(&model, tasks <= 12000 ? 1000 : INFINITY, &arena, &scratch);
     arena_fini(&scratch);
     arena_fini(&arena);
     return ok ? 0 : 1;

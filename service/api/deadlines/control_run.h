@@ -5,8 +5,8 @@
 #include "codec/deadlines/control.h"
 #include "operation/operation.h"
 
-/* The work of POST /v1/control-simulations: in the request where it is little, else as the operation
- * `control_simulation`. */
+/* The work of POST /v1/control-simulations: in the request where it is little, else as the
+ * operation `control_simulation`. */
 
 struct control_answer {
     const struct codec_control *asked; /* complete: cluster and jobs are there */
@@ -27,8 +27,8 @@ enum pv_code control_estimate(const struct config *config,
                               double *steps,
                               struct pv_error *err) PV_MUSTCHECK;
 
-/* Simulate and write the reply. PV_E_LIMIT: it took more than steps_max; PV_E_CANCELLED: report said
- * so; PV_E_MEMORY. */
+/* Simulate and write the reply. PV_E_LIMIT: it took more than steps_max; PV_E_CANCELLED: report
+ * said so; PV_E_MEMORY. */
 enum pv_code control_answer_write(const struct config *config,
                                   const struct control_answer *answer,
                                   struct writer *w,

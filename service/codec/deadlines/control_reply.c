@@ -114,8 +114,8 @@ static void encode_best(struct writer *w, const struct codec_control_result *res
     writer_member_object(w, "best");
     writer_member_string(w, "strategy", run->strategy->name);
     writer_member_number(w, "gamma", run->gamma);
-    writer_key(w, "reason");
-    codec_finding_encode(w, &result->best->items[0]);
+    writer_member_string(w, "code", result->best->items[0].code);
+    writer_member_string(w, "message", result->best->items[0].message);
     writer_end_object(w);
 }
 

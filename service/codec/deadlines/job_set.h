@@ -44,9 +44,9 @@ struct codec_job_set {
     size_t n_jobs;
 };
 
-/* The rows of a job in a struct T; `at` is the way to its struct codec_job_sent, empty or ended by a
- * dot. Its shape is checked by codec_job_check, which is given that struct, and whose limits begin
- * with a struct codec_job_set_limits. */
+/* The rows of a job in a struct T; `at` is the way to its struct codec_job_sent, empty or ended by
+ * a dot. Its shape is checked by codec_job_check, which is given that struct, and whose limits
+ * begin with a struct codec_job_set_limits. */
 #define CODEC_JOB_MEMBERS(T, at)                                                                   \
     {"name", SHAPE_NAME(T, at name), .flags = CODEC_REQUIRED},                                     \
         {"release_s", SHAPE_NUMBER(T, at release_s), .flags = SHAPE_KEEP,                          \

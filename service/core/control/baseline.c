@@ -23,7 +23,8 @@ static enum pv_code run_edf(const struct control_model *model,
     return PV_OK;
 }
 
-/* Jobs in order of arrival, each alone on `cores` of its own from when the first of `places` is free. */
+/* Jobs in order of arrival, each alone on `cores` of its own from when the first of `places` is
+ * free. */
 static enum pv_code run_places(const struct control_model *model,
                                size_t cores,
                                size_t places,

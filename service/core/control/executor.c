@@ -1,7 +1,7 @@
 /*
- * Processor sharing in virtual time (as in the analysis of A. Demers, S. Keshav, S. Shenker, "Analysis and
- * simulation of a fair queueing algorithm", SIGCOMM 1989), with a cap of one core a task. Starting
- * or ending a task costs O(log of those that run); a change of the quota costs O(1).
+ * Processor sharing in virtual time (as in the analysis of A. Demers, S. Keshav, S. Shenker,
+ * "Analysis and simulation of a fair queueing algorithm", SIGCOMM 1989), with a cap of one core a
+ * task. Starting or ending a task costs O(log of those that run); a change of the quota costs O(1).
  */
 #include "core/control/executor.h"
 

@@ -18,8 +18,8 @@
 void stage_weights(
     const double durations_s[], const bool skipped[], size_t n, double beta, double weights[]);
 
-/* The weight of one stage: stages_left and left_s count those left, itself included; duration_s > 0 is
- * its own. */
+/* The weight of one stage: stages_left and left_s count those left, itself included; duration_s > 0
+ * is its own. */
 double stage_weight(double stages_left, double left_s, double duration_s, double beta);
 
 /* The share of w1 that xSpark's authors use, and the default of stage plans. */

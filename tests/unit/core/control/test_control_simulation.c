@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "control_cases.h"
+#include "core/control/explain.h"
 
 static struct arena arena;
 static struct control_options options;
@@ -62,8 +63,8 @@ Test(control_simulation, all_cores_from_the_first_sample)
     cr_expect_eq(result.outcomes[0].deadline_error_percent, 90);
 }
 
-/* Half a second later: two tasks begin with the initial cores at 0, fourteen others at 0.5, and so on;
- * the last ones end at 10.5. */
+/* Half a second later: two tasks begin with the initial cores at 0, fourteen others at 0.5, and so
+ * on; the last ones end at 10.5. */
 Test(control_simulation, grants_have_effect_after_the_delay)
 {
     struct control_case made = one_job(160, 1, 100, 16);
@@ -136,8 +137,9 @@ Test(control_simulation, a_job_without_tasks_ends_when_it_is_released)
 /* --- laws --- */
 
 /* Alone and without noise, with gamma 0, a job ends by alpha of its deadline, within 2 % of the
- * deadline and what two and a half tasks of an executor are of all its tasks: progress is counted in
- * whole tasks. So where it has 60 samples for each stage and an executor has 20 tasks a stage. */
+ * deadline and what two and a half tasks of an executor are of all its tasks: progress is counted
+ * in whole tasks. So where it has 60 samples for each stage and an executor has 20 tasks a stage.
+ * */
 Test(control_simulation, a_job_alone_ends_by_alpha_of_its_deadline)
 {
     size_t checked = 0;
@@ -183,8 +185,8 @@ Test(control_simulation, gamma_1_keeps_what_is_feasible_feasible)
     cr_assert_gt(feasible, 1000);
 }
 
-/* Thesis, section 5.3: those who ask for what they need end closer to their deadlines than those who
- * are given everything. On average, and nearly always with gamma 1. */
+/* Thesis, section 5.3: those who ask for what they need end closer to their deadlines than those
+ * who are given everything. On average, and nearly always with gamma 1. */
 Test(control_simulation, edf_pure_and_proportional_err_less_than_edf_all)
 {
     double sums[2][3] = {{0}};
@@ -232,9 +234,10 @@ static bool is_feasible_with_foresight(const struct control_case *made, double s
     return metrics.delayed == 0;
 }
 
-/* What Clairvoyance EDF cannot do, which knows everything and loses no time, the loop cannot either.
- * EDF on whole cores is not the best schedule there is, so sets that it misses by little, which
- * shared cores may just meet, are left out: those that it meets with deadlines a sixth longer. */
+/* What Clairvoyance EDF cannot do, which knows everything and loses no time, the loop cannot
+ * either. EDF on whole cores is not the best schedule there is, so sets that it misses by little,
+ * which shared cores may just meet, are left out: those that it meets with deadlines a sixth
+ * longer. */
 Test(control_simulation, what_is_infeasible_with_foresight_is_infeasible)
 {
     size_t infeasible = 0;
@@ -365,6 +368,52 @@ Test(control_simulation, steps_are_estimated)
         cr_expect(steps < 1.5 * estimate && estimate < 5 * steps, "case %zu: %g, not %g", i, steps,
                   estimate);
     }
+}
+
+/* --- what is said of it --- */
+
+static struct control_result of_metrics(size_t advance, double epsilon_delayed, double epsilon)
+{
+    return (struct control_result){.metrics = {.advance = advance,
+                                               .delayed = 3 - advance,
+                                               .epsilon = epsilon,
+                                               .epsilon_delayed = epsilon_delayed}};
+}
+
+Test(control_simulation, the_best_keeps_most_deadlines_then_is_least_late_then_errs_least)
+{
+    struct control_run runs[5];
+    const struct control_result results[] = {of_metrics(1, 1, 1), of_metrics(2, 9, 3),
+                                             of_metrics(2, 8, 7), of_metrics(2, 8, 6),
+                                             of_metrics(2, 8, 6)};
+    struct findings why = {.arena = &arena};
+    for (size_t i = 0; i < 5; i++)
+        runs[i] = (struct control_run){&contention_strategies[i], 0, 0};
+    cr_expect_eq(control_explain_best(runs, results, 5, &why), 3);
+    cr_expect_str_eq(why.items[0].code, "most_deadlines_met");
+    const struct control_result all = of_metrics(3, 0, 4);
+    cr_expect_eq(control_explain_best(runs, &all, 1, &why), 0);
+    cr_expect_str_eq(why.items[1].code, "all_deadlines_met");
+}
+
+Test(control_simulation, jobs_that_no_number_of_cores_ends_in_time_are_told)
+{
+    const struct strview names[] = {{"A", 1}, {"B", 1}};
+    struct control_case made = one_job(40, 1, 1, 4);
+    struct findings warnings = {.arena = &arena};
+    made.n = 2;
+    made.stages[1][0] = made.stages[0][0];
+    made.jobs[1] = made.jobs[0];
+    made.terms[1] = made.terms[0];
+    made.jobs[1].deadline_s = 0.5;
+    for (size_t j = 0; j < 2; j++)
+        made.jobs[j].stages = made.stages[j];
+    const struct control_model model = control_case_model(&made, &options, &arena);
+    control_explain_warnings(names, &model, &warnings);
+    cr_assert_eq(warnings.n, 1);
+    cr_expect_str_eq(warnings.items[0].code, "critical_path_exceeds_deadline");
+    cr_expect_eq(finding_value(&warnings.items[0], "count"), 1);
+    cr_expect_eq(finding_value(&warnings.items[0], "critical_path_s"), 1);
 }
 
 /* --- baselines --- */

@@ -119,7 +119,8 @@ static void grant(const char *strategy,
     cr_assert_eq(supervisor_grant(&terms, executors, n, &scratch, cores, &outcome, NULL), PV_OK);
 }
 
-/* Table 3.4 of the thesis with erratum 14: 7.7576, 5.3333, 2.9091 in quanta of 16 cores together. */
+/* Table 3.4 of the thesis with erratum 14: 7.7576, 5.3333, 2.9091 in quanta of 16 cores together.
+ * */
 Test(supervisor, shares_become_quanta)
 {
     const struct contention_application executors[] = {

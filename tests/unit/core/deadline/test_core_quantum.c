@@ -63,7 +63,8 @@ Test(core_quantum, what_is_within_rounding_of_a_whole_number_has_no_remainder)
                  (const double[]){0.3, 0.3});
 }
 
-/* Remainders within 1e-9 are equal, and the earlier share is first, although the later is larger. */
+/* Remainders within 1e-9 are equal, and the earlier share is first, although the later is larger.
+ * */
 Test(core_quantum, equal_remainders_go_by_order)
 {
     expect_cores((const double[]){1.25, 2.25, 1.25 + 1e-11, 2.25}, 4, 8, 1,
