@@ -85,7 +85,7 @@ def test_every_strategy_with_every_gamma_beside_the_baselines(client):
     assert [b["metrics"]["advance"] for b in answer["baselines"]] == [3, 3, 0]
     best = min((o for o in answer["outcomes"] if o["feasible"]), key=lambda o: o["metrics"]["epsilon"])
     assert (answer["best"]["strategy"], answer["best"]["gamma"]) == (best["strategy"], best["gamma"])
-    assert answer["best"]["code"] == "all_deadlines_met"
+    assert answer["best"]["reasons"][0]["code"] == "all_deadlines_met"
 
 
 def test_clairvoyance_edf_is_that_of_feasibility(client):
@@ -113,10 +113,10 @@ def test_what_is_infeasible_with_foresight_is_infeasible(client):
     body = request(*(job(name, 60, (1000, 2), nominal_rate=1e6) for name in "ABCD"))
     answer = simulate(client, body)
     assert not any(o["feasible"] for o in answer["outcomes"] + answer["baselines"])
-    assert answer["best"]["code"] == "most_deadlines_met"
+    assert answer["best"]["reasons"][0]["code"] == "most_deadlines_met"
     most = max(o["metrics"]["advance"] for o in answer["outcomes"])
     assert outcome(answer, answer["best"]["strategy"], answer["best"]["gamma"])["metrics"]["advance"] == most
-    assert "%d of 4 jobs" % most in answer["best"]["message"]
+    assert "%d of 4 jobs" % most in answer["best"]["reasons"][0]["message"]
 
 
 def test_gamma_1_gives_all_cores_away(client):
@@ -183,26 +183,26 @@ def test_traces_on_request(client):
     for o in answer["outcomes"]:
         traces = o["traces"]
         assert traces["start_s"] == 0 and traces["step_s"] in (1, 2, 4, 8)
-        n = len(traces["jobs"][0]["granted_cores"])
+        n = len(traces["jobs"][0]["granted"])
         end = max(j["completion_s"] for j in o["jobs"])
         assert (n - 1) * traces["step_s"] < end <= n * traces["step_s"] and n <= 100
         lengths = [min(traces["step_s"], end - i * traces["step_s"]) for i in range(n)]
         for trace, j, sent in zip(traces["jobs"], o["jobs"], SET["jobs"]):
-            assert trace["name"] == j["name"] and len(trace["requested_cores"]) == n
-            assert sum(g * s for g, s in zip(trace["granted_cores"], lengths)) == pytest.approx(j["granted_core_s"], rel=1e-5)
+            assert trace["name"] == j["name"] and len(trace["requested"]) == n
+            assert sum(g * s for g, s in zip(trace["granted"], lengths)) == pytest.approx(j["granted_core_s"], rel=1e-5)
             assert [s["stage"] for s in trace["stages"]] == [s["id"] for s in sent["stages"]]
             starts = [s["start_s"] for s in trace["stages"]]
             ends = [s["end_s"] for s in trace["stages"]]
             assert starts == [sent.get("release_s", 0)] + ends[:-1] and ends[-1] == j["completion_s"]
             assert all(s["deadline_s"] > 0 for s in trace["stages"])
-        assert all(sum(g) <= 64 + 1e-6 for g in zip(*(t["granted_cores"] for t in traces["jobs"])))
+        assert all(sum(g) <= 64 + 1e-6 for g in zip(*(t["granted"] for t in traces["jobs"])))
     assert "traces" not in simulate(client, SET)["outcomes"][0]
 
 
 def test_a_long_trace_is_coarser(client):
     body = request(job("A", 5000, (3000, 8)), cluster=(1, 8), strategies=["proportional"], gammas=[0], include=["traces"])
     traces = simulate(client, body)["outcomes"][0]["traces"]
-    assert traces["step_s"] == 64 and 50 <= len(traces["jobs"][0]["granted_cores"]) <= 100
+    assert traces["step_s"] == 64 and 50 <= len(traces["jobs"][0]["granted"]) <= 100
 
 
 def test_traces_have_a_limit(client):
@@ -237,7 +237,7 @@ def test_jobs_without_tasks_or_work_end_when_they_are_released(client):
         assert o["jobs"][0]["completion_s"] == 3 and o["jobs"][0]["met"]
     alone = simulate(client, request(empty, strategies=["edf_all"], include=["traces"]))
     assert alone["outcomes"][0]["metrics"]["utilization"] is None
-    assert alone["outcomes"][0]["traces"]["jobs"] == [{"name": "E", "requested_cores": [], "granted_cores": [], "stages": []}]
+    assert alone["outcomes"][0]["traces"]["jobs"] == [{"name": "E", "requested": [], "granted": [], "stages": []}]
 
 
 @pytest.mark.parametrize("members, pointer, code", [

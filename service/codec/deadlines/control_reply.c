@@ -55,8 +55,8 @@ static void encode_traces(struct writer *w,
         writer_begin_object(w);
         writer_member_text(w, "name", result->asked->set.sources[i].name);
         unsigned before = writer_set_digits(w, WRITER_DIGITS_MEANT);
-        writer_member_numbers(w, "requested_cores", trace->jobs[i].requested, trace->intervals);
-        writer_member_numbers(w, "granted_cores", trace->jobs[i].granted, trace->intervals);
+        writer_member_numbers(w, "requested", trace->jobs[i].requested, trace->intervals);
+        writer_member_numbers(w, "granted", trace->jobs[i].granted, trace->intervals);
         (void)writer_set_digits(w, before);
         encode_trace_stages(w, result, trace, i);
         writer_end_object(w);
@@ -114,8 +114,7 @@ static void encode_best(struct writer *w, const struct codec_control_result *res
     writer_member_object(w, "best");
     writer_member_string(w, "strategy", run->strategy->name);
     writer_member_number(w, "gamma", run->gamma);
-    writer_member_string(w, "code", result->best->items[0].code);
-    writer_member_string(w, "message", result->best->items[0].message);
+    codec_findings_encode(w, "reasons", result->best);
     writer_end_object(w);
 }
 

@@ -22,18 +22,24 @@ size_t control_explain_best(const struct control_run runs[],
             best = i;
     const struct edf_metrics *metrics = &results[best].metrics;
     size_t jobs = metrics->advance + metrics->delayed;
+    struct finding *finding;
     if (metrics->delayed == 0)
-        (void)finding_add(why, "all_deadlines_met",
-                          "With %s and gamma %.6g every job meets its deadline. Of the outcomes in "
-                          "which all do, it has the least mean deadline error, %.3g %%.",
-                          runs[best].strategy->name, runs[best].gamma, metrics->epsilon);
+        finding =
+            finding_add(why, "all_deadlines_met",
+                        "With %s and gamma %.6g every job meets its deadline. Of the outcomes in "
+                        "which all do, it has the least mean deadline error, %.3g %%.",
+                        runs[best].strategy->name, runs[best].gamma, metrics->epsilon);
     else
-        (void)finding_add(
+        finding = finding_add(
             why, "most_deadlines_met",
             "With %s and gamma %.6g %zu of %zu job%s %s in time. Of the outcomes with as many, it "
             "has the least sum of the late jobs' deadline errors, %.3g %%.",
             runs[best].strategy->name, runs[best].gamma, metrics->advance, jobs, PLURAL(jobs),
             PLURAL_VERB(metrics->advance, "is", "are"), metrics->epsilon_delayed);
+    finding_number(finding, "advance", (double)metrics->advance);
+    finding_number(finding, "jobs", (double)jobs);
+    finding_number(finding, "epsilon", metrics->epsilon);
+    finding_number(finding, "epsilon_delayed", metrics->epsilon_delayed);
     return best;
 }
 
