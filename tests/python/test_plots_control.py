@@ -40,7 +40,7 @@ def test_the_cores_of_the_reply(traced):
         assert len(panels(plot)) == 2
         for axes, job in zip(panels(plot), outcome.traces.jobs):
             steps = {patch.get_label(): patch.get_data() for patch in axes.patches if type(patch).__name__ == "StepPatch"}
-            assert list(steps["granted"].values) == job.granted_cores and list(steps["requested"].values) == job.requested_cores
+            assert list(steps["granted"].values) == job.granted and list(steps["requested"].values) == job.requested
             assert steps["granted"].edges[0] == outcome.traces.start_s
             assert steps["granted"].edges[1] - steps["granted"].edges[0] == pytest.approx(outcome.traces.step_s)
             marks = next(line for line in axes.lines if line.get_label() == "a stage begins")
@@ -111,8 +111,8 @@ def test_frames(traced):
     assert math.isnan(frame["gamma"].iloc[-1]) and frame["baseline"].iloc[-1] == traced.baselines[-1].baseline
     traces = traced.traces_frame("proportional", 0)
     jobs = traced.outcome("proportional", 0).traces.jobs
-    assert len(traces) == sum(len(job.granted_cores) for job in jobs)
-    assert traces["granted_cores"].tolist() == [value for job in jobs for value in job.granted_cores]
+    assert len(traces) == sum(len(job.granted) for job in jobs)
+    assert traces["granted_cores"].tolist() == [value for job in jobs for value in job.granted]
 
 
 def test_tables(traced):

@@ -24,11 +24,11 @@ def traces_of(outcome: schemas.ControlOutcome) -> List[Trace]:
     outcomes = {job.name: job for job in outcome.jobs}
     last = max((job.completion_s for job in outcome.jobs), default=traces.start_s)
     for job in traces.jobs:
-        times = [traces.start_s + traces.step_s * place for place in range(len(job.granted_cores))]
+        times = [traces.start_s + traces.step_s * place for place in range(len(job.granted))]
         became = outcomes.get(job.name)
         late = sum(stage.end_s > stage.start_s + stage.deadline_s * (1 + 1e-9) for stage in job.stages)
         found.append(Trace(
-            job.name, times, job.granted_cores, job.requested_cores,
+            job.name, times, job.granted, job.requested,
             deadline=became.completion_s - became.execution_s + became.deadline_s if became is not None else None,
             finish=became.completion_s if became is not None else None,
             end=min(last, times[-1] + traces.step_s) if times and last > times[-1] else None,
@@ -126,7 +126,7 @@ def _alt(simulation: schemas.ControlSimulation, rows: Sequence[_Row], title: str
         if worst is not None:
             each.append("%s: %d of %d late, at most %s %% (%s)" % (row.name, row.late, len(row.jobs), number(used(worst)), worst.name))
     best = simulation.best
-    text += first_few(each, 16) + ". Best is %s with gamma %g: %s" % (best.strategy, best.gamma, best.reason.message)
+    text += first_few(each, 16) + ". Best is %s with gamma %g: %s" % (best.strategy, best.gamma, " ".join(reason.message for reason in best.reasons))
     if any(outcome.traces is None for outcome in simulation.outcomes):
         text += ' Cores over time are not in the reply: ask with include=["traces"].'
     return text + "".join(" " + warning.message for warning in simulation.warnings)

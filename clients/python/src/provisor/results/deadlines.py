@@ -173,10 +173,10 @@ class ControlSimulation(schemas.ControlSimulation):
         columns: Dict[str, List[Any]] = {"name": [], "start_s": [], "requested_cores": [], "granted_cores": []}
         for job in traces.jobs if traces is not None else ():
             assert traces is not None
-            columns["name"] += [job.name] * len(job.granted_cores)
-            columns["start_s"] += [traces.start_s + traces.step_s * place for place in range(len(job.granted_cores))]
-            columns["requested_cores"] += job.requested_cores
-            columns["granted_cores"] += job.granted_cores
+            columns["name"] += [job.name] * len(job.granted)
+            columns["start_s"] += [traces.start_s + traces.step_s * place for place in range(len(job.granted))]
+            columns["requested_cores"] += job.requested
+            columns["granted_cores"] += job.granted
         return load_pandas().DataFrame(columns).astype({"start_s": float, "requested_cores": float, "granted_cores": float})
 
     def _repr_html_(self) -> str:
