@@ -126,7 +126,8 @@ def _alt(simulation: schemas.ControlSimulation, rows: Sequence[_Row], title: str
         if worst is not None:
             each.append("%s: %d of %d late, at most %s %% (%s)" % (row.name, row.late, len(row.jobs), number(used(worst)), worst.name))
     best = simulation.best
-    text += first_few(each, 16) + ". Best is %s with gamma %g: %s" % (best.strategy, best.gamma, " ".join(reason.message for reason in best.reasons))
+    why = " ".join(reason.message for reason in best.reasons)
+    text += first_few(each, 16) + ". Best is %s with gamma %g: %s" % (best.strategy, best.gamma, why)
     if any(outcome.traces is None for outcome in simulation.outcomes):
         text += ' Cores over time are not in the reply: ask with include=["traces"].'
     return text + "".join(" " + warning.message for warning in simulation.warnings)

@@ -187,7 +187,7 @@ class ControlSimulation(schemas.ControlSimulation):
             best = " (best)" if (outcome.strategy, outcome.gamma) == (self.best.strategy, self.best.gamma) else ""
             rows.append((outcome.strategy + best, outcome.gamma, *_metrics(outcome.metrics)))
         rows += [("%s (baseline)" % baseline.baseline, None, *_metrics(baseline.metrics)) for baseline in self.baselines]
-        text = table("Control loop: %s" % self.best.reason.message, heads, rows)
+        text = table("Control loop: %s" % " ".join(reason.message for reason in self.best.reasons), heads, rows)
         jobs = [(job.name, job.completion_s, job.execution_s, job.deadline_s, "in time" if job.met else "late", job.granted_core_s)
                 for job in self.outcome().jobs] if self.outcomes else []
         text += table("Jobs under %s with gamma %g" % (self.best.strategy, self.best.gamma),
