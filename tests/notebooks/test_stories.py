@@ -135,7 +135,7 @@ def test_deadlines_collide_as_the_service_says(books, client):
     late = together.jobs[0]
     assert "nightly: %.0f s of 240 s, %.0f s late\n" % (late.execution_s, late.execution_s - 240) in book.said("together-words")
     assert book.said("together-words").endswith("".join("%s\n" % reason.message for reason in together.reasons))
-    assert "%d cores in place of 32,\n" % together.remedies.min_total_cores in book.said("remedies-words")
+    assert "%d cores instead of 32,\n" % together.remedies.min_total_cores in book.said("remedies-words")
     assert "nightly: %.0f s" % together.remedies.deadlines_s["nightly"] in book.said("remedies-words")
 
 
@@ -174,7 +174,7 @@ def test_copies_are_planned_as_the_table_says(books):
 def test_the_region_that_is_lost_is_not_used(books):
     alt = books[NAMES[3]].html("unreachable-plan").images[0][1]
     assert "frankfurt" in alt
-    after, before = map(int, re.search(r"take (\d+) s on average, in place of (\d+) s", books[NAMES[3]].said("unreachable-words")).groups())
+    after, before = map(int, re.search(r"take (\d+) s on average, instead of (\d+) s", books[NAMES[3]].said("unreachable-words")).groups())
     assert after > before
 
 

@@ -44,7 +44,7 @@ class Client(Calls):
     - token: the bearer token; better left to the environment than written into a notebook
     - profile: the section of the configuration files
     - timeout: seconds for one attempt of a request, what it uploads aside; 60 unless the profile says otherwise
-    - ca_file: certificates to trust in place of the system's
+    - ca_file: certificates to trust instead of the system's
     - retries: how often a request is repeated when the service is overloaded or away, and no harm is in it; 4 unless the
       profile says otherwise
     - user_agent: put in front of the name of this package

@@ -258,7 +258,7 @@ class _Entries:
             self._give_up()
 
     def _give_up(self) -> None:
-        """One column of dicts in place of many."""
+        """One column of dicts instead of many."""
         self._whole = Objects()
         dicts: List[Dict[str, Any]] = [{} for _ in range(self.rows)]
         while self._entries:

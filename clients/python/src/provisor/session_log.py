@@ -1,6 +1,6 @@
 """The event log of a PySpark session: where it is, and how it is read once the session has ended.
 
-Spark writes the last events, and gives the log its name, in SparkContext.stop(). What only a running session tells
+Spark writes the last events, and gives the log its name, in SparkContext.stop(). What only a running session knows
 (its configuration, the ids, the Hadoop configuration) is asked for before; the gateway to the JVM outlives the session,
 so that logs in HDFS and object stores can be copied by Hadoop's own FileSystem afterwards.
 """

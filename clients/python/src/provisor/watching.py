@@ -318,7 +318,7 @@ def watch(spark: Any, client: Optional[Client] = None, application: Optional[str
     - deadline_s: for which to advise
     - labels: of the run
     - advice_id: the advice that the session follows
-    - show: False, or a function that takes the report, in place of showing it in the notebook or on standard error
+    - show: False, or a function that takes the report, instead of showing it in the notebook or on standard error
     - at_exit: whether to stop the session as Python exits, without which its log has no end. By default, except on Databricks,
       where sessions outlive their programs
     - timeout_s: how long the end of the session may be held up

@@ -186,7 +186,7 @@ def _stack(axes: Axes, use: Use, styles: Dict[str, Style], others: int, place: A
 
 def _draw_use_below(axes: Axes, schedule: Sequence[schemas.FeasibilitySchedule], styles: Dict[str, Style], top: float,
                     bottom: float) -> None:
-    """Under the rows of the jobs, in place of more cores than there is room for."""
+    """Under the rows of the jobs, instead of more cores than there is room for."""
     use = cores_in_use(schedule, list(styles))
     if not use.edges:
         return
