@@ -1,7 +1,7 @@
 """A notebook as a page of the documentation site: its text as it is, code in fences, and what an execution showed.
 
 The site's policy allows no style and no script inside a page, and pictures as files or data. So HTML of outputs is written anew from a
-list of elements and attributes that are known to do no harm, pictures become files beside the page, and SVG has attributes in place of styles.
+list of elements and attributes that are known to do no harm, pictures become files beside the page, and SVG has attributes instead of styles.
 """
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ struct engine {
     size_t tasks; /* that have ended */
 };
 
-/* What the executor's controller asks for, as the supervisor is told of it. */
+/* What the executor's controller asks for, as the supervisor sees it. */
 static void ask(struct engine *engine, size_t index, size_t at)
 {
     struct control_state *state = &engine->state;
