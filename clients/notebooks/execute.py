@@ -13,10 +13,14 @@ import pathlib
 import sys
 import tempfile
 
-import nbformat
-from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.manager import AsyncKernelManager
-from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor
+try:
+    import ipykernel  # noqa: F401  the kernel
+    import nbformat
+    from jupyter_client.kernelspec import KernelSpec
+    from jupyter_client.manager import AsyncKernelManager
+    from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor
+except ImportError as error:
+    sys.exit("execute.py: %s; pip install nbconvert ipykernel, or Debian's python3-nbconvert and python3-ipykernel" % error)
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_S = 120

@@ -152,8 +152,10 @@ static enum pv_code read_environment(struct config *config, struct pv_error *err
 /* Variables other than the settings that programs and tests of the project read. */
 static bool is_other_variable(const char *name, size_t n)
 {
-    static const char *const others[] = {"PROVISOR_CONFIG", "PROVISOR_SHARED", "PROVISOR_TOKEN",
-                                         "PROVISOR_URL", NULL};
+    static const char *const others[] = {
+        "PROVISOR_CONFIG",     "PROVISOR_SHARED",  "PROVISOR_TOKEN",
+        "PROVISOR_TOKEN_FILE", "PROVISOR_PROFILE", "PROVISOR_CA_FILE",
+        "PROVISOR_SAMPLE",     "PROVISOR_URL",     NULL};
     for (size_t i = 0; others[i] != NULL; i++)
         if (strlen(others[i]) == n && strncmp(others[i], name, n) == 0)
             return true;

@@ -49,7 +49,7 @@ CASES = [
      {"tasks": len(EVEN), "bytes_per_task": MIB, "time_share": 0.75}, False, "Compacting the input", []),
     ("driver", stage(EVEN), {"duration_s": 61.0, "stage_time_s": 40.0}, lambda s: 61.0 - BEFORE_S - 40.0, {}, False, "Collect less on the driver", []),
     ("startup", stage(EVEN, started_s=12.0), {"duration_s": 52.0, "initialization_s": 12.0, "executor_startup_s": 9.0}, lambda s: 12.0,
-     {"executor_startup_s": 9}, False, "Executors kept warm", []),
+     {"executor_startup_s": 9}, False, "Executors that are kept warm", []),
     ("cached_blocks", stage(EVEN), {"cached_blocks_dropped": 12}, lambda s: None, {"blocks": 12}, True, "More memory for executors", []),
 ]
 

@@ -135,7 +135,7 @@ def test_a_model_beside_its_runs(client, etl):
     drawn(plot)
     upper, lower = plot.figure.axes
     runs = {(r.executors, r.duration_s): r for r in client.runs(etl)}
-    assert set(runs) <= set(points(upper)) and plot.title == "%s: the model %s and its errors" % (etl, models.selected_model)
+    assert set(runs) <= set(points(upper)) and plot.title == "%s: model %s and its errors" % (etl, models.selected_model)
     candidate = next(c for c in models.candidates if c.selected)
     sizes = sorted({r.problem_size for r in runs.values()})
     more = {k: getattr(candidate, k) for k in ("tables", "reference", "uncertainty") if getattr(candidate, k) is not None}

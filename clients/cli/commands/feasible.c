@@ -81,7 +81,7 @@ static bool write_answer(struct invocation *invocation, const json_t *reply)
         {"deadline", "deadline_s", CELL_SECONDS, NULL},
         {"takes", "execution_s", CELL_SECONDS, NULL},
         {"ends at", "completion_s", CELL_SECONDS, NULL},
-        {"off by", "deadline_error_percent", CELL_PERCENT, NULL},
+        {"deadline error", "deadline_error_percent", CELL_PERCENT, NULL},
         {"met", "met", CELL_YES, style_of_met},
     };
     static const struct column remedy_columns[] = {

@@ -171,9 +171,9 @@ static void compare_with_last_run(const struct advice_known *known, struct advic
             ? finding_add(&answer->advice.reasons, "compared_with_last_run",
                           "It is as many cores as the last run had.")
             : finding_add(&answer->advice.reasons, "compared_with_last_run",
-                          "As many cores as the last run had, %" PRId64
-                          " executor%s, are predicted to take %.6g s; the recommendation takes "
-                          "%s time and %s%s%s.",
+                          "On as many cores as the last run had (%" PRId64
+                          " executor%s) the job is predicted to take %.4g s; the recommendation "
+                          "takes %s time and %s%s%s.",
                           made.executors, PLURAL(made.executors), made.predicted_duration_s,
                           describe_change(made.duration_change_percent, longer),
                           plain ? "" : "costs ",

@@ -172,25 +172,24 @@ note_choice(const struct predictor *predictor, bool model_chosen, struct advice 
     if (!model_chosen)
         return finding_add(
             reasons, "replay_chosen",
-            "Replaying recorded runs is off by %.3g percent on the mean for a run left "
+            "Replaying recorded runs is off by %.3g percent on average for a run left "
             "out, the best model (%s) by %.3g percent.",
             predictor->replay_mape_percent, predictor->model_kind, predictor->model_mape_percent);
     if (isnan(predictor->replay_mape_percent))
         return finding_add(
             reasons, "model_chosen",
-            "The model %s, fitted to %zu run%s, is off by %.3g percent on the mean for "
+            "The model %s, fitted to %zu run%s, is off by %.3g percent on average for "
             "a run left out; %s.",
             predictor->model_kind, predictor->model_runs, PLURAL(predictor->model_runs),
             predictor->model_mape_percent,
             predictor->has_replay ? "a single run that can be replayed has no such "
                                     "error to show"
                                   : "no run can be replayed for this");
-    return finding_add(
-        reasons, "model_chosen",
-        "The model %s, fitted to %zu run%s, is off by %.3g percent on the mean for a "
-        "run left out, replaying recorded runs by %.3g percent.",
-        predictor->model_kind, predictor->model_runs, PLURAL(predictor->model_runs),
-        predictor->model_mape_percent, predictor->replay_mape_percent);
+    return finding_add(reasons, "model_chosen",
+                       "The model %s, fitted to %zu run%s, is off by %.3g percent on average for a "
+                       "run left out, replaying recorded runs by %.3g percent.",
+                       predictor->model_kind, predictor->model_runs, PLURAL(predictor->model_runs),
+                       predictor->model_mape_percent, predictor->replay_mape_percent);
 }
 
 /* Shares of the runs from which on it matters that they count less. */

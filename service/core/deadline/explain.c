@@ -58,6 +58,9 @@ void feasibility_explain(const struct strview names[],
                             "Every job meets its deadline; %s comes closest, %.4g s before its "
                             "deadline.",
                             name, slack_s);
+    else if (n_jobs == 1)
+        first = finding_add(reasons, "deadlines_missed", "%s misses its deadline by %.4g s.", name,
+                            -slack_s);
     else
         first = finding_add(
             reasons, "deadlines_missed",
@@ -148,25 +151,25 @@ void contention_explain(const struct contention_strategy *strategy,
     double asked = outcome->requested_cores;
     if (outcome->contention)
         first = finding_add(reasons, "contention",
-                            "%.6g core%s %s requested, of %.6g: all are dealt out by the strategy "
-                            "%s.",
+                            "%.6g core%s %s requested, and there are %.6g: the strategy %s shares "
+                            "out all of them.",
                             asked, PLURAL(asked), PLURAL_VERB(asked, "is", "are"), terms->max_cores,
                             strategy->name);
     else if (outcome->requested_cores > 0)
         first =
             finding_add(reasons, "no_contention",
-                        "%.6g core%s %s requested, of %.6g: everybody can have what it requests.",
+                        "%.6g core%s %s requested, and there are %.6g: each application can "
+                        "have what it requests.",
                         asked, PLURAL(asked), PLURAL_VERB(asked, "is", "are"), terms->max_cores);
     else
-        first = finding_add(reasons, "nothing_requested", "Nobody requests a core.");
+        first = finding_add(reasons, "nothing_requested", "No application requests a core.");
     finding_number(first, "requested_cores", outcome->requested_cores);
     finding_number(first, "max_cores", terms->max_cores);
     if (outcome->contention || !(outcome->requested_cores > 0) || !(terms->gamma > 0))
         return;
-    struct finding *more =
-        finding_add(reasons, "saturating",
-                    "With gamma %.6g the idle cores are dealt out as well, by the strategy %s.",
-                    terms->gamma, strategy->name);
+    struct finding *more = finding_add(
+        reasons, "saturating", "With gamma %.6g the strategy %s shares out the idle cores, too.",
+        terms->gamma, strategy->name);
     finding_number(more, "gamma", terms->gamma);
 }
 

@@ -58,7 +58,7 @@ static struct finding *add_cut(const struct bottleneck *b,
     switch (b->kind) {
     case BOTTLENECK_TOO_FEW_TASKS:
         return finding_add(made, code,
-                           "%s has %.0f task%s for %.0f cores: those that idle cost up to %.3g s.",
+                           "%s has %.0f task%s for %.0f cores: idle cores cost up to %.3g s.",
                            place, e->tasks, e->tasks == 1 ? "" : "s", e->cores, b->lost_s);
     case BOTTLENECK_SKEW:
         return finding_add(made, code,
@@ -168,7 +168,8 @@ static const char *cure_of_partitions(bool from_storage, double tasks)
     if (!from_storage && tasks == 1.0)
         return "More executors do not cure this, nor do settings: a stage of one task is one by "
                "design, such as the end of a count, a limit or a global sort into one file. Only "
-               "other code is, such as aggregating before it or not asking for one partition.";
+               "other code changes that, such as aggregating before it or not asking for one "
+               "partition.";
     return from_storage
                ? "More executors do not cure this. Smaller input splits do: lower "
                  "spark.sql.files.maxPartitionBytes, or repartition after reading; files that "
@@ -220,9 +221,9 @@ static const char *cure_of(enum bottleneck_kind kind, const struct bottleneck_ev
         return "More executors do not cure this. Collect less on the driver, list fewer files, run "
                "independent jobs side by side from several threads.";
     case BOTTLENECK_STARTUP:
-        return "More executors do not cure this. Executors kept warm, smaller images and fewer "
-               "jars "
-               "do.";
+        return "More executors do not cure this. Executors that are kept warm, smaller images and "
+               "fewer jars "
+               "make it start sooner.";
     case BOTTLENECK_CACHED_BLOCKS:
     case BOTTLENECK_KINDS:
         break;

@@ -63,7 +63,7 @@ def load_pandas() -> Any:
     try:
         return importlib.import_module("pandas")
     except ImportError as error:
-        raise ImportError("data frames need pandas: pip install 'provisor[frames]' (%s)" % error) from error
+        raise ImportError("data frames need pandas: pip install pandas, or Debian's python3-pandas (%s)" % error) from error
 
 
 class Frame:

@@ -15,13 +15,13 @@ TEXT_MAX = 4000  # letters
 
 
 def shown(value: Any) -> str:
-    """A value as text: six digits of a number, an instant to the second, what is unknown as a dash."""
+    """A value as text: four digits of a number or all before the point, an instant to the second, what is unknown as a dash."""
     if value is None:
         return "\N{EN DASH}"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return "%d" % value if value.is_integer() and abs(value) < 1e15 else "%.6g" % value
+        return "%d" % value if value.is_integer() and abs(value) < 1e15 else "%.4g" % value if abs(value) < 1000 else "%.0f" % value
     if isinstance(value, datetime.datetime):
         return value.isoformat(" ", "seconds")
     if isinstance(value, (list, tuple)):
@@ -32,13 +32,28 @@ def shown(value: Any) -> str:
     return _cut(str(value), TEXT_MAX)
 
 
+def interval(value: Any) -> Any:
+    """Two ends, of which either may be open."""
+    if not isinstance(value, list) or len(value) != 2:
+        return value
+    low, high = value
+    if low is None or high is None:
+        return None if low is high else "at least %s" % shown(low) if high is None else "at most %s" % shown(high)
+    return "%s to %s" % (shown(low), shown(high))
+
+
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
+def plain_text(text: str) -> str:
+    """Signs that would steer a terminal, or change the direction of what follows, are replaced."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 def escaped(text: str) -> str:
-    """For HTML; signs that would change the direction or the look of what follows are replaced."""
-    return html.escape("".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text))
+    """For HTML."""
+    return html.escape(plain_text(text))
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]], total: Optional[int] = None) -> str:

@@ -206,7 +206,7 @@ def accuracy_calibration_plot(accuracy: schemas.Accuracy, ax: Optional[Axes]) ->
         return Plot(figure, axes, title + ": no run has an interval to compare with.", ax is None)
     _calibration(axes, {INTERVALS: _offset(promises)})
     _names(axes, _offset(promises))
-    axes.set_xlabel("promised: confidence of the interval")
+    axes.set_xlabel("promised: confidence of the interval (equal ones side by side)")
     axes.set_ylabel("observed: share within it")
     legend_below(axes, bbox_to_anchor=(0.5, -0.1))
     more = " There are more runs than this page has." if accuracy.next_cursor is not None else ""

@@ -234,7 +234,7 @@ def autoscaling_plot(autoscaling: schemas.Autoscaling, ax: Optional[Axes]) -> Pl
                                            number(case.executor_s))
         axes.step(times, counts, where="post", color=colour, linestyle=dashes, linewidth=max(1.5, 6.5 - 1.7 * place), marker=marker,
                   markevery=[len(times) - 1], markersize=8, markeredgecolor=WHITE, label=words, zorder=2 + place)
-        said.append("%s: %s, at most %s, %s on the mean, held for %s executor seconds in all" % (
+        said.append("%s: %s, at most %s, %s on average, held for %s executor seconds in all" % (
             ALLOCATIONS.get(case.allocation, case.allocation), number(case.predicted_duration_s, "s"),
             counted(case.peak_executors, "executor"), number(case.mean_executors), number(case.executor_s)))
     text = "; ".join(said)

@@ -36,7 +36,7 @@ def diagnosis_plot(diagnosis: schemas.Diagnosis, ax: Optional[Axes]) -> Plot:
             axes.barh([0], [0], color=colour, edgecolor=BLACK, hatch=hatch, label=words)
     axes.set_yticks(range(len(items)), [_name(item) for item in items])
     axes.set_xlim(left=0, right=1.25 * (max([item.lost_s or 0 for item in items]) or 1))
-    axes.set_xlabel("at most lost (s)" + (" of %s" % number(found.duration_s, "s") if found.duration_s is not None else ""))
+    axes.set_xlabel("time lost, at most (s)" + (", of %s" % number(found.duration_s, "s") if found.duration_s is not None else ""))
     legend_below(axes)
     said = ["%s: %s%s" % (_plain_name(item), number(item.lost_s, "s"), " (%s)" % number(item.lost_percent, "%")
                           if item.lost_percent is not None else "") for item in found.items]

@@ -222,7 +222,7 @@ def cores_plot(found: schemas.Feasibility, ax: Optional[Axes]) -> Plot:
     axes.set_ylim(0, 1.08 * max(most, cores or 0))
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel("time (s)")
-    axes.set_ylabel("cores in use" if use.exact else "cores in use (means of %g s)" % float(number(use.edges[1] - use.edges[0])))
+    axes.set_ylabel("cores in use" if use.exact else "cores in use (averaged over %g s)" % float(number(use.edges[1] - use.edges[0])))
     axes.set_title("Cores in use by job: " + _title(found).lower().replace("all deadlines are met: ", ""))
     legend_below(axes)
     work = [(name if name is not None else counted(len(jobs) - len(shown), "other job"),

@@ -77,7 +77,7 @@ def matplotlib_figure(size: Size) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("plot() needs matplotlib: pip install 'provisor[plots]'") from error
+        raise ImportError("plot() needs matplotlib: pip install matplotlib, or Debian's python3-matplotlib") from error
     return Figure(figsize=size, layout="constrained")
 
 
@@ -93,6 +93,8 @@ def number(value: Optional[float], unit: str = "") -> str:
     """For texts: three or four digits."""
     if value is None:
         return "unknown"
+    if abs(value) < 1e-9:
+        value = 0.0  # what rounding leaves of nothing
     text = "%d" % round(value) if abs(value) >= 1000 else "%.3g" % value
     return text + (" " + unit if unit else "")
 
@@ -194,8 +196,7 @@ class Plot:
         if not self._own:
             return None
         data = base64.b64encode(self.svg().encode()).decode()
-        return ('<figure><img src="data:image/svg+xml;base64,%s" alt="%s"/><figcaption>%s</figcaption></figure>'
-                % (data, escaped(self.alt), escaped(self.title)))
+        return '<figure><img src="data:image/svg+xml;base64,%s" alt="%s"/></figure>' % (data, escaped(self.alt))
 
     def __repr__(self) -> str:
         return "<Plot: %s>" % self.alt

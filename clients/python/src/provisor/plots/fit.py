@@ -89,7 +89,7 @@ def models_plot(models: schemas.ApplicationModels, model: Optional[str], problem
         what += ", with a leave-one-out error of %s" % number(candidate.fit.loo_mape_percent, "%")
     picture = _asked(client, candidate, what, seen, cast("List[Optional[float]]", sizes))
     picture = picture._replace(others=len(runs) - len(seen))
-    return _draw(picture, "%s: the model %s and its errors" % (label(models.application), candidate.model), models.application, ax, models)
+    return _draw(picture, "%s: model %s and its errors" % (label(models.application), candidate.model), models.application, ax, models)
 
 
 def fit_plot(fit: schemas.ModelFit, problem_size: Optional[float], ax: Panels) -> Plot:
@@ -104,7 +104,7 @@ def fit_plot(fit: schemas.ModelFit, problem_size: Optional[float], ax: Panels) -
     else:
         quantity, unit = ("speedup", "") if fit.reference == "ratio" else ("duration", "s")
         picture = _Picture(what, quantity, unit, None, seen, {size: _joined(seen, size) for size in sizes})
-    return _draw(picture._replace(others=len(fit.residuals) - len(seen)), "%s and its errors" % fit.model, None, ax, None)
+    return _draw(picture._replace(others=len(fit.residuals) - len(seen)), "Model %s and its errors" % fit.model, None, ax, None)
 
 
 def _thinned(sizes: List[float]) -> List[float]:

@@ -167,7 +167,7 @@ def contention_plot(found: schemas.Contention, requested: Mapping[str, float], a
                   0.82, facecolor="none", edgecolor=BLACK, linestyle="--", linewidth=1.2, label="cores requested")
     if any(abs(row.saturating - row.cores) > 1e-9 for row in rows):
         axes.plot([row.saturating for row in rows], list(range(len(rows))), linestyle="none", marker="D", markersize=6, color=ORANGE,
-                  markeredgecolor=BLACK, label="share if all cores are dealt out")
+                  markeredgecolor=BLACK, label="share if all cores are given away")
     for place, row in enumerate(rows):
         say_right(axes, place, number(row.cores) + (" of %s" % number(row.requested) if row.requested is not None else ""))
     name_rows(axes, [(place, row.name) for place, row in enumerate(rows)])

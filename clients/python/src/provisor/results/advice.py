@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 from .. import schemas
-from ..tables import sentences, shown, table
+from ..tables import interval, plain_text, sentences, shown, table
 from .rows import ends, rows_frame
 
 if TYPE_CHECKING:
@@ -32,11 +32,19 @@ class Advice(schemas.Advice):
         return rows_frame(columns, [(a.executors, a.predicted_duration_s, *ends(a.interval_s), a.deadline_probability, a.cost,
                                      a.executors == best) for a in self.alternatives or []])
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """In IPython's terminal: the answer and its reasons. print() has all of it."""
+        lines = [_headline(self)] + ["%s: %s" % (name, shown(value)) for name, value in _answer(self)]
+        for member in ("reasons", "warnings"):
+            lines += ["- " + shown(finding.message) for finding in _got(self, member) or []]
+        printer.text("\n".join(plain_text(line) for line in lines))
+
     def _repr_html_(self) -> str:
         """What `fields` left out is left out here, too."""
         text = table(_headline(self), ["", "value"], _answer(self)) + _said(self, "reasons", "Reasons")
         names = ["executors", "predicted_duration_s", "interval_s", "deadline_probability", "cost"]
-        rows = [[_got(a, name) for name in names] for a in _got(self, "alternatives") or []]
+        rows = [[interval(value) if name == "interval_s" else value for name, value in ((n, _got(a, n)) for n in names)]
+                for a in _got(self, "alternatives") or []]
         if rows:
             text += table("Alternatives", ["executors", "duration (s)", "interval (s)", "in time with probability", "cost"], rows)
         text += _data_needed(self) + _spark(self)
@@ -65,7 +73,7 @@ class Autoscaling(schemas.Autoscaling):
         return rows_frame(columns, [(case.allocation, step.at_s, step.executors) for case in self.cases for step in case.timeline])
 
     def _repr_html_(self) -> str:
-        heads = ["allocation", "duration (s)", "in time with probability", "executor time (s)", "cost", "executors on the mean",
+        heads = ["allocation", "duration (s)", "in time with probability", "executor time (s)", "cost", "executors on average",
                  "at most", "started", "released"]
         rows = [(c.allocation.replace("_", " "), c.predicted_duration_s, c.deadline_probability, c.executor_s, c.cost, c.mean_executors,
                  c.peak_executors, c.executors_started, c.executors_released) for c in self.cases]
@@ -96,7 +104,7 @@ def _answer(advice: Advice) -> List[Tuple[str, Any]]:
     confidence = _got(advice, "confidence")
     rows = [("verdict", _got(advice, "verdict")), ("recommended executors", _got(best, "executors")),
             ("cores per executor", _got(best, "cores_per_executor")), ("predicted duration (s)", _got(best, "predicted_duration_s")),
-            ("%g %% interval (s)" % (100 * confidence) if confidence is not None else "interval (s)", _got(best, "interval_s")),
+            ("%g %% interval (s)" % (100 * confidence) if confidence is not None else "interval (s)", interval(_got(best, "interval_s"))),
             ("in time with probability", _got(best, "deadline_probability")),
             ("cost%s" % (" (%s)" % shown(currency) if currency is not None else ""), _got(best, "cost")),
             ("deadline (s)", _got(advice, "deadline_s")), ("problem size", _got(advice, "problem_size")),

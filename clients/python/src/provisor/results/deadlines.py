@@ -112,7 +112,7 @@ class Contention(schemas.Contention):
     def _repr_html_(self) -> str:
         caption = "%g cores are requested%s" % (self.requested_cores, ", more than there are" if self.contention else "")
         rows = [(a.name, a.cores, a.saturating_cores, a.weight) for a in self.allocations]
-        return table(caption, ["application", "cores", "cores if all are dealt out", "weight"], rows) + _reasons(self.reasons)
+        return table(caption, ["application", "cores", "cores if all are given away", "weight"], rows) + _reasons(self.reasons)
 
 
 def requests_of(applications: Iterable[Union[Mapping[str, Any], Record]]) -> Mapping[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Union
 
 from .. import schemas
-from ..tables import sentences, table
+from ..tables import interval, sentences, table
 from .rows import ends, rows_frame
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ class Speedup(schemas.Speedup):
                                      p.extrapolation) for row in self.surface for p in row.points])
 
     def _repr_html_(self) -> str:
-        rows = [(row.problem_size, point.executors, point.duration_s, point.interval_s, point.speedup, point.relative_speedup,
+        rows = [(row.problem_size, point.executors, point.duration_s, interval(point.interval_s), point.speedup, point.relative_speedup,
                  point.extrapolation) for row in self.surface for point in row.points]
         heads = ["problem size", "executors", "duration (s)", "%g %% interval (s)" % (100 * self.confidence), "speedup",
                  "relative speedup", "extrapolation"]
-        best = [(row.problem_size, row.executors, row.duration_s, row.interval_s, row.still_improving)
+        best = [(row.problem_size, row.executors, row.duration_s, interval(row.interval_s), row.still_improving)
                 for row in self.best_executors_by_size]
         return (table("Speedup of %s by the model %s" % (self.application, self.model), heads, rows)
                 + table("The fastest executor count of each problem size", [*heads[:4], "more would be faster"], best))
@@ -135,8 +135,9 @@ class NextExperiments(schemas.NextExperiments):
                  i.expected_interval_cut_percent, i.cumulative_interval_cut_percent, " ".join(r.message for r in i.reasons))
                 for place, i in enumerate(self.items, 1)]
         asked = self.asked
-        about = [("problem size", asked.problem_size), ("executors", asked.executor_counts), ("interval now (s)", asked.interval_s),
-                 ("interval after them (s)", asked.expected_interval_s), ("model", self.model), ("runs used", self.runs),
+        about = [("problem size", asked.problem_size), ("executors", asked.executor_counts),
+                 ("interval now (s)", interval(asked.interval_s)), ("interval after them (s)", interval(asked.expected_interval_s)),
+                 ("model", self.model), ("runs used", self.runs),
                  ("executor time of all (s)", self.executor_s), ("cost of all", self.cost),
                  ("all shorten the interval by (%)", self.expected_interval_cut_percent)]
         return (table("The next runs of %s that would say most" % self.application, heads, rows)
