@@ -10,6 +10,7 @@ import html
 import html.parser
 import json
 import re
+import xml.etree.ElementTree
 
 # Elements that outputs may have, each with the attributes that are kept. What is in DROPPED goes with all within it.
 KEPT = {"table": (), "caption": (), "thead": (), "tbody": (), "tr": (), "th": ("scope", "colspan", "rowspan"), "td": ("colspan", "rowspan"),
@@ -17,6 +18,12 @@ KEPT = {"table": (), "caption": (), "thead": (), "tbody": (), "tr": (), "th": ("
 DROPPED = ("style", "script", "head", "title")
 VOID = ("img", "br")
 PICTURES = {"image/svg+xml": "svg", "image/png": "png"}
+# Within these the page's Markdown is left alone; anywhere else, signs that mean something in it are written as references.
+BLOCKS = ("table", "figure", "p", "ul", "ol", "pre")
+MARKS = re.compile(r"[\\`*_{}\[\]()#+.!|~:=-]")
+# What pictures are drawn with; not scripts, foreign objects, links and animations, which do something when the file is opened by itself.
+DRAWN = ("svg", "defs", "g", "path", "clipPath", "rect", "circle", "line", "polyline", "polygon", "use", "image", "text", "tspan", "title", "desc", "pattern")
+WITHIN = ("#", "data:image/png;base64,")  # what a picture may refer to
 DATA = re.compile(r"data:(image/[a-z+]+);base64,([A-Za-z0-9+/=\s]+)")
 
 
@@ -35,8 +42,28 @@ class Pictures:
         if kind not in PICTURES:
             raise Unfit("%s: a picture of type %s" % (self.name, kind))
         name = "%d.%s" % (len(self.files) + 1, PICTURES[kind])
-        self.files[name] = plain_svg(content.decode()).encode() if kind == "image/svg+xml" else content
+        self.files[name] = self.drawing(content) if kind == "image/svg+xml" else content
         return name
+
+    def drawing(self, content):
+        text = plain_svg(content.decode())
+        try:
+            elements = list(xml.etree.ElementTree.fromstring(text).iter())
+        except xml.etree.ElementTree.ParseError as error:
+            raise Unfit("%s: a picture is no XML: %s" % (self.name, error)) from None
+        for element in elements:
+            if plain_name(element.tag) not in DRAWN:
+                raise Unfit("%s: a picture has the element %s" % (self.name, plain_name(element.tag)))
+            for key, value in element.attrib.items():
+                key = plain_name(key)
+                if key.lower().startswith("on") or (key == "href" and not value.startswith(WITHIN)):
+                    raise Unfit("%s: a picture has %s=%s" % (self.name, key, value[:80]))
+        return text.encode()
+
+
+def plain_name(name):
+    """Without its namespace."""
+    return name.rpartition("}")[2]
 
 
 def plain_svg(text):
@@ -84,7 +111,7 @@ class Output(html.parser.HTMLParser):
 
     def handle_endtag(self, tag):
         if tag in DROPPED:
-            self.dropping -= 1
+            self.dropping = max(0, self.dropping - 1)
         elif tag in self.open and not self.dropping:
             while True:
                 last = self.open.pop()
@@ -97,6 +124,8 @@ class Output(html.parser.HTMLParser):
     def handle_data(self, text):
         if not self.dropping and (text.strip() or "pre" in self.open):
             text = html.escape(text, quote=False)
+            if not self.open or self.open[0] not in BLOCKS:
+                text = MARKS.sub(lambda mark: "&#%d;" % ord(mark[0]), text)
             self.write(text.replace("\n", "&#10;") if "pre" in self.open else re.sub(r"\s+", " ", text))
 
     def write(self, text):

@@ -356,6 +356,21 @@ def test_it_can_be_cancelled(make_service):
     assert wait_for(client, made["id"])["status"] == "cancelled"
 
 
+@pytest.mark.parametrize("sample_s", [1e-8, 1e-6, 1e-4])
+def test_far_from_the_beginning_instants_are_further_apart_than_samples(client, sample_s):
+    body = request(job("A", 1e-4, (10, 1e-4), release_s=1e12), cluster=(1, 1), strategies=["edf_all"], gammas=[0],
+                   controller={"sample_s": sample_s}, include=["traces"])
+    [outcome] = simulate(client, body)["outcomes"]
+    assert 1e12 < outcome["jobs"][0]["completion_s"] < 1e12 + 0.1
+    assert outcome["traces"]["step_s"] > 1e-4 and len(outcome["traces"]["jobs"][0]["granted"]) <= 100
+
+
+def test_far_from_the_beginning_no_core_is_busier_than_always(client):
+    body = request(job("A", 1e-4, (1000, 1e-4), release_s=1e6), cluster=(100, 10), strategies=["edf_all"], gammas=[0])
+    answer = simulate(client, body)
+    assert all(0 < o["metrics"]["utilization"] <= 1 for o in answer["outcomes"] + answer["baselines"])
+
+
 def test_who_may(service, client):
     anonymous = service.client("")
     anonymous.request("POST", "/v1/control-simulations", 401, json=SET)

@@ -168,6 +168,10 @@ def executed_page(tmp_path, *outputs):
      '<table><thead><tr><th scope="col">h</th></tr></thead><tbody><tr><th scope="row">r</th><td colspan="2">c</td></tr></tbody></table>'),
     ("<p>one\n\n  two</p>", "<p>one two</p>"),
     ("<pre>one\n\n# two</pre>", "<pre>one&#10;&#10;# two</pre>"),
+    ("</script></style><script>alert(1)</script><p>a</p>", "<p>a</p>"),
+    ("<div>[a](javascript:x)</div>", "&#91;a&#93;&#40;javascript&#58;x&#41;"),
+    ("<strong>*a*</strong>", "<strong>&#42;a&#42;</strong>"),
+    ("<p>[a] (b)</p>", "<p>[a] (b)</p>"),
 ])
 def test_html_is_written_anew(text, expected):
     assert shown(text) == expected
@@ -191,6 +195,16 @@ def test_pictures_become_files(tmp_path):
     root = xml.etree.ElementTree.fromstring(files["1.svg"])
     assert root.attrib == {"stroke-linejoin": "round", "stroke-linecap": "butt"}
     assert root[0].attrib == {"font-weight": "700", "font-size": "12px", "font-family": "'DejaVu Sans', sans-serif", "text-anchor": "middle", "fill": "#fff"}
+
+
+@pytest.mark.parametrize("inside", [
+    "<script>alert(1)</script>", "<g onclick='alert(1)'/>", "<g style=\"onload: alert(1)\"/>", "<foreignObject><p/></foreignObject>",
+    "<a xlink:href='https://example.org'><text>x</text></a>", "<image xlink:href='https://example.org/x.png'/>", "<use href='javascript:alert(1)'/>",
+    "<set attributeName='href' to='x'/>", "<g>"])
+def test_pictures_that_do_more_than_show_are_refused(inside):
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">%s</svg>' % inside
+    with pytest.raises(notebook.Unfit, match="x: a picture"):
+        notebook.Pictures("x").add("image/svg+xml", svg.encode())
 
 
 def test_what_was_printed_is_as_a_terminal_shows_it(tmp_path):

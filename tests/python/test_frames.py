@@ -375,7 +375,8 @@ def test_an_export():
     assert list(exported().to_frame()) == list(frame_of("RunRecord", [], None).drop(columns="stages")) and list(exported()) == []
 
 
-@pytest.mark.parametrize("line", [b"<html>", b"[]", b'{"id":1},{"id":2}', b"7", b'{"id":'])
+@pytest.mark.parametrize("line", [b"<html>", b"[]", b'{"id":1},{"id":2}', b"7", b'{"id":', b'{"id":' + b"[" * 100000 + b"]" * 100000 + b"}"],
+                         ids=lambda line: line[:20].decode())
 def test_lines_that_are_no_runs(line):
     for use in (list, ExportedRuns.to_frame):
         with pytest.raises(provisor.InvalidReply):

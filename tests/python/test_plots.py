@@ -3,6 +3,7 @@ import builtins
 import importlib
 import re
 import sys
+import threading
 import xml.etree.ElementTree
 
 import pytest
@@ -82,6 +83,29 @@ def test_a_notebook_shows_the_picture_with_its_text():
     assert html.startswith('<figure><img src="data:image/svg+xml;base64,') and html.endswith("/></figure>")
     assert 'alt="Two points: 1 and &lt;b&gt;2&lt;/b&gt; &amp; &quot;3&quot;."' in html
     assert repr(a_plot()) == "<Plot: %s>" % ALT
+
+
+@pytest.mark.parametrize("name", ["a\x00b\x1b[31m\x07", "\ud800", "\ufffe\uffff"])
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+def test_signs_that_a_file_must_not_hold(tmp_path, name, kind):
+    made, axes = figure.canvas(None)
+    axes.set_title(figure.label(name))
+    plot = Plot(made, axes, "Of %s and \u05d0\tmore." % name)
+    plot.save(tmp_path / ("file." + kind))
+    described = xml.etree.ElementTree.fromstring(plot.svg()).find(".//{*}description").text
+    assert described == "Of %s and \u05d0\tmore." % re.sub("[^a-z0-9\\[]", "\ufffd", name)
+
+
+def test_threads_that_draw_leave_matplotlib_and_each_other_alone():
+    import matplotlib
+    before, plots, texts = dict(matplotlib.rcParams), [a_plot() for _ in range(8)], []
+    threads = [threading.Thread(target=lambda plot=plot: texts.extend(plot.svg() for _ in range(5))) for plot in plots]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(texts) == 40 and len(set(texts)) == 1
+    assert dict(matplotlib.rcParams) == before
 
 
 def test_the_callers_axes_are_shown_by_the_caller():

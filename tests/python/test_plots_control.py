@@ -6,6 +6,7 @@ import pytest
 import provisor
 from provisor import results
 from provisor.plots.control import JOBS_MARKED, traces_of, used
+from provisor.tables import records_table
 
 HOSTILE = ("<script>alert(1)</script> $x^2$ \u202eright " + "long name " * 30)[:255]
 MEGABYTE = 1000000
@@ -118,6 +119,11 @@ def test_frames(traced):
 def test_tables(traced):
     text = traced._repr_html_()
     assert "<script" not in text and "(best)" in text and "spark_fifo (baseline)" in text
+
+
+def test_a_table_of_objects_without_members():
+    found = results.ControlSimulation.from_json({"warnings": [{}, {}]})
+    assert records_table("warnings", found.warnings).count("<tr>") == 3
 
 
 @pytest.mark.makes("simulateControl")

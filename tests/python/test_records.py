@@ -7,10 +7,13 @@ import datetime
 import json
 import pathlib
 import pickle
+import subprocess
+import sys
 
 import pytest
 
 import provisor
+from conftest import INSTALLED
 from provisor import schemas
 from provisor.encode import json_bytes, plain, query_text
 from provisor.record import _classes, instant
@@ -109,3 +112,10 @@ def test_values_as_parameters():
     single = {"a": True, "b": [1, 2.5], "c": "x&y", "d": datetime.datetime(2026, 1, 5, tzinfo=UTC)}
     assert query_text(single, {"label": {"k": "v w"}}) == "?a=true&b=1%2C2.5&c=x%26y&d=2026-01-05T00%3A00%3A00.000000Z&label=k%3Av%20w"
     assert query_text({}, {"label": "k:v"}) == "?label=k%3Av" and query_text({}, {"label": ["a:b", "c:d"]}) == "?label=a%3Ab&label=c%3Ad"
+
+
+@pytest.mark.parametrize("first", ["from provisor.schemas.deadlines import Feasibility", "from provisor.schemas import Feasibility", "import provisor.results.deadlines"])
+def test_a_result_has_its_methods_whatever_was_imported_before(first):
+    program = "import sys; sys.path.insert(0, sys.argv[1])\n%s\nfrom provisor.record import class_of; print(class_of('Feasibility').plot.__module__)" % first
+    made = subprocess.run([sys.executable, "-B", "-c", program, str(INSTALLED)], stdout=subprocess.PIPE, text=True, check=True)
+    assert made.stdout == "provisor.results.deadlines\n"

@@ -165,7 +165,8 @@ def test_a_request_that_the_service_is_to_hold_may_take_longer(hasty):
     assert [headers["Prefer"] for _, _, headers, _ in server.requests] == ["wait=2"]
 
 
-@pytest.mark.parametrize("answer", [page(200), (200, JSON, "[1]"), (200, JSON, "{"), (200, {"Content-Type": "application/json"}, b"\xff\xfe")])
+@pytest.mark.parametrize("answer", [page(200), (200, JSON, "[1]"), (200, JSON, "{"), (200, {"Content-Type": "application/json"}, b"\xff\xfe"),
+                                    (200, JSON, "[" * 100000)], ids=lambda answer: "%d %.9r" % (answer[0], answer[2]))
 def test_the_page_of_a_proxy_is_no_reply(hasty, answer):
     with stub(answer) as server:
         with pytest.raises(provisor.InvalidReply, match="is the URL right"):

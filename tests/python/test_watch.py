@@ -581,7 +581,11 @@ def test_names_of_others_do_no_harm(report):
     raw = report.run.to_dict()
     raw.update(application=hostile, warnings=[{"code": "x", "message": hostile}])
     run = type(report.run).from_json(raw)
-    text, page = str(SessionReport(run, report.advice, [])), SessionReport(run, report.advice, [])._repr_html_()
+    raw = report.advice.to_dict()
+    raw["recommendation"]["cost"], raw["pricing"] = 1.5, {"currency": hostile}
+    advice = type(report.advice).from_json(raw)
+    text, page = str(SessionReport(run, advice, [])), SessionReport(run, advice, [])._repr_html_()
+    assert "alert(1)</script> [31m" in text
     assert "<script" not in page and "&lt;script" in page and "\x1b" not in text
 
 

@@ -110,9 +110,11 @@ static enum pv_code take_sample(struct engine *engine, struct pv_error *err)
     if (state->n_live == 0)
         return PV_OK;
     state->slot += 1;
-    const struct event next = {
-        fmax(state->clock.now_s, state->first_s + state->slot * options->controller.sample_s),
-        CONTROL_SAMPLE, 0};
+    /* Later by the least there is where the sampling time is less than that: else time would stop
+     * here. */
+    const struct event next = {fmax(nextafter(state->clock.now_s, HUGE_VAL),
+                                    state->first_s + state->slot * options->controller.sample_s),
+                               CONTROL_SAMPLE, 0};
     state->sampling = true;
     return event_queue_schedule(&state->queue, &next) != 0 ? PV_OK : pv_no_memory(err);
 }

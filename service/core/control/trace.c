@@ -2,6 +2,16 @@
 
 #include <math.h>
 
+/* Where instants lie further apart than the interval (a start of 1e12 s, an interval of 1e-6 s), it
+ * is doubled until each interval begins after the one before. */
+static double distinct_interval_s(double start_s, double interval_s)
+{
+    double spacing_s = nextafter(fabs(start_s), HUGE_VAL) - fabs(start_s);
+    while (interval_s < 4 * spacing_s)
+        interval_s *= 2;
+    return interval_s;
+}
+
 bool control_trace_init(struct control_trace *trace,
                         size_t n_jobs,
                         size_t n_stages,
@@ -11,7 +21,7 @@ bool control_trace_init(struct control_trace *trace,
                         struct arena *arena)
 {
     *trace = (struct control_trace){.start_s = start_s,
-                                    .interval_s = interval_s,
+                                    .interval_s = distinct_interval_s(start_s, interval_s),
                                     .most = intervals - intervals % 2,
                                     .n_jobs = n_jobs};
     trace->jobs = arena_calloc(arena, n_jobs, sizeof *trace->jobs);

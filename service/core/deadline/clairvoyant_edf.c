@@ -325,8 +325,9 @@ void edf_measure(const struct edf_job jobs[],
     sums.epsilon_absolute = sums.epsilon_advance + sums.epsilon_delayed;
     sums.epsilon = sums.epsilon_absolute / (double)n_jobs;
     sums.makespan_s = last - first;
+    /* Far from instant 0, instants are rounded by more than the work takes. */
     sums.utilization =
-        sums.makespan_s > 0 ? work_s / ((double)cores * sums.makespan_s) : (double)NAN;
+        sums.makespan_s > 0 ? fmin(1, work_s / ((double)cores * sums.makespan_s)) : (double)NAN;
     *metrics = sums;
 }
 

@@ -68,7 +68,7 @@ def _parsed(lines: List[bytes]) -> List[Dict[str, Any]]:
     """Parsed together, runs share the names of their members, which would be most of their memory."""
     try:
         raws: List[Dict[str, Any]] = json.loads(b"[%s]" % b",".join(lines))
-    except ValueError:
+    except (ValueError, RecursionError):
         raws = []
     if len(raws) != len(lines) or not all(type(raw) is dict for raw in raws):
         raise InvalidReply("a line of the export is no JSON object: is the URL right?")

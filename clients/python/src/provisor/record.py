@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime
 import importlib
 import re
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Set, Tuple
 
 if TYPE_CHECKING:
     from .caller import Caller
@@ -149,6 +149,8 @@ _SECRETS = frozenset(("token", "secret", "secrets"))
 
 # By name; a class of provisor.results takes the place of the one it extends.
 _classes: Dict[str, Any] = {}
+# Names whose modules in provisor.results have been read, too: a program may have read those of provisor.schemas alone.
+_read: Set[str] = set()
 
 
 def _copied(value: Any) -> Any:
@@ -165,15 +167,14 @@ def _remade(module: str, name: str, raw: Dict[str, Any]) -> Any:
 
 def class_of(name: str) -> Any:
     """The class for a schema of the contract."""
-    found = _classes.get(name)
-    if found is None:
+    if name not in _read:
         from . import results, schemas
         topic = schemas.TOPICS[name]
         importlib.import_module("." + topic, schemas.__name__)
         if topic in results.TOPICS:
             importlib.import_module("." + topic, results.__name__)
-        found = _classes[name]
-    return found
+        _read.add(name)
+    return _classes[name]
 
 
 def class_among(names: str, value: Mapping[str, Any]) -> Any:

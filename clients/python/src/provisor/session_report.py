@@ -255,6 +255,6 @@ def _wrapped(texts: Sequence[str], indent: str = "", first: Optional[str] = None
 
 
 def _columns(table: Table) -> List[str]:
-    rows: List[Tuple[str, ...]] = [tuple(table.heads), *(tuple(row) for row in table.rows)]
+    rows: List[Tuple[str, ...]] = [tuple(map(_plain, row)) for row in (table.heads, *table.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(table.heads))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]

@@ -126,9 +126,9 @@ def _is_records(value: Any) -> bool:
 def records_table(caption: str, records: Sequence[Record], total: Optional[int] = None) -> str:
     """A row for each record, a column for each member that some record has."""
     rows = [dict(members(record)) for record in records[:ROWS_MAX]]
-    heads = list(dict.fromkeys(name for row in rows for name in row))
+    heads = list(dict.fromkeys(name for row in rows for name in row)) or ["empty"]
     cells = [[row.get(head) for head in heads] for row in rows]
-    return table(caption, heads or ["empty"], cells, total if total is not None else len(records))
+    return table(caption, heads, cells, total if total is not None else len(records))
 
 
 def record_html(record: Record) -> str:

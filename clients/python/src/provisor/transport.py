@@ -265,14 +265,14 @@ class Transport:
         if "json" in answer.headers.get("content-type", ""):
             try:
                 problem = json.loads(answer.body)
-            except ValueError:
+            except (ValueError, RecursionError):
                 pass
         return api_error(self._where(request), answer.status, problem if isinstance(problem, dict) else None, answer.headers)
 
     def json(self, request: Request, answer: Answer) -> Any:
         try:
             return json.loads(str(answer.body, "utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):  # the latter: lists within lists without end
             raise InvalidReply("%s answers with something that is no JSON: is the URL right?" % self._where(request)) from None
 
     def __repr__(self) -> str:

@@ -72,6 +72,20 @@ Test(control_simulation, grants_have_effect_after_the_delay)
     cr_expect_eq(run_case(&made, "edf_all", 1, NULL).outcomes[0].completion_s, 10.5);
 }
 
+/* At 1e12 s, instants are 1.2e-4 s apart, and the number of the sample is beyond 2^53. */
+Test(control_simulation, samples_closer_than_instants_do_not_stop_time, .timeout = 20)
+{
+    struct control_case made = one_job(1, 0.5, 1, 1);
+    made.n = 2;
+    made.stages[1][0] = (struct edf_stage){.tasks = 4, .task_duration_s = 0.25};
+    made.jobs[1] = (struct edf_job){.release_s = 1e12, .deadline_s = 10, .n_stages = 1};
+    made.terms[1] = made.terms[0];
+    options.controller.sample_s = 1e-4;
+    struct control_result result = run_case(&made, "edf_all", 1, NULL);
+    cr_expect(fabs(result.outcomes[1].completion_s - 1e12 - 1) < 0.1);
+    cr_expect_lt(result.steps, 30000);
+}
+
 /* One task, one core at most: no strategy can be quicker. */
 Test(control_simulation, a_task_has_one_core)
 {

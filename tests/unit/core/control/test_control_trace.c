@@ -82,3 +82,19 @@ Test(control_trace, one_that_ends_where_it_began_is_empty)
     cr_expect_eq(trace.intervals, 0);
     cr_expect(isnan(trace.stages[0].started_s));
 }
+
+/* At 1e12 s, instants are 1.2e-4 s apart. */
+Test(control_trace, intervals_are_no_shorter_than_instants_can_be_told_apart, .timeout = 20)
+{
+    struct control_trace trace;
+    cr_assert(control_trace_init(&trace, 1, 0, 8, 1e12, 1e-6, &arena));
+    cr_expect_eq(fmod(log2(trace.interval_s / 1e-6), 1), 0, "doubled");
+    cr_expect_lt(1e12, 1e12 + trace.interval_s);
+    control_trace_set(&trace, 0, 1e12, 4, 2);
+    control_trace_end(&trace, 1e12 + 0.0078125);
+    double sum = 0;
+    for (size_t i = 0; i < trace.intervals; i++)
+        sum += trace.jobs[0].granted[i] *
+               fmin(0.0078125 - (double)i * trace.interval_s, trace.interval_s);
+    cr_expect(fabs(sum - 2 * 0.0078125) < 2e-4, "%.17g", sum);
+}

@@ -9,6 +9,8 @@ import base64
 import io
 import os
 import pathlib
+import re
+import threading
 import warnings
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -23,6 +25,11 @@ YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#6B6B6B"
 SURFACE = "cividis"
 LABEL_MAX = 40
+
+# Settings of matplotlib and filters of warnings are of the process: of two threads that set them at once, one would leave its own behind.
+_WRITING = threading.Lock()
+# A file of XML must not hold these at all, not even escaped.
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 Size = Tuple[float, float]  # inches
 SIZE: Size = (7.0, 4.2)
@@ -175,15 +182,16 @@ class Plot:
         return out.getvalue().decode()
 
     def _metadata(self, kind: str) -> Dict[str, Optional[str]]:
+        title, alt = (_NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text) for text in (self.title, self.alt))
         if kind == "svg":
-            return {"Title": self.title, "Description": self.alt, "Date": None}
+            return {"Title": title, "Description": alt, "Date": None}
         if kind == "pdf":
-            return {"Title": self.title, "Subject": self.alt, "CreationDate": None}
-        return {"Title": self.title, "Description": self.alt} if kind == "png" else {}
+            return {"Title": title, "Subject": alt, "CreationDate": None}
+        return {"Title": title, "Description": alt} if kind == "png" else {}
 
     def _write(self, out: Any, **settings: Any) -> None:
         import matplotlib
-        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "provisor"}), warnings.catch_warnings():
+        with _WRITING, matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "provisor"}), warnings.catch_warnings():
             # A letter that matplotlib's font lacks: whoever shows the SVG has it.
             warnings.filterwarnings("ignore", "Glyph .* missing from current font")
             self.figure.savefig(out, **settings)
