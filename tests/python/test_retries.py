@@ -175,6 +175,37 @@ def test_the_page_of_a_proxy_is_no_reply(hasty, answer):
             list(hasty(server.url).runs("a"))
 
 
+def test_a_token_that_comes_back_is_in_no_message(hasty):
+    with stub((403, {"Content-Type": "application/problem+json"}, json.dumps({"status": 403, "detail": "you sent Bearer %s" % TOKEN}))) as server:
+        with pytest.raises(provisor.Forbidden, match="you sent Bearer") as raised:
+            hasty(server.url, token=TOKEN).usage()
+    assert TOKEN not in str(raised.value) + repr(raised.value.problem)
+
+
+def test_a_line_without_an_end(hasty, monkeypatch):
+    """Time grows with its length, not with the square; it is bounded."""
+    from provisor import transport
+    piece = b"x" * (1 << 16)
+
+    def endless(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/x-ndjson")
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        for _ in range(800):
+            handler.wfile.write(piece)
+        handler.close_connection = True
+
+    with stub(endless) as server:
+        began = time.monotonic()
+        with pytest.raises(provisor.InvalidReply):
+            list(hasty(server.url).export_runs("a"))
+        assert time.monotonic() - began < 15
+        monkeypatch.setattr(transport, "LINE_MAX", 1 << 20)
+        with pytest.raises(provisor.InvalidReply, match="a line of the reply is longer than 1048576 bytes"):
+            list(hasty(server.url).export_runs("a"))
+
+
 @pytest.mark.parametrize("bytes_sent", [b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 2x0 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
                                         b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
                                         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", b"x" * 100000])

@@ -353,6 +353,60 @@ def test_a_child_leaves_the_session_alone(client, log, name, tmp_path):
     assert len(runs(client, name)) == 1
 
 
+def test_a_child_that_stops_the_session_sends_nothing(client, log, name, tmp_path):
+    (tmp_path / "log").write_bytes(log)
+    made = python("""
+        import os
+        spark = session(pathlib.Path(%r).read_bytes(), %r)
+        watch = provisor.watch(spark)
+        child = os.fork()
+        if child == 0:
+            spark.stop()
+            os._exit(0)
+        os.waitpid(child, 0)
+        watch.cancel()
+    """ % (str(tmp_path / "log"), str(tmp_path / "logs")))
+    assert (made.returncode, made.stderr) == (0, "")
+    with pytest.raises(provisor.NotFound):
+        runs(client, name)
+
+
+def test_a_session_that_does_not_stop_holds_up_no_exit(log, tmp_path):
+    (tmp_path / "log").write_bytes(log)
+    began = time.monotonic()
+    made = python("""
+        import time
+        from provisor import watching
+        watching.STOP_S = 0.5
+        spark = session(pathlib.Path(%r).read_bytes(), %r)
+        spark.sparkContext._jsc.stop = lambda: time.sleep(1000)
+        provisor.watch(spark, timeout_s=0.5)
+    """ % (str(tmp_path / "log"), str(tmp_path / "logs")))
+    assert made.returncode == 0 and "the session could not be stopped: it took more than 1 s" in made.stderr
+    assert time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize("rolling", ["false", "true"])
+def test_links_are_not_followed(client, log, name, tmp_path, rolling):
+    """A folder that all may write to could have one to any file of this user."""
+    spark = session(log, tmp_path / "logs", rolling_enabled=rolling)
+    watch = provisor.watch(spark)
+    (tmp_path / "secret").write_bytes(log)
+
+    def replace():
+        found = [path for path in (tmp_path / "logs").rglob("*") if path.is_file()]
+        found[0].unlink()
+        found[0].symlink_to(tmp_path / "secret")
+        return original()
+
+    original = watch._log.content
+    watch._log.content = replace
+    with pytest.warns(provisor.WatchWarning, match="is a symbolic link, which is not followed"):
+        spark.stop()
+    with pytest.raises(provisor.NotFound):
+        runs(client, name)
+
+
 def test_where_no_thread_can_be_started(client, log, name, tmp_path, monkeypatch):
     """As Python 3.12 has it while it exits."""
     def refuse(self):

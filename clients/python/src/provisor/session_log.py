@@ -43,7 +43,13 @@ class LocalFolder:
 
     @contextlib.contextmanager
     def local(self, name: str) -> Iterator[str]:
-        yield os.path.join(self._path, name)
+        path = os.path.join(self._path, name)
+        inner = [os.path.join(path, part) for part in os.listdir(path)] if os.path.isdir(path) else []
+        for found in (path, *inner):
+            # Spark writes none, and in a folder that all may write to, one could lead to any file of this user.
+            if os.path.islink(found):
+                raise LogMissing("%s is a symbolic link, which is not followed" % found)
+        yield path
 
 
 class HadoopFolder:

@@ -27,6 +27,7 @@ IDLE_MAX = 16  # connections that are kept
 IDLE_S_MAX = 60.0  # the service closes them after 75
 FIRST_WAIT_S = 0.2
 WAIT_S_MAX = 30.0
+LINE_MAX = 1 << 28  # bytes of a line of a stream
 
 
 class Request(NamedTuple):
@@ -82,13 +83,21 @@ class Stream:
 
     def groups(self) -> Iterator[List[bytes]]:
         """Lines without their ends, as many together as came together."""
-        rest = b""
+        rest: List[bytes] = []
+        size = 0
         for piece in self:
-            *lines, rest = (rest + piece if rest else piece).split(b"\n")
-            if lines:
+            if b"\n" in piece:
+                rest.append(piece)
+                *lines, last = b"".join(rest).split(b"\n")
+                rest, size = [last] if last else [], len(last)
                 yield lines
+            else:
+                rest.append(piece)
+                size += len(piece)
+                if size > LINE_MAX:
+                    raise InvalidReply("a line of the reply is longer than %d bytes: is the URL right?" % LINE_MAX)
         if rest:
-            yield [rest]
+            yield [b"".join(rest)]
 
     def lines(self) -> Iterator[bytes]:
         """Lines without their ends."""
@@ -117,7 +126,7 @@ class Transport:
         self._idle: Deque[Connection] = deque()
         self._process, self._closed = os.getpid(), False
         common = "Host: %s\r\nUser-Agent: %s\r\n" % (to.authority, user_agent)
-        self._plain = Secret(common)
+        self._token, self._plain = token, Secret(common)
         self._secured = Secret(common + ("Authorization: Bearer %s\r\n" % token.reveal() if token else ""))
         self._prefix = (to.url[: len(to.url) - len(to.prefix)] if to.proxy and to.tls is None else "") + to.prefix
 
@@ -263,8 +272,10 @@ class Transport:
     def error_of(self, request: Request, answer: Answer) -> ApiError:
         problem: Any = None
         if "json" in answer.headers.get("content-type", ""):
+            # A proxy may repeat what it was sent, in its words for people.
+            token = self._token.reveal().encode() if self._token is not None else b""
             try:
-                problem = json.loads(answer.body)
+                problem = json.loads(answer.body.replace(token, b"(the token)") if token else answer.body)
             except (ValueError, RecursionError):
                 pass
         return api_error(self._where(request), answer.status, problem if isinstance(problem, dict) else None, answer.headers)

@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 TIMEOUT_S = 60.0
 CHECK_S = 5.0
+STOP_S = 60.0  # that Spark may take to stop as Python exits, besides what the log takes
 LINE_MAX = 400
 # What Spark calls sessions that nobody named.
 NAMELESS = frozenset(("pyspark-shell", "pysparkshell", "spark shell", "databricks shell"))
@@ -35,7 +36,7 @@ EVENT_LOG_OFF = """this session writes no event log, so that nothing can be lear
 changed in a running session. Set it where the session is built, after spark.stop() if one runs:
     SparkSession.builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", "file:///tmp/spark-events")
 or in spark-defaults.conf. The directory must exist; without spark.eventLog.dir it is /tmp/spark-events."""
-CONNECT = """a session of Spark Connect does not tell where its event log is, for the driver runs on the server. Send its log from there, \
+CONNECT = """a session of Spark Connect does not say where its event log is, for the driver runs on the server. Send its log from there, \
 by `provisor ingest` on the directory of spark.eventLog.dir."""
 
 
@@ -185,7 +186,8 @@ class Watch:
         if self.state != "watching" or self._process != os.getpid():  # a child that was forked has no session
             return
         try:
-            self._session.stop()
+            # stop() sends the log, too, within timeout_s of its own.
+            _bounded(self._session.stop, STOP_S + self.timeout_s)
         except Exception as error:
             _warn("the session could not be stopped: %s" % _why(error))
 
@@ -193,7 +195,7 @@ class Watch:
 
     def _ended(self) -> None:
         with self._lock:
-            if self.state != "watching":
+            if self.state != "watching" or self._process != os.getpid():  # the session is that of the parent
                 return
             self.state, self.problem = "failed", "it was interrupted"
         try:
@@ -281,7 +283,11 @@ def _off(session: Any, problem: str, log: Optional[SessionLog] = None) -> Watch:
 def _new(session: Any, client: Optional[Client], show: Show, at_exit: bool, timeout_s: float) -> Watch:
     if any(kind.__module__.startswith("pyspark.sql.connect") for kind in type(session).__mro__):  # Databricks Connect extends it
         return _off(session, CONNECT)
-    if not hasattr(session, "stop"):
+    try:
+        stops = hasattr(session, "stop")
+    except Exception:
+        stops = True  # what follows says why not
+    if not stops:
         raise TypeError("watch() takes a SparkSession or a SparkContext, not %s" % type(session).__name__)
     try:
         context = context_of(session)
