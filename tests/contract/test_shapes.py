@@ -22,6 +22,7 @@ UNIONS = {
     "error": {"object", "string"},  # problem details; of an attempt to deliver an event the words alone
     "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
     "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
+    "executors": {"number", "array"},  # how many; of quota loops and their samples: each of them
     "memory": {"object", "boolean"},  # of advice: of the executors; of a best load: whether memory is its limit
     "met": {"array", "boolean"},  # the jobs that meet their deadlines; of a job whether it does
     "model": {"string", "object"},  # the kind; of advice what the prediction is based on

@@ -58,7 +58,7 @@ static void decode_ended(const struct codec_node *top, const void *limits, void 
     codec_refuse_same_items(&list, names, n, "this application was named before");
 }
 
-/* As section "Words and units" of docs/design.md tells times that are equal. */
+/* And not equal to it (docs/design.md, "Words and units"). */
 static bool is_after(double a, double b)
 {
     return a - b > 1e-9 * fmax(1, fmax(fabs(a), fabs(b)));
