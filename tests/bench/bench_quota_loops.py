@@ -182,6 +182,7 @@ def main():
             assert reply.status == 201, reply.read()
             reply.read()
         connection.close()
+        assert [service.psql("SHOW " + s).strip() for s in ("fsync", "synchronous_commit")] == ["on", "on"], "nothing was durable"
         print("load of the machine: %.1f %.1f %.1f; a commit takes %.2f ms" % (*os.getloadavg(), commit_ms(service)))
         took = asyncio.run(load.run(n, min(seconds, 5), lambda i: load.request("GET", "/healthz")))
         told("GET /healthz", load, took)
