@@ -194,9 +194,9 @@ void worker_memory_warn(const struct strview names[],
                         (int)names[first].n, names[first].at);
     else if (never > 1)
         warning = finding_add(warnings, "heap_exceeds_memory",
-                              "%zu applications never start, such as %.*s: their heaps are larger "
+                              "%zu application%s never start, such as %.*s: their heaps are larger "
                               "than the memory of the worker.",
-                              never, (int)names[first].n, names[first].at);
+                              never, PLURAL(never), (int)names[first].n, names[first].at);
     finding_count(warning, never);
     if (plan->users > 0 && plan->each_bytes == 0) {
         warning =
