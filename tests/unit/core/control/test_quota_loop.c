@@ -341,3 +341,29 @@ Test(quota_loop, laws_of_random_samples)
         arena_fini(&arena);
     }
 }
+
+/* --- memory --- */
+
+/* With every bound below what a sample takes it fails as a whole, and nothing is touched that is not
+ * there. */
+Test(quota_loop, memory_that_runs_out_is_told)
+{
+    struct quota_reading both[] = {newcomer("a", "A", "w1", 200), newcomer("b", "B", "w2", 10)};
+    const struct quota_sample sample = {.sequence = 1, .at_s = 1, .executors = both, .n = 2};
+    enum pv_code code = PV_E_MEMORY;
+    size_t failed = 0;
+    for (size_t limit = 1; code == PV_E_MEMORY && limit < 1 << 20; limit += limit / 16 + 1) {
+        struct arena small;
+        struct quota_loop loop = make_loop(1);
+        const struct quota_settings settings = loop.settings;
+        arena_init(&small, limit);
+        pv_error_clear(&err);
+        code = quota_loop_take(&loop, &sample, &small, &outcome, &faults, &err);
+        failed += code == PV_E_MEMORY;
+        if (code == PV_OK)
+            code = quota_loop_replace_settings(&loop, &settings, &small, &err);
+        arena_fini(&small);
+    }
+    cr_expect_eq(code, PV_OK);
+    cr_expect_gt(failed, 0);
+}
