@@ -7,7 +7,7 @@ SELECT no_plan();
 SELECT has_table('provisor', t, 'table ' || t)
   FROM unnest(ARRAY['migration', 'service_key', 'team', 'token', 'application', 'run', 'run_log', 'run_label',
                     'run_stage', 'advice', 'audit', 'outbox', 'idempotency_key', 'application_model', 'housekeeping', 'name_rules', 'operation', 'operation_event',
-                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer', 'webhook', 'webhook_delivery']) AS t;
+                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer', 'webhook', 'webhook_delivery', 'quota_loop']) AS t;
 
 SELECT col_type_is('provisor', 'run_stage', 'task_durations_s', 'double precision[]',
                    'durations of tasks are exact doubles, not a row each');
@@ -111,6 +111,18 @@ SELECT throws_ok(format($$ INSERT INTO provisor.webhook_delivery (team_id, webho
                ('''lost'', now()', 'there is no other status')) AS bad (given, what);
 SELECT is((SELECT confdeltype::text FROM pg_constraint WHERE contype = 'f' AND conrelid = 'provisor.webhook_delivery'::regclass), 'c',
           'deliveries go with their webhook');
+
+-- Quota loops.
+INSERT INTO provisor.quota_loop (team_id, name, strategy, gamma, average_nominal_rate, worker_names, worker_cores, application_names, application_releases_s,
+                                 application_deadlines_s, application_alphas, application_nominal_rates, application_ended, gain, integral_time_s, sample_s,
+                                 core_quantum, core_min)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', 'l', 'edf_pure', 1, 1, '{w}', '{1}', '{}', '{}', '{}', '{}', '{}', '{}', 50, 12, 1, 0.05, 0);
+SELECT throws_ok(format($$ UPDATE provisor.quota_loop SET %s $$, change), '23514', NULL, 'no quota loop has ' || change)
+  FROM unnest(ARRAY['gamma = 1.01', 'core_quantum = 0', 'core_quantum = 1.1', 'gain = 0', 'integral_time_s = 0', 'sample_s = 0', 'core_min = -1', 'period_us = 0',
+                    'sequence = 1', 'at_s = 1', 'reply = ''{}''', 'sequence = -1, at_s = 1, reply = ''{}'', sample_hash = sha256(''b'')',
+                    'sequence = 1, at_s = 1, reply = ''{}'', sample_hash = ''short''']) AS change;
+SELECT lives_ok($$ UPDATE provisor.quota_loop SET sequence = 1, at_s = 1, reply = '{}', sample_hash = sha256('b') $$, 'a sample is kept as a whole');
+SELECT throws_ok($$ INSERT INTO provisor.quota_loop SELECT * FROM provisor.quota_loop $$, '23505', NULL, 'names of quota loops are unique');
 
 SELECT is_empty($$
     SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'provisor'::regnamespace AND p.prosecdef

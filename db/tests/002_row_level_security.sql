@@ -65,6 +65,10 @@ BEGIN
         VALUES (team, one, 'https://a', '{x}', 'standard', 'v1', 's', 1, true);
     INSERT INTO provisor.webhook_delivery (team_id, webhook_id, id, event_id, type, severity, data, happened_at, give_up_at)
         VALUES (team, one, one, one, 'x', 0, '{}', now(), now());
+    INSERT INTO provisor.quota_loop (team_id, name, strategy, gamma, average_nominal_rate, worker_names, worker_cores, application_names, application_releases_s,
+                                     application_deadlines_s, application_alphas, application_nominal_rates, application_ended, gain, integral_time_s, sample_s,
+                                     core_quantum, core_min)
+        VALUES (team, 'l', 'edf_pure', 1, 1, '{w}', '{1}', '{}', '{}', '{}', '{}', '{}', '{}', 50, 12, 1, 0.05, 0);
     INSERT INTO provisor.idempotency_key (team_id, token_id, method, path_hash, key, body_hash, status, body)
         VALUES (team, one, 'POST', sha256('/'), 'k', sha256('b'), 201, '');
 END $$;

@@ -21,6 +21,7 @@ SELECT table_privs_are('provisor', t, 'provisor_service', string_to_array(privil
                ('run_log', 'SELECT INSERT UPDATE DELETE'), ('outbox', 'SELECT INSERT UPDATE DELETE'),
                ('idempotency_key', 'SELECT INSERT UPDATE DELETE'),
                ('webhook', 'SELECT INSERT UPDATE DELETE'), ('webhook_delivery', 'SELECT INSERT UPDATE DELETE'),
+               ('quota_loop', 'SELECT INSERT UPDATE DELETE'),
                ('application_model', 'SELECT INSERT UPDATE DELETE'),
                ('name_rules', 'SELECT INSERT UPDATE DELETE'), ('operation', 'SELECT INSERT UPDATE DELETE'),
                ('operation_event', 'SELECT INSERT DELETE'), ('cluster', 'SELECT INSERT UPDATE DELETE'),

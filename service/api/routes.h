@@ -13,6 +13,7 @@
 #define API_APPLICATION "/v1/applications/{name}"
 #define API_BOOK "/v1/price-books/{name}"
 #define API_CLUSTER "/v1/clusters/{name}"
+#define API_LOOP "/v1/quota-loops/{name}"
 #define API_WEBHOOK "/v1/webhooks/{id}"
 #define API_DELIVERY API_WEBHOOK "/deliveries/{delivery_id}"
 
@@ -38,6 +39,11 @@
     STEPS(POST, "/v1/contention", READ, contention_share, JSON) \
     STEPS(POST, "/v1/control-simulations", WRITE, control_simulations_create, JSON) \
     STEPS(POST, "/v1/memory-plans", READ, memory_plans_create, JSON) \
+    CALL(GET, "/v1/quota-loops", READ, IO, quota_loops_list, NO_BODY) \
+    CALL(GET, API_LOOP, READ, IO, quota_loops_get, NO_BODY) \
+    STEPS(PUT, API_LOOP, WRITE, quota_loops_put, JSON) \
+    CALL(DELETE, API_LOOP, WRITE, IO, quota_loops_delete, NO_BODY) \
+    STEPS(POST, API_LOOP "/samples", WRITE, quota_samples_add, JSON) \
     STEPS(POST, "/v1/copy-plans", READ, copy_plans_create, JSON) \
     STEPS(POST, "/v1/simulations", WRITE, simulations_create, JSON) \
     STEPS(POST, "/v1/models/fit", READ, models_fit, JSON) \

@@ -190,6 +190,13 @@ struct config {
     int64_t operation_waits_max;
     int64_t operation_streams_max;
     int64_t operation_team_streams_max;
+    /* quota loops */
+    int64_t quota_loops_max;             /* of a team */
+    int64_t quota_loop_workers_max;      /* of one */
+    int64_t quota_loop_applications_max; /* likewise */
+    int64_t quota_loop_executors_max;    /* in a sample */
+    int64_t quota_loop_retention_days;   /* without a sample */
+
     /* webhooks */
     bool webhook_delivery;              /* by this process */
     char webhook_private_targets[1024]; /* networks (dispatch/target.h) */

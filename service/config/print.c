@@ -56,6 +56,7 @@ static const struct {
     {"token_cache_ms", "Caches"},
     {"fit_queue", "Fits and refits"},
     {"simulation_workflows_max", "Simulations"},
+    {"quota_loops_max", "Quota loops"},
     {"operation_workers", "Operations"},
     {"webhook_delivery", "Webhooks"},
     {"log_level", "Log"},

@@ -200,6 +200,12 @@ const struct setting settings[] = {
     INTEGER(control_trace_intervals, "", 2, 100000, "500", "intervals of a trace; they become longer with the time that is simulated"),
     INTEGER(control_trace_numbers_max, "", 1000, INT64_C(1000000000), "2000000", "numbers in the traces of a control simulation: strategies x gammas x (jobs x 2 x control_trace_intervals + stages x 4); more are 422"),
 
+    INTEGER(quota_loops_max, "", 0, 1000000, "1000", "quota loops of a team; more are 422"),
+    INTEGER(quota_loop_workers_max, "", 1, 100000, "500", "workers of a quota loop; more are 422"),
+    INTEGER(quota_loop_applications_max, "", 1, 100000, "200", "applications of a quota loop; more are 422"),
+    INTEGER(quota_loop_executors_max, "", 1, 100000, "2000", "executors in a sample of a quota loop; more are 422"),
+    INTEGER(quota_loop_retention_days, "d", 0, 36500, "1", "quota loops that have had no sample for this long are deleted; 0: none are"),
+
     INTEGER(operation_workers, "", 0, 256, "2", "operations this process works on at the same time, each on a thread of low priority; 0: it leaves them to other replicas"),
     INTEGER(operation_slice_ms, "ms", 10, 3600000, "2000", "how long an operation works while others wait for a worker; then it gives way, and goes on later from where it was"),
     INTEGER(operation_paused_max, "", 0, 4096, "30", "operations that this process holds beyond its workers, so that they take turns; half of all these places are for teams that have none yet; 0: each works until its end"),

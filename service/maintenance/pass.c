@@ -22,6 +22,7 @@ const struct maintenance_kind maintenance_kinds[] = {
     {KIND(audit)},
     {KIND(performance)},
     {KIND(operations)},
+    {KIND(quota_loops)},
     {KIND(runs_thinned)},
     {KIND(stages_thinned)},
     {KIND(recounts)},

@@ -4,6 +4,7 @@
 #include "log/log.h"
 #include "maintenance/pass_internal.h"
 #include "store/clusters/performance.h"
+#include "store/control/quota_loop.h"
 #include "store/maintenance/maintenance.h"
 #include "store/operations/operation.h"
 #include "store/usage/usage.h"
@@ -152,6 +153,10 @@ static const struct ageing ageing[] = {
      DAYS(advice_retention_days),
      .keeps_at_zero = true,
      COUNT(advice)},
+    {.expire_after = store_quota_loops_expire,
+     DAYS(quota_loop_retention_days),
+     .keeps_at_zero = true,
+     COUNT(quota_loops)},
     {.expire = store_performance_expire, COUNT(performance)},
     /* Tombstones first become such; how long they stand counts from when what they held expired. */
     {.expire = store_operations_expire, COUNT(operations)},

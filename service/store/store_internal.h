@@ -239,6 +239,7 @@ int64_t row_instant(struct row *row);
 size_t row_array_length(const struct row *row); /* of the next column; does not move */
 int64_t *row_counts(struct row *row, size_t *n);
 double *row_doubles(struct row *row, size_t *n); /* NULL when the column is */
+bool *row_bools(struct row *row, size_t *n);
 struct strview *row_texts(struct row *row, size_t *n);
 struct run_label *row_pairs(struct row *row, size_t *n); /* two columns */
 

@@ -297,6 +297,21 @@ def test_clusters(client, name):
     assert client.delete_cluster(name, if_match=client.cluster(name).reply.etag) is None
 
 
+@makes("putQuotaLoop", "getQuotaLoop", "listQuotaLoops", "sampleQuotaLoop", "deleteQuotaLoop")
+def test_quota_loops(client, name):
+    made = look(client.put_quota_loop(name, **example("putQuotaLoop")))
+    assert made.reply.status == 201 and made.sequence is None and made.cgroup.period_us == 100000
+    first = look(client.sample_quota_loop(name, **example("sampleQuotaLoop", "first")))
+    assert first.grants[0].cpu_max.endswith(" 100000") and first.workers[0].granted_cores == first.grants[0].cores
+    assert client.sample_quota_loop(name, **example("sampleQuotaLoop", "first")) == first
+    assert look(client.sample_quota_loop(name, **example("sampleQuotaLoop", "next"))).next_sample_s == 1
+    with pytest.raises(provisor.Conflict):
+        client.sample_quota_loop(name, **example("sampleQuotaLoop", "first"))
+    assert look(client.quota_loop(name)).executors[0].completed_tasks == 4
+    assert name in [look(loop).name for loop in client.quota_loops()]
+    assert client.delete_quota_loop(name) is None
+
+
 @makes("putPriceBook", "getPriceBook", "listPriceBooks", "deletePriceBook")
 def test_price_books(client, name):
     book = look(client.put_price_book(name, currency="EUR", prices=[{"machine_type": "m5.xlarge", "per_executor_hour": 0.23}]))

@@ -68,6 +68,11 @@ METHODS = [
     row("shareCores", "contention", "one"),
     row("simulateControl", "simulate_control", "one"),
     row("planMemory", "memory_plan", "one"),
+    row("listQuotaLoops", "quota_loops", "pages"),
+    row("getQuotaLoop", "quota_loop", "one"),
+    row("putQuotaLoop", "put_quota_loop", "one"),
+    row("deleteQuotaLoop", "delete_quota_loop", "none"),
+    row("sampleQuotaLoop", "sample_quota_loop", "one"),
     # copies
     row("planCopies", "copy_plan", "one"),
     row("simulate", "simulate", "one"),
@@ -135,12 +140,13 @@ METHODS = [
     row("redeliverWebhookDelivery", "redeliver_delivery", "one"),
 ]
 
-# What computes and changes nothing, so that repeating it does no harm although it is a POST.
+# What changes nothing, or knows a repetition by itself, so that repeating it does no harm although it is a POST.
 COMPUTES_ONLY = {"checkFeasibility", "planStages", "shareCores", "planMemory", "planCopies", "previewNameRules", "fitModel",
-                 "predictFromModel"}
+                 "predictFromModel", "sampleQuotaLoop"}
 
 # Path parameters whose name in the contract says too little where it stands for itself.
-PATH_NAMES = {"ApplicationName": "application", "ClusterName": "cluster", "PriceBookName": "price_book", "TeamName": "team"}
+PATH_NAMES = {"ApplicationName": "application", "ClusterName": "cluster", "PriceBookName": "price_book", "QuotaLoopName": "quota_loop",
+              "TeamName": "team"}
 
 # Header fields as parameters.
 HEADER_NAMES = {"Idempotency-Key": "idempotency_key", "If-Match": "if_match", "If-None-Match": "if_none_match", "Prefer": "wait_s",

@@ -69,14 +69,10 @@ static void take_applications(const struct codec_node *top, const void *limits, 
         codec_fault_member(top, "max_cores", "required", "is required");
 }
 
-/* In the order of contention_strategies. */
-static const char *const strategies[] = {"edf_all",      "edf_pure", "edf_proportional",
-                                         "proportional", "speed",    NULL};
-
 #define R struct codec_contention
 #define L struct codec_contention_limits
 static const struct shape_member members[] = {
-    {"strategy", SHAPE_WORD(R, strategy_index, strategies), .flags = SHAPE_KEEP},
+    {"strategy", SHAPE_WORD(R, strategy_index, contention_strategy_words), .flags = SHAPE_KEEP},
     {"gamma", SHAPE_NUMBER(R, terms.gamma), .flags = SHAPE_KEEP, .high = 1},
     {"max_cores", SHAPE_NUMBER(R, terms.max_cores), .flags = CODEC_ABOVE, SHAPE_LIMIT(L, cores)},
     {"average_nominal_rate", SHAPE_NUMBER(R, terms.average_nominal_rate),

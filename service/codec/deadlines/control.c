@@ -73,9 +73,6 @@ static void decode_gammas(const struct codec_node *top, const void *limits, void
     }
 }
 
-/* In the order of contention_strategies. */
-static const char *const strategies[] = {"edf_all",      "edf_pure", "edf_proportional",
-                                         "proportional", "speed",    NULL};
 static const char *const include_words[] = {"traces", NULL};
 
 static bool needs_rate(size_t strategy)
@@ -136,7 +133,7 @@ static const struct shape_member members[] = {
     {"cluster", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_cluster},
     {"jobs", SHAPE_OBJECTS(R, sent, n_sent, &codec_control_job_shape), .flags = CODEC_REQUIRED,
      .least = 1, SHAPE_LIMIT(L, jobs)},
-    {"strategies", SHAPE_WORDS(R, strategies, strategies), .least = 1},
+    {"strategies", SHAPE_WORDS(R, strategies, contention_strategy_words), .least = 1},
     {"gammas", SHAPE_CODE, .decode = decode_gammas},
     {"average_nominal_rate", SHAPE_NUMBER(R, options.average_nominal_rate), .flags = KEEP,
      .low = CODEC_RATE_MIN, .high = CODEC_RATE_MAX},

@@ -13,6 +13,7 @@
 #define CODEC_NAME_MAX 255
 #define CODEC_DESCRIPTION_BYTES_MAX 4096
 #define CODEC_SECONDS_MAX 1e12     /* one duration: 30,000 years */
+#define CODEC_ORIGIN_S_MAX 1e18    /* an instant, from an origin that the caller chose */
 #define CODEC_SECONDS_MIN 1e-9     /* of those that are divided by: less makes quotients overflow */
 #define CODEC_SECONDS_SUM_MAX 1e19 /* durations added up over tasks, or times cores */
 #define CODEC_SLOT_S_MAX 1e9       /* a slot of time */

@@ -20,7 +20,7 @@ static int compare_named(const void *a, const void *b)
     return order != 0 ? order : compare_size(x->index, y->index);
 }
 
-/* Equal ones become neighbours, in the order of the request. */
+/* Equal ones become neighbours, in the order of the request. member NULL: the item itself. */
 static void refuse_same(const struct codec_node *list,
                         struct named all[],
                         size_t n,
@@ -32,7 +32,10 @@ static void refuse_same(const struct codec_node *list,
         if (all[i].id != all[i - 1].id || !strview_equal(all[i].name, all[i - 1].name))
             continue;
         struct codec_node item = codec_item(list, all[i].index);
-        codec_fault_member(&item, member, "duplicate", "%s", detail);
+        if (member == NULL)
+            codec_fault(&item, "duplicate", "%s", detail);
+        else
+            codec_fault_member(&item, member, "duplicate", "%s", detail);
     }
 }
 
@@ -58,6 +61,14 @@ void codec_refuse_same_names(const struct codec_node *list,
                              const char *detail)
 {
     codec_refuse_same_texts(list, "name", names, n, detail);
+}
+
+void codec_refuse_same_items(const struct codec_node *list,
+                             const struct strview texts[],
+                             size_t n,
+                             const char *detail)
+{
+    codec_refuse_same_texts(list, NULL, texts, n, detail);
 }
 
 void codec_refuse_same_ids(const struct codec_node *list,

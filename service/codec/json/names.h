@@ -20,6 +20,12 @@ void codec_refuse_same_texts(const struct codec_node *list,
                              size_t n,
                              const char *detail);
 
+/* Likewise for items that are texts themselves: the fault is at the item. */
+void codec_refuse_same_items(const struct codec_node *list,
+                             const struct strview texts[],
+                             size_t n,
+                             const char *detail);
+
 /* Likewise for ids: the member `id`; negative ones are passed over. */
 void codec_refuse_same_ids(const struct codec_node *list,
                            const int64_t ids[],

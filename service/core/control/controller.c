@@ -15,7 +15,8 @@ struct control_terms control_terms_default(void)
 
 static double set_point(const struct control_reading *reading)
 {
-    return reading->deadline_s > 0 ? fmin(1, reading->elapsed_s / reading->deadline_s) : 1;
+    double share = reading->deadline_s > 0 ? reading->elapsed_s / reading->deadline_s : 1;
+    return share < 1 - 1e-9 ? share : 1; /* a time that equals the deadline is at it */
 }
 
 struct control_request control_ask(const struct control_terms *terms,

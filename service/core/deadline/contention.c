@@ -153,6 +153,9 @@ const struct contention_strategy contention_strategies[CONTENTION_STRATEGIES] = 
     {"speed", CONTENTION_NEEDS_RATE, weigh_by_speed, contention_deal},
 };
 
+const char *const contention_strategy_words[CONTENTION_STRATEGIES + 1] = {
+    "edf_all", "edf_pure", "edf_proportional", "proportional", "speed", NULL};
+
 /* --- one step --- */
 
 /* Compensated (Neumaier): whether 1,000 requests exceed the cores may not hang on their order. */

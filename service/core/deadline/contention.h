@@ -57,6 +57,8 @@ struct contention_strategy {
 
 enum { CONTENTION_STRATEGIES = 5, CONTENTION_PROPORTIONAL = 3 };
 extern const struct contention_strategy contention_strategies[CONTENTION_STRATEGIES];
+/* Their names, ended by NULL. */
+extern const char *const contention_strategy_words[CONTENTION_STRATEGIES + 1];
 
 /*
  * Share the cores among n >= 1 applications. shares[i] belongs to applications[i].

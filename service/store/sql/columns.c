@@ -260,6 +260,14 @@ read_elements(struct row *row, const struct column *column, size_t n, char *item
         const int64_t *values = row_counts(row, &there);
         for (size_t i = 0; there == n && i < n; i++)
             *(int64_t *)(void *)(items + i * size + column->at) = values[i];
+    } else if (column->kind == COLUMN_KIND_NUMBER) {
+        const double *values = row_doubles(row, &there);
+        for (size_t i = 0; there == n && i < n; i++)
+            *(double *)(void *)(items + i * size + column->at) = values[i];
+    } else if (column->kind == COLUMN_KIND_BOOLEAN) {
+        const bool *values = row_bools(row, &there);
+        for (size_t i = 0; there == n && i < n; i++)
+            *(bool *)(void *)(items + i * size + column->at) = values[i];
     } else if (column->kind == COLUMN_KIND_TEXT) {
         const struct strview *values = row_texts(row, &there);
         for (size_t i = 0; there == n && i < n; i++)

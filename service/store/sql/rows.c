@@ -248,6 +248,24 @@ double *row_doubles(struct row *row, size_t *n)
     return numbers;
 }
 
+bool *row_bools(struct row *row, size_t *n)
+{
+    struct elements elements;
+    *n = 0;
+    if (!elements_open(row, &elements))
+        return NULL;
+    bool *truths = arena_array(row->arena, elements.n, sizeof *truths);
+    row->exhausted |= truths == NULL;
+    for (size_t i = 0; truths != NULL && i < elements.n; i++) {
+        size_t size;
+        const unsigned char *at = element(row, &elements, &size);
+        row->unreadable |= at != NULL && size != 1;
+        truths[i] = size == 1 && at[0] != 0;
+    }
+    *n = truths == NULL ? 0 : elements.n;
+    return truths;
+}
+
 struct strview *row_texts(struct row *row, size_t *n)
 {
     struct elements elements;
