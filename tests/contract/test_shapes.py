@@ -20,7 +20,6 @@ UNIONS = {
     "contention": {"object", "boolean"},  # of advice: who meets the deadlines; of a step: whether there is any
     "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
     "error": {"object", "string"},  # problem details; of an attempt to deliver an event the words alone
-    "granted_cores": {"array", "number"},  # of a trace over time; of a worker at one instant
     "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
     "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
     "executors": {"number", "array"},  # how many; of quota loops and their samples: each of them
@@ -30,8 +29,6 @@ UNIONS = {
     "observations": {"array", "number"},  # of a fit's request; of its quality how many there were
     "processing": {"array", "object"},  # samples and estimates are lists, a copy plan's distributions go by operation
     "progress": {"object", "number"},  # of an operation; of a running job the share that is done
-    "reason": {"object", "string"},  # why a strategy is the best; of what has one cause, its word
-    "requested_cores": {"array", "number"},  # of a trace over time; of an application or executor at one instant
     "running": {"array", "number"},  # of advice: jobs beside it; of a memory plan how many start
     "status": {"string", "number"},  # of an operation, a model; of a problem the status of HTTP (RFC 9457)
     "task": {"string", "number"},  # of a copy plan its id; of a schedule its place within the stage
