@@ -190,6 +190,13 @@ struct config {
     int64_t operation_waits_max;
     int64_t operation_streams_max;
     int64_t operation_team_streams_max;
+    /* admissions */
+    int64_t admissions_max;        /* held of a cluster at a time */
+    int64_t admission_ahead_max_s; /* of its start */
+    int64_t admission_length_max_s;
+    int64_t admission_poll_ms;
+    int64_t admission_retention_days;
+
     /* webhooks */
     bool webhook_delivery;              /* by this process */
     char webhook_private_targets[1024]; /* networks (dispatch/target.h) */

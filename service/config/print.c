@@ -57,6 +57,7 @@ static const struct {
     {"fit_queue", "Fits and refits"},
     {"simulation_workflows_max", "Simulations"},
     {"operation_workers", "Operations"},
+    {"admissions_max", "Admissions"},
     {"webhook_delivery", "Webhooks"},
     {"log_level", "Log"},
 };

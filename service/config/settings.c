@@ -215,6 +215,12 @@ const struct setting settings[] = {
     INTEGER(operation_streams_max, "", 1, 1000000, "1000", "open event streams, shared by the teams that have any; more get 503"),
     INTEGER(operation_team_streams_max, "", 1, 1000000, "50", "open event streams of one team; more get 429"),
 
+    INTEGER(admissions_max, "", 1, 100000, "10000", "admissions of a cluster that are held at a time; more are 422"),
+    INTEGER(admission_ahead_max_s, "s", 0, 315360000, "2678400", "how far ahead an admission may start; more is 422"),
+    INTEGER(admission_length_max_s, "s", 1, 31536000, "604800", "time for which an admission may hold cores; more is 422"),
+    INTEGER(admission_poll_ms, "ms", 10, 3600000, "1000", "time between two looks for admissions whose time is over, which are reported then (`admission.expired`) by processes that have webhook_delivery"),
+    INTEGER(admission_retention_days, "d", 0, 36500, "30", "admissions that ended longer ago than this are deleted; 0: none are"),
+
     BOOLEAN(webhook_delivery, "true", "whether this process delivers events to webhooks; without any that does, they wait"),
     TEXT(webhook_private_targets, false, "", "private and special networks to which events may be sent, separated by commas, such as `10.2.0.0/16,fd00::/8`, or `all`; empty: none"),
     BOOLEAN(webhook_plain_http, "false", "whether webhooks may have URLs with http"),

@@ -297,6 +297,20 @@ def test_clusters(client, name):
     assert client.delete_cluster(name, if_match=client.cluster(name).reply.etag) is None
 
 
+@makes("createAdmission", "listAdmissions", "getAdmission", "extendAdmission", "releaseAdmission", "putCluster")
+def test_admissions(client, name):
+    client.put_cluster(name, executors=2, cores_per_executor=4)
+    held = look(client.admit(cluster=name, application=name, cores=6, deadline_s=60))
+    assert held.reply.status == 201 and held.granted_cores == 6
+    with pytest.raises(provisor.Conflict):
+        client.admit(cluster=name, application=name, cores=6, deadline_s=60)
+    assert [look(a).id for a in client.admissions(cluster=name, status="held")] == [held.id]
+    later = look(client.extend_admission(held.id, held.expires_at + datetime.timedelta(seconds=30)))
+    assert later.expires_at == held.expires_at + datetime.timedelta(seconds=30)
+    assert client.release_admission(held.id) is None
+    assert look(client.admission(held.id)).status == "released"
+
+
 @makes("putPriceBook", "getPriceBook", "listPriceBooks", "deletePriceBook")
 def test_price_books(client, name):
     book = look(client.put_price_book(name, currency="EUR", prices=[{"machine_type": "m5.xlarge", "per_executor_hour": 0.23}]))

@@ -49,6 +49,12 @@ METHODS = [
     row("listAdvice", "past_advice", "pages"),
     row("getAdvice", "advice", "one", query=("fields",)),
     row("getAdvice", "advice_as", "text", "format", query=("format",), choice=TEXT_FORMS),
+    # admissions
+    row("createAdmission", "admit", "one"),
+    row("listAdmissions", "admissions", "pages"),
+    row("getAdmission", "admission", "one"),
+    row("extendAdmission", "extend_admission", "one", "expires_at"),
+    row("releaseAdmission", "release_admission", "none"),
     # clusters and prices
     row("listClusters", "clusters", "pages"),
     row("getCluster", "cluster", "one"),

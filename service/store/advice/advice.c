@@ -27,6 +27,7 @@ static const struct columns headline = {"headline", COLUMNS_OF(of_headline, A)};
 static const struct column of_details[] = {
     {"request", COLUMN_JSON(A, request)},
     {"exact_problem_size", COLUMN_NUMBER(A, problem_size), .read = RUN_PROBLEM_SIZE("")},
+    {"request -> 'constraints' ->> 'cluster'", COLUMN_TEXT(A, cluster), .computed = true},
     {"cores_per_executor", COLUMN_COUNT(A, cores_per_executor)},
     {"lower_s", COLUMN_NUMBER(A, lower_s)},
     {"upper_s", COLUMN_NUMBER(A, upper_s)},

@@ -27,6 +27,7 @@ struct advice_row {
     double deadline_s;              /* NAN: none asked */
     double deadline_probability;    /* that the recommendation meets it; NAN */
     struct strview request;         /* JSON text */
+    struct strview cluster;         /* that the question named; at == NULL: none */
     const struct run_label *labels; /* that the question gave, for its events; not read back */
     size_t n_labels;
     struct strview document; /* JSON text of the reply */
