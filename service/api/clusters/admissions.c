@@ -205,11 +205,9 @@ static enum pv_code refuse_for_room(const struct offer *offer,
         instant_format(earliest_us, at);
         (void)snprintf(from, sizeof from, "; enough is from %s on", at);
     }
-    return pv_fail(
-        err, PV_E_CAPACITY,
-        "the cluster has %g of its %g cores, and not as much of both cores and memory as "
-        "is needed, free %s%s",
-        err->room.cores, reservation_cores(offer->capacity.quanta), when, from);
+    return pv_fail(err, PV_E_CAPACITY,
+                   "the cluster has too little free %s: of its cores %g of %g%s", when,
+                   err->room.cores, reservation_cores(offer->capacity.quanta), from);
 }
 
 /* Cores and memory as they are asked for at least, which the whole cluster must have. */
@@ -220,11 +218,11 @@ static enum pv_code check_capacity(const struct offer *offer,
 {
     if (least.quanta > offer->capacity.quanta)
         return pv_fault(err, PV_PLACE_POINTER, isnan(question->cores_min) ? "/cores" : "/cores_min",
-                        "out_of_range", "is more than the %g cores of the cluster",
+                        "out_of_range", "is more than the cluster has: %g",
                         reservation_cores(offer->capacity.quanta));
     if (least.memory_bytes != RUN_UNKNOWN && least.memory_bytes > offer->capacity.memory_bytes)
         return pv_fault(err, PV_PLACE_POINTER, "/memory_bytes", "out_of_range",
-                        "is more than the %lld bytes of the cluster",
+                        "is more than the cluster has: %lld",
                         (long long)offer->capacity.memory_bytes);
     return PV_OK;
 }
