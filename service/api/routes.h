@@ -85,6 +85,7 @@
     STEPS(GET, API_APPLICATION "/diagnosis", READ, diagnosis_get, NO_BODY) \
     CALL(GET, API_APPLICATION "/accuracy", READ, IO, accuracy_list, NO_BODY) \
     STEPS(POST, "/v1/advice", WRITE, advice_create, JSON) \
+    STEPS(POST, "/v1/advice/batch", WRITE, advice_batch, JSON) \
     CALL(GET, "/v1/advice", READ, IO, advice_list, NO_BODY) \
     CALL(GET, "/v1/advice/{id}", READ, IO, advice_get, NO_BODY) \
     STEPS(POST, "/v1/kubernetes/admission", WRITE, kubernetes_admission, JSON) \

@@ -46,6 +46,7 @@ METHODS = [
     # advice
     row("createAdvice", "advise", "one", "application", query=("fields", "dry_run")),
     row("createAdvice", "advise_as", "text", "format", "application", query=("format", "dry_run"), choice=TEXT_FORMS),
+    row("createAdviceBatch", "advise_batch", "one", "items"),
     row("listAdvice", "past_advice", "pages"),
     row("getAdvice", "advice", "one", query=("fields",)),
     row("getAdvice", "advice_as", "text", "format", query=("format",), choice=TEXT_FORMS),

@@ -44,6 +44,14 @@ enum pv_code store_advice_insert_commit(struct store_tx **tx,
                                         struct strview event_data,
                                         struct pv_error *err) PV_MUSTCHECK;
 
+/* The same of several, without the commit; what they take is counted once. The transaction is about the
+ * application of the last one then. */
+enum pv_code store_advice_insert(struct store_tx *tx,
+                                 const struct advice_row rows[],
+                                 const struct strview event_data[],
+                                 size_t n,
+                                 struct pv_error *err) PV_MUSTCHECK;
+
 enum pv_code store_advice_find(struct store_tx *tx,
                                struct arena *arena,
                                const char *id,
