@@ -47,6 +47,14 @@ def test_each_is_answered_as_by_itself(history):
     assert len({a["id"] for a in made["items"]}) == 5
 
 
+def test_what_has_to_be_predicted_first_is_answered_alike(history):
+    """Each item has a history to be loaded and a prediction to be made: the request goes to and fro between workers."""
+    items = [job(("etl", "report")[i % 2], 90 + i, problem_size=50 + i / 4, constraints={"cluster": "c"}) for i in range(40)]
+    made = history.post(PATH, {"cluster": "c", "items": items}, status=201).json()
+    alone = [history.post("/v1/advice?dry_run=true", item, status=200).json() for item in items]
+    assert [plain(a) for a in made["items"]] == [plain(a) for a in alone]
+
+
 def test_a_dry_run_stores_nothing(service, history):
     before = stored(history)
     made = history.post(PATH + "?dry_run=true", {"items": [job(), job()]}, status=200).json()
@@ -169,3 +177,42 @@ def test_a_thousand_in_one_request(history):
     assert len(made["items"]) == len(made["jobs"]) == 1000
     assert took < 10 * SLOWDOWN, took
     history.post(PATH, {"items": items + [job()]}, status=422)
+
+
+def test_only_what_admissions_leave_free(service):
+    """beside_admissions: nobody who has reserved is late, and what is advised can be reserved."""
+    client = service.client(service.token("beside-" + uuid.uuid4().hex[:8]))
+    client.put("/v1/clusters/c", CLUSTER, 201)
+    for executors in (1, 2, 4, 8):
+        add_run(client, executors=executors, duration_s=round(400 / executors + 4, 3), stages=[{"id": 0, "parents": [], "task_durations_s": [25] * 64}])
+    free = client.post("/v1/advice", job(deadline_s=200, constraints={"cluster": "c", "beside_admissions": True}), status=201).json()
+    assert plain(free) == plain(client.post("/v1/advice", job(deadline_s=200, constraints={"cluster": "c"}), status=201).json())
+    fastest = job(deadline_s=200, objective="min_time", constraints={"cluster": "c", "beside_admissions": True})
+    held = client.post("/v1/admissions", {"cluster": "c", "application": "other", "cores": 25, "deadline_s": 3600}, status=201).json()
+    client.post("/v1/admissions", {"cluster": "c", "application": "later", "cores": 40, "starts_at": held["expires_at"], "deadline_s": 60}, status=201)
+    beside = client.post("/v1/advice", fastest, status=201).json()
+    assert 1 <= beside["recommendation"]["executors"] <= 3, "15 of 40 cores are free, 4 an executor"
+    assert client.post("/v1/advice?dry_run=true", {**fastest, "constraints": {"cluster": "c"}}, status=200).json()["recommendation"]["executors"] > 3
+    cluster_reason = [r for r in beside["reasons"] if r["code"] == "cluster"][0]
+    assert cluster_reason["evidence"]["executors"] == 10 and cluster_reason["evidence"]["max_executors"] == 3
+    admitted = client.post("/v1/admissions", {"advice_id": beside["id"]}, status=201).json()
+    full = client.post("/v1/admissions", {"cluster": "c", "application": "rest", "cores": 15 - admitted["granted_cores"], "deadline_s": 1800}, status=201)
+    assert full.status_code == 201
+    problem = client.post("/v1/advice", fastest, status=409).json()
+    assert problem["type"] == "/problems/insufficient_capacity" and problem["available"]["cores"] == 0
+    assert problem["available"]["earliest_starts_at"] == admitted["expires_at"]
+    problem = client.post("/v1/advice", {**fastest, "deadline_s": None}, status=409).json()
+    assert problem["available"]["earliest_starts_at"] > held["expires_at"], "without a deadline it may take for ever"
+    client.refuse("POST", "/v1/advice", 422, pointer="/constraints/cluster", json=job(constraints={"beside_admissions": True}))
+    client.put("/v1/clusters/bare", {"slots": 3}, 201)
+    client.refuse("POST", "/v1/advice", 422, pointer="/constraints/cluster", json=job(constraints={"cluster": "bare", "beside_admissions": True}))
+
+
+def test_memory_that_is_reserved_bounds_the_executors_too(service):
+    client = service.client(service.token("beside-" + uuid.uuid4().hex[:8]))
+    client.put("/v1/clusters/c", CLUSTER, 201)
+    for executors in (1, 2, 4, 8):
+        add_run(client, executors=executors, duration_s=round(400 / executors + 4, 3), stages=[{"id": 0, "parents": [], "task_durations_s": [25] * 64}])
+    client.post("/v1/admissions", {"cluster": "c", "application": "other", "cores": 1, "memory_bytes": 127 << 30, "deadline_s": 3600}, status=201)
+    made = client.post("/v1/advice", job(deadline_s=200, objective="min_time", constraints={"cluster": "c", "beside_admissions": True}), status=201).json()
+    assert made["recommendation"]["executors"] <= 2, "33 of 160 GiB are free, 16 an executor"

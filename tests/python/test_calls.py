@@ -297,6 +297,13 @@ def test_clusters(client, name):
     assert client.delete_cluster(name, if_match=client.cluster(name).reply.etag) is None
 
 
+@makes("createAdviceBatch")
+def test_a_batch_of_advice(client):
+    made = look(client.advise_batch([{"application": "nightly-etl", "problem_size": 64, "deadline_s": 90}] * 2))
+    assert made.reply.status == 201 and len(made.items) == 2 and made.feasible is None
+    assert look(client.advise_batch([{"application": "nightly-etl"}], dry_run=True)).reply.status == 200
+
+
 @makes("createAdmission", "listAdmissions", "getAdmission", "extendAdmission", "releaseAdmission", "putCluster")
 def test_admissions(client, name):
     client.put_cluster(name, executors=2, cores_per_executor=4)

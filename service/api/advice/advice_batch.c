@@ -21,8 +21,12 @@ struct batch {
     struct codec_advice_batch asked;
     struct advice_made *made; /* one for each item */
     size_t loaded, predicted; /* so many of them, in their order */
-    struct batch_job *jobs;   /* NULL: no cluster is named */
-    size_t cores;             /* of the cluster */
+    /* What is loaded of each. A step that moves elsewhere gives back what it has taken of the
+     * request's arena, and predicting moves to and fro. */
+    struct arena kept;
+    bool has_kept;
+    struct batch_job *jobs; /* NULL: no cluster is named */
+    size_t cores;           /* of the cluster */
     struct batch_outcome outcome;
     /* What is replied and stored of each. */
     struct strview *documents;
@@ -116,33 +120,49 @@ static enum pv_code advice_batch_begin(void *context,
 }
 
 /* One after the other, so that the histories of two are not held at the same time, and a prediction
- * is there for the next that asks the same. */
-static enum pv_code advice_batch_predict(void *context,
-                                         struct http_request *request,
-                                         struct http_response *response,
-                                         struct pv_error *err)
+ * is there for the next that asks the same. Goes on where it was when it moved. */
+static enum pv_code predict_all(struct api *api,
+                                struct http_request *request,
+                                struct batch *batch,
+                                struct pv_error *err)
 {
-    struct batch *batch = request->state;
-    (void)response;
     for (size_t i = batch->predicted; i < batch->asked.n; i++) {
         struct advice_made *made = &batch->made[i];
         if (batch->loaded == i) {
             made->question = batch->asked.items[i].question;
             if (made->question.cluster.at == NULL)
                 made->question.cluster = batch->asked.cluster;
-            enum pv_code code = advice_prediction_load(context, request, &made->question,
+            enum pv_code code = advice_prediction_load(api, request, &made->question,
                                                        &made->cluster, &made->prediction, err);
             if (code != PV_OK)
                 return place(advice_made_place_fault(code, err), i, err);
             batch->loaded = i + 1;
         }
         enum pv_code code =
-            advice_prediction_make(context, request, &made->question, &made->prediction, err);
+            advice_prediction_make(api, request, &made->question, &made->prediction, err);
         if (code != PV_OK)
             return place(advice_made_place_fault(code, err), i, err);
         batch->predicted = i + 1;
     }
     return PV_OK;
+}
+
+static enum pv_code advice_batch_predict(void *context,
+                                         struct http_request *request,
+                                         struct http_response *response,
+                                         struct pv_error *err)
+{
+    struct api *api = context;
+    struct batch *batch = request->state;
+    struct arena *own = request->arena;
+    (void)response;
+    if (!batch->has_kept)
+        arena_init_beside(&batch->kept, own, (size_t)api->config->request_memory_bytes_max);
+    batch->has_kept = true;
+    request->arena = &batch->kept;
+    enum pv_code code = predict_all(api, request, batch, err);
+    request->arena = own;
+    return code;
 }
 
 static struct batch_job job_of(const struct advice_made *made, double release_s)
@@ -265,6 +285,8 @@ static void advice_batch_end(void *state)
     struct batch *batch = state;
     for (size_t i = 0; batch->made != NULL && i < batch->asked.n; i++)
         advice_prediction_end(&batch->made[i].prediction);
+    if (batch->has_kept)
+        arena_fini(&batch->kept);
 }
 
 const struct http_call advice_batch = {

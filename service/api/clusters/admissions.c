@@ -2,17 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/clusters/cluster_room.h"
 #include "api/routes.h"
 #include "api/shared/list.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
-#include "base/instant.h"
 #include "base/plural.h"
 #include "base/uuid.h"
 #include "codec/clusters/admission.h"
 #include "store/advice/advice.h"
-#include "store/clusters/admission.h"
 #include "store/clusters/cluster.h"
 #include "store/name_hint.h"
 
@@ -157,61 +156,8 @@ static enum pv_code place_in_time(const struct config *config,
 
 /* --- what is free --- */
 
-/* All that is known of a cluster when it is asked for some of it. */
-struct offer {
-    struct reservation_amounts capacity;
-    struct admission_holdings held;
-    struct reservation_amounts room, room_now;
-};
-
-static enum pv_code look_at_room(struct offer *offer,
-                                 int64_t begin_us,
-                                 int64_t end_us,
-                                 struct arena *arena,
-                                 struct pv_error *err)
-{
-    const struct admission_holdings *held = &offer->held;
-    return reservations_free(held->items, held->n, offer->capacity, begin_us, end_us, arena,
-                             &offer->room) &&
-                   reservations_free(held->items, held->n, offer->capacity, held->now_us,
-                                     held->now_us + 1, arena, &offer->room_now)
-               ? PV_OK
-               : pv_no_memory(err);
-}
-
-static bool has_room(const struct offer *offer, struct reservation_amounts least)
-{
-    return least.quanta <= offer->room.quanta &&
-           (least.memory_bytes == RUN_UNKNOWN || least.memory_bytes <= offer->room.memory_bytes);
-}
-
-/* earliest_us: from when on there is; RUN_NO_INSTANT: nobody asked. */
-static enum pv_code refuse_for_room(const struct offer *offer,
-                                    const char *when,
-                                    int64_t earliest_us,
-                                    struct pv_error *err)
-{
-    char from[INSTANT_TEXT + 40] = "";
-    char at[INSTANT_TEXT];
-    if (err == NULL)
-        return PV_E_CAPACITY;
-    err->room = (struct pv_room){.given = true,
-                                 .cores = reservation_cores(offer->room.quanta),
-                                 .cores_now = reservation_cores(offer->room_now.quanta),
-                                 .memory_bytes = offer->room.memory_bytes,
-                                 .memory_bytes_now = offer->room_now.memory_bytes,
-                                 .earliest_us = earliest_us};
-    if (earliest_us != RUN_NO_INSTANT) {
-        instant_format(earliest_us, at);
-        (void)snprintf(from, sizeof from, "; enough is from %s on", at);
-    }
-    return pv_fail(err, PV_E_CAPACITY,
-                   "the cluster has too little free %s: of its cores %g of %g%s", when,
-                   err->room.cores, reservation_cores(offer->capacity.quanta), from);
-}
-
 /* Cores and memory as they are asked for at least, which the whole cluster must have. */
-static enum pv_code check_capacity(const struct offer *offer,
+static enum pv_code check_capacity(const struct cluster_room *offer,
                                    const struct admission_question *question,
                                    struct reservation_amounts least,
                                    struct pv_error *err)
@@ -230,7 +176,7 @@ static enum pv_code check_capacity(const struct offer *offer,
 /* As many of the cores asked for as are free throughout, but no fewer than cores_min. */
 static enum pv_code grant(const struct config *config,
                           const struct admission_question *question,
-                          struct offer *offer,
+                          struct cluster_room *offer,
                           struct arena *arena,
                           struct admission *admission,
                           struct pv_error *err)
@@ -247,9 +193,9 @@ static enum pv_code grant(const struct config *config,
                        "(admissions_max)",
                        (long long)offer->held.n, PLURAL((int64_t)offer->held.n));
     PV_TRY(check_capacity(offer, question, least, err));
-    PV_TRY(look_at_room(offer, admission->starts_us, admission->expires_us, arena, err));
-    if (has_room(offer, least)) {
-        int64_t granted = asked < offer->room.quanta ? asked : offer->room.quanta;
+    PV_TRY(cluster_room_look(offer, admission->starts_us, admission->expires_us, arena, err));
+    if (cluster_room_has(offer, least)) {
+        int64_t granted = asked < offer->least.quanta ? asked : offer->least.quanta;
         admission->cores = question->cores;
         admission->granted_cores = granted == asked ? question->cores : reservation_cores(granted);
         return PV_OK;
@@ -258,7 +204,7 @@ static enum pv_code grant(const struct config *config,
                                admission->starts_us, admission->expires_us - admission->starts_us,
                                arena, &earliest_us))
         return pv_no_memory(err);
-    return refuse_for_room(offer, "throughout that time", earliest_us, err);
+    return cluster_room_refuse(offer, "throughout that time", earliest_us, err);
 }
 
 /* --- POST /v1/admissions --- */
@@ -287,7 +233,7 @@ static enum pv_code admit(const struct config *config,
                           struct pv_error *err)
 {
     struct cluster cluster;
-    struct offer offer = {.room = {0, 0}};
+    struct cluster_room offer = {.least = {0, 0}};
     PV_TRY(follow_advice(tx, arena, question, err));
     PV_TRY(hold_cluster(tx, arena, question, &cluster, err));
     PV_TRY(store_admission_holdings(tx, arena, cluster.id, "", &offer.held, err));
@@ -405,7 +351,7 @@ static enum pv_code check_expiry(const struct config *config,
 static enum pv_code check_further_room(struct store_tx *tx,
                                        struct arena *arena,
                                        const struct admission *admission,
-                                       struct offer *offer,
+                                       struct cluster_room *offer,
                                        int64_t expires_us,
                                        struct pv_error *err)
 {
@@ -422,12 +368,12 @@ static enum pv_code check_further_room(struct store_tx *tx,
     PV_TRY(cluster_need(&cluster, cluster.traits.cores_per_executor, "cores_per_executor",
                         "/expires_at", err));
     offer->capacity = reservation_capacity(&cluster.traits);
-    PV_TRY(look_at_room(offer, admission->expires_us, expires_us, arena, err));
-    if (offer->room.memory_bytes == RUN_UNKNOWN)
-        offer->room.memory_bytes = own.memory_bytes;
-    return has_room(offer, own)
+    PV_TRY(cluster_room_look(offer, admission->expires_us, expires_us, arena, err));
+    if (offer->least.memory_bytes == RUN_UNKNOWN)
+        offer->least.memory_bytes = own.memory_bytes;
+    return cluster_room_has(offer, own)
                ? PV_OK
-               : refuse_for_room(offer, "in the time that would be added", RUN_NO_INSTANT, err);
+               : cluster_room_refuse(offer, "in the time that would be added", RUN_NO_INSTANT, err);
 }
 
 static enum pv_code extend(const struct config *config,
@@ -437,7 +383,7 @@ static enum pv_code extend(const struct config *config,
                            struct pv_error *err)
 {
     const struct codec_admission_extension *asked = request->state;
-    struct offer offer = {.room = {0, 0}};
+    struct cluster_room offer = {.least = {0, 0}};
     char id[37];
     PV_TRY(read_id(request, id, err));
     PV_TRY(store_admission_hold(tx, request->arena, id, admission, err));
