@@ -115,8 +115,10 @@ static enum pv_code advice_batch_begin(void *context,
     }
     if (replayed)
         return PV_OK;
+    PV_TRY(load_cluster(context, request, batch, err));
+    /* Last: what a step has taken is gone where it fails, and the end of the call looks at these. */
     batch->made = arena_calloc(request->arena, batch->asked.n, sizeof *batch->made);
-    return batch->made == NULL ? pv_no_memory(err) : load_cluster(context, request, batch, err);
+    return batch->made == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 /* One after the other, so that the histories of two are not held at the same time, and a prediction
