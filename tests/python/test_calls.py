@@ -298,7 +298,7 @@ def test_clusters(client, name):
 
 
 @makes("createAdviceBatch")
-def test_a_batch_of_advice(client):
+def test_a_batch_of_advice(client, history):
     made = look(client.advise_batch([{"application": "nightly-etl", "problem_size": 64, "deadline_s": 90}] * 2))
     assert made.reply.status == 201 and len(made.items) == 2 and made.feasible is None
     assert look(client.advise_batch([{"application": "nightly-etl"}], dry_run=True)).reply.status == 200
