@@ -51,6 +51,8 @@ BEGIN
     INSERT INTO provisor.price_book (team_id, id, name, currency, rows) VALUES (team, one, 'b', 'EUR', 1);
     INSERT INTO provisor.cluster (team_id, id, name, label_keys, label_values, price_book_id) VALUES (team, one, 'c', '{}', '{}', one);
     INSERT INTO provisor.cluster (team_id, id, name, label_keys, label_values) VALUES (team, app, 'd', '{}', '{}');
+    INSERT INTO provisor.admission (team_id, id, cluster_id, application, cores, granted_cores, starts_at, expires_at, ended_at, ending)
+        VALUES (team, one, one, 'a', 1, 1, now(), now() + interval '1 s', now(), 'released');
     INSERT INTO provisor.cluster_report (team_id, cluster_id, first_us, newest_us, forgotten_at) VALUES (team, one, 0, 1, now());
     INSERT INTO provisor.cluster_processing (team_id, cluster_id, operation, landmark_us, half_life_s, level, bins, weights, masses, samples,
                                              newest_us, forgotten_at) VALUES (team, one, 'o', 0, 1, 0, '{1}', '{1}', '{1}', 1, 0, now());

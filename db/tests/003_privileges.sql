@@ -26,7 +26,7 @@ SELECT table_privs_are('provisor', t, 'provisor_service', string_to_array(privil
                ('name_rules', 'SELECT INSERT UPDATE DELETE'), ('operation', 'SELECT INSERT UPDATE DELETE'),
                ('operation_event', 'SELECT INSERT DELETE'), ('cluster', 'SELECT INSERT UPDATE DELETE'),
                ('cluster_report', 'SELECT INSERT UPDATE DELETE'), ('cluster_processing', 'SELECT INSERT UPDATE DELETE'),
-               ('cluster_transfer', 'SELECT INSERT UPDATE DELETE'),
+               ('cluster_transfer', 'SELECT INSERT UPDATE DELETE'), ('admission', 'SELECT INSERT UPDATE DELETE'),
                ('price_book', 'SELECT INSERT UPDATE DELETE'), ('price', 'SELECT INSERT UPDATE DELETE'),
                ('cluster_reference', 'SELECT'), ('price_book_reference', 'SELECT')) AS wanted (t, privileges);
 SELECT column_privs_are('provisor', 'run_stage', a.attname, 'provisor_service',

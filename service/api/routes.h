@@ -58,6 +58,11 @@
     CALL(DELETE, "/v1/clusters/{name}", WRITE, IO, clusters_delete, NO_BODY) \
     STEPS(POST, API_CLUSTER "/samples", WRITE, cluster_samples_add, JSON) \
     CALL(GET, API_CLUSTER "/performance", READ, IO, cluster_performance_get, NO_BODY) \
+    STEPS(POST, "/v1/admissions", WRITE, admissions_create, JSON) \
+    CALL(GET, "/v1/admissions", READ, IO, admissions_list, NO_BODY) \
+    CALL(GET, "/v1/admissions/{id}", READ, IO, admissions_get, NO_BODY) \
+    STEPS(PATCH, "/v1/admissions/{id}", WRITE, admissions_extend, JSON) \
+    CALL(DELETE, "/v1/admissions/{id}", WRITE, IO, admissions_release, NO_BODY) \
     CALL(GET, "/v1/price-books", READ, IO, price_books_list, NO_BODY) \
     CALL(GET, API_BOOK, READ, IO, price_books_get, NO_BODY) \
     STEPS(PUT, API_BOOK, WRITE, price_books_put, JSON_OR_CSV) \
@@ -86,6 +91,7 @@
     STEPS(GET, API_APPLICATION "/diagnosis", READ, diagnosis_get, NO_BODY) \
     CALL(GET, API_APPLICATION "/accuracy", READ, IO, accuracy_list, NO_BODY) \
     STEPS(POST, "/v1/advice", WRITE, advice_create, JSON) \
+    STEPS(POST, "/v1/advice/batch", WRITE, advice_batch, JSON) \
     CALL(GET, "/v1/advice", READ, IO, advice_list, NO_BODY) \
     CALL(GET, "/v1/advice/{id}", READ, IO, advice_get, NO_BODY) \
     STEPS(POST, "/v1/kubernetes/admission", WRITE, kubernetes_admission, JSON) \

@@ -28,6 +28,15 @@ struct pv_quota {
     int64_t needed; /* what the team would store with the request */
 };
 
+/* What is free where not as much is as was asked for (PV_E_CAPACITY). */
+struct pv_room {
+    bool given;
+    double cores, cores_now;                /* all the time that was asked for; now */
+    int64_t memory_bytes, memory_bytes_now; /* likewise; -1: unknown */
+    int64_t
+        earliest_us; /* from when on enough is free, microseconds since 1970; INT64_MIN: unknown */
+};
+
 enum { PV_FAULTS_MAX = 8 };
 
 /*
@@ -41,6 +50,7 @@ struct pv_error {
     size_t n_faults; /* may exceed PV_FAULTS_MAX: then only the first ones are kept */
     struct pv_fault faults[PV_FAULTS_MAX];
     struct pv_quota quota;
+    struct pv_room room;
     unsigned retry_after_s; /* > 0: sent as Retry-After */
     /* PV_E_QUOTA: what the team has its share of, sent as RateLimit; "": of nothing counted. */
     char limit[16];

@@ -63,6 +63,7 @@ struct config {
     int64_t json_depth_max;
     int64_t json_values_max;
     int64_t jobs_max;
+    int64_t advice_batch_max; /* questions of a batch */
     int64_t memory_plan_applications_max;
     int64_t plan_clusters_max;
     int64_t plan_tasks_max;
@@ -196,6 +197,13 @@ struct config {
     int64_t quota_loop_applications_max; /* likewise */
     int64_t quota_loop_executors_max;    /* in a sample */
     int64_t quota_loop_retention_days;   /* without a sample */
+
+    /* admissions */
+    int64_t admissions_max;        /* held of a cluster at a time */
+    int64_t admission_ahead_max_s; /* of its start */
+    int64_t admission_length_max_s;
+    int64_t admission_poll_ms;
+    int64_t admission_retention_days;
 
     /* webhooks */
     bool webhook_delivery;              /* by this process */

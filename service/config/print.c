@@ -58,6 +58,7 @@ static const struct {
     {"simulation_workflows_max", "Simulations"},
     {"quota_loops_max", "Quota loops"},
     {"operation_workers", "Operations"},
+    {"admissions_max", "Admissions"},
     {"webhook_delivery", "Webhooks"},
     {"log_level", "Log"},
 };

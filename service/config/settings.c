@@ -87,6 +87,7 @@ const struct setting settings[] = {
     INTEGER(json_depth_max, "", 4, 512, "64", "nesting of a JSON body; deeper is 400"),
     INTEGER(json_values_max, "", 100, 100000000, "2000000", "members and items of a JSON body; more are 422"),
     INTEGER(jobs_max, "", 1, 100000, "1000", "jobs of a request"),
+    INTEGER(advice_batch_max, "", 1, 100000, "1000", "questions of a batch for advice"),
     INTEGER(memory_plan_applications_max, "", 1, 1000000, "10000", "applications of a memory plan"),
     INTEGER(plan_clusters_max, "", 1, 10000, "1000", "clusters of a copy plan"),
     INTEGER(plan_tasks_max, "", 1, 10000000, "20000", "tasks of a copy plan"),
@@ -220,6 +221,12 @@ const struct setting settings[] = {
     INTEGER(operation_waits_max, "", 1, 1000000, "1000", "replies held by `Prefer: wait`, shared by the teams that wait; more are answered at once"),
     INTEGER(operation_streams_max, "", 1, 1000000, "1000", "open event streams, shared by the teams that have any; more get 503"),
     INTEGER(operation_team_streams_max, "", 1, 1000000, "50", "open event streams of one team; more get 429"),
+
+    INTEGER(admissions_max, "", 1, 100000, "10000", "admissions of a cluster that are held at a time; more are 422"),
+    INTEGER(admission_ahead_max_s, "s", 0, 315360000, "2678400", "how far ahead an admission may start; more is 422"),
+    INTEGER(admission_length_max_s, "s", 1, 31536000, "604800", "time for which an admission may hold cores; more is 422"),
+    INTEGER(admission_poll_ms, "ms", 10, 3600000, "1000", "time between two looks for admissions whose time is over, which are reported then (`admission.expired`) by processes that have webhook_delivery"),
+    INTEGER(admission_retention_days, "d", 0, 36500, "30", "admissions that ended longer ago than this are deleted; 0: none are"),
 
     BOOLEAN(webhook_delivery, "true", "whether this process delivers events to webhooks; without any that does, they wait"),
     TEXT(webhook_private_targets, false, "", "private and special networks to which events may be sent, separated by commas, such as `10.2.0.0/16,fd00::/8`, or `all`; empty: none"),

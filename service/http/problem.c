@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/instant.h"
 #include "base/json_writer.h"
 #include "metrics/registry.h"
 
@@ -28,6 +29,7 @@ unsigned http_status_of(enum pv_code code)
     case PV_E_METHOD:
         return 405;
     case PV_E_CONFLICT:
+    case PV_E_CAPACITY:
         return 409;
     case PV_E_GONE:
         return 410;
@@ -108,6 +110,37 @@ static void write_quota(struct writer *w, const struct pv_quota *quota)
     writer_end_object(w);
 }
 
+static void write_bytes(struct writer *w, const char *key, int64_t bytes)
+{
+    writer_key(w, key);
+    if (bytes < 0)
+        writer_null(w);
+    else
+        writer_integer(w, bytes);
+}
+
+/* What there is instead of what was asked for, for programs. */
+static void write_room(struct writer *w, const struct pv_room *room)
+{
+    char earliest[INSTANT_TEXT];
+    if (!room->given)
+        return;
+    writer_key(w, "available");
+    writer_begin_object(w);
+    writer_member_number(w, "cores", room->cores);
+    write_bytes(w, "memory_bytes", room->memory_bytes);
+    writer_member_number(w, "cores_now", room->cores_now);
+    write_bytes(w, "memory_bytes_now", room->memory_bytes_now);
+    writer_key(w, "earliest_starts_at");
+    if (room->earliest_us == INSTANT_UNKNOWN) {
+        writer_null(w);
+    } else {
+        instant_format(room->earliest_us, earliest);
+        writer_string(w, earliest);
+    }
+    writer_end_object(w);
+}
+
 /*
  * One sentence about all faults: the only one as it is, several counted, with their places, as far
  * as there is room.
@@ -158,6 +191,7 @@ const char *http_problem_write(struct arena *arena,
     if (request_id != NULL && request_id[0] != '\0')
         writer_member_string(&w, "request_id", request_id);
     write_quota(&w, &err->quota);
+    write_room(&w, &err->room);
     write_faults(&w, err);
     writer_end_object(&w);
     return writer_finish(&w, n);

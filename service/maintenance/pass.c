@@ -16,6 +16,7 @@ const struct maintenance_kind maintenance_kinds[] = {
     {KIND(keys)},
     {KIND(events)},
     {KIND(deliveries)},
+    {KIND(admissions)},
     {KIND(events_dropped)},
     {KIND(tokens)},
     {KIND(advice)},

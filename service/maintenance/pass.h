@@ -18,6 +18,7 @@ struct maintenance_tally {
     uint64_t keys;
     uint64_t events;
     uint64_t deliveries;     /* of webhooks, that ended */
+    uint64_t admissions;     /* that ended */
     uint64_t events_dropped; /* undelivered ones, by age, and those beyond the newest */
     uint64_t tokens;
     uint64_t advice;

@@ -3,6 +3,7 @@
 
 #include "log/log.h"
 #include "maintenance/pass_internal.h"
+#include "store/clusters/admission.h"
 #include "store/clusters/performance.h"
 #include "store/control/quota_loop.h"
 #include "store/maintenance/maintenance.h"
@@ -145,6 +146,10 @@ static const struct ageing ageing[] = {
      DAYS(webhook_delivery_retention_days),
      .keeps_at_zero = true,
      COUNT(deliveries)},
+    {.expire_after = store_admissions_delete_ended,
+     DAYS(admission_retention_days),
+     .keeps_at_zero = true,
+     COUNT(admissions)},
     {.expire_after = store_tokens_expire,
      DAYS(token_retention_days),
      .keeps_at_zero = true,

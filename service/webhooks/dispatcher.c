@@ -13,6 +13,7 @@
 #include "log/log.h"
 #include "metrics/registry.h"
 #include "store/access/access.h"
+#include "store/clusters/admission.h"
 #include "store/outbox/event_listener.h"
 #include "threads/clock.h"
 #include "webhooks/dispatcher_internal.h"
@@ -34,7 +35,7 @@ enum {
     NOT_READY_MS = 500,
     FAILED_MS = 250, /* after a round that failed */
     LISTEN_AGAIN_MS = 1000,
-    STEPS = 7 /* of a round */
+    STEPS = 8 /* of a round */
 };
 
 METRIC_GAUGE(webhooks,
@@ -58,6 +59,11 @@ METRIC_COUNTER(
     "provisor_webhook_deliveries_given_up_total",
     "Deliveries that were given up without a last attempt, since their webhook was paused.",
     "");
+
+METRIC_COUNTER(expired_admissions,
+               "provisor_admissions_expired_total",
+               "Admissions that nobody gave back in time.",
+               "");
 
 /* --- waking --- */
 
@@ -102,6 +108,8 @@ static int64_t gather_ms(const struct dispatcher *dispatcher)
 static int time_to_wait(const struct dispatcher *dispatcher, unsigned pending)
 {
     int ms = ms_until(dispatcher->polled_ns, dispatcher->config->webhook_poll_ms);
+    int admissions = ms_until(dispatcher->admissions_ns, dispatcher->config->admission_poll_ms);
+    ms = admissions < ms ? admissions : ms;
     if (pending & WOKEN_EVENTS) {
         int gathered = ms_until(dispatcher->dispatched_ns, gather_ms(dispatcher));
         ms = gathered < ms ? gathered : ms;
@@ -220,6 +228,21 @@ static enum pv_code expire(struct dispatcher *dispatcher, struct pv_error *err)
     return PV_OK;
 }
 
+/* What is reported of them is dispatched like any other event: store_on_events does not hear of it. */
+static enum pv_code expire_admissions(struct dispatcher *dispatcher, struct pv_error *err)
+{
+    int64_t expired = 0;
+    if (!is_past(dispatcher->admissions_ns, dispatcher->config->admission_poll_ms))
+        return PV_OK;
+    dispatcher->admissions_ns = clock_monotonic_ns();
+    PV_TRY(store_admissions_expire(dispatcher->store, EXPIRE_BATCH, &expired, err));
+    if (expired > 0)
+        metric_add(&expired_admissions, (double)expired, NULL);
+    if (expired > 0)
+        (void)atomic_fetch_or(&dispatcher->woken, WOKEN_EVENTS);
+    return PV_OK;
+}
+
 static enum pv_code count(struct dispatcher *dispatcher, struct pv_error *err)
 {
     struct webhook_counts counts;
@@ -258,6 +281,7 @@ work(struct dispatcher *dispatcher, unsigned woken, struct arena *arena, struct 
     codes[4] = dispatcher_release(dispatcher, arena, false, err);
     codes[5] = expire(dispatcher, err);
     codes[6] = count(dispatcher, err);
+    codes[7] = expire_admissions(dispatcher, err);
     if (poll_due)
         dispatcher->polled_ns = clock_monotonic_ns();
     if (renew && codes[3] == PV_OK)

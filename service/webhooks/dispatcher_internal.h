@@ -34,6 +34,7 @@ struct dispatcher {
     struct attempts attempts; /* that have ended, to be written down */
     bool no_webhooks;         /* in the whole database, when last asked */
     uint64_t polled_ns, dispatched_ns, renewed_ns, expired_ns, counted_ns, listened_ns;
+    uint64_t admissions_ns;
     char logged[sizeof((struct pv_error *)0)->detail];
     int wake_fd;
     atomic_uint woken;

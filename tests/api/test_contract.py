@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from conftest import BUILD, ROOT, SHARED
+from admission_load import from_now
 from contract import Contract, bundle
 
 CONTRACT = Contract()
@@ -74,6 +75,16 @@ def test_every_json_body_has_an_example_that_works(method, template, service, cl
             client.post("/v1/applications/%s/runs" % name, {
                 "problem_size": body["problem_size"], "executors": 8, "cores_per_executor": 4, "duration_s": 62,
                 "stages": [{"id": 0, "tasks": 64, "task_duration_s": 20}]}, 201)
+        if template == "/v1/advice/batch":
+            body = dict(body, items=[dict(item, application=name) for item in body["items"]])
+            client.post("/v1/applications/%s/runs" % name, {"problem_size": 64, "executors": 8, "cores_per_executor": 4, "duration_s": 62,
+                                                            "stages": [{"id": 0, "tasks": 64, "task_duration_s": 20}]}, 201)
+        if template.startswith("/v1/admissions"):
+            body = dict(body, cluster=name) if method == "POST" else {"expires_at": from_now(600)}  # that of the example will be past
+            client.put("/v1/clusters/" + name, {"executors": 100, "cores_per_executor": 4, "memory_bytes_per_executor": 1 << 34}, (200, 201))
+        if template == "/v1/admissions/{id}":
+            made = client.post("/v1/admissions", {"cluster": name, "application": name, "cores": 1, "deadline_s": 60}, 201)
+            path = path.replace("{id}", made.json()["id"])
         if template.startswith("/v1/webhooks/{id}"):
             path = path.replace("{id}", client.post("/v1/webhooks", {"url": "https://a.example/", "events": ["advice.created"]}, 201).json()["id"])
         if template.endswith("/refit"):

@@ -312,6 +312,27 @@ def test_quota_loops(client, name):
     assert client.delete_quota_loop(name) is None
 
 
+@makes("createAdviceBatch")
+def test_a_batch_of_advice(client, history):
+    made = look(client.advise_batch([{"application": "nightly-etl", "problem_size": 64, "deadline_s": 90}] * 2))
+    assert made.reply.status == 201 and len(made.items) == 2 and made.feasible is None
+    assert look(client.advise_batch([{"application": "nightly-etl"}], dry_run=True)).reply.status == 200
+
+
+@makes("createAdmission", "listAdmissions", "getAdmission", "extendAdmission", "releaseAdmission", "putCluster")
+def test_admissions(client, name):
+    client.put_cluster(name, executors=2, cores_per_executor=4)
+    held = look(client.admit(cluster=name, application=name, cores=6, deadline_s=60))
+    assert held.reply.status == 201 and held.granted_cores == 6
+    with pytest.raises(provisor.Conflict):
+        client.admit(cluster=name, application=name, cores=6, deadline_s=60)
+    assert [look(a).id for a in client.admissions(cluster=name, status="held")] == [held.id]
+    later = look(client.extend_admission(held.id, held.expires_at + datetime.timedelta(seconds=30)))
+    assert later.expires_at == held.expires_at + datetime.timedelta(seconds=30)
+    assert client.release_admission(held.id) is None
+    assert look(client.admission(held.id)).status == "released"
+
+
 @makes("putPriceBook", "getPriceBook", "listPriceBooks", "deletePriceBook")
 def test_price_books(client, name):
     book = look(client.put_price_book(name, currency="EUR", prices=[{"machine_type": "m5.xlarge", "per_executor_hour": 0.23}]))

@@ -46,9 +46,16 @@ METHODS = [
     # advice
     row("createAdvice", "advise", "one", "application", query=("fields", "dry_run")),
     row("createAdvice", "advise_as", "text", "format", "application", query=("format", "dry_run"), choice=TEXT_FORMS),
+    row("createAdviceBatch", "advise_batch", "one", "items"),
     row("listAdvice", "past_advice", "pages"),
     row("getAdvice", "advice", "one", query=("fields",)),
     row("getAdvice", "advice_as", "text", "format", query=("format",), choice=TEXT_FORMS),
+    # admissions
+    row("createAdmission", "admit", "one"),
+    row("listAdmissions", "admissions", "pages"),
+    row("getAdmission", "admission", "one"),
+    row("extendAdmission", "extend_admission", "one", "expires_at"),
+    row("releaseAdmission", "release_admission", "none"),
     # clusters and prices
     row("listClusters", "clusters", "pages"),
     row("getCluster", "cluster", "one"),

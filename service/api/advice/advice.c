@@ -99,17 +99,6 @@ struct advice_build {
     struct advice_copies copies;
 };
 
-/* What a history lacks, or is asked too much of, lies with the members that it was chosen by. */
-static enum pv_code fault_at_history(enum pv_code code, struct pv_error *err)
-{
-    if (err == NULL || err->n_faults > 0)
-        return code;
-    const char *at = code == PV_E_TOO_FEW ? "/application" : "/problem_size";
-    if (code == PV_E_TOO_FEW || code == PV_E_LIMIT)
-        (void)pv_fault(err, PV_PLACE_POINTER, at, pv_code_name(code), "%.*s", 190, err->detail);
-    return code;
-}
-
 static bool wants(const struct advice_build *build, unsigned include)
 {
     return (build->made.question.include & include) != 0;
@@ -302,10 +291,10 @@ static enum pv_code advice_create_load(void *context,
     if (replayed)
         return render_reply(request, response, err);
     build->made.question = build->sent;
-    return fault_at_history(advice_prediction_load(context, request, &build->made.question,
-                                                   &build->made.cluster, &build->made.prediction,
-                                                   err),
-                            err);
+    return advice_made_place_fault(advice_prediction_load(context, request, &build->made.question,
+                                                          &build->made.cluster,
+                                                          &build->made.prediction, err),
+                                   err);
 }
 
 static enum pv_code advice_create_predict(void *context,
@@ -315,9 +304,9 @@ static enum pv_code advice_create_predict(void *context,
 {
     struct advice_build *build = request->state;
     (void)response;
-    return fault_at_history(advice_prediction_make(context, request, &build->made.question,
-                                                   &build->made.prediction, err),
-                            err);
+    return advice_made_place_fault(advice_prediction_make(context, request, &build->made.question,
+                                                          &build->made.prediction, err),
+                                   err);
 }
 
 /* Once it is known which runs the prediction is from. */

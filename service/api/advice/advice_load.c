@@ -1,9 +1,11 @@
 #include "api/advice/advice_load.h"
 
+#include <math.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "api/clusters/cluster_room.h"
 #include "api/clusters/named_cluster.h"
 #include "metrics/registry.h"
 #include "store/clusters/price_book.h"
@@ -68,6 +70,48 @@ static enum pv_code check_copy_clusters(struct store_tx *tx,
     return code;
 }
 
+/*
+ * As many executors as are free at every instant up to the deadline, or from now on where there is
+ * none: with those the job makes nobody late who has reserved.
+ */
+static enum pv_code bound_by_admissions(struct store_tx *tx,
+                                        struct arena *arena,
+                                        const struct cluster *named,
+                                        struct advice_question *question,
+                                        struct pv_error *err)
+{
+    static const double for_ever_s = 1e9;
+    static const char at[] = "/constraints/cluster";
+    const struct cluster_traits *traits = &named->traits;
+    struct cluster_room room = {.least = {0, 0}};
+    int64_t earliest_us;
+    PV_TRY(cluster_need(named, traits->executors, "executors", at, err));
+    PV_TRY(cluster_need(named, traits->cores_per_executor, "cores_per_executor", at, err));
+    PV_TRY(store_admission_holdings(tx, arena, named->id, "", &room.held, err));
+    const double seconds =
+        isnan(question->goal.deadline_s) ? for_ever_s : fmin(for_ever_s, question->goal.deadline_s);
+    const int64_t now_us = room.held.now_us, length_us = 1 + (int64_t)(seconds * 1e6);
+    const int64_t own = question->cores_per_executor == RUN_UNKNOWN ? traits->cores_per_executor
+                                                                    : question->cores_per_executor;
+    const struct reservation_amounts one = {
+        .quanta = reservation_quanta((double)own * (double)question->goal.min_executors),
+        .memory_bytes = traits->memory_bytes_per_executor};
+    room.capacity = reservation_capacity(traits);
+    PV_TRY(cluster_room_look(&room, now_us, now_us + length_us, arena, err));
+    if (one.quanta <= room.capacity.quanta && !cluster_room_has(&room, one)) {
+        if (!reservations_earliest(room.held.items, room.held.n, room.capacity, one, now_us,
+                                   length_us, arena, &earliest_us))
+            return pv_no_memory(err);
+        return cluster_room_refuse(&room, "up to the deadline", earliest_us, err);
+    }
+    int64_t most = room.least.quanta / reservation_quanta((double)own);
+    if (one.memory_bytes != RUN_UNKNOWN && room.least.memory_bytes / one.memory_bytes < most)
+        most = room.least.memory_bytes / one.memory_bytes;
+    if (most >= 1 && most < question->goal.max_executors)
+        question->goal.max_executors = most;
+    return PV_OK;
+}
+
 /* Bound the question by the cluster it names, and take the price of that. */
 static enum pv_code take_cluster(struct store_tx *tx,
                                  struct arena *arena,
@@ -83,6 +127,8 @@ static enum pv_code take_cluster(struct store_tx *tx,
     if (is_named)
         PV_TRY(
             named_cluster_find(tx, arena, question->cluster, "/constraints/cluster", &named, err));
+    if (is_named && question->beside_admissions)
+        PV_TRY(bound_by_admissions(tx, arena, &named, question, err));
     if (is_named && !question->has_price && named.price_book.at != NULL)
         PV_TRY(store_price_find(tx, arena, named.price_book_id, named.name,
                                 named.traits.machine_type, &price, &has_price, err));

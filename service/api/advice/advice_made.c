@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "metrics/registry.h"
-#include "store/advice/advice.h"
 
 static const double probability_bounds[] = {0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1};
 
@@ -110,6 +109,35 @@ static struct advice_row row_of(const struct advice_made *made,
     return row;
 }
 
+enum pv_code advice_made_place_fault(enum pv_code code, struct pv_error *err)
+{
+    if (err == NULL || err->n_faults > 0)
+        return code;
+    const char *at = code == PV_E_TOO_FEW ? "/application" : "/problem_size";
+    if (code == PV_E_TOO_FEW || code == PV_E_LIMIT)
+        (void)pv_fault(err, PV_PLACE_POINTER, at, pv_code_name(code), "%.*s", 190, err->detail);
+    return code;
+}
+
+enum pv_code advice_made_row(struct http_request *request,
+                             const struct advice_made *made,
+                             const struct codec_advice_reply *reply,
+                             struct strview question,
+                             struct strview document,
+                             struct advice_row *row,
+                             struct strview *event,
+                             struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, request->arena);
+    codec_advice_encode_event(&w, reply);
+    event->at = writer_finish(&w, &event->n);
+    if (event->at == NULL)
+        return pv_no_memory(err);
+    *row = row_of(made, reply, question, document);
+    return PV_OK;
+}
+
 enum pv_code advice_made_store(struct http_request *request,
                                const struct advice_made *made,
                                const struct codec_advice_reply *reply,
@@ -118,13 +146,8 @@ enum pv_code advice_made_store(struct http_request *request,
                                struct store_tx **tx,
                                struct pv_error *err)
 {
-    struct writer event;
-    size_t event_n = 0;
-    writer_init(&event, request->arena);
-    codec_advice_encode_event(&event, reply);
-    const char *event_text = writer_finish(&event, &event_n);
-    if (event_text == NULL)
-        return pv_no_memory(err);
-    struct advice_row row = row_of(made, reply, question, document);
-    return store_advice_insert_commit(tx, &row, (struct strview){event_text, event_n}, err);
+    struct advice_row row;
+    struct strview event;
+    PV_TRY(advice_made_row(request, made, reply, question, document, &row, &event, err));
+    return store_advice_insert_commit(tx, &row, event, err);
 }

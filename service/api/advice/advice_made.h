@@ -3,6 +3,7 @@
 
 #include "api/advice/advice_load.h"
 #include "codec/advice/advice.h"
+#include "store/advice/advice.h"
 
 /*
  * One advice while it is made, by whichever call asks for it: loaded (advice_load.h), answered,
@@ -31,6 +32,20 @@ void advice_made_count(const struct advice_made *made, bool dry_run);
 /* What its representation is made of, with neither experiments nor copies. Borrows `id`. */
 struct codec_advice_reply
 advice_made_reply(const struct advice_made *made, const char *id, int64_t created_us);
+
+/* What a history lacks, or is asked too much of, lies with the members that it was chosen by. Returns
+ * `code`, or that of the fault. */
+enum pv_code advice_made_place_fault(enum pv_code code, struct pv_error *err);
+
+/* The row and its event, of which the arguments are those of advice_made_store. */
+enum pv_code advice_made_row(struct http_request *request,
+                             const struct advice_made *made,
+                             const struct codec_advice_reply *reply,
+                             struct strview question,
+                             struct strview document,
+                             struct advice_row *row,
+                             struct strview *event,
+                             struct pv_error *err) PV_MUSTCHECK;
 
 /*
  * Advice, audit row and event in the transaction, and its commit: *tx is NULL afterwards. Before the

@@ -40,6 +40,7 @@ static const struct shape_member constraint_members[] = {
     {"max_cost", SHAPE_NUMBER(Q, goal.max_cost), .flags = CODEC_ABOVE, .high = CODEC_COST_MAX},
     {"tolerance_percent", SHAPE_NUMBER(Q, goal.tolerance_percent), .flags = KEEP, .high = 1000},
     {"cluster", SHAPE_NAME(Q, cluster)},
+    {"beside_admissions", SHAPE_BOOLEAN(Q, beside_admissions)},
     {"price_per_executor_hour", SHAPE_NUMBER(Q, price.per_executor_hour), .high = CODEC_PRICE_MAX},
     {"spot_per_executor_hour", SHAPE_NUMBER(Q, price.spot_per_executor_hour),
      .high = CODEC_PRICE_MAX},
@@ -121,6 +122,9 @@ static void decode_constraints(const struct codec_node *node, const void *limits
         codec_fault_member(&constraints, "min_executors", "out_of_range",
                            "is larger than max_executors");
     check_price(&constraints, request);
+    if (request->beside_admissions && !codec_present(&constraints, "cluster"))
+        codec_fault_member(&constraints, "cluster", "required",
+                           "is required with beside_admissions");
 }
 
 #define R struct advice_running

@@ -42,6 +42,7 @@ struct advice_question {
     double problem_size;        /* NAN: that of the profile or the latest run */
     int64_t cores_per_executor; /* RUN_UNKNOWN: that of the nearest run */
     struct strview cluster;     /* registered; at == NULL: none */
+    bool beside_admissions;     /* only what admissions leave free of the cluster */
     bool has_max_executors;     /* one was sent */
     int64_t cluster_cores;      /* K with running jobs; RUN_UNKNOWN: max_executors x cores */
     enum pricing_market market;

@@ -27,6 +27,7 @@ static const struct columns headline = {"headline", COLUMNS_OF(of_headline, A)};
 static const struct column of_details[] = {
     {"request", COLUMN_JSON(A, request)},
     {"exact_problem_size", COLUMN_NUMBER(A, problem_size), .read = RUN_PROBLEM_SIZE("")},
+    {"request -> 'constraints' ->> 'cluster'", COLUMN_TEXT(A, cluster), .computed = true},
     {"cores_per_executor", COLUMN_COUNT(A, cores_per_executor)},
     {"lower_s", COLUMN_NUMBER(A, lower_s)},
     {"upper_s", COLUMN_NUMBER(A, upper_s)},
@@ -67,8 +68,6 @@ static enum pv_code insert_and_tell(struct store_tx *tx,
 {
     store_set_application(tx, advice->application_id);
     PV_TRY(advice_insert(tx, advice, err));
-    const struct tally_amounts more = {.advice = 1, .bytes = bytes_of(advice)};
-    PV_TRY(usage_count(tx, &more, 1u << QUOTA_ADVICE | 1u << QUOTA_BYTES, err));
     PV_TRY(journal_audit(tx, "advice.insert", "advice", strview_of(advice->id), err));
     struct outbox_event event = {.type = "advice.created",
                                  .severity = EVENT_INFO,
@@ -83,12 +82,26 @@ static enum pv_code insert_and_tell(struct store_tx *tx,
     return outbox_append(tx, &event, err);
 }
 
+enum pv_code store_advice_insert(struct store_tx *tx,
+                                 const struct advice_row rows[],
+                                 const struct strview event_data[],
+                                 size_t n,
+                                 struct pv_error *err)
+{
+    struct tally_amounts more = {.advice = (int64_t)n};
+    for (size_t i = 0; i < n; i++)
+        more.bytes += bytes_of(&rows[i]);
+    for (size_t i = 0; i < n; i++)
+        PV_TRY(insert_and_tell(tx, &rows[i], event_data[i], err));
+    return usage_count(tx, &more, 1u << QUOTA_ADVICE | 1u << QUOTA_BYTES, err);
+}
+
 enum pv_code store_advice_insert_commit(struct store_tx **tx,
                                         const struct advice_row *advice,
                                         struct strview event_data,
                                         struct pv_error *err)
 {
-    enum pv_code code = insert_and_tell(*tx, advice, event_data, err);
+    enum pv_code code = store_advice_insert(*tx, advice, &event_data, 1, err);
     if (code == PV_OK)
         return store_commit(tx, err);
     store_rollback(tx);

@@ -27,6 +27,7 @@ struct advice_row {
     double deadline_s;              /* NAN: none asked */
     double deadline_probability;    /* that the recommendation meets it; NAN */
     struct strview request;         /* JSON text */
+    struct strview cluster;         /* that the question named; at == NULL: none */
     const struct run_label *labels; /* that the question gave, for its events; not read back */
     size_t n_labels;
     struct strview document; /* JSON text of the reply */
@@ -42,6 +43,14 @@ enum pv_code store_advice_insert_commit(struct store_tx **tx,
                                         const struct advice_row *advice,
                                         struct strview event_data,
                                         struct pv_error *err) PV_MUSTCHECK;
+
+/* The same of several, without the commit; what they take is counted once. The transaction is about the
+ * application of the last one then. */
+enum pv_code store_advice_insert(struct store_tx *tx,
+                                 const struct advice_row rows[],
+                                 const struct strview event_data[],
+                                 size_t n,
+                                 struct pv_error *err) PV_MUSTCHECK;
 
 enum pv_code store_advice_find(struct store_tx *tx,
                                struct arena *arena,

@@ -65,6 +65,24 @@ enum pv_code store_cluster_look(struct store_tx *tx,
     return query_one(tx, &sql, arena, cluster, found, err);
 }
 
+enum pv_code store_cluster_hold(struct store_tx *tx,
+                                struct arena *arena,
+                                const char *name,
+                                struct cluster *cluster,
+                                bool *found,
+                                struct pv_error *err)
+{
+    static struct columns_statement statement = {
+        "SELECT {cluster} FROM provisor.cluster c" WITH_BOOK
+        " WHERE c.team_id = $1 AND c.name = $2 FOR NO KEY UPDATE OF c",
+        .of = {&columns}};
+    struct sql sql;
+    tx_columns(tx, &sql, &statement);
+    sql.repeated = true;
+    sql_text(&sql, strview_of(name));
+    return query_one(tx, &sql, arena, cluster, found, err);
+}
+
 enum pv_code store_cluster_of_names(struct store_tx *tx,
                                     struct arena *arena,
                                     const struct strview names[],

@@ -14,6 +14,15 @@ enum pv_code store_cluster_look(struct store_tx *tx,
                                 bool *found,
                                 struct pv_error *err) PV_MUSTCHECK;
 
+/* Likewise, and hold it up to the end of the transaction: others who hold it wait, who refers to it does
+ * not. */
+enum pv_code store_cluster_hold(struct store_tx *tx,
+                                struct arena *arena,
+                                const char *name,
+                                struct cluster *cluster,
+                                bool *found,
+                                struct pv_error *err) PV_MUSTCHECK;
+
 /* clusters[i] is that of names[i]; of a name that nobody has, its id is "". One statement. */
 enum pv_code store_cluster_of_names(struct store_tx *tx,
                                     struct arena *arena,

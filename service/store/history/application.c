@@ -276,12 +276,16 @@ static enum pv_code delete_parts(struct store_tx *tx, const char *id, struct pv_
         " UPDATE provisor.webhook w SET pending = greatest(0, w.pending - g.n)"
         " FROM (SELECT webhook_id, count(*) AS n FROM gone WHERE status = 'pending'"
         "  GROUP BY webhook_id) AS g WHERE w.team_id = $1 AND w.id = g.webhook_id";
+    static const char admissions[] =
+        "DELETE FROM provisor.admission WHERE team_id = $1 AND application ="
+        " (SELECT name FROM provisor.application WHERE team_id = $1 AND id = $2)";
     static const char *const statements[] = {
         "DELETE FROM provisor.idempotency_key WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.outbox WHERE team_id = $1 AND application_id = $2",
         webhooks_first,
         deliveries,
         ended_operations,
+        admissions,
         "DELETE FROM provisor.run_log WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.run_label WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2",

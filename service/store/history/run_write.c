@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/history/run_reach.h"
+#include "store/clusters/admission.h"
 #include "store/history/run_internal.h"
 #include "store/outbox/outbox.h"
 #include "store/usage/usage.h"
@@ -394,6 +395,7 @@ static enum pv_code write_all(struct store_tx *tx,
     PV_TRY(run_queue_rows(tx, application->id, run, digest, err));
     PV_TRY(run_queue_history(tx, application->id, replaces ? 0 : 1, err));
     PV_TRY(outbox_append_run(tx, application, run, err));
+    PV_TRY(admission_release_by_run(tx, application->name, run, err));
     return journal_audit(tx, replaces ? "run.replace" : "run.insert", "run", strview_of(run->id),
                          err);
 }

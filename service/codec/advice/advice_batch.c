@@ -1,0 +1,113 @@
+#include "codec/advice/advice_batch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void refuse(const struct codec_node *item, const char *member)
+{
+    if (codec_present(item, member))
+        codec_fault_member(item, member, "conflict", "is for single advice, not for a batch");
+}
+
+static void decode_item(const struct codec_node *item,
+                        const struct codec_advice_limits *limits,
+                        struct codec_advice_batch_item *to)
+{
+    const unsigned single = ADVICE_NEXT_EXPERIMENTS | ADVICE_COPY_PLAN | ADVICE_AUTOSCALING;
+    if (!codec_expect_object(item))
+        return;
+    codec_advice_decode(item, limits, &to->question);
+    refuse(item, "running");
+    refuse(item, "copy_plan");
+    if ((to->question.include & single) != 0 && !codec_present(item, "copy_plan"))
+        codec_fault_member(item, "include", "conflict",
+                           "next_experiments, copy_plan and autoscaling are for single advice, "
+                           "not for a batch");
+    char *text = json_dumps(item->json, JSON_COMPACT);
+    to->text = text == NULL ? (struct strview){NULL, 0}
+                            : arena_copy(item->reader->arena, strview_of(text));
+    free(text);
+    if (to->text.at == NULL)
+        (void)pv_no_memory(item->reader->err);
+}
+
+static void decode_releases(const struct codec_node *node, struct codec_advice_batch *batch)
+{
+    struct codec_node list = codec_array(node, "releases_s", CODEC_NULLABLE, 0, SIZE_MAX);
+    if (list.json == NULL)
+        return;
+    if (json_array_size(list.json) != batch->n) {
+        codec_fault(&list, "out_of_range", "must have one item for each of items");
+        return;
+    }
+    for (size_t i = 0; i < batch->n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        batch->items[i].release_s = codec_as_number(&item, CODEC_REQUIRED, 0, CODEC_SECONDS_MAX);
+    }
+}
+
+void codec_advice_batch_decode(const struct codec_node *node,
+                               const struct codec_advice_batch_limits *limits,
+                               struct codec_advice_batch *batch)
+{
+    static const char *const known[] = {"cluster", "items", "releases_s", NULL};
+    struct codec_node list;
+    codec_refuse_unknown(node, known);
+    batch->cluster = codec_name(node, "cluster", CODEC_NULLABLE);
+    batch->items = codec_list(node, "items", CODEC_REQUIRED, 1, limits->items, sizeof *batch->items,
+                              &list, &batch->n);
+    for (size_t i = 0; i < batch->n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        decode_item(&item, &limits->advice, &batch->items[i]);
+    }
+    if (list.json != NULL)
+        decode_releases(node, batch);
+}
+
+static void write_job(struct writer *w, size_t i, const struct batch_job *job)
+{
+    writer_begin_object(w);
+    writer_member_integer(w, "index", (int64_t)i);
+    writer_member_number(w, "release_s", job->release_s);
+    writer_member_number(w, "deadline_s", job->deadline_s);
+    writer_member_number(w, "completion_s", job->completion_s);
+    writer_member_boolean(w, "met", job->met);
+    writer_end_object(w);
+}
+
+static void write_schedule(struct writer *w,
+                           const struct batch_job jobs[],
+                           const struct batch_outcome *outcome,
+                           size_t n)
+{
+    writer_member_boolean(w, "feasible", outcome->feasible);
+    writer_member_count(w, "min_total_cores", outcome->min_total_cores);
+    writer_member_array(w, "jobs");
+    for (size_t i = 0; i < n; i++)
+        write_job(w, i, &jobs[i]);
+    writer_end_array(w);
+}
+
+void codec_advice_batch_encode(struct writer *w,
+                               struct strview cluster,
+                               const struct batch_job jobs[],
+                               const struct batch_outcome *outcome,
+                               const struct strview documents[],
+                               size_t n)
+{
+    writer_begin_object(w);
+    writer_member_text(w, "cluster", cluster);
+    if (jobs != NULL) {
+        write_schedule(w, jobs, outcome, n);
+    } else {
+        writer_member_null(w, "feasible");
+        writer_member_null(w, "min_total_cores");
+        writer_member_null(w, "jobs");
+    }
+    writer_member_array(w, "items");
+    for (size_t i = 0; i < n; i++)
+        writer_raw(w, documents[i]);
+    writer_end_array(w);
+    writer_end_object(w);
+}

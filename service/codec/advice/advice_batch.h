@@ -1,0 +1,38 @@
+#ifndef CODEC_ADVICE_ADVICE_BATCH_H
+#define CODEC_ADVICE_ADVICE_BATCH_H
+
+#include "codec/advice/advice.h"
+#include "core/advice/batch_feasibility.h"
+
+/* POST /v1/advice/batch: questions that are answered together. */
+
+struct codec_advice_batch_limits {
+    struct codec_advice_limits advice;
+    size_t items;
+};
+
+struct codec_advice_batch {
+    struct strview cluster; /* at == NULL: none */
+    struct codec_advice_batch_item {
+        struct advice_question question;
+        struct strview text; /* JSON, as it is kept with the advice */
+        double release_s;
+    } * items;
+    size_t n;
+};
+
+/* Faults: those of codec_advice_decode, at /items/i; no items, or too many; releases_s of another
+ * length; running, copy_plan, or an include of what takes recorded runs. */
+void codec_advice_batch_decode(const struct codec_node *node,
+                               const struct codec_advice_batch_limits *limits,
+                               struct codec_advice_batch *batch);
+
+/* The reply. jobs: NULL where no cluster was named. documents: the advice, as JSON. */
+void codec_advice_batch_encode(struct writer *w,
+                               struct strview cluster,
+                               const struct batch_job jobs[],
+                               const struct batch_outcome *outcome,
+                               const struct strview documents[],
+                               size_t n);
+
+#endif
