@@ -10,6 +10,8 @@ from long_work import Table
 CALLS = [(m, t) for m, t, o in Contract().operations() if o["security"] and not t.startswith("/v1/teams/")]
 STAGES = [{"id": 0, "task_durations_s": [2, 3, 2, 3]}]
 PRICES = {"currency": "EUR", "prices": [{"machine_type": "m", "per_executor_hour": 0.25}]}
+LOOP = {"workers": [{"name": "w", "cores": 4}], "applications": [{"name": "A", "release_s": 0, "deadline_s": 60}]}
+SAMPLE = {"sequence": 2, "at_s": 2, "executors": []}
 PLAN = {"deadline_s": 60, "executors": 2, "cores_per_executor": 2}
 
 
@@ -22,15 +24,18 @@ def mine(service, client):
     run = client.post("/v1/applications/%s/runs" % name, {"problem_size": 4, "executors": 1, "cores_per_executor": 2, "duration_s": 7,
                                                           "labels": {"mark": mark}, "stages": STAGES}, 201).json()
     advice = client.post("/v1/advice", {"application": name, "deadline_s": 60}, 201).json()
-    cluster = client.put("/v1/clusters/" + name, {"executors": 3, "description": "about " + mark}, 201).json()
+    cluster = client.put("/v1/clusters/" + name, {"executors": 3, "cores_per_executor": 2, "description": "about " + mark}, 201).json()
+    client.put("/v1/quota-loops/" + name, LOOP, 201)
+    client.post("/v1/quota-loops/%s/samples" % name, dict(SAMPLE, sequence=1, at_s=1), 200)
+    admission = client.post("/v1/admissions", {"cluster": name, "application": "of " + mark, "cores": 2, "deadline_s": 3600}, 201).json()
     client.post("/v1/clusters/%s/samples" % name, {"processing": [{"operation": "of " + mark, "bytes_per_s": 1e6}]}, 204)
     book = client.put("/v1/price-books/" + name, PRICES, 201).json()
     token = client.post("/v1/tokens", {"name": "token-" + mark, "scopes": ["read"]}, 201).json()
     table = Table(service)
     operation = table.queue("alpha", {"mark": mark}, kind="none", application=name)  # a kind that nobody takes
     table.close()
-    return {"name": name, "runs": run["id"], "advice": advice["id"], "tokens": token["id"], "operations": operation,
-            "marks": (mark, run["id"], advice["id"], token["id"], cluster["id"], book["id"], operation)}
+    return {"name": name, "runs": run["id"], "advice": advice["id"], "tokens": token["id"], "operations": operation, "admissions": admission["id"],
+            "marks": (mark, run["id"], advice["id"], token["id"], cluster["id"], book["id"], operation, admission["id"])}
 
 
 def speeds(client, mine):
@@ -44,7 +49,8 @@ def state(client, mine):
     tokens = [t["id"] for t in client.get("/v1/tokens?limit=200").json()["items"] if not t["revoked_at"]]
     return (client.get("/v1/applications/" + mine["name"]).json(), client.get("/v1/runs/%s?include=tasks" % mine["runs"]).json(),
             client.get("/v1/clusters/" + mine["name"]).json(), speeds(client, mine), client.get("/v1/price-books/" + mine["name"]).json(),
-            client.get("/v1/advice/" + mine["advice"]).json(), client.get("/v1/operations/" + mine["operations"]).json(), mine["tokens"] in tokens)
+            client.get("/v1/advice/" + mine["advice"]).json(), client.get("/v1/operations/" + mine["operations"]).json(),
+            client.get("/v1/quota-loops/" + mine["name"]).json(), client.get("/v1/admissions/" + mine["admissions"]).json(), mine["tokens"] in tokens)
 
 
 def body_of(method, template, mine):
@@ -58,6 +64,13 @@ def body_of(method, template, mine):
             ("PUT", "/v1/price-books/{name}"): dict(PRICES, currency="USD"),
             ("POST", "/v1/applications"): {"name": name},
             ("POST", "/v1/advice"): {"application": name, "deadline_s": 60},
+            ("POST", "/v1/advice/batch"): {"items": [{"application": name, "deadline_s": 60}]},
+            ("POST", "/v1/admissions"): {"cluster": name, "application": "mine", "cores": 1, "deadline_s": 60},
+            ("PATCH", "/v1/admissions/{id}"): {"expires_at": "2026-01-01T00:00:00Z"},
+            ("PUT", "/v1/quota-loops/{name}"): LOOP,
+            ("POST", "/v1/quota-loops/{name}/samples"): SAMPLE,
+            ("POST", "/v1/control-simulations"): {"cluster": {"executors": 1, "cores_per_executor": 2},
+                                                  "jobs": [{"name": "A", "application": name, "deadline_s": 60}]},
             ("POST", "/v1/feasibility"): {"cluster": {"executors": 1, "cores_per_executor": 2},
                                           "jobs": [{"name": "A", "application": name, "deadline_s": 60}]},
             ("POST", "/v1/copy-plans"): {"clusters": [name], "jobs": [{"name": "j", "unprocessed_bytes": 1, "tasks": [
@@ -69,7 +82,7 @@ def body_of(method, template, mine):
 @pytest.mark.parametrize("method,template", CALLS)
 def test_what_belongs_to_a_team_does_not_exist_for_another(method, template, client, stranger, mine):
     before = state(client, mine)
-    kind = next((k for k in ("runs", "advice", "tokens", "operations") if "/%s/{id}" % k in template), None)
+    kind = next((k for k in ("runs", "advice", "tokens", "operations", "admissions") if "/%s/{id}" % k in template), None)
     path = template.replace("{name}", mine["name"]).replace("{id}", mine[kind] if kind else "")
     body = body_of(method, template, mine)
     ingests = method == "POST" and "{name}" in template and not template.endswith(("/refit", "/samples"))
@@ -86,6 +99,8 @@ def test_what_belongs_to_a_team_does_not_exist_for_another(method, template, cli
         assert reply.status_code == 404
     elif method == "GET":
         assert reply.status_code == 200 or template == "/v1/teams" and reply.status_code == 403
+    elif template == "/v1/admissions":
+        assert reply.status_code == 422 and [e["pointer"] for e in reply.json()["errors"]] == ["/cluster"]
     elif body and "application" in str(body):
         assert reply.status_code == 422
         assert any(e["pointer"].endswith("/application") for e in reply.json()["errors"])
