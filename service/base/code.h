@@ -25,7 +25,8 @@
     X(PV_E_GONE, "gone", "it was there, and its time is over")                                     \
     X(PV_E_METHOD, "method_not_allowed", "the method is not allowed here")                         \
     X(PV_E_CONFLICT, "conflict", "the request conflicts with what is there")                       \
-    X(PV_E_CAPACITY, "insufficient_capacity", "the cluster has not as much free at that time")     \
+    X(PV_E_CAPACITY, "insufficient_capacity",                                                      \
+      "the cluster does not have enough free at that time")                                        \
     X(PV_E_PRECONDITION, "precondition_failed", "a precondition of the request failed")            \
     X(PV_E_MEDIA_TYPE, "unsupported_media_type", "the type or coding of the body is not taken")    \
     X(PV_E_EXPECTATION, "expectation_failed", "the expectation cannot be met")                     \

@@ -42,9 +42,8 @@ enum pv_code cluster_room_refuse(const struct cluster_room *room,
                                  .earliest_us = earliest_us};
     if (earliest_us != RUN_NO_INSTANT) {
         instant_format(earliest_us, at);
-        (void)snprintf(from, sizeof from, "; enough is from %s on", at);
+        (void)snprintf(from, sizeof from, "; enough is free from %s on", at);
     }
-    return pv_fail(err, PV_E_CAPACITY,
-                   "the cluster has too little free %s: of its cores %g of %g%s", when,
-                   err->room.cores, reservation_cores(room->capacity.quanta), from);
+    return pv_fail(err, PV_E_CAPACITY, "too little of the cluster is free %s (%g of %g cores)%s",
+                   when, err->room.cores, reservation_cores(room->capacity.quanta), from);
 }
