@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/instant.h"
+#include "base/plural.h"
 
 enum pv_code cluster_room_look(struct cluster_room *room,
                                int64_t begin_us,
@@ -44,6 +45,8 @@ enum pv_code cluster_room_refuse(const struct cluster_room *room,
         instant_format(earliest_us, at);
         (void)snprintf(from, sizeof from, "; enough is free from %s on", at);
     }
-    return pv_fail(err, PV_E_CAPACITY, "too little of the cluster is free %s (%g of %g cores)%s",
-                   when, err->room.cores, reservation_cores(room->capacity.quanta), from);
+    double cores = reservation_cores(room->capacity.quanta);
+    return pv_fail(err, PV_E_CAPACITY,
+                   "too little of the cluster is free %s: %g of its %g core%s%s", when,
+                   err->room.cores, cores, PLURAL(cores), from);
 }
