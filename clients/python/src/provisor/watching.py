@@ -32,7 +32,7 @@ LINE_MAX = 400
 # What Spark calls sessions that nobody named.
 NAMELESS = frozenset(("pyspark-shell", "pysparkshell", "spark shell", "databricks shell"))
 
-EVENT_LOG_OFF = """this session writes no event log, so that nothing can be learnt from it, and spark.eventLog.enabled cannot be \
+EVENT_LOG_OFF = """the Spark application writes no event log, so that nothing can be learnt from it, and spark.eventLog.enabled cannot be \
 changed in a running session. Set it where the session is built, after spark.stop() if one runs:
     SparkSession.builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", "file:///tmp/spark-events")
 or in spark-defaults.conf. The directory must exist; without spark.eventLog.dir it is /tmp/spark-events."""
@@ -248,7 +248,7 @@ class Watch:
         try:
             _bounded(ask, min(CHECK_S, self.timeout_s))
         except Exception as error:
-            _warn("as things are, the run of this session could not be reported: %s" % _why(error))
+            _warn("as things are, the run could not be reported: %s" % _why(error))
 
 
 def _notebook() -> bool:
@@ -293,7 +293,7 @@ def _new(session: Any, client: Optional[Client], show: Show, at_exit: bool, time
         context = context_of(session)
         log = SessionLog(context)
     except Exception as error:
-        return _off(session, "this session cannot be watched: it has ended, or does not say where its event log is (%s)" % _why(error))
+        return _off(session, "the SparkSession cannot be watched: it has ended, or does not say where its event log is (%s)" % _why(error))
     known = _watches.get(log.application_id)
     if known is not None and known.state != "cancelled":
         return known
@@ -304,7 +304,7 @@ def _new(session: Any, client: Optional[Client], show: Show, at_exit: bool, time
         watch._hook(context, at_exit)
     except Exception as error:
         watch._unhook()
-        return _off(session, "the end of this session cannot be watched (%s)" % _why(error), log)
+        return _off(session, "stop() of the SparkSession cannot be watched (%s)" % _why(error), log)
     _watches[log.application_id] = watch
     return watch
 
