@@ -216,3 +216,7 @@ def test_memory_that_is_reserved_bounds_the_executors_too(service):
     client.post("/v1/admissions", {"cluster": "c", "application": "other", "cores": 1, "memory_bytes": 127 << 30, "deadline_s": 3600}, status=201)
     made = client.post("/v1/advice", job(deadline_s=200, objective="min_time", constraints={"cluster": "c", "beside_admissions": True}), status=201).json()
     assert made["recommendation"]["executors"] <= 2, "33 of 160 GiB are free, 16 an executor"
+    least = job(deadline_s=None, constraints={"cluster": "c", "beside_admissions": True, "min_executors": 4})
+    problem = client.post("/v1/advice", least, status=409).json()
+    assert problem["type"] == "/problems/insufficient_capacity" and problem["available"]["memory_bytes"] == 33 << 30, "four need 64 GiB"
+    assert "free from now on" in problem["detail"]

@@ -93,20 +93,28 @@ static enum pv_code bound_by_admissions(struct store_tx *tx,
     const int64_t now_us = room.held.now_us, length_us = 1 + (int64_t)(seconds * 1e6);
     const int64_t own = question->cores_per_executor == RUN_UNKNOWN ? traits->cores_per_executor
                                                                     : question->cores_per_executor;
-    const struct reservation_amounts one = {
+    const int64_t fewest = question->goal.min_executors < traits->executors
+                               ? question->goal.min_executors
+                               : traits->executors;
+    const int64_t each_bytes = traits->memory_bytes_per_executor;
+    const struct reservation_amounts least = {
         .quanta = reservation_quanta((double)own * (double)question->goal.min_executors),
-        .memory_bytes = traits->memory_bytes_per_executor};
+        .memory_bytes = each_bytes == RUN_UNKNOWN         ? RUN_UNKNOWN
+                        : each_bytes > INT64_MAX / fewest ? INT64_MAX
+                                                          : each_bytes * fewest};
     room.capacity = reservation_capacity(traits);
     PV_TRY(cluster_room_look(&room, now_us, now_us + length_us, arena, err));
-    if (one.quanta <= room.capacity.quanta && !cluster_room_has(&room, one)) {
-        if (!reservations_earliest(room.held.items, room.held.n, room.capacity, one, now_us,
+    if (least.quanta <= room.capacity.quanta && !cluster_room_has(&room, least)) {
+        if (!reservations_earliest(room.held.items, room.held.n, room.capacity, least, now_us,
                                    length_us, arena, &earliest_us))
             return pv_no_memory(err);
-        return cluster_room_refuse(&room, "up to the deadline", earliest_us, err);
+        return cluster_room_refuse(
+            &room, isnan(question->goal.deadline_s) ? "from now on" : "up to the deadline",
+            earliest_us, err);
     }
     int64_t most = room.least.quanta / reservation_quanta((double)own);
-    if (one.memory_bytes != RUN_UNKNOWN && room.least.memory_bytes / one.memory_bytes < most)
-        most = room.least.memory_bytes / one.memory_bytes;
+    if (each_bytes != RUN_UNKNOWN && room.least.memory_bytes / each_bytes < most)
+        most = room.least.memory_bytes / each_bytes;
     if (most >= 1 && most < question->goal.max_executors)
         question->goal.max_executors = most;
     return PV_OK;
