@@ -82,6 +82,8 @@ class Connection(asyncio.Protocol):
             self.waiting.set_result(0)
 
     async def ask(self, text):
+        if self.transport.is_closing():
+            return 0
         self.waiting = asyncio.get_running_loop().create_future()
         self.transport.write(text)
         return await self.waiting
@@ -157,7 +159,7 @@ def commit_ms(service, n=200):
     return 1000 * (time.monotonic() - began) / n
 
 
-def told(name, load, took):
+def print_latencies(name, load, took):
     print("%s: %.0f a second, latency ms p50 %.2f, p90 %.2f, p99 %.2f, p99.9 %.2f, longest %.2f; of which before a connection was free p99 %.2f" % (
         name, len(load.latencies) / took, *(percentile(load.latencies, p) for p in (50, 90, 99, 99.9, 100)), percentile(load.waits, 99)))
 
@@ -185,7 +187,7 @@ def main():
         assert [service.psql("SHOW " + s).strip() for s in ("fsync", "synchronous_commit")] == ["on", "on"], "nothing was durable"
         print("load of the machine: %.1f %.1f %.1f; a commit takes %.2f ms" % (*os.getloadavg(), commit_ms(service)))
         took = asyncio.run(load.run(n, min(seconds, 5), lambda i: load.request("GET", "/healthz")))
-        told("GET /healthz", load, took)
+        print_latencies("GET /healthz", load, took)
         marks = {}
         postmaster = int(next(service.database.server.directory.rglob("postmaster.pid")).read_text().split()[0])
 
@@ -195,7 +197,7 @@ def main():
         took = asyncio.run(load.run(n, seconds, lambda i: load.request("POST", "/v1/quota-loops/%s/samples" % loops[i % n].name, loops[i % n].sample()), mark))
         before = dict(marks)
         mark()
-        told("samples of %d loops" % n, load, took)
+        print_latencies("samples of %d loops" % n, load, took)
         print("processor time a sample, us: " + ", ".join("%s %.0f" % (who, 1e6 * (marks[who] - before[who]) / len(load.latencies)) for who in marks))
         print("load of the machine: %.1f %.1f %.1f; refused or lost: %d" % (*os.getloadavg(), load.bad))
         good = load.bad == 0 and percentile(load.latencies, 99) < GOAL_MS

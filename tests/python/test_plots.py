@@ -35,7 +35,7 @@ def test_names_become_labels(name):
 
 
 def test_a_number_of_a_text():
-    assert [figure.number(v) for v in (None, 0, 0.12345, 12.345, 999.4, 1234.5, 1e7)] == ["unknown", "0", "0.123", "12.3", "999", "1234", "10000000"]
+    assert [figure.number(v) for v in (None, 0, 0.12345, 12.345, 999.4, 999.7, 1234.5, 1e7)] == ["unknown", "0", "0.123", "12.3", "999", "1000", "1234", "10000000"]
     assert figure.number(2.5, "s") == "2.5 s" and figure.number(None, "s") == "unknown"
     assert figure.counted(1, "run") == "1 run" and figure.counted(0, "run") == "0 runs" and figure.counted(2, "box", "boxes") == "2 boxes"
     assert figure.listed(["a", "b"]) == "a, b"

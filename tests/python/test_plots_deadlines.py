@@ -15,6 +15,13 @@ HOSTILE = ("<script>alert(1)</script> $x^2$ \u202eright " + "long name " * 30)[:
 MEGABYTE = 1000000
 
 
+def bars_of(patch):
+    """Those of a path by draw_bars."""
+    corners = patch.get_path().vertices
+    return [shapes.Bar(float(a[0]), float(b[0]), float(a[1] + b[1]) / 2)
+            for a, b in zip(corners[0::5], corners[2::5])] if len(corners) >= 5 else []
+
+
 def two_jobs(client, **more):
     jobs = [{"name": "A", "deadline_s": 20, "stages": [{"id": 0, "task_durations_s": [4, 4, 4, 4]}]},
             {"name": "B", "release_s": 1, "deadline_s": 3, "stages": [{"id": 0, "tasks": 6, "task_duration_s": 2}]}]
@@ -57,7 +64,7 @@ def job(name, completion, deadline, release=0):
 def test_tasks_on_cores(client):
     found = two_jobs(client, include=["schedule"])
     plot = found.plot()
-    bars = [shapes.bars_of(patch) for patch in patches(plot, "PathPatch")]
+    bars = [bars_of(patch) for patch in patches(plot, "PathPatch")]
     assert [len(row) for row in bars[:2]] == [1, 1]  # the jobs, then the tasks of each
     for row, there in zip(bars, found.jobs):
         assert (row[0].left, row[0].right) == pytest.approx((there.completion_s - there.execution_s, there.completion_s))
@@ -145,7 +152,7 @@ def test_tasks_that_follow_one_another_become_one_bar():
     schedule = [{"job": "a", "stage": 0, "task": n, "core": n % CORE_ROWS, "start_s": n // CORE_ROWS, "end_s": n // CORE_ROWS + 1}
                 for n in range(BARS_MAX + 200)]
     plot = made_of(schedule, [job("a", 60, 90)]).plot()
-    tasks = shapes.bars_of(patches(plot, "PathPatch")[1])
+    tasks = bars_of(patches(plot, "PathPatch")[1])
     assert len(tasks) == CORE_ROWS and {bar.left for bar in tasks} == {0}
     assert sum(bar.right - bar.left for bar in tasks) == BARS_MAX + 200
     assert len(plot.svg()) < 100000
@@ -269,7 +276,7 @@ def test_a_thousand_stages_are_a_small_picture(client):
 def test_requested_against_granted(client):
     asked = [{"name": "A", "requested_cores": 10}, {"name": HOSTILE, "requested_cores": 8}, {"name": "C", "requested_cores": 0}]
     found = client.contention(applications=asked, max_cores=16)
-    granted, requested = (shapes.bars_of(patch) for patch in patches(found.plot(asked), "PathPatch"))
+    granted, requested = (bars_of(patch) for patch in patches(found.plot(asked), "PathPatch"))
     assert [bar.right for bar in granted] == pytest.approx([a.cores for a in found.allocations])
     assert [bar.right for bar in requested] == [10, 8, 0]
     assert "of the 10 requested" in found.plot(asked).alt and HOSTILE in found.plot(asked).alt
@@ -291,7 +298,7 @@ def test_shares_if_all_cores_are_dealt_out(client):
 def test_many_applications(client):
     asked = [{"name": "app %d" % n, "requested_cores": 1 + n % 9} for n in range(300)]
     plot = client.contention(applications=asked, max_cores=600).plot(asked)
-    assert len(shapes.bars_of(patches(plot, "PathPatch")[0])) == 40 and "260 other applications get" in plot.axes.get_xlabel()
+    assert len(bars_of(patches(plot, "PathPatch")[0])) == 40 and "260 other applications get" in plot.axes.get_xlabel()
     shown_in_svg(plot)
 
 

@@ -6,7 +6,7 @@
 #include "core/deadline/clairvoyant_edf.h"
 
 /* Jobs with deadlines on one cluster: what the requests of feasibility and of control simulations
- * have in common, and how their replies tell what became of the jobs. */
+ * have in common, and the members of their replies about each job. */
 
 /* What a client may ask for; from struct config. */
 struct codec_job_set_limits {

@@ -103,7 +103,7 @@ static const struct {
     const char *member; /* of the item; "": the item itself */
     const char *code;
     const char *detail;
-} faults_told[QUOTA_FAULT_KINDS] = {
+} fault_texts[QUOTA_FAULT_KINDS] = {
     [QUOTA_FAULT_ENDED_UNKNOWN] = {"ended", "", "unknown_application",
                                    "the loop has no application of this name"},
     [QUOTA_FAULT_APPLICATION_MISSING] = {"executors", "/application", "required",
@@ -134,10 +134,10 @@ enum pv_code codec_quota_refuse(const struct quota_faults *faults, struct pv_err
     for (size_t i = 0; i < faults->n && i < PV_FAULTS_MAX; i++) {
         const struct quota_fault *fault = &faults->items[i];
         char pointer[64];
-        (void)snprintf(pointer, sizeof pointer, "/%s/%zu%s", faults_told[fault->kind].list,
-                       fault->item, faults_told[fault->kind].member);
-        code = pv_fault(err, PV_PLACE_POINTER, pointer, faults_told[fault->kind].code, "%s",
-                        faults_told[fault->kind].detail);
+        (void)snprintf(pointer, sizeof pointer, "/%s/%zu%s", fault_texts[fault->kind].list,
+                       fault->item, fault_texts[fault->kind].member);
+        code = pv_fault(err, PV_PLACE_POINTER, pointer, fault_texts[fault->kind].code, "%s",
+                        fault_texts[fault->kind].detail);
     }
     if (err != NULL && faults->n > err->n_faults)
         err->n_faults = faults->n;

@@ -63,8 +63,8 @@ static int64_t known(int64_t bytes)
     return bytes == RUN_UNKNOWN ? 0 : bytes;
 }
 
-/* The changes of what is held from from_us on, in order; those before are made to begin there. NULL: out of
- * memory. */
+/* The changes of what is held from from_us on, in order; those before are made to begin there.
+ * NULL: out of memory. */
 static struct change *list_changes(
     const struct reservation held[], size_t n, int64_t from_us, struct arena *scratch, size_t *m)
 {

@@ -319,21 +319,21 @@ share_worker(struct deciding *d, size_t worker, struct arena *arena, struct pv_e
     struct contention_outcome outcome;
     size_t first = d->begins[worker];
     size_t n = d->begins[worker + 1] - first;
-    struct quota_worker_grant *told = &d->outcome->workers[worker];
+    struct quota_worker_grant *grant = &d->outcome->workers[worker];
     double *cores = arena_array(arena, n, sizeof *cores);
     if (cores == NULL)
         return pv_no_memory(err);
     for (size_t at = first; at < first + n; at++)
         contest(d, at);
     PV_TRY(supervisor_grant(&terms, d->contestants + first, n, arena, cores, &outcome, err));
-    *told = (struct quota_worker_grant){outcome.contention, outcome.requested_cores, 0};
+    *grant = (struct quota_worker_grant){outcome.contention, outcome.requested_cores, 0};
     for (size_t at = 0; at < n; at++) {
         struct quota_executor *executor = &d->outcome->executors[d->order[first + at]];
         const struct control_request *request = &d->requests[d->order[first + at]];
         executor->cores = cores[at];
         executor->set_point = request->set_point;
         executor->integral_cores = control_integral(cores[at], request);
-        told->granted_cores += cores[at];
+        grant->granted_cores += cores[at];
     }
     return PV_OK;
 }

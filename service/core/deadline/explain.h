@@ -46,9 +46,9 @@ void contention_explain(const struct contention_strategy *strategy,
                         struct findings *reasons);
 
 /*
- * What to be careful about in a memory plan of one worker: `heap_exceeds_memory`, applications whose heap does not
- * fit even alone, so that they never start; `no_off_heap_memory`, applications that use off-heap
- * memory and get none. names[i] belongs to applications[i].
+ * What to be careful about in a memory plan of one worker: `heap_exceeds_memory`, applications
+ * whose heap does not fit even alone, so that they never start; `no_off_heap_memory`, applications
+ * that use off-heap memory and get none. names[i] belongs to applications[i].
  */
 void worker_memory_warn(const struct strview names[],
                         const struct worker_memory_application applications[],

@@ -216,7 +216,7 @@ def _count(number: int, what: str) -> str:
 def _seconds(value: Optional[float]) -> str:
     if value is None:
         return "an unknown time"
-    return "%.3g s" % value if value < 1000 else "%.0f s" % value
+    return "%.3g s" % value if value < 999.5 else "%.0f s" % value
 
 
 def _product(executors: Optional[int], seconds: Optional[float]) -> str:

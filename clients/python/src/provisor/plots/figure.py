@@ -102,7 +102,7 @@ def number(value: Optional[float], unit: str = "") -> str:
         return "unknown"
     if abs(value) < 1e-9:
         value = 0.0  # what rounding leaves of nothing
-    text = "%d" % round(value) if abs(value) >= 1000 else "%.3g" % value
+    text = "%d" % round(value) if abs(value) >= 999.5 else "%.3g" % value
     return text + (" " + unit if unit else "")
 
 

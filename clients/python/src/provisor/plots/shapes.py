@@ -46,13 +46,6 @@ def draw_bars(axes: Axes, bars: Iterable[Bar], style: Style, thickness: float = 
     return axes.add_patch(PathPatch(path, **dress))
 
 
-def bars_of(patch: Any) -> List[Bar]:
-    """Those of a path by draw_bars."""
-    corners = patch.get_path().vertices
-    return [Bar(float(a[0]), float(b[0]), float(a[1] + b[1]) / 2)
-            for a, b in zip(corners[0::5], corners[2::5])] if len(corners) >= 5 else []
-
-
 def merged(bars: Iterable[Bar]) -> List[Bar]:
     """Bars of a row that touch become one."""
     rows: Dict[float, List[Bar]] = {}
