@@ -180,7 +180,8 @@ Test(control_simulation, a_job_alone_ends_by_alpha_of_its_deadline)
     cr_assert_gt(checked, 50);
 }
 
-/* Where a strategy meets all deadlines with gamma 0, gamma 1 does too. */
+/* Where a strategy meets all deadlines with gamma 0, gamma 1 does too. With tighter deadlines this is
+ * no law: test_control_findings.c. */
 Test(control_simulation, gamma_1_keeps_what_is_feasible_feasible)
 {
     size_t feasible = 0;
