@@ -239,6 +239,8 @@ def write_page(parts):
 
 
 def main():
+    if not (SHARED / "data" / "xspark-profiles").is_dir():
+        sys.exit("bench_composites.py: no shared data at %s (PROVISOR_SHARED)" % SHARED)
     sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "api")]
     from conftest import Service
     from contract import Contract
