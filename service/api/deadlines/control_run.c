@@ -78,7 +78,7 @@ struct control_work {
     struct control_result *results;
     struct control_trace *traces;
     struct control_result baselines[CONTROL_BASELINES];
-    size_t finished; /* runs */
+    size_t finished; /* runs and baselines */
     double steps;
 };
 
@@ -97,7 +97,7 @@ static bool report_tasks(void *context, size_t tasks)
     size_t all = work->model.plan.tasks;
     return work->answer->report == NULL ||
            work->answer->report(work->answer->context, (int64_t)(work->finished * all + tasks),
-                                (int64_t)(work->n_runs * all));
+                                (int64_t)((work->n_runs + CONTROL_BASELINES) * all));
 }
 
 static enum pv_code go_on(struct control_work *work, struct pv_error *err)
@@ -143,6 +143,16 @@ static enum pv_code run_one(struct control_work *work, size_t i, struct pv_error
     return go_on(work, err);
 }
 
+static enum pv_code run_baseline(struct control_work *work, size_t i, struct pv_error *err)
+{
+    const struct control_progress progress = {report_tasks, work};
+    bool asked = work->answer->report != NULL;
+    PV_TRY(control_baseline_run(&control_baselines[i], &work->model, asked ? &progress : NULL,
+                                &work->kept, &work->scratch, &work->baselines[i], err));
+    work->finished++;
+    return go_on(work, err);
+}
+
 static enum pv_code write_reply(struct control_work *work, struct writer *w, struct pv_error *err)
 {
     const struct codec_control *asked = work->answer->asked;
@@ -178,11 +188,8 @@ static enum pv_code work_through(struct control_work *work, struct writer *w, st
         return pv_no_memory(err);
     for (size_t i = 0; i < work->n_runs; i++)
         PV_TRY(run_one(work, i, err));
-    for (size_t i = 0; i < CONTROL_BASELINES; i++) {
-        PV_TRY(control_baseline_run(&control_baselines[i], &work->model, &work->kept,
-                                    &work->scratch, &work->baselines[i], err));
-        PV_TRY(go_on(work, err));
-    }
+    for (size_t i = 0; i < CONTROL_BASELINES; i++)
+        PV_TRY(run_baseline(work, i, err));
     return write_reply(work, w, err);
 }
 
