@@ -176,6 +176,58 @@ def test_a_named_cluster_and_a_job_from_history(client, name):
     refuse(client, {"cluster": "none-" + name, "jobs": [job("A", 9, (1, 1))]}, "/cluster", "unknown_cluster")
 
 
+def rated_run(client, name, records=(2e6, 4e6)):
+    """Two stages of 20 s of task time; what the profile of the only run says of its rate."""
+    run = {"problem_size": 16, "executors": 2, "cores_per_executor": 4, "duration_s": 10, "succeeded": True,
+           "stages": [dict({"id": i, "parents": [0] if i else [], "task_durations_s": [2.5] * 8, "duration_s": 4},
+                           **({"input_records": r} if r is not None else {})) for i, r in enumerate(records)]}
+    client.post("/v1/applications/%s/runs" % name, run, 201)
+    return client.get("/v1/applications/%s/profile" % name).json()["average_nominal_rate_per_s"]
+
+
+def test_a_job_from_history_has_the_nominal_rate_of_its_run(client, name):
+    rate = rated_run(client, name)
+    assert rate == pytest.approx((2 * 1e5 + 2e5) / 3), "weights 2 and 1"
+    from_history = {"name": "H", "application": name, "deadline_s": 30}
+    told = job("T", 30, (60, 1), nominal_rate=5e6)
+    body = request(from_history, told, cluster=(1, 8), strategies=["speed", "edf_pure"], gammas=[1])
+    answer = simulate(client, body)
+    assert [o["strategy"] for o in answer["outcomes"]] == ["edf_pure", "speed"]
+    assert [j.get("nominal_rate") for j in answer["jobs"]] == [pytest.approx(rate), None], "only what the request does not say"
+    spelt_out = simulate(client, dict(body, jobs=[dict(from_history, nominal_rate=rate), told]))
+    assert spelt_out["outcomes"] == answer["outcomes"] and "nominal_rate" not in spelt_out["jobs"][0]
+    assert simulate(client, dict(body, jobs=[dict(from_history, nominal_rate=None), told])) == answer
+    slower = simulate(client, dict(body, jobs=[dict(from_history, nominal_rate=5e8), told]))
+    assert outcome(slower, "speed", 1)["jobs"][0]["completion_s"] > outcome(answer, "speed", 1)["jobs"][0]["completion_s"], "it weighs less"
+    twice = simulate(client, dict(body, jobs=[from_history, dict(from_history, name="H2"), told]))
+    assert [j.get("nominal_rate") for j in twice["jobs"]] == [pytest.approx(rate)] * 2 + [None]
+
+
+def test_rates_from_history_are_taken_only_for_strategies_that_are_named(client, name):
+    rated_run(client, name)
+    answer = simulate(client, request({"name": "H", "application": name, "deadline_s": 30}, gammas=[0]))
+    assert [o["strategy"] for o in answer["outcomes"]] == STRATEGIES[:4] and "nominal_rate" not in answer["jobs"][0]
+
+
+@pytest.mark.parametrize("records", [(None, None), (0, 0)])
+def test_a_run_without_records_has_no_rate(client, name, records):
+    rated_run(client, name, records)
+    jobs = [job("T", 30, (60, 1), nominal_rate=5e6), {"name": "H", "application": name, "deadline_s": 30}]
+    refuse(client, request(*jobs, strategies=["speed"]), "/jobs/1/nominal_rate", "required")
+    simulate(client, request(*jobs, strategies=["edf_all"]))
+
+
+def test_an_operation_takes_the_same_rates(client, make_service, name):
+    rated_run(client, name)
+    service = make_service(PROVISOR_CONTROL_INLINE_STEPS=0).start()
+    other = service.client(service.token("alpha"))
+    rate = rated_run(other, name)
+    body = request({"name": "H", "application": name, "deadline_s": 30}, strategies=["speed"], gammas=[0.5])
+    operation = other.post("/v1/control-simulations", body, 200, headers={"Prefer": "wait=20"}).json()
+    assert operation["status"] == "succeeded" and operation["result"] == simulate(client, body)
+    assert operation["result"]["jobs"][0]["nominal_rate"] == pytest.approx(rate)
+
+
 # --- traces ---
 
 def test_traces_on_request(client):
@@ -309,7 +361,7 @@ def test_a_large_one_is_an_operation_with_the_same_answer(client, make_service):
     schemas = client.contract.document["components"]["schemas"]
     client.contract.check_instance(schemas["ControlSimulation"], seen["result"], "result")
     client.contract.check_instance(schemas["ControlSimulationRequest"], seen["request"], "request")
-    assert seen["progress"] == {"done": 900000, "total": 900000, "unit": "tasks"}
+    assert seen["progress"] == {"done": 1200000, "total": 1200000, "unit": "tasks"}, "9 outcomes and 3 baselines"
     assert (seen["request"]["seed"], seen["request"]["beta"], seen["request"]["jobs"][0]["alpha"]) == (5, 0.33, 0.95)
     # A service that takes more at once gives the same.
     ready = make_service(PROVISOR_CONTROL_INLINE_STEPS=10000000)

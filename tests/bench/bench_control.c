@@ -74,8 +74,8 @@ static bool run_all(const struct control_model *model,
     printf("%-18s %17.1f\n", "all of them", all_ms);
     for (size_t b = 0; b < CONTROL_BASELINES; b++) {
         double began = cpu_ms();
-        if (control_baseline_run(&control_baselines[b], model, arena, scratch, &result, NULL) !=
-            PV_OK)
+        if (control_baseline_run(&control_baselines[b], model, NULL, arena, scratch, &result,
+                                 NULL) != PV_OK)
             return false;
         print(control_baselines[b].name, 0, cpu_ms() - began, &result);
     }

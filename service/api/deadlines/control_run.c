@@ -1,10 +1,42 @@
 #include "api/deadlines/control_run.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "api/deadlines/job_set_load.h"
 #include "base/plural.h"
 #include "core/control/explain.h"
+
+/* A strategy that is asked for and needs rates; NULL: none. */
+static const struct contention_strategy *find_rated(const struct codec_control *asked)
+{
+    for (size_t s = 0; s < CONTENTION_STRATEGIES; s++)
+        if ((asked->strategies & 1u << s) != 0 &&
+            (contention_strategies[s].needs & CONTENTION_NEEDS_RATE) != 0)
+            return &contention_strategies[s];
+    return NULL;
+}
+
+enum pv_code control_take_rates(const struct codec_control *asked, struct pv_error *err)
+{
+    const struct contention_strategy *strategy = find_rated(asked);
+    if (strategy == NULL || asked->set.nominal_rates == NULL)
+        return PV_OK;
+    for (size_t i = 0; i < asked->set.n_jobs; i++) {
+        char pointer[64];
+        if (!isnan(asked->terms[i].nominal_rate))
+            continue;
+        asked->terms[i].nominal_rate = asked->set.nominal_rates[i];
+        if (!isnan(asked->terms[i].nominal_rate))
+            continue;
+        (void)snprintf(pointer, sizeof pointer, "/jobs/%zu/nominal_rate", i);
+        return pv_fault(err, PV_PLACE_POINTER, pointer, "required",
+                        "is required by the strategy %s: the run of the application does not say "
+                        "how many records its stages read",
+                        strategy->name);
+    }
+    return PV_OK;
+}
 
 enum pv_code control_check_size(const struct config *config,
                                 const struct codec_control *asked,
@@ -46,7 +78,7 @@ struct control_work {
     struct control_result *results;
     struct control_trace *traces;
     struct control_result baselines[CONTROL_BASELINES];
-    size_t finished; /* runs */
+    size_t finished; /* runs and baselines */
     double steps;
 };
 
@@ -65,7 +97,7 @@ static bool report_tasks(void *context, size_t tasks)
     size_t all = work->model.plan.tasks;
     return work->answer->report == NULL ||
            work->answer->report(work->answer->context, (int64_t)(work->finished * all + tasks),
-                                (int64_t)(work->n_runs * all));
+                                (int64_t)((work->n_runs + CONTROL_BASELINES) * all));
 }
 
 static enum pv_code go_on(struct control_work *work, struct pv_error *err)
@@ -111,6 +143,16 @@ static enum pv_code run_one(struct control_work *work, size_t i, struct pv_error
     return go_on(work, err);
 }
 
+static enum pv_code run_baseline(struct control_work *work, size_t i, struct pv_error *err)
+{
+    const struct control_progress progress = {report_tasks, work};
+    bool asked = work->answer->report != NULL;
+    PV_TRY(control_baseline_run(&control_baselines[i], &work->model, asked ? &progress : NULL,
+                                &work->kept, &work->scratch, &work->baselines[i], err));
+    work->finished++;
+    return go_on(work, err);
+}
+
 static enum pv_code write_reply(struct control_work *work, struct writer *w, struct pv_error *err)
 {
     const struct codec_control *asked = work->answer->asked;
@@ -146,11 +188,8 @@ static enum pv_code work_through(struct control_work *work, struct writer *w, st
         return pv_no_memory(err);
     for (size_t i = 0; i < work->n_runs; i++)
         PV_TRY(run_one(work, i, err));
-    for (size_t i = 0; i < CONTROL_BASELINES; i++) {
-        PV_TRY(control_baseline_run(&control_baselines[i], &work->model, &work->kept,
-                                    &work->scratch, &work->baselines[i], err));
-        PV_TRY(go_on(work, err));
-    }
+    for (size_t i = 0; i < CONTROL_BASELINES; i++)
+        PV_TRY(run_baseline(work, i, err));
     return write_reply(work, w, err);
 }
 
@@ -223,7 +262,8 @@ load_history(struct operation_run *run, struct codec_control *asked, struct pv_e
     if (!job_set_has_history(&asked->set))
         return PV_OK;
     PV_TRY(store_begin(run->store, &run->who, run->request_id, STORE_READ, &tx, err));
-    return job_set_load_from(tx, run->arena, run->config->tasks_max, &asked->set, err);
+    PV_TRY(job_set_load_from(tx, run->arena, run->config->tasks_max, &asked->set, err));
+    return control_take_rates(asked, err);
 }
 
 enum pv_code control_simulation_run(void *context,

@@ -16,6 +16,11 @@ struct control_answer {
     struct arena *arena; /* what is worked with lies beside it */
 };
 
+/* Give jobs from history, once they are loaded, the nominal rates of their runs where the request has
+ * none, if a strategy needs them. Faults stand at the nominal rate of a job whose run has none. */
+enum pv_code control_take_rates(const struct codec_control *asked,
+                                struct pv_error *err) PV_MUSTCHECK;
+
 /* Too many executors for the settings, or too many numbers in the traces. */
 enum pv_code control_check_size(const struct config *config,
                                 const struct codec_control *asked,

@@ -46,7 +46,8 @@ static enum pv_code control_load(void *context,
     struct control_call *call = request->state;
     (void)response;
     PV_TRY(job_set_load_cluster(context, request, &call->asked.set, err));
-    return job_set_load_jobs(context, request, &call->asked.set, err);
+    PV_TRY(job_set_load_jobs(context, request, &call->asked.set, err));
+    return control_take_rates(&call->asked, err);
 }
 
 static enum pv_code

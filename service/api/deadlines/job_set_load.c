@@ -7,6 +7,7 @@
 #include "api/shared/reply.h"
 #include "base/plural.h"
 #include "core/deadline/job_from_run.h"
+#include "core/history/run_profile.h"
 #include "store/history/run.h"
 
 /* The cores of the cluster that is only named. */
@@ -42,6 +43,17 @@ fault_at_application(struct pv_error *err, size_t i, const char *code, const cha
     return pv_fault(err, PV_PLACE_POINTER, pointer, code, "%s", detail);
 }
 
+/* The average nominal rate of the run, as a profile of it alone defines it. Speeds of 0 say nothing. */
+static enum pv_code
+take_rate(const struct run *run, struct arena *arena, double *rate, struct pv_error *err)
+{
+    struct run_profile profile;
+    PV_TRY(run_profile_build(run, 1, arena, &profile, err));
+    *rate =
+        profile.average_nominal_rate_per_s > 0 ? profile.average_nominal_rate_per_s : (double)NAN;
+    return PV_OK;
+}
+
 /* Job i as the nearest run of its application describes it. */
 static enum pv_code load_job(struct store_tx *tx,
                              struct arena *arena,
@@ -68,6 +80,8 @@ static enum pv_code load_job(struct store_tx *tx,
         code = edf_job_from_run(&runs.items[0], arena, &set->jobs[i], &why);
     if (code == PV_E_TOO_FEW)
         return fault_at_application(err, i, "no_history", why.detail);
+    if (code == PV_OK)
+        code = take_rate(&runs.items[0], arena, &set->nominal_rates[i], &why);
     if (code != PV_OK) {
         *err = why;
         return code;
@@ -96,6 +110,7 @@ static void share_stages(struct codec_job_set *set, size_t i, size_t from)
 {
     set->jobs[i].stages = set->jobs[from].stages;
     set->jobs[i].n_stages = set->jobs[from].n_stages;
+    set->nominal_rates[i] = set->nominal_rates[from];
     if (isnan(set->sources[i].overhead_s))
         set->jobs[i].overhead_per_task_s = set->jobs[from].overhead_per_task_s;
 }
@@ -115,7 +130,11 @@ enum pv_code job_set_load_from(struct store_tx *tx,
                                struct codec_job_set *set,
                                struct pv_error *err)
 {
+    set->nominal_rates = arena_array(arena, set->n_jobs, sizeof *set->nominal_rates);
+    if (set->nominal_rates == NULL)
+        return pv_no_memory(err);
     for (size_t i = 0; i < set->n_jobs; i++) {
+        set->nominal_rates[i] = (double)NAN;
         if (set->sources[i].application.at == NULL)
             continue;
         size_t same = find_same(set, i);

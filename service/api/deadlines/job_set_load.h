@@ -23,7 +23,7 @@ enum pv_code job_set_load_jobs(struct api *api,
 bool job_set_has_history(const struct codec_job_set *set);
 
 /*
- * Each job from history as the nearest run of its application describes it. Faults stand at the
+ * Each job from history, and its nominal rate, as the nearest run of its application describes it. Faults stand at the
  * application: there is none of that name, or no run that says enough; at /jobs where there are
  * more than tasks_max tasks.
  */

@@ -80,7 +80,8 @@ static bool needs_rate(size_t strategy)
     return (contention_strategies[strategy].needs & CONTENTION_NEEDS_RATE) != 0;
 }
 
-/* Which strategies; those that need rates only where all jobs have one. */
+/* Which strategies. Those that need rates: where all jobs were sent with one or, asked for by name,
+ * where the others come from history, which may know theirs. */
 static void take_strategies(const struct codec_node *top, struct codec_control *request)
 {
     struct codec_node list = codec_member(top, "jobs");
@@ -93,11 +94,11 @@ static void take_strategies(const struct codec_node *top, struct codec_control *
             if (codec_present(&job, "nominal_rate"))
                 continue;
             known = false;
-            if (!all)
+            if (!all && request->set.sources[i].application.at == NULL)
                 codec_fault_member(&job, "nominal_rate", "required",
                                    "is required by the strategy %s", contention_strategies[s].name);
         }
-        if (wanted && known)
+        if (wanted && known) /* asked for by name, it is there already */
             request->strategies |= 1u << s;
     }
 }
@@ -201,7 +202,7 @@ static void encode_job(struct writer *w, const struct codec_control *request, si
     writer_member_number(w, "deadline_s", sent->deadline_s);
     encode_known(w, "overhead_per_task_s", sent->overhead_s);
     writer_member_number(w, "alpha", request->terms[i].alpha);
-    encode_known(w, "nominal_rate", request->terms[i].nominal_rate);
+    encode_known(w, "nominal_rate", request->sent[i].nominal_rate);
     if (sent->application.at != NULL) {
         writer_member_text(w, "application", sent->application);
         encode_known(w, "problem_size", sent->problem_size);

@@ -24,7 +24,7 @@ struct codec_control {
     struct codec_job_set set;
     struct codec_control_job *sent; /* the jobs as they were sent, set.n_jobs */
     size_t n_sent;
-    struct control_job *terms; /* of each job */
+    struct control_job *terms; /* of each job; rates from history are the caller's to give */
     struct control_options options;
     int64_t seed;
     unsigned strategies; /* bit i: contention_strategies[i] */
@@ -36,8 +36,9 @@ struct codec_control {
 
 /*
  * Faults: those of feasibility (codec/deadlines/job_set.h); types and ranges; a gamma twice, or an
- * unknown strategy; a delay longer than the sampling time; the strategy speed where a job has no
- * nominal rate. Without strategies all are taken, speed only where every job has a rate.
+ * unknown strategy; a delay longer than the sampling time; the strategy speed where a job of the
+ * request itself has no nominal rate. Without strategies all are taken, speed only where every job
+ * was sent with a rate.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
  */

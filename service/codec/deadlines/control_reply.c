@@ -84,6 +84,13 @@ static void encode_baseline(struct writer *w, const struct codec_control_result 
     writer_end_object(w);
 }
 
+/* The rate that a job from history got from its run, which the request does not say. */
+static void encode_rate(struct writer *w, const struct codec_control *asked, size_t i)
+{
+    if (isnan(asked->sent[i].nominal_rate) && !isnan(asked->terms[i].nominal_rate))
+        writer_member_number(w, "nominal_rate", asked->terms[i].nominal_rate);
+}
+
 static void encode_jobs(struct writer *w, const struct codec_control_result *result)
 {
     const struct codec_job_set *set = &result->asked->set;
@@ -103,6 +110,7 @@ static void encode_jobs(struct writer *w, const struct codec_control_result *res
         writer_member_integer(w, "tasks", (int64_t)tasks);
         writer_member_number(w, "work_s", work_s);
         writer_member_number(w, "critical_path_s", result->model->shortest_s[i]);
+        encode_rate(w, result->asked, i);
         writer_end_object(w);
     }
     writer_end_array(w);

@@ -41,6 +41,8 @@ struct codec_job_set {
     size_t cores;                   /* likewise, all of them */
     struct edf_job *jobs; /* those from history have no stages until the caller gives them */
     struct codec_job_sent *sources; /* sources[i] belongs to jobs[i] */
+    double
+        *nominal_rates; /* of jobs from history, by their runs; NAN: not known. NULL: until then */
     size_t n_jobs;
 };
 

@@ -2,12 +2,30 @@
 
 #include <math.h>
 
+/* Tasks between two reports: about a millisecond. */
+enum { REPORT_EVERY = 4096 };
+
+/* Tasks that have begun, and who wants to know. */
+struct watch {
+    const struct control_progress *progress;
+    size_t tasks;
+};
+
+static bool count_task(void *context, const struct edf_placement *placement)
+{
+    struct watch *watch = context;
+    (void)placement;
+    return ++watch->tasks % REPORT_EVERY != 0 ||
+           watch->progress->report(watch->progress->context, watch->tasks);
+}
+
 static size_t all_cores(const struct control_cluster *cluster)
 {
     return cluster->workers * cluster->cores;
 }
 
 static enum pv_code run_edf(const struct control_model *model,
+                            const struct edf_observer *observer,
                             struct arena *scratch,
                             double completions_s[],
                             struct pv_error *err)
@@ -16,8 +34,8 @@ static enum pv_code run_edf(const struct control_model *model,
     struct edf_outcome *outcomes = arena_array(scratch, n, sizeof *outcomes);
     if (outcomes == NULL)
         return pv_no_memory(err);
-    PV_TRY(edf_schedule(model->actual, n, all_cores(&model->cluster), scratch, outcomes, NULL, NULL,
-                        err));
+    PV_TRY(edf_schedule(model->actual, n, all_cores(&model->cluster), scratch, outcomes, NULL,
+                        observer, err));
     for (size_t j = 0; j < n; j++)
         completions_s[j] = outcomes[j].completion_s;
     return PV_OK;
@@ -26,6 +44,7 @@ static enum pv_code run_edf(const struct control_model *model,
 /* Jobs in order of arrival, each alone on `cores` of its own from when the first of `places` is
  * free. */
 static enum pv_code run_places(const struct control_model *model,
+                               const struct edf_observer *observer,
                                size_t cores,
                                size_t places,
                                struct arena *scratch,
@@ -42,7 +61,7 @@ static enum pv_code run_places(const struct control_model *model,
         struct edf_outcome outcome;
         if (taken.n == taken.capacity)
             alone.release_s = fmax(alone.release_s, heap_pop(&taken).key);
-        PV_TRY(edf_schedule(&alone, 1, cores, scratch, &outcome, NULL, NULL, err));
+        PV_TRY(edf_schedule(&alone, 1, cores, scratch, &outcome, NULL, observer, err));
         completions_s[j] = outcome.completion_s;
         heap_push(&taken, outcome.completion_s, j);
     }
@@ -50,11 +69,12 @@ static enum pv_code run_places(const struct control_model *model,
 }
 
 static enum pv_code run_fifo(const struct control_model *model,
+                             const struct edf_observer *observer,
                              struct arena *scratch,
                              double completions_s[],
                              struct pv_error *err)
 {
-    return run_places(model, all_cores(&model->cluster), 1, scratch, completions_s, err);
+    return run_places(model, observer, all_cores(&model->cluster), 1, scratch, completions_s, err);
 }
 
 size_t control_static_cores(const struct control_cluster *cluster, size_t n)
@@ -66,13 +86,14 @@ size_t control_static_cores(const struct control_cluster *cluster, size_t n)
 }
 
 static enum pv_code run_static(const struct control_model *model,
+                               const struct edf_observer *observer,
                                struct arena *scratch,
                                double completions_s[],
                                struct pv_error *err)
 {
     size_t cores = control_static_cores(&model->cluster, model->plan.n_jobs);
-    return run_places(model, cores, all_cores(&model->cluster) / cores, scratch, completions_s,
-                      err);
+    return run_places(model, observer, cores, all_cores(&model->cluster) / cores, scratch,
+                      completions_s, err);
 }
 
 const struct control_baseline control_baselines[CONTROL_BASELINES] = {
@@ -80,19 +101,24 @@ const struct control_baseline control_baselines[CONTROL_BASELINES] = {
 
 enum pv_code control_baseline_run(const struct control_baseline *baseline,
                                   const struct control_model *model,
+                                  const struct control_progress *progress,
                                   struct arena *arena,
                                   struct arena *scratch,
                                   struct control_result *result,
                                   struct pv_error *err)
 {
     size_t n = model->plan.n_jobs;
+    struct watch watch = {.progress = progress};
+    const struct edf_observer observer = {count_task, &watch};
     *result = (struct control_result){.outcomes = arena_array(arena, n, sizeof *result->outcomes)};
     if (result->outcomes == NULL)
         return pv_no_memory(err);
     struct arena_mark mark = arena_mark(scratch);
     double *completions_s = arena_array(scratch, n, sizeof *completions_s);
-    enum pv_code code = completions_s == NULL ? pv_no_memory(err)
-                                              : baseline->run(model, scratch, completions_s, err);
+    enum pv_code code = completions_s == NULL
+                            ? pv_no_memory(err)
+                            : baseline->run(model, progress == NULL ? NULL : &observer, scratch,
+                                            completions_s, err);
     for (size_t j = 0; code == PV_OK && j < n; j++)
         edf_judge(&model->actual[j], completions_s[j], &result->outcomes[j]);
     if (code == PV_OK)

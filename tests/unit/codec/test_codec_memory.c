@@ -465,8 +465,8 @@ static enum pv_code control(const struct codec_node *top, struct pv_error *err)
         return pv_no_memory(err);
     PV_TRY(control_simulate(&model, &run, NULL, &trace, arena, arena, &result, err));
     for (size_t i = 0; i < CONTROL_BASELINES; i++)
-        PV_TRY(
-            control_baseline_run(&control_baselines[i], &model, arena, arena, &baselines[i], err));
+        PV_TRY(control_baseline_run(&control_baselines[i], &model, NULL, arena, arena,
+                                    &baselines[i], err));
     size_t first = control_explain_best(&run, &result, 1, &best);
     control_explain_warnings(&asked->set.sources[0].name, &model, &warnings);
     PV_TRY(findings_check(&best, err));

@@ -180,7 +180,8 @@ Test(control_simulation, a_job_alone_ends_by_alpha_of_its_deadline)
     cr_assert_gt(checked, 50);
 }
 
-/* Where a strategy meets all deadlines with gamma 0, gamma 1 does too. */
+/* Where a strategy meets all deadlines with gamma 0, gamma 1 does too. With tighter deadlines this is
+ * no law: test_control_findings.c. */
 Test(control_simulation, gamma_1_keeps_what_is_feasible_feasible)
 {
     size_t feasible = 0;
@@ -435,9 +436,9 @@ Test(control_simulation, jobs_that_no_number_of_cores_ends_in_time_are_told)
 static double end_of(const struct control_model *model, size_t baseline, size_t job)
 {
     struct control_result result;
-    cr_assert_eq(
-        control_baseline_run(&control_baselines[baseline], model, &arena, &arena, &result, NULL),
-        PV_OK);
+    cr_assert_eq(control_baseline_run(&control_baselines[baseline], model, NULL, &arena, &arena,
+                                      &result, NULL),
+                 PV_OK);
     return result.outcomes[job].completion_s;
 }
 
@@ -464,6 +465,52 @@ Test(control_simulation, baselines_by_hand)
     /* Two cores each. */
     cr_expect_eq(end_of(&model, 2, 0), 4);
     cr_expect_eq(end_of(&model, 2, 1), 4.5);
+}
+
+struct reports {
+    size_t n;
+    size_t tasks;
+    bool go_on;
+};
+
+static bool take_report(void *context, size_t tasks)
+{
+    struct reports *reports = context;
+    reports->n++;
+    reports->tasks = tasks;
+    return reports->go_on;
+}
+
+/* The same outcomes whether anybody looks on, and an end in the middle where he says so. */
+Test(control_simulation, baselines_report_tasks_and_can_be_stopped)
+{
+    struct control_case made;
+    control_case_make(&made, 3, 1);
+    cr_assert_gt(made.n, 1);
+    for (size_t j = 0; j < made.n; j++)
+        made.stages[j][0].tasks += 5000;
+    const struct control_model model = control_case_model(&made, &options, &arena);
+    for (size_t b = 0; b < CONTROL_BASELINES; b++) {
+        struct reports reports = {.go_on = true};
+        const struct control_progress progress = {take_report, &reports};
+        struct control_result alone;
+        struct control_result watched;
+        cr_assert_eq(
+            control_baseline_run(&control_baselines[b], &model, NULL, &arena, &arena, &alone, NULL),
+            PV_OK);
+        cr_assert_eq(control_baseline_run(&control_baselines[b], &model, &progress, &arena, &arena,
+                                          &watched, NULL),
+                     PV_OK);
+        for (size_t j = 0; j < made.n; j++)
+            cr_expect_eq(watched.outcomes[j].completion_s, alone.outcomes[j].completion_s);
+        cr_expect_eq(reports.n, model.plan.tasks / 4096);
+        cr_expect_eq(reports.tasks, reports.n * 4096);
+        reports = (struct reports){.go_on = false};
+        cr_expect_eq(control_baseline_run(&control_baselines[b], &model, &progress, &arena, &arena,
+                                          &watched, NULL),
+                     PV_E_CANCELLED);
+        cr_expect_eq(reports.tasks, 4096, "%s", control_baselines[b].name);
+    }
 }
 
 Test(control_simulation, static_partitions_are_whole_cores)
