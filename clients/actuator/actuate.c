@@ -160,7 +160,7 @@ static enum executors_goal goal_of(const struct actuator *a)
 static int run_once(struct actuator *a, struct failure *failure)
 {
     if (!poll_loop(a, failure))
-        return failure->status;
+        return (int)failure->status;
     struct executors_round round = executors_apply(a->executors, GOAL_GRANTS);
     return round.failed == 0 ? EXIT_DONE : EXIT_FAILED;
 }

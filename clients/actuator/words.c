@@ -12,6 +12,8 @@ void words_be_quiet(void)
     quiet = true;
 }
 
+static void print_line(const char *before, const char *format, va_list arguments) PV_PRINTF(2, 0);
+
 static void print_line(const char *before, const char *format, va_list arguments)
 {
     char text[5000];
