@@ -26,12 +26,19 @@ struct cgroup {
 /* quota_us: -1 for no limit */
 static bool parse(const char *text, int64_t *quota_us, int64_t *period_us)
 {
-    char quota[32];
     char *end = NULL;
-    if (sscanf(text, "%31s %" SCNd64, quota, period_us) != 2 || *period_us <= 0)
+    const char *behind = text + 3;
+    *quota_us = -1;
+    if (strncmp(text, "max", 3) != 0) {
+        *quota_us = strtoll(text, &end, 10);
+        behind = end;
+        if (end == text || *quota_us < QUOTA_MIN_US)
+            return false;
+    }
+    if (*behind != ' ')
         return false;
-    *quota_us = strcmp(quota, "max") == 0 ? -1 : strtoll(quota, &end, 10);
-    return *quota_us == -1 || (*end == '\0' && *quota_us >= QUOTA_MIN_US);
+    *period_us = strtoll(behind + 1, &end, 10);
+    return end != behind + 1 && *end == '\0' && *period_us > 0;
 }
 
 static enum target_outcome failed(const char *place, const char *what, struct failure *failure)
