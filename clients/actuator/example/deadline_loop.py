@@ -23,7 +23,7 @@ import urllib.request
 STAGES, TASKS = 2, 40  # of each job
 WORKER_CORES = 1.0
 PERIOD_US = 100000
-ALPHA = 0.95
+ALPHA = 0.8  # short jobs on a machine that others use, too: a quarter of a second is much
 
 
 class Job:
@@ -38,8 +38,8 @@ class Job:
 
 
 def usual_jobs(core_s=1.4):
-    """One that has to end soon, and three that need not. Sharing alike, all end at about 4 core_s; the first one has 2.6."""
-    return [Job("tight", core_s, 2.6 * core_s)] + [Job("loose%d" % i, core_s, 6.5 * core_s) for i in (1, 2, 3)]
+    """One that has to end soon, and three that need not. Sharing alike, all end at about 4 core_s; the first one has 2.9."""
+    return [Job("tight", core_s, 2.9 * core_s)] + [Job("loose%d" % i, core_s, 8 * core_s) for i in (1, 2, 3)]
 
 
 # --- workers ------------------------------------------------------------------------------------------
@@ -205,6 +205,7 @@ class Loop:
     def __init__(self, url, token, name, jobs, sample_s=0.25):
         self.url, self.token, self.name, self.jobs, self.sample_s = url.rstrip("/"), token, name, jobs, sample_s
         self.sequence, self.stages = 0, {}
+        self.sampled_s, self.longest_gap_s = 0.0, 0.0  # between replies to samples
         self.ask("PUT", "", {
             "strategy": "edf_pure", "workers": [{"name": "w1", "cores": WORKER_CORES}],
             "applications": [{"name": job.name, "release_s": 0, "deadline_s": job.deadline_s, "alpha": ALPHA} for job in jobs],
@@ -219,21 +220,28 @@ class Loop:
         return json.loads(text) if text else None
 
     def reading(self, job, completed, now_s):
-        """Stages have the same work, so each gets the same part of what is left of the deadline."""
+        """Stages have the same work, so each gets the same part of what is left of the deadline, and begins with the cores that
+        it needs for that."""
         stage = min(completed // TASKS, STAGES - 1)
         reading = {"id": job.id, "stage": stage, "completed_tasks": completed - stage * TASKS}
         if self.stages.get(job.name) != stage:
             self.stages[job.name] = stage
             left_s = max(0.05, ALPHA * job.deadline_s - now_s)
-            reading.update(application=job.name, worker="w1", tasks=TASKS, stage_deadline_s=left_s / (STAGES - stage))
+            deadline_s = left_s / (STAGES - stage)
+            reading.update(application=job.name, worker="w1", tasks=TASKS, stage_deadline_s=deadline_s,
+                           initial_cores=min(WORKER_CORES, job.core_s / STAGES / deadline_s))
         return reading
 
     def sample(self, completed, now_s):
         self.sequence += 1
         alive = [job for job in self.jobs if completed[job.name] < STAGES * TASKS]
-        return self.ask("POST", "/samples", {
+        began = time.monotonic()
+        reply = self.ask("POST", "/samples", {
             "sequence": self.sequence, "at_s": now_s, "executors": [self.reading(job, completed[job.name], now_s) for job in alive],
             "ended": [job.name for job in self.jobs if job not in alive]})
+        replied_s = now_s + time.monotonic() - began
+        self.longest_gap_s, self.sampled_s = max(self.longest_gap_s, replied_s - self.sampled_s), replied_s
+        return reply
 
     def delete(self):
         self.ask("DELETE", "")
