@@ -103,7 +103,7 @@ static bool read_settings(struct actuator *a, struct failure *failure)
 
 static void say_failure(struct actuator *a, const struct failure *failure)
 {
-    if (strncmp(a->said, failure->what, sizeof a->said - 1) != 0)
+    if (a->said[0] == '\0' || !words_are_same(a->said, failure->what))
         say_warning("the loop '%s' cannot be read: %s", a->configuration.loop, failure->what);
     (void)snprintf(a->said, sizeof a->said, "%.511s", failure->what);
 }

@@ -44,6 +44,7 @@ struct executors {
     json_t *before;  /* as on disk */
     bool unsaved;    /* there is more in `before` than on disk */
     bool save_said;  /* that it cannot be saved */
+    bool away;       /* the target, as a whole, in this round */
     json_t *blocked; /* workers on which taking away has failed in this round */
 };
 
@@ -188,8 +189,8 @@ void executors_close(struct executors *executors)
 static void
 explain(struct executor *executor, enum target_outcome outcome, const struct failure *failure)
 {
-    bool news = executor->said != outcome ||
-                strncmp(executor->why, failure->what, sizeof executor->why - 1) != 0;
+    bool news = executor->said != outcome || executor->why[0] == '\0' ||
+                !words_are_same(executor->why, failure->what);
     executor->said = outcome;
     (void)snprintf(executor->why, sizeof executor->why, "%.199s", failure->what);
     if (news && failure->status != EXIT_DONE)
@@ -260,13 +261,21 @@ wanted(const struct executors *e, const struct executor *executor, enum executor
 
 /* --- a round --- */
 
+/* The one outcome that is about all of them. */
+static enum target_outcome heed(struct executors *e, enum target_outcome outcome)
+{
+    e->away |= outcome == TARGET_AWAY;
+    return outcome == TARGET_AWAY ? TARGET_FAILED : outcome;
+}
+
 /* What it has now; false: nothing can be done about it in this round. */
 static bool look(struct executors *e, struct executor *executor, struct executors_round *round)
 {
     struct failure failure = {.status = EXIT_DONE};
     enum target_outcome outcome = TARGET_DONE;
     if (executor->has[0] == '\0' || (e->target->reads_are_cheap && !e->dry_run)) {
-        outcome = e->target->read(e->target->context, executor->place, executor->has, &failure);
+        outcome =
+            heed(e, e->target->read(e->target->context, executor->place, executor->has, &failure));
         if (outcome != TARGET_DONE)
             executor->has[0] = '\0';
         /* What comes to the place after it was gone is another one. */
@@ -292,7 +301,8 @@ static void perform(struct executors *e, const struct move *move, struct executo
     struct failure failure = {.status = EXIT_DONE};
     enum target_outcome outcome = TARGET_DONE;
     if (!e->dry_run)
-        outcome = e->target->write(e->target->context, executor->place, move->to, &failure);
+        outcome =
+            heed(e, e->target->write(e->target->context, executor->place, move->to, &failure));
     if (outcome == TARGET_DONE) {
         say_move(e, executor, move->to);
         (void)snprintf(executor->has, sizeof executor->has, "%s", move->to);
@@ -317,7 +327,7 @@ static size_t plan(struct executors *e,
     size_t n = 0;
     for (size_t i = 0; i < e->all.n; i++) {
         struct executor *executor = e->all.items[i];
-        if (!executor->placeless && !look(e, executor, round))
+        if (e->away || (!executor->placeless && !look(e, executor, round)))
             continue;
         round->failed += executor->placeless;
         const char *to = wanted(e, executor, goal);
@@ -343,15 +353,17 @@ struct executors_round executors_apply(struct executors *executors, enum executo
         return round;
     }
     (void)json_object_clear(executors->blocked);
+    executors->away = false;
     size_t n = plan(executors, goal, moves, &round);
     save(executors); /* before anything is written over it */
     for (size_t i = 0; i < n; i++)
-        if (moves[i].less)
+        if (moves[i].less && !executors->away)
             perform(executors, &moves[i], &round);
     for (size_t i = 0; i < n; i++) {
         if (moves[i].less)
             continue;
-        if (json_object_get(executors->blocked, moves[i].executor->worker) == NULL)
+        if (!executors->away &&
+            json_object_get(executors->blocked, moves[i].executor->worker) == NULL)
             perform(executors, &moves[i], &round);
         else
             round.failed++;

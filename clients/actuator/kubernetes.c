@@ -45,7 +45,7 @@ static enum target_outcome explain(const char *place,
     switch (reply->status) {
     case 0:
         (void)fail(failure, EXIT_FAILED, "%s: %s", place, network->what);
-        return TARGET_FAILED;
+        return TARGET_AWAY;
     case 404:
         (void)fail(failure, EXIT_FAILED, "%s: there is no such pod, or no `resize` of pods: %s",
                    place, message);

@@ -17,7 +17,8 @@ enum target_outcome {
     TARGET_DONE,
     TARGET_GONE,    /* there is none at this place */
     TARGET_REFUSED, /* for good: the place is not allowed, or the value not possible */
-    TARGET_FAILED   /* may succeed later */
+    TARGET_FAILED,  /* may succeed later */
+    TARGET_AWAY     /* likewise, and so it is with all other places: the rest of the round waits */
 };
 
 struct target {

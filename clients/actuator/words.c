@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/failure.h"
 
@@ -38,4 +39,14 @@ void say_warning(const char *format, ...)
     va_start(arguments, format);
     print_line("warning: ", format, arguments);
     va_end(arguments);
+}
+
+bool words_are_same(const char *before, const char *now)
+{
+    static const char digits[] = "0123456789";
+    while (*before != '\0' && *before == *now) {
+        before += 1 + strspn(before + 1, digits);
+        now += 1 + strspn(now + 1, digits);
+    }
+    return *before == '\0';
 }

@@ -469,6 +469,15 @@ def test_a_pod_that_is_gone_and_a_name_that_is_none(client, name, tmp_path, make
     assert not any("secret" in path or "Upper" in path for _, path, _, _ in server.requests)
 
 
+def test_an_api_that_is_away_is_asked_for_one_pod_a_round(loop, tmp_path, make_actuator):
+    loop.sample(**{"p%d" % i: 0.05 for i in range(50)})
+    with stub(Cluster()) as server:
+        actuator = make_actuator(loop=loop.name, poll_s=0.05, kubernetes=pods(server, tmp_path))
+    actuator.start()  # nobody listens there any more
+    eventually(lambda: "no reply from" in actuator.said(), actuator.said)
+    assert len([line for line in actuator.stop().splitlines() if "no reply from" in line]) == 1
+
+
 def test_pods_get_back_what_they_had_and_the_token_is_read_again(loop, tmp_path, make_actuator):
     cluster = Cluster()
     loop.sample(**{"a": 1})
