@@ -26,7 +26,7 @@ static const struct option_spec options[] = {
     {"dry-run", 0, OPTION_FLAG, NULL,
      "Write no quota; print on standard output which would be written.", false},
     {"verbose", 'v', OPTION_FLAG, NULL,
-     "Say each quota that is written, not only the first of each executor.", false},
+     "Report each quota that is written, not only the first of each executor.", false},
     {"man", 0, OPTION_FLAG, NULL, "Print the manual page as roff.", false},
     {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
 static const struct option_group group = {"Options", options};

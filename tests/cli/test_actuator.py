@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import ssl
 import subprocess
 import time
 
@@ -467,6 +468,27 @@ def test_a_pod_that_is_gone_and_a_name_that_is_none(client, name, tmp_path, make
     assert cluster.cores() == [("a", "1000m")] and "there is no such pod" in result.err, result
     assert "cannot be part of a place" in result.err and "'Upper' is no name of a pod" in result.err
     assert not any("secret" in path or "Upper" in path for _, path, _, _ in server.requests)
+
+
+def test_in_a_cluster_the_api_is_found_and_its_certificate_is_checked(loop, tmp_path, make_actuator):
+    """By the environment of every pod; the certificate is of an authority of its own."""
+    authority = tmp_path / "ca.crt"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=kubernetes", "-days", "2",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(tmp_path / "key"), "-out", str(authority)], check=True, stderr=subprocess.DEVNULL)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority, tmp_path / "key")
+    cluster = Cluster()
+    loop.sample(a=1)
+    with stub(cluster) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        actuator = make_actuator(loop=loop.name, kubernetes=pods(server, tmp_path, api=None, ca_file=str(authority)))
+        del actuator.configuration["kubernetes"]["api"]
+        actuator.environment.update(KUBERNETES_SERVICE_HOST="127.0.0.1", KUBERNETES_SERVICE_PORT_HTTPS=str(server.server_address[1]))
+        actuator.once()
+        assert cluster.cores() == [("a", "1000m")]
+        actuator.configuration["kubernetes"]["ca_file"] = "/etc/ssl/certs/ca-certificates.crt"
+        assert "no reply from https://127.0.0.1" in actuator.once(status=1).err
+    assert len(cluster.patches) == 1
 
 
 def test_an_api_that_is_away_is_asked_for_one_pod_a_round(loop, tmp_path, make_actuator):

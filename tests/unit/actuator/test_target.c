@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actuator/configuration.h"
+#include "actuator/words.h"
 
 static void
 assert_place(const char *pattern, const char *executor, const char *application, const char *wanted)
@@ -56,6 +57,14 @@ Test(target, a_place_of_its_own_comes_before_the_pattern)
     cr_assert(target_place(&configuration, &grant, place, NULL));
     cr_assert_str_eq(place, "own/place");
     json_decref(executors);
+}
+
+Test(words, are_the_same_but_for_numbers)
+{
+    cr_assert(words_are_same("after 12 ms: no", "after 3 ms: no"));
+    cr_assert(words_are_same("after 12 ms", "after 3 ms: no"), "what was cut");
+    cr_assert_not(words_are_same("after 12 ms: no", "after 3 ms: yes"));
+    cr_assert_not(words_are_same("after 12 ms: no", "after 3 ms"));
 }
 
 static void
