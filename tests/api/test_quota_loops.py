@@ -397,6 +397,59 @@ def test_a_late_application_comes_first_by_deadline(loop):
 # --- limits and age ---
 
 
+def test_the_grants_of_the_last_sample_are_read_as_a_cgroup_takes_them(lonely):
+    loop = Loop(lonely, cgroup={"period_us": 50000})
+    grants = loop.take(sample(1, 1, begin("a", initial_cores=1.5), begin("b", application="B", completed_tasks=200)))["grants"]
+    state = loop.state()
+    assert [(e["id"], e["cores"], e["cpu_max"]) for e in state["executors"]] == [(g["id"], g["cores"], g["cpu_max"]) for g in grants]
+    assert state["sequence"] == 1
+    loop.put()  # other settings, without cgroup
+    assert all("cpu_max" not in e for e in loop.state()["executors"])
+
+
+def test_a_loop_that_has_not_changed_is_not_sent_again(lonely):
+    loop = Loop(lonely, cgroup={})
+    tags = set()
+
+    def read(status=200, tag=None):
+        reply = lonely.get(at(loop.name), status, headers={"If-None-Match": tag} if tag else {})
+        assert bool(reply.content) == (status == 200)
+        tags.add(reply.headers["ETag"])
+        return reply.headers["ETag"]
+
+    first = read()
+    assert read(304, first) == first and read(304, '"other", W/%s' % first) == first
+    loop.take(sample(1, 1, begin()))
+    second = read(200, first)
+    assert read(304, second) == second
+    loop.take(sample(1, 1, begin()))  # a repetition changes nothing
+    read(304, second)
+    loop.put(gamma=0.5, cgroup={})
+    assert read(200, second) not in (first, second) and len(tags) == 3
+    assert lonely.get(at(loop.name) + "?fields=sequence", 304, headers={"If-None-Match": read()}).content == b""
+
+
+def test_a_commit_without_an_answer_speaks_of_the_sequence(make_service):
+    """The connection is cut while PostgreSQL commits: no key was sent, and none helps."""
+    service = make_service()
+    token = service.token("alpha")
+    service.start()
+    loop = Loop(service.client(token))
+    loop.take(sample(1, 1, begin()))
+    service.psql("CREATE FUNCTION public.wait_at_commit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NULL; END';"
+                 "CREATE CONSTRAINT TRIGGER wait_at_commit AFTER UPDATE ON provisor.quota_loop DEFERRABLE INITIALLY DEFERRED"
+                 " FOR EACH ROW EXECUTE FUNCTION public.wait_at_commit()")
+    replies = []
+    asking = threading.Thread(target=lambda: replies.append(loop.client.refuse("POST", at(loop.name) + "/samples", 503, json=sample(2, 2, go_on()))))
+    asking.start()
+    while service.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()") == "":
+        assert asking.is_alive()
+    asking.join()
+    assert "the same sequence" in replies[0]["detail"] and "sample 2" in replies[0]["detail"] and "Idempotency-Key" not in replies[0]["detail"], replies
+    service.psql("DROP TRIGGER wait_at_commit ON provisor.quota_loop")
+    assert loop.take(sample(2, 2, go_on()))["sequence"] == 2
+
+
 def test_limits(make_service):
     service = make_service(PROVISOR_QUOTA_LOOPS_MAX=2, PROVISOR_QUOTA_LOOP_WORKERS_MAX=2, PROVISOR_QUOTA_LOOP_APPLICATIONS_MAX=2,
                            PROVISOR_QUOTA_LOOP_EXECUTORS_MAX=3)

@@ -66,7 +66,7 @@ def test_every_file_goes_into_one_package(files):
 def test_modes_are_those_of_an_installation(files):
     """The settings may hold a password by mistake, so they are no business of others."""
     modes = {path: stat.S_IMODE(file.stat().st_mode) for path, file in files.items()}
-    special = {"etc/provisor/environment": 0o640, "usr/sbin/provisord": 0o755, "usr/bin/provisor": 0o755, "usr/bin/provisor-gate": 0o755}
+    special = {"etc/provisor/environment": 0o640, "usr/sbin/provisord": 0o755, "usr/bin/provisor": 0o755, "usr/bin/provisor-gate": 0o755, "usr/bin/provisor-actuate": 0o755}
     assert {p: oct(m) for p, m in modes.items() if m != special.get(p, 0o644)} == {}
     assert set(special) <= set(modes)
 
@@ -82,6 +82,9 @@ def test_the_unit_starts_what_was_installed(files):
     unit = files["lib/systemd/system/provisord.service"].read_text()
     assert "\nExecStart=/usr/local/sbin/provisord serve\n" in unit
     assert "@" not in re.sub(r"@(system-service|privileged|resources)", "", unit), "all is filled in"
+    actuate = files["lib/systemd/system/provisor-actuate@.service"].read_text()
+    assert "\nExecStart=/usr/local/bin/provisor-actuate /usr/local/etc/provisor/actuate/%i.yaml\n" in actuate
+    assert "@" not in re.sub(r"@(system-service|privileged|resources|nightly)", "", actuate), "all is filled in"
     user = re.search(r"^User=(\w+)$", unit, re.M)[1]
     assert re.search(r"^u %s " % user, files["usr/lib/sysusers.d/provisor.conf"].read_text(), re.M), "which systemd-sysusers makes"
 

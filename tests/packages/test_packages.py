@@ -123,11 +123,12 @@ def test_the_service_s_package_has_its_files(packages):
 
 def test_the_client_s_package_has_its_files(packages):
     files = contents(package(packages[NOW], "provisor"))
-    assert files["usr/bin/provisor"] == files["usr/bin/provisor-gate"] == "-rwxr-xr-x"
+    unit = "lib/systemd/system/provisor-actuate@.service"
+    assert files["usr/bin/provisor"] == files["usr/bin/provisor-gate"] == files["usr/bin/provisor-actuate"] == "-rwxr-xr-x" and files[unit] == "-rw-r--r--"
     for name in ("bash-completion/completions/provisor.bash", "zsh/vendor-completions/_provisor", "fish/vendor_completions.d/provisor.fish",
-                 "man/man1/provisor.1.gz", "man/man1/provisor-gate.1.gz"):
+                 "man/man1/provisor.1.gz", "man/man1/provisor-gate.1.gz", "man/man1/provisor-actuate.1.gz"):
         assert files["usr/share/" + name] == "-rw-r--r--"
-    assert not [n for n in files if not n.startswith(("usr/bin/provisor", "usr/share/"))]
+    assert [n for n in files if not n.startswith(("usr/bin/provisor", "usr/share/"))] == [unit]
 
 
 def test_the_documentation_needs_no_server(packages):

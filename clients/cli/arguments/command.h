@@ -53,6 +53,7 @@ struct command {
     int (*run)(
         struct invocation *invocation); /* NULL: wants a subcommand; returns an exit_status */
     bool hidden;                        /* of no interest to people */
+    bool is_program;                    /* a program of its own, provisor-NAME */
 };
 
 /* Options of every command. */

@@ -129,12 +129,13 @@ static void path_words(const struct command *const path[], size_t depth, char ou
 {
     int at = snprintf(out, 160, "provisor");
     for (size_t i = 0; i < depth && at > 0 && at < 140; i++)
-        at += snprintf(out + at, 160 - (size_t)at, " %s", path[i]->name);
+        at += snprintf(out + at, 160 - (size_t)at, "%c%s", path[i]->is_program ? '-' : ' ',
+                       path[i]->name);
 }
 
 static void write_usage(FILE *out, const struct command *command, const char *words)
 {
-    if (command->run != NULL)
+    if (command->run != NULL || command->is_program)
         fprintf(out, "%s%s%s [OPTION...]%s%s", words, command->positional == NULL ? "" : " ",
                 command->positional == NULL ? "" : command->positional,
                 command->rest == NULL ? "" : " -- ", command->rest == NULL ? "" : command->rest);

@@ -161,7 +161,8 @@ static const char *command_name(const struct arguments *arguments, char out[128]
 {
     int at = snprintf(out, 128, "provisor");
     for (size_t i = 0; i < arguments->depth && at < 100; i++)
-        at += snprintf(out + at, 128 - (size_t)at, " %s", arguments->path[i]->name);
+        at += snprintf(out + at, 128 - (size_t)at, "%c%s",
+                       arguments->path[i]->is_program ? '-' : ' ', arguments->path[i]->name);
     return out;
 }
 

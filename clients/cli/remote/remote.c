@@ -211,7 +211,7 @@ static char *build_url(struct remote *remote, const struct remote_request *reque
 
 static bool add_header(struct curl_slist **headers, const char *name, const char *value)
 {
-    char line[1024];
+    char line[TOKEN_TEXT_MAX + 64];
     if (value == NULL)
         return true;
     (void)snprintf(line, sizeof line, "%s: %s", name, value);

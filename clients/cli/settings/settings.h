@@ -11,7 +11,7 @@
  * Where the service is, with which token it is asked, and how the client behaves: from flags, else
  * the environment, else the chosen profile of the configuration file, else the default.
  */
-enum { SETTING_TEXT = 1024, TOKEN_TEXT_MAX = 512 };
+enum { SETTING_TEXT = 1024, TOKEN_TEXT_MAX = 4096 }; /* a service account's token is long */
 
 struct settings {
     char profile[64];                /* section of the file; "default" unless chosen */

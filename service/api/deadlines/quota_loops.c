@@ -1,4 +1,6 @@
 #include <math.h>
+#include <sodium.h>
+#include <stdio.h>
 
 #include "api/routes.h"
 #include "api/shared/list.h"
@@ -6,6 +8,7 @@
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
 #include "codec/deadlines/quota_loop.h"
+#include "http/etag.h"
 #include "store/control/quota_loop.h"
 
 /* /v1/quota-loops: their settings, and how far each has come. Samples: quota_samples.c. */
@@ -35,6 +38,17 @@ static enum pv_code quota_loops_reply(struct http_request *request,
 
 /* --- reading --- */
 
+/* Of what the reply says, so that it changes with a sample and with other settings. */
+static void reply_tag(const struct http_response *response, char tag[HTTP_ETAG_TEXT])
+{
+    unsigned char hash[16];
+    char digits[2 * sizeof hash + 1];
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)response->body,
+                             response->body_n, NULL, 0);
+    (void)sodium_bin2hex(digits, sizeof digits, hash, sizeof hash);
+    (void)snprintf(tag, HTTP_ETAG_TEXT, "\"%s\"", digits);
+}
+
 enum pv_code quota_loops_get(void *context,
                              struct http_request *request,
                              struct http_response *response,
@@ -48,7 +62,13 @@ enum pv_code quota_loops_get(void *context,
     PV_TRY(store_quota_loop_find(tx, request->arena, http_path_parameter(request, "name"), &loop,
                                  err));
     store_rollback(&tx);
-    return quota_loops_reply(request, response, 200, &loop, err);
+    PV_TRY(quota_loops_reply(request, response, 200, &loop, err));
+    char tag[HTTP_ETAG_TEXT];
+    reply_tag(response, tag);
+    http_response_header(request, response, "ETag", tag);
+    if (http_none_match_holds(request, tag))
+        http_reply_not_modified(response);
+    return PV_OK;
 }
 
 enum pv_code quota_loops_list(void *context,

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <sodium.h>
+#include <stdio.h>
 
 #include "api/routes.h"
 #include "api/shared/reply.h"
@@ -132,6 +133,18 @@ static enum pv_code take(struct http_request *request,
     return PV_OK;
 }
 
+/* A commit without an answer leaves open what became of the sample: its sequence, not a key, tells. */
+static enum pv_code commit_sample(struct store_tx **tx, int64_t sequence, struct pv_error *err)
+{
+    enum pv_code code = store_commit(tx, err);
+    if (code == PV_E_UNAVAILABLE && err != NULL)
+        (void)snprintf(err->detail, sizeof err->detail,
+                       "the connection to the database was lost, so it is not known whether sample"
+                       " %lld was taken; send the same sample again, with the same sequence",
+                       (long long)sequence);
+    return code;
+}
+
 static enum pv_code sample_store(void *context,
                                  struct http_request *request,
                                  struct http_response *response,
@@ -159,7 +172,7 @@ static enum pv_code sample_store(void *context,
     PV_TRY(api_reply(response, 200, &w, err));
     reply = (struct strview){response->body, response->body_n};
     PV_TRY(store_quota_loop_save_sample(tx, name, &loop, asked->hash, reply, err));
-    return store_commit(&tx, err);
+    return commit_sample(&tx, sample->sequence, err);
 }
 
 const struct http_call quota_samples_add = {

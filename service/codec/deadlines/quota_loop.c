@@ -1,6 +1,7 @@
 #include "codec/deadlines/quota_loop.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "codec/deadlines/control.h"
 #include "core/deadline/stage_plan.h"
@@ -139,6 +140,21 @@ static void encode_cgroup(struct writer *w, const struct quota_settings *setting
     shape_encode(w, &codec_quota_cgroup_shape, &cgroup, 0, NULL);
 }
 
+void codec_cpu_max_format(double cores, int64_t period_us, char text[CODEC_CPU_MAX_TEXT])
+{
+    (void)snprintf(text, CODEC_CPU_MAX_TEXT, "%.0f %lld", quota_cgroup_us(cores, period_us),
+                   (long long)period_us);
+}
+
+static void encode_cpu_max(struct writer *w, double cores, int64_t period_us)
+{
+    char text[CODEC_CPU_MAX_TEXT];
+    if (period_us == RUN_UNKNOWN)
+        return;
+    codec_cpu_max_format(cores, period_us, text);
+    writer_member_string(w, "cpu_max", text);
+}
+
 static void encode_executors(struct writer *w, const struct quota_loop *loop)
 {
     writer_member_array(w, "executors");
@@ -157,6 +173,7 @@ static void encode_executors(struct writer *w, const struct quota_loop *loop)
         writer_member_number(w, "set_point", executor->set_point);
         writer_member_number(w, "integral_cores", executor->integral_cores);
         writer_member_number(w, "cores", executor->cores);
+        encode_cpu_max(w, executor->cores, loop->settings.period_us);
         writer_end_object(w);
     }
     writer_end_array(w);

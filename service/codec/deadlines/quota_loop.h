@@ -42,6 +42,10 @@ void codec_quota_loop_decode(const struct codec_node *node,
                              const struct codec_quota_limits *limits,
                              struct codec_quota_loop *sent);
 
+/* What cgroup v2 takes for so many cores, "780000 100000". period_us: known. */
+enum { CODEC_CPU_MAX_TEXT = 64 };
+void codec_cpu_max_format(double cores, int64_t period_us, char text[CODEC_CPU_MAX_TEXT]);
+
 /* A loop as replies have it, as one object. */
 void codec_quota_loop_encode(struct writer *w,
                              struct strview name,

@@ -146,16 +146,14 @@ enum pv_code codec_quota_refuse(const struct quota_faults *faults, struct pv_err
 
 /* --- the reply --- */
 
-/* "780000 100000", as cgroup v2 takes it. */
 static void encode_cpu_max(struct writer *w, double cores, int64_t period_us)
 {
-    char text[64];
+    char text[CODEC_CPU_MAX_TEXT];
     if (period_us == RUN_UNKNOWN) {
         writer_member_null(w, "cpu_max");
         return;
     }
-    (void)snprintf(text, sizeof text, "%.0f %lld", quota_cgroup_us(cores, period_us),
-                   (long long)period_us);
+    codec_cpu_max_format(cores, period_us, text);
     writer_member_string(w, "cpu_max", text);
 }
 
