@@ -24,11 +24,13 @@ static enum pv_code control_decode(void *context,
     static const char *const no_parameters[] = {NULL};
     const struct api *api = context;
     struct control_call *call = request->state;
-    const struct codec_job_set_limits limits = {
-        .jobs = (size_t)api->config->jobs_max,
-        .stages = (size_t)api->config->stages_max,
-        .tasks = (size_t)api->config->tasks_max,
-        .cores = api->config->cores_max,
+    const struct codec_control_limits limits = {
+        .set = {.jobs = (size_t)api->config->jobs_max,
+                .stages = (size_t)api->config->stages_max,
+                .tasks = (size_t)api->config->tasks_max,
+                .cores = api->config->cores_max},
+        .repetitions = api->config->control_repetitions_max,
+        .simulations = api->config->control_search_simulations_max,
     };
     struct codec_document body;
     (void)response;

@@ -17,7 +17,7 @@ struct control_baseline {
     const char *name;
     enum pv_code (*run)(const struct control_model *model,
                         struct arena *scratch,
-                        double completions_s[],
+                        struct control_result *result,
                         struct pv_error *err);
 };
 
@@ -27,7 +27,9 @@ extern const struct control_baseline control_baselines[CONTROL_BASELINES];
 /* The cores that spark_static gives each of n jobs. */
 size_t control_static_cores(const struct control_cluster *cluster, size_t n);
 
-/* As control_simulate; core_s of the result is NULL. */
+/* As control_simulate. core_s is of the cores that each job held: those of its partition while it
+ * ran, with clairvoyance_edf those that its tasks used. longest_wait_s is how long it waited for
+ * its partition; with clairvoyance_edf it is NULL, share_deviation always is. */
 enum pv_code control_baseline_run(const struct control_baseline *baseline,
                                   const struct control_model *model,
                                   struct arena *arena,

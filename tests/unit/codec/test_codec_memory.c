@@ -440,8 +440,8 @@ static enum pv_code contention(const struct codec_node *top, struct pv_error *er
 /* One simulation with its trace, and the baselines. */
 static enum pv_code control(const struct codec_node *top, struct pv_error *err)
 {
-    static const struct codec_job_set_limits limits = {
-        .jobs = 4, .stages = 4, .tasks = 100, .cores = 64};
+    static const struct codec_control_limits limits = {
+        {.jobs = 4, .stages = 4, .tasks = 100, .cores = 64}, .repetitions = 2, .simulations = 4};
     struct arena *arena = top->reader->arena;
     struct codec_control *asked = arena_calloc(arena, 1, sizeof *asked);
     struct control_run run = {&contention_strategies[0], 1, 1e6};
@@ -472,7 +472,8 @@ static enum pv_code control(const struct codec_node *top, struct pv_error *err)
     PV_TRY(findings_check(&best, err));
     PV_TRY(findings_check(&warnings, err));
     const struct codec_control_result reply = {asked,  &model,    &run,  1,     &result,
-                                               &trace, baselines, &best, first, &warnings};
+                                               &trace, baselines, &best, first, &warnings,
+                                               NULL};
     writer_init(&w, arena);
     codec_control_encode(&w, asked);
     codec_control_result_encode(&w, &reply);

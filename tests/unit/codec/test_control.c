@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct codec_job_set_limits limits = {
-    .jobs = 3, .stages = 4, .tasks = 100, .cores = 64};
+static const struct codec_control_limits limits = {
+    .set = {.jobs = 3, .stages = 4, .tasks = 100, .cores = 64},
+    .repetitions = 10,
+    .simulations = 100};
 static const struct codec_bounds bounds = {.depth = 64, .values = 1000000};
 
 /* What a body decodes to; lives until the next one. */
