@@ -81,8 +81,9 @@ static enum pv_code control_compute(void *context,
     if (!(steps <= (double)config->control_steps_max))
         return pv_fault(err, PV_PLACE_POINTER, "/jobs", "too_large",
                         "the number of steps would be about %.3g, above %lld (control_steps_max): "
-                        "ask for fewer strategies or gammas, or sample less often",
-                        steps, (long long)config->control_steps_max);
+                        "ask for fewer strategies or gammas%s, or sample less often",
+                        steps, (long long)config->control_steps_max,
+                        call->asked.stakes == NULL ? "" : ", repetitions or simulations");
     if (steps > (double)config->control_inline_steps)
         return control_queue(call, request->arena, err);
     writer_init(&w, request->arena);

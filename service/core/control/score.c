@@ -102,7 +102,9 @@ enum pv_code control_point_run(const struct control_model *model,
                             scratch, scratch, result, err));
     effort->steps += result->steps;
     effort->simulations++;
-    return PV_OK;
+    return effort->progress.report == NULL || effort->progress.report(effort->progress.context, 0)
+               ? PV_OK
+               : pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
 }
 
 static enum pv_code score_points(const struct control_problem *problem,
