@@ -54,7 +54,7 @@ def test_without_a_penalty_nothing_is_added(client):
     answer = simulate(client, SET)
     assert set(answer) == {"seed", "cluster", "jobs", "best", "outcomes", "baselines", "warnings"}
     assert set(answer["outcomes"][0]) == {"strategy", "gamma", "feasible", "metrics", "jobs"}
-    assert "granted_core_s" not in answer["baselines"][1]["jobs"][0] and "penalty" not in answer["outcomes"][0]["jobs"][0]
+    assert "granted_core_s" not in answer["baselines"][1]["jobs"][0] and "penalty_value" not in answer["outcomes"][0]["jobs"][0]
 
 
 def without(value, *names):
@@ -69,23 +69,23 @@ def test_the_least_total_is_recommended(client, kind):
     answer = simulate(client, dict(body, penalty=kind))
     for o in answer["outcomes"]:
         for result, sent in zip(o["jobs"], body["jobs"]):
-            assert result["penalty"] == pytest.approx(penalty_of(kind, result, sent), abs=1e-12)
-        assert o["penalty"]["total"] == pytest.approx(sum(j["penalty"] for j in o["jobs"]))
-        assert o["penalty"]["least"] == o["penalty"]["most"] == o["penalty"]["total"] and o["penalty"]["standard_deviation"] is None
+            assert result["penalty_value"] == pytest.approx(penalty_of(kind, result, sent), abs=1e-12)
+        assert o["total_penalty"]["mean"] == pytest.approx(sum(j["penalty_value"] for j in o["jobs"]))
+        assert o["total_penalty"]["least"] == o["total_penalty"]["most"] == o["total_penalty"]["mean"] and o["total_penalty"]["standard_deviation"] is None
         assert o["granted_core_s"] == pytest.approx(sum(j["granted_core_s"] for j in o["jobs"])) and o["granted_core_s"] >= o["used_core_s"] * 0.999
-    ranked = sorted(answer["outcomes"], key=lambda o: (o["penalty"]["total"], o["granted_core_s"]))
+    ranked = sorted(answer["outcomes"], key=lambda o: (o["total_penalty"]["mean"], o["granted_core_s"]))
     found = answer["recommendation"]
     assert (found["strategy"], found["gamma"]) == (ranked[0]["strategy"], ranked[0]["gamma"])
-    assert found["penalty"] == ranked[0]["penalty"] and found["granted_core_s"] == ranked[0]["granted_core_s"]
-    assert {k: found["runner_up"][k] for k in ("strategy", "gamma", "penalty")} == {k: ranked[1][k] for k in ("strategy", "gamma", "penalty")}
+    assert found["total_penalty"] == ranked[0]["total_penalty"] and found["granted_core_s"] == ranked[0]["granted_core_s"]
+    assert {k: found["runner_up"][k] for k in ("strategy", "gamma", "total_penalty")} == {k: ranked[1][k] for k in ("strategy", "gamma", "total_penalty")}
     assert found["repetitions"] == 1 and "search" not in found
     assert found["reasons"][0]["code"] in ("least_penalty", "fewest_core_seconds")
     for baseline in answer["baselines"]:
         known = kind != "fair" and (kind != "no_starvation" or baseline["baseline"] != "clairvoyance_edf")
-        assert (baseline["penalty"]["total"] is not None) == known and baseline["granted_core_s"] > 0
+        assert (baseline["total_penalty"]["mean"] is not None) == known and baseline["granted_core_s"] > 0
     assert [j["penalty"] for j in answer["jobs"]] == [kind] * 3 and [j["weight"] for j in answer["jobs"]] == [1, 1, 1]
     # All else is as without.
-    added = ("penalty", "weight", "longest_wait_s", "share_deviation", "used_core_s", "recommendation", "granted_core_s")
+    added = ("penalty", "penalty_value", "total_penalty", "weight", "longest_wait_s", "share_deviation", "used_core_s", "recommendation", "granted_core_s")
     assert without(answer, *added) == without(simulate(client, body), *added)
 
 
@@ -106,7 +106,7 @@ def test_it_is_what_the_thesis_recommends(client, kind, jobs, tighter, strategie
 
 def test_equal_penalties_are_told_apart_by_core_seconds(client):
     answer = simulate(client, changed(penalty="strict", strategies=["edf_all", "edf_pure", "proportional"]))
-    best = [o for o in answer["outcomes"] if o["penalty"]["total"] == 0]
+    best = [o for o in answer["outcomes"] if o["total_penalty"]["mean"] == 0]
     fewest = min(best, key=lambda o: o["granted_core_s"])
     found = answer["recommendation"]
     assert len(best) > 1 and (found["strategy"], found["gamma"]) == (fewest["strategy"], fewest["gamma"])
@@ -119,7 +119,7 @@ def test_one_late_hard_job_outweighs_soft_ones(client):
     jobs = [job("etl", 60, (640, 3), nominal_rate=1e6), job("report", 80, (640, 3), release_s=1, nominal_rate=1e6)]
     soft = simulate(client, request(*jobs, penalty="proportional"))
     best = outcome(soft, soft["recommendation"]["strategy"], soft["recommendation"]["gamma"])
-    assert [j["met"] for j in best["jobs"]] == [True, True] or best["penalty"]["total"] > 0
+    assert [j["met"] for j in best["jobs"]] == [True, True] or best["total_penalty"]["mean"] > 0
     jobs[1]["deadline_s"] = 40
     hard = copy.deepcopy(jobs)
     hard[1].update(penalty="strict", weight=100)
@@ -129,7 +129,7 @@ def test_one_late_hard_job_outweighs_soft_ones(client):
     assert recommended["jobs"][1]["met"]
     for o in answer["outcomes"]:
         if not o["jobs"][1]["met"]:
-            assert o["penalty"]["total"] > 100 > recommended["penalty"]["total"]
+            assert o["total_penalty"]["mean"] > 100 > recommended["total_penalty"]["mean"]
     # The other way round, the first one is in time in what is recommended.
     jobs[0].update(penalty="strict", weight=100)
     answer = simulate(client, request(*jobs, penalty="proportional"))
@@ -150,15 +150,15 @@ def test_repetitions_are_the_draws_of_the_next_seeds(client):
     each = [simulate(client, dict(body, seed=4 + r)) for r in range(3)]
     answer = simulate(client, dict(body, repetitions=3))
     for i, o in enumerate(answer["outcomes"]):
-        totals = [e["outcomes"][i]["penalty"]["total"] for e in each]
+        totals = [e["outcomes"][i]["total_penalty"]["mean"] for e in each]
         assert len(set(totals)) == 3
-        assert o["penalty"]["total"] == pytest.approx(sum(totals) / 3)
-        assert (o["penalty"]["least"], o["penalty"]["most"]) == (min(totals), max(totals))
+        assert o["total_penalty"]["mean"] == pytest.approx(sum(totals) / 3)
+        assert (o["total_penalty"]["least"], o["total_penalty"]["most"]) == (min(totals), max(totals))
         mean = sum(totals) / 3
-        assert o["penalty"]["standard_deviation"] == pytest.approx((sum((t - mean) ** 2 for t in totals) / 2) ** 0.5)
+        assert o["total_penalty"]["standard_deviation"] == pytest.approx((sum((t - mean) ** 2 for t in totals) / 2) ** 0.5)
         assert o["metrics"] == each[0]["outcomes"][i]["metrics"], "what is shown is the first draw"
     for i, baseline in enumerate(answer["baselines"]):
-        assert baseline["penalty"]["total"] == pytest.approx(sum(e["baselines"][i]["penalty"]["total"] for e in each) / 3)
+        assert baseline["total_penalty"]["mean"] == pytest.approx(sum(e["baselines"][i]["total_penalty"]["mean"] for e in each) / 3)
     assert answer["recommendation"]["repetitions"] == 3
 
 
@@ -174,7 +174,7 @@ def test_the_search_finds_better_terms(client):
     body = loose(search={"simulations": 150})
     answer = simulate(client, body)
     found, own = answer["recommendation"]["search"], answer["recommendation"]
-    assert found["penalty"]["total"] < own["penalty"]["total"] / 2
+    assert found["total_penalty"]["mean"] < own["total_penalty"]["mean"] / 2
     assert found["reasons"][0]["code"] == "better_terms" and 0 < found["tried"] == found["simulations"] <= 150
     # With these terms in the request, that is what comes of it.
     again = copy.deepcopy(body)
@@ -182,7 +182,7 @@ def test_the_search_finds_better_terms(client):
     for j in again["jobs"]:
         j["alpha"] = found["alpha"]
     again.update(strategies=[found["strategy"]], gammas=[found["gamma"]], controller={"gain": found["gain"], "integral_time_s": found["integral_time_s"]})
-    assert simulate(client, again)["recommendation"]["penalty"] == found["penalty"]
+    assert simulate(client, again)["recommendation"]["total_penalty"] == found["total_penalty"]
     assert simulate(client, body) == answer
     # The rest of the reply does not depend on the search.
     del answer["recommendation"]["search"]
@@ -204,7 +204,7 @@ def test_a_search_with_few_simulations_says_so(client):
     noisy = loose(search={"simulations": 10}, duration_noise=0.1, repetitions=4)
     found = simulate(client, noisy)["recommendation"]["search"]
     assert (found["tried"], found["simulations"], found["cut_short"]) == (2, 8, True)
-    assert found["penalty"]["standard_deviation"] is not None
+    assert found["total_penalty"]["standard_deviation"] is not None
 
 
 def test_a_long_search_is_an_operation_with_the_same_answer(client, make_service):

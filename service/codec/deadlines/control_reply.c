@@ -11,7 +11,7 @@ static void encode_job_penalty(struct writer *w,
                                const struct control_score *score,
                                size_t i)
 {
-    writer_member_number(w, "penalty", score->penalties[i]);
+    writer_member_number(w, "penalty_value", score->penalties[i]);
     writer_member_number(w, "longest_wait_s",
                          result->longest_wait_s == NULL ? (double)NAN : result->longest_wait_s[i]);
     writer_member_number(w, "share_deviation",
@@ -87,8 +87,8 @@ static void encode_traces(struct writer *w,
 /* Members of the open object: what it costs, in penalties and in cores. */
 static void encode_score(struct writer *w, const struct control_score *score)
 {
-    writer_member_object(w, "penalty");
-    writer_member_number(w, "total", score->total);
+    writer_member_object(w, "total_penalty");
+    writer_member_number(w, "mean", score->total);
     writer_member_number(w, "standard_deviation", score->deviation);
     writer_member_number(w, "least", score->least);
     writer_member_number(w, "most", score->most);

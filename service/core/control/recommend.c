@@ -42,21 +42,23 @@ static void explain_total(const struct control_comparison *of,
     struct finding *finding;
     if (equal > 1)
         finding = finding_add(why, "fewest_core_seconds",
-                              "%zu of %zu outcomes have the least total penalty, %.4g. Of these, "
+                              "%zu of %zu outcome%s have the least total penalty, %.4g. Of these, "
                               "%s with gamma %.6g is granted the fewest core seconds, %.0f.",
-                              equal, of->n, score->total, name, point->gamma, score->core_s);
+                              equal, of->n, PLURAL(of->n), score->total, name, point->gamma,
+                              score->core_s);
     else if (choice->second == CONTROL_NO_SECOND)
         finding = finding_add(why, "only_outcome",
                               "With %s and gamma %.6g, the only configuration requested, the total "
                               "penalty is %.4g.",
                               name, point->gamma, score->total);
     else
-        finding = finding_add(
-            why, "least_penalty",
-            "With %s and gamma %.6g the total penalty is %.4g, the least of %zu "
-            "outcomes. The next is %.4g, with %s and gamma %.6g.",
-            name, point->gamma, score->total, of->n, of->scores[choice->second].total,
-            of->points[choice->second].strategy->name, of->points[choice->second].gamma);
+        finding =
+            finding_add(why, "least_penalty",
+                        "With %s and gamma %.6g the total penalty is %.4g, the least of %zu "
+                        "outcome%s. The next is %.4g, with %s and gamma %.6g.",
+                        name, point->gamma, score->total, of->n, PLURAL(of->n),
+                        of->scores[choice->second].total, of->points[choice->second].strategy->name,
+                        of->points[choice->second].gamma);
     finding_number(finding, "penalty", score->total);
     finding_number(finding, "granted_core_s", score->core_s);
     finding_number(finding, "outcomes", (double)of->n);
@@ -148,8 +150,9 @@ static void explain_chance(const struct control_score *best,
         return;
     struct finding *finding = finding_add(why, "difference_may_be_chance",
                                           "%s is %.4g, less than %.3g standard errors of %.4g over "
-                                          "%zu repetitions: it may be chance.",
-                                          what, difference, ERRORS_CLEAR, error, best->repetitions);
+                                          "%zu repetition%s: it may be chance.",
+                                          what, difference, ERRORS_CLEAR, error, best->repetitions,
+                                          PLURAL(best->repetitions));
     finding_number(finding, "difference", difference);
     finding_number(finding, "standard_error", error);
     finding_number(finding, "repetitions", (double)best->repetitions);
