@@ -105,15 +105,14 @@ static void explain_cores(const struct control_comparison *of, size_t best, stru
     double factor = of->scores[most].core_s / score->core_s;
     struct finding *finding;
     if (factor >= FACTOR_CLEAR)
-        finding =
-            finding_add(why, "core_seconds",
-                        "It is granted %.0f core seconds, of which tasks use %.3g %%. That is "
-                        "%.3g times fewer than with %s and gamma %.6g.",
-                        score->core_s, 100 * score->used_s / score->core_s, factor,
-                        of->points[most].strategy->name, of->points[most].gamma);
+        finding = finding_add(why, "core_seconds",
+                              "Core seconds granted: %.0f, of which tasks use %.3g %%. That is "
+                              "%.3g times fewer than with %s and gamma %.6g.",
+                              score->core_s, 100 * score->used_s / score->core_s, factor,
+                              of->points[most].strategy->name, of->points[most].gamma);
     else
         finding = finding_add(why, "core_seconds",
-                              "It is granted %.0f core seconds, of which tasks use %.3g %%.",
+                              "Core seconds granted: %.0f, of which tasks use %.3g %%.",
                               score->core_s, 100 * score->used_s / score->core_s);
     finding_number(finding, "granted_core_s", score->core_s);
     finding_number(finding, "used_core_s", score->used_s);
@@ -129,8 +128,8 @@ explain_baselines(const struct control_comparison *of, size_t best, struct findi
             continue;
         struct finding *finding =
             finding_add(why, "baseline_costs_less",
-                        "Without the control loop, %s has a smaller total penalty, %.4g, and holds "
-                        "%.0f core seconds.",
+                        "Without the control loop, %s has a smaller total penalty, %.4g. Core "
+                        "seconds held: %.0f.",
                         control_baselines[b].name, score->total, score->core_s);
         finding_text(finding, "baseline", control_baselines[b].name);
         finding_number(finding, "penalty", score->total);
@@ -181,8 +180,9 @@ void control_explain_found(const struct control_comparison *of,
     if (control_score_is_better(&found->score, own))
         finding = finding_add(
             why, "better_terms",
-            "%zu other configuration%s %s tried. With the best the total penalty is %.4g and %.0f "
-            "core seconds are granted; with the request's own terms they are %.4g and %.0f.",
+            "%zu other configuration%s %s tried. With the best the total penalty is %.4g and "
+            "the core seconds granted are %.0f; with the request's own terms they are %.4g and "
+            "%.0f.",
             found->tried, PLURAL(found->tried), PLURAL_VERB(found->tried, "was", "were"),
             found->score.total, found->score.core_s, own->total, own->core_s);
     else

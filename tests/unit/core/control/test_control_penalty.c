@@ -278,11 +278,11 @@ Test(control_penalty, reasons_have_the_numbers)
     cr_expect_str_eq(message(&why, "largest_penalty"),
                      "80 % of the total penalty is that of etl: 1.2 (strict, weight 1).");
     cr_expect_str_eq(message(&why, "core_seconds"),
-                     "It is granted 4000 core seconds, of which tasks use 75 %. That is 1.9 times "
+                     "Core seconds granted: 4000, of which tasks use 75 %. That is 1.9 times "
                      "fewer than with proportional and gamma 1.");
     cr_expect_str_eq(message(&why, "baseline_costs_less"),
-                     "Without the control loop, spark_fifo has a smaller total penalty, 0.5, and "
-                     "holds 8000 core seconds.");
+                     "Without the control loop, spark_fifo has a smaller total penalty, 0.5. Core "
+                     "seconds held: 8000.");
     cr_expect_null(finding_find(&why, "difference_may_be_chance"), "0.5 and 0.6 differ by little");
     totals[1][1] = 1.9;
     scores[1].total = 1.7;
