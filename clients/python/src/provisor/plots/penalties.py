@@ -66,7 +66,8 @@ def penalty_plot(simulation: schemas.ControlSimulation, ax: Optional[Axes]) -> P
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1.05 * max([row.total.most or 0.0 for row in rows] + left) or 1.0)
     axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.set_xlabel("total penalty" if found.repetitions == 1 else "total penalty, mean of %d repetitions, lines from least to most" % found.repetitions)
+    means = ", mean of %d repetitions, lines from least to most" % found.repetitions if found.repetitions > 1 else ""
+    axes.set_xlabel("total penalty" + means)
     legend_below(axes, 3)
     return Plot(figure, axes, _alt(rows, found, title), ax is None)
 

@@ -216,10 +216,12 @@ def _penalties(simulation: ControlSimulation, found: schemas.ControlRecommendati
     search = found.search
     if search is None:
         return text
-    terms = [(search.strategy, search.gamma, "that of each job" if search.alpha is None else search.alpha, search.gain, search.integral_time_s,
-              search.total_penalty.mean, search.granted_core_s, search.tried)]
+    alpha = "that of each job" if search.alpha is None else search.alpha
+    terms = [(search.strategy, search.gamma, alpha, search.gain, search.integral_time_s, search.total_penalty.mean, search.granted_core_s,
+              search.tried)]
     return text + table("Search: %s" % " ".join(reason.message for reason in search.reasons),
-                        ["strategy", "gamma", "alpha", "gain", "integral time (s)", "total penalty", "granted core seconds", "tried"], terms)
+                        ["strategy", "gamma", "alpha", "gain", "integral time (s)", "total penalty", "granted core seconds", "tried"],
+                        terms)
 
 
 def _costs(outcome: Union[schemas.ControlOutcome, schemas.ControlBaseline]) -> Tuple[Any, ...]:
