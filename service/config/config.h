@@ -173,6 +173,8 @@ struct config {
     int64_t simulation_operations_max;
     int64_t control_inline_steps; /* of control simulations: samples of executors and tasks */
     int64_t control_steps_max;
+    int64_t control_repetitions_max;
+    int64_t control_search_simulations_max;
     int64_t control_executors_max;
     int64_t control_trace_intervals;
     int64_t control_trace_numbers_max;

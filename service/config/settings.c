@@ -197,6 +197,8 @@ const struct setting settings[] = {
     INTEGER(simulation_operations_max, "", 1, 10000, "100", "different programs that they run together; more are 422"),
     INTEGER(control_inline_steps, "", 0, INT64_C(1000000000), "200000", "a control simulation of about this many steps (samples of executors and tasks, over all strategies and gammas) is answered at once; larger ones become operations"),
     INTEGER(control_steps_max, "", 1000, INT64_C(1000000000000), "500000000", "steps of a control simulation; one that is expected to take more is 422, one that does fails. A core does about 5,000,000 a second"),
+    INTEGER(control_repetitions_max, "", 1, 10000, "100", "repetitions of a control simulation with penalties; more are 422"),
+    INTEGER(control_search_simulations_max, "", 1, 100000, "2000", "simulations that the search for a configuration may ask for; more are 422"),
     INTEGER(control_executors_max, "", 1, 10000000, "100000", "stages x executors of a control simulation; more are 422"),
     INTEGER(control_trace_intervals, "", 2, 100000, "500", "intervals of a trace; they become longer with the time that is simulated"),
     INTEGER(control_trace_numbers_max, "", 1000, INT64_C(1000000000), "2000000", "numbers in the traces of a control simulation: strategies x gammas x (jobs x 2 x control_trace_intervals + stages x 4); more are 422"),

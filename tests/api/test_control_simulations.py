@@ -214,6 +214,8 @@ def test_a_run_without_records_has_no_rate(client, name, records):
     rated_run(client, name, records)
     jobs = [job("T", 30, (60, 1), nominal_rate=5e6), {"name": "H", "application": name, "deadline_s": 30}]
     refuse(client, request(*jobs, strategies=["speed"]), "/jobs/1/nominal_rate", "required")
+    refuse(client, request(*jobs, strategies=["proportional"], penalty="slow_first"), "/jobs/1/nominal_rate", "required")
+    simulate(client, request(*jobs, strategies=["proportional"], penalty="strict"))
     simulate(client, request(*jobs, strategies=["edf_all"]))
 
 

@@ -121,6 +121,38 @@ def test_tables(traced):
     assert "<script" not in text and "(best)" in text and "spark_fifo (baseline)" in text
 
 
+@pytest.fixture(scope="module")
+def priced(service):
+    with provisor.Client(service.base_url, service.alpha_token, progress=False) as client:
+        found = simulate(client, penalty="absolute_error", duration_noise=0.2, repetitions=3, search={"over": ["alpha"], "simulations": 30})
+        return client.wait(found).result if isinstance(found, results.Operation) else found
+
+
+@pytest.mark.makes("simulateControl")
+def test_penalties(priced):
+    plot = priced.penalty_plot()
+    names = [tick.get_text() for tick in plot.axes.get_yticklabels()]
+    found = priced.recommendation
+    assert names[0] == "%s, gamma %g" % (found.strategy, found.gamma) and len(names) == len(priced.outcomes) + 3
+    spreads = [line for line in plot.axes.lines if line.get_gid() == "spread"]
+    assert list(spreads[0].get_xdata()) == [found.total_penalty.least, found.total_penalty.most]
+    bars = [patch for patch in plot.axes.patches if patch.get_gid() == "job"]
+    assert len(bars) == 2
+    assert max(bars[1].get_path().vertices[:5, 0]) == pytest.approx(found.total_penalty.mean)
+    assert "Recommended is %s" % found.strategy in plot.alt and "tried" in plot.alt
+    shown_in_svg(plot)
+    assert priced.outcome().strategy == found.strategy and priced.outcome().gamma == found.gamma
+    text = priced._repr_html_()
+    assert "(recommended)" in text and "Search: " in text and "<script" not in text
+    assert "penalty_value" in priced.to_frame().columns
+
+
+def test_without_a_penalty_there_is_nothing_to_draw(traced):
+    with pytest.raises(ValueError, match="no penalties"):
+        traced.penalty_plot()
+    assert "(recommended)" not in traced._repr_html_()
+
+
 def test_a_table_of_objects_without_members():
     found = results.ControlSimulation.from_json({"warnings": [{}, {}]})
     assert records_table("warnings", found.warnings).count("<tr>") == 3

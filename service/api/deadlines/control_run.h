@@ -17,7 +17,7 @@ struct control_answer {
 };
 
 /* Give jobs from history, once they are loaded, the nominal rates of their runs where the request has
- * none, if a strategy needs them. Faults stand at the nominal rate of a job whose run has none. */
+ * none, if a strategy or their penalty needs them. Faults stand at the nominal rate of a job whose run has none. */
 enum pv_code control_take_rates(const struct codec_control *asked,
                                 struct pv_error *err) PV_MUSTCHECK;
 

@@ -24,11 +24,13 @@ static enum pv_code control_decode(void *context,
     static const char *const no_parameters[] = {NULL};
     const struct api *api = context;
     struct control_call *call = request->state;
-    const struct codec_job_set_limits limits = {
-        .jobs = (size_t)api->config->jobs_max,
-        .stages = (size_t)api->config->stages_max,
-        .tasks = (size_t)api->config->tasks_max,
-        .cores = api->config->cores_max,
+    const struct codec_control_limits limits = {
+        .set = {.jobs = (size_t)api->config->jobs_max,
+                .stages = (size_t)api->config->stages_max,
+                .tasks = (size_t)api->config->tasks_max,
+                .cores = api->config->cores_max},
+        .repetitions = api->config->control_repetitions_max,
+        .simulations = api->config->control_search_simulations_max,
     };
     struct codec_document body;
     (void)response;
@@ -80,8 +82,9 @@ static enum pv_code control_compute(void *context,
     if (!(steps <= (double)config->control_steps_max))
         return pv_fault(err, PV_PLACE_POINTER, "/jobs", "too_large",
                         "the number of steps would be about %.3g, above %lld (control_steps_max): "
-                        "ask for fewer strategies or gammas, or sample less often",
-                        steps, (long long)config->control_steps_max);
+                        "ask for fewer strategies or gammas%s, or sample less often",
+                        steps, (long long)config->control_steps_max,
+                        call->asked.stakes == NULL ? "" : ", repetitions or simulations");
     if (steps > (double)config->control_inline_steps)
         return control_queue(call, request->arena, err);
     writer_init(&w, request->arena);

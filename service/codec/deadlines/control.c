@@ -7,6 +7,7 @@
 #define GAIN_MAX 1e9
 #define QUANTUM_MIN 1e-6
 #define NOISE_MAX 2.0
+#define WEIGHT_MAX 1e9
 
 /* --- jobs --- */
 
@@ -16,11 +17,15 @@ static const struct shape_member job_members[] = {
     {"alpha", SHAPE_NUMBER(J, alpha), .flags = CODEC_ABOVE, .high = 1},
     {"nominal_rate", SHAPE_NUMBER(J, nominal_rate), .flags = CODEC_NULLABLE, .low = CODEC_RATE_MIN,
      .high = CODEC_RATE_MAX},
+    {"penalty", SHAPE_WORD(J, penalty, control_penalty_words)},
+    {"weight", SHAPE_NUMBER(J, weight), .flags = CODEC_ABOVE, .high = WEIGHT_MAX},
 };
 
 static void check_job(const struct codec_node *node, const void *limits, void *object)
 {
     struct codec_control_job *job = object;
+    if (!codec_present(node, "penalty"))
+        job->penalty = CODEC_CONTROL_NO_PENALTY;
     codec_job_check(node, limits, &job->sent);
 }
 
@@ -46,12 +51,33 @@ static const struct shape_member terms_members[] = {
 const struct shape codec_control_terms_shape = {.request = "ControllerTerms",
                                                 SHAPE_OF(terms_members, T)};
 
+/* --- the search --- */
+
+#define S struct codec_control_search
+#define L struct codec_control_limits
+static const struct shape_member search_members[] = {
+    {"over", SHAPE_WORDS(S, over, control_axis_words), .least = 1},
+    {"simulations", SHAPE_COUNT(S, simulations), .flags = SHAPE_KEEP, .least = 1,
+     SHAPE_LIMIT(L, simulations)},
+};
+
+static void check_search(const struct codec_node *node, const void *limits, void *object)
+{
+    struct codec_control_search *search = object;
+    (void)limits;
+    if (!codec_present(node, "over"))
+        search->over = (1u << CONTROL_AXES) - 1;
+}
+
+const struct shape codec_control_search_shape = {
+    .request = "ControlSearch", SHAPE_OF(search_members, S), .check = check_search};
+
 /* --- the request --- */
 
 static void decode_cluster(const struct codec_node *top, const void *limits, void *object)
 {
     struct codec_control *request = object;
-    codec_job_set_decode_cluster(top, ((const struct codec_job_set_limits *)limits)->cores,
+    codec_job_set_decode_cluster(top, ((const struct codec_control_limits *)limits)->set.cores,
                                  &request->set);
 }
 
@@ -103,6 +129,66 @@ static void take_strategies(const struct codec_node *top, struct codec_control *
     }
 }
 
+/* A job that has a member that only penalties give a meaning. */
+static bool job_needs_penalty(const struct codec_control *request)
+{
+    for (size_t i = 0; i < request->n_sent; i++)
+        if (request->sent[i].penalty != CODEC_CONTROL_NO_PENALTY || !isnan(request->sent[i].weight))
+            return true;
+    return false;
+}
+
+static void refuse_without_penalty(const struct codec_node *top,
+                                   const struct codec_control *request)
+{
+    const char *what = NULL;
+    if (request->with_search)
+        what = "a search";
+    else if (request->repetitions > 1)
+        what = "more than one repetition";
+    else if (job_needs_penalty(request))
+        what = "a penalty or a weight of a job";
+    if (what != NULL)
+        codec_fault_member(top, "penalty", "required", "is required by %s", what);
+}
+
+static void check_repetitions(const struct codec_node *top, const struct codec_control *request)
+{
+    if (request->repetitions > 1 && !(request->options.duration_noise > 0))
+        codec_fault_member(top, "repetitions", "out_of_range",
+                           "must be 1 without duration_noise: all would be the same");
+    struct codec_node search = codec_member(top, "search");
+    bool known = request->search.simulations > 0;
+    if (request->with_search && known && request->search.simulations < request->repetitions)
+        codec_fault_member(&search, "simulations", "out_of_range",
+                           "must not be less than repetitions, %lld",
+                           (long long)request->repetitions);
+}
+
+static void take_penalties(const struct codec_node *top, struct codec_control *request)
+{
+    struct codec_node list = codec_member(top, "jobs");
+    check_repetitions(top, request);
+    if (!codec_present(top, "penalty")) {
+        request->penalty = CODEC_CONTROL_NO_PENALTY;
+        refuse_without_penalty(top, request);
+        return;
+    }
+    request->stakes = codec_allocate(top, request->n_sent, sizeof *request->stakes);
+    for (size_t i = 0; request->stakes != NULL && i < request->n_sent; i++) {
+        const struct codec_control_job *job = &request->sent[i];
+        struct codec_node node = codec_item(&list, i);
+        unsigned penalty =
+            job->penalty == CODEC_CONTROL_NO_PENALTY ? request->penalty : job->penalty;
+        request->stakes[i] = (struct control_stake){(enum control_penalty)penalty,
+                                                    isnan(job->weight) ? 1 : job->weight};
+        if (penalty == CONTROL_SLOW_FIRST && job->sent.application.at == NULL &&
+            !codec_present(&node, "nominal_rate"))
+            codec_fault_member(&node, "nominal_rate", "required",
+                               "is required by the penalty slow_first");
+    }
+}
+
 static void take_request(const struct codec_node *top, const void *limits, void *object)
 {
     struct codec_control *request = object;
@@ -120,20 +206,20 @@ static void take_request(const struct codec_node *top, const void *limits, void 
         request->terms[i] = (struct control_job){isnan(job->alpha) ? STAGE_PLAN_ALPHA : job->alpha,
                                                  job->nominal_rate};
     }
-    codec_job_set_take(top, limits, &request->set);
+    codec_job_set_take(top, &((const struct codec_control_limits *)limits)->set, &request->set);
     if (request->options.actuation_delay_s > controller->sample_s)
         codec_fault_member(top, "actuation_delay_s", "out_of_range",
                            "must not exceed the sampling time, %.15g s", controller->sample_s);
     take_strategies(top, request);
+    take_penalties(top, request);
 }
 
 #define R struct codec_control
-#define L struct codec_job_set_limits
-enum { KEEP = SHAPE_KEEP };
+enum { KEEP = SHAPE_KEEP, SEARCH_SIMULATIONS = 200 };
 static const struct shape_member members[] = {
     {"cluster", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_cluster},
     {"jobs", SHAPE_OBJECTS(R, sent, n_sent, &codec_control_job_shape), .flags = CODEC_REQUIRED,
-     .least = 1, SHAPE_LIMIT(L, jobs)},
+     .least = 1, SHAPE_LIMIT(L, set.jobs)},
     {"strategies", SHAPE_WORDS(R, strategies, contention_strategy_words), .least = 1},
     {"gammas", SHAPE_CODE, .decode = decode_gammas},
     {"average_nominal_rate", SHAPE_NUMBER(R, options.average_nominal_rate), .flags = KEEP,
@@ -146,17 +232,27 @@ static const struct shape_member members[] = {
      .high = CODEC_SECONDS_MAX},
     {"duration_noise", SHAPE_NUMBER(R, options.duration_noise), .flags = KEEP, .high = NOISE_MAX},
     {"seed", SHAPE_COUNT(R, seed), .flags = KEEP, .most = CODEC_SEED_MAX},
+    {"penalty", SHAPE_WORD(R, penalty, control_penalty_words)},
+    {"repetitions", SHAPE_COUNT(R, repetitions), .flags = KEEP, .least = 1,
+     SHAPE_LIMIT(L, repetitions)},
+    {"search", SHAPE_OBJECT(R, search, &codec_control_search_shape), SHAPE_GIVEN(R, with_search)},
     {"include", SHAPE_WORDS(R, include, include_words)},
 };
 const struct shape codec_control_shape = {
     .request = "ControlSimulationRequest", SHAPE_OF(members, R), .check = take_request};
 
 void codec_control_decode(const struct codec_node *node,
-                          const struct codec_job_set_limits *limits,
+                          const struct codec_control_limits *limits,
                           struct codec_control *request)
 {
-    *request = (struct codec_control){
-        .options = control_options_default(), .seed = 1, .gammas = {0, 1}, .n_gammas = 2};
+    int64_t simulations =
+        limits->simulations < SEARCH_SIMULATIONS ? limits->simulations : SEARCH_SIMULATIONS;
+    *request = (struct codec_control){.options = control_options_default(),
+                                      .seed = 1,
+                                      .gammas = {0, 1},
+                                      .n_gammas = 2,
+                                      .repetitions = 1,
+                                      .search = {.simulations = simulations}};
     shape_decode(node, &codec_control_shape, limits, request);
 }
 
@@ -203,6 +299,10 @@ static void encode_job(struct writer *w, const struct codec_control *request, si
     encode_known(w, "overhead_per_task_s", sent->overhead_s);
     writer_member_number(w, "alpha", request->terms[i].alpha);
     encode_known(w, "nominal_rate", request->sent[i].nominal_rate);
+    if (request->stakes != NULL) {
+        writer_member_string(w, "penalty", control_penalty_words[request->stakes[i].penalty]);
+        writer_member_number(w, "weight", request->stakes[i].weight);
+    }
     if (sent->application.at != NULL) {
         writer_member_text(w, "application", sent->application);
         encode_known(w, "problem_size", sent->problem_size);
@@ -241,6 +341,24 @@ static void encode_lists(struct writer *w, const struct codec_control *request)
     }
 }
 
+static void encode_penalties(struct writer *w, const struct codec_control *request)
+{
+    if (request->stakes == NULL)
+        return;
+    writer_member_string(w, "penalty", control_penalty_words[request->penalty]);
+    writer_member_integer(w, "repetitions", request->repetitions);
+    if (!request->with_search)
+        return;
+    writer_member_object(w, "search");
+    writer_member_array(w, "over");
+    for (size_t i = 0; i < CONTROL_AXES; i++)
+        if ((request->search.over & 1u << i) != 0)
+            writer_string(w, control_axis_words[i]);
+    writer_end_array(w);
+    writer_member_integer(w, "simulations", request->search.simulations);
+    writer_end_object(w);
+}
+
 void codec_control_encode(struct writer *w, const struct codec_control *request)
 {
     const struct control_options *options = &request->options;
@@ -261,5 +379,6 @@ void codec_control_encode(struct writer *w, const struct codec_control *request)
     writer_member_number(w, "actuation_delay_s", options->actuation_delay_s);
     writer_member_number(w, "duration_noise", options->duration_noise);
     writer_member_integer(w, "seed", request->seed);
+    encode_penalties(w, request);
     writer_end_object(w);
 }

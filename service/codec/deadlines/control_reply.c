@@ -5,9 +5,26 @@
 
 /* The reply of POST /v1/control-simulations. */
 
+/* What the penalties add to a job's outcome. */
+static void encode_job_penalty(struct writer *w,
+                               const struct control_result *result,
+                               const struct control_score *score,
+                               size_t i)
+{
+    writer_member_number(w, "penalty_value", score->penalties[i]);
+    writer_member_number(w, "longest_wait_s",
+                         result->longest_wait_s == NULL ? (double)NAN : result->longest_wait_s[i]);
+    writer_member_number(w, "share_deviation",
+                         result->share_deviation == NULL ? (double)NAN
+                                                         : result->share_deviation[i]);
+}
+
+/* score NULL: no penalties. */
 static void encode_outcomes(struct writer *w,
                             const struct codec_job_set *set,
-                            const struct control_result *result)
+                            const struct control_result *result,
+                            const struct control_score *score,
+                            bool granted)
 {
     writer_member_boolean(w, "feasible", result->metrics.delayed == 0);
     codec_edf_metrics_encode(w, &result->metrics);
@@ -15,8 +32,10 @@ static void encode_outcomes(struct writer *w,
     for (size_t i = 0; i < set->n_jobs; i++) {
         writer_begin_object(w);
         codec_job_outcome_encode(w, set, i, &result->outcomes[i]);
-        if (result->core_s != NULL)
+        if (granted)
             writer_member_number(w, "granted_core_s", result->core_s[i]);
+        if (score != NULL)
+            encode_job_penalty(w, result, score, i);
         writer_end_object(w);
     }
     writer_end_array(w);
@@ -65,12 +84,29 @@ static void encode_traces(struct writer *w,
     writer_end_object(w);
 }
 
+/* Members of the open object: what it costs, in penalties and in cores. */
+static void encode_score(struct writer *w, const struct control_score *score)
+{
+    writer_member_object(w, "total_penalty");
+    writer_member_number(w, "mean", score->total);
+    writer_member_number(w, "standard_deviation", score->deviation);
+    writer_member_number(w, "least", score->least);
+    writer_member_number(w, "most", score->most);
+    writer_end_object(w);
+    writer_member_number(w, "granted_core_s", score->core_s);
+    writer_member_number(w, "used_core_s", score->used_s);
+}
+
 static void encode_run(struct writer *w, const struct codec_control_result *result, size_t i)
 {
     writer_begin_object(w);
     writer_member_string(w, "strategy", result->runs[i].strategy->name);
     writer_member_number(w, "gamma", result->runs[i].gamma);
-    encode_outcomes(w, &result->asked->set, &result->results[i]);
+    encode_outcomes(w, &result->asked->set, &result->results[i],
+                    result->recommendation == NULL ? NULL : &result->recommendation->scores[i],
+                    true);
+    if (result->recommendation != NULL)
+        encode_score(w, &result->recommendation->scores[i]);
     if (result->traces != NULL)
         encode_traces(w, result, &result->traces[i]);
     writer_end_object(w);
@@ -80,7 +116,11 @@ static void encode_baseline(struct writer *w, const struct codec_control_result 
 {
     writer_begin_object(w);
     writer_member_string(w, "baseline", control_baselines[i].name);
-    encode_outcomes(w, &result->asked->set, &result->baselines[i]);
+    encode_outcomes(w, &result->asked->set, &result->baselines[i],
+                    result->recommendation == NULL ? NULL : &result->recommendation->baselines[i],
+                    false);
+    if (result->recommendation != NULL)
+        encode_score(w, &result->recommendation->baselines[i]);
     writer_end_object(w);
 }
 
@@ -111,6 +151,11 @@ static void encode_jobs(struct writer *w, const struct codec_control_result *res
         writer_member_number(w, "work_s", work_s);
         writer_member_number(w, "critical_path_s", result->model->shortest_s[i]);
         encode_rate(w, result->asked, i);
+        if (result->asked->stakes != NULL) {
+            const struct control_stake *stake = &result->asked->stakes[i];
+            writer_member_string(w, "penalty", control_penalty_words[stake->penalty]);
+            writer_member_number(w, "weight", stake->weight);
+        }
         writer_end_object(w);
     }
     writer_end_array(w);
@@ -126,6 +171,52 @@ static void encode_best(struct writer *w, const struct codec_control_result *res
     writer_end_object(w);
 }
 
+static void encode_scored_run(struct writer *w, const struct codec_control_result *result, size_t i)
+{
+    writer_member_string(w, "strategy", result->runs[i].strategy->name);
+    writer_member_number(w, "gamma", result->runs[i].gamma);
+    encode_score(w, &result->recommendation->scores[i]);
+}
+
+static void encode_found(struct writer *w, const struct codec_control_result *result)
+{
+    const struct control_found *found = result->recommendation->found;
+    if (found == NULL)
+        return;
+    writer_member_object(w, "search");
+    writer_member_string(w, "strategy", found->point.strategy->name);
+    writer_member_number(w, "gamma", found->point.gamma);
+    writer_member_number(w, "alpha", found->point.alpha);
+    writer_member_number(w, "gain", found->point.gain);
+    writer_member_number(w, "integral_time_s", found->point.integral_time_s);
+    encode_score(w, &found->score);
+    writer_member_integer(w, "tried", (int64_t)found->tried);
+    writer_member_integer(w, "simulations", (int64_t)found->simulations);
+    writer_member_boolean(w, "cut_short", found->exhausted);
+    codec_findings_encode(w, "reasons", result->recommendation->search_reasons);
+    writer_end_object(w);
+}
+
+static void encode_recommendation(struct writer *w, const struct codec_control_result *result)
+{
+    const struct codec_control_recommendation *recommendation = result->recommendation;
+    if (recommendation == NULL)
+        return;
+    writer_member_object(w, "recommendation");
+    encode_scored_run(w, result, recommendation->choice.best);
+    writer_member_integer(w, "repetitions", result->asked->repetitions);
+    if (recommendation->choice.second == CONTROL_NO_SECOND) {
+        writer_member_null(w, "runner_up");
+    } else {
+        writer_member_object(w, "runner_up");
+        encode_scored_run(w, result, (size_t)recommendation->choice.second);
+        writer_end_object(w);
+    }
+    codec_findings_encode(w, "reasons", recommendation->reasons);
+    encode_found(w, result);
+    writer_end_object(w);
+}
+
 void codec_control_result_encode(struct writer *w, const struct codec_control_result *result)
 {
     writer_begin_object(w);
@@ -136,6 +227,7 @@ void codec_control_result_encode(struct writer *w, const struct codec_control_re
     writer_end_object(w);
     encode_jobs(w, result);
     encode_best(w, result);
+    encode_recommendation(w, result);
     writer_member_array(w, "outcomes");
     for (size_t i = 0; i < result->n_runs; i++)
         encode_run(w, result, i);

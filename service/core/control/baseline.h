@@ -18,7 +18,7 @@ struct control_baseline {
     enum pv_code (*run)(const struct control_model *model,
                         const struct edf_observer *observer,
                         struct arena *scratch,
-                        double completions_s[],
+                        struct control_result *result,
                         struct pv_error *err);
 };
 
@@ -28,9 +28,11 @@ extern const struct control_baseline control_baselines[CONTROL_BASELINES];
 /* The cores that spark_static gives each of n jobs. */
 size_t control_static_cores(const struct control_cluster *cluster, size_t n);
 
-/* As control_simulate; core_s of the result is NULL. Without progress, equal tasks of a stage are
- * scheduled together, which is several times as fast; the result is the same. PV_E_MEMORY,
- * PV_E_CANCELLED (progress said so). */
+/* As control_simulate. core_s is of the cores that each job held: those of its partition while it
+ * ran, with clairvoyance_edf those that its tasks used. longest_wait_s is how long it waited for
+ * its partition; with clairvoyance_edf it is NULL, share_deviation always is. Without progress,
+ * equal tasks of a stage are scheduled together, which is several times as fast; the result is the
+ * same. PV_E_MEMORY, PV_E_CANCELLED (progress said so). */
 enum pv_code control_baseline_run(const struct control_baseline *baseline,
                                   const struct control_model *model,
                                   const struct control_progress *progress,

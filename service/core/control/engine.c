@@ -52,6 +52,28 @@ static void ask(struct engine *engine, size_t index, size_t at)
         .nominal_rate = model->jobs[j].nominal_rate};
     executor->requested = engine->requests[at].cores;
     executor->sampled_s = state->clock.now_s;
+    control_state_follow_wait(state, index);
+}
+
+/* How far what each of n executors is granted of its request is from what all of them together are
+ * of theirs. Cores beyond a request count as none. */
+static void note_shares(struct engine *engine, size_t n)
+{
+    struct control_state *state = &engine->state;
+    double requested = 0;
+    double granted = 0;
+    for (size_t i = 0; i < n; i++) {
+        requested += engine->requests[i].cores;
+        granted += fmin(engine->requests[i].cores, engine->cores[i]);
+    }
+    double share = requested > 0 ? granted / requested : 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t stage = engine->asking[i] / state->model->cluster.workers;
+        struct control_job_state *job = &state->jobs[state->model->plan.stages[stage].job];
+        double own = engine->requests[i].cores;
+        job->requested += own;
+        job->share_deviation += fabs(fmin(own, engine->cores[i]) - share * own);
+    }
 }
 
 static enum pv_code sample_worker(struct engine *engine, size_t worker, struct pv_error *err)
@@ -73,6 +95,7 @@ static enum pv_code sample_worker(struct engine *engine, size_t worker, struct p
         executor->sampled = true;
         executor->integral_cores = control_integral(engine->cores[i], &engine->requests[i]);
     }
+    note_shares(engine, n);
     engine->steps += (double)n;
     return PV_OK;
 }
@@ -190,8 +213,12 @@ static void conclude(const struct engine *engine, struct control_result *result)
     const struct control_model *model = engine->state.model;
     size_t n = model->plan.n_jobs;
     for (size_t j = 0; j < n; j++) {
-        edf_judge(&model->actual[j], engine->state.jobs[j].completed_s, &result->outcomes[j]);
-        result->core_s[j] = engine->state.jobs[j].core_s;
+        const struct control_job_state *job = &engine->state.jobs[j];
+        edf_judge(&model->actual[j], job->completed_s, &result->outcomes[j]);
+        result->core_s[j] = job->core_s;
+        result->longest_wait_s[j] = job->longest_wait_s;
+        result->share_deviation[j] =
+            job->requested > 0 ? fmin(1, job->share_deviation / job->requested) : 0;
     }
     edf_measure(model->actual, n, model->cluster.workers * model->cluster.cores, model->plan.work_s,
                 result->outcomes, &result->metrics);
@@ -213,7 +240,10 @@ enum pv_code control_simulate(const struct control_model *model,
     size_t n = model->plan.n_jobs;
     result->outcomes = arena_array(arena, n, sizeof *result->outcomes);
     result->core_s = arena_array(arena, n, sizeof *result->core_s);
-    if (result->outcomes == NULL || result->core_s == NULL)
+    result->longest_wait_s = arena_array(arena, n, sizeof *result->longest_wait_s);
+    result->share_deviation = arena_array(arena, n, sizeof *result->share_deviation);
+    if (result->outcomes == NULL || result->core_s == NULL || result->longest_wait_s == NULL ||
+        result->share_deviation == NULL)
         return pv_no_memory(err);
     struct arena_mark mark = arena_mark(scratch);
     enum pv_code code = engine_init(&engine, model, run, trace, scratch)

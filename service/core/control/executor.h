@@ -27,6 +27,8 @@ struct control_executor {
     double integral_cores; /* of its controller */
     double sampled_s;      /* the last sample, or the begin of its stage */
     bool sampled;          /* decided is of a sample */
+    bool wants;            /* it has work and requests cores */
+    bool has;              /* it has work and cores */
     event_id ending;       /* when the next task ends; HUGE_VAL: none does as it is */
 };
 

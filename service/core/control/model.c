@@ -101,6 +101,20 @@ double control_model_start_s(const struct control_model *model)
     return model->actual[model->plan.by_release[0]].release_s;
 }
 
+/* Executors of the job that are alive at a time, were there any number of cores: those of all
+ * stages, each for as long as its longest task, over the time that the job takes. */
+static double executors_at_a_time(const struct control_model *model, size_t j)
+{
+    const struct edf_plan_job *job = &model->plan.jobs[j];
+    double workers = (double)model->cluster.workers;
+    double alive_s = 0;
+    for (size_t s = job->first_stage; s < job->first_stage + job->n_stages; s++) {
+        const struct edf_plan_stage *stage = &model->plan.stages[s];
+        alive_s += fmin(workers, (double)stage->tasks) * stage->longest_s;
+    }
+    return model->shortest_s[j] > 0 ? fmax(workers, alive_s / model->shortest_s[j]) : workers;
+}
+
 double control_model_steps(const struct control_model *model)
 {
     const struct edf_plan *plan = &model->plan;
@@ -109,7 +123,7 @@ double control_model_steps(const struct control_model *model)
     double steps = (double)plan->tasks;
     for (size_t j = 0; j < plan->n_jobs; j++) {
         double alive_s = fmax(model->actual[j].deadline_s, all_s + model->shortest_s[j]);
-        steps += workers * ceil(alive_s / model->options.controller.sample_s);
+        steps += executors_at_a_time(model, j) * ceil(alive_s / model->options.controller.sample_s);
     }
     return steps;
 }

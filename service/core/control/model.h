@@ -67,7 +67,8 @@ double control_model_start_s(const struct control_model *model);
 
 /*
  * About how many steps one simulation will take: samples of executors and tasks. A job is expected
- * to run until its deadline or as long as the work of all takes, whichever is later. Infinite where
+ * to run until its deadline or as long as the work of all takes, whichever is later, with an
+ * executor on each worker or as many as its stages that may run side by side have. Infinite where
  * that is too much to count.
  */
 double control_model_steps(const struct control_model *model);

@@ -25,6 +25,11 @@ struct control_progress {
 struct control_result {
     struct edf_outcome *outcomes; /* of each job */
     double *core_s;               /* of the quotas that each job had, used or not */
+    double *longest_wait_s;  /* of each job: the longest time that it requested cores and had none;
+                               NULL: not known */
+    double *share_deviation; /* of each job, 0 to 1: how far, over its samples, what it was granted
+                               of its requests was from what all jobs of the worker were of
+                               theirs; NULL: not known */
     struct edf_metrics metrics;
     double steps;
 };

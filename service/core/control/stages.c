@@ -142,8 +142,31 @@ void control_state_resize(struct control_state *state, size_t index, double core
         return;
     advance(state, index);
     control_executor_resize(executor, &work, cores);
+    control_state_follow_wait(state, index);
     if (executor->completed < executor->tasks)
         move_ending(state, index);
+}
+
+void control_state_follow_wait(struct control_state *state, size_t index)
+{
+    struct control_executor *executor = &state->executors[index];
+    struct control_job_state *job =
+        &state->jobs[state->model->plan.stages[index / state->model->cluster.workers].job];
+    bool open = executor->completed < executor->tasks;
+    bool wants = open && executor->requested > 0;
+    bool has = open && executor->cores > 0;
+    if (wants == executor->wants && has == executor->has)
+        return;
+    job->wanting += (uint32_t)wants - (uint32_t)executor->wants;
+    job->served += (uint32_t)has - (uint32_t)executor->has;
+    executor->wants = wants;
+    executor->has = has;
+    bool waits = job->wanting > 0 && job->served == 0;
+    if (waits && !job->waits)
+        job->waits_since_s = state->clock.now_s;
+    if (!waits && job->waits)
+        job->longest_wait_s = fmax(job->longest_wait_s, state->clock.now_s - job->waits_since_s);
+    job->waits = waits;
 }
 
 /* What of a worker's cores nobody has, nor will have by grants that are on their way. */
@@ -188,6 +211,7 @@ static bool begin_executor(struct control_state *state, size_t s, size_t worker,
     executor->decided = core_quanta(fmax(0, units), quantum);
     executor->requested = initial;
     control_state_resize(state, index, executor->decided);
+    control_state_follow_wait(state, index);
     return true;
 }
 
@@ -317,8 +341,10 @@ bool control_state_task_ends(struct control_state *state, size_t index)
     const struct control_work work = work_of(state, index);
     advance(state, index);
     control_executor_complete(executor, &work);
-    if (executor->completed == executor->tasks)
+    if (executor->completed == executor->tasks) {
+        control_state_follow_wait(state, index);
         return --state->stages[s].executors_left > 0 || end_stage(state, (uint32_t)s);
+    }
     const struct event ending = {fmax(state->clock.now_s, control_executor_next_s(executor)),
                                  CONTROL_TASK_ENDS, index};
     executor->ending = event_queue_schedule(&state->queue, &ending);

@@ -33,7 +33,14 @@ struct control_job_state {
     double to_plan;   /* stages that take time and have not begun, and their task time: what the */
     double to_plan_s; /* heuristic shares what is left of the deadline among */
     double completed_s;
-    double core_s; /* of the quotas it had */
+    double core_s;    /* of the quotas it had */
+    uint32_t wanting; /* executors that have work and request cores */
+    uint32_t served;  /* and those that have work and cores */
+    bool waits;       /* some want and none is served */
+    double waits_since_s;
+    double longest_wait_s;
+    double requested;       /* cores, over all samples */
+    double share_deviation; /* how far the grants were from even shares, likewise */
 };
 
 struct control_state {
@@ -67,6 +74,9 @@ bool control_state_task_ends(struct control_state *state, size_t executor);
 
 /* An executor of a live stage has another quota from now on. */
 void control_state_resize(struct control_state *state, size_t executor, double cores);
+
+/* What an executor requests or has is another: does its job wait now, or no longer? */
+void control_state_follow_wait(struct control_state *state, size_t executor);
 
 /* Tell the trace what each live job requests and has. */
 void control_state_record(struct control_state *state);

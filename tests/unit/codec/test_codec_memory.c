@@ -437,11 +437,48 @@ static enum pv_code contention(const struct codec_node *top, struct pv_error *er
     return finish(&w, err);
 }
 
+/* One run with its penalties, and a search from it. */
+static enum pv_code recommend(const struct codec_control *asked,
+                              const struct control_model *model,
+                              const struct control_run *run,
+                              struct codec_control_recommendation *made,
+                              struct arena *arena,
+                              struct pv_error *err)
+{
+    static struct control_score score;
+    static struct control_score baselines[CONTROL_BASELINES];
+    static struct control_found found;
+    static struct findings reasons;
+    const struct control_problem problem = {
+        asked->set.jobs,           asked->terms,   asked->stakes,
+        asked->set.n_jobs,         model->cluster, asked->options,
+        (size_t)asked->repetitions};
+    const struct control_point point = {run->strategy, run->gamma, (double)NAN, 50, 12};
+    const struct control_comparison of = {&problem, &asked->sent[0].sent.name, &point, &score, 1,
+                                          baselines};
+    const struct control_search terms = {asked->search.over, (size_t)asked->search.simulations};
+    struct control_effort effort = {.steps_max = 1e6};
+    reasons = (struct findings){.arena = arena};
+    bool room = control_score_init(&score, &problem, arena);
+    for (size_t i = 0; i < CONTROL_BASELINES; i++)
+        room = room && control_score_init(&baselines[i], &problem, arena);
+    if (!room)
+        return pv_no_memory(err);
+    PV_TRY(control_score_points(&problem, &point, 1, 0, &effort, arena, &score, baselines, err));
+    *made = (struct codec_control_recommendation){&score,   baselines, control_choose(&score, 1),
+                                                  &reasons, &found,    &reasons};
+    PV_TRY(control_search_run(&problem, &terms, &point, &score, 1, &effort, arena, arena, &found,
+                              err));
+    control_explain_choice(&of, &made->choice, &reasons);
+    control_explain_found(&of, &made->choice, &found, &reasons);
+    return findings_check(&reasons, err);
+}
+
 /* One simulation with its trace, and the baselines. */
 static enum pv_code control(const struct codec_node *top, struct pv_error *err)
 {
-    static const struct codec_job_set_limits limits = {
-        .jobs = 4, .stages = 4, .tasks = 100, .cores = 64};
+    static const struct codec_control_limits limits = {
+        {.jobs = 4, .stages = 4, .tasks = 100, .cores = 64}, .repetitions = 2, .simulations = 4};
     struct arena *arena = top->reader->arena;
     struct codec_control *asked = arena_calloc(arena, 1, sizeof *asked);
     struct control_run run = {&contention_strategies[0], 1, 1e6};
@@ -449,6 +486,7 @@ static enum pv_code control(const struct codec_node *top, struct pv_error *err)
     struct control_result baselines[CONTROL_BASELINES];
     struct control_trace trace;
     struct control_model model;
+    struct codec_control_recommendation recommendation;
     struct findings best = {.arena = arena};
     struct findings warnings = {.arena = arena};
     struct writer w;
@@ -471,8 +509,19 @@ static enum pv_code control(const struct codec_node *top, struct pv_error *err)
     control_explain_warnings(&asked->set.sources[0].name, &model, &warnings);
     PV_TRY(findings_check(&best, err));
     PV_TRY(findings_check(&warnings, err));
-    const struct codec_control_result reply = {asked,  &model,    &run,  1,     &result,
-                                               &trace, baselines, &best, first, &warnings};
+    if (asked->stakes != NULL)
+        PV_TRY(recommend(asked, &model, &run, &recommendation, arena, err));
+    const struct codec_control_result reply = {asked,
+                                               &model,
+                                               &run,
+                                               1,
+                                               &result,
+                                               &trace,
+                                               baselines,
+                                               &best,
+                                               first,
+                                               &warnings,
+                                               asked->stakes == NULL ? NULL : &recommendation};
     writer_init(&w, arena);
     codec_control_encode(&w, asked);
     codec_control_result_encode(&w, &reply);
@@ -488,6 +537,12 @@ Test(codec_memory, control_simulations)
             "0.1,\"actuation_delay_s\":0.5}",
             control),
         20);
+    cr_expect_gt(one("{\"cluster\":{\"executors\":1,\"cores_per_executor\":2},\"jobs\":[{\"name\":"
+                     "\"A\",\"deadline_s\":3,\"weight\":2,\"stages\":[{\"id\":0,\"tasks\":9,"
+                     "\"task_duration_s\":2}]}],\"duration_noise\":0.1,\"penalty\":\"fair\","
+                     "\"repetitions\":2,\"search\":{\"simulations\":4}}",
+                     control),
+                 20);
     cr_expect_gt(faulty("{\"cluster\":{\"executors\":2},\"jobs\":[],\"gammas\":[2]}", control), 2);
 }
 

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct codec_job_set_limits limits = {
-    .jobs = 3, .stages = 4, .tasks = 100, .cores = 64};
+static const struct codec_control_limits limits = {
+    .set = {.jobs = 3, .stages = 4, .tasks = 100, .cores = 64},
+    .repetitions = 10,
+    .simulations = 100};
 static const struct codec_bounds bounds = {.depth = 64, .values = 1000000};
 
 /* What a body decodes to; lives until the next one. */
@@ -90,6 +92,38 @@ Test(codec_control, what_is_written_reads_back_the_same)
     cr_expect(n == strlen(first) && memcmp(first, text, n) == 0, "%.*s", (int)n, text);
 }
 
+Test(codec_control, penalties_and_what_is_stored_of_them)
+{
+    struct writer w;
+    size_t n;
+    static char stored[4000];
+    cr_assert_eq(decode("{" CLUSTER ", \"jobs\": [" JOB "]}"), PV_OK);
+    cr_expect_null(asked.stakes);
+    cr_assert_eq(
+        decode("{" CLUSTER ", \"jobs\": [" JOB
+               ", {\"name\": \"B\", \"deadline_s\": 9, \"penalty\": "
+               "\"strict\", \"weight\": 2.5, " STAGES "}], \"penalty\": \"fair\", "
+               "\"duration_noise\": 0.1, \"repetitions\": 3, \"search\": {\"over\": [\"gain\", "
+               "\"alpha\"]}}"),
+        PV_OK);
+    for (int again = 0; again < 2; again++) {
+        cr_expect_eq(asked.stakes[0].penalty, CONTROL_FAIR);
+        cr_expect_eq(asked.stakes[0].weight, 1);
+        cr_expect_eq(asked.stakes[1].penalty, CONTROL_STRICT);
+        cr_expect_eq(asked.stakes[1].weight, 2.5);
+        cr_expect_eq(asked.repetitions, 3);
+        cr_expect_eq(asked.search.over, 1u << CONTROL_ALPHA | 1u << CONTROL_GAIN);
+        cr_expect_eq(asked.search.simulations, 100, "as many as the limits allow");
+        writer_init(&w, &arena);
+        codec_control_encode(&w, &asked);
+        const char *text = writer_finish(&w, &n);
+        cr_assert(text != NULL && n < sizeof stored);
+        memcpy(stored, text, n);
+        stored[n] = '\0';
+        cr_assert_eq(decode(stored), PV_OK, "%s", err.detail);
+    }
+}
+
 static const struct {
     char body[400];
     char at[64];
@@ -115,6 +149,12 @@ static const struct {
      "\"actuation_delay_s\": 3}",
      "/actuation_delay_s", "out_of_range"},
     {"{" CLUSTER ", \"jobs\": [" JOB "], \"include\": [\"trace\"]}", "/include/0", "not_allowed"},
+    {"{" CLUSTER ", \"jobs\": [" JOB "], \"penalty\": \"soft\"}", "/penalty", "not_allowed"},
+    {"{" CLUSTER ", \"jobs\": [" JOB "], \"search\": {}}", "/penalty", "required"},
+    {"{" CLUSTER ", \"jobs\": [" JOB "], \"penalty\": \"slow_first\"}", "/jobs/0/nominal_rate",
+     "required"},
+    {"{" CLUSTER ", \"jobs\": [" JOB "], \"penalty\": \"fair\", \"repetitions\": 2}",
+     "/repetitions", "out_of_range"},
 };
 
 Test(codec_control, faults_say_where)

@@ -131,7 +131,7 @@ class ControlSimulation(schemas.ControlSimulation):
              ax: Optional[Axes] = None) -> Plot:
         """The cores of each job over time under one strategy. Without traces (`include=["traces"]`) it is compare_plot.
 
-        - strategy, gamma: which; without them the best
+        - strategy, gamma: which; without them the one that is recommended, or else the best
         - application: only the job of this name"""
         from ..plots.control import compare_plot, cores_over_time
         outcome = self.outcome(strategy, gamma)
@@ -144,9 +144,16 @@ class ControlSimulation(schemas.ControlSimulation):
         from ..plots.control import compare_plot
         return compare_plot(self, ax)
 
+    def penalty_plot(self, *, ax: Optional[Axes] = None) -> Plot:
+        """What each strategy and baseline costs: the total penalty, with its least and most over several repetitions, by job.
+        ValueError if the request had no penalty."""
+        from ..plots.penalties import penalty_plot
+        return penalty_plot(self, ax)
+
     def outcome(self, strategy: Optional[str] = None, gamma: Optional[float] = None) -> schemas.ControlOutcome:
-        """That of the strategy and the gamma; of several the best, or else the first. ValueError if there is none."""
-        best = self.best
+        """That of the strategy and the gamma; of several the one that is recommended, or else the best, or else the first.
+        ValueError if there is none."""
+        best = self.recommendation or self.best
         found = [outcome for outcome in self.outcomes
                  if strategy in (None, outcome.strategy) and (gamma is None or abs(outcome.gamma - gamma) <= 1e-12)]
         if not found:
@@ -190,9 +197,37 @@ class ControlSimulation(schemas.ControlSimulation):
         text = table("Control loop: %s" % " ".join(reason.message for reason in self.best.reasons), heads, rows)
         jobs = [(job.name, job.completion_s, job.execution_s, job.deadline_s, "in time" if job.met else "late", job.granted_core_s)
                 for job in self.outcome().jobs] if self.outcomes else []
-        text += table("Jobs under %s with gamma %g" % (self.best.strategy, self.best.gamma),
+        if self.recommendation is not None:
+            text += _penalties(self, self.recommendation)
+        chosen = self.recommendation or self.best
+        text += table("Jobs under %s with gamma %g" % (chosen.strategy, chosen.gamma),
                       ["job", "ends at (s)", "takes (s)", "may take (s)", "outcome", "granted core seconds"], jobs)
         return text + (_reasons(self.warnings) if self.warnings else "")
+
+
+def _penalties(simulation: ControlSimulation, found: schemas.ControlRecommendation) -> str:
+    heads = ["strategy or baseline", "gamma", "total penalty", "least", "most", "granted core seconds", "used core seconds"]
+    rows: List[Tuple[Any, ...]] = []
+    for outcome in simulation.outcomes:
+        mark = " (recommended)" if (outcome.strategy, outcome.gamma) == (found.strategy, found.gamma) else ""
+        rows.append((outcome.strategy + mark, outcome.gamma, *_costs(outcome)))
+    rows += [("%s (baseline)" % baseline.baseline, None, *_costs(baseline)) for baseline in simulation.baselines]
+    text = table("Penalties: %s" % " ".join(reason.message for reason in found.reasons), heads, rows)
+    search = found.search
+    if search is None:
+        return text
+    alpha = "that of each job" if search.alpha is None else search.alpha
+    terms = [(search.strategy, search.gamma, alpha, search.gain, search.integral_time_s, search.total_penalty.mean, search.granted_core_s,
+              search.tried)]
+    return text + table("Search: %s" % " ".join(reason.message for reason in search.reasons),
+                        ["strategy", "gamma", "alpha", "gain", "integral time (s)", "total penalty", "granted core seconds", "tried"],
+                        terms)
+
+
+def _costs(outcome: Union[schemas.ControlOutcome, schemas.ControlBaseline]) -> Tuple[Any, ...]:
+    total = outcome.total_penalty
+    spread = (total.mean, total.least, total.most) if total is not None else (None, None, None)
+    return (*spread, outcome.granted_core_s, outcome.used_core_s)
 
 
 def _metrics(metrics: schemas.DeadlineMetrics) -> Tuple[Any, ...]:
