@@ -41,7 +41,9 @@ enum pv_code edf_find_changes(const struct edf_job jobs[],
     assert(cores > 0 && n_jobs > 0);
     struct arena_mark mark = arena_mark(scratch);
     struct edf_trial trial;
-    struct edf_changes found = {.later_deadlines = {.exact = true, .irreducible = true},
+    struct edf_changes found = {.one_later_deadline = {.exact = true, .irreducible = true},
+                                .later_deadlines = {.exact = true, .irreducible = true},
+                                .one_later_release = {.exact = true, .irreducible = true},
                                 .left_out = {.exact = true, .irreducible = true}};
     enum pv_code code = edf_trial_init(&trial, jobs, n_jobs, cores, scratch, err);
     if (code == PV_OK && is_infeasible(&trial))

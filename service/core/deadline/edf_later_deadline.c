@@ -5,7 +5,8 @@
  * other deadlines fixed, that of one job has at most n places in it. The places are tried from the
  * job's own on. One that ends with a late job says which of the next can be passed over: served
  * behind a job that never waited while this one was given a core, up to the miss, the job has the
- * same schedule up to the miss.
+ * same schedule up to the miss. Places in which some span of time has more work than the cores can do
+ * are passed over without a replay.
  */
 #include <math.h>
 
@@ -54,9 +55,37 @@ static size_t next_place(const struct edf_trial *trial,
     return n;
 }
 
+/* Try the job in one place, among `others`; *deadline_s: the least there that is met. */
+static enum edf_replay_end try_place(struct edf_trial *trial,
+                                     size_t j,
+                                     double floor_s,
+                                     struct edf_contention *contention,
+                                     const uint32_t others[],
+                                     size_t *place,
+                                     double *deadline_s)
+{
+    bool last = *place + 1 == trial->plan.n_jobs;
+    double least = lowest_at(trial, j, floor_s, others, *place);
+    double behind = last ? (double)INFINITY : lowest_at(trial, j, floor_s, others, *place + 1);
+    edf_trial_set_deadline(trial, j, last ? behind : nextafter(behind, 0));
+    /* No deadline is between those of its neighbours, or with none there is enough time. */
+    if (behind == least || !edf_trial_fits(trial)) {
+        ++*place;
+        return edf_trial_is_spent(trial) ? EDF_REPLAY_CUT : EDF_REPLAY_MISSED;
+    }
+    edf_contention_begin(contention, j);
+    enum edf_replay_end end = edf_trial_run(trial, &contention->watch);
+    if (end == EDF_REPLAY_DONE)
+        *deadline_s = fmax(least, edf_trial_elapsed_s(trial, j));
+    else if (end == EDF_REPLAY_MISSED)
+        *place = next_place(trial, j, floor_s, contention, others, *place);
+    return end;
+}
+
 enum edf_replay_end edf_later_deadline_alone(struct edf_trial *trial,
                                              size_t j,
                                              double floor_s,
+                                             enum edf_places places,
                                              struct edf_contention *contention,
                                              uint32_t others[],
                                              double *deadline_s)
@@ -64,26 +93,12 @@ enum edf_replay_end edf_later_deadline_alone(struct edf_trial *trial,
     size_t n = trial->plan.n_jobs;
     double before = trial->deadlines_s[j];
     enum edf_replay_end end = EDF_REPLAY_MISSED;
+    size_t place = places == EDF_LAST_PLACE ? n - 1 : 0;
     take_others(trial, j, others);
-    size_t place = 0;
     while (place + 1 < n && lowest_at(trial, j, floor_s, others, place + 1) == floor_s)
         place++;
-    while (place < n && end == EDF_REPLAY_MISSED) {
-        double least = lowest_at(trial, j, floor_s, others, place);
-        double behind =
-            place + 1 < n ? lowest_at(trial, j, floor_s, others, place + 1) : (double)INFINITY;
-        if (behind == least) { /* no deadline is between those of its neighbours */
-            place++;
-            continue;
-        }
-        edf_trial_set_deadline(trial, j, place + 1 < n ? nextafter(behind, 0) : behind);
-        edf_contention_begin(contention, j);
-        end = edf_trial_run(trial, &contention->watch);
-        if (end == EDF_REPLAY_DONE)
-            *deadline_s = fmax(least, edf_trial_elapsed_s(trial, j));
-        else if (end == EDF_REPLAY_MISSED)
-            place = next_place(trial, j, floor_s, contention, others, place);
-    }
+    while (place < n && end == EDF_REPLAY_MISSED)
+        end = try_place(trial, j, floor_s, contention, others, &place, deadline_s);
     edf_trial_set_deadline(trial, j, before);
     return end;
 }
@@ -98,6 +113,57 @@ add_change(const struct edf_trial *trial, size_t j, double deadline_s, struct ed
                                                  .later_s = deadline_s - job->deadline_s};
 }
 
+struct alone {
+    struct edf_trial *trial;
+    struct edf_contention contention;
+    uint32_t *others;
+    bool *hopeless;      /* by job */
+    double *deadlines_s; /* by job: enough; INFINITY: none is known */
+};
+
+static bool is_asked(const struct alone *alone, size_t j, bool known)
+{
+    return !alone->hopeless[j] && known == (alone->deadlines_s[j] < (double)INFINITY);
+}
+
+/* Look at the places of the jobs of which some deadline is known to be enough, or of the others.
+ * What is left of the budget is shared: no job uses up what the others need. True: none was cut. */
+static bool look_at(struct alone *alone, uint64_t budget, enum edf_places places, bool known)
+{
+    struct edf_trial *trial = alone->trial;
+    size_t n = trial->plan.n_jobs;
+    size_t left = 0;
+    bool whole = true;
+    for (size_t j = 0; j < n; j++)
+        left += is_asked(alone, j, known);
+    for (size_t j = 0; left > 0 && j < n; j++) {
+        if (!is_asked(alone, j, known))
+            continue;
+        edf_trial_allot_part(trial, budget, left--);
+        enum edf_replay_end end =
+            edf_later_deadline_alone(trial, j, trial->jobs[j].deadline_s, places,
+                                     &alone->contention, alone->others, &alone->deadlines_s[j]);
+        whole = whole && end != EDF_REPLAY_CUT;
+    }
+    return whole;
+}
+
+static bool init_alone(struct alone *alone, struct arena *scratch)
+{
+    size_t n = alone->trial->plan.n_jobs;
+    alone->contention.n_jobs = n;
+    alone->contention.waited = arena_array(scratch, n, sizeof *alone->contention.waited);
+    alone->others = arena_array(scratch, n, sizeof *alone->others);
+    alone->hopeless = arena_array(scratch, n, sizeof *alone->hopeless);
+    alone->deadlines_s = arena_array(scratch, n, sizeof *alone->deadlines_s);
+    if (alone->contention.waited == NULL || alone->others == NULL || alone->hopeless == NULL ||
+        alone->deadlines_s == NULL)
+        return false;
+    for (size_t j = 0; j < n; j++)
+        alone->deadlines_s[j] = INFINITY;
+    return true;
+}
+
 enum pv_code edf_find_one_later_deadline(struct edf_trial *trial,
                                          uint64_t budget,
                                          struct arena *arena,
@@ -105,28 +171,20 @@ enum pv_code edf_find_one_later_deadline(struct edf_trial *trial,
                                          struct edf_change_list *list,
                                          struct pv_error *err)
 {
+    struct alone alone = {.trial = trial};
     size_t n = trial->plan.n_jobs;
-    struct edf_contention contention = {.n_jobs = n};
-    contention.waited = arena_array(scratch, n, sizeof *contention.waited);
-    uint32_t *others = arena_array(scratch, n, sizeof *others);
-    bool *hopeless = arena_array(scratch, n, sizeof *hopeless);
-    *list = (struct edf_change_list){.exact = true, .irreducible = true};
-    list->items = arena_array(arena, n, sizeof *list->items);
-    if (contention.waited == NULL || others == NULL || hopeless == NULL || list->items == NULL)
-        return pv_no_memory(err);
+    *list = (struct edf_change_list){.items = arena_array(arena, n, sizeof *list->items)};
     edf_trial_begin(trial, budget);
-    edf_trial_find_hopeless(trial, hopeless);
-    for (size_t j = 0; j < n; j++) {
-        double deadline = trial->jobs[j].deadline_s;
-        if (hopeless[j])
-            continue;
-        /* What is left, shared by the jobs that are left: none uses up what the others need. */
-        edf_trial_allot(trial, budget, 1.0 / (double)(n - j));
-        enum edf_replay_end end =
-            edf_later_deadline_alone(trial, j, deadline, &contention, others, &deadline);
-        list->exact = list->exact && end != EDF_REPLAY_CUT;
-        if (end == EDF_REPLAY_DONE && deadline > trial->jobs[j].deadline_s)
-            add_change(trial, j, deadline, list);
-    }
+    if (list->items == NULL || !init_alone(&alone, scratch))
+        return pv_no_memory(err);
+    edf_trial_find_hopeless(trial, alone.hopeless);
+    /* Behind all others a job is least in their way: who helps there is looked at first. */
+    (void)look_at(&alone, budget - budget / 3, EDF_LAST_PLACE, false);
+    bool known = look_at(&alone, budget, EDF_FIRST_PLACES, true);
+    bool rest = look_at(&alone, budget, EDF_FIRST_PLACES, false);
+    list->exact = list->irreducible = known && rest;
+    for (size_t j = 0; j < n; j++)
+        if (alone.deadlines_s[j] < (double)INFINITY)
+            add_change(trial, j, alone.deadlines_s[j], list);
     return PV_OK;
 }

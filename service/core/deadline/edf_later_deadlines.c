@@ -136,31 +136,34 @@ static enum edf_replay_end try_order(struct orders *orders)
 
 /* --- one deadline at a time --- */
 
-/* Lower each as far as the others let it, until none can be. False: the budget was spent first. */
-static bool lower_each(struct orders *orders)
+/* Lower each as far as the others let it, until none can be. What is left of the budget is shared.
+ * False: it was spent before. */
+static bool lower_each(struct orders *orders, uint64_t budget)
 {
     struct edf_trial *trial = orders->trial;
     size_t n = trial->plan.n_jobs;
+    bool whole = true;
     for (size_t j = 0; j < n; j++)
         edf_trial_set_deadline(trial, j, orders->best_s[j]);
     size_t since = 0; /* jobs in a row that could not be lowered */
-    for (size_t j = 0; since < n; j = (j + 1) % n, since++) {
+    for (size_t j = 0; since < n && trial->replay.steps < budget; j = (j + 1) % n) {
         double floor = trial->jobs[j].deadline_s;
         double least = orders->best_s[j];
+        since++;
         if (orders->best_s[j] == floor)
             continue;
-        enum edf_replay_end end =
-            edf_later_deadline_alone(trial, j, floor, &orders->contention, orders->others, &least);
-        if (end != EDF_REPLAY_DONE)
-            return false; /* cut: with the deadline that it has, all are met */
-        if (!(least < orders->best_s[j]))
+        edf_trial_allot_part(trial, budget, n + 1 - since);
+        enum edf_replay_end end = edf_later_deadline_alone(
+            trial, j, floor, EDF_FIRST_PLACES, &orders->contention, orders->others, &least);
+        whole = whole && end == EDF_REPLAY_DONE; /* with the deadline that it has, all are met */
+        if (end != EDF_REPLAY_DONE || !(least < orders->best_s[j]))
             continue;
         orders->best_s[j] = least;
         edf_trial_set_deadline(trial, j, least);
         since = 0;
     }
     orders->best_total_s = total_of(orders, orders->best_s);
-    return true;
+    return whole && since == n;
 }
 
 /* --- one job moved --- */
@@ -361,16 +364,14 @@ static void improve(struct orders *orders, struct edf_change_list *list)
     struct edf_trial *trial = orders->trial;
     bool many = trial->plan.n_jobs > FEW_JOBS;
     edf_trial_allot(trial, orders->whole, share_first);
-    list->irreducible = lower_each(orders);
-    double lowered = orders->best_total_s = total_of(orders, orders->best_s);
+    list->irreducible = lower_each(orders, trial->budget);
+    double lowered = orders->best_total_s;
     edf_trial_allot(trial, orders->whole, share_moves[many]);
     improve_by_moves(orders);
     edf_trial_allot(trial, orders->whole, share_branches[many]);
     list->exact = try_all_orders(orders);
-    edf_trial_allot(trial, orders->whole, 1);
     if (!list->irreducible || orders->best_total_s != lowered)
-        list->irreducible = lower_each(orders);
-    orders->best_total_s = total_of(orders, orders->best_s);
+        list->irreducible = lower_each(orders, orders->whole);
 }
 
 enum pv_code edf_find_later_deadlines(struct edf_trial *trial,

@@ -115,6 +115,9 @@ static enum edf_replay_end release_alone(struct releases *releases, size_t j)
         release_at(trial, j, at);
         if (at <= idle_until && is_same_order(releases))
             continue;
+        idle_until = -INFINITY;
+        if (!edf_trial_fits(trial))
+            continue;
         edf_contention_begin(&releases->contention, j);
         enum edf_replay_end end = edf_trial_run(trial, &releases->contention.watch);
         if (end != EDF_REPLAY_MISSED)
@@ -156,7 +159,7 @@ enum pv_code edf_find_one_later_release(struct edf_trial *trial,
     for (size_t j = 0; j < n; j++) {
         if (hopeless[j])
             continue;
-        edf_trial_allot(trial, budget, 1.0 / (double)(n - j));
+        edf_trial_allot_part(trial, budget, n - j);
         enum edf_replay_end end = release_alone(&releases, j);
         list->exact = list->exact && end != EDF_REPLAY_CUT;
         if (end == EDF_REPLAY_DONE)

@@ -16,7 +16,7 @@
 #include "core/deadline/edf_trial.h"
 
 /* Share of the budget for the search that proves; the rest is for the one that only finds. */
-static const double share_exact = 0.6;
+static const double share_exact = 0.5;
 
 /* More spans are not looked at in one bound. */
 enum { SPANS_MAX = 1 << 14 };
@@ -277,34 +277,38 @@ static bool find_fewest(struct leaving *leaving)
 
 /* --- without a proof --- */
 
-/* The job whose going promises most: of those that may help and are served no later than the first
- * late job, the one with most work. */
-static size_t choose_going(const struct leaving *leaving)
+/* Who goes next. */
+enum going {
+    GOING_LATE,    /* the first late job, in the order they are served */
+    GOING_LARGEST, /* the one with most work of those that may help and are served no later */
+    GOING_WAYS
+};
+
+static size_t choose_going(const struct leaving *leaving, enum going way)
 {
     const struct edf_trial *trial = leaving->trial;
     size_t chosen = trial->plan.n_jobs;
-    size_t last = trial->plan.n_jobs;
     for (size_t at = 0; at < trial->plan.n_jobs; at++) {
         uint32_t j = trial->replay.by_deadline[at];
-        if (last == trial->plan.n_jobs && !trial->left_out[j] && edf_trial_is_late(trial, j))
-            last = at;
-    }
-    for (size_t at = 0; at < trial->plan.n_jobs; at++) {
-        uint32_t j = trial->replay.by_deadline[at];
-        if (at <= last && may_help(leaving, j) &&
-            (chosen == trial->plan.n_jobs || trial->work_s[j] > trial->work_s[chosen]))
+        if (trial->left_out[j])
+            continue;
+        bool late = edf_trial_is_late(trial, j);
+        bool larger = chosen == trial->plan.n_jobs || trial->work_s[j] > trial->work_s[chosen];
+        if (way == GOING_LATE ? late : may_help(leaving, j) && larger)
             chosen = j;
+        if (late)
+            return chosen;
     }
     return chosen;
 }
 
 /* Let jobs go until nobody is late. False: the budget was spent before. */
-static bool let_go(struct leaving *leaving)
+static bool let_go(struct leaving *leaving, enum going way)
 {
     struct edf_trial *trial = leaving->trial;
     enum edf_replay_end end;
     while ((end = run(leaving)) == EDF_REPLAY_MISSED) {
-        size_t j = choose_going(leaving);
+        size_t j = choose_going(leaving, way);
         assert(j < trial->plan.n_jobs);
         edf_trial_leave_out(trial, j, true);
     }
@@ -335,6 +339,39 @@ static bool bring_back(struct leaving *leaving)
             memset(leaving->kept, 0, n * sizeof *leaving->kept);
         else
             leaving->kept[chosen] = true;
+    }
+}
+
+static void take_set(const struct edf_trial *trial, struct edf_left_out *found)
+{
+    found->n = 0;
+    for (size_t j = 0; j < trial->plan.n_jobs; j++)
+        if (trial->left_out[j])
+            found->jobs[found->n++] = j;
+}
+
+static size_t count_left_out(const struct edf_trial *trial)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < trial->plan.n_jobs; j++)
+        count += trial->left_out[j];
+    return count;
+}
+
+/* The smallest set of those that each way leads to. */
+static void find_few(struct leaving *leaving, uint64_t budget, struct edf_left_out *found)
+{
+    for (size_t way = 0; way < GOING_WAYS; way++) {
+        edf_trial_allot(leaving->trial, budget, way + 1 < GOING_WAYS ? 0.6 : 1);
+        keep_all(leaving);
+        if (!let_go(leaving, (enum going)way))
+            continue;
+        bool irreducible = bring_back(leaving);
+        size_t count = count_left_out(leaving->trial);
+        if (found->n > 0 && (count > found->n || (count == found->n && !irreducible)))
+            continue;
+        take_set(leaving->trial, found);
+        found->irreducible = irreducible;
     }
 }
 
@@ -376,17 +413,9 @@ enum pv_code edf_find_left_out(struct edf_trial *trial,
     edf_replay_order(&trial->replay, trial->deadlines_s);
     edf_trial_allot(trial, budget, share_exact);
     found->exact = found->irreducible = find_fewest(&leaving);
-    if (!found->exact) {
-        keep_all(&leaving);
-        edf_trial_allot(trial, budget, 1);
-        if (!let_go(&leaving))
-            keep_all(&leaving); /* nothing is found */
-        else
-            found->irreducible = bring_back(&leaving);
-    }
-    found->n = 0;
-    for (size_t j = 0; j < n; j++)
-        if (trial->left_out[j])
-            found->jobs[found->n++] = j;
+    if (found->exact)
+        take_set(trial, found);
+    else
+        find_few(&leaving, budget, found);
     return PV_OK;
 }

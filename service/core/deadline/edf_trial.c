@@ -155,6 +155,16 @@ void edf_trial_allot(struct edf_trial *trial, uint64_t whole, double share)
         part > UINT64_MAX - trial->replay.steps ? UINT64_MAX : trial->replay.steps + part;
 }
 
+void edf_trial_allot_part(struct edf_trial *trial, uint64_t whole, size_t parts)
+{
+    uint64_t left = whole > trial->replay.steps ? whole - trial->replay.steps : 0;
+    uint64_t few = 3 * ((uint64_t)trial->plan.tasks + trial->plan.n_stages);
+    uint64_t part = left / parts > few ? left / parts : few;
+    part = part < left ? part : left;
+    trial->budget =
+        part > UINT64_MAX - trial->replay.steps ? UINT64_MAX : trial->replay.steps + part;
+}
+
 bool edf_trial_is_spent(const struct edf_trial *trial)
 {
     return trial->replay.steps >= trial->budget;
@@ -266,6 +276,28 @@ void edf_trial_find_hopeless(struct edf_trial *trial, bool hopeless[])
                 return;
         }
     }
+}
+
+bool edf_trial_fits(struct edf_trial *trial)
+{
+    const struct edf_plan *plan = &trial->plan;
+    size_t n = plan->n_jobs;
+    size_t step = n / (SPANS_MAX / n + 1) + 1;
+    edf_replay_order(&trial->replay, trial->deadlines_s);
+    trial->replay.steps += 1 + (uint64_t)n * n / 64;
+    for (size_t from = 0; from < n; from += step) {
+        double opens = plan->jobs[plan->by_release[from]].release_s;
+        double work = 0;
+        for (size_t at = 0; at < n; at++) {
+            uint32_t j = trial->replay.by_deadline[at];
+            if (trial->left_out[j] || plan->jobs[j].release_s < opens)
+                continue;
+            work += trial->work_s[j];
+            if (excess_of(trial, work, opens, plan->jobs[j].release_s + trial->deadlines_s[j]) > 0)
+                return false;
+        }
+    }
+    return true;
 }
 
 /* --- who waits for whom --- */

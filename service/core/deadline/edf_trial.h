@@ -51,6 +51,9 @@ enum edf_replay_end edf_trial_run_whole(struct edf_trial *trial, struct edf_watc
 /* Until the next such call, spend no more than this share of what is left of the whole budget. */
 void edf_trial_allot(struct edf_trial *trial, uint64_t whole, double share);
 
+/* The same with an equal part for each of so many jobs, but enough for a few whole replays. */
+void edf_trial_allot_part(struct edf_trial *trial, uint64_t whole, size_t parts);
+
 /* Whether the budget of the search under way is spent. */
 bool edf_trial_is_spent(const struct edf_trial *trial);
 
@@ -71,6 +74,10 @@ double edf_trial_deadline_behind(
  */
 void edf_trial_find_hopeless(struct edf_trial *trial, bool hopeless[]);
 
+/* Whether the work within every span of time could be done within it, jobs having the deadlines
+ * that are set. False: a run would end at a late job. Counts as a comparison of orders. */
+bool edf_trial_fits(struct edf_trial *trial);
+
 /* Which jobs waited with tasks to start while job `of` was given a core. */
 struct edf_contention {
     struct edf_watch watch;
@@ -84,6 +91,12 @@ void edf_contention_begin(struct edf_contention *contention, size_t of);
 
 /* --- the searches; each begins with edf_trial_begin and leaves room for nothing behind it --- */
 
+/* The places from which edf_later_deadline_alone looks. */
+enum edf_places {
+    EDF_FIRST_PLACES, /* from the job's own on */
+    EDF_LAST_PLACE,   /* the last only: the deadline is enough, but need not be the least */
+};
+
 /*
  * The least deadline of job j alone, from floor_s on, with which all are met, the deadlines of the
  * others being as set. EDF_REPLAY_DONE: there is one. EDF_REPLAY_MISSED: there is none.
@@ -92,6 +105,7 @@ void edf_contention_begin(struct edf_contention *contention, size_t of);
 enum edf_replay_end edf_later_deadline_alone(struct edf_trial *trial,
                                              size_t j,
                                              double floor_s,
+                                             enum edf_places places,
                                              struct edf_contention *contention,
                                              uint32_t others[],
                                              double *deadline_s);
