@@ -181,11 +181,11 @@ def test_all_remedies_come_when_asked_for(client):
         "jobs": [{"job": "A", "deadline_s": 10, "later_s": 6}, {"job": "B", "deadline_s": 10, "later_s": 5}], "exact": True}
     assert remedies["later_deadlines"] == {
         "jobs": [{"job": "B", "deadline_s": 10, "later_s": 5}], "total_later_s": 5, "exact": True, "irreducible": True}
-    assert remedies["left_out"] == {"jobs": ["A"], "exact": True, "irreducible": True}
+    assert remedies["jobs_left_out"] == {"jobs": ["A"], "exact": True, "irreducible": True}
     assert remedies["one_later_release"] == {"jobs": [], "exact": True}
     assert remedies["later_releases"]["jobs"] == []
     assert all("delayed_by" not in j for j in answer["jobs"])
-    assert [r["code"] for r in answer["reasons"]] == [r["code"] for r in plain["reasons"]] + ["one_later_deadline", "left_out"]
+    assert [r["code"] for r in answer["reasons"]] == [r["code"] for r in plain["reasons"]] + ["one_later_deadline", "jobs_left_out"]
     assert answer["reasons"][-2]["message"] == "If B alone may take 10 s instead of 5 s, every deadline is met."
     assert answer["reasons"][-1]["message"] == "Without A every other job meets its deadline."
 
@@ -201,10 +201,10 @@ def test_each_remedy_makes_it_feasible(client):
 
     assert not feasible([])
     assert feasible(remedies["later_deadlines"]["jobs"])
-    assert feasible([], remedies["left_out"]["jobs"])
-    assert remedies["left_out"]["exact"] and len(remedies["left_out"]["jobs"]) < len(jobs)
-    for name in remedies["left_out"]["jobs"]:
-        assert not feasible([], set(remedies["left_out"]["jobs"]) - {name})
+    assert feasible([], remedies["jobs_left_out"]["jobs"])
+    assert remedies["jobs_left_out"]["exact"] and len(remedies["jobs_left_out"]["jobs"]) < len(jobs)
+    for name in remedies["jobs_left_out"]["jobs"]:
+        assert not feasible([], set(remedies["jobs_left_out"]["jobs"]) - {name})
     for change in remedies["one_later_deadline"]["jobs"] + remedies["one_later_release"]["jobs"]:
         assert feasible([change])
     if remedies["later_releases"]["jobs"]:
@@ -251,6 +251,6 @@ def test_a_cut_search_of_all_remedies_says_so(make_service):
     answers = [ask(client, *jobs, include=["all_remedies"]) for _ in range(2)]
     assert answers[0] == answers[1]
     remedies = answers[0]["remedies"]
-    assert not remedies["later_deadlines"]["exact"] and not remedies["left_out"]["exact"]
+    assert not remedies["later_deadlines"]["exact"] and not remedies["jobs_left_out"]["exact"]
     later = {c["job"]: c["deadline_s"] for c in remedies["later_deadlines"]["jobs"]}
     assert ask(client, *[dict(j, deadline_s=later.get(j["name"], j["deadline_s"])) for j in jobs])["feasible"]

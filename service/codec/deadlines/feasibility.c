@@ -74,7 +74,7 @@ static void encode_left_out(struct writer *w,
                             const struct codec_feasibility *request,
                             const struct edf_left_out *left_out)
 {
-    writer_member_object(w, "left_out");
+    writer_member_object(w, "jobs_left_out");
     writer_member_array(w, "jobs");
     for (size_t i = 0; i < left_out->n; i++)
         writer_text(w, request->set.sources[left_out->jobs[i]].name);

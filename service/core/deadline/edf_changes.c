@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "core/deadline/edf_trial.h"
+#include "core/deadline/edf_searches.h"
 
 static bool is_infeasible(struct edf_trial *trial)
 {

@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "core/deadline/edf_trial.h"
+#include "core/deadline/edf_searches.h"
 
 /* The jobs but j, left-out ones included, as they are served. */
 static void take_others(struct edf_trial *trial, size_t j, uint32_t others[])

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/deadline/edf_trial.h"
+#include "core/deadline/edf_searches.h"
 
 /* So many moves are compared a round at most, the nearest. */
 enum { MOVES_MAX = 4096 };

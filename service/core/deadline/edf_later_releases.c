@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/deadline/edf_trial.h"
+#include "core/deadline/edf_searches.h"
 
 /* So many jobs, those with most core time, are tried in a step for several jobs. */
 enum { BLOCKERS_MAX = 8 };

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/deadline/edf_trial.h"
+#include "core/deadline/edf_searches.h"
 
 /* Share of the budget for the search that proves; the rest is for the one that only finds. */
 static const double share_exact = 0.5;

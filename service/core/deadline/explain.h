@@ -35,7 +35,7 @@ void feasibility_explain(const struct strview names[],
 /*
  * What to change, one finding for each kind of change that was found: `one_later_deadline` and
  * `one_later_release`, each with the job that has to be least late; `later_deadlines` where several
- * are; `later_releases`, `left_out`. names[i] belongs to jobs[i].
+ * are; `later_releases`, `jobs_left_out`. names[i] belongs to jobs[i].
  */
 void edf_changes_explain(const struct strview names[],
                          const struct edf_job jobs[],
