@@ -87,8 +87,9 @@ static void explain_left_out(const struct strview names[],
     struct strview name = names[left_out->jobs[0]];
     struct finding *finding;
     if (left_out->n == 1)
-        finding = finding_add(to, "jobs_left_out", "Without %.*s every other job meets its deadline.",
-                              (int)name.n, name.at);
+        finding =
+            finding_add(to, "jobs_left_out", "Without %.*s every other job meets its deadline.",
+                        (int)name.n, name.at);
     else
         finding = finding_add(to, "jobs_left_out",
                               "Without %zu job%s, such as %.*s, every other job meets its "
