@@ -213,7 +213,7 @@ static double total_of_order(const struct jobs *jobs, const size_t order[])
 static bool next_order(size_t order[], size_t n)
 {
     size_t i = n - 1;
-    while (i > 0 && order[i - 1] > order[i])
+    while (i > 0 && i < MOST && order[i - 1] > order[i])
         i--;
     if (i == 0)
         return false;
