@@ -218,7 +218,7 @@ static bool next_order(size_t order[], size_t n)
     if (i == 0)
         return false;
     size_t k = n - 1;
-    while (order[k] < order[i - 1])
+    while (k > i && k < MOST && order[k] < order[i - 1])
         k--;
     size_t swap = order[i - 1];
     order[i - 1] = order[k];
