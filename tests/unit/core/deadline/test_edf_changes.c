@@ -212,13 +212,15 @@ static double total_of_order(const struct jobs *jobs, const size_t order[])
 
 static bool next_order(size_t order[], size_t n)
 {
+    if (n < 2 || n > MOST)
+        return false;
     size_t i = n - 1;
-    while (i > 0 && i < MOST && order[i - 1] > order[i])
+    while (i > 0 && order[i - 1] > order[i])
         i--;
     if (i == 0)
         return false;
     size_t k = n - 1;
-    while (k > i && k < MOST && order[k] < order[i - 1])
+    while (order[k] < order[i - 1])
         k--;
     size_t swap = order[i - 1];
     order[i - 1] = order[k];
@@ -233,7 +235,7 @@ static bool next_order(size_t order[], size_t n)
 
 static double least_total(const struct jobs *jobs)
 {
-    size_t order[MOST];
+    size_t order[MOST] = {0};
     double least = INFINITY;
     for (size_t j = 0; j < jobs->n; j++)
         order[j] = j;
