@@ -100,7 +100,7 @@ const struct setting settings[] = {
     INTEGER(price_books_max, "", 1, 100000, "100", "price books of a team; more are 422"),
     INTEGER(prices_max, "", 1, 1000000, "10000", "rows of a price book; more are 422"),
     INTEGER(executors_max, "", 1, 100000, "1000", "most executors that advice considers"),
-    INTEGER(remedy_task_budget, "", 0, INT64_C(10000000000), "5000000", "tasks simulated in the search for remedies; a search that was cut short says so"),
+    INTEGER(remedy_task_budget, "", 0, INT64_C(10000000000), "5000000", "tasks simulated in each search for remedies; a search that was cut short says so"),
     INTEGER(advice_task_budget, "", 1000, INT64_C(10000000000), "2000000", "tasks simulated to predict a job over its executor counts; beyond it the grid of counts becomes coarser, then distant runs are left out"),
     INTEGER(advice_extrapolation_max, "", 1, 1000, "4", "times the most executors that ran (by cores) that advice goes to where a request sets no `max_executors`; also how many times away the problem size asked about may lie from a single run's; from those of several its square"),
     INTEGER(advice_error_percent_max, "", 1, 1000, "50", "percent by which predictions of runs left out may be off; beyond it advice has the verdict `unknown` and no recommendation, and beyond half of it the warning `poor_model`"),

@@ -162,3 +162,95 @@ def test_the_reasons_answer_first_and_say_what_would_help(client):
     assert missed["reasons"][2]["evidence"]["min_total_cores"] == missed["remedies"]["min_total_cores"]
     hopeless = ask(2, deadline_s=3)
     assert [r["code"] for r in hopeless["reasons"]][-1] == "no_cores_suffice"
+
+
+ONE_CORE = {"executors": 1, "cores_per_executor": 1}
+
+
+def three_jobs():
+    """On one core A ends at 3, B at 8 (due at 5), C at 10 (due at 7)."""
+    return [job("A", 4, stage(0, 3)), job("B", 5, stage(0, 5)), job("C", 7, stage(0, 2))]
+
+
+def test_all_remedies_come_when_asked_for(client):
+    plain = ask(client, *three_jobs(), cluster=ONE_CORE)
+    answer = ask(client, *three_jobs(), cluster=ONE_CORE, include=["all_remedies"])
+    remedies = answer["remedies"]
+    assert plain["remedies"] == {name: remedies[name] for name in plain["remedies"]}, "what was there stays"
+    assert remedies["one_later_deadline"] == {
+        "jobs": [{"job": "A", "deadline_s": 10, "later_s": 6}, {"job": "B", "deadline_s": 10, "later_s": 5}], "exact": True}
+    assert remedies["later_deadlines"] == {
+        "jobs": [{"job": "B", "deadline_s": 10, "later_s": 5}], "total_later_s": 5, "exact": True, "irreducible": True}
+    assert remedies["jobs_left_out"] == {"jobs": ["A"], "exact": True, "irreducible": True}
+    assert remedies["one_later_release"] == {"jobs": [], "exact": True}
+    assert remedies["later_releases"]["jobs"] == []
+    assert all("delayed_by" not in j for j in answer["jobs"])
+    assert [r["code"] for r in answer["reasons"]] == [r["code"] for r in plain["reasons"]] + ["one_later_deadline", "jobs_left_out"]
+    assert answer["reasons"][-2]["message"] == "If B alone may take 10 s instead of 5 s, every deadline is met."
+    assert answer["reasons"][-1]["message"] == "Without A every other job meets its deadline."
+
+
+def test_each_remedy_makes_it_feasible(client):
+    names = "ABCDEF"
+    jobs = [job(n, 6 + 3 * i % 11, stage(0, 4 + i, 3), stage(1, 2, 2, parents=[0]), release_s=i * 1.5) for i, n in enumerate(names)]
+    remedies = ask(client, *jobs, include=["all_remedies"])["remedies"]
+
+    def feasible(changes, without=()):
+        changes = {c["job"]: {k: c[k] for k in ("release_s", "deadline_s") if k in c} for c in changes}
+        return ask(client, *[dict(j, **changes.get(j["name"], {})) for j in jobs if j["name"] not in without])["feasible"]
+
+    assert not feasible([])
+    assert feasible(remedies["later_deadlines"]["jobs"])
+    assert feasible([], remedies["jobs_left_out"]["jobs"])
+    assert remedies["jobs_left_out"]["exact"] and len(remedies["jobs_left_out"]["jobs"]) < len(jobs)
+    for name in remedies["jobs_left_out"]["jobs"]:
+        assert not feasible([], set(remedies["jobs_left_out"]["jobs"]) - {name})
+    for change in remedies["one_later_deadline"]["jobs"] + remedies["one_later_release"]["jobs"]:
+        assert feasible([change])
+    if remedies["later_releases"]["jobs"]:
+        assert feasible(remedies["later_releases"]["jobs"])
+
+
+def test_a_later_release_keeps_the_instant_the_job_is_due(client):
+    """A's task cannot be interrupted when B comes at 1; released at 1, A goes second."""
+    jobs = [job("A", 20, stage(0, 10)), job("B", 3, stage(0, 2), release_s=1)]
+    answer = ask(client, *jobs, cluster=ONE_CORE, include=["all_remedies"])
+    assert answer["remedies"]["one_later_release"] == {
+        "jobs": [{"job": "A", "release_s": 1, "deadline_s": 19, "later_s": 1}], "exact": True}
+    assert "one_later_release" in [r["code"] for r in answer["reasons"]]
+
+
+def test_what_delays_each_late_job(client):
+    jobs = [job("A", 8, stage(0, 3, 3, 3, 3)), job("B", 8, stage(0, 2, 2, 2), release_s=1), job("C", 1, stage(0, 5), release_s=50)]
+    answer = ask(client, *jobs, include=["delayed_by"])
+    a, b, c = answer["jobs"]
+    assert a["met"] and "delayed_by" not in a and "waiting_s" not in a
+    assert (b["waiting_s"], b["critical_path_s"]) == (7, 2)
+    assert b["delayed_by"] == [{"job": "A", "core_s": 10, "share": pytest.approx(10 / 14)},
+                               {"job": "B", "core_s": 4, "share": pytest.approx(4 / 14)}]
+    assert (c["waiting_s"], c["critical_path_s"], c["delayed_by"]) == (0, 5, [])
+    reasons = {r["code"]: r for r in answer["reasons"]}
+    assert reasons["critical_path_too_long"]["evidence"] == {"job": "C", "critical_path_s": 5, "deadline_s": 1}
+    assert reasons["delayed"]["evidence"] == {"job": "B", "waiting_s": 7, "by": "A", "core_s": 10,
+                                              "share": pytest.approx(10 / 14), "own_share": pytest.approx(4 / 14)}
+    assert reasons["delayed"]["message"] == ("B has tasks waiting for 7 s; meanwhile A has 71.4 % of the core time, "
+                                             "more than any other job, and 28.6 % is its own.")
+    assert "one_later_deadline" not in answer["remedies"]
+
+
+def test_all_remedies_of_a_feasible_set_are_none(client):
+    answer = ask(client, job("A", 9, stage(0, 1)), include=["all_remedies", "delayed_by", "schedule"])
+    assert answer["feasible"] and "remedies" not in answer and len(answer["schedule"]) == 1
+
+
+def test_a_cut_search_of_all_remedies_says_so(make_service):
+    service = make_service(PROVISOR_REMEDY_TASK_BUDGET=300)
+    client = service.start().client(service.token("budget"))
+    jobs = [job("J%d" % i, 9 + i % 5, *[stage(s, *[1 + (i * s + t) % 7 / 7 for t in range(5)], parents=[s - 1] if s else []) for s in range(3)])
+            for i in range(20)]
+    answers = [ask(client, *jobs, include=["all_remedies"]) for _ in range(2)]
+    assert answers[0] == answers[1]
+    remedies = answers[0]["remedies"]
+    assert not remedies["later_deadlines"]["exact"] and not remedies["jobs_left_out"]["exact"]
+    later = {c["job"]: c["deadline_s"] for c in remedies["later_deadlines"]["jobs"]}
+    assert ask(client, *[dict(j, deadline_s=later.get(j["name"], j["deadline_s"])) for j in jobs])["feasible"]

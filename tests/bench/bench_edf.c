@@ -3,6 +3,9 @@
  * 10^4 to 10^7 tasks; every task's duration different, the same with placements observed, and all
  * tasks of a stage equal. One row a process of its own, so that memory is that row's.
  *
+ * Then the remedies of 50 jobs with 10^5 tasks, all different, that miss some deadlines: seconds of
+ * each search within the budget of `remedy_task_budget`, and what was found.
+ *
  *     bench_edf [TASKS_MAX]
  *
  * seconds are of the processor. bytes/task: growth of the resident set over the whole row (the
@@ -17,7 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/deadline/clairvoyant_edf.h"
+#include "core/deadline/edf_changes.h"
+#include "core/deadline/edf_delays.h"
 
 enum { JOBS = 50, STAGES = 20, CORES = 1024 };
 
@@ -142,6 +146,96 @@ static int in_own_process(size_t tasks, const char *kind, bool equal, bool obser
     return child < 0 || waitpid(child, &status, 0) < 0 || status != 0;
 }
 
+/* --- remedies --- */
+
+enum { REMEDY_TASKS = 100000, REMEDY_BUDGET = 5000000 };
+
+/* Jobs released one after another, whose deadlines allow them their critical path and this many
+ * times their fair share of the cores, some of them up to ten times as much. */
+static void make_infeasible(struct workload *load, size_t cores, double room)
+{
+    uint64_t state = 7;
+    size_t t = 0;
+    make_workload(load, REMEDY_TASKS, false);
+    for (size_t j = 0; j < JOBS; j++) {
+        double work = 0;
+        double path = 0;
+        for (size_t s = 0; s < STAGES; s++) {
+            double longest = 0;
+            for (size_t end = t + load->stages[j][s].tasks; t < end; t++) {
+                work += load->durations[t];
+                longest = fmax(longest, load->durations[t]);
+            }
+            path += longest;
+        }
+        double fair = work / (double)cores * room;
+        load->jobs[j].release_s = work / (double)cores * (double)j * 0.9;
+        load->jobs[j].deadline_s = path + fair * (1 + 9 * random_unit(&state));
+    }
+}
+
+static void print_list(const char *name, const struct edf_change_list *list)
+{
+    printf("  %-20s %3zu job%s%s%s", name, list->n, list->n == 1 ? "" : "s",
+           list->exact ? ", exact" : "", list->irreducible ? ", irreducible" : "");
+    if (list->total_s > 0)
+        printf(", %.6g s together", list->total_s);
+    printf("\n");
+}
+
+static int run_remedies(size_t cores, double room)
+{
+    struct workload *load = calloc(1, sizeof *load);
+    if (load == NULL || (load->durations = malloc(REMEDY_TASKS * sizeof(double))) == NULL)
+        return 1;
+    make_infeasible(load, cores, room);
+    struct arena arena;
+    struct arena scratch;
+    arena_init(&arena, 0);
+    arena_init(&scratch, 0);
+    struct edf_outcome outcomes[JOBS];
+    struct edf_metrics metrics;
+    struct edf_remedies remedies;
+    struct edf_changes changes;
+    struct edf_job_delays delays[JOBS];
+    double began = cpu_s();
+    bool good =
+        edf_schedule(load->jobs, JOBS, cores, &scratch, outcomes, &metrics, NULL, NULL) == PV_OK &&
+        edf_find_remedies(load->jobs, JOBS, cores, REMEDY_BUDGET, &arena, &scratch, &remedies,
+                          NULL) == PV_OK;
+    double first = cpu_s();
+    good = good && edf_find_changes(load->jobs, JOBS, cores, remedies.deadlines_s, REMEDY_BUDGET,
+                                    &arena, &scratch, &changes, NULL) == PV_OK;
+    double second = cpu_s();
+    good = good && edf_find_delays(load->jobs, JOBS, cores, outcomes, &arena, &scratch, delays,
+                                   NULL) == PV_OK;
+    double third = cpu_s();
+    if (good) {
+        double raised = 0;
+        for (size_t j = 0; j < JOBS; j++)
+            if (remedies.deadlines_s[j] > 0)
+                raised += remedies.deadlines_s[j] - load->jobs[j].deadline_s;
+        printf("%zu cores, %zu of %d jobs late: cores and deadlines %.3f s, changes %.3f s, delays "
+               "%.3f s, in all %.3f s\n",
+               cores, metrics.delayed, JOBS, first - began, second - first, third - second,
+               third - began);
+        printf("  raise and replay     %.6g s together; cores %zu%s\n", raised,
+               remedies.min_total_cores, remedies.exact ? "" : " (cut)");
+        print_list("one later deadline", &changes.one_later_deadline);
+        print_list("later deadlines", &changes.later_deadlines);
+        print_list("one later release", &changes.one_later_release);
+        print_list("later releases", &changes.later_releases);
+        printf("  %-20s %3zu job%s%s%s\n", "left out", changes.left_out.n,
+               changes.left_out.n == 1 ? "" : "s", changes.left_out.exact ? ", exact" : "",
+               changes.left_out.irreducible ? ", irreducible" : "");
+    }
+    arena_fini(&arena);
+    arena_fini(&scratch);
+    free(load->durations);
+    free(load);
+    return !good;
+}
+
 int main(int argc, char **argv)
 {
     size_t most = argc > 1 ? (size_t)strtoull(argv[1], NULL, 10) : 10000000;
@@ -153,6 +247,12 @@ int main(int argc, char **argv)
         failed |= in_own_process(tasks, "all different", false, false);
         failed |= in_own_process(tasks, "different, observed", false, true);
         failed |= in_own_process(tasks, "equal in a stage", true, false);
+    }
+    const double rooms[] = {1, 0.8, 0.5};
+    printf("\nremedies of %d jobs with %d tasks, all different\n", JOBS, REMEDY_TASKS);
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        failed |= run_remedies(64, rooms[i]);
+        failed |= run_remedies(CORES / 4, rooms[i]);
     }
     return failed;
 }

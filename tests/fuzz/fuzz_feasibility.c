@@ -87,16 +87,68 @@ static void require_remedies(struct codec_feasibility *asked,
     FUZZ_REQUIRE(late(asked, asked->set.cores, scratch) == 0);
 }
 
+/* How many are late once these have later deadlines or releases. */
+static size_t late_with(const struct codec_feasibility *asked,
+                        const struct edf_change changes[],
+                        size_t n,
+                        struct arena *scratch)
+{
+    struct edf_job before[JOBS_MAX];
+    struct codec_feasibility changed = *asked;
+    memcpy(before, asked->set.jobs, asked->set.n_jobs * sizeof *before);
+    for (size_t i = 0; i < n; i++) {
+        FUZZ_REQUIRE(changes[i].later_s >= 0);
+        changed.set.jobs[changes[i].job].release_s = changes[i].release_s;
+        changed.set.jobs[changes[i].job].deadline_s = changes[i].deadline_s;
+    }
+    size_t count = late(&changed, changed.set.cores, scratch);
+    memcpy(asked->set.jobs, before, asked->set.n_jobs * sizeof *before);
+    return count;
+}
+
+static size_t late_without(const struct codec_feasibility *asked,
+                           const struct edf_left_out *left_out,
+                           struct arena *scratch)
+{
+    struct edf_job kept[JOBS_MAX];
+    struct codec_feasibility changed = *asked;
+    changed.set.jobs = kept;
+    changed.set.n_jobs = 0;
+    for (size_t j = 0, i = 0; j < asked->set.n_jobs; j++) {
+        if (i < left_out->n && left_out->jobs[i] == j)
+            i++;
+        else
+            kept[changed.set.n_jobs++] = asked->set.jobs[j];
+    }
+    return changed.set.n_jobs == 0 ? 0 : late(&changed, changed.set.cores, scratch);
+}
+
+static void require_changes(const struct codec_feasibility *asked,
+                            const struct edf_changes *changes,
+                            struct arena *scratch)
+{
+    const struct edf_change_list *alone[] = {&changes->one_later_deadline,
+                                             &changes->one_later_release};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < alone[k]->n; i++)
+            FUZZ_REQUIRE(late_with(asked, &alone[k]->items[i], 1, scratch) == 0);
+    FUZZ_REQUIRE(
+        late_with(asked, changes->later_deadlines.items, changes->later_deadlines.n, scratch) == 0);
+    if (changes->later_releases.n > 0)
+        FUZZ_REQUIRE(late_with(asked, changes->later_releases.items, changes->later_releases.n,
+                               scratch) == 0);
+    if (changes->left_out.n > 0 || changes->left_out.exact)
+        FUZZ_REQUIRE(late_without(asked, &changes->left_out, scratch) == 0);
+}
+
 static void require_reply(const struct codec_feasibility *asked,
-                          const struct edf_outcome outcomes[],
-                          const struct edf_metrics *metrics,
-                          const struct edf_remedies *remedies,
+                          const struct codec_feasibility_answer *answer,
                           struct arena *arena)
 {
     struct writer w;
     writer_init(&w, arena);
     writer_begin_object(&w);
-    codec_feasibility_encode(&w, asked, outcomes, metrics, remedies);
+    codec_feasibility_encode(&w, asked, answer);
     writer_end_object(&w);
     size_t n;
     const char *text = writer_finish(&w, &n);
@@ -115,6 +167,8 @@ static void require_lawful(struct codec_feasibility *asked, struct arena *arena)
     struct edf_outcome quick[JOBS_MAX];
     struct edf_metrics metrics;
     struct edf_remedies remedies;
+    struct edf_changes changes;
+    struct edf_job_delays delays[JOBS_MAX];
     const struct edf_observer observer = {keep, &placed};
     placed.n = 0;
     FUZZ_REQUIRE(edf_schedule(asked->set.jobs, asked->set.n_jobs, asked->set.cores, &scratch,
@@ -127,7 +181,15 @@ static void require_lawful(struct codec_feasibility *asked, struct arena *arena)
     require_precedence(asked, &placed);
     FUZZ_REQUIRE(edf_find_remedies(asked->set.jobs, asked->set.n_jobs, asked->set.cores, 20000,
                                    arena, &scratch, &remedies, NULL) == PV_OK);
-    require_reply(asked, outcomes, &metrics, &remedies, arena);
+    FUZZ_REQUIRE(edf_find_changes(asked->set.jobs, asked->set.n_jobs, asked->set.cores,
+                                  remedies.deadlines_s, 5000, arena, &scratch, &changes,
+                                  NULL) == PV_OK);
+    FUZZ_REQUIRE(edf_find_delays(asked->set.jobs, asked->set.n_jobs, asked->set.cores, outcomes,
+                                 arena, &scratch, delays, NULL) == PV_OK);
+    const struct codec_feasibility_answer answer = {outcomes, &metrics, &remedies, &changes,
+                                                    delays};
+    require_reply(asked, &answer, arena);
+    require_changes(asked, &changes, &scratch);
     require_remedies(asked, &remedies, &scratch);
     arena_fini(&scratch);
 }

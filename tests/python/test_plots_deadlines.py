@@ -113,6 +113,20 @@ def test_the_words_carry_the_remedies(client):
 
 
 @pytest.mark.makes("checkFeasibility")
+def test_all_remedies_are_shown(client):
+    found = two_jobs(client, include=["all_remedies", "delayed_by"])
+    shown = found._repr_html_()
+    least = min(found.remedies.one_later_deadline.jobs, key=lambda change: change.later_s)
+    assert "one later deadline" in shown and "Or without these jobs (no fewer are enough)" in shown
+    assert "A later deadline of %s alone is enough: %g s" % (least.job, least.deadline_s) in found.plot().alt
+    assert "All others are met without %s." % found.remedies.jobs_left_out.jobs[0] in found.plot().alt
+    assert "Core time while late jobs waited" in shown
+    late = [job for job in found.jobs if not job.met]
+    assert sum(by.share for by in late[0].delayed_by) == pytest.approx(1)
+    assert "Or else" not in two_jobs(client)._repr_html_()
+
+
+@pytest.mark.makes("checkFeasibility")
 def test_cores_in_use_add_up_to_the_time_of_the_tasks(client):
     found = two_jobs(client, include=["schedule"])
     plot = found.cores_plot()

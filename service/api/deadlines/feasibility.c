@@ -65,6 +65,66 @@ static enum pv_code write_schedule(const struct codec_feasibility *asked,
     return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
 }
 
+/* What is computed, in the arena of the reply. */
+struct found {
+    struct edf_outcome *outcomes;
+    struct edf_metrics metrics;
+    struct edf_remedies remedies;
+    struct edf_changes changes;
+    struct edf_job_delays *delays;
+};
+
+/* Why deadlines are missed and what would help. */
+static enum pv_code find_remedies(const struct config *config,
+                                  const struct codec_feasibility *asked,
+                                  struct http_request *request,
+                                  struct arena *arena,
+                                  struct arena *scratch,
+                                  struct found *found,
+                                  struct pv_error *err)
+{
+    const struct codec_job_set *set = &asked->set;
+    uint64_t budget = (uint64_t)config->remedy_task_budget;
+    /* The search replays the jobs over and over: light for a tenth of the tasks only, and that of
+     * all remedies for none. */
+    if (asked->with_all_remedies ||
+        codec_job_set_tasks(set) > (size_t)config->feasibility_inline_tasks / 10)
+        PV_TRY(http_move(request, HTTP_COMPUTE));
+    PV_TRY(edf_find_remedies(set->jobs, set->n_jobs, set->cores, budget, arena, scratch,
+                             &found->remedies, err));
+    if (asked->with_all_remedies)
+        PV_TRY(edf_find_changes(set->jobs, set->n_jobs, set->cores, found->remedies.deadlines_s,
+                                budget, arena, scratch, &found->changes, err));
+    if (!asked->with_delays)
+        return PV_OK;
+    found->delays = arena_array(arena, set->n_jobs, sizeof *found->delays);
+    if (found->delays == NULL)
+        return pv_no_memory(err);
+    return edf_find_delays(set->jobs, set->n_jobs, set->cores, found->outcomes, arena, scratch,
+                           found->delays, err);
+}
+
+static enum pv_code explain(const struct codec_feasibility *asked,
+                            const struct codec_feasibility_answer *answer,
+                            struct findings *reasons,
+                            struct pv_error *err)
+{
+    const struct codec_job_set *set = &asked->set;
+    struct strview *names = arena_array(reasons->arena, set->n_jobs, sizeof *names);
+    if (names == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < set->n_jobs; i++)
+        names[i] = set->sources[i].name;
+    feasibility_explain(names, set->jobs, set->n_jobs, set->cores, answer->outcomes,
+                        answer->metrics, answer->remedies, reasons);
+    if (answer->changes != NULL)
+        edf_changes_explain(names, set->jobs, answer->changes, reasons);
+    if (answer->delays != NULL)
+        edf_delays_explain(names, set->jobs, set->n_jobs, answer->outcomes, answer->delays,
+                           reasons);
+    return PV_OK;
+}
+
 /* scratch is not the arena the reply grows in: the schedule gives it back while rows are kept. */
 static enum pv_code feasibility_answer(const struct config *config,
                                        const struct codec_feasibility *asked,
@@ -73,34 +133,30 @@ static enum pv_code feasibility_answer(const struct config *config,
                                        struct writer *w,
                                        struct pv_error *err)
 {
-    struct edf_outcome *outcomes = arena_array(w->arena, asked->set.n_jobs, sizeof *outcomes);
-    struct edf_metrics metrics;
-    struct edf_remedies remedies;
-    struct strview *names = arena_array(w->arena, asked->set.n_jobs, sizeof *names);
+    struct found found = {0};
     struct findings reasons = {.arena = w->arena};
-    if (outcomes == NULL || names == NULL)
+    found.outcomes = arena_array(w->arena, asked->set.n_jobs, sizeof *found.outcomes);
+    if (found.outcomes == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < asked->set.n_jobs; i++)
-        names[i] = asked->set.sources[i].name;
-    enum pv_code code = edf_schedule(asked->set.jobs, asked->set.n_jobs, asked->set.cores, scratch,
-                                     outcomes, &metrics, NULL, err);
-    /* The search replays the jobs over and over: light for a tenth of the tasks only. */
-    if (code == PV_OK && metrics.delayed > 0 &&
-        codec_job_set_tasks(&asked->set) > (size_t)config->feasibility_inline_tasks / 10)
-        code = http_move(request, HTTP_COMPUTE);
-    if (code == PV_OK && metrics.delayed > 0)
-        code = edf_find_remedies(asked->set.jobs, asked->set.n_jobs, asked->set.cores,
-                                 (uint64_t)config->remedy_task_budget, w->arena, scratch, &remedies,
-                                 err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(edf_schedule(asked->set.jobs, asked->set.n_jobs, asked->set.cores, scratch,
+                        found.outcomes, &found.metrics, NULL, err));
+    bool late = found.metrics.delayed > 0;
+    if (late)
+        PV_TRY(find_remedies(config, asked, request, w->arena, scratch, &found, err));
+    const struct codec_feasibility_answer answer = {
+        .outcomes = found.outcomes,
+        .metrics = &found.metrics,
+        .remedies = late ? &found.remedies : NULL,
+        .changes = late && asked->with_all_remedies ? &found.changes : NULL,
+        .delays = found.delays,
+    };
+    enum pv_code code = PV_OK;
     writer_begin_object(w);
-    codec_feasibility_encode(w, asked, outcomes, &metrics, metrics.delayed > 0 ? &remedies : NULL);
-    feasibility_explain(names, asked->set.jobs, asked->set.n_jobs, asked->set.cores, outcomes,
-                        &metrics, metrics.delayed > 0 ? &remedies : NULL, &reasons);
+    codec_feasibility_encode(w, asked, &answer);
+    PV_TRY(explain(asked, &answer, &reasons, err));
     codec_findings_encode(w, "reasons", &reasons);
     if (asked->with_schedule)
-        code = write_schedule(asked, scratch, outcomes, w, err);
+        code = write_schedule(asked, scratch, found.outcomes, w, err);
     writer_end_object(w);
     return code;
 }

@@ -9,14 +9,18 @@ static void decode_cluster(const struct codec_node *top, const void *limits, voi
                                  &request->set);
 }
 
+/* In the order of the bits of `include`. */
+enum { INCLUDE_SCHEDULE = 1, INCLUDE_ALL_REMEDIES = 2, INCLUDE_DELAYED_BY = 4 };
+static const char *const include_words[] = {"schedule", "all_remedies", "delayed_by", NULL};
+
 static void take_jobs(const struct codec_node *top, const void *limits, void *object)
 {
     struct codec_feasibility *request = object;
-    request->with_schedule = request->include != 0;
+    request->with_schedule = (request->include & INCLUDE_SCHEDULE) != 0;
+    request->with_all_remedies = (request->include & INCLUDE_ALL_REMEDIES) != 0;
+    request->with_delays = (request->include & INCLUDE_DELAYED_BY) != 0;
     codec_job_set_take(top, limits, &request->set);
 }
-
-static const char *const include_words[] = {"schedule", NULL};
 
 #define F struct codec_feasibility
 #define L struct codec_job_set_limits
@@ -39,10 +43,74 @@ void codec_feasibility_decode(const struct codec_node *node,
 
 /* --- the reply --- */
 
+static void encode_change(struct writer *w,
+                          const struct codec_feasibility *request,
+                          const struct edf_change *change,
+                          bool release)
+{
+    writer_begin_object(w);
+    writer_member_text(w, "job", request->set.sources[change->job].name);
+    if (release)
+        writer_member_number(w, "release_s", change->release_s);
+    writer_member_number(w, "deadline_s", change->deadline_s);
+    writer_member_number(w, "later_s", change->later_s);
+    writer_end_object(w);
+}
+
+static void begin_changes(struct writer *w,
+                          const struct codec_feasibility *request,
+                          const char *key,
+                          const struct edf_change_list *list,
+                          bool release)
+{
+    writer_member_object(w, key);
+    writer_member_array(w, "jobs");
+    for (size_t i = 0; i < list->n; i++)
+        encode_change(w, request, &list->items[i], release);
+    writer_end_array(w);
+}
+
+static void encode_left_out(struct writer *w,
+                            const struct codec_feasibility *request,
+                            const struct edf_left_out *left_out)
+{
+    writer_member_object(w, "jobs_left_out");
+    writer_member_array(w, "jobs");
+    for (size_t i = 0; i < left_out->n; i++)
+        writer_text(w, request->set.sources[left_out->jobs[i]].name);
+    writer_end_array(w);
+    writer_member_boolean(w, "exact", left_out->exact);
+    writer_member_boolean(w, "irreducible", left_out->irreducible);
+    writer_end_object(w);
+}
+
+static void encode_changes(struct writer *w,
+                           const struct codec_feasibility *request,
+                           const struct edf_changes *changes)
+{
+    begin_changes(w, request, "one_later_deadline", &changes->one_later_deadline, false);
+    writer_member_boolean(w, "exact", changes->one_later_deadline.exact);
+    writer_end_object(w);
+    begin_changes(w, request, "later_deadlines", &changes->later_deadlines, false);
+    writer_member_number(w, "total_later_s", changes->later_deadlines.total_s);
+    writer_member_boolean(w, "exact", changes->later_deadlines.exact);
+    writer_member_boolean(w, "irreducible", changes->later_deadlines.irreducible);
+    writer_end_object(w);
+    begin_changes(w, request, "one_later_release", &changes->one_later_release, true);
+    writer_member_boolean(w, "exact", changes->one_later_release.exact);
+    writer_end_object(w);
+    begin_changes(w, request, "later_releases", &changes->later_releases, true);
+    writer_member_number(w, "total_later_s", changes->later_releases.total_s);
+    writer_member_boolean(w, "irreducible", changes->later_releases.irreducible);
+    writer_end_object(w);
+    encode_left_out(w, request, &changes->left_out);
+}
+
 static void encode_remedies(struct writer *w,
                             const struct codec_feasibility *request,
-                            const struct edf_remedies *remedies)
+                            const struct codec_feasibility_answer *answer)
 {
+    const struct edf_remedies *remedies = answer->remedies;
     writer_member_object(w, "remedies");
     if (remedies->has_min_total_cores)
         writer_member_integer(w, "min_total_cores", (int64_t)remedies->min_total_cores);
@@ -56,26 +124,45 @@ static void encode_remedies(struct writer *w,
     writer_end_object(w);
     if (!remedies->exact)
         writer_member_boolean(w, "exact", false);
+    if (answer->changes != NULL)
+        encode_changes(w, request, answer->changes);
     writer_end_object(w);
+}
+
+static void encode_delays(struct writer *w,
+                          const struct codec_feasibility *request,
+                          const struct edf_job_delays *delays)
+{
+    writer_member_number(w, "critical_path_s", delays->critical_path_s);
+    writer_member_number(w, "waiting_s", delays->waiting_s);
+    writer_member_array(w, "delayed_by");
+    for (size_t i = 0; i < delays->n; i++) {
+        writer_begin_object(w);
+        writer_member_text(w, "job", request->set.sources[delays->items[i].job].name);
+        writer_member_number(w, "core_s", delays->items[i].core_s);
+        writer_member_number(w, "share", delays->items[i].share);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
 }
 
 void codec_feasibility_encode(struct writer *w,
                               const struct codec_feasibility *request,
-                              const struct edf_outcome outcomes[],
-                              const struct edf_metrics *metrics,
-                              const struct edf_remedies *remedies)
+                              const struct codec_feasibility_answer *answer)
 {
-    writer_member_boolean(w, "feasible", metrics->delayed == 0);
+    writer_member_boolean(w, "feasible", answer->metrics->delayed == 0);
     writer_member_array(w, "jobs");
     for (size_t i = 0; i < request->set.n_jobs; i++) {
         writer_begin_object(w);
-        codec_job_outcome_encode(w, &request->set, i, &outcomes[i]);
+        codec_job_outcome_encode(w, &request->set, i, &answer->outcomes[i]);
+        if (answer->delays != NULL && !answer->outcomes[i].met)
+            encode_delays(w, request, &answer->delays[i]);
         writer_end_object(w);
     }
     writer_end_array(w);
-    codec_edf_metrics_encode(w, metrics);
-    if (remedies != NULL)
-        encode_remedies(w, request, remedies);
+    codec_edf_metrics_encode(w, answer->metrics);
+    if (answer->remedies != NULL)
+        encode_remedies(w, request, answer);
 }
 
 void codec_feasibility_encode_placement(struct writer *w,

@@ -2,6 +2,8 @@
 #define CODEC_DEADLINES_FEASIBILITY_H
 
 #include "codec/deadlines/job_set.h"
+#include "core/deadline/edf_changes.h"
+#include "core/deadline/edf_delays.h"
 
 extern const struct shape codec_feasibility_shape;
 
@@ -10,6 +12,17 @@ struct codec_feasibility {
     struct codec_job_set set;
     unsigned include; /* bits of the words sent */
     bool with_schedule;
+    bool with_all_remedies;
+    bool with_delays;
+};
+
+/* What is known of the jobs. */
+struct codec_feasibility_answer {
+    const struct edf_outcome *outcomes; /* by job */
+    const struct edf_metrics *metrics;
+    const struct edf_remedies *remedies; /* NULL: every deadline is met */
+    const struct edf_changes *changes;   /* NULL: not asked for; needs remedies */
+    const struct edf_job_delays *delays; /* by job; NULL: not asked for */
 };
 
 /*
@@ -24,12 +37,10 @@ void codec_feasibility_decode(const struct codec_node *node,
                               const struct codec_job_set_limits *limits,
                               struct codec_feasibility *request);
 
-/* The members feasible, jobs, metrics and remedies (where not NULL) of the open object. */
+/* The members feasible, jobs, metrics and remedies (where there are any) of the open object. */
 void codec_feasibility_encode(struct writer *w,
                               const struct codec_feasibility *request,
-                              const struct edf_outcome outcomes[],
-                              const struct edf_metrics *metrics,
-                              const struct edf_remedies *remedies);
+                              const struct codec_feasibility_answer *answer);
 
 /* One item of the member schedule. */
 void codec_feasibility_encode_placement(struct writer *w,

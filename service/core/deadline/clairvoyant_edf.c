@@ -51,15 +51,8 @@ bool edf_replay_init(struct edf_replay *replay,
 /* Job a is served before job b. */
 static bool is_served_before(const struct edf_replay *replay, uint32_t a, uint32_t b)
 {
-    double at_a = replay->deadlines_at_s[a];
-    double at_b = replay->deadlines_at_s[b];
-    if (at_a != at_b)
-        return at_a < at_b;
-    double release_a = replay->plan->jobs[a].release_s;
-    double release_b = replay->plan->jobs[b].release_s;
-    if (release_a != release_b)
-        return release_a < release_b;
-    return a < b;
+    return edf_is_served_before(replay->plan, a, replay->deadlines_at_s[a], b,
+                                replay->deadlines_at_s[b]);
 }
 
 static void sift_down(struct edf_replay *replay, size_t at, size_t n)
@@ -126,10 +119,13 @@ static void open_stage(struct edf_replay *replay, uint32_t s, size_t *n_ended)
     const struct edf_plan_stage *stage = &replay->plan->stages[s];
     if (replay->latest_starts_s != NULL && replay->now > replay->latest_starts_s[s])
         replay->too_late = true;
-    if (stage->tasks == 0)
+    if (stage->tasks == 0) {
         replay->ended[(*n_ended)++] = s;
-    else
-        heap_push(&replay->ready, replay->rank_base[stage->job] + stage->order_in_job, s);
+        return;
+    }
+    heap_push(&replay->ready, replay->rank_base[stage->job] + stage->order_in_job, s);
+    if (replay->watch != NULL && replay->watch->opened != NULL)
+        replay->watch->opened(replay->watch, replay, s);
 }
 
 /* Pass on the ends of the stages on the stack, and of those without tasks that thereby end too. */
@@ -174,6 +170,8 @@ static void end_batch(struct edf_replay *replay, uint64_t value, bool observed)
         heap_push(&replay->idle, (double)low, 0);
     replay->free += tasks;
     replay->left[s] -= tasks;
+    if (replay->watch != NULL && replay->watch->ended != NULL)
+        replay->watch->ended(replay->watch, replay, s, tasks);
     if (replay->left[s] == 0) {
         replay->ended[0] = s;
         pass_on(replay, 1);
@@ -237,11 +235,15 @@ static bool dispatch(struct edf_replay *replay, const struct edf_observer *obser
         }
         heap_push(&replay->events, end, clairvoyant_edf_pack(s, low));
         replay->steps++;
+        if (replay->watch != NULL && replay->watch->started != NULL)
+            replay->watch->started(replay->watch, replay, s, n);
         replay->free -= n;
         replay->started[s] += n;
         if (replay->started[s] == stage->tasks)
             (void)heap_pop(&replay->ready);
     }
+    if (replay->watch != NULL && replay->watch->settled != NULL)
+        replay->watch->settled(replay->watch, replay);
     return true;
 }
 

@@ -55,9 +55,25 @@ enum pv_code edf_plan_make(const struct edf_job jobs[],
  * replay has it. */
 void edf_plan_ideal(const struct edf_plan *plan, double starts_s[], double completions_s[]);
 
+struct edf_replay;
+
+/* Is called as a replay goes on, by those who need to know more of it than when jobs end.
+ * Each member may be NULL. */
+struct edf_watch {
+    /* A stage has tasks to start from now on. */
+    void (*opened)(struct edf_watch *watch, const struct edf_replay *replay, uint32_t s);
+    /* `tasks` tasks of a stage start, or have ended, at replay->now. The
+     * replay has not counted the former as started yet. */
+    void (*started)(struct edf_watch *watch, const struct edf_replay *replay, uint32_t s, size_t n);
+    void (*ended)(struct edf_watch *watch, const struct edf_replay *replay, uint32_t s, size_t n);
+    /* Free cores have taken what they could: what is in replay->ready waits. */
+    void (*settled)(struct edf_watch *watch, const struct edf_replay *replay);
+};
+
 /* The working memory of replays of one plan, for at most `cores` cores. */
 struct edf_replay {
     const struct edf_plan *plan;
+    struct edf_watch *watch; /* or NULL */
     struct heap events; /* key: instant a batch of tasks ends; value: stage and core or count */
     struct heap ready;  /* key: rank of a stage that has tasks to start */
     struct heap idle;   /* cores that ran a task before; only when placements are observed */
@@ -84,6 +100,17 @@ bool edf_replay_init(struct edf_replay *replay,
                      size_t cores,
                      bool observed,
                      struct arena *arena);
+
+/* Job a, to end by instant at_a, is served before job b, to end by at_b. */
+static inline bool
+edf_is_served_before(const struct edf_plan *plan, uint32_t a, double at_a, uint32_t b, double at_b)
+{
+    if (at_a != at_b)
+        return at_a < at_b;
+    if (plan->jobs[a].release_s != plan->jobs[b].release_s)
+        return plan->jobs[a].release_s < plan->jobs[b].release_s;
+    return a < b;
+}
 
 /* Under these deadlines (by job, relative to its release), who is served first: by_deadline, and
  * from that the rank of every stage. The same order makes the same schedule. */

@@ -5,6 +5,8 @@
 #include "base/strview.h"
 #include "core/deadline/clairvoyant_edf.h"
 #include "core/deadline/contention.h"
+#include "core/deadline/edf_changes.h"
+#include "core/deadline/edf_delays.h"
 #include "core/deadline/stage_plan.h"
 #include "core/deadline/worker_memory.h"
 
@@ -29,6 +31,27 @@ void feasibility_explain(const struct strview names[],
                          const struct edf_metrics *metrics,
                          const struct edf_remedies *remedies,
                          struct findings *reasons);
+
+/*
+ * What to change, one finding for each kind of change that was found: `one_later_deadline` and
+ * `one_later_release`, each with the job that has to be least late; `later_deadlines` where several
+ * are; `later_releases`, `jobs_left_out`. names[i] belongs to jobs[i].
+ */
+void edf_changes_explain(const struct strview names[],
+                         const struct edf_job jobs[],
+                         const struct edf_changes *changes,
+                         struct findings *reasons);
+
+/*
+ * Why jobs are late, of those that are late by most: `critical_path_too_long` where no cores would
+ * help, else `delayed`, with the job that had most core time meanwhile.
+ */
+void edf_delays_explain(const struct strview names[],
+                        const struct edf_job jobs[],
+                        size_t n_jobs,
+                        const struct edf_outcome outcomes[],
+                        const struct edf_job_delays delays[],
+                        struct findings *reasons);
 
 /*
  * `stages_fit`, or `too_few_cores` and `deadline_exceeded`, whichever holds; each with the stage

@@ -370,6 +370,8 @@ static enum pv_code feasibility(const struct codec_node *top, struct pv_error *e
     struct edf_outcome outcomes[8];
     struct edf_metrics metrics;
     struct edf_remedies remedies;
+    struct edf_changes changes;
+    struct edf_job_delays delays[8];
     struct arena *arena = top->reader->arena;
     struct writer w;
     codec_feasibility_decode(top, &limits, &asked);
@@ -383,9 +385,15 @@ static enum pv_code feasibility(const struct codec_node *top, struct pv_error *e
                         &metrics, NULL, err));
     PV_TRY(edf_find_remedies(asked.set.jobs, asked.set.n_jobs, asked.set.cores, 20000, arena, arena,
                              &remedies, err));
+    PV_TRY(edf_find_changes(asked.set.jobs, asked.set.n_jobs, asked.set.cores, remedies.deadlines_s,
+                            2000, arena, arena, &changes, err));
+    PV_TRY(edf_find_delays(asked.set.jobs, asked.set.n_jobs, asked.set.cores, outcomes, arena,
+                           arena, delays, err));
     writer_init(&w, arena);
     writer_begin_object(&w);
-    codec_feasibility_encode(&w, &asked, outcomes, &metrics, &remedies);
+    const struct codec_feasibility_answer answer = {outcomes, &metrics, &remedies, &changes,
+                                                    delays};
+    codec_feasibility_encode(&w, &asked, &answer);
     writer_end_object(&w);
     return finish(&w, err);
 }

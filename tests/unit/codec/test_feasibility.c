@@ -31,6 +31,8 @@ static void encode(struct codec_feasibility *asked, struct arena *arena, struct 
     struct edf_outcome outcomes[8];
     struct edf_metrics metrics;
     struct edf_remedies remedies;
+    struct edf_changes changes;
+    struct edf_job_delays delays[8];
     struct writer w;
     writer_init(&w, arena);
     void *both[] = {&w, asked};
@@ -43,7 +45,24 @@ static void encode(struct codec_feasibility *asked, struct arena *arena, struct 
                                    arena, &scratch, &remedies, &answer->err),
                  PV_OK);
     writer_begin_object(&w);
-    codec_feasibility_encode(&w, asked, outcomes, &metrics, metrics.delayed > 0 ? &remedies : NULL);
+    bool late = metrics.delayed > 0;
+    if (asked->with_all_remedies && late)
+        cr_assert_eq(edf_find_changes(asked->set.jobs, asked->set.n_jobs, asked->set.cores,
+                                      remedies.deadlines_s, 100000, arena, &scratch, &changes,
+                                      &answer->err),
+                     PV_OK);
+    if (asked->with_delays && late)
+        cr_assert_eq(edf_find_delays(asked->set.jobs, asked->set.n_jobs, asked->set.cores, outcomes,
+                                     arena, &scratch, delays, &answer->err),
+                     PV_OK);
+    const struct codec_feasibility_answer found = {
+        .outcomes = outcomes,
+        .metrics = &metrics,
+        .remedies = late ? &remedies : NULL,
+        .changes = late && asked->with_all_remedies ? &changes : NULL,
+        .delays = late && asked->with_delays ? delays : NULL,
+    };
+    codec_feasibility_encode(&w, asked, &found);
     if (asked->with_schedule) {
         writer_key(&w, "schedule");
         writer_begin_array(&w);

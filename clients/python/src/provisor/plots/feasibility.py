@@ -263,6 +263,13 @@ def remedies_words(found: schemas.Feasibility) -> str:
     if remedies.deadlines_s:
         text += " On this cluster all are met with these deadlines, counted from the release: %s." % first_few(
             ["%s %s" % (name, number(value, "s")) for name, value in remedies.deadlines_s.items()])
+    alone = remedies.one_later_deadline
+    if alone is not None and alone.jobs:
+        least = min(alone.jobs, key=lambda change: change.later_s)
+        text += " A later deadline of %s alone is enough: %s." % (least.job, number(least.deadline_s, "s"))
+    out = remedies.jobs_left_out
+    if out is not None and out.jobs:
+        text += " All others are met without %s." % first_few(list(out.jobs))
     return text + (" The search was cut short." if remedies.exact is False else "")
 
 

@@ -18,6 +18,21 @@ def _reasons(reasons: Iterable[Any]) -> str:
     return table("Why", ["reason", "in words"], [(reason.code, reason.message) for reason in reasons])
 
 
+def _more_remedies(found: Any) -> str:
+    """Those that come with `include=["all_remedies"]`; a row for each change."""
+    rows: List[Tuple[Any, ...]] = []
+    for part, what in ((found.one_later_deadline, "one later deadline"), (found.later_deadlines, "later deadlines, all of them"),
+                       (found.one_later_release, "one later release"), (found.later_releases, "later releases, all of them")):
+        for change in part.jobs if part is not None else ():
+            rows.append((what, change.job, getattr(change, "release_s", None), change.deadline_s, change.later_s))
+    text = table("Or else", ["remedy", "job", "released at (s)", "may take (s)", "later by (s)"], rows) if rows else ""
+    out = found.jobs_left_out
+    if out is not None and out.jobs:
+        proved = "no fewer are enough" if out.exact else "fewer may be enough"
+        text += table("Or without these jobs (%s)" % proved, ["job"], [(name,) for name in out.jobs])
+    return text
+
+
 class Feasibility(schemas.Feasibility):
     __doc__ = schemas.Feasibility.__doc__
 
@@ -58,6 +73,10 @@ class Feasibility(schemas.Feasibility):
             raised = [("deadline of %s (s)" % name, value) for name, value in found.deadlines_s.items()]
             text += table("Either would meet every deadline%s" % (", as far as was searched" if found.exact is False else ""),
                           ["remedy", "value"], [*cores, *raised])
+            text += _more_remedies(found)
+        delays = [(job.name, by.job, by.core_s, 100 * by.share) for job in self.jobs for by in job.delayed_by or ()]
+        if delays:
+            text += table("Core time while late jobs waited", ["late job", "job that ran", "core time (s)", "share (%)"], delays)
         text += table("Metrics", ["metric", "value"], members(self.metrics))
         return text + (records_table("Schedule", self.schedule) if self.schedule else "")
 
