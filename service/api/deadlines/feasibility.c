@@ -7,6 +7,7 @@
 #include "codec/deadlines/feasibility.h"
 #include "codec/json/finding.h"
 #include "core/deadline/explain.h"
+#include "core/deadline/launches.h"
 
 static enum pv_code feasibility_decode(const struct config *config,
                                        struct http_request *request,
@@ -98,6 +99,8 @@ static enum pv_code feasibility_answer(const struct config *config,
     codec_feasibility_encode(w, asked, outcomes, &metrics, metrics.delayed > 0 ? &remedies : NULL);
     feasibility_explain(names, asked->set.jobs, asked->set.n_jobs, asked->set.cores, outcomes,
                         &metrics, metrics.delayed > 0 ? &remedies : NULL, &reasons);
+    const struct launches launches = launches_count(asked->set.jobs, outcomes, asked->set.n_jobs);
+    launches_explain(&launches, names, asked->set.jobs, &reasons);
     codec_findings_encode(w, "reasons", &reasons);
     if (asked->with_schedule)
         code = write_schedule(asked, scratch, outcomes, w, err);
@@ -126,6 +129,7 @@ static enum pv_code feasibility_check_load(void *context,
     struct codec_feasibility *asked = request->state;
     (void)response;
     PV_TRY(job_set_load_cluster(context, request, &asked->set, err));
+    PV_TRY(codec_feasibility_take_memory(asked, err));
     return job_set_load_jobs(context, request, &asked->set, err);
 }
 

@@ -51,7 +51,8 @@ const struct shape codec_control_terms_shape = {.request = "ControllerTerms",
 static void decode_cluster(const struct codec_node *top, const void *limits, void *object)
 {
     struct codec_control *request = object;
-    codec_job_set_decode_cluster(top, ((const struct codec_job_set_limits *)limits)->cores,
+    codec_job_set_decode_cluster(top, &codec_cluster_size_shape,
+                                 ((const struct codec_job_set_limits *)limits)->cores,
                                  &request->set);
 }
 

@@ -1,12 +1,37 @@
 #include "codec/deadlines/feasibility.h"
 
 #include <math.h>
+#include <stdio.h>
+
+#include "core/deadline/launches.h"
 
 static void decode_cluster(const struct codec_node *top, const void *limits, void *object)
 {
     struct codec_feasibility *request = object;
-    codec_job_set_decode_cluster(top, ((const struct codec_job_set_limits *)limits)->cores,
+    codec_job_set_decode_cluster(top, &codec_cluster_with_memory_shape,
+                                 ((const struct codec_job_set_limits *)limits)->cores,
                                  &request->set);
+}
+
+/* Jobs that have memory are launched in that of the cluster, which may not be known yet. */
+static void take_job_memory(const struct codec_node *top, struct codec_feasibility *request)
+{
+    size_t n = request->set.jobs == NULL ? 0 : request->set.n_jobs;
+    for (size_t i = 0; i < n; i++) {
+        int64_t bytes = request->set.sources[i].memory_bytes;
+        if (bytes == RUN_UNKNOWN)
+            continue;
+        if (request->memory == NULL)
+            request->memory = codec_allocate(top, 1, sizeof *request->memory);
+        if (request->memory == NULL)
+            return;
+        request->memory->order = (enum edf_launch_order)request->launch_order;
+        request->set.jobs[i].memory = request->memory;
+        request->set.jobs[i].memory_bytes = bytes;
+    }
+    if (request->has_launch_order && request->memory == NULL)
+        codec_fault_member(top, "launch_order", "conflict",
+                           "is of no use where no job has memory_bytes");
 }
 
 static void take_jobs(const struct codec_node *top, const void *limits, void *object)
@@ -14,7 +39,11 @@ static void take_jobs(const struct codec_node *top, const void *limits, void *ob
     struct codec_feasibility *request = object;
     request->with_schedule = request->include != 0;
     codec_job_set_take(top, limits, &request->set);
+    take_job_memory(top, request);
 }
+
+/* In the order of enum edf_launch_order. */
+static const char *const launch_orders[] = {"first_come", "earliest_deadline", NULL};
 
 static const char *const include_words[] = {"schedule", NULL};
 
@@ -24,6 +53,7 @@ static const struct shape_member members[] = {
     {"cluster", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_cluster},
     {"jobs", SHAPE_OBJECTS(F, set.sources, set.n_jobs, &codec_job_shape), .flags = CODEC_REQUIRED,
      .least = 1, SHAPE_LIMIT(L, jobs)},
+    {"launch_order", SHAPE_WORD(F, launch_order, launch_orders), SHAPE_GIVEN(F, has_launch_order)},
     {"include", SHAPE_WORDS(F, include, include_words)},
 };
 const struct shape codec_feasibility_shape = {
@@ -35,6 +65,27 @@ void codec_feasibility_decode(const struct codec_node *node,
 {
     *request = (struct codec_feasibility){0};
     shape_decode(node, &codec_feasibility_shape, limits, request);
+}
+
+enum pv_code codec_feasibility_take_memory(struct codec_feasibility *request, struct pv_error *err)
+{
+    enum pv_code code = PV_OK;
+    const int64_t bytes = request->set.size.memory_bytes;
+    if (request->memory == NULL)
+        return PV_OK;
+    if (bytes == RUN_UNKNOWN)
+        return pv_fault(err, PV_PLACE_POINTER, "/cluster", "required",
+                        "must have memory, since jobs have memory_bytes: memory_bytes, or "
+                        "memory_bytes_per_executor of a registered cluster");
+    request->memory->bytes = bytes;
+    for (size_t i = 0; i < request->set.n_jobs; i++) {
+        char at[64];
+        (void)snprintf(at, sizeof at, "/jobs/%zu/memory_bytes", i);
+        if (request->set.jobs[i].memory_bytes > bytes)
+            code = pv_fault(err, PV_PLACE_POINTER, at, "out_of_range",
+                            "is more than the cluster has: %lld", (long long)bytes);
+    }
+    return code;
 }
 
 /* --- the reply --- */
@@ -59,6 +110,20 @@ static void encode_remedies(struct writer *w,
     writer_end_object(w);
 }
 
+static void encode_memory(struct writer *w,
+                          const struct codec_feasibility *request,
+                          const struct edf_outcome outcomes[])
+{
+    const struct launches launches =
+        launches_count(request->set.jobs, outcomes, request->set.n_jobs);
+    writer_member_object(w, "memory");
+    writer_member_integer(w, "memory_bytes", request->memory->bytes);
+    writer_member_string(w, "launch_order", launch_orders[request->memory->order]);
+    writer_member_integer(w, "fits_at_once", (int64_t)launches.fits_at_once);
+    writer_member_integer(w, "waited", (int64_t)launches.waited);
+    writer_end_object(w);
+}
+
 void codec_feasibility_encode(struct writer *w,
                               const struct codec_feasibility *request,
                               const struct edf_outcome outcomes[],
@@ -70,10 +135,14 @@ void codec_feasibility_encode(struct writer *w,
     for (size_t i = 0; i < request->set.n_jobs; i++) {
         writer_begin_object(w);
         codec_job_outcome_encode(w, &request->set, i, &outcomes[i]);
+        if (request->memory != NULL)
+            writer_member_number(w, "launched_s", outcomes[i].launched_s);
         writer_end_object(w);
     }
     writer_end_array(w);
     codec_edf_metrics_encode(w, metrics);
+    if (request->memory != NULL)
+        encode_memory(w, request, outcomes);
     if (remedies != NULL)
         encode_remedies(w, request, remedies);
 }
