@@ -100,7 +100,7 @@ static enum pv_code feasibility_answer(const struct config *config,
     feasibility_explain(names, asked->set.jobs, asked->set.n_jobs, asked->set.cores, outcomes,
                         &metrics, metrics.delayed > 0 ? &remedies : NULL, &reasons);
     const struct launches launches = launches_count(asked->set.jobs, outcomes, asked->set.n_jobs);
-    launches_explain(&launches, names, asked->set.jobs, &reasons);
+    launches_explain(&launches, names[launches.longest], &reasons);
     codec_findings_encode(w, "reasons", &reasons);
     if (asked->with_schedule)
         code = write_schedule(asked, scratch, outcomes, w, err);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/deadline/launches.h"
+#include "codec/deadlines/launches.h"
 
 static void decode_cluster(const struct codec_node *top, const void *limits, void *object)
 {
@@ -42,9 +42,6 @@ static void take_jobs(const struct codec_node *top, const void *limits, void *ob
     take_job_memory(top, request);
 }
 
-/* In the order of enum edf_launch_order. */
-static const char *const launch_orders[] = {"first_come", "earliest_deadline", NULL};
-
 static const char *const include_words[] = {"schedule", NULL};
 
 #define F struct codec_feasibility
@@ -53,7 +50,8 @@ static const struct shape_member members[] = {
     {"cluster", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_cluster},
     {"jobs", SHAPE_OBJECTS(F, set.sources, set.n_jobs, &codec_job_shape), .flags = CODEC_REQUIRED,
      .least = 1, SHAPE_LIMIT(L, jobs)},
-    {"launch_order", SHAPE_WORD(F, launch_order, launch_orders), SHAPE_GIVEN(F, has_launch_order)},
+    {"launch_order", SHAPE_WORD(F, launch_order, edf_launch_order_words),
+     SHAPE_GIVEN(F, has_launch_order)},
     {"include", SHAPE_WORDS(F, include, include_words)},
 };
 const struct shape codec_feasibility_shape = {
@@ -110,20 +108,6 @@ static void encode_remedies(struct writer *w,
     writer_end_object(w);
 }
 
-static void encode_memory(struct writer *w,
-                          const struct codec_feasibility *request,
-                          const struct edf_outcome outcomes[])
-{
-    const struct launches launches =
-        launches_count(request->set.jobs, outcomes, request->set.n_jobs);
-    writer_member_object(w, "memory");
-    writer_member_integer(w, "memory_bytes", request->memory->bytes);
-    writer_member_string(w, "launch_order", launch_orders[request->memory->order]);
-    writer_member_integer(w, "fits_at_once", (int64_t)launches.fits_at_once);
-    writer_member_integer(w, "waited", (int64_t)launches.waited);
-    writer_end_object(w);
-}
-
 void codec_feasibility_encode(struct writer *w,
                               const struct codec_feasibility *request,
                               const struct edf_outcome outcomes[],
@@ -141,8 +125,11 @@ void codec_feasibility_encode(struct writer *w,
     }
     writer_end_array(w);
     codec_edf_metrics_encode(w, metrics);
-    if (request->memory != NULL)
-        encode_memory(w, request, outcomes);
+    if (request->memory != NULL) {
+        const struct launches launches =
+            launches_count(request->set.jobs, outcomes, request->set.n_jobs);
+        codec_launches_encode(w, request->memory, &launches);
+    }
     if (remedies != NULL)
         encode_remedies(w, request, remedies);
 }

@@ -18,6 +18,8 @@
 
 #include "core/deadline/clairvoyant_edf_internal.h"
 
+const char *const edf_launch_order_words[] = {"first_come", "earliest_deadline", NULL};
+
 static size_t least_of(size_t a, size_t b)
 {
     return a < b ? a : b;

@@ -28,6 +28,7 @@ struct edf_stage {
 /* Who of those that wait for memory is launched first. Equal ones: by the order in which cores are
  * given (EDF_EARLIEST_DEADLINE), or of the jobs. */
 enum edf_launch_order { EDF_FIRST_COME, EDF_EARLIEST_DEADLINE };
+extern const char *const edf_launch_order_words[]; /* ends with NULL */
 
 /* The memory that jobs are launched in. */
 struct edf_memory {

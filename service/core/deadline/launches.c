@@ -24,26 +24,25 @@ launches_count(const struct edf_job jobs[], const struct edf_outcome outcomes[],
         if (!holds_memory(&jobs[i]))
             continue;
         made.holding++;
+        made.memory_bytes = jobs[i].memory->bytes;
         made.fits_at_once += outcomes[i].launched_s == first_s;
         made.waited += waited_s > 0;
         if (waited_s > made.longest_s) {
             made.longest = i;
             made.longest_s = waited_s;
+            made.longest_bytes = jobs[i].memory_bytes;
         }
     }
     return made;
 }
 
 void launches_explain(const struct launches *launches,
-                      const struct strview names[],
-                      const struct edf_job jobs[],
+                      struct strview longest,
                       struct findings *reasons)
 {
     if (launches->waited == 0)
         return;
-    const struct edf_job *job = &jobs[launches->longest];
-    struct strview named = names[launches->longest];
-    const char *name = arena_printf(reasons->arena, "%.*s", (int)named.n, named.at);
+    const char *name = arena_printf(reasons->arena, "%.*s", (int)longest.n, longest.at);
     if (name == NULL) {
         reasons->failed = true;
         return;
@@ -56,12 +55,12 @@ void launches_explain(const struct launches *launches,
                     launches->waited, launches->holding, PLURAL(launches->holding),
                     PLURAL_VERB(launches->waited, "waits", "wait"),
                     PLURAL_VERB(launches->waited, "it is", "they are"), name, launches->longest_s,
-                    (double)job->memory_bytes / GIB, (double)job->memory->bytes / GIB,
+                    (double)launches->longest_bytes / GIB, (double)launches->memory_bytes / GIB,
                     launches->fits_at_once, PLURAL_VERB(launches->fits_at_once, "fits", "fit"));
     finding_text(note, "job", name);
     finding_number(note, "waited_s", launches->longest_s);
-    finding_number(note, "job_memory_bytes", (double)job->memory_bytes);
-    finding_number(note, "memory_bytes", (double)job->memory->bytes);
+    finding_number(note, "job_memory_bytes", (double)launches->longest_bytes);
+    finding_number(note, "memory_bytes", (double)launches->memory_bytes);
     finding_number(note, "waited", (double)launches->waited);
     finding_number(note, "fits_at_once", (double)launches->fits_at_once);
 }

@@ -12,15 +12,17 @@ struct launches {
     size_t waited;       /* launched later than they were released */
     size_t longest;      /* index of the one that waited longest; the first of several */
     double longest_s;
+    int64_t longest_bytes;
+    int64_t memory_bytes; /* that they are launched in; 0: none holds any */
 };
 
 struct launches
 launches_count(const struct edf_job jobs[], const struct edf_outcome outcomes[], size_t n);
 
-/* The reason `waited_for_memory`, where some job did. names[i] belongs to jobs[i]. */
+/* The reason `waited_for_memory`, where some job did. longest: the name of the one that waited
+ * longest. */
 void launches_explain(const struct launches *launches,
-                      const struct strview names[],
-                      const struct edf_job jobs[],
+                      struct strview longest,
                       struct findings *reasons);
 
 #endif
