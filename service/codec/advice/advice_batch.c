@@ -21,6 +21,8 @@ static void decode_item(const struct codec_node *item,
         return;
     codec_advice_decode(item, limits, &to->question);
     refuse(item, "running");
+    refuse(item, "running_from");
+    refuse(item, "launch_order");
     refuse(item, "copy_plan");
     if ((to->question.include & single) != 0 && !codec_present(item, "copy_plan"))
         codec_fault_member(item, "include", "conflict",
