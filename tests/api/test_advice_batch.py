@@ -241,7 +241,7 @@ def test_memory_counts_where_an_order_of_launch_is_given(history):
         assert first["memory_bytes"] == second["memory_bytes"] == 3 << 30
         assert first["launched_s"] == 0 and second["launched_s"] == first["completion_s"] > 0 and made["feasible"] is True
         assert made["memory"] == {"memory_bytes": 4 << 30, "launch_order": order, "fits_at_once": 1, "waited": 1}
-        held = history.post("/v1/admissions", {"advice_id": made["items"][0]["id"], "cluster": "tight", "memory_bytes": first["memory_bytes"]}, status=201).json()
+        held = history.post("/v1/admissions", {"advice_id": made["items"][0]["id"], "memory_bytes": first["memory_bytes"]}, status=201).json()
         history.request("DELETE", "/v1/admissions/" + held["id"], 204)
 
 

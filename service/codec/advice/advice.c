@@ -567,7 +567,7 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
         write_data_needed(w, advice);
     write_as_elsewhere(w, reply);
     if (question->running_from == RUNNING_ADVISED || question->launches.bytes > 0)
-        codec_advice_beside_encode(w, reply);
+        codec_advice_beside_encode(w, question, reply->answer);
     codec_findings_encode(w, "reasons", &advice->reasons);
     codec_findings_encode(w, "warnings", &advice->warnings);
     writer_end_object(w);

@@ -32,10 +32,10 @@ static void write_job(struct writer *w,
     writer_end_object(w);
 }
 
-void codec_advice_beside_encode(struct writer *w, const struct codec_advice_reply *reply)
+void codec_advice_beside_encode(struct writer *w,
+                                const struct advice_question *question,
+                                const struct advice_answer *answer)
 {
-    const struct advice_question *question = reply->question;
-    const struct advice_answer *answer = reply->answer;
     const struct joint_outcome *joint = answer->has_joint ? &answer->joint : NULL;
     const bool memory = question->launches.bytes > 0;
     writer_member_object(w, "beside");

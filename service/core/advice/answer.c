@@ -276,6 +276,13 @@ static enum pv_code make_answer(const struct advice_known *known,
     const struct pricing_terms *terms = &answer->terms;
     const struct history_prediction *prediction = known->prediction;
     struct advice *advice = &answer->advice;
+    const struct beside_known beside = {.question = asked,
+                                        .goal = goal,
+                                        .cluster = known->cluster,
+                                        .prediction = prediction,
+                                        .runs = known->runs,
+                                        .n_runs = known->n_runs,
+                                        .running = known->running};
     struct beside_counts *counts = NULL;
     *answer = (struct advice_answer){.has_joint = false};
     if (prediction->lack != NULL)
@@ -283,7 +290,7 @@ static enum pv_code make_answer(const struct advice_known *known,
     bound_by_history(known, limits, answer);
     keep_executors(known, answer);
     PV_TRY(take_price(known, arena, answer, err));
-    PV_TRY(beside_running_choose(known, limits, answer, arena, scratch, &counts, err));
+    PV_TRY(beside_running_choose(&beside, limits, arena, scratch, &counts, err));
     PV_TRY(pricing_advise(&counts->curve, goal, terms, arena, &answer->curve, advice,
                           &answer->pricing, err));
     enum history_lack lack = history_limits_find(prediction, limits);
@@ -301,9 +308,12 @@ static enum pv_code make_answer(const struct advice_known *known,
     warn_of_assumed_size(known, answer);
     PV_TRY(history_limits_warn(prediction, limits, advice, err));
     PV_TRY(explain_prediction(known, arena, advice, err));
-    if (asked->n_running > 0)
-        PV_TRY(beside_running_check(known, limits->joint_task_budget, arena, scratch, answer, err));
-    beside_running_explain(known, counts, advice);
+    if (asked->n_running > 0) {
+        PV_TRY(beside_running_check(&beside, &answer->curve, limits->joint_task_budget, arena,
+                                    scratch, advice, &answer->joint, &answer->joint_bytes, err));
+        answer->has_joint = true;
+    }
+    beside_running_explain(&beside, counts, advice);
     PV_TRY(advise_memory(known, arena, answer, err));
     if (answer->memory.plan.known)
         pricing_warn_of_memory(terms, &answer->pricing,

@@ -3,18 +3,17 @@
 #include <inttypes.h>
 
 #include "base/plural.h"
+#include "core/advice/memory_advice.h"
 
-static struct joint_question question_of(const struct advice_known *known,
-                                         const struct advice_answer *answer,
-                                         const struct curve *curve,
-                                         uint64_t task_budget)
+static struct joint_question
+question_of(const struct beside_known *known, const struct curve *curve, uint64_t task_budget)
 {
     const struct advice_question *asked = known->question;
     return (struct joint_question){.runs = known->runs,
                                    .n_runs = known->n_runs,
                                    .target = {.problem_size = curve->problem_size,
                                               .cores_per_executor = curve->cores_per_executor},
-                                   .deadline_s = answer->goal.deadline_s,
+                                   .deadline_s = known->goal->deadline_s,
                                    .running = known->running,
                                    .n_running = asked->n_running,
                                    .cores = asked->cluster_cores != RUN_UNKNOWN
@@ -27,7 +26,7 @@ static struct joint_question question_of(const struct advice_known *known,
 }
 
 /* Of an executor, where memory counts; else 0. */
-static enum pv_code executor_bytes(const struct advice_known *known,
+static enum pv_code executor_bytes(const struct beside_known *known,
                                    int64_t executors,
                                    int64_t cores_per_executor,
                                    struct arena *arena,
@@ -58,17 +57,16 @@ static enum pv_code keep_fitting(const struct curve *curve,
     return PV_OK;
 }
 
-static enum pv_code choose(const struct advice_known *known,
+static enum pv_code choose(const struct beside_known *known,
                            const struct advice_limits *limits,
-                           const struct advice_answer *answer,
                            struct arena *arena,
                            struct arena *scratch,
                            struct beside_counts *counts,
                            struct pv_error *err)
 {
     const struct curve *curve = &known->prediction->curve;
-    const struct advise_goal *goal = &answer->goal;
-    struct joint_question question = question_of(known, answer, curve, limits->joint_task_budget);
+    const struct advise_goal *goal = known->goal;
+    struct joint_question question = question_of(known, curve, limits->joint_task_budget);
     bool whole = true;
     int64_t each_bytes;
     bool *fits = arena_calloc(arena, curve->n_points, sizeof *fits);
@@ -88,9 +86,8 @@ static enum pv_code choose(const struct advice_known *known,
                : keep_fitting(curve, fits, counts->fitting, arena, &counts->curve, err);
 }
 
-enum pv_code beside_running_choose(const struct advice_known *known,
+enum pv_code beside_running_choose(const struct beside_known *known,
                                    const struct advice_limits *limits,
-                                   const struct advice_answer *answer,
                                    struct arena *arena,
                                    struct arena *scratch,
                                    struct beside_counts **counts,
@@ -103,7 +100,7 @@ enum pv_code beside_running_choose(const struct advice_known *known,
     made->curve = known->prediction->curve;
     *counts = made;
     return asked->running_from == RUNNING_ADVISED && asked->n_running > 0
-               ? choose(known, limits, answer, arena, scratch, made, err)
+               ? choose(known, limits, arena, scratch, made, err)
                : PV_OK;
 }
 
@@ -129,7 +126,7 @@ explain_counts(const struct beside_counts *counts, size_t running, struct advice
     finding_number(note, "running", (double)running);
 }
 
-void beside_running_explain(const struct advice_known *known,
+void beside_running_explain(const struct beside_known *known,
                             const struct beside_counts *counts,
                             struct advice *advice)
 {
@@ -156,34 +153,36 @@ void beside_running_explain(const struct advice_known *known,
     finding_number(note, "advised_jobs_max", (double)counted);
 }
 
-enum pv_code beside_running_check(const struct advice_known *known,
+enum pv_code beside_running_check(const struct beside_known *known,
+                                  const struct curve *curve,
                                   uint64_t task_budget,
                                   struct arena *arena,
                                   struct arena *scratch,
-                                  struct advice_answer *answer,
+                                  struct advice *advice,
+                                  struct joint_outcome *joint,
+                                  int64_t *bytes,
                                   struct pv_error *err)
 {
     const struct advice_question *asked = known->question;
-    const struct advise_choice *choice = &answer->advice.recommendation;
-    struct joint_question question = question_of(known, answer, &answer->curve, task_budget);
+    const struct advise_choice *choice = &advice->recommendation;
+    struct joint_question question = question_of(known, curve, task_budget);
     int64_t each_bytes;
     question.target.executors = choice->executors;
     question.predicted_duration_s = choice->predicted_duration_s;
-    PV_TRY(executor_bytes(known, choice->executors, answer->curve.cores_per_executor, arena,
-                          &each_bytes, err));
+    PV_TRY(executor_bytes(known, choice->executors, curve->cores_per_executor, arena, &each_bytes,
+                          err));
     if (question.memory != NULL && each_bytes > question.memory->bytes / choice->executors)
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/cluster", "out_of_range",
                         "has too little memory for the %" PRId64
-                        " executor%s recommended: %lld bytes, each of %lld",
-                        choice->executors, PLURAL(choice->executors),
-                        (long long)question.memory->bytes, (long long)each_bytes);
-    question.memory_bytes = answer->joint_bytes = each_bytes * choice->executors;
+                        " executor%s recommended: each takes %lld B of its %lld B",
+                        choice->executors, PLURAL(choice->executors), (long long)each_bytes,
+                        (long long)question.memory->bytes);
+    question.memory_bytes = *bytes = each_bytes * choice->executors;
     const char **names = arena_array(arena, asked->n_running, sizeof *names);
     if (names == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < asked->n_running; i++)
         names[i] = asked->running[i].application.at;
-    PV_TRY(joint_feasibility_check(&question, arena, scratch, &answer->joint, err));
-    answer->has_joint = true;
-    return joint_feasibility_explain(&question, &answer->joint, names, arena, &answer->advice, err);
+    PV_TRY(joint_feasibility_check(&question, arena, scratch, joint, err));
+    return joint_feasibility_explain(&question, joint, names, arena, advice, err);
 }
