@@ -56,14 +56,14 @@ def large(client, deadline_s=60):
 
 def test_the_least_executors_that_make_nobody_late_until_the_other_one_reports_back(client):
     """A holds 32 of 40 cores for its predicted time T(8). Alone B needs n; of its 4 n tasks 8 begin now, the rest when A is over."""
-    alone = client.post(PATH + "?dry_run=true", job(55), status=200).json()
+    alone = client.post(PATH + "?dry_run=true", job(48, confidence=0.5), status=200).json()
     assert "beside" not in alone
     n, takes = (alone["recommendation"][k] for k in ("executors", "predicted_duration_s"))
-    assert look(client, 55)["beside"] == {"jobs": [], "cut": False}
+    assert look(client, 48, confidence=0.5)["beside"] == {"jobs": [], "cut": False}
     first = large(client)
     busy = first["recommendation"]["predicted_duration_s"]
-    assert takes < 55 < takes + busy - 1 * SLOWDOWN, "on n executors B would wait for A, and be late"
-    found = look(client, 55)
+    assert takes < 48 < takes + busy - 1 * SLOWDOWN, "on n executors B would wait for A, and be late"
+    found = look(client, 48, confidence=0.5)
     assert ids(found) == [first["id"]] and found["beside"]["cut"] is False
     other, = found["beside"]["jobs"]
     assert other["application"] == "etl" and other["admission_id"] is None and other["cores"] == 32 and other["met"] is True
@@ -71,12 +71,12 @@ def test_the_least_executors_that_make_nobody_late_until_the_other_one_reports_b
     assert other["predicted_duration_s"] == pytest.approx(busy, rel=1e-5) and other["execution_s"] == pytest.approx(busy, rel=1e-5)
     more = found["recommendation"]
     assert more["executors"] > n and found["verdict"] == "met"
-    assert more["predicted_duration_s"] + busy < 55, "B is in time with these though most of its tasks wait for A"
+    assert more["predicted_duration_s"] + busy < 48, "B is in time with these though most of its tasks wait for A"
     reason, = [r["evidence"] for r in found["reasons"] if r["code"] == "beside_advised_jobs"]
     assert 0 < reason["fitting"] < reason["allowed"] and reason["running"] == 1
     add_run(client, executors=8, duration_s=16.5, advice_id=first["id"])
-    free = look(client, 55)
-    again = client.post(PATH + "?dry_run=true", job(55), status=200).json()
+    free = look(client, 48, confidence=0.5)
+    again = client.post(PATH + "?dry_run=true", job(48, confidence=0.5), status=200).json()
     assert free["beside"] == {"jobs": [], "cut": False}
     assert free["recommendation"] == again["recommendation"], "the full answer, by a history of one more run"
 
