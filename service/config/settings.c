@@ -88,6 +88,7 @@ const struct setting settings[] = {
     INTEGER(json_values_max, "", 100, 100000000, "2000000", "members and items of a JSON body; more are 422"),
     INTEGER(jobs_max, "", 1, 100000, "1000", "jobs of a request"),
     INTEGER(advice_batch_max, "", 1, 100000, "1000", "questions of a batch for advice"),
+    INTEGER(advised_jobs_max, "", 1, 10000, "100", "jobs that were advised and have not reported back, beside which advice is given (running_from); the newest count"),
     INTEGER(memory_plan_applications_max, "", 1, 1000000, "10000", "applications of a memory plan"),
     INTEGER(plan_clusters_max, "", 1, 10000, "1000", "clusters of a copy plan"),
     INTEGER(plan_tasks_max, "", 1, 10000000, "20000", "tasks of a copy plan"),

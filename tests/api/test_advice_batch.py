@@ -220,3 +220,47 @@ def test_memory_that_is_reserved_bounds_the_executors_too(service):
     problem = client.post("/v1/advice", least, status=409).json()
     assert problem["type"] == "/problems/insufficient_capacity" and problem["available"]["memory_bytes"] == 33 << 30, "four need 64 GiB"
     assert "free from now on" in problem["detail"]
+
+
+# --- memory ---
+
+SIZED = {"enforced": {"spark.executor.memory": "1g", "spark.executor.memoryOverhead": "512m"}}
+ORDERS = ("first_come", "earliest_deadline")
+
+
+def test_memory_counts_where_an_order_of_launch_is_given(history):
+    """The cluster has cores for all, and memory for one at a time: nothing is recorded of memory, so each executor has its share."""
+    history.put("/v1/clusters/tight", dict(CLUSTER, executors=4, memory_bytes_per_executor=1 << 30), 201)
+    items = [job(deadline_s=200, objective="min_time", constraints={"max_executors": 3}) for _ in range(2)]
+    body = {"cluster": "tight", "items": items}
+    plain_reply = history.post(PATH + "?dry_run=true", body, status=200).json()
+    assert "memory" not in plain_reply and set(plain_reply["jobs"][0]) == {"index", "release_s", "deadline_s", "completion_s", "met"}
+    for order in ORDERS:
+        made = history.post(PATH, dict(body, launch_order=order), status=201).json()
+        first, second = made["jobs"]
+        assert first["memory_bytes"] == second["memory_bytes"] == 3 << 30
+        assert first["launched_s"] == 0 and second["launched_s"] == first["completion_s"] > 0 and made["feasible"] is True
+        assert made["memory"] == {"memory_bytes": 4 << 30, "launch_order": order, "fits_at_once": 1, "waited": 1}
+        held = history.post("/v1/admissions", {"advice_id": made["items"][0]["id"], "memory_bytes": first["memory_bytes"]}, status=201).json()
+        history.request("DELETE", "/v1/admissions/" + held["id"], 204)
+
+
+def test_the_memory_of_a_job_is_that_of_its_properties(history):
+    made = history.post(PATH + "?dry_run=true", {"cluster": "c", "launch_order": "first_come", "items": [job(constraints=SIZED)]}, status=200).json()
+    assert made["jobs"][0]["memory_bytes"] == made["items"][0]["recommendation"]["executors"] * (1536 << 20)
+
+
+def test_who_needs_more_memory_than_there_is_is_not_scheduled(history):
+    history.put("/v1/clusters/scant", dict(CLUSTER, executors=8, memory_bytes_per_executor=1 << 20), 201)
+    made = history.post(PATH + "?dry_run=true", {"cluster": "scant", "launch_order": "first_come", "items": [job(constraints=SIZED), job()]}, status=200).json()
+    assert made["feasible"] is False and made["jobs"][0]["launched_s"] is None and made["jobs"][0]["completion_s"] is None
+    assert made["jobs"][1]["launched_s"] == 0
+
+
+@pytest.mark.parametrize("body, pointer", [
+    ({"launch_order": "first_come"}, "/cluster"), ({"launch_order": "shortest", "cluster": "c"}, "/launch_order"),
+    ({"launch_order": None, "cluster": "c"}, "/launch_order"), ({"launch_order": "first_come", "cluster": "memoryless"}, "/cluster"),
+])
+def test_faults_of_the_order_of_launch(history, body, pointer):
+    history.request("PUT", "/v1/clusters/memoryless", (200, 201), json={"executors": 3, "cores_per_executor": 4})
+    history.refuse("POST", PATH, 422, pointer=pointer, json=dict({"items": [job()]}, **body))

@@ -254,3 +254,93 @@ def test_a_cut_search_of_all_remedies_says_so(make_service):
     assert not remedies["later_deadlines"]["exact"] and not remedies["jobs_left_out"]["exact"]
     later = {c["job"]: c["deadline_s"] for c in remedies["later_deadlines"]["jobs"]}
     assert ask(client, *[dict(j, deadline_s=later.get(j["name"], j["deadline_s"])) for j in jobs])["feasible"]
+
+# --- memory ---
+
+ROOM = {"executors": 2, "cores_per_executor": 2, "memory_bytes": 10}
+
+
+def queue():
+    """On 4 cores and 10 bytes: A holds 6 up to 5 s, B needs 6 of them, C only 3, and by 5 s."""
+    return [job("A", 20, stage(0, 5, 5), memory_bytes=6),
+            job("B", 20, stage(0, 4), release_s=1, memory_bytes=6),
+            job("C", 3, stage(0, 1), release_s=2, memory_bytes=3)]
+
+
+def test_jobs_wait_for_memory_first_come_first_served(client):
+    answer = ask(client, *queue(), cluster=ROOM)
+    assert [(j["launched_s"], j["completion_s"], j["met"]) for j in answer["jobs"]] == [
+        (0, 5, True), (5, 9, True), (5, 6, False)]
+    assert answer["memory"] == {"memory_bytes": 10, "launch_order": "first_come", "fits_at_once": 1, "waited": 2}
+    waited, = [r for r in answer["reasons"] if r["code"] == "waited_for_memory"]
+    assert waited["evidence"] == {"job": "B", "waited_s": 4, "job_memory_bytes": 6, "memory_bytes": 10,
+                                "waited": 2, "fits_at_once": 1}
+    assert "2 of 3 jobs wait for memory" in waited["message"]
+
+
+def test_jobs_wait_for_memory_earliest_deadline_first(client):
+    answer = ask(client, *queue(), cluster=ROOM, launch_order="earliest_deadline")
+    assert answer["feasible"]
+    assert [(j["launched_s"], j["completion_s"]) for j in answer["jobs"]] == [(0, 5), (5, 9), (2, 3)]
+    assert answer["memory"]["launch_order"] == "earliest_deadline"
+    assert answer["memory"]["waited"] == 1
+
+
+def test_without_memory_the_reply_is_as_it_was(client):
+    jobs = [dict(j) for j in queue()]
+    for j in jobs:
+        del j["memory_bytes"]
+    plain = ask(client, *jobs, cluster={"executors": 2, "cores_per_executor": 2})
+    assert "memory" not in plain and not any("launched_s" in j for j in plain["jobs"])
+    assert ask(client, *jobs, cluster=ROOM) == plain, "memory that no job needs changes nothing"
+    jobs[0]["memory_bytes"] = 10
+    some = ask(client, *jobs, cluster=ROOM)
+    assert [j["launched_s"] for j in some["jobs"]] == [0, 1, 2], "jobs without memory wait for none"
+    assert some["memory"] == {"memory_bytes": 10, "launch_order": "first_come", "fits_at_once": 1, "waited": 0}
+
+
+@pytest.mark.parametrize("order", ["first_come", "earliest_deadline"])
+def test_where_memory_is_short_no_number_of_cores_is_enough_and_the_search_ends(client, order):
+    jobs = [job("A", 6, stage(0, *[5] * 200), memory_bytes=6), job("B", 6, stage(0, *[4] * 200), memory_bytes=6)]
+    answer = ask(client, *jobs, cluster=ROOM, launch_order=order)
+    assert "min_total_cores" not in answer["remedies"] and "exact" not in answer["remedies"]
+    why, = [r["message"] for r in answer["reasons"] if r["code"] == "no_cores_suffice"]
+    assert "memory" in why
+    for j in jobs:
+        j["deadline_s"] = answer["remedies"]["deadlines_s"].get(j["name"], j["deadline_s"])
+    assert ask(client, *jobs, cluster=ROOM, launch_order=order)["feasible"]
+    jobs[0]["deadline_s"] = jobs[1]["deadline_s"] = 9
+    answer = ask(client, *jobs, cluster=ROOM, launch_order=order)
+    assert answer["remedies"]["min_total_cores"] == 200, "one after the other, all tasks of each at once"
+
+
+def test_the_memory_of_a_registered_cluster(client, name):
+    client.put("/v1/clusters/" + name, {"executors": 2, "cores_per_executor": 2}, {200, 201})
+    client.refuse("POST", "/v1/feasibility", 422, pointer="/cluster", json={"cluster": name, "jobs": queue()})
+    client.put("/v1/clusters/" + name, {"executors": 2, "cores_per_executor": 2, "memory_bytes_per_executor": 5}, {200, 201})
+    assert ask(client, *queue(), cluster=name) == ask(client, *queue(), cluster=ROOM)
+    client.put("/v1/clusters/" + name, {"executors": 1, "cores_per_executor": 2, "memory_bytes_per_executor": 5}, {200, 201})
+    problem = client.refuse("POST", "/v1/feasibility", 422, pointer="/jobs/0/memory_bytes",
+                            json={"cluster": name, "jobs": queue()})
+    assert [e["pointer"] for e in problem["errors"]] == ["/jobs/0/memory_bytes", "/jobs/1/memory_bytes"]
+
+
+@pytest.mark.parametrize("pointer, change", [
+    ("/jobs/0/memory_bytes", {"jobs": [job("A", 9, stage(0, 1), memory_bytes=11)]}),
+    ("/jobs/0/memory_bytes", {"jobs": [job("A", 9, stage(0, 1), memory_bytes=0)]}),
+    ("/jobs/0/memory_bytes", {"jobs": [job("A", 9, stage(0, 1), memory_bytes=1.5)]}),
+    ("/cluster", {"cluster": CLUSTER}),
+    ("/cluster/memory_bytes", {"cluster": dict(ROOM, memory_bytes=0)}),
+    ("/launch_order", {"launch_order": "shortest"}),
+    ("/launch_order", {"launch_order": "first_come", "jobs": [job("A", 9, stage(0, 1))]}),
+])
+def test_faults_of_memory(client, pointer, change):
+    client.refuse("POST", "/v1/feasibility", 422, pointer=pointer,
+                  json=dict({"cluster": ROOM, "jobs": queue()}, **change))
+
+
+def test_a_job_from_history_waits_as_well(client, name):
+    store_run(client, name)
+    recorded = {"name": "J", "application": name, "deadline_s": 60, "memory_bytes": 6}
+    answer = ask(client, recorded, dict(recorded, name="K"), cluster=dict(ROOM, cores_per_executor=4))
+    assert [j["launched_s"] for j in answer["jobs"]] == pytest.approx([0, 26])

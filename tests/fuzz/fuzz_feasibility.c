@@ -61,6 +61,21 @@ static void require_precedence(const struct codec_feasibility *asked, const stru
     }
 }
 
+/* What the jobs that were launched by then, and had not ended, hold at any launch. */
+static void require_memory(const struct codec_feasibility *asked,
+                           const struct edf_outcome outcomes[])
+{
+    for (size_t i = 0; asked->memory != NULL && i < asked->set.n_jobs; i++) {
+        int64_t free_bytes = asked->memory->bytes;
+        FUZZ_REQUIRE(outcomes[i].launched_s >= asked->set.jobs[i].release_s);
+        for (size_t k = 0; k < asked->set.n_jobs; k++)
+            if (outcomes[k].launched_s <= outcomes[i].launched_s &&
+                outcomes[i].launched_s < outcomes[k].completion_s)
+                free_bytes -= asked->set.jobs[k].memory_bytes;
+        FUZZ_REQUIRE(free_bytes >= 0);
+    }
+}
+
 static size_t late(const struct codec_feasibility *asked, size_t cores, struct arena *scratch)
 {
     struct edf_outcome outcomes[JOBS_MAX];
@@ -179,6 +194,7 @@ static void require_lawful(struct codec_feasibility *asked, struct arena *arena)
         FUZZ_REQUIRE(outcomes[j].completion_s == quick[j].completion_s);
     require_capacity(asked, &placed);
     require_precedence(asked, &placed);
+    require_memory(asked, outcomes);
     FUZZ_REQUIRE(edf_find_remedies(asked->set.jobs, asked->set.n_jobs, asked->set.cores, 20000,
                                    arena, &scratch, &remedies, NULL) == PV_OK);
     FUZZ_REQUIRE(edf_find_changes(asked->set.jobs, asked->set.n_jobs, asked->set.cores,
@@ -205,6 +221,6 @@ void fuzz_body(const struct codec_node *top)
     FUZZ_REQUIRE(!inline_only || (asked.set.cores > 0) == (asked.set.cluster.at == NULL));
     if (inline_only && asked.set.cluster.at != NULL) /* as the one that is named would tell */
         asked.set.cores = 3;
-    if (inline_only)
+    if (inline_only && codec_feasibility_take_memory(&asked, NULL) == PV_OK)
         require_lawful(&asked, arena);
 }

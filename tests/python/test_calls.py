@@ -312,6 +312,16 @@ def test_quota_loops(client, name):
     assert client.delete_quota_loop(name) is None
 
 
+@makes("createAdvice", "putCluster")
+def test_advice_beside_advised_jobs(client, history, name):
+    client.put_cluster(name, executors=8, cores_per_executor=4, memory_bytes_per_executor=16 << 30)
+    first = client.advise("nightly-etl", problem_size=64, deadline_s=90, constraints={"cluster": name})
+    found = look(client.advise("nightly-etl", problem_size=64, deadline_s=90, constraints={"cluster": name}, running_from="advice",
+                               launch_order="earliest_deadline", dry_run=True))
+    assert [job.advice_id for job in found.beside.jobs] == [first.id] and found.beside.cut is False
+    assert found.beside.memory.memory_bytes == 128 << 30 and first.beside is None
+
+
 @makes("createAdviceBatch")
 def test_a_batch_of_advice(client, history):
     made = look(client.advise_batch([{"application": "nightly-etl", "problem_size": 64, "deadline_s": 90}] * 2))

@@ -200,6 +200,15 @@ def test_tasks_that_take_no_time():
 
 
 @pytest.mark.makes("checkFeasibility")
+def test_a_table_of_jobs_that_wait_for_memory(client):
+    jobs = [{"name": name, "deadline_s": 20, "memory_bytes": 6, "stages": [{"id": 0, "tasks": 1, "task_duration_s": 4}]} for name in "AB"]
+    found = client.feasibility(cluster={"executors": 2, "cores_per_executor": 1, "memory_bytes": 10}, jobs=jobs, launch_order="first_come")
+    assert [job.launched_s for job in found.jobs] == [0, 4] and found.memory.fits_at_once == 1
+    assert "launched at (s)" in found._repr_html_() and "fits_at_once" in found._repr_html_()
+    assert "launched at (s)" not in two_jobs(client)._repr_html_()
+
+
+@pytest.mark.makes("checkFeasibility")
 def test_names_of_others_in_pictures_and_tables(client):
     found = client.feasibility(cluster={"executors": 1, "cores_per_executor": 2}, include=["schedule"],
                                jobs=[{"name": HOSTILE, "deadline_s": 3, "stages": [{"id": 0, "tasks": 4, "task_duration_s": 1}]},

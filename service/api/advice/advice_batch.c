@@ -9,6 +9,7 @@
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
 #include "codec/advice/advice_batch.h"
+#include "core/cluster/reservations.h"
 #include "threads/clock.h"
 
 /*
@@ -25,8 +26,10 @@ struct batch {
      * request's arena, and predicting moves to and fro. */
     struct arena kept;
     bool has_kept;
-    struct batch_job *jobs; /* NULL: no cluster is named */
-    size_t cores;           /* of the cluster */
+    struct batch_job *jobs;   /* NULL: no cluster is named */
+    size_t cores;             /* of the cluster */
+    struct edf_memory memory; /* of the cluster, where it is counted */
+    int64_t each_bytes;       /* of it, for an executor */
     struct batch_outcome outcome;
     /* What is replied and stored of each. */
     struct strview *documents;
@@ -96,6 +99,13 @@ static enum pv_code load_cluster(struct api *api,
     PV_TRY(cluster_count_cores(traits->executors, traits->cores_per_executor,
                                api->config->cores_max, "/cluster", &cores, err));
     batch->cores = (size_t)cores;
+    if (batch->asked.with_memory) {
+        batch->each_bytes = traits->memory_bytes_per_executor;
+        PV_TRY(cluster_need(&cluster, batch->each_bytes, "memory_bytes_per_executor", "/cluster",
+                            err));
+        batch->memory = (struct edf_memory){reservation_capacity(traits).memory_bytes,
+                                            (enum edf_launch_order)batch->asked.launch_order};
+    }
     batch->jobs = arena_calloc(request->arena, batch->asked.n, sizeof *batch->jobs);
     return batch->jobs == NULL ? pv_no_memory(err) : PV_OK;
 }
@@ -167,6 +177,24 @@ static enum pv_code advice_batch_predict(void *context,
     return code;
 }
 
+/* What the executors hold that are recommended, as an admission that follows the advice would. */
+static enum pv_code memory_of(const struct advice_made *made,
+                              int64_t each_bytes,
+                              struct arena *arena,
+                              int64_t *bytes,
+                              struct pv_error *err)
+{
+    const struct advice *advice = &made->answer.advice;
+    const int64_t executors = advice->recommendation.executors;
+    *bytes = RUN_UNKNOWN;
+    if (advice->verdict == ADVISE_UNKNOWN)
+        return PV_OK;
+    PV_TRY(memory_held(&made->prediction.item->prediction, &made->question, executors,
+                       made->answer.curve.cores_per_executor, each_bytes, arena, bytes, err));
+    *bytes = *bytes > INT64_MAX / executors ? INT64_MAX : *bytes * executors;
+    return PV_OK;
+}
+
 static struct batch_job job_of(const struct advice_made *made, double release_s)
 {
     const struct advice *advice = &made->answer.advice;
@@ -176,6 +204,7 @@ static struct batch_job job_of(const struct advice_made *made, double release_s)
         .deadline_s = made->question.goal.deadline_s,
         .cores = advised ? advice->recommendation.executors * made->answer.curve.cores_per_executor
                          : RUN_UNKNOWN,
+        .memory_bytes = RUN_UNKNOWN,
         .duration_s = advised ? advice->recommendation.predicted_duration_s : (double)NAN};
 }
 
@@ -187,10 +216,15 @@ static enum pv_code schedule(const struct config *config,
     struct arena scratch;
     if (batch->jobs == NULL)
         return PV_OK;
-    for (size_t i = 0; i < batch->asked.n; i++)
+    const struct edf_memory *memory = batch->asked.with_memory ? &batch->memory : NULL;
+    for (size_t i = 0; i < batch->asked.n; i++) {
         batch->jobs[i] = job_of(&batch->made[i], batch->asked.items[i].release_s);
+        if (memory != NULL)
+            PV_TRY(memory_of(&batch->made[i], batch->each_bytes, request->arena,
+                             &batch->jobs[i].memory_bytes, err));
+    }
     arena_init_beside(&scratch, request->arena, (size_t)config->request_memory_bytes_max);
-    enum pv_code code = batch_feasibility_check(batch->jobs, batch->asked.n, batch->cores,
+    enum pv_code code = batch_feasibility_check(batch->jobs, batch->asked.n, batch->cores, memory,
                                                 (uint64_t)config->remedy_task_budget, &scratch,
                                                 &batch->outcome, err);
     arena_fini(&scratch);
@@ -232,7 +266,8 @@ write_all(struct http_request *request, struct batch *batch, struct pv_error *er
         PV_TRY(write_one(request, batch, i, now_us, err));
     writer_init(&w, request->arena);
     codec_advice_batch_encode(&w, batch->asked.cluster, batch->jobs, &batch->outcome,
-                              batch->documents, n);
+                              batch->asked.with_memory ? &batch->memory : NULL, batch->documents,
+                              n);
     batch->reply.at = writer_finish(&w, &batch->reply.n);
     return batch->reply.at == NULL ? pv_no_memory(err) : PV_OK;
 }

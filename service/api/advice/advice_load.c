@@ -8,6 +8,7 @@
 #include "api/clusters/cluster_room.h"
 #include "api/clusters/named_cluster.h"
 #include "metrics/registry.h"
+#include "store/advice/advised_jobs.h"
 #include "store/clusters/price_book.h"
 #include "store/history/application.h"
 #include "store/history/name_rules.h"
@@ -112,6 +113,8 @@ static enum pv_code bound_by_admissions(struct store_tx *tx,
             &room, isnan(question->goal.deadline_s) ? "from now on" : "up to the deadline",
             earliest_us, err);
     }
+    question->free_cores = room.least.quanta / reservation_quanta(1);
+    question->free_memory_bytes = room.least.memory_bytes;
     int64_t most = room.least.quanta / reservation_quanta((double)own);
     if (each_bytes != RUN_UNKNOWN && room.least.memory_bytes / each_bytes < most)
         most = room.least.memory_bytes / each_bytes;
@@ -120,10 +123,72 @@ static enum pv_code bound_by_admissions(struct store_tx *tx,
     return PV_OK;
 }
 
+static struct advice_running
+running_of(const struct advised_job_row *row, int64_t each_bytes, int64_t now_us)
+{
+    int64_t bytes = row->memory_bytes;
+    if (bytes == RUN_UNKNOWN && each_bytes != RUN_UNKNOWN)
+        bytes = each_bytes > INT64_MAX / row->executors ? INT64_MAX : each_bytes * row->executors;
+    return (struct advice_running){
+        .application = row->application,
+        .problem_size = row->problem_size,
+        .release_s = (double)(row->starts_us - now_us) / 1e6,
+        .deadline_s = fmax(1e-6, (double)(row->due_us - row->starts_us) / 1e6),
+        .progress = (double)NAN,
+        .memory_bytes = bytes,
+        .advice_id = row->advice_id,
+        .admission_id = row->admission_id[0] == '\0' ? NULL : row->admission_id,
+        .cores = (int64_t)ceil(row->cores),
+        .duration_s = row->predicted_duration_s};
+}
+
+/* The jobs that were advised for the cluster and have not reported back, behind those of the request.
+ * Those that hold an admission count by it, unless admissions are left out of the cluster anyway. */
+static enum pv_code add_advised(struct store_tx *tx,
+                                struct arena *arena,
+                                const struct cluster *named,
+                                size_t most,
+                                struct advice_question *question,
+                                struct pv_error *err)
+{
+    struct advised_job_list list;
+    const int64_t now_us = clock_wall_us();
+    const size_t listed = question->n_running;
+    if (question->running_from != RUNNING_ADVISED)
+        return PV_OK;
+    PV_TRY(store_advised_jobs(tx, arena, named->name, question->beside_admissions, now_us, most,
+                              &list, err));
+    struct advice_running *all = arena_array(arena, listed + list.n, sizeof *all);
+    if (all == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < listed; i++)
+        all[i] = question->running[i];
+    for (size_t i = 0; i < list.n; i++)
+        all[listed + i] =
+            running_of(&list.items[i], named->traits.memory_bytes_per_executor, now_us);
+    question->running = all;
+    question->n_running = listed + list.n;
+    question->advised_are_cut = list.more;
+    return PV_OK;
+}
+
+/* What jobs that were advised need is a size. */
+static enum pv_code
+need_size(const struct cluster *named, const struct advice_question *question, struct pv_error *err)
+{
+    static const char at[] = "/constraints/cluster";
+    const struct cluster_traits *traits = &named->traits;
+    if (question->running_from != RUNNING_ADVISED)
+        return PV_OK;
+    PV_TRY(cluster_need(named, traits->executors, "executors", at, err));
+    return cluster_need(named, traits->cores_per_executor, "cores_per_executor", at, err);
+}
+
 /* Bound the question by the cluster it names, and take the price of that. */
 static enum pv_code take_cluster(struct store_tx *tx,
                                  struct arena *arena,
                                  const struct advice_limits *limits,
+                                 size_t advised_most,
                                  struct advice_question *question,
                                  struct advice_cluster *cluster,
                                  struct pv_error *err)
@@ -137,6 +202,10 @@ static enum pv_code take_cluster(struct store_tx *tx,
             named_cluster_find(tx, arena, question->cluster, "/constraints/cluster", &named, err));
     if (is_named && question->beside_admissions)
         PV_TRY(bound_by_admissions(tx, arena, &named, question, err));
+    if (is_named) {
+        PV_TRY(need_size(&named, question, err));
+        PV_TRY(add_advised(tx, arena, &named, advised_most, question, err));
+    }
     if (is_named && !question->has_price && named.price_book.at != NULL)
         PV_TRY(store_price_find(tx, arena, named.price_book_id, named.name,
                                 named.traits.machine_type, &price, &has_price, err));
@@ -365,7 +434,8 @@ static enum pv_code load_clusters(struct api *api,
     }
     if (question->n_clusters > 0)
         PV_TRY(check_copy_clusters(*tx, request->arena, question, err));
-    return take_cluster(*tx, request->arena, &limits, question, cluster, err);
+    return take_cluster(*tx, request->arena, &limits, (size_t)api->config->advised_jobs_max,
+                        question, cluster, err);
 }
 
 enum pv_code advice_prediction_load(struct api *api,
@@ -453,7 +523,7 @@ enum pv_code advice_prediction_make(struct api *api,
 
 /* --- runs --- */
 
-/* The recorded run that stands for running job i. */
+/* Running job i: as it was advised, or with the recorded run that stands for it. */
 static enum pv_code load_running(struct store_tx *tx,
                                  struct arena *arena,
                                  const struct advice_running *running,
@@ -464,16 +534,22 @@ static enum pv_code load_running(struct store_tx *tx,
     char pointer[64];
     struct application application;
     struct run_list runs;
+    *job = (struct joint_running){
+        .release_s = running->release_s,
+        .deadline_s = running->deadline_s,
+        .progress = running->progress,
+        .cores = running->cores,
+        .duration_s = running->duration_s,
+        .memory_bytes = running->memory_bytes == RUN_UNKNOWN ? 0 : running->memory_bytes};
+    if (running->advice_id != NULL)
+        return PV_OK;
     (void)snprintf(pointer, sizeof pointer, "/running/%zu/application", i);
     PV_TRY(find_application(tx, arena, running->application.at, pointer, &application, err));
     PV_TRY(store_run_nearest(tx, arena, &application, running->problem_size, true, 1, &runs, err));
     if (runs.n == 0)
         return pv_fault(err, PV_PLACE_POINTER, pointer, "no_history",
                         "has no successful run with stages, executors and cores");
-    *job = (struct joint_running){.run = &runs.items[0],
-                                  .release_s = running->release_s,
-                                  .deadline_s = running->deadline_s,
-                                  .progress = running->progress};
+    job->run = &runs.items[0];
     return PV_OK;
 }
 
@@ -523,7 +599,7 @@ enum pv_code advice_load_runs(struct api *api,
     if (question->application.at != NULL)
         PV_TRY(
             load_own_runs(tx, arena, question, item, (size_t)api->config->nearest_runs, runs, err));
-    if (question->n_running > 0 && runs->n_own == 0)
+    if (question->n_running > 0 && question->running_from == RUNNING_LISTED && runs->n_own == 0)
         return pv_fault(err, PV_PLACE_POINTER, "/running", "no_history",
                         "takes a successful run of the new job's application with stages, "
                         "executors and cores");

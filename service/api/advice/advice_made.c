@@ -72,6 +72,15 @@ advice_made_reply(const struct advice_made *made, const char *id, int64_t create
                                        .answer = &made->answer};
 }
 
+/* By when the job has to be over: by its deadline, else after twice what is predicted. */
+static int64_t due_us(const struct advice_row *row)
+{
+    static const double latest_s = 1e9;
+    double seconds =
+        isnan(row->deadline_s) ? ADVISED_OVERRUN * row->predicted_duration_s : row->deadline_s;
+    return row->created_us + (int64_t)ceil(fmin(seconds, latest_s) * 1e6);
+}
+
 static struct advice_row row_of(const struct advice_made *made,
                                 const struct codec_advice_reply *reply,
                                 struct strview question,
@@ -95,6 +104,8 @@ static struct advice_row row_of(const struct advice_made *made,
         .deadline_s = made->question.goal.deadline_s,
         .deadline_probability = made->answer.advice.recommendation.deadline_probability,
         .request = question,
+        .cluster = made->question.cluster,
+        .due_us = RUN_NO_INSTANT,
         .document = document,
         .labels = made->question.labels,
         .n_labels = made->question.n_labels,
@@ -103,6 +114,8 @@ static struct advice_row row_of(const struct advice_made *made,
         row.executors = row.cores_per_executor = RUN_UNKNOWN;
         row.predicted_duration_s = row.lower_s = row.upper_s = (double)NAN;
         row.deadline_probability = (double)NAN;
+    } else if (row.cluster.at != NULL) {
+        row.due_us = due_us(&row);
     }
     memcpy(row.id, reply->id, sizeof row.id);
     memcpy(row.application_id, made->prediction.item->application_id, sizeof row.application_id);

@@ -7,6 +7,7 @@
 #include "codec/deadlines/feasibility.h"
 #include "codec/json/finding.h"
 #include "core/deadline/explain.h"
+#include "core/deadline/launches.h"
 
 static enum pv_code feasibility_decode(const struct config *config,
                                        struct http_request *request,
@@ -122,6 +123,8 @@ static enum pv_code explain(const struct codec_feasibility *asked,
     if (answer->delays != NULL)
         edf_delays_explain(names, set->jobs, set->n_jobs, answer->outcomes, answer->delays,
                            reasons);
+    const struct launches launches = launches_count(set->jobs, answer->outcomes, set->n_jobs);
+    launches_explain(&launches, names[launches.longest], reasons);
     return PV_OK;
 }
 
@@ -182,6 +185,7 @@ static enum pv_code feasibility_check_load(void *context,
     struct codec_feasibility *asked = request->state;
     (void)response;
     PV_TRY(job_set_load_cluster(context, request, &asked->set, err));
+    PV_TRY(codec_feasibility_take_memory(asked, err));
     return job_set_load_jobs(context, request, &asked->set, err);
 }
 

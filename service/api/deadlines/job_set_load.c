@@ -6,6 +6,7 @@
 #include "api/clusters/named_cluster.h"
 #include "api/shared/reply.h"
 #include "base/plural.h"
+#include "core/cluster/reservations.h"
 #include "core/deadline/job_from_run.h"
 #include "core/history/run_profile.h"
 #include "store/history/run.h"
@@ -29,7 +30,8 @@ enum pv_code job_set_load_cluster(struct api *api,
     PV_TRY(cluster_need(&cluster, each, "cores_per_executor", at, err));
     PV_TRY(cluster_count_cores(executors, each, api->config->cores_max, at, &cores, err));
     set->cores = (size_t)cores;
-    set->size = (struct codec_cluster_size){executors, each};
+    set->size = (struct codec_cluster_size){executors, each,
+                                            reservation_capacity(&cluster.traits).memory_bytes};
     return PV_OK;
 }
 

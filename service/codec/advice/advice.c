@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "codec/advice/advice_autoscaling.h"
+#include "codec/advice/advice_beside.h"
 #include "codec/advice/advice_memory.h"
 #include "codec/advice/advice_spark.h"
 #include "codec/clusters/price_book.h"
@@ -137,11 +138,30 @@ static const struct shape_member running_members[] = {
     {"deadline_s", SHAPE_NUMBER(R, deadline_s), .flags = CODEC_REQUIRED, .low = CODEC_SECONDS_MIN,
      .high = CODEC_SECONDS_MAX},
     {"progress", SHAPE_NUMBER(R, progress), .flags = CODEC_NULLABLE, .high = 1},
+    {"memory_bytes", SHAPE_COUNT(R, memory_bytes), .flags = CODEC_NULLABLE, .least = 1,
+     .most = CODEC_BYTES_MAX},
 };
 const struct shape codec_advice_running_shape = {.request = "RunningJob",
                                                  SHAPE_OF(running_members, R),
                                                  .unique = "application",
                                                  .twice = "is listed twice"};
+
+/* In the order of enum running_source. */
+static const char *const running_sources[] = {"request", "advice", NULL};
+
+/* What was advised was so for a cluster; memory is that of a cluster. */
+static void check_beside(const struct codec_node *node, const struct advice_question *request)
+{
+    struct codec_node constraints = codec_member(node, "constraints");
+    bool advised = request->running_from == RUNNING_ADVISED;
+    bool named = json_is_object(constraints.json) && codec_present(&constraints, "cluster");
+    if (request->has_launch_order && !advised && request->n_running == 0)
+        codec_fault_member(node, "launch_order", "conflict",
+                           "is of no use without running jobs: running, or running_from advice");
+    if (!named && (advised || advice_counts_memory(request)))
+        codec_fault_member(&constraints, "cluster", "required", "is required with %s",
+                           advised ? "running_from advice" : "memory_bytes or launch_order");
+}
 
 /* The size of the cluster that they share must be known. */
 static void check_running(const struct codec_node *node, const struct advice_question *request)
@@ -189,6 +209,9 @@ static const struct shape_member members[] = {
     {"constraints", SHAPE_CODE, .decode = decode_constraints},
     {"running", SHAPE_OBJECTS(Q, running, n_running, &codec_advice_running_shape),
      SHAPE_LIMIT(L, running)},
+    {"running_from", SHAPE_WORD(Q, running_from, running_sources)},
+    {"launch_order", SHAPE_WORD(Q, launch_order, edf_launch_order_words),
+     SHAPE_GIVEN(Q, has_launch_order)},
     {"copy_plan", SHAPE_CODE, .decode = decode_copy_plan},
     {"include", SHAPE_WORDS(Q, include, includes), .flags = KEEP},
 };
@@ -216,6 +239,7 @@ void codec_advice_decode(const struct codec_node *node,
     shape_decode(node, &codec_advice_shape, limits, request);
     check_subject(node, request);
     check_running(node, request);
+    check_beside(node, request);
     if (codec_member(node, "include").json == NULL)
         request->include |= request->n_clusters > 0 ? ADVICE_COPY_PLAN : 0;
     else if ((request->include & ADVICE_COPY_PLAN) != 0 && !codec_present(node, "copy_plan"))
@@ -542,6 +566,8 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
     if ((question->include & ADVICE_DATA_NEEDED) != 0 || advice->verdict == ADVISE_UNKNOWN)
         write_data_needed(w, advice);
     write_as_elsewhere(w, reply);
+    if (question->running_from == RUNNING_ADVISED || question->launches.bytes > 0)
+        codec_advice_beside_encode(w, question, reply->answer);
     codec_findings_encode(w, "reasons", &advice->reasons);
     codec_findings_encode(w, "warnings", &advice->warnings);
     writer_end_object(w);

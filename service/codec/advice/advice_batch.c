@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/deadlines/launches.h"
+
 static void refuse(const struct codec_node *item, const char *member)
 {
     if (codec_present(item, member))
@@ -19,6 +21,8 @@ static void decode_item(const struct codec_node *item,
         return;
     codec_advice_decode(item, limits, &to->question);
     refuse(item, "running");
+    refuse(item, "running_from");
+    refuse(item, "launch_order");
     refuse(item, "copy_plan");
     if ((to->question.include & single) != 0 && !codec_present(item, "copy_plan"))
         codec_fault_member(item, "include", "conflict",
@@ -47,11 +51,22 @@ static void decode_releases(const struct codec_node *node, struct codec_advice_b
     }
 }
 
+static void decode_launch_order(const struct codec_node *node, struct codec_advice_batch *batch)
+{
+    if (codec_member(node, "launch_order").json == NULL)
+        return;
+    batch->with_memory = true;
+    batch->launch_order =
+        (unsigned)codec_choice(node, "launch_order", CODEC_REQUIRED, edf_launch_order_words, 0);
+    if (!codec_present(node, "cluster"))
+        codec_fault_member(node, "cluster", "required", "is required with launch_order");
+}
+
 void codec_advice_batch_decode(const struct codec_node *node,
                                const struct codec_advice_batch_limits *limits,
                                struct codec_advice_batch *batch)
 {
-    static const char *const known[] = {"cluster", "items", "releases_s", NULL};
+    static const char *const known[] = {"cluster", "items", "releases_s", "launch_order", NULL};
     struct codec_node list;
     codec_refuse_unknown(node, known);
     batch->cluster = codec_name(node, "cluster", CODEC_NULLABLE);
@@ -63,9 +78,10 @@ void codec_advice_batch_decode(const struct codec_node *node,
     }
     if (list.json != NULL)
         decode_releases(node, batch);
+    decode_launch_order(node, batch);
 }
 
-static void write_job(struct writer *w, size_t i, const struct batch_job *job)
+static void write_job(struct writer *w, size_t i, const struct batch_job *job, bool memory)
 {
     writer_begin_object(w);
     writer_member_integer(w, "index", (int64_t)i);
@@ -73,33 +89,41 @@ static void write_job(struct writer *w, size_t i, const struct batch_job *job)
     writer_member_number(w, "deadline_s", job->deadline_s);
     writer_member_number(w, "completion_s", job->completion_s);
     writer_member_boolean(w, "met", job->met);
+    if (memory) {
+        writer_member_count(w, "memory_bytes", job->memory_bytes);
+        writer_member_number(w, "launched_s", job->launched_s);
+    }
     writer_end_object(w);
 }
 
 static void write_schedule(struct writer *w,
                            const struct batch_job jobs[],
                            const struct batch_outcome *outcome,
+                           const struct edf_memory *memory,
                            size_t n)
 {
     writer_member_boolean(w, "feasible", outcome->feasible);
     writer_member_count(w, "min_total_cores", outcome->min_total_cores);
     writer_member_array(w, "jobs");
     for (size_t i = 0; i < n; i++)
-        write_job(w, i, &jobs[i]);
+        write_job(w, i, &jobs[i], memory != NULL);
     writer_end_array(w);
+    if (memory != NULL)
+        codec_launches_encode(w, memory, &outcome->launches);
 }
 
 void codec_advice_batch_encode(struct writer *w,
                                struct strview cluster,
                                const struct batch_job jobs[],
                                const struct batch_outcome *outcome,
+                               const struct edf_memory *memory,
                                const struct strview documents[],
                                size_t n)
 {
     writer_begin_object(w);
     writer_member_text(w, "cluster", cluster);
     if (jobs != NULL) {
-        write_schedule(w, jobs, outcome, n);
+        write_schedule(w, jobs, outcome, memory, n);
     } else {
         writer_member_null(w, "feasible");
         writer_member_null(w, "min_total_cores");

@@ -13,6 +13,8 @@ struct codec_advice_batch_limits {
 
 struct codec_advice_batch {
     struct strview cluster; /* at == NULL: none */
+    bool with_memory;       /* a launch_order was sent: jobs wait for memory */
+    unsigned launch_order;  /* enum edf_launch_order */
     struct codec_advice_batch_item {
         struct advice_question question;
         struct strview text; /* JSON, as it is kept with the advice */
@@ -22,16 +24,17 @@ struct codec_advice_batch {
 };
 
 /* Faults: those of codec_advice_decode, at /items/i; no items, or too many; releases_s of another
- * length; running, copy_plan, or an include of what takes recorded runs. */
+ * length; a launch_order without a cluster; running, copy_plan, or an include of what takes recorded runs. */
 void codec_advice_batch_decode(const struct codec_node *node,
                                const struct codec_advice_batch_limits *limits,
                                struct codec_advice_batch *batch);
 
-/* The reply. jobs: NULL where no cluster was named. documents: the advice, as JSON. */
+/* The reply. jobs: NULL where no cluster was named. memory: NULL where none is counted. documents: the advice, as JSON. */
 void codec_advice_batch_encode(struct writer *w,
                                struct strview cluster,
                                const struct batch_job jobs[],
                                const struct batch_outcome *outcome,
+                               const struct edf_memory *memory,
                                const struct strview documents[],
                                size_t n);
 

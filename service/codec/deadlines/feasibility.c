@@ -1,17 +1,42 @@
 #include "codec/deadlines/feasibility.h"
 
 #include <math.h>
+#include <stdio.h>
+
+#include "codec/deadlines/launches.h"
 
 static void decode_cluster(const struct codec_node *top, const void *limits, void *object)
 {
     struct codec_feasibility *request = object;
-    codec_job_set_decode_cluster(top, ((const struct codec_job_set_limits *)limits)->cores,
+    codec_job_set_decode_cluster(top, &codec_cluster_with_memory_shape,
+                                 ((const struct codec_job_set_limits *)limits)->cores,
                                  &request->set);
 }
 
 /* In the order of the bits of `include`. */
 enum { INCLUDE_SCHEDULE = 1, INCLUDE_ALL_REMEDIES = 2, INCLUDE_DELAYED_BY = 4 };
 static const char *const include_words[] = {"schedule", "all_remedies", "delayed_by", NULL};
+
+/* Jobs that have memory are launched in that of the cluster, which may not be known yet. */
+static void take_job_memory(const struct codec_node *top, struct codec_feasibility *request)
+{
+    size_t n = request->set.jobs == NULL ? 0 : request->set.n_jobs;
+    for (size_t i = 0; i < n; i++) {
+        int64_t bytes = request->set.sources[i].memory_bytes;
+        if (bytes == RUN_UNKNOWN)
+            continue;
+        if (request->memory == NULL)
+            request->memory = codec_allocate(top, 1, sizeof *request->memory);
+        if (request->memory == NULL)
+            return;
+        request->memory->order = (enum edf_launch_order)request->launch_order;
+        request->set.jobs[i].memory = request->memory;
+        request->set.jobs[i].memory_bytes = bytes;
+    }
+    if (request->has_launch_order && request->memory == NULL)
+        codec_fault_member(top, "launch_order", "conflict",
+                           "is of no use where no job has memory_bytes");
+}
 
 static void take_jobs(const struct codec_node *top, const void *limits, void *object)
 {
@@ -20,6 +45,7 @@ static void take_jobs(const struct codec_node *top, const void *limits, void *ob
     request->with_all_remedies = (request->include & INCLUDE_ALL_REMEDIES) != 0;
     request->with_delays = (request->include & INCLUDE_DELAYED_BY) != 0;
     codec_job_set_take(top, limits, &request->set);
+    take_job_memory(top, request);
 }
 
 #define F struct codec_feasibility
@@ -28,6 +54,8 @@ static const struct shape_member members[] = {
     {"cluster", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_cluster},
     {"jobs", SHAPE_OBJECTS(F, set.sources, set.n_jobs, &codec_job_shape), .flags = CODEC_REQUIRED,
      .least = 1, SHAPE_LIMIT(L, jobs)},
+    {"launch_order", SHAPE_WORD(F, launch_order, edf_launch_order_words),
+     SHAPE_GIVEN(F, has_launch_order)},
     {"include", SHAPE_WORDS(F, include, include_words)},
 };
 const struct shape codec_feasibility_shape = {
@@ -39,6 +67,27 @@ void codec_feasibility_decode(const struct codec_node *node,
 {
     *request = (struct codec_feasibility){0};
     shape_decode(node, &codec_feasibility_shape, limits, request);
+}
+
+enum pv_code codec_feasibility_take_memory(struct codec_feasibility *request, struct pv_error *err)
+{
+    enum pv_code code = PV_OK;
+    const int64_t bytes = request->set.size.memory_bytes;
+    if (request->memory == NULL)
+        return PV_OK;
+    if (bytes == RUN_UNKNOWN)
+        return pv_fault(err, PV_PLACE_POINTER, "/cluster", "required",
+                        "must have memory, since jobs have memory_bytes: memory_bytes, or "
+                        "memory_bytes_per_executor of a registered cluster");
+    request->memory->bytes = bytes;
+    for (size_t i = 0; i < request->set.n_jobs; i++) {
+        char at[64];
+        (void)snprintf(at, sizeof at, "/jobs/%zu/memory_bytes", i);
+        if (request->set.jobs[i].memory_bytes > bytes)
+            code = pv_fault(err, PV_PLACE_POINTER, at, "out_of_range",
+                            "is more than the cluster has: %lld", (long long)bytes);
+    }
+    return code;
 }
 
 /* --- the reply --- */
@@ -155,12 +204,19 @@ void codec_feasibility_encode(struct writer *w,
     for (size_t i = 0; i < request->set.n_jobs; i++) {
         writer_begin_object(w);
         codec_job_outcome_encode(w, &request->set, i, &answer->outcomes[i]);
+        if (request->memory != NULL)
+            writer_member_number(w, "launched_s", answer->outcomes[i].launched_s);
         if (answer->delays != NULL && !answer->outcomes[i].met)
             encode_delays(w, request, &answer->delays[i]);
         writer_end_object(w);
     }
     writer_end_array(w);
     codec_edf_metrics_encode(w, answer->metrics);
+    if (request->memory != NULL) {
+        const struct launches launches =
+            launches_count(request->set.jobs, answer->outcomes, request->set.n_jobs);
+        codec_launches_encode(w, request->memory, &launches);
+    }
     if (answer->remedies != NULL)
         encode_remedies(w, request, answer);
 }

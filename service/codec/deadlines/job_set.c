@@ -9,7 +9,11 @@
 /* --- jobs --- */
 
 #define S struct codec_job_sent
-static const struct shape_member job_members[] = {CODEC_JOB_MEMBERS(S, )};
+static const struct shape_member job_members[] = {
+    CODEC_JOB_MEMBERS(S, ),
+    {"memory_bytes", SHAPE_COUNT(S, memory_bytes), .flags = CODEC_NULLABLE, .least = 1,
+     .most = CODEC_BYTES_MAX},
+};
 
 /* A recorded stage may hold more than one that is to be scheduled, and may leave its tasks out. */
 static void check_stage(const struct codec_node *stage)
@@ -95,19 +99,30 @@ void codec_job_set_take(const struct codec_node *top,
 
 #define C struct codec_cluster_size
 #define L struct codec_job_set_limits
-static const struct shape_member cluster_members[] = {
-    {"executors", SHAPE_COUNT(C, executors), .flags = CODEC_REQUIRED, .least = 1,
-     SHAPE_LIMIT(L, cores)},
-    {"cores_per_executor", SHAPE_COUNT(C, cores_per_executor), .flags = CODEC_REQUIRED, .least = 1,
-     SHAPE_LIMIT(L, cores)},
+#define CLUSTER_SIZE                                                                               \
+    {"executors", SHAPE_COUNT(C, executors), .flags = CODEC_REQUIRED, .least = 1,                  \
+     SHAPE_LIMIT(L, cores)},                                                                       \
+    {                                                                                              \
+        "cores_per_executor", SHAPE_COUNT(C, cores_per_executor),                                  \
+            .flags = CODEC_REQUIRED, .least = 1, SHAPE_LIMIT(L, cores)                             \
+    }
+static const struct shape_member cluster_members[] = {CLUSTER_SIZE};
+static const struct shape_member cluster_with_memory_members[] = {
+    CLUSTER_SIZE,
+    {"memory_bytes", SHAPE_COUNT(C, memory_bytes), .flags = CODEC_NULLABLE, .least = 1,
+     .most = CODEC_BYTES_MAX},
 };
 const struct shape codec_cluster_size_shape = {.request = "Cluster", SHAPE_OF(cluster_members, C)};
+const struct shape codec_cluster_with_memory_shape = {.request = "ClusterWithMemory",
+                                                      SHAPE_OF(cluster_with_memory_members, C)};
 
 void codec_job_set_decode_cluster(const struct codec_node *top,
+                                  const struct shape *shape,
                                   int64_t cores_max,
                                   struct codec_job_set *set)
 {
     const struct codec_job_set_limits limits = {.cores = cores_max};
+    set->size.memory_bytes = RUN_UNKNOWN;
     if (json_is_string(json_object_get(top->json, "cluster"))) {
         set->cluster = codec_name(top, "cluster", CODEC_REQUIRED);
         return;
@@ -115,7 +130,7 @@ void codec_job_set_decode_cluster(const struct codec_node *top,
     struct codec_node cluster = codec_object(top, "cluster", CODEC_REQUIRED);
     if (cluster.json == NULL)
         return;
-    shape_decode(&cluster, &codec_cluster_size_shape, &limits, &set->size);
+    shape_decode(&cluster, shape, &limits, &set->size);
     if (set->size.executors < 1 || set->size.cores_per_executor < 1)
         return;
     if (set->size.executors > cores_max / set->size.cores_per_executor)

@@ -19,6 +19,7 @@ struct codec_job_set_limits {
 struct codec_cluster_size {
     int64_t executors;
     int64_t cores_per_executor;
+    int64_t memory_bytes; /* of all executors together; RUN_UNKNOWN */
 };
 
 /* A job as it was sent. */
@@ -29,10 +30,12 @@ struct codec_job_sent {
     struct strview application; /* at == NULL: the job stands in the request itself */
     double problem_size;        /* NAN: that of the latest run */
     double overhead_s;          /* NAN: none was sent */
+    int64_t memory_bytes;       /* of all its executors; RUN_UNKNOWN: none was sent */
     struct edf_job job;         /* as jobs[i] was before the caller gave it stages */
 };
 
 extern const struct shape codec_cluster_size_shape;
+extern const struct shape codec_cluster_with_memory_shape;
 extern const struct shape codec_job_shape;
 
 struct codec_job_set {
@@ -63,8 +66,9 @@ struct codec_job_set {
 
 void codec_job_check(const struct codec_node *node, const void *limits, void *object);
 
-/* The member `cluster`: a name, or a size of at most cores_max cores. */
+/* The member `cluster`: a name, or a size of at most cores_max cores, by one of the two shapes. */
 void codec_job_set_decode_cluster(const struct codec_node *top,
+                                  const struct shape *shape,
                                   int64_t cores_max,
                                   struct codec_job_set *set);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "core/cluster/reservations.h"
 
 static const char CLUSTER_AT[] = "/constraints/cluster";
 
@@ -36,6 +37,34 @@ static enum pv_code bound_executors(const struct cluster_traits *traits,
     return PV_OK;
 }
 
+/* That jobs are launched in. Those advised hold as much as they can at the most. */
+static enum pv_code
+take_memory(const struct cluster *named, struct advice_question *question, struct pv_error *err)
+{
+    const struct cluster_traits *traits = &named->traits;
+    enum pv_code code = PV_OK;
+    if (!advice_counts_memory(question))
+        return PV_OK;
+    PV_TRY(cluster_need(named, traits->executors, "executors", CLUSTER_AT, err));
+    PV_TRY(cluster_need(named, traits->memory_bytes_per_executor, "memory_bytes_per_executor",
+                        CLUSTER_AT, err));
+    int64_t bytes = reservation_capacity(traits).memory_bytes;
+    if (question->running_from == RUNNING_ADVISED && question->free_memory_bytes != RUN_UNKNOWN)
+        bytes = question->free_memory_bytes;
+    question->launches = (struct edf_memory){bytes, (enum edf_launch_order)question->launch_order};
+    for (size_t i = 0; i < question->n_running; i++) {
+        struct advice_running *running = &question->running[i];
+        char at[64];
+        (void)snprintf(at, sizeof at, "/running/%zu/memory_bytes", i);
+        if (running->advice_id != NULL)
+            running->memory_bytes = advice_cluster_least(running->memory_bytes, bytes);
+        else if (running->memory_bytes > bytes)
+            code = pv_fault(err, PV_PLACE_POINTER, at, "out_of_range",
+                            "is more than the cluster has: %lld", (long long)bytes);
+    }
+    return code;
+}
+
 static enum pv_code take_size(const struct cluster *named,
                               int64_t cores_max,
                               struct advice_question *question,
@@ -49,10 +78,13 @@ static enum pv_code take_size(const struct cluster *named,
     PV_TRY(bound_executors(traits, cores, question, err));
     if (question->cores_per_executor == RUN_UNKNOWN)
         question->cores_per_executor = traits->cores_per_executor;
+    PV_TRY(take_memory(named, question, err));
     if (question->n_running == 0)
         return PV_OK;
     /* With running jobs max_executors in the request replaces what the cluster does not specify. */
     question->cluster_cores = cores;
+    if (question->running_from == RUNNING_ADVISED && question->free_cores != RUN_UNKNOWN)
+        question->cluster_cores = question->free_cores;
     return cores != RUN_UNKNOWN || question->has_max_executors
                ? PV_OK
                : cluster_need(named, traits->executors, "executors", CLUSTER_AT, err);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "core/advice/beside_running.h"
 #include "core/advice/bottleneck_advice.h"
 #include "core/advice/history_limits.h"
 #include "core/advice/label_group_explain.h"
@@ -187,39 +188,6 @@ static void compare_with_last_run(const struct advice_known *known, struct advic
 
 /* --- the answer --- */
 
-/* Schedule the recommended configuration with the running jobs. */
-static enum pv_code check_running(const struct advice_known *known,
-                                  uint64_t task_budget,
-                                  struct arena *arena,
-                                  struct arena *scratch,
-                                  struct advice_answer *answer,
-                                  struct pv_error *err)
-{
-    const struct advice_question *asked = known->question;
-    const struct curve *curve = &answer->curve;
-    const struct advise_choice *choice = &answer->advice.recommendation;
-    const struct joint_question question = {
-        .runs = known->runs,
-        .n_runs = known->n_runs,
-        .target = {curve->problem_size, choice->executors, curve->cores_per_executor},
-        .predicted_duration_s = choice->predicted_duration_s,
-        .deadline_s = answer->goal.deadline_s,
-        .running = known->running,
-        .n_running = asked->n_running,
-        .cores = asked->cluster_cores != RUN_UNKNOWN
-                     ? (size_t)asked->cluster_cores
-                     : (size_t)asked->goal.max_executors * (size_t)curve->cores_per_executor,
-        .task_budget = task_budget};
-    const char **names = arena_array(arena, asked->n_running, sizeof *names);
-    if (names == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < asked->n_running; i++)
-        names[i] = asked->running[i].application.at;
-    PV_TRY(joint_feasibility_check(&question, arena, scratch, &answer->joint, err));
-    answer->has_joint = true;
-    return joint_feasibility_explain(&question, &answer->joint, names, arena, &answer->advice, err);
-}
-
 /* What is true of the prediction, whatever is advised. */
 static enum pv_code explain_prediction(const struct advice_known *known,
                                        struct arena *arena,
@@ -308,13 +276,22 @@ static enum pv_code make_answer(const struct advice_known *known,
     const struct pricing_terms *terms = &answer->terms;
     const struct history_prediction *prediction = known->prediction;
     struct advice *advice = &answer->advice;
+    const struct beside_known beside = {.question = asked,
+                                        .goal = goal,
+                                        .cluster = known->cluster,
+                                        .prediction = prediction,
+                                        .runs = known->runs,
+                                        .n_runs = known->n_runs,
+                                        .running = known->running};
+    struct beside_counts *counts = NULL;
     *answer = (struct advice_answer){.has_joint = false};
     if (prediction->lack != NULL)
         return answer_without_curve(known, limits, arena, answer, err);
     bound_by_history(known, limits, answer);
     keep_executors(known, answer);
     PV_TRY(take_price(known, arena, answer, err));
-    PV_TRY(pricing_advise(&prediction->curve, goal, terms, arena, &answer->curve, advice,
+    PV_TRY(beside_running_choose(&beside, limits, arena, scratch, &counts, err));
+    PV_TRY(pricing_advise(&counts->curve, goal, terms, arena, &answer->curve, advice,
                           &answer->pricing, err));
     enum history_lack lack = history_limits_find(prediction, limits);
     if (lack != HISTORY_SUFFICES) {
@@ -331,8 +308,12 @@ static enum pv_code make_answer(const struct advice_known *known,
     warn_of_assumed_size(known, answer);
     PV_TRY(history_limits_warn(prediction, limits, advice, err));
     PV_TRY(explain_prediction(known, arena, advice, err));
-    if (asked->n_running > 0)
-        PV_TRY(check_running(known, limits->joint_task_budget, arena, scratch, answer, err));
+    if (asked->n_running > 0) {
+        PV_TRY(beside_running_check(&beside, &answer->curve, limits->joint_task_budget, arena,
+                                    scratch, advice, &answer->joint, &answer->joint_bytes, err));
+        answer->has_joint = true;
+    }
+    beside_running_explain(&beside, counts, advice);
     PV_TRY(advise_memory(known, arena, answer, err));
     if (answer->memory.plan.known)
         pricing_warn_of_memory(terms, &answer->pricing,

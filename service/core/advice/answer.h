@@ -47,6 +47,7 @@ struct advice_answer {
     bool has_autoscaling;
     struct joint_outcome joint;
     bool has_joint;
+    int64_t joint_bytes; /* of all recommended executors, where memory counts beside running jobs */
     struct stage_plan quotas;
     bool has_quotas;
 };

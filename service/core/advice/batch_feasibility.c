@@ -8,17 +8,19 @@
 /* Later than any job ends, and finite, as schedules compute with it. */
 static const double no_deadline_s = 1e12;
 
-static bool is_scheduled(const struct batch_job *job)
-{
-    return job->cores != RUN_UNKNOWN && !isnan(job->duration_s);
-}
-
 struct table {
+    const struct edf_memory *memory;
     struct edf_job *jobs;
     struct edf_stage *stages; /* one a job */
     struct edf_outcome *outcomes;
     size_t n;
 };
+
+static bool is_scheduled(const struct batch_job *job, const struct edf_memory *memory)
+{
+    return job->cores != RUN_UNKNOWN && !isnan(job->duration_s) &&
+           (memory == NULL || job->memory_bytes <= memory->bytes);
+}
 
 static bool
 make_table(const struct batch_job jobs[], size_t n, struct arena *scratch, struct table *table)
@@ -30,7 +32,7 @@ make_table(const struct batch_job jobs[], size_t n, struct arena *scratch, struc
     if (table->jobs == NULL || table->stages == NULL || table->outcomes == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        if (!is_scheduled(&jobs[i]))
+        if (!is_scheduled(&jobs[i], table->memory))
             continue;
         struct edf_stage *stage = &table->stages[table->n];
         *stage = (struct edf_stage){.tasks = (size_t)jobs[i].cores,
@@ -39,7 +41,9 @@ make_table(const struct batch_job jobs[], size_t n, struct arena *scratch, struc
             .release_s = jobs[i].release_s,
             .deadline_s = isnan(jobs[i].deadline_s) ? no_deadline_s : jobs[i].deadline_s,
             .stages = stage,
-            .n_stages = 1};
+            .n_stages = 1,
+            .memory = table->memory,
+            .memory_bytes = jobs[i].memory_bytes == RUN_UNKNOWN ? 0 : jobs[i].memory_bytes};
     }
     return true;
 }
@@ -49,7 +53,8 @@ static void read_outcomes(const struct table *table, struct batch_job jobs[], si
     size_t k = 0;
     *met = true;
     for (size_t i = 0; i < n; i++) {
-        const bool scheduled = is_scheduled(&jobs[i]);
+        const bool scheduled = is_scheduled(&jobs[i], table->memory);
+        jobs[i].launched_s = scheduled ? table->outcomes[k].launched_s : (double)NAN;
         jobs[i].completion_s = scheduled ? table->outcomes[k].completion_s : (double)NAN;
         jobs[i].met = scheduled && (isnan(jobs[i].deadline_s) || table->outcomes[k].met);
         *met = *met && jobs[i].met;
@@ -60,18 +65,20 @@ static void read_outcomes(const struct table *table, struct batch_job jobs[], si
 static enum pv_code schedule(struct batch_job jobs[],
                              size_t n,
                              size_t cores,
+                             const struct edf_memory *memory,
                              uint64_t task_budget,
                              struct arena *scratch,
                              struct batch_outcome *outcome,
                              struct pv_error *err)
 {
-    struct table table;
+    struct table table = {.memory = memory};
     struct edf_remedies remedies;
     if (!make_table(jobs, n, scratch, &table))
         return pv_no_memory(err);
     if (table.n > 0)
         PV_TRY(edf_schedule(table.jobs, table.n, cores, scratch, table.outcomes, NULL, NULL, err));
     read_outcomes(&table, jobs, n, &outcome->feasible);
+    outcome->launches = launches_count(table.jobs, table.outcomes, table.n);
     if (outcome->feasible || table.n < n)
         return PV_OK;
     PV_TRY(edf_find_remedies(table.jobs, table.n, cores, task_budget, scratch, scratch, &remedies,
@@ -84,6 +91,7 @@ static enum pv_code schedule(struct batch_job jobs[],
 enum pv_code batch_feasibility_check(struct batch_job jobs[],
                                      size_t n,
                                      size_t cores,
+                                     const struct edf_memory *memory,
                                      uint64_t task_budget,
                                      struct arena *scratch,
                                      struct batch_outcome *outcome,
@@ -91,7 +99,7 @@ enum pv_code batch_feasibility_check(struct batch_job jobs[],
 {
     struct arena_mark mark = arena_mark(scratch);
     *outcome = (struct batch_outcome){.min_total_cores = RUN_UNKNOWN};
-    enum pv_code code = schedule(jobs, n, cores, task_budget, scratch, outcome, err);
+    enum pv_code code = schedule(jobs, n, cores, memory, task_budget, scratch, outcome, err);
     arena_rewind(scratch, mark);
     return code;
 }

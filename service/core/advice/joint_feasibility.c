@@ -11,6 +11,26 @@
 static const double no_deadline_s = 1e12;
 static const double least_deadline_s = 1e-9; /* a deadline the fixed part alone exceeds */
 
+/* As many tasks as it has cores: alone it takes just as long as predicted. */
+static enum pv_code make_block(int64_t cores,
+                               double duration_s,
+                               struct arena *arena,
+                               struct edf_job *job,
+                               struct pv_error *err)
+{
+    struct edf_stage *stage = arena_calloc(arena, 1, sizeof *stage);
+    if (stage == NULL)
+        return pv_no_memory(err);
+    *stage = (struct edf_stage){.tasks = (size_t)cores, .task_duration_s = duration_s};
+    *job = (struct edf_job){.stages = stage, .n_stages = 1};
+    return PV_OK;
+}
+
+static double deadline_or_none(double deadline_s)
+{
+    return isnan(deadline_s) ? no_deadline_s : fmax(least_deadline_s, deadline_s);
+}
+
 /* The new application's job on the recommended configuration; *fixed_s: what needs no core. */
 static enum pv_code make_new_job(const struct joint_question *question,
                                  struct arena *scratch,
@@ -18,14 +38,19 @@ static enum pv_code make_new_job(const struct joint_question *question,
                                  double *fixed_s,
                                  struct pv_error *err)
 {
-    struct advised_job made;
-    PV_TRY(advised_job_make(question->runs, question->n_runs, &question->target,
-                            question->predicted_duration_s, scratch, &made, err));
+    struct advised_job made = {.fixed_s = 0.0};
+    const struct replay_target *target = &question->target;
+    if (question->capped)
+        PV_TRY(make_block(target->executors * target->cores_per_executor,
+                          question->predicted_duration_s, scratch, &made.job, err));
+    else
+        PV_TRY(advised_job_make(question->runs, question->n_runs, &question->target,
+                                question->predicted_duration_s, scratch, &made, err));
     *job = made.job;
     *fixed_s = made.fixed_s;
-    job->deadline_s = isnan(question->deadline_s)
-                          ? no_deadline_s
-                          : fmax(least_deadline_s, question->deadline_s - *fixed_s);
+    job->deadline_s = deadline_or_none(question->deadline_s - *fixed_s);
+    job->memory = question->memory;
+    job->memory_bytes = question->memory_bytes;
     return PV_OK;
 }
 
@@ -74,11 +99,19 @@ static double job_work(const struct edf_job *job)
 }
 
 static enum pv_code make_running_job(const struct joint_running *running,
+                                     const struct edf_memory *memory,
                                      struct arena *scratch,
                                      struct edf_job *job,
                                      struct pv_error *err)
 {
-    PV_TRY(edf_job_from_run(running->run, scratch, job, err));
+    if (running->run == NULL)
+        PV_TRY(make_block(running->cores, running->duration_s, scratch, job, err));
+    else
+        PV_TRY(edf_job_from_run(running->run, scratch, job, err));
+    job->memory = memory;
+    job->memory_bytes = running->memory_bytes;
+    job->runs_already =
+        running->release_s < 0 || (running->release_s <= 0 && !isnan(running->progress));
     job->release_s = running->release_s;
     job->deadline_s = running->deadline_s;
     if (isnan(running->progress))
@@ -95,7 +128,7 @@ static enum pv_code make_running_jobs(const struct joint_question *question,
                                       struct pv_error *err)
 {
     for (size_t i = 0; i < question->n_running; i++)
-        PV_TRY(make_running_job(&question->running[i], scratch, &jobs[i], err));
+        PV_TRY(make_running_job(&question->running[i], question->memory, scratch, &jobs[i], err));
     return PV_OK;
 }
 
@@ -119,32 +152,54 @@ static enum pv_code find_remedies(const struct joint_question *question,
     return PV_OK;
 }
 
+struct crowd {
+    struct edf_job *jobs; /* the running ones, and room for the new one */
+    struct edf_outcome *alone;
+    struct edf_outcome *with;
+    size_t n; /* running */
+};
+
+static enum pv_code gather(const struct joint_question *question,
+                           struct arena *scratch,
+                           struct crowd *crowd,
+                           struct pv_error *err)
+{
+    const size_t n = crowd->n = question->n_running;
+    crowd->jobs = arena_calloc(scratch, n + 1, sizeof *crowd->jobs);
+    crowd->alone = arena_calloc(scratch, n + 1, sizeof *crowd->alone);
+    crowd->with = arena_calloc(scratch, n + 1, sizeof *crowd->with);
+    if (crowd->jobs == NULL || crowd->alone == NULL || crowd->with == NULL)
+        return pv_no_memory(err);
+    PV_TRY(make_running_jobs(question, scratch, crowd->jobs, err));
+    return n == 0 ? PV_OK
+                  : edf_schedule(crowd->jobs, n, question->cores, scratch, crowd->alone, NULL, NULL,
+                                 err);
+}
+
 static enum pv_code check_jobs(const struct joint_question *question,
                                struct arena *arena,
                                struct arena *scratch,
                                struct joint_outcome *outcome,
                                struct pv_error *err)
 {
-    size_t n = question->n_running;
-    struct edf_job *jobs = arena_calloc(scratch, n + 1, sizeof *jobs);
-    struct edf_outcome *alone = arena_calloc(scratch, n + 1, sizeof *alone);
-    struct edf_outcome *with = arena_calloc(scratch, n + 1, sizeof *with);
-    if (jobs == NULL || alone == NULL || with == NULL)
-        return pv_no_memory(err);
+    struct crowd crowd;
     double fixed_s = 0.0;
-    PV_TRY(make_running_jobs(question, scratch, jobs, err));
+    PV_TRY(gather(question, scratch, &crowd, err));
+    const size_t n = crowd.n;
+    struct edf_job *jobs = crowd.jobs;
+    struct edf_outcome *alone = crowd.alone, *with = crowd.with;
     PV_TRY(make_new_job(question, scratch, &jobs[n], &fixed_s, err));
-    if (n > 0)
-        PV_TRY(edf_schedule(jobs, n, question->cores, scratch, alone, NULL, NULL, err));
     PV_TRY(edf_schedule(&jobs[n], 1, question->cores, scratch, &alone[n], NULL, NULL, err));
     PV_TRY(edf_schedule(jobs, n + 1, question->cores, scratch, with, NULL, NULL, err));
     for (size_t i = 0; i < n; i++) {
-        outcome->running[i] =
-            (struct joint_standing){alone[i].met, with[i].met, with[i].execution_s};
+        outcome->running[i] = (struct joint_standing){alone[i].met, with[i].met,
+                                                      with[i].execution_s, with[i].launched_s};
     }
     outcome->met = isnan(question->deadline_s) || with[n].met;
     outcome->execution_s = with[n].execution_s + fixed_s;
     outcome->alone_s = alone[n].execution_s + fixed_s;
+    outcome->launched_s = with[n].launched_s;
+    outcome->launches = launches_count(jobs, with, n + 1);
     return outcome->met ? PV_OK
                         : find_remedies(question, jobs, fixed_s, arena, scratch, outcome, err);
 }
@@ -164,6 +219,99 @@ enum pv_code joint_feasibility_check(const struct joint_question *question,
     arena_rewind(scratch, mark);
     if (code == PV_OK)
         *outcome = made;
+    return code;
+}
+
+/* --- with how many executors --- */
+
+static size_t tasks_of_all(const struct edf_job jobs[], size_t n)
+{
+    size_t tasks = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 0; s < jobs[i].n_stages; s++)
+            tasks += jobs[i].stages[s].tasks;
+    return tasks;
+}
+
+static bool makes_nobody_late(const struct crowd *crowd)
+{
+    for (size_t i = 0; i < crowd->n; i++)
+        if (crowd->alone[i].met && !crowd->with[i].met)
+            return false;
+    return crowd->with[crowd->n].met;
+}
+
+/* Does the new job fit on the executors of the point? */
+static enum pv_code try_point(const struct joint_question *question,
+                              const struct curve *curve,
+                              const struct curve_point *point,
+                              int64_t each_bytes,
+                              struct crowd *crowd,
+                              struct arena *scratch,
+                              bool *fits,
+                              struct pv_error *err)
+{
+    struct joint_question asked = *question;
+    double fixed_s;
+    asked.capped = true;
+    asked.target.executors = point->executors;
+    asked.target.cores_per_executor = curve->cores_per_executor;
+    asked.predicted_duration_s = point->duration_s;
+    *fits = question->memory == NULL || each_bytes <= question->memory->bytes / point->executors;
+    if (!*fits)
+        return PV_OK;
+    asked.memory_bytes = question->memory == NULL ? 0 : each_bytes * point->executors;
+    PV_TRY(make_new_job(&asked, scratch, &crowd->jobs[crowd->n], &fixed_s, err));
+    PV_TRY(edf_schedule(crowd->jobs, crowd->n + 1, question->cores, scratch, crowd->with, NULL,
+                        NULL, err));
+    *fits = makes_nobody_late(crowd);
+    return PV_OK;
+}
+
+static enum pv_code try_points(const struct joint_question *question,
+                               const struct curve *curve,
+                               const struct advise_goal *goal,
+                               int64_t each_bytes,
+                               struct arena *scratch,
+                               bool fits[],
+                               bool *whole,
+                               struct pv_error *err)
+{
+    struct crowd crowd;
+    uint64_t spent = 0;
+    PV_TRY(gather(question, scratch, &crowd, err));
+    const uint64_t others = tasks_of_all(crowd.jobs, crowd.n);
+    *whole = true;
+    for (size_t i = 0; i < curve->n_points; i++) {
+        const struct curve_point *point = &curve->points[i];
+        fits[i] = false;
+        if (point->executors < goal->min_executors || point->executors > goal->max_executors)
+            continue;
+        spent += others + (uint64_t)(point->executors * curve->cores_per_executor);
+        *whole = spent <= question->task_budget;
+        if (!*whole)
+            return PV_OK;
+        struct arena_mark mark = arena_mark(scratch);
+        enum pv_code code =
+            try_point(question, curve, point, each_bytes, &crowd, scratch, &fits[i], err);
+        arena_rewind(scratch, mark);
+        PV_TRY(code);
+    }
+    return PV_OK;
+}
+
+enum pv_code joint_feasibility_counts(const struct joint_question *question,
+                                      const struct curve *curve,
+                                      const struct advise_goal *goal,
+                                      int64_t each_bytes,
+                                      struct arena *scratch,
+                                      bool fits[],
+                                      bool *whole,
+                                      struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    enum pv_code code = try_points(question, curve, goal, each_bytes, scratch, fits, whole, err);
+    arena_rewind(scratch, mark);
     return code;
 }
 
@@ -216,9 +364,11 @@ static void explain_new_job(const struct joint_question *question,
         &advice->reasons, outcome->met ? "met_beside_running" : "missed_beside_running",
         "It shares the cluster's %zu core%s with %zu running job%s, scheduled earliest deadline "
         "first, and ends after %.6g s%s; without them, on the same cores, it would end after "
-        "%.6g s. The recommended executors are no cap in either case.",
+        "%.6g s. %s",
         question->cores, PLURAL(question->cores), question->n_running, PLURAL(question->n_running),
-        outcome->execution_s, verdict, outcome->alone_s);
+        outcome->execution_s, verdict, outcome->alone_s,
+        question->capped ? "It has the recommended executors and no more."
+                         : "The recommended executors are no cap in either case.");
     finding_number(note, "execution_s", outcome->execution_s);
     finding_number(note, "alone_s", outcome->alone_s);
     finding_number(note, "deadline_s", question->deadline_s);
@@ -270,5 +420,9 @@ enum pv_code joint_feasibility_explain(const struct joint_question *question,
     explain_new_job(question, outcome, met_alone, arena, advice);
     warn_of_late_jobs(question, outcome, names, true, advice);
     warn_of_late_jobs(question, outcome, names, false, advice);
+    const size_t longest = outcome->launches.longest;
+    launches_explain(&outcome->launches,
+                     strview_of(longest < question->n_running ? names[longest] : "this job"),
+                     &advice->reasons);
     return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

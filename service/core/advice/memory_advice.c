@@ -90,6 +90,22 @@ enum pv_code memory_container(const struct history_prediction *prediction,
     return PV_OK;
 }
 
+enum pv_code memory_held(const struct history_prediction *prediction,
+                         const struct advice_question *asked,
+                         int64_t executors,
+                         int64_t cores_per_executor,
+                         int64_t most_per_executor,
+                         struct arena *arena,
+                         int64_t *bytes,
+                         struct pv_error *err)
+{
+    PV_TRY(memory_container(prediction, asked, executors, cores_per_executor, most_per_executor,
+                            arena, bytes, err));
+    if (*bytes == RUN_UNKNOWN)
+        *bytes = most_per_executor;
+    return PV_OK;
+}
+
 /* --- why --- */
 
 static void

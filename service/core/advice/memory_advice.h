@@ -29,6 +29,19 @@ enum pv_code memory_container(const struct history_prediction *prediction,
                               struct pv_error *err) PV_MUSTCHECK;
 
 /*
+ * What an executor holds of a cluster's memory: memory_container, else all that the cluster has for
+ * one. RUN_UNKNOWN: neither is known. PV_E_MEMORY.
+ */
+enum pv_code memory_held(const struct history_prediction *prediction,
+                         const struct advice_question *question,
+                         int64_t executors,
+                         int64_t cores_per_executor,
+                         int64_t most_per_executor,
+                         struct arena *arena,
+                         int64_t *bytes,
+                         struct pv_error *err) PV_MUSTCHECK;
+
+/*
  * executors, cores_per_executor: recommended; RUN_UNKNOWN where nothing is, and those of the last
  * run count. duration_s: that a run takes; NAN. most_per_executor: bytes that the cluster has for
  * one; RUN_UNKNOWN. Reasons (memory) and warnings (memory_exceeds_cluster, and memory_unknown where

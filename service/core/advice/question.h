@@ -5,6 +5,7 @@
 
 #include "core/advice/advise.h"
 #include "core/advice/pricing.h"
+#include "core/deadline/clairvoyant_edf.h"
 #include "core/history/run.h"
 #include "core/spark/configuration.h"
 
@@ -29,7 +30,19 @@ struct advice_running {
     double problem_size;        /* NAN: that of the latest run */
     double release_s;
     double deadline_s;
-    double progress; /* NAN: unknown */
+    double progress;      /* NAN: unknown */
+    int64_t memory_bytes; /* RUN_UNKNOWN: none that counts */
+    /* Of one that the service advised: */
+    const char *advice_id;    /* NULL: the request lists it */
+    const char *admission_id; /* that holds its cores; NULL: none */
+    int64_t cores;
+    double duration_s; /* predicted */
+};
+
+/* Where running jobs come from. */
+enum running_source {
+    RUNNING_LISTED, /* the request */
+    RUNNING_ADVISED /* and advice for the cluster whose job has not reported back */
 };
 
 /* POST /v1/advice (docs/design.md, "Advice"). */
@@ -53,11 +66,18 @@ struct advice_question {
     struct spark_constraints spark_constraints;
     struct strview *clusters; /* registered; the first stage may be spread over them */
     size_t n_clusters;
-    size_t *inputs;  /* those of them that hold the job's input */
-    size_t n_inputs; /* 0: not specified */
-    struct advice_running *running;
+    size_t *inputs;                 /* those of them that hold the job's input */
+    size_t n_inputs;                /* 0: not specified */
+    struct advice_running *running; /* those of the request first, then those advised */
     size_t n_running;
-    unsigned include; /* of enum advice_include */
+    unsigned running_from;      /* enum running_source */
+    bool advised_are_cut;       /* there are more than advised_jobs_max */
+    int64_t free_cores;         /* that admissions leave of the cluster; RUN_UNKNOWN: not asked */
+    int64_t free_memory_bytes;  /* likewise */
+    bool has_launch_order;      /* one was sent */
+    unsigned launch_order;      /* enum edf_launch_order */
+    struct edf_memory launches; /* that jobs are launched in; bytes 0: memory does not count */
+    unsigned include;           /* of enum advice_include */
 };
 
 /* What the service answers for. */
@@ -77,6 +97,8 @@ static inline struct advice_question advice_question_open(int64_t max_executors)
     return (struct advice_question){.problem_size = (double)NAN,
                                     .cores_per_executor = RUN_UNKNOWN,
                                     .cluster_cores = RUN_UNKNOWN,
+                                    .free_cores = RUN_UNKNOWN,
+                                    .free_memory_bytes = RUN_UNKNOWN,
                                     .market = PRICING_ON_DEMAND,
                                     .price =
                                         price_of_executors((double)NAN, (double)NAN, (double)NAN),
@@ -91,6 +113,19 @@ static inline struct advice_question advice_question_open(int64_t max_executors)
                                              .max_cost = (double)NAN,
                                              .billing = {.per_hour = (double)NAN}},
                                     .include = ADVICE_ALTERNATIVES | ADVICE_STAGES | ADVICE_SPARK};
+}
+
+/* A job of which there is no deadline is due after so many times its predicted duration. */
+#define ADVISED_OVERRUN 2.0
+
+/* Does memory count beside cores? */
+static inline bool advice_counts_memory(const struct advice_question *question)
+{
+    bool counts = question->has_launch_order;
+    for (size_t i = 0; i < question->n_running && !counts; i++)
+        counts = question->running[i].advice_id == NULL &&
+                 question->running[i].memory_bytes != RUN_UNKNOWN;
+    return counts;
 }
 
 /* The name by which the new job goes among the running ones. */

@@ -8,8 +8,8 @@
  * observer a batch is all tasks of equal duration that a stage starts at one instant, and a stage
  * of a million equal tasks on a thousand cores costs a thousand steps.
  *
- * Differs from the thesis: tasks are not preempted, ties have a rule, and jobs are released over
- * time. O(T log K + S log S).
+ * Differs from the thesis: tasks are not preempted, ties have a rule, jobs are released over time, and
+ * wait for memory (section 3.4) where it is counted. O(T log K + S log S).
  */
 #include "core/deadline/clairvoyant_edf.h"
 
@@ -17,6 +17,8 @@
 #include <math.h>
 
 #include "core/deadline/clairvoyant_edf_internal.h"
+
+const char *const edf_launch_order_words[] = {"first_come", "earliest_deadline", NULL};
 
 static size_t least_of(size_t a, size_t b)
 {
@@ -39,11 +41,15 @@ bool edf_replay_init(struct edf_replay *replay,
     replay->by_deadline = arena_array(arena, plan->n_jobs, sizeof *replay->by_deadline);
     replay->deadlines_at_s = arena_array(arena, plan->n_jobs, sizeof *replay->deadlines_at_s);
     replay->rank_base = arena_array(arena, plan->n_jobs, sizeof *replay->rank_base);
+    replay->launch_rank = arena_array(arena, plan->n_jobs, sizeof *replay->launch_rank);
+    replay->launched_s = arena_array(arena, plan->n_jobs, sizeof *replay->launched_s);
     replay->completions_s = arena_array(arena, plan->n_jobs, sizeof *replay->completions_s);
     return replay->started != NULL && replay->left != NULL && replay->parents_left != NULL &&
            replay->ended != NULL && replay->stages_left != NULL && replay->by_deadline != NULL &&
            replay->deadlines_at_s != NULL && replay->rank_base != NULL &&
+           replay->launch_rank != NULL && replay->launched_s != NULL &&
            replay->completions_s != NULL && heap_init(&replay->events, arena, running) &&
+           heap_init(&replay->waiting, arena, plan->memory == NULL ? 0 : plan->n_jobs) &&
            heap_init(&replay->ready, arena, plan->n_stages) &&
            heap_init(&replay->idle, arena, observed ? running : 0);
 }
@@ -69,6 +75,21 @@ static void sift_down(struct edf_replay *replay, size_t at, size_t n)
     }
 }
 
+/* Running jobs hold their memory already: they go before all others. */
+static void rank_launch(struct edf_replay *replay, uint32_t j, size_t at)
+{
+    const struct edf_plan *plan = replay->plan;
+    replay->launch_rank[j] = (double)at - (plan->jobs[j].runs_already ? (double)plan->n_jobs : 0.0);
+}
+
+static void rank_launches(struct edf_replay *replay)
+{
+    const struct edf_plan *plan = replay->plan;
+    const uint32_t *order = edf_launches_by_deadline(plan) ? replay->by_deadline : plan->by_release;
+    for (size_t at = 0; at < plan->n_jobs; at++)
+        rank_launch(replay, order[at], at);
+}
+
 /* Heapsort: the order is total, and qsort could not be given the deadlines without a global. */
 void edf_replay_order(struct edf_replay *replay, const double deadlines_s[])
 {
@@ -91,12 +112,14 @@ void edf_replay_order(struct edf_replay *replay, const double deadlines_s[])
         replay->rank_base[jobs[at]] = base;
         base += plan->jobs[jobs[at]].n_stages;
     }
+    rank_launches(replay);
 }
 
 static void reset(struct edf_replay *replay, const double deadlines_s[], size_t cores)
 {
     const struct edf_plan *plan = replay->plan;
-    replay->events.n = replay->ready.n = replay->idle.n = 0;
+    replay->events.n = replay->ready.n = replay->waiting.n = replay->idle.n = 0;
+    replay->free_bytes = plan->memory == NULL ? 0 : plan->memory->bytes;
     replay->fresh = 0;
     replay->free = least_of(cores, plan->tasks);
     for (size_t s = 0; s < plan->n_stages; s++) {
@@ -135,6 +158,7 @@ static void pass_on(struct edf_replay *replay, size_t n_ended)
         const struct edf_plan_stage *stage = &replay->plan->stages[replay->ended[--n_ended]];
         if (--replay->stages_left[stage->job] == 0) {
             replay->completions_s[stage->job] = replay->now;
+            replay->free_bytes += replay->plan->jobs[stage->job].memory_bytes;
             replay->jobs_left--;
         }
         for (size_t c = stage[0].first_child; c < stage[1].first_child; c++) {
@@ -145,14 +169,37 @@ static void pass_on(struct edf_replay *replay, size_t n_ended)
     }
 }
 
-static void release_job(struct edf_replay *replay, uint32_t j)
+static void launch_job(struct edf_replay *replay, uint32_t j)
 {
     const struct edf_plan_job *job = &replay->plan->jobs[j];
     size_t n_ended = 0;
+    replay->launched_s[j] = replay->now;
+    replay->free_bytes -= job->memory_bytes;
     for (uint32_t s = job->first_stage; s < job->first_stage + job->n_stages; s++)
         if (replay->plan->stages[s].n_parents == 0)
             open_stage(replay, s, &n_ended);
     pass_on(replay, n_ended);
+}
+
+static void release_job(struct edf_replay *replay, uint32_t j)
+{
+    if (replay->plan->jobs[j].memory_bytes > 0)
+        heap_push(&replay->waiting, replay->launch_rank[j], j);
+    else
+        launch_job(replay, j);
+}
+
+/* Strictly in their order: while the first one does not fit, nobody is launched, so that none that
+ * needs much starves. */
+static void launch_waiting(struct edf_replay *replay)
+{
+    while (replay->waiting.n > 0) {
+        uint32_t j = (uint32_t)heap_top(&replay->waiting).value;
+        if (replay->plan->jobs[j].memory_bytes > replay->free_bytes)
+            return;
+        (void)heap_pop(&replay->waiting);
+        launch_job(replay, j);
+    }
 }
 
 /* A value of the events' heap: stage, and the core (observed) or the number of tasks. */
@@ -284,6 +331,7 @@ enum edf_replay_end edf_replay_run(struct edf_replay *replay,
                plan->jobs[plan->by_release[released]].release_s == replay->now;
              released++)
             release_job(replay, plan->by_release[released]);
+        launch_waiting(replay);
         if (stop_at_miss && (replay->too_late || is_missed(replay, deadlines_s, &front)))
             return EDF_REPLAY_MISSED;
         if (replay->steps >= steps_max)
@@ -300,6 +348,7 @@ void edf_judge(const struct edf_job *job, double completion_s, struct edf_outcom
 {
     double execution = completion_s - job->release_s;
     *out = (struct edf_outcome){
+        .launched_s = job->release_s,
         .completion_s = completion_s,
         .execution_s = execution,
         .deadline_error_percent = 100 * fabs(job->deadline_s - execution) / job->deadline_s,
@@ -354,8 +403,10 @@ static enum pv_code schedule(const struct edf_job jobs[],
         deadlines[j] = jobs[j].deadline_s;
     if (edf_replay_run(&replay, deadlines, cores, false, UINT64_MAX, observer) != EDF_REPLAY_DONE)
         return pv_fail(err, PV_E_CANCELLED, "the schedule was not wanted to its end");
-    for (size_t j = 0; j < n_jobs; j++)
+    for (size_t j = 0; j < n_jobs; j++) {
         edf_judge(&jobs[j], replay.completions_s[j], &outcomes[j]);
+        outcomes[j].launched_s = replay.launched_s[j];
+    }
     if (metrics != NULL)
         edf_measure(jobs, n_jobs, cores, plan.work_s, outcomes, metrics);
     return PV_OK;

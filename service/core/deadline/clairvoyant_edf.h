@@ -25,15 +25,32 @@ struct edf_stage {
     double task_duration_s;
 };
 
+/* Who of those that wait for memory is launched first. Equal ones: by the order in which cores are
+ * given (EDF_EARLIEST_DEADLINE), or of the jobs. */
+enum edf_launch_order { EDF_FIRST_COME, EDF_EARLIEST_DEADLINE };
+extern const char *const edf_launch_order_words[]; /* ends with NULL */
+
+/* The memory that jobs are launched in. */
+struct edf_memory {
+    int64_t bytes; /* >= 1 */
+    enum edf_launch_order order;
+};
+
 struct edf_job {
     double release_s;           /* may be negative */
     double deadline_s;          /* > 0, relative to the release */
     double overhead_per_task_s; /* >= 0, added to every task */
     const struct edf_stage *stages;
     size_t n_stages; /* >= 1 */
+    /* From its launch to its end it holds memory_bytes of `memory`, the same for all jobs of a set;
+     * NULL: it is launched when it is released. */
+    const struct edf_memory *memory;
+    int64_t memory_bytes; /* 0 to memory->bytes */
+    bool runs_already;    /* it is launched before those that only wait */
 };
 
 struct edf_outcome {
+    double launched_s; /* when it had its memory; its release, where none is counted */
     double completion_s;
     double execution_s; /* completion - release */
     double deadline_error_percent;
@@ -88,7 +105,8 @@ struct edf_observer {
  * scratch   working memory; back at its mark when the call returns.
  *
  * A missed deadline is a result. One input has one schedule.
- * PV_E_MEMORY, PV_E_CANCELLED (the observer said so), PV_E_DOMAIN (a cycle).
+ * PV_E_MEMORY, PV_E_CANCELLED (the observer said so), PV_E_DOMAIN (a cycle, or a job that needs more
+ * memory than there is).
  * O(T log K + S log S) for T tasks and S stages; memory O(K + S), not O(T).
  */
 enum pv_code edf_schedule(const struct edf_job jobs[],
@@ -102,10 +120,11 @@ enum pv_code edf_schedule(const struct edf_job jobs[],
 
 /* What would make an infeasible set feasible. */
 struct edf_remedies {
-    bool has_min_total_cores; /* false: the critical paths rule it out, or the budget ran out */
-    size_t min_total_cores;   /* the least K for which every deadline is met */
-    double *deadlines_s;      /* n_jobs entries in `arena`; NAN where the deadline may stay */
-    bool exact;               /* false: the search was cut by its budget */
+    bool
+        has_min_total_cores; /* false: critical paths or memory rule it out, or the budget ran out */
+    size_t min_total_cores;  /* the least K for which every deadline is met */
+    double *deadlines_s;     /* n_jobs entries in `arena`; NAN where the deadline may stay */
+    bool exact;              /* false: the search was cut by its budget */
 };
 
 /*

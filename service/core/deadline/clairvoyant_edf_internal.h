@@ -26,6 +26,8 @@ struct edf_plan_stage {
 
 struct edf_plan_job {
     double release_s;
+    int64_t memory_bytes; /* 0: it waits for none */
+    bool runs_already;
     uint32_t first_stage;
     uint32_t n_stages;
 };
@@ -36,8 +38,9 @@ struct edf_plan {
     struct edf_plan_job *jobs;
     size_t n_jobs;
     uint32_t *children;
-    uint32_t *topological; /* stages, parents before children */
-    uint32_t *by_release;  /* jobs */
+    uint32_t *topological;           /* stages, parents before children */
+    uint32_t *by_release;            /* jobs */
+    const struct edf_memory *memory; /* NULL: no job waits for any */
     size_t tasks;
     double work_s;
 };
@@ -74,10 +77,11 @@ struct edf_watch {
 struct edf_replay {
     const struct edf_plan *plan;
     struct edf_watch *watch; /* or NULL */
-    struct heap events; /* key: instant a batch of tasks ends; value: stage and core or count */
-    struct heap ready;  /* key: rank of a stage that has tasks to start */
-    struct heap idle;   /* cores that ran a task before; only when placements are observed */
-    size_t fresh;       /* cores that never ran a task: fresh, fresh + 1, ... */
+    struct heap events;  /* key: instant a batch of tasks ends; value: stage and core or count */
+    struct heap ready;   /* key: rank of a stage that has tasks to start */
+    struct heap waiting; /* key: rank of a released job that waits for memory */
+    struct heap idle;    /* cores that ran a task before; only when placements are observed */
+    size_t fresh;        /* cores that never ran a task: fresh, fresh + 1, ... */
     size_t free;
     size_t *started;        /* tasks, by stage */
     size_t *left;           /* tasks that have not ended, by stage */
@@ -87,9 +91,12 @@ struct edf_replay {
     uint32_t *by_deadline;  /* jobs in the order they are served */
     double *deadlines_at_s; /* by job: release + deadline */
     double *rank_base;      /* by job: stages of jobs served before */
+    double *launch_rank;    /* by job: who waits is launched in this order */
+    double *launched_s;     /* by job: a result */
     double *completions_s;  /* by job: the result */
     double now;
     size_t jobs_left;
+    int64_t free_bytes;
     const double *latest_starts_s; /* by stage, or NULL: opened later, its job is late */
     bool too_late;                 /* some stage was */
     uint64_t steps; /* over all replays: batches started, and every stage once a replay */
@@ -100,6 +107,12 @@ bool edf_replay_init(struct edf_replay *replay,
                      size_t cores,
                      bool observed,
                      struct arena *arena);
+
+/* Jobs wait for memory in the order of their deadlines. */
+static inline bool edf_launches_by_deadline(const struct edf_plan *plan)
+{
+    return plan->memory != NULL && plan->memory->order == EDF_EARLIEST_DEADLINE;
+}
 
 /* Job a, to end by instant at_a, is served before job b, to end by at_b. */
 static inline bool
@@ -113,7 +126,7 @@ edf_is_served_before(const struct edf_plan *plan, uint32_t a, double at_a, uint3
 }
 
 /* Under these deadlines (by job, relative to its release), who is served first: by_deadline, and
- * from that the rank of every stage. The same order makes the same schedule. */
+ * from that the rank of every stage and job. The same order makes the same schedule. */
 void edf_replay_order(struct edf_replay *replay, const double deadlines_s[]);
 
 enum edf_replay_end {

@@ -5,10 +5,11 @@
  * other deadlines fixed, that of one job has at most n places in it. The places are tried from the
  * job's own on. One that ends with a late job says which of the next can be passed over: served
  * behind a job that never waited while this one was given a core, up to the miss, the job has the
- * same schedule up to the miss. Places in which some span of time has more work than the cores can do
+ * same schedule up to the miss (not where jobs wait for memory in the order of their deadlines). Places in which some span of time has more work than the cores can do
  * are passed over without a replay.
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/deadline/edf_searches.h"
 
@@ -74,6 +75,8 @@ static enum edf_replay_end try_place(struct edf_trial *trial,
         return edf_trial_is_spent(trial) ? EDF_REPLAY_CUT : EDF_REPLAY_MISSED;
     }
     edf_contention_begin(contention, j);
+    if (edf_launches_by_deadline(&trial->plan)) /* its place also decides who is launched */
+        memset(contention->waited, true, contention->n_jobs * sizeof *contention->waited);
     enum edf_replay_end end = edf_trial_run(trial, &contention->watch);
     if (end == EDF_REPLAY_DONE)
         *deadline_s = fmax(least, edf_trial_elapsed_s(trial, j));

@@ -122,7 +122,8 @@ static enum edf_replay_end release_alone(struct releases *releases, size_t j)
         enum edf_replay_end end = edf_trial_run(trial, &releases->contention.watch);
         if (end != EDF_REPLAY_MISSED)
             return end;
-        idle_until = fmin(releases->contention.first_start_s, trial->replay.now);
+        if (trial->plan.memory == NULL) /* which it would hold before it starts anything */
+            idle_until = fmin(releases->contention.first_start_s, trial->replay.now);
     }
     return EDF_REPLAY_MISSED;
 }

@@ -2,7 +2,8 @@
  * Leaving out the fewest jobs (docs/design.md, "Remedies").
  *
  * A replay that ends at a late job says which jobs one of must go, whatever else goes: those that
- * held a core while another job had tasks waiting, and those released and unfinished at the miss.
+ * held a core while another job had tasks waiting, those released and unfinished at the miss, and
+ * those released that have memory, for which another may have waited.
  * Without any other, all goes as before up to the miss. So sets are tried by increasing size, each
  * of them grown by such jobs only, and only where the work within every span of time could fit
  * after the jobs that may still go. Where the budget ends first, jobs go until nobody is late, and
@@ -121,10 +122,11 @@ static enum edf_replay_end run(struct leaving *leaving)
 static bool may_help(const struct leaving *leaving, size_t j)
 {
     const struct edf_trial *trial = leaving->trial;
-    bool unfinished =
-        trial->replay.stages_left[j] > 0 && trial->plan.jobs[j].release_s <= trial->replay.now;
+    bool released = trial->plan.jobs[j].release_s <= trial->replay.now;
+    bool unfinished = trial->replay.stages_left[j] > 0 && released;
+    bool held_memory = trial->plan.jobs[j].memory_bytes > 0 && released;
     return !trial->left_out[j] &&
-           (leaving->holders.held[j] || unfinished || edf_trial_is_late(trial, j));
+           (leaving->holders.held[j] || unfinished || held_memory || edf_trial_is_late(trial, j));
 }
 
 /* --- a bound --- */

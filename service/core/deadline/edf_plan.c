@@ -59,8 +59,14 @@ static void measure_stage(const struct edf_stage *stage, struct edf_plan_stage *
 static void
 flatten_job(const struct edf_job *job, uint32_t j, uint32_t first, struct edf_plan *plan)
 {
-    plan->jobs[j] = (struct edf_plan_job){
-        .release_s = job->release_s, .first_stage = first, .n_stages = (uint32_t)job->n_stages};
+    plan->jobs[j] =
+        (struct edf_plan_job){.release_s = job->release_s,
+                              .memory_bytes = job->memory == NULL ? 0 : job->memory_bytes,
+                              .runs_already = job->runs_already,
+                              .first_stage = first,
+                              .n_stages = (uint32_t)job->n_stages};
+    if (plan->jobs[j].memory_bytes > 0)
+        plan->memory = job->memory;
     for (size_t s = 0; s < job->n_stages; s++) {
         const struct edf_stage *stage = &job->stages[s];
         struct edf_plan_stage *out = &plan->stages[first + s];
@@ -186,6 +192,9 @@ enum pv_code edf_plan_make(const struct edf_job jobs[],
         order_stages(&jobs[j], first, work, &made);
         first += (uint32_t)jobs[j].n_stages;
     }
+    for (size_t j = 0; j < n_jobs; j++)
+        if (made.memory != NULL && made.jobs[j].memory_bytes > made.memory->bytes)
+            return pv_fail(err, PV_E_DOMAIN, "a job needs more memory than there is");
     turn_parents(jobs, &made);
     order_releases(&made, work);
     if (!sort_topologically(&made, left))

@@ -5,7 +5,8 @@
  * anomalies", SIAM J. Appl. Math. 17, 1969), so K is tried upwards from a bound no schedule can
  * beat: the work that has to be done within a window of time, stage by stage, where critical paths
  * narrow the windows. A K is given up at the first job that is known to be late. Where even the
- * critical paths fit, K = number of tasks meets all deadlines, so the search ends.
+ * critical paths fit, K = number of tasks meets all deadlines, unless jobs wait for memory: from there
+ * on the schedule stays the same, so the search ends.
  *
  * Later deadlines. Every missed deadline is raised to its job's execution time; since that changes
  * who is served first, the plan is replayed until all are met.
@@ -217,13 +218,22 @@ static enum pv_code try_upwards(struct search *search,
         }
         enum edf_replay_end end =
             edf_replay_run(&replay, search->deadlines_s, cores, true, budget, NULL);
-        if (end == EDF_REPLAY_MISSED)
+        if (end == EDF_REPLAY_MISSED && cores < search->plan->tasks)
             continue;
+        if (end == EDF_REPLAY_MISSED) /* for want of memory: more cores change nothing any more */
+            return PV_OK;
         remedies->exact = end == EDF_REPLAY_DONE;
         remedies->has_min_total_cores = end == EDF_REPLAY_DONE;
         remedies->min_total_cores = end == EDF_REPLAY_DONE ? cores : 0;
         return PV_OK;
     }
+}
+
+/* With the most cores every job is then launched, and ends, as early as with any number: where that
+ * is too late there is nothing to try. By deadline, one that comes later may be overtaken. */
+static bool is_first_come(const struct edf_plan *plan)
+{
+    return plan->memory != NULL && plan->memory->order == EDF_FIRST_COME;
 }
 
 static enum pv_code find_cores(struct search *search,
@@ -238,6 +248,12 @@ static enum pv_code find_cores(struct search *search,
     measure_tails(search);
     measure_latest_starts(search);
     size_t bound = bound_from_below(search);
+    if (is_first_come(search->plan)) {
+        size_t most = search->plan->tasks == 0 ? 1 : search->plan->tasks;
+        PV_TRY(try_upwards(search, most, budget, remedies, err));
+        if (!remedies->has_min_total_cores)
+            return PV_OK;
+    }
     return try_upwards(search, bound == 0 ? 1 : bound, budget, remedies, err);
 }
 

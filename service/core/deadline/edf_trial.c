@@ -128,6 +128,8 @@ void edf_trial_leave_out(struct edf_trial *trial, size_t j, bool left_out)
     trial->left_out[j] = left_out;
     for (uint32_t s = job->first_stage; s < job->first_stage + job->n_stages; s++)
         trial->plan.stages[s].tasks = left_out ? 0 : trial->tasks[s];
+    if (trial->jobs[j].memory != NULL)
+        trial->plan.jobs[j].memory_bytes = left_out ? 0 : trial->jobs[j].memory_bytes;
     set_latest_starts(trial, j);
 }
 

@@ -18,7 +18,18 @@ find_tightest(const struct edf_job jobs[], const struct edf_outcome outcomes[], 
     return at;
 }
 
-static void explain_remedies(size_t cores, const struct edf_remedies *remedies, struct findings *to)
+static bool waits_for_memory(const struct edf_job jobs[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i].memory != NULL && jobs[i].memory_bytes > 0)
+            return true;
+    return false;
+}
+
+static void explain_remedies(size_t cores,
+                             bool memory,
+                             const struct edf_remedies *remedies,
+                             struct findings *to)
 {
     if (remedies->has_min_total_cores) {
         struct finding *more =
@@ -28,8 +39,12 @@ static void explain_remedies(size_t cores, const struct edf_remedies *remedies, 
         finding_number(more, "cores", (double)cores);
     } else if (remedies->exact) {
         (void)finding_add(to, "no_cores_suffice",
-                          "No number of cores meets every deadline: some job's stages take longer "
-                          "one after another than its deadline allows.");
+                          memory
+                              ? "No number of cores meets every deadline: with its wait for "
+                                "memory some job's stages take longer one after another than its "
+                                "deadline allows."
+                              : "No number of cores meets every deadline: some job's stages take "
+                                "longer one after another than its deadline allows.");
     } else {
         (void)finding_add(to, "search_cut",
                           "The search for enough cores was cut by its budget of simulated tasks.");
@@ -85,7 +100,7 @@ void feasibility_explain(const struct strview names[],
         finding_number(use, "makespan_s", metrics->makespan_s);
     }
     if (remedies != NULL)
-        explain_remedies(cores, remedies, reasons);
+        explain_remedies(cores, waits_for_memory(jobs, n_jobs), remedies, reasons);
 }
 
 /* --- stage plans --- */

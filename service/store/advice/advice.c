@@ -27,7 +27,9 @@ static const struct columns headline = {"headline", COLUMNS_OF(of_headline, A)};
 static const struct column of_details[] = {
     {"request", COLUMN_JSON(A, request)},
     {"exact_problem_size", COLUMN_NUMBER(A, problem_size), .read = RUN_PROBLEM_SIZE("")},
-    {"request -> 'constraints' ->> 'cluster'", COLUMN_TEXT(A, cluster), .computed = true},
+    {"cluster", COLUMN_TEXT(A, cluster),
+     .read = "coalesce(cluster, request -> 'constraints' ->> 'cluster')"},
+    {"due_at", COLUMN_INSTANT(A, due_us)},
     {"cores_per_executor", COLUMN_COUNT(A, cores_per_executor)},
     {"lower_s", COLUMN_NUMBER(A, lower_s)},
     {"upper_s", COLUMN_NUMBER(A, upper_s)},

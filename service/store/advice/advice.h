@@ -24,10 +24,11 @@ struct advice_row {
     double upper_s;
     double confidence;
     struct strview model_kind;
-    double deadline_s;              /* NAN: none asked */
-    double deadline_probability;    /* that the recommendation meets it; NAN */
-    struct strview request;         /* JSON text */
-    struct strview cluster;         /* that the question named; at == NULL: none */
+    double deadline_s;           /* NAN: none asked */
+    double deadline_probability; /* that the recommendation meets it; NAN */
+    struct strview request;      /* JSON text */
+    struct strview cluster;      /* that it is for; at == NULL: none */
+    int64_t due_us; /* by when its job has to be over, where a cluster is named; RUN_NO_INSTANT */
     const struct run_label *labels; /* that the question gave, for its events; not read back */
     size_t n_labels;
     struct strview document; /* JSON text of the reply */

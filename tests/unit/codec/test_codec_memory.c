@@ -381,6 +381,8 @@ static enum pv_code feasibility(const struct codec_node *top, struct pv_error *e
             return PV_OK;
     if (asked.set.cluster.at != NULL)
         asked.set.cores = 3;
+    if (codec_feasibility_take_memory(&asked, NULL) != PV_OK)
+        return PV_OK;
     PV_TRY(edf_schedule(asked.set.jobs, asked.set.n_jobs, asked.set.cores, arena, outcomes,
                         &metrics, NULL, err));
     PV_TRY(edf_find_remedies(asked.set.jobs, asked.set.n_jobs, asked.set.cores, 20000, arena, arena,

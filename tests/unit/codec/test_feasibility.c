@@ -95,6 +95,8 @@ static struct answer ask(const char *body, const struct codec_job_set_limits *mo
     struct codec_feasibility asked;
     codec_feasibility_decode(&document.top, most, &asked);
     answer.code = codec_close(&document);
+    if (answer.code == PV_OK)
+        answer.code = codec_feasibility_take_memory(&asked, &answer.err);
     if (answer.code == PV_OK && asked.set.sources[0].application.at == NULL)
         encode(&asked, &arena, &answer);
     arena_fini(&arena);

@@ -92,9 +92,12 @@ Test(advice_cluster, what_it_has_not_is_refused_where_it_stands)
 /* With running jobs the size must be known, from the cluster or from the request. */
 Test(advice_cluster, running_jobs_need_its_cores)
 {
+    static struct advice_running running[] = {{.memory_bytes = RUN_UNKNOWN}};
+    question.running = running;
     question.n_running = 1;
     cr_assert_eq(apply(NULL), PV_OK);
     cr_expect_eq(question.cluster_cores, 48);
+    cr_expect_eq(question.launches.bytes, 0, "memory does not count");
     named.traits.executors = RUN_UNKNOWN;
     question.has_max_executors = true;
     cr_assert_eq(apply(NULL), PV_OK);

@@ -351,7 +351,7 @@ static struct advice look_beside(double deadline_s, const struct joint_outcome *
 /* What stops the job stands first; what was found without the others says so. */
 Test(advise, missed_beside_running_comes_first)
 {
-    struct joint_standing late[] = {{false, false, 50.0}, {false, false, 60.0}};
+    struct joint_standing late[] = {{false, false, 50.0, 0}, {false, false, 60.0, 0}};
     struct joint_outcome outcome = {
         .running = late, .met = false, .execution_s = 57.5, .alone_s = 31.0};
     struct advice advice = look_beside(34.0, &outcome, 1);
@@ -378,7 +378,7 @@ Test(advise, missed_beside_running_comes_first)
 /* One job misses, two miss. */
 Test(advise, late_jobs_in_words)
 {
-    struct joint_standing late[] = {{false, false, 50.0}, {false, false, 60.0}};
+    struct joint_standing late[] = {{false, false, 50.0, 0}, {false, false, 60.0, 0}};
     struct joint_outcome outcome = {.running = late, .met = true};
     struct advice advice = look_beside(34.0, &outcome, 1);
     cr_assert_not_null(

@@ -32,7 +32,7 @@ static bool near(double a, double b)
 /* Job 0 takes 90 of 100 s, after it waited 20 s; job 1 takes 150 of 100 s, after 50 s. */
 static struct edf_job jobs[] = {{.deadline_s = 100}, {.deadline_s = 100}};
 static struct control_job terms[] = {{0.95, 2e6}, {0.95, 1e5}};
-static struct edf_outcome outcomes[] = {{90, 90, 10, true}, {150, 150, 50, false}};
+static struct edf_outcome outcomes[] = {{0, 90, 90, 10, true}, {0, 150, 150, 50, false}};
 static double waits_s[] = {20, 50};
 static double deviations[] = {0.25, 0.125};
 static double core_s[] = {300, 500};
@@ -105,8 +105,8 @@ Test(control_penalty, fewer_late_strict_jobs_come_first_however_late)
 {
     struct control_model model = small_model();
     struct control_result result = small_result();
-    struct edf_outcome worst[] = {{90, 90, 10, true}, {1e9, 1e9, 1e9, false}};
-    struct edf_outcome both[] = {{101, 101, 1, false}, {101, 101, 1, false}};
+    struct edf_outcome worst[] = {{0, 90, 90, 10, true}, {0, 1e9, 1e9, 1e9, false}};
+    struct edf_outcome both[] = {{0, 101, 101, 1, false}, {0, 101, 101, 1, false}};
     double totals[2] = {0, 0};
     for (size_t j = 0; j < 2; j++) {
         result.outcomes = worst;

@@ -61,6 +61,17 @@ static struct edf_changes find(const struct jobs *jobs, uint64_t budget)
     return changes;
 }
 
+/* A third of the sets has no memory, the others wait for it in one order or the other. */
+static void give_memory(struct jobs *jobs, struct numbers *numbers)
+{
+    static const struct edf_memory memories[] = {{10, EDF_FIRST_COME}, {10, EDF_EARLIEST_DEADLINE}};
+    size_t of = numbers_below(numbers, 3);
+    for (size_t j = 0; of < 2 && j < jobs->n; j++) {
+        jobs->items[j].memory = &memories[of];
+        jobs->items[j].memory_bytes = (int64_t)numbers_below(numbers, 11);
+    }
+}
+
 /* A random set that is not feasible. */
 static struct jobs make(struct edf_case *c, struct numbers *numbers, bool fine)
 {
@@ -68,6 +79,7 @@ static struct jobs make(struct edf_case *c, struct numbers *numbers, bool fine)
         edf_case_make(c, numbers, fine);
         struct jobs jobs = {.n = c->n, .cores = 1 + numbers_below(numbers, 3)};
         memcpy(jobs.items, c->jobs, c->n * sizeof *c->jobs);
+        give_memory(&jobs, numbers);
         if (!all_met(&jobs))
             return jobs;
     }

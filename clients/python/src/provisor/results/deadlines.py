@@ -62,8 +62,10 @@ class Feasibility(schemas.Feasibility):
         for job in self.jobs:
             release = job.completion_s - job.execution_s
             rows.append((job.name, release, job.completion_s, release + job.deadline_s, job.execution_s, job.deadline_s,
-                         "in time" if job.met else "late", job.deadline_error_percent))
-        heads = ["job", "released at (s)", "ends at (s)", "due at (s)", "takes (s)", "may take (s)", "outcome", "off the deadline (%)"]
+                         "in time" if job.met else "late", job.deadline_error_percent)
+                        + (() if self.memory is None else (job.launched_s,)))
+        heads = ["job", "released at (s)", "ends at (s)", "due at (s)", "takes (s)", "may take (s)", "outcome", "off the deadline (%)",
+                 *([] if self.memory is None else ["launched at (s)"])]
         text = table("All deadlines are met" if self.feasible else "%d of %d jobs are late" % (self.metrics.delayed, len(self.jobs)),
                      heads, rows)
         text += _reasons(self.reasons)
@@ -78,6 +80,8 @@ class Feasibility(schemas.Feasibility):
         if delays:
             text += table("Core time while late jobs waited", ["late job", "job that ran", "core time (s)", "share (%)"], delays)
         text += table("Metrics", ["metric", "value"], members(self.metrics))
+        if self.memory is not None:
+            text += table("Memory", ["memory", "value"], members(self.memory))
         return text + (records_table("Schedule", self.schedule) if self.schedule else "")
 
 
