@@ -31,6 +31,7 @@ static const char *const statuses[][2] = {
           "`feasible`: a deadline is missed"},
     {"4", "predicted to be in time, with less than the confidence asked"},
     {"5", "the history does not allow an answer"},
+    {"6", "too little of the cluster is free"},
 };
 
 /* --- text --- */
