@@ -11,7 +11,8 @@ enum exit_status {
     EXIT_USAGE = 2,          /* the command line or the configuration is wrong */
     EXIT_GATE_FAILED = 3,    /* predicted to miss the deadline, or a limit of the gate is passed */
     EXIT_LOW_CONFIDENCE = 4, /* predicted to be in time, with less than the confidence asked */
-    EXIT_TOO_LITTLE_HISTORY = 5 /* the history does not allow an answer */
+    EXIT_TOO_LITTLE_HISTORY = 5, /* the history does not allow an answer */
+    EXIT_TOO_LITTLE_FREE = 6     /* too little of the cluster is free */
 };
 
 #endif

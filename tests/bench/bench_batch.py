@@ -3,8 +3,8 @@
 
 Prints the seconds of a first request, of which the service knows no prediction, and of later ones, stored and as dry
 runs: with one problem size for each application, with ten, and with another one for each question. The
-first one pays for a prediction of each application and problem size, as a single question would. Goal: a later one
-with ten problem sizes for each application, stored, under 2 s.
+first one pays for a prediction of each application and problem size, as a single question would. Goal: with ten
+problem sizes for each application, stored, under 2 s, the first time and later.
 
     tests/bench/bench_batch.py        PROVISOR_BUILD says which build (default build)
 """
@@ -66,7 +66,7 @@ def main():
                 warm = statistics.median(ask(client, body) for _ in range(REPEATED))
                 dry = statistics.median(ask(client, body, "?dry_run=true") for _ in range(REPEATED))
                 print("%-18s first %.2f s   stored again %.2f s   dry %.2f s" % (title, cold, warm, dry))
-                failed = failed or sizes == 10 and warm > GOAL_S
+                failed = failed or sizes == 10 and max(cold, warm) > GOAL_S
         finally:
             service.stop()
             template.close()

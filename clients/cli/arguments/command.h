@@ -17,7 +17,8 @@ enum option_kind {
     OPTION_NUMBER,   /* a number from 0 */
     OPTION_SHARE,    /* 0.95 or 95% */
     OPTION_DURATION, /* 90s, 15m, 1h30m, or seconds */
-    OPTION_SIZE      /* blocks of input, or bytes with a unit: 64, 8GiB */
+    OPTION_SIZE,     /* blocks of input, or bytes with a unit: 64, 8GiB */
+    OPTION_BYTES     /* bytes, alone or with a unit: 1073741824, 16g, 16GiB, 16GB */
 };
 
 struct option_spec {

@@ -28,9 +28,10 @@ static const char *const statuses[][2] = {
     {"1", "the service, the network or a file failed"},
     {"2", "the command line or the configuration is wrong"},
     {"3", "the gate failed: the deadline is predicted to be missed, or a limit was passed; of "
-          "`feasible`: a deadline is missed"},
+          "`feasible` and `batch`: a deadline is missed"},
     {"4", "predicted to be in time, with less than the confidence asked"},
     {"5", "the history does not allow an answer"},
+    {"6", "too little of the cluster is free"},
 };
 
 /* --- text --- */

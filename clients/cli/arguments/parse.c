@@ -15,7 +15,8 @@ const char *option_placeholder(const struct option_spec *option)
     static const char *const by_kind[] = {
         [OPTION_FLAG] = NULL,     [OPTION_TEXT] = "TEXT",     [OPTION_FILE] = "FILE",
         [OPTION_CHOICE] = "WORD", [OPTION_COUNT] = "N",       [OPTION_NUMBER] = "NUMBER",
-        [OPTION_SHARE] = "SHARE", [OPTION_DURATION] = "TIME", [OPTION_SIZE] = "SIZE"};
+        [OPTION_SHARE] = "SHARE", [OPTION_DURATION] = "TIME", [OPTION_SIZE] = "SIZE",
+        [OPTION_BYTES] = "BYTES"};
     return option->value != NULL ? option->value : by_kind[option->kind];
 }
 
@@ -102,6 +103,8 @@ static const char *wanted(enum option_kind kind)
         return "a time such as 90s, 15m or 1h30m";
     case OPTION_SIZE:
         return "a number of input blocks such as 64, or bytes with a unit such as 8GiB";
+    case OPTION_BYTES:
+        return "a number of bytes, such as 17179869184, 16g or 16GiB";
     case OPTION_FLAG:
     case OPTION_TEXT:
     case OPTION_FILE:
@@ -132,6 +135,7 @@ static bool check_value(const struct option_spec *option, const char *text, stru
     case OPTION_SHARE:
     case OPTION_DURATION:
     case OPTION_SIZE:
+    case OPTION_BYTES:
         if (option_read_number(option->kind, text, &number))
             return true;
         break;

@@ -42,8 +42,8 @@ bool arguments_parse(int argc,
 bool argument_given(const struct arguments *arguments, const char *name);
 /* The value as given last, or NULL. */
 const char *argument_text(const struct arguments *arguments, const char *name);
-/* Of OPTION_COUNT, _NUMBER, _SHARE (0 to 1), _DURATION (seconds) and _SIZE (blocks); without it the
- * fallback. */
+/* Of OPTION_COUNT, _NUMBER, _SHARE (0 to 1), _DURATION (seconds), _SIZE (blocks) and _BYTES;
+ * without it the fallback. */
 double argument_number(const struct arguments *arguments, const char *name, double fallback);
 /* The values of a repeated option, one a call: *at begins at 0. NULL: no more. */
 const char *argument_next(const struct arguments *arguments, const char *name, size_t *at);

@@ -82,7 +82,8 @@ static bool read_share(const char *text, double *share)
 /* A block of input, of which the problem size counts, is 128 MiB. */
 static const double block_bytes = 134217728.0;
 
-static bool read_size(const char *text, double *blocks)
+/* 0: no such unit. */
+static double unit_bytes(const char *name)
 {
     static const struct {
         const char *name;
@@ -97,17 +98,46 @@ static bool read_size(const char *text, double *blocks)
                  {"MiB", 1048576},
                  {"GiB", 1073741824},
                  {"TiB", 1099511627776.0}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(name, units[i].name) == 0)
+            return units[i].bytes;
+    return 0;
+}
+
+static bool read_size(const char *text, double *blocks)
+{
     const char *end;
     if (!read_plain(text, blocks, &end))
         return false;
-    if (*end == '\0')
-        return *blocks > 0;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].name) == 0) {
-            *blocks *= units[i].bytes / block_bytes;
-            return *blocks > 0;
-        }
-    return false;
+    if (*end != '\0')
+        *blocks *= unit_bytes(end) / block_bytes;
+    return *blocks > 0;
+}
+
+/* A letter alone is a power of 1024, as in spark.executor.memory. */
+static double letter_bytes(const char *name)
+{
+    static const char letters[] = "kmgt";
+    const char *found =
+        name[0] == '\0' || name[1] != '\0' ? NULL : strchr(letters, name[0] | ('a' ^ 'A'));
+    return found == NULL ? 0 : ldexp(1, 10 * (int)(found - letters + 1));
+}
+
+/* Doubles hold every whole number up to this one. */
+static const double bytes_max = 9007199254740992.0;
+
+static bool read_bytes(const char *text, double *bytes)
+{
+    const char *end;
+    if (!read_plain(text, bytes, &end))
+        return false;
+    if (*end != '\0')
+        *bytes *= fmax(unit_bytes(end), letter_bytes(end));
+    /* Of 1.2GiB the last byte is rounded; of 1.5 bytes there is no such thing. */
+    if (*end == '\0' && floor(*bytes) != *bytes)
+        return false;
+    *bytes = nearbyint(*bytes);
+    return *bytes >= 1 && *bytes <= bytes_max;
 }
 
 bool option_read_number(enum option_kind kind, const char *text, double *value)
@@ -125,6 +155,8 @@ bool option_read_number(enum option_kind kind, const char *text, double *value)
         return read_duration(text, value);
     case OPTION_SIZE:
         return read_size(text, value);
+    case OPTION_BYTES:
+        return read_bytes(text, value);
     case OPTION_FLAG:
     case OPTION_TEXT:
     case OPTION_FILE:

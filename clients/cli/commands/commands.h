@@ -7,8 +7,11 @@
 extern const struct command *const all_commands[];
 
 extern const struct command command_accuracy;
+extern const struct command command_admissions;
+extern const struct command command_admit;
 extern const struct command command_advise;
 extern const struct command command_apps;
+extern const struct command command_batch;
 extern const struct command command_clusters;
 extern const struct command command_completion;
 extern const struct command command_contention;

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "cli/commands/commands.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
@@ -6,18 +8,29 @@
 
 typedef bool write_answer(struct invocation *invocation, const json_t *reply);
 
-static int ask(struct invocation *invocation, const char *path, write_answer *write)
+/* The request is given away. */
+static int
+send(struct invocation *invocation, const char *path, json_t *request, write_answer *write)
 {
     struct remote_reply reply = {.status = 0};
-    if (!invocation_begin(invocation, FORMS_OF_TABLES))
-        return invocation_failed(invocation);
-    json_t *request = invocation_read_document(invocation, invocation_word(invocation, 0));
-    if (request == NULL)
-        return invocation_failed(invocation);
     bool good =
         post_document(invocation, path, request, false, &reply) && write(invocation, reply.json);
     remote_reply_clear(&reply);
     return good ? EXIT_DONE : invocation_failed(invocation);
+}
+
+/* The document in the file that the command names; NULL: recorded. */
+static json_t *read_request(struct invocation *invocation)
+{
+    if (!invocation_begin(invocation, FORMS_OF_TABLES))
+        return NULL;
+    return invocation_read_document(invocation, invocation_word(invocation, 0));
+}
+
+static int ask(struct invocation *invocation, const char *path, write_answer *write)
+{
+    json_t *request = read_request(invocation);
+    return request == NULL ? invocation_failed(invocation) : send(invocation, path, request, write);
 }
 
 /* --- copies --- */
@@ -171,16 +184,66 @@ static bool write_memory(struct invocation *invocation, const json_t *plan)
     return invocation_write_report(invocation, sections, COUNT(sections), plan);
 }
 
+static bool has_bytes(const char *member)
+{
+    static const char ending[] = "_bytes";
+    const size_t n = strlen(member);
+    return n >= sizeof ending && strcmp(member + n - (sizeof ending - 1), ending) == 0;
+}
+
+/* A text such as 16GiB as the number of bytes; anything else is as it is. NULL: recorded. */
+static json_t *bytes_of(struct invocation *invocation, const char *member, const json_t *value)
+{
+    double bytes;
+    if (!json_is_string(value))
+        return json_deep_copy(value);
+    if (option_read_number(OPTION_BYTES, json_string_value(value), &bytes))
+        return json_integer((json_int_t)bytes);
+    (void)fail(&invocation->failure, EXIT_USAGE,
+               "%s: '%.60s' is not a number of bytes, such as 17179869184, 16g or 16GiB", member,
+               json_string_value(value));
+    return NULL;
+}
+
+/* The document with all members that are bytes as numbers; lists of them, too. NULL: recorded. */
+static json_t *with_bytes(struct invocation *invocation, const char *member, const json_t *from)
+{
+    const bool is_list = json_is_array(from);
+    const size_t n = is_list ? json_array_size(from) : 0;
+    json_t *to = is_list ? json_array() : json_object();
+    const char *key;
+    json_t *value;
+    bool good = true;
+    if (!is_list && !json_is_object(from)) {
+        json_decref(to);
+        return has_bytes(member) ? bytes_of(invocation, member, from) : json_deep_copy(from);
+    }
+    for (size_t i = 0; good && i < n; i++)
+        good =
+            json_array_append_new(to, with_bytes(invocation, member, json_array_get(from, i))) == 0;
+    json_object_foreach((json_t *)(uintptr_t)from, key, value) good =
+        good && json_object_set_new(to, key, with_bytes(invocation, key, value)) == 0;
+    if (good)
+        return to;
+    json_decref(to);
+    return NULL;
+}
+
 static int run_memory(struct invocation *invocation)
 {
-    return ask(invocation, "/v1/memory-plans", write_memory);
+    json_t *document = read_request(invocation);
+    json_t *request = document == NULL ? NULL : with_bytes(invocation, "", document);
+    json_decref(document);
+    return request == NULL ? invocation_failed(invocation)
+                           : send(invocation, "/v1/memory-plans", request, write_memory);
 }
 
 const struct command command_memory = {
     .name = "memory",
     .summary = "Share the memory of a worker among applications.",
     .description = "Reads the memory and the heaps of applications from a JSON or YAML file, or "
-                   "from standard input (-), as POST /v1/memory-plans takes them.",
+                   "from standard input (-), as POST /v1/memory-plans takes them. Sizes are bytes, "
+                   "alone or with a unit: 16g and 16GiB count by 1024, 16GB by 1000.",
     .positional = "FILE",
     .positional_min = 1,
     .positional_max = 1,

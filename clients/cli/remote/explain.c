@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
+#include "cli/output/cell.h"
 #include "cli/output/json_text.h"
 
 bool explain_is_passing(CURLcode result)
@@ -114,9 +116,34 @@ static void list_faults(const json_t *problem, char *out, size_t room)
         (void)snprintf(out + at, room - at, "\n          and %.0f more", total - (double)n_listed);
 }
 
-static enum exit_status status_of_problem(long status)
+static enum exit_status status_of_problem(long status, const json_t *problem)
 {
+    if (json_is_object(json_object_get(problem, "available")))
+        return EXIT_TOO_LITTLE_FREE;
     return status == 400 || status == 422 ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* "12 cores and 68.7 GB" */
+static void describe_room(
+    const json_t *available, const char *cores, const char *bytes, char *out, size_t n_out)
+{
+    const json_t *memory = json_object_get(available, bytes);
+    const double n = json_number_at(available, cores, 0);
+    const int at = snprintf(out, n_out, "%.15g core%s", n, PLURAL(n));
+    char text[32];
+    if (!json_is_number(memory))
+        return;
+    cell_bytes(json_number_value(memory), text, sizeof text);
+    (void)snprintf(out + at, n_out - (size_t)at, " and %s", text);
+}
+
+/* Of a cluster of which too little is free: how much is. */
+static bool advise_by_room(const json_t *available, struct failure *failure)
+{
+    char room[128], room_now[128];
+    describe_room(available, "cores", "memory_bytes", room, sizeof room);
+    describe_room(available, "cores_now", "memory_bytes_now", room_now, sizeof room_now);
+    return fail_next(failure, "free throughout that time: %s; free now: %s", room, room_now);
 }
 
 static bool advise_by_status(const struct settings *settings,
@@ -180,6 +207,9 @@ bool explain_problem(const struct settings *settings,
         if (where != NULL)
             (void)snprintf(words + at, sizeof words - at, " (%s)", where);
     }
-    (void)fail(failure, status_of_problem(reply->status), "%s", words);
+    const enum exit_status status = status_of_problem(reply->status, reply->json);
+    (void)fail(failure, status, "%s", words);
+    if (status == EXIT_TOO_LITTLE_FREE)
+        return advise_by_room(json_object_get(reply->json, "available"), failure);
     return advise_by_status(settings, request, reply->status, failure);
 }

@@ -8,6 +8,7 @@
 #include "core/advice/driver_order.h"
 #include "core/autoscaling/allocation_replay.h"
 #include "core/deadline/job_from_run.h"
+#include "core/deadline/makespan.h"
 #include "core/history/task_sketch.h"
 #include "core/numerics/permutation.h"
 #include "core/numerics/quantile.h"
@@ -94,28 +95,22 @@ static double stage_work(const struct edf_stage *stage)
     return task_time_sum(stage->task_durations_s, stage->tasks);
 }
 
-static enum pv_code makespan(const struct edf_job *job,
-                             size_t cores,
-                             struct arena *scratch,
-                             double *seconds,
-                             struct pv_error *err)
+/* Of each of the job's stages. */
+static double *find_longest(const struct edf_job *job, struct arena *arena, struct pv_error *err)
 {
-    struct edf_outcome outcome;
-    size_t tasks = 0;
-    for (size_t i = 0; i < job->n_stages; i++)
-        tasks += job->stages[i].tasks;
-    /* Cores beyond one a task stay idle: leaving them out changes nothing and costs no memory. */
-    size_t useful = tasks < 1 ? 1 : tasks;
-    cores = cores < useful ? cores : useful;
-    PV_TRY(edf_schedule(job, 1, cores, scratch, &outcome, NULL, NULL, err));
-    *seconds = outcome.execution_s;
-    return PV_OK;
+    double *longest_s = arena_array(arena, job->n_stages, sizeof *longest_s);
+    for (size_t s = 0; longest_s != NULL && s < job->n_stages; s++)
+        longest_s[s] = makespan_longest_s(&job->stages[s]);
+    if (longest_s == NULL)
+        (void)pv_no_memory(err);
+    return longest_s;
 }
 
 /* What the driver does between stages is in the schedule, for executors idle meanwhile; it is taken
  * out again, as part of fixed_s. scale: of its times, from those recorded. */
 static enum pv_code makespan_as(const struct replay *replay,
                                 const struct edf_job *job,
+                                const double longest_s[],
                                 int64_t executors,
                                 int64_t cores_per_executor,
                                 const struct replay_allocation *allocation,
@@ -132,7 +127,8 @@ static enum pv_code makespan_as(const struct replay *replay,
                                    .cores_per_executor = cores_per_executor,
                                    .startup_s = allocation->startup_s};
     if (!allocation->is_dynamic)
-        return makespan(job, (size_t)executors * (size_t)cores_per_executor, scratch, seconds, err);
+        return makespan_find(replay->plan, job, longest_s,
+                             (size_t)executors * (size_t)cores_per_executor, scratch, seconds, err);
     /* Executors beyond one a task make the job no shorter. */
     int64_t tasks_most = 1;
     for (size_t s = 0; s < job->n_stages; s++)
@@ -162,8 +158,8 @@ static enum pv_code recorded_makespan(const struct replay *replay,
                                       struct pv_error *err)
 {
     const struct run *run = replay->run;
-    return makespan_as(replay, job, run->executors, run->cores_per_executor, &replay->allocation,
-                       1.0, scratch, seconds, err);
+    return makespan_as(replay, job, replay->longest_s, run->executors, run->cores_per_executor,
+                       &replay->allocation, 1.0, scratch, seconds, err);
 }
 
 /* Tasks one after another on the busiest core, at least: how often the overhead counts. */
@@ -306,6 +302,10 @@ enum pv_code replay_prepare(const struct run *run,
     PV_TRY(driver_order_add(run, arena, &made.job, err));
     made.job.release_s = 0.0;
     made.job.deadline_s = 1.0; /* alone on the cores: its deadline moves nothing */
+    PV_TRY(makespan_plan(&made.job, arena, &made.plan, err));
+    made.longest_s = find_longest(&made.job, arena, err);
+    if (made.longest_s == NULL)
+        return PV_E_MEMORY;
     PV_TRY(take_sightings(&made, arena, err));
     if (made.n_tasks == 0)
         return pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
@@ -479,6 +479,7 @@ double replay_fixed_s(const struct replay *replay, double problem_size)
 /* Figures that bound the makespan whatever the number of cores. */
 static enum pv_code measure_bounds(const struct replay *replay,
                                    const struct edf_job *job,
+                                   const double task_longest_s[],
                                    struct arena *scratch,
                                    struct replay_outcome *outcome,
                                    struct pv_error *err)
@@ -488,12 +489,8 @@ static enum pv_code measure_bounds(const struct replay *replay,
         return pv_no_memory(err);
     for (size_t s = 0; s < job->n_stages; s++) {
         const struct edf_stage *stage = &job->stages[s];
-        double longest_s = stage->tasks == 0 ? 0.0 : stage->task_duration_s;
-        for (size_t t = 0; stage->task_durations_s != NULL && t < stage->tasks; t++) {
-            longest_s =
-                t == 0 ? stage->task_durations_s[0] : fmax(longest_s, stage->task_durations_s[t]);
-        }
-        longest_s += stage->tasks == 0 ? 0.0 : job->overhead_per_task_s;
+        const double longest_s =
+            stage->tasks == 0 ? 0.0 : task_longest_s[s] + job->overhead_per_task_s;
         double before_s = 0.0;
         for (size_t p = 0; p < stage->n_parents; p++) {
             /* Parents of a recorded graph come first, except in graphs typed by hand. */
@@ -525,12 +522,17 @@ enum pv_code replay_predict_as(const struct replay *replay,
     struct replay_outcome made = {.fixed_s = replay_fixed_s(replay, target->problem_size)};
     double scale = replay->fixed_s > 0 ? made.fixed_s / replay->fixed_s : 0.0;
     double seconds = 0.0;
+    const double *longest_s = NULL;
     enum pv_code code = replay_job(replay, target, scratch, &job, err);
     if (code == PV_OK)
-        code = makespan_as(replay, &job, target->executors, target->cores_per_executor, allocation,
-                           scale, scratch, &seconds, err);
+        longest_s = find_longest(&job, scratch, err);
+    if (code == PV_OK && longest_s == NULL)
+        code = PV_E_MEMORY;
     if (code == PV_OK)
-        code = measure_bounds(replay, &job, scratch, &made, err);
+        code = makespan_as(replay, &job, longest_s, target->executors, target->cores_per_executor,
+                           allocation, scale, scratch, &seconds, err);
+    if (code == PV_OK)
+        code = measure_bounds(replay, &job, longest_s, scratch, &made, err);
     arena_rewind(scratch, mark);
     if (code == PV_OK) {
         made.duration_s = made.fixed_s + replay->correction * seconds;

@@ -38,6 +38,8 @@ struct replay {
     const struct run *run;
     struct edf_job job; /* at deadline 1, release 0; stages of the run that were not skipped */
     const struct edf_stage *graph; /* the same without the order that the driver imposed */
+    const struct edf_plan *plan;   /* of `job`: what no target changes (core/deadline/makespan.h) */
+    const double *longest_s;       /* one a stage of `job`: its longest task, without overhead */
     double fixed_s;
     double overhead_s;
     double correction;

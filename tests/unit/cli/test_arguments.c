@@ -41,6 +41,24 @@ Test(cli_arguments, sizes_are_blocks_or_bytes)
     cr_assert(isnan(value(OPTION_SIZE, "-1")));
 }
 
+Test(cli_arguments, bytes_are_whole_with_units_or_without)
+{
+    cr_assert_eq(value(OPTION_BYTES, "17179869184"), 17179869184.0);
+    cr_assert_eq(value(OPTION_BYTES, "16g"), 17179869184.0);
+    cr_assert_eq(value(OPTION_BYTES, "16G"), 17179869184.0);
+    cr_assert_eq(value(OPTION_BYTES, "16GiB"), 17179869184.0);
+    cr_assert_eq(value(OPTION_BYTES, "16GB"), 16e9);
+    cr_assert_eq(value(OPTION_BYTES, "1k"), 1024);
+    cr_assert_eq(value(OPTION_BYTES, "512m"), 536870912);
+    cr_assert_eq(value(OPTION_BYTES, "0.5T"), 549755813888.0);
+    cr_assert_eq(value(OPTION_BYTES, "1.2GiB"), 1288490189.0);
+    cr_assert_eq(value(OPTION_BYTES, "7B"), 7);
+    static const char *const wrong[] = {"",    "0",  "-1",   "1.5", "16gb", "16 g", "g",
+                                        "16x", "1[", "16K ", "1e",  "1e20", "0.1B", "1e9T"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        cr_assert(isnan(value(OPTION_BYTES, wrong[i])), "%s", wrong[i]);
+}
+
 Test(cli_arguments, shares_are_shares_or_percent)
 {
     cr_assert_eq(value(OPTION_SHARE, "0.95"), 0.95);
