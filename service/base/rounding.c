@@ -1,7 +1,6 @@
 #include "base/rounding.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 static bool is_nearly(double x, double whole)
 {
@@ -18,4 +17,9 @@ double rounding_floor(double x)
 {
     double nearest = round(x);
     return is_nearly(x, nearest) ? nearest : floor(x);
+}
+
+bool rounding_equal(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(1, fmax(fabs(a), fabs(b)));
 }

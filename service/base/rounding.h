@@ -1,6 +1,8 @@
 #ifndef BASE_ROUNDING_H
 #define BASE_ROUNDING_H
 
+#include <stdbool.h>
+
 /*
  * Ceil and floor for numbers that arithmetic has touched: a value within 1e-9 max(1, |x|) of an
  * integer counts as that integer (docs/design.md, "Words and units"), so that 16.000000000000004
@@ -8,5 +10,8 @@
  */
 double rounding_ceil(double x);
 double rounding_floor(double x);
+
+/* Whether two figures are equal: within 1e-9 max(1, |a|, |b|). */
+bool rounding_equal(double a, double b);
 
 #endif

@@ -90,6 +90,7 @@ const struct setting settings[] = {
     INTEGER(advice_batch_max, "", 1, 100000, "1000", "questions of a batch for advice"),
     INTEGER(advised_jobs_max, "", 1, 10000, "100", "jobs that were advised and have not reported back, beside which advice is given (running_from); the newest count"),
     INTEGER(memory_plan_applications_max, "", 1, 1000000, "10000", "applications of a memory plan"),
+    INTEGER(slowdown_jobs_max, "", 1, 10000000, "1000000", "jobs of a request for slowdowns"),
     INTEGER(plan_clusters_max, "", 1, 10000, "1000", "clusters of a copy plan"),
     INTEGER(plan_tasks_max, "", 1, 10000000, "20000", "tasks of a copy plan"),
     INTEGER(distribution_points_max, "", 1, 100000, "1000", "points of a distribution of speeds in a request"),

@@ -34,6 +34,7 @@ UNIONS = {
     "task": {"string", "number"},  # of a copy plan its id; of a schedule its place within the stage
     "tasks": {"array", "number"},  # the tasks; of a stage how many
     "utilization": {"array", "number"},  # of a copy plan by cluster; of a schedule the share
+    "workers": {"array", "number"},  # of quota loops each of them; of a scheduler how many
 }
 # Words of enumerations that are not in snake_case, as their papers or formats write them.
 WORDS = re.compile(r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")

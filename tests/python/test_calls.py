@@ -254,6 +254,13 @@ def test_deadlines(client):
     assert look(client.memory_plan(**example("planMemory")))
 
 
+@makes("planPigeon", "summarizeSlowdowns")
+def test_scheduling(client):
+    plan = look(client.pigeon_plan(**example("planPigeon")))
+    assert plan.recommended.group_size in [c.group_size for c in plan.candidates]
+    assert look(client.slowdowns(**example("summarizeSlowdowns"))).count == 3
+
+
 @makes("simulateControl")
 def test_control_simulation(client):
     asked = example("simulateControl")

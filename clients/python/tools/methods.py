@@ -80,6 +80,9 @@ METHODS = [
     row("putQuotaLoop", "put_quota_loop", "one"),
     row("deleteQuotaLoop", "delete_quota_loop", "none"),
     row("sampleQuotaLoop", "sample_quota_loop", "one"),
+    # scheduling
+    row("planPigeon", "pigeon_plan", "one"),
+    row("summarizeSlowdowns", "slowdowns", "one", "jobs"),
     # copies
     row("planCopies", "copy_plan", "one"),
     row("simulate", "simulate", "one"),

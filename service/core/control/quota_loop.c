@@ -116,15 +116,10 @@ void quota_settings_warn(const struct quota_settings *settings, struct findings 
 
 /* --- the order of samples --- */
 
-static bool is_equal(double a, double b)
-{
-    return fabs(a - b) <= 1e-9 * fmax(1, fmax(fabs(a), fabs(b)));
-}
-
 enum quota_order quota_loop_order(const struct quota_loop *loop, const struct quota_sample *sample)
 {
     if (loop->sequence == RUN_UNKNOWN || sample->sequence > loop->sequence)
-        return sample->at_s < loop->at_s && !is_equal(sample->at_s, loop->at_s)
+        return sample->at_s < loop->at_s && !rounding_equal(sample->at_s, loop->at_s)
                    ? QUOTA_ORDER_BACKWARDS
                    : QUOTA_ORDER_NEXT;
     return sample->sequence == loop->sequence ? QUOTA_ORDER_SAME : QUOTA_ORDER_OLD;
