@@ -38,7 +38,7 @@ enum pv_code edf_find_changes(const struct edf_job jobs[],
                               struct edf_changes *changes,
                               struct pv_error *err)
 {
-    assert(cores > 0 && n_jobs > 0);
+    assert(cores > 0 && n_jobs > 0 && arena != scratch);
     struct arena_mark mark = arena_mark(scratch);
     struct edf_trial trial;
     struct edf_changes found = {.one_later_deadline = {.exact = true, .irreducible = true},

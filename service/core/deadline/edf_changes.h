@@ -26,7 +26,7 @@ struct edf_changes {
  * task_budget         simulated tasks of each of the five searches, counted as edf_find_remedies
  *                     counts them; a comparison of n jobs' orders without a replay counts as
  *                     n^2/64 + 1. What a search that is cut has found until then holds.
- * arena               holds the lists; scratch is back at its mark.
+ * arena               holds the lists; another one than scratch, which is back at its mark.
  *
  * PV_E_MEMORY, PV_E_DOMAIN as edf_schedule.
  */

@@ -362,7 +362,8 @@ Test(codec_memory, admission_review)
 
 /* --- deadlines --- */
 
-static enum pv_code feasibility(const struct codec_node *top, struct pv_error *err)
+static enum pv_code
+feasibility_beside(const struct codec_node *top, struct arena *scratch, struct pv_error *err)
 {
     static const struct codec_job_set_limits limits = {
         .jobs = 8, .stages = 8, .tasks = 300, .cores = 64};
@@ -383,14 +384,14 @@ static enum pv_code feasibility(const struct codec_node *top, struct pv_error *e
         asked.set.cores = 3;
     if (codec_feasibility_take_memory(&asked, NULL) != PV_OK)
         return PV_OK;
-    PV_TRY(edf_schedule(asked.set.jobs, asked.set.n_jobs, asked.set.cores, arena, outcomes,
+    PV_TRY(edf_schedule(asked.set.jobs, asked.set.n_jobs, asked.set.cores, scratch, outcomes,
                         &metrics, NULL, err));
-    PV_TRY(edf_find_remedies(asked.set.jobs, asked.set.n_jobs, asked.set.cores, 20000, arena, arena,
-                             &remedies, err));
+    PV_TRY(edf_find_remedies(asked.set.jobs, asked.set.n_jobs, asked.set.cores, 20000, arena,
+                             scratch, &remedies, err));
     PV_TRY(edf_find_changes(asked.set.jobs, asked.set.n_jobs, asked.set.cores, remedies.deadlines_s,
-                            2000, arena, arena, &changes, err));
+                            2000, arena, scratch, &changes, err));
     PV_TRY(edf_find_delays(asked.set.jobs, asked.set.n_jobs, asked.set.cores, outcomes, arena,
-                           arena, delays, err));
+                           scratch, delays, err));
     writer_init(&w, arena);
     writer_begin_object(&w);
     const struct codec_feasibility_answer answer = {outcomes, &metrics, &remedies, &changes,
@@ -398,6 +399,15 @@ static enum pv_code feasibility(const struct codec_node *top, struct pv_error *e
     codec_feasibility_encode(&w, &asked, &answer);
     writer_end_object(&w);
     return finish(&w, err);
+}
+
+static enum pv_code feasibility(const struct codec_node *top, struct pv_error *err)
+{
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    enum pv_code code = feasibility_beside(top, &scratch, err);
+    arena_fini(&scratch);
+    return code;
 }
 
 static enum pv_code stage_plan(const struct codec_node *top, struct pv_error *err)
