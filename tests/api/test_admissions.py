@@ -104,7 +104,7 @@ def test_part_of_the_cores_where_that_is_of_use(lonely):
     ({"cores_min": 9}, "/cores_min"), ({"cores_min": 0.01}, "/cores_min"), ({"cores": 100, "cores_min": 41}, "/cores_min"),
     ({"memory_bytes": 0}, "/memory_bytes"), ({"memory_bytes": (160 << 30) + 1}, "/memory_bytes"),
     ({"deadline_s": 0}, "/deadline_s"), ({"deadline_s": -1}, "/deadline_s"), ({"deadline_s": 604801}, "/deadline_s"), ({"expires_s": 604801}, "/expires_s"),
-    ({"deadline_s": ...}, "/expires_s"), ({"starts_at": "tomorrow"}, "/starts_at"), ({"starts_at": "9999-01-01T00:00:00Z"}, "/starts_at"),
+    ({"deadline_s": ...}, "/deadline_s"), ({"starts_at": "tomorrow"}, "/starts_at"), ({"starts_at": "9999-01-01T00:00:00Z"}, "/starts_at"),
     ({"cluster": "nowhere"}, "/cluster"), ({"cluster": ...}, "/cluster"), ({"cluster": "bare"}, "/cluster"), ({"application": ...}, "/application"),
     ({"application": ""}, "/application"), ({"advice_id": "x"}, "/advice_id"), ({"advice_id": str(uuid.uuid4())}, "/advice_id"), ({"colour": 1}, "/colour"),
 ])

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -161,7 +162,9 @@ def remove_cgroup(path):
 
 @contextlib.contextmanager
 def worker_cgroup(folder):
-    """A cgroup of WORKER_CORES that comes before all else on the machine. OSError: it cannot be made here."""
+    """A cgroup of WORKER_CORES that comes before all else on the machine. OSError: it cannot be made here. SystemExit: folder is no cgroup."""
+    if not (pathlib.Path(folder) / "cgroup.procs").exists():
+        raise SystemExit("%s is no cgroup. With version 1 it is usually /sys/fs/cgroup/cpu." % folder)
     root = pathlib.Path(folder) / ("provisor-example-%d" % os.getpid())
     root.mkdir()
     try:
@@ -296,6 +299,8 @@ def main():
     parser.add_argument("--actuate", default="provisor-actuate", help="the program")
     parser.add_argument("--cgroups", help="folder in which root may make a cgroup")
     arguments = parser.parse_args()
+    if shutil.which(arguments.actuate) is None:
+        parser.error("there is no program %s: --actuate says where it is" % arguments.actuate)
     token = pathlib.Path(arguments.token_file).read_text().strip()
     jobs = usual_jobs()
     with contextlib.ExitStack() as stack:

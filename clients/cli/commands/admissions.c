@@ -159,8 +159,9 @@ const struct command command_admit = {
     .name = "admit",
     .summary = "Reserve cores and memory of a cluster for a run.",
     .description =
-        "Nobody else is promised them until they are given back, a run of the application that "
-        "succeeded is reported, or the time is over. What is not given is taken from the advice: "
+        "Nobody else is promised these cores until they are given back, a run of the application "
+        "that succeeded is reported, or the time is over. What is not given is taken from the "
+        "advice: "
         "the application, the cluster, the cores and the deadline.\n\n"
         "Exit status 0: reserved; 6: too little of the cluster is free. Then standard error says "
         "how much is, and from when on enough is.",

@@ -100,14 +100,16 @@ check_order(const struct quota_loop *loop, const struct quota_sample *sample, st
     case QUOTA_ORDER_NEXT:
         break;
     case QUOTA_ORDER_SAME:
-        return pv_fail(err, PV_E_CONFLICT, "sample %lld was another one",
+        return pv_fail(err, PV_E_CONFLICT, "sample %lld was taken with another body",
                        (long long)sample->sequence);
     case QUOTA_ORDER_OLD:
-        return pv_fail(err, PV_E_CONFLICT, "the loop is at sample %lld already, beyond %lld",
-                       (long long)loop->sequence, (long long)sample->sequence);
+        return pv_fail(err, PV_E_CONFLICT,
+                       "the sequence %lld is lower than %lld, that of the last sample",
+                       (long long)sample->sequence, (long long)loop->sequence);
     case QUOTA_ORDER_BACKWARDS:
-        return pv_fail(err, PV_E_CONFLICT, "the loop is at %.15g s already, after %.15g s",
-                       loop->at_s, sample->at_s);
+        return pv_fail(err, PV_E_CONFLICT,
+                       "at_s of %.15g s is before the %.15g s of the last sample", sample->at_s,
+                       loop->at_s);
     }
     return PV_OK;
 }

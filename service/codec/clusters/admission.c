@@ -34,8 +34,8 @@ static void check_question(const struct codec_node *node, const void *limits, vo
     need(node, "cluster", "advice_id");
     need(node, "application", "advice_id");
     need(node, "cores", "advice_id");
-    if (!codec_present(node, "deadline_s"))
-        need(node, "expires_s", "deadline_s or advice_id");
+    if (!codec_present(node, "expires_s"))
+        need(node, "deadline_s", "expires_s or advice_id");
 }
 
 static const struct shape_member of_question[] = {

@@ -78,7 +78,7 @@ static void take_load(const struct codec_node *node, struct codec_pigeon_plan *r
         codec_fault_member(node, "jobs_per_s", "out_of_range", "makes the load 0");
     if (terms->load >= 1)
         codec_fault_member(node, "jobs_per_s", "out_of_range",
-                           "makes the load %.6g, and only below 1 there is a steady state",
+                           "makes the load %.6g, and only below 1 is there a steady state",
                            terms->load);
 }
 

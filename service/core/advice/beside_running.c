@@ -111,16 +111,17 @@ explain_counts(const struct beside_counts *counts, size_t running, struct advice
         counts->fitting > 0
             ? finding_add(
                   &advice->reasons, "beside_advised_jobs",
-                  "With %zu of %zu allowed number%s of executors nobody is late, neither this "
-                  "job nor one of %zu job%s that run%s or %s to begin; the choice is among "
-                  "these.",
+                  "With %zu of %zu allowed executor count%s nobody is late, neither this job nor "
+                  "the %zu other job%s that %s or %s still to begin; the choice is among these.",
                   counts->fitting, counts->allowed, PLURAL(counts->allowed), running,
-                  PLURAL(running), PLURAL_VERB(running, "s", ""), PLURAL_VERB(running, "is", "are"))
+                  PLURAL(running), PLURAL_VERB(running, "runs", "run"),
+                  PLURAL_VERB(running, "is", "are"))
             : finding_add(
                   &advice->warnings, "nobody_in_time_beside_advised",
-                  "With none of %zu allowed number%s of executors everybody is in time: this "
-                  "job or one of %zu other job%s is late.",
-                  counts->allowed, PLURAL(counts->allowed), running, PLURAL(running));
+                  "With none of %zu allowed executor count%s is everybody in time: always this job "
+                  "is late, or %s.",
+                  counts->allowed, PLURAL(counts->allowed),
+                  running == 1 ? "the other one" : "another one");
     finding_number(note, "fitting", (double)counts->fitting);
     finding_number(note, "allowed", (double)counts->allowed);
     finding_number(note, "running", (double)running);

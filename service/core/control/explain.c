@@ -32,9 +32,9 @@ size_t control_explain_best(const struct control_run runs[],
     else
         finding = finding_add(
             why, "most_deadlines_met",
-            "With %s and gamma %.6g %zu of %zu job%s %s in time. Of the outcomes with as many, it "
+            "With %s and gamma %.6g, of %zu job%s %zu %s in time. Of the outcomes with as many, it "
             "has the least sum of the late jobs' deadline errors, %.3g %%.",
-            runs[best].strategy->name, runs[best].gamma, metrics->advance, jobs, PLURAL(jobs),
+            runs[best].strategy->name, runs[best].gamma, jobs, PLURAL(jobs), metrics->advance,
             PLURAL_VERB(metrics->advance, "is", "are"), metrics->epsilon_delayed);
     finding_number(finding, "advance", (double)metrics->advance);
     finding_number(finding, "jobs", (double)jobs);

@@ -148,8 +148,8 @@ static void explain_chance(const struct control_score *best,
     if (!(difference > 0 && difference < ERRORS_CLEAR * error))
         return;
     struct finding *finding = finding_add(why, "difference_may_be_chance",
-                                          "%s is %.4g, less than %.3g standard errors of %.4g over "
-                                          "%zu repetition%s: it may be chance.",
+                                          "%s is %.4g, less than %.3g times its standard error, "
+                                          "%.4g, over %zu repetition%s: it may be chance.",
                                           what, difference, ERRORS_CLEAR, error, best->repetitions,
                                           PLURAL(best->repetitions));
     finding_number(finding, "difference", difference);
@@ -167,7 +167,7 @@ void control_explain_choice(const struct control_comparison *of,
     explain_baselines(of, choice->best, why);
     if (choice->second != CONTROL_NO_SECOND)
         explain_chance(&of->scores[choice->best], &of->scores[choice->second],
-                       "The difference to the runner-up", why);
+                       "The difference from the runner-up", why);
 }
 
 void control_explain_found(const struct control_comparison *of,
@@ -194,12 +194,12 @@ void control_explain_found(const struct control_comparison *of,
     finding_number(finding, "tried", (double)found->tried);
     finding_number(finding, "penalty", found->score.total);
     finding_number(finding, "requested_penalty", own->total);
-    explain_chance(&found->score, own, "The difference to the request's own terms", why);
+    explain_chance(&found->score, own, "The difference from the request's own terms", why);
     if (!found->exhausted)
         return;
     finding = finding_add(why, "search_cut_short",
                           "The search ended because its %zu simulation%s were used up: with more, "
-                          "it may find better terms.",
+                          "it might find better terms.",
                           found->simulations, PLURAL(found->simulations));
     finding_number(finding, "simulations", (double)found->simulations);
 }

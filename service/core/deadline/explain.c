@@ -40,8 +40,8 @@ static void explain_remedies(size_t cores,
     } else if (remedies->exact) {
         (void)finding_add(to, "no_cores_suffice",
                           memory
-                              ? "No number of cores meets every deadline: with its wait for "
-                                "memory some job's stages take longer one after another than its "
+                              ? "No number of cores meets every deadline: some job's wait for "
+                                "memory and its stages, one after another, take longer than its "
                                 "deadline allows."
                               : "No number of cores meets every deadline: some job's stages take "
                                 "longer one after another than its deadline allows.");
@@ -78,12 +78,10 @@ void feasibility_explain(const struct strview names[],
                             -slack_s);
     else
         first = finding_add(
-            reasons, "deadlines_missed",
-            "%zu of %zu job%s %s; %s is late by most, %.4g s after "
-            "its deadline.",
+            reasons, "deadlines_missed", "%zu of %zu job%s %s; %s is late by %.4g s%s.",
             metrics->delayed, n_jobs, PLURAL(n_jobs),
             PLURAL_VERB(metrics->delayed, "misses its deadline", "miss their deadlines"), name,
-            -slack_s);
+            -slack_s, metrics->delayed > 1 ? ", the most" : "");
     finding_text(first, "job", name);
     finding_number(first, "slack_s", slack_s);
     finding_number(first, "jobs", (double)n_jobs);

@@ -146,10 +146,10 @@ static void explain_delay(const struct strview names[],
     struct strview name = names[j];
     double own = 0;
     if (delays->critical_path_s > job->deadline_s) {
-        struct finding *alone = finding_add(
-            to, "critical_path_too_long",
-            "%.*s takes at least %.4g s, its stages one after another, and may take %.4g s.",
-            (int)name.n, name.at, delays->critical_path_s, job->deadline_s);
+        struct finding *alone =
+            finding_add(to, "critical_path_too_long",
+                        "%.*s takes at least %.4g s on any number of cores, and may take %.4g s.",
+                        (int)name.n, name.at, delays->critical_path_s, job->deadline_s);
         add_evidence(alone, name, to->arena);
         finding_number(alone, "critical_path_s", delays->critical_path_s);
         finding_number(alone, "deadline_s", job->deadline_s);
@@ -167,6 +167,11 @@ static void explain_delay(const struct strview names[],
                               "%.*s has tasks waiting for %.4g s; meanwhile %.3g %% of the core "
                               "time is its own.",
                               (int)name.n, name.at, delays->waiting_s, 100 * own);
+    else if (delays->n == 1)
+        finding = finding_add(to, "delayed",
+                              "%.*s has tasks waiting for %.4g s; meanwhile all the core time is "
+                              "that of %.*s.",
+                              (int)name.n, name.at, delays->waiting_s, (int)by.n, by.at);
     else
         finding =
             finding_add(to, "delayed",

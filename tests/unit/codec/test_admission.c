@@ -117,7 +117,7 @@ Test(codec_admission, faults_point_at_their_member)
         {"{\"cores\":1,\"application\":\"a\",\"deadline_s\":1}", "/cluster", "required"},
         {"{\"cores\":1,\"cluster\":\"c\",\"deadline_s\":1}", "/application", "required"},
         {"{\"cluster\":\"c\",\"application\":\"a\",\"deadline_s\":1}", "/cores", "required"},
-        {"{\"cores\":1,\"cluster\":\"c\",\"application\":\"a\"}", "/expires_s", "required"},
+        {"{\"cores\":1,\"cluster\":\"c\",\"application\":\"a\"}", "/deadline_s", "required"},
         {"{\"cores\":1,\"cluster\":\"c\",\"application\":\"\",\"deadline_s\":1}", "/application",
          "invalid_name"},
     };

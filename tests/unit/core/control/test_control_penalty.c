@@ -235,6 +235,22 @@ Test(control_penalty, least_total_then_core_seconds_then_the_first)
     cr_expect_eq(choice.second, CONTROL_NO_SECOND);
 }
 
+/* 0.1 ten times over is 1 less the last bit: no better than 1, as a total or as core seconds. */
+Test(control_penalty, what_differs_by_the_rounding_of_sums_alone_is_no_better)
+{
+    double sum = 0;
+    for (int i = 0; i < 10; i++)
+        sum += 0.1;
+    cr_assert_lt(sum, 1);
+    struct control_score exact = score_of(0, 1);
+    struct control_score summed = score_of(0, sum);
+    cr_expect_not(control_score_is_better(&summed, &exact));
+    cr_expect_not(control_score_is_better(&exact, &summed));
+    exact = score_of(1, 10);
+    summed = score_of(sum, 20);
+    cr_expect(control_score_is_better(&exact, &summed), "as large, with fewer core seconds");
+}
+
 /* Differences 1, 1, 4: mean 2, standard deviation sqrt(3), of three. */
 Test(control_penalty, differences_are_those_within_repetitions)
 {

@@ -66,14 +66,15 @@ class Feasibility(schemas.Feasibility):
                         + (() if self.memory is None else (job.launched_s,)))
         heads = ["job", "released at (s)", "ends at (s)", "due at (s)", "takes (s)", "may take (s)", "outcome", "off the deadline (%)",
                  *([] if self.memory is None else ["launched at (s)"])]
-        text = table("All deadlines are met" if self.feasible else "%d of %d jobs are late" % (self.metrics.delayed, len(self.jobs)),
-                     heads, rows)
+        text = table("All deadlines are met" if self.feasible else "%d of %d jobs %s late" % (
+                         self.metrics.delayed, len(self.jobs), "is" if self.metrics.delayed == 1 else "are"), heads, rows)
         text += _reasons(self.reasons)
         if self.remedies is not None:
             found = self.remedies
             cores = [("cores in all", found.min_total_cores)] if found.min_total_cores is not None else []
             raised = [("deadline of %s (s)" % name, value) for name, value in found.deadlines_s.items()]
-            text += table("Either would meet every deadline%s" % (", as far as was searched" if found.exact is False else ""),
+            what = ("Either" if raised else "More cores") + " would meet every deadline" if cores else "These deadlines would all be met"
+            text += table("%s%s" % (what, ", as far as was searched" if found.exact is False else ""),
                           ["remedy", "value"], [*cores, *raised])
             text += _more_remedies(found)
         delays = [(job.name, by.job, by.core_s, 100 * by.share) for job in self.jobs for by in job.delayed_by or ()]
