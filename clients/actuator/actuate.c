@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -46,7 +47,8 @@ static const struct command command_actuate = {
         "FILE is YAML. `loop` names the quota loop. `cgroup` has `root`, a folder, and `place`, "
         "where below it the cgroup of an executor is: {application}/{executor}, or as `executors` "
         "maps its id. `kubernetes` has `namespace`, `pod`, `container`, and outside a cluster "
-        "`api`, `token_file` and `ca_file`. Without samples for `stale_after_s` (15), `on_stale` "
+        "`api`, `token_file` and `ca_file`. Without samples for `stale_after_s` (15, or 3 x "
+        "`sample_s`), `on_stale` "
         "says what becomes of the quotas: keep, release or floor (`floor_cores`, 0.1). What "
         "executors had before is put back at the end with `on_exit: restore`, and survives a crash "
         "in `state_file`.\n\n"
@@ -56,6 +58,8 @@ static const struct command command_actuate = {
                 "  What would it write?\n"
                 "    provisor-actuate --once --dry-run nightly.yaml",
     .groups = {&group}};
+
+static const double POLL_S_MOST = 5;
 
 struct actuator {
     const struct arguments *arguments;
@@ -129,10 +133,15 @@ static bool poll_loop(struct actuator *a, struct failure *failure)
 
 /* --- applying it --- */
 
+static double stale_after_s(const struct actuator *a)
+{
+    return configuration_stale_after_s(&a->configuration, a->loop.sample_s);
+}
+
 static bool is_stale(const struct actuator *a)
 {
     double without_s = (double)(clock_monotonic_ns() - a->loop.sampled_ns) / 1e9;
-    return !a->once && without_s > a->configuration.stale_after_s;
+    return !a->once && without_s > stale_after_s(a);
 }
 
 static const char *const stale_words[] = {"quotas stay as they are",
@@ -144,7 +153,7 @@ static void note_staleness(struct actuator *a)
     bool stale = is_stale(a);
     if (stale && !a->stale)
         say_warning("no sample of the loop '%s' for %g s: %s", a->configuration.loop,
-                    a->configuration.stale_after_s, stale_words[a->configuration.on_stale]);
+                    stale_after_s(a), stale_words[a->configuration.on_stale]);
     else if (!stale && a->stale)
         say("the loop '%s' has samples again", a->configuration.loop);
     a->stale = stale;
@@ -165,12 +174,15 @@ static int run_once(struct actuator *a, struct failure *failure)
     return round.failed == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* Until the next poll, in seconds: longer while polls fail. */
+/* Until the next poll, in seconds: longer while polls fail. However seldom there are samples, it is
+ * noticed in time that there are none any more, and that the loop has other terms. */
 static double pause_s(const struct actuator *a)
 {
     const struct retry_policy policy = {
         .attempts_max = a->failures + 2, .first_s = 0.5, .wait_s_max = 5};
-    double usual = a->configuration.poll_s > 0 ? a->configuration.poll_s : a->loop.sample_s / 2;
+    double often = fmin(stale_after_s(a) / 2, POLL_S_MOST);
+    double usual =
+        a->configuration.poll_s > 0 ? a->configuration.poll_s : fmin(a->loop.sample_s / 2, often);
     double more = a->failures == 0 ? 0 : retry_wait_s(&policy, a->failures, 0, retry_draw());
     return (usual < 0.05 ? 0.05 : usual) + more;
 }

@@ -7,7 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
+
+bool before_file_lock(const char *file, int *fd, struct failure *failure)
+{
+    char beside[PATH_MAX];
+    (void)snprintf(beside, sizeof beside, "%s.lock", file);
+    *fd = open(beside, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return true;
+    (void)close(*fd);
+    *fd = -1;
+    (void)fail_next(failure, "each needs a state_file of its own");
+    return fail(failure, EXIT_FAILED, "another provisor-actuate that runs has the state_file %s",
+                file);
+}
 
 static bool is_sound(const json_t *before)
 {

@@ -89,11 +89,11 @@ open_folder(const struct cgroup *cgroup, const char *place, int *folder, struct 
     return outcome;
 }
 
-/* --- files --- */
+/* --- files, which are opened without waiting: a pipe in their place must not hold up the others --- */
 
 static bool read_line(int folder, const char *file, char *text, size_t room)
 {
-    int fd = openat(folder, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(folder, file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
     ssize_t got = read(fd, text, room - 1);
@@ -109,7 +109,7 @@ static bool read_line(int folder, const char *file, char *text, size_t room)
 
 static bool write_line(int folder, const char *file, const char *text)
 {
-    int fd = openat(folder, file, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(folder, file, O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
     char line[QUOTA_TEXT + 1];

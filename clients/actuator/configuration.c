@@ -10,6 +10,8 @@
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
+static const double STALE_AFTER_S = 15;
+
 static const char service_account[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /* A mapping of the file, with where it stands for messages. */
@@ -231,7 +233,7 @@ bool configuration_read(const char *file,
                         struct configuration *configuration,
                         struct failure *failure)
 {
-    *configuration = (struct configuration){.stale_after_s = 15, .floor_cores = 0.1};
+    *configuration = (struct configuration){.floor_cores = 0.1};
     configuration->document = read_file(file, failure);
     if (configuration->document == NULL)
         return false;
@@ -248,6 +250,12 @@ bool configuration_read(const char *file,
         configuration->ca_file = configuration->ca_file == NULL ? ca : configuration->ca_file;
     }
     return true;
+}
+
+double configuration_stale_after_s(const struct configuration *configuration, double sample_s)
+{
+    double given = configuration->stale_after_s;
+    return given > 0 ? given : fmax(STALE_AFTER_S, 3 * sample_s);
 }
 
 void configuration_free(struct configuration *configuration)

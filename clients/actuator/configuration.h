@@ -22,8 +22,8 @@ enum target_kind { TARGET_CGROUP, TARGET_KUBERNETES };
 struct configuration {
     json_t *document;
     const char *loop;
-    double poll_s; /* 0: half of the loop's sample_s */
-    double stale_after_s;
+    double poll_s;        /* 0: half of the loop's sample_s */
+    double stale_after_s; /* 0: not given */
     enum stale_action on_stale;
     double floor_cores;
     bool restore_on_exit;
@@ -50,6 +50,10 @@ struct configuration {
 bool configuration_read(const char *file,
                         struct configuration *configuration,
                         struct failure *failure);
+/* How long a loop may be without a sample: as given, else 15 s or three times its sample_s, whichever
+ * is longer, so that one with few samples is not stale between them. */
+double configuration_stale_after_s(const struct configuration *configuration, double sample_s);
+
 void configuration_free(struct configuration *configuration);
 
 #endif

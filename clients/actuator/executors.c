@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "actuator/before_file.h"
 #include "actuator/words.h"
@@ -42,6 +43,7 @@ struct executors {
     VECTOR(struct executor *) all;
     json_t *by_id;   /* place in `all` */
     json_t *before;  /* as on disk */
+    int lock;        /* on that file; -1: none */
     bool unsaved;    /* there is more in `before` than on disk */
     bool save_said;  /* that it cannot be saved */
     bool away;       /* the target, as a whole, in this round */
@@ -161,7 +163,13 @@ bool executors_open(const struct configuration *configuration,
                             .dry_run = dry_run,
                             .verbose = verbose,
                             .by_id = json_object(),
+                            .lock = -1,
                             .blocked = json_object()};
+    const char *file = dry_run ? NULL : configuration->state_file;
+    if (file != NULL && !before_file_lock(file, &e->lock, failure)) {
+        executors_close(e);
+        return false;
+    }
     if (e->by_id == NULL || e->blocked == NULL || !recall(e, failure)) {
         executors_close(e);
         return fail_memory(failure);
@@ -180,6 +188,8 @@ void executors_close(struct executors *executors)
     json_decref(executors->by_id);
     json_decref(executors->before);
     json_decref(executors->blocked);
+    if (executors->lock >= 0)
+        (void)close(executors->lock);
     free(executors);
 }
 
@@ -208,6 +218,18 @@ static void say_move(const struct executors *e, struct executor *executor, const
 }
 
 /* --- what each is to have --- */
+
+static bool set_worker(struct executor *executor, const char *worker)
+{
+    if (strcmp(executor->worker, worker) == 0)
+        return true;
+    char *copy = strdup(worker);
+    if (copy == NULL)
+        return false;
+    free(executor->worker);
+    executor->worker = copy;
+    return true;
+}
 
 static void set_grant(struct executors *e, struct executor *executor, const struct grant *grant)
 {
@@ -242,7 +264,7 @@ bool executors_grant(struct executors *executors, const struct quota_loop *loop)
         struct executor *executor = find(executors, grant->id);
         if (executor == NULL)
             executor = add(executors, grant->id, grant->worker);
-        if (executor == NULL)
+        if (executor == NULL || !set_worker(executor, grant->worker))
             return false;
         set_grant(executors, executor, grant);
     }

@@ -106,7 +106,7 @@ bool quota_loop_poll(struct quota_loop *loop,
     loop->changed = false;
     bool good = remote_call(remote, &request, &reply, failure);
     *status = reply.status;
-    if (good && reply.status != 304)
+    if (good && (reply.status != 304 || loop->document == NULL)) /* 304 of what was never read */
         good = take(loop, &reply, workers, failure);
     remote_reply_clear(&reply);
     return good;

@@ -157,6 +157,15 @@ def test_grants_become_quotas_and_only_what_differs_is_written(loop, tree, make_
     assert changed == {"b"} and tree["etl/b"] == "50000 100000"
 
 
+def test_a_pipe_in_place_of_a_quota_holds_up_nobody(loop, tree, make_actuator):
+    tree.make("b")
+    (tree.root / "a").mkdir()
+    os.mkfifo(tree.root / "a" / "cpu.max")
+    loop.sample(a=1, b=2)
+    make_actuator(loop=loop.name, cgroup={"root": str(tree.root)}).once(status=1)
+    assert tree["b"] == "200000 100000"
+
+
 def test_the_files_of_version_1(loop, tree, make_actuator):
     folder = tree.root / "a"
     folder.mkdir()
@@ -297,6 +306,27 @@ def test_without_samples(loop, tree, make_actuator, on_stale, quotas):
     actuator.stop()
 
 
+def test_a_loop_with_few_samples(client, name, tree, make_actuator):
+    """It is read more often than it has samples, so that their end and new terms are noticed."""
+    path, reads = LOOPS + name, []
+    client.put(path, {"workers": [{"name": "w1", "cores": 4}], "strategy": "edf_pure", "gamma": 0, "controller": {"sample_s": 1e9},
+                      "applications": [{"name": "etl", "release_s": 0, "deadline_s": 100}]}, 201)
+    document = client.get(path).json()
+
+    def answer(handler):
+        reads.append(time.monotonic())
+        text = json.dumps(document).encode()
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(text)))
+        handler.end_headers()
+        handler.wfile.write(text)
+    with stub(answer) as server:
+        actuator = make_actuator(url=server.url, loop=name, stale_after_s=0.5, on_stale="release", cgroup={"root": str(tree.root)}).start()
+        eventually(lambda: len(reads) > 3 and "for 0.5 s: quotas become" in actuator.said(), actuator.said)
+        actuator.stop()
+
+
 def test_a_service_that_goes_and_comes(make_service, tmp_path, tree):
     service = make_service()
     token = service.token("alpha")
@@ -317,6 +347,28 @@ def test_a_service_that_goes_and_comes(make_service, tmp_path, tree):
         actuator.stop()
     finally:
         actuator.kill()
+
+
+def test_not_modified_is_no_answer_to_the_first_question(tree, make_actuator):
+    tree.make("a")
+    with stub((304, {}, "")) as server:
+        result = make_actuator(url=server.url, loop="x", cgroup={"root": str(tree.root)}).once(status=1)
+    assert "is no quota loop" in result.err
+
+
+def test_two_with_one_state_file(loop, tree, tmp_path, make_actuator):
+    """The second would take quotas of the first for what was there before."""
+    tree.make("a")
+    loop.sample(a=1)
+    state = tmp_path / "state.json"
+    first = make_actuator(loop=loop.name, poll_s=0.05, state_file=str(state), cgroup={"root": str(tree.root)}).start()
+    eventually(lambda: tree["a"] == "100000 100000", first.said)
+    second = make_actuator(loop=loop.name, state_file=str(state), cgroup={"root": str(tree.root)})
+    assert "another provisor-actuate that runs has the state_file" in second.once(status=1).err
+    second.once("--dry-run")
+    first.kill()
+    second.once()
+    assert json.loads(state.read_text())["a"]["quota"] == "max 100000"
 
 
 def test_killed_and_started_again(loop, tree, tmp_path, make_actuator):

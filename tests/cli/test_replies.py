@@ -54,6 +54,13 @@ def test_json_and_yaml_are_the_reply(cli, history, words, path, member):
         assert len(written) == len(wanted)
 
 
+@pytest.mark.parametrize("command", [*FILES, "batch"])
+@pytest.mark.parametrize("text", ["42", "nightly", "~"])
+def test_a_file_that_holds_no_request(cli, command, text):
+    result = cli(command, "-", input=text, status=2)
+    assert "must be an object" in result.err and "memory" not in result.err
+
+
 @pytest.mark.parametrize("command", FILES)
 @pytest.mark.parametrize("form", ["json", "yaml"])
 def test_a_request_in_a_file(cli, client, tmp_path, command, form):

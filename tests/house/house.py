@@ -105,7 +105,7 @@ CLI_ROOMS = {
     "cli/commands": ({"cli/arguments", "cli/ingest", "cli/input", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
                      CLI_POSIX | {"jansson.h", "termios.h"}),
     # A program of its own, which applies quota loops.
-    "actuator": ({"cli/arguments", "cli/http", "cli/input", "cli/remote", "cli/output", "cli/settings"}, {"cli/failure.h"}, CLI_POSIX | {"jansson.h"}),
+    "actuator": ({"cli/arguments", "cli/http", "cli/input", "cli/remote", "cli/output", "cli/settings"}, {"cli/failure.h"}, CLI_POSIX | {"jansson.h", "sys/file.h"}),
 }
 
 # What the core may never reach, whatever library it came from: clocks, environment, files, threads,

@@ -59,7 +59,7 @@ static char *read_schedule(struct invocation *invocation)
     if (cluster != NULL && json_is_object(request))
         (void)json_object_set_new(request, "cluster", json_string(cluster));
     if (move_releases(invocation, request)) {
-        text = json_dumps(request, JSON_COMPACT);
+        text = json_dumps(request, JSON_COMPACT | JSON_ENCODE_ANY);
         if (text == NULL)
             (void)fail_memory(&invocation->failure);
     }

@@ -256,7 +256,7 @@ static bool send_document(struct invocation *invocation,
                           struct remote_reply *reply)
 {
     *reply = (struct remote_reply){.status = 0};
-    char *text = document == NULL ? NULL : json_dumps(document, JSON_COMPACT);
+    char *text = document == NULL ? NULL : json_dumps(document, JSON_COMPACT | JSON_ENCODE_ANY);
     json_decref(document);
     if (text == NULL)
         return fail_memory(&invocation->failure);

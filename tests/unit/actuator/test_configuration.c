@@ -28,7 +28,8 @@ Test(configuration, has_defaults)
     cr_assert_eq(c.kind, TARGET_CGROUP);
     cr_assert_str_eq(c.pattern, "{executor}");
     cr_assert_eq(c.on_stale, STALE_KEEP);
-    cr_assert_eq(c.stale_after_s, 15);
+    cr_assert_eq(configuration_stale_after_s(&c, 1), 15);
+    cr_assert_eq(configuration_stale_after_s(&c, 60), 180);
     cr_assert_eq(c.floor_cores, 0.1);
     cr_assert_eq(c.period_us, 100000);
     cr_assert(!c.restore_on_exit && c.restore_on_leave && c.state_file == NULL &&

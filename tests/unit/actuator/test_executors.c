@@ -161,6 +161,21 @@ Test(executors,
     cr_assert_str_eq(desk.has[1], "20");
 }
 
+Test(executors, count_for_the_worker_that_they_have_moved_to, .init = set_up, .fini = tear_down)
+{
+    grants[0].cores = 1;
+    grants[1].cores = 0;
+    (void)apply(GOAL_GRANTS);
+    grants[0].worker = "w1";
+    grants[0].cores = 0;
+    grants[1].cores = 1;
+    grants[5].cores = 1;
+    desk.outcome[0] = TARGET_FAILED;
+    (void)apply(GOAL_GRANTS);
+    cr_assert_str_eq(desk.has[1], "20", "it is on w0 no longer");
+    cr_assert_str_eq(desk.has[5], "10", "and what it still has is w1's");
+}
+
 Test(executors,
      that_are_gone_fail_nothing_and_come_back_as_others,
      .init = set_up,
