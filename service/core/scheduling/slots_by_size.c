@@ -21,6 +21,7 @@ struct by_size {
 static enum pv_code begin(const struct slots_view *view,
                           const struct slots_terms *terms,
                           size_t n_queues,
+                          bool divided,
                           struct arena *arena,
                           struct by_size **state,
                           struct pv_error *err)
@@ -31,7 +32,7 @@ static enum pv_code begin(const struct slots_view *view,
         return pv_no_memory(err);
     *by_size = (struct by_size){.limits_s = terms->limits_s, .n_limits = terms->n_limits};
     *state = by_size;
-    return slots_queues_init(&by_size->queues, view, n_queues, arena, err);
+    return slots_queues_init(&by_size->queues, view, n_queues, divided, arena, err);
 }
 
 static enum pv_code sita_begin(const struct slots_view *view,
@@ -42,7 +43,7 @@ static enum pv_code sita_begin(const struct slots_view *view,
                                struct pv_error *err)
 {
     struct by_size *by_size;
-    PV_TRY(begin(view, terms, terms->n_limits + 1, arena, &by_size, err));
+    PV_TRY(begin(view, terms, terms->n_limits + 1, true, arena, &by_size, err));
     *state = by_size;
     return slots_queues_divide(&by_size->queues, terms->partitions, partitions, arena, err);
 }
@@ -55,10 +56,12 @@ static enum pv_code comp_begin(const struct slots_view *view,
                                struct pv_error *err)
 {
     struct by_size *by_size;
+    /* Not more jobs can have ended before one arrives. */
+    size_t n_queues = terms->queues <= view->n_jobs ? terms->queues : view->n_jobs + 1;
     (void)partitions;
-    PV_TRY(begin(view, terms, terms->queues, arena, &by_size, err));
+    PV_TRY(begin(view, terms, n_queues, false, arena, &by_size, err));
     *state = by_size;
-    by_size->ended_size_s = arena_array(arena, terms->queues, sizeof *by_size->ended_size_s);
+    by_size->ended_size_s = arena_array(arena, n_queues, sizeof *by_size->ended_size_s);
     return by_size->ended_size_s != NULL ? PV_OK : pv_no_memory(err);
 }
 

@@ -8,38 +8,35 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/order.h"
 #include "core/scheduling/slots_queues.h"
 
-/* Where a job stands that crosses. */
-struct standing {
-    size_t queue;
-    uint64_t place;
+/* A job that crosses, and its queue and place there. */
+struct crossing {
+    uint64_t standing;
     size_t job;
 };
 
 struct feedback {
     struct slots_queues queues;
     double *reached_s;          /* by queue: the service at which a job leaves it */
-    struct standing *standings; /* room for all jobs */
+    struct crossing *crossings; /* room for all jobs */
 };
 
-static enum pv_code feedback_begin(const struct slots_view *view,
-                                   const struct slots_terms *terms,
-                                   struct slots_partitions *partitions,
-                                   struct arena *arena,
-                                   void **state,
-                                   struct pv_error *err)
+static enum pv_code begin(const struct slots_view *view,
+                          const struct slots_terms *terms,
+                          bool divided,
+                          struct arena *arena,
+                          void **state,
+                          struct pv_error *err)
 {
     struct feedback *feedback = arena_calloc(arena, 1, sizeof *feedback);
     double sum = 0;
-    (void)partitions;
     assert(terms->n_limits > 0);
     if (feedback == NULL)
         return pv_no_memory(err);
     feedback->reached_s = arena_array(arena, terms->n_limits + 1, sizeof *feedback->reached_s);
-    feedback->standings = arena_array(arena, view->n_jobs, sizeof *feedback->standings);
-    if (feedback->reached_s == NULL || feedback->standings == NULL)
+    feedback->crossings = arena_array(arena, view->n_jobs, sizeof *feedback->crossings);
+    if (feedback->reached_s == NULL || feedback->crossings == NULL)
         return pv_no_memory(err);
     for (size_t q = 0; q < terms->n_limits; q++) {
         sum += terms->limits_s[q];
@@ -47,7 +44,18 @@ static enum pv_code feedback_begin(const struct slots_view *view,
     }
     feedback->reached_s[terms->n_limits] = HUGE_VAL;
     *state = feedback;
-    return slots_queues_init(&feedback->queues, view, terms->n_limits + 1, arena, err);
+    return slots_queues_init(&feedback->queues, view, terms->n_limits + 1, divided, arena, err);
+}
+
+static enum pv_code fbq_begin(const struct slots_view *view,
+                              const struct slots_terms *terms,
+                              struct slots_partitions *partitions,
+                              struct arena *arena,
+                              void **state,
+                              struct pv_error *err)
+{
+    (void)partitions;
+    return begin(view, terms, false, arena, state, err);
 }
 
 static enum pv_code tags_begin(const struct slots_view *view,
@@ -57,7 +65,7 @@ static enum pv_code tags_begin(const struct slots_view *view,
                                void **state,
                                struct pv_error *err)
 {
-    PV_TRY(feedback_begin(view, terms, partitions, arena, state, err));
+    PV_TRY(begin(view, terms, true, arena, state, err));
     struct feedback *feedback = *state;
     return slots_queues_divide(&feedback->queues, terms->partitions, partitions, arena, err);
 }
@@ -73,12 +81,11 @@ static void feedback_arrived(void *state, size_t job)
     enter(state, job, 0);
 }
 
-static int order_by_queue_and_place(const void *a, const void *b)
+static int order_by_standing(const void *a, const void *b)
 {
-    const struct standing *x = a;
-    const struct standing *y = b;
-    int order = compare_size(x->queue, y->queue);
-    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+    const struct crossing *x = a;
+    const struct crossing *y = b;
+    return (x->standing > y->standing) - (x->standing < y->standing);
 }
 
 /* By queue, then place: so they stand at the end of the next queue in the order of this one. */
@@ -87,12 +94,13 @@ static void feedback_crossed(void *state, const size_t jobs[], size_t n)
     struct feedback *feedback = state;
     const struct slots_queues *queues = &feedback->queues;
     for (size_t i = 0; i < n; i++)
-        feedback->standings[i] = (struct standing){
-            .queue = queues->queue_of[jobs[i]], .place = queues->place_of[jobs[i]], .job = jobs[i]};
+        feedback->crossings[i] = (struct crossing){queues->standing_of[jobs[i]], jobs[i]};
     if (n > 1)
-        qsort(feedback->standings, n, sizeof *feedback->standings, order_by_queue_and_place);
-    for (size_t i = 0; i < n; i++)
-        enter(feedback, feedback->standings[i].job, feedback->standings[i].queue + 1);
+        qsort(feedback->crossings, n, sizeof *feedback->crossings, order_by_standing);
+    for (size_t i = 0; i < n; i++) {
+        size_t job = feedback->crossings[i].job;
+        enter(feedback, job, slots_queues_of(queues, job) + 1);
+    }
 }
 
 static void feedback_changed(void *state, enum slots_kind kind, size_t job)
@@ -110,7 +118,7 @@ static size_t feedback_choose(void *state, enum slots_kind kind, size_t partitio
 
 const struct slots_policy slots_policy_fbq = {
     .name = "fbq",
-    .begin = feedback_begin,
+    .begin = fbq_begin,
     .arrived = feedback_arrived,
     .crossed = feedback_crossed,
     .changed = feedback_changed,

@@ -11,7 +11,8 @@ static enum pv_code fifo_begin(const struct slots_view *view,
     (void)terms;
     (void)partitions;
     *state = arena_alloc(arena, sizeof(struct slots_queues));
-    return *state != NULL ? slots_queues_init(*state, view, 1, arena, err) : pv_no_memory(err);
+    return *state != NULL ? slots_queues_init(*state, view, 1, false, arena, err)
+                          : pv_no_memory(err);
 }
 
 static void fifo_arrived(void *state, size_t job)

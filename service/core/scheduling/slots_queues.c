@@ -1,5 +1,6 @@
 #include "core/scheduling/slots_queues.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/rounding.h"
@@ -7,19 +8,22 @@
 enum pv_code slots_queues_init(struct slots_queues *queues,
                                const struct slots_view *view,
                                size_t n,
+                               bool divided,
                                struct arena *arena,
                                struct pv_error *err)
 {
+    assert(n > 0 && n <= UINT32_MAX);
     *queues = (struct slots_queues){
         .view = view,
-        .queue_of = arena_calloc(arena, view->n_jobs, sizeof *queues->queue_of),
-        .place_of = arena_calloc(arena, view->n_jobs, sizeof *queues->place_of),
+        .standing_of = arena_calloc(arena, view->n_jobs, sizeof *queues->standing_of),
+        .entries = arena_calloc(arena, n, sizeof *queues->entries),
         .n = n,
+        .divided = divided,
     };
-    if (queues->queue_of == NULL || queues->place_of == NULL)
+    if (queues->standing_of == NULL || queues->entries == NULL)
         return pv_no_memory(err);
     for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
-        if (!slots_candidates_init(&queues->candidates[kind], view->n_jobs, n, arena))
+        if (!slots_candidates_init(&queues->candidates[kind], view->n_jobs, divided ? n : 1, arena))
             return pv_no_memory(err);
     return PV_OK;
 }
@@ -56,23 +60,22 @@ enum pv_code slots_queues_divide(struct slots_queues *queues,
                             "too few slots for so many partitions");
     }
     partitions->n = queues->n;
-    queues->divided = true;
     return PV_OK;
 }
 
 void slots_queues_changed(struct slots_queues *queues, enum slots_kind kind, size_t job)
 {
+    struct slots_candidates *candidates = &queues->candidates[kind];
     if (slots_is_candidate(queues->view, kind, job))
-        slots_candidates_put(&queues->candidates[kind], job, queues->queue_of[job],
-                             queues->place_of[job]);
+        slots_candidates_put(candidates, job, queues->divided ? slots_queues_of(queues, job) : 0,
+                             queues->standing_of[job]);
     else
-        slots_candidates_remove(&queues->candidates[kind], job);
+        slots_candidates_remove(candidates, job);
 }
 
 void slots_queues_enter(struct slots_queues *queues, size_t job, size_t queue)
 {
-    queues->queue_of[job] = queue;
-    queues->place_of[job] = queues->entries++;
+    queues->standing_of[job] = (uint64_t)queue << 32 | queues->entries[queue]++;
     slots_queues_changed(queues, SLOTS_MAP, job);
     slots_queues_changed(queues, SLOTS_REDUCE, job);
 }
@@ -80,11 +83,5 @@ void slots_queues_enter(struct slots_queues *queues, size_t job, size_t queue)
 size_t
 slots_queues_choose(const struct slots_queues *queues, enum slots_kind kind, size_t partition)
 {
-    const struct slots_candidates *candidates = &queues->candidates[kind];
-    size_t job = SLOTS_NOBODY;
-    if (queues->divided)
-        return slots_candidates_first(candidates, partition);
-    for (size_t q = 0; q < queues->n && job == SLOTS_NOBODY; q++)
-        job = slots_candidates_first(candidates, q);
-    return job;
+    return slots_candidates_first(&queues->candidates[kind], queues->divided ? partition : 0);
 }

@@ -11,18 +11,24 @@
  */
 struct slots_queues {
     const struct slots_view *view;
-    struct slots_candidates candidates[SLOTS_KINDS]; /* groups are queues, keys places */
-    size_t *queue_of;                                /* by job, from 0 */
-    uint64_t *place_of;                              /* by job; lower ones first */
-    uint64_t entries;                                /* into any queue, so far */
+    struct slots_candidates candidates[SLOTS_KINDS]; /* divided: a group for each queue; else one */
+    uint64_t *standing_of; /* by job: its queue, then its place there in 32 bits each */
+    uint32_t *entries;     /* by queue: jobs that have entered so far */
     size_t n;
     bool divided;
 };
 
-/* All of it empty. PV_E_MEMORY. */
+/* The queue of a job, from 0. */
+static inline size_t slots_queues_of(const struct slots_queues *queues, size_t job)
+{
+    return (size_t)(queues->standing_of[job] >> 32);
+}
+
+/* All n of them empty; divided: the slots are to be (slots_queues_divide). PV_E_MEMORY. */
 enum pv_code slots_queues_init(struct slots_queues *queues,
                                const struct slots_view *view,
                                size_t n,
+                               bool divided,
                                struct arena *arena,
                                struct pv_error *err) PV_MUSTCHECK;
 
@@ -37,7 +43,7 @@ enum pv_code slots_queues_divide(struct slots_queues *queues,
                                  struct arena *arena,
                                  struct pv_error *err) PV_MUSTCHECK;
 
-/* To the end of a queue. */
+/* To the end of a queue, which the job has never been in. */
 void slots_queues_enter(struct slots_queues *queues, size_t job, size_t queue);
 
 /* As in struct slots_policy. */

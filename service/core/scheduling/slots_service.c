@@ -1,6 +1,7 @@
 /*
- * A heap of jobs by their next crossing. That changes when tasks begin and end, and not between:
- * with w tasks working, service s at t reaches B at t + (B - s)/w. O(log n) a change.
+ * Crossings change when tasks begin and end, and not between: with w tasks working, service s at t
+ * reaches B at t + (B - s)/w, and what counts as B somewhat earlier. A heap of each. O(log n) a
+ * change.
  */
 #include "core/scheduling/slots_service.h"
 
@@ -14,68 +15,85 @@ static const double TOLERANCE = 1e-9;
 struct slots_job_service {
     double served_s; /* at since_s */
     double since_s;
-    size_t working;    /* tasks, since then */
-    double crossing_s; /* where it stands in the heap */
-    size_t place;      /* in the heap, or NOWHERE */
+    size_t working; /* tasks, since then */
 };
+
+static bool ahead_init(struct slots_ahead *ahead, size_t n_jobs, struct arena *arena)
+{
+    *ahead = (struct slots_ahead){
+        .jobs = arena_array(arena, n_jobs, sizeof *ahead->jobs),
+        .places = arena_array(arena, n_jobs, sizeof *ahead->places),
+        .at_s = arena_array(arena, n_jobs, sizeof *ahead->at_s),
+    };
+    for (size_t i = 0; ahead->places != NULL && i < n_jobs; i++)
+        ahead->places[i] = NOWHERE;
+    return ahead->jobs != NULL && ahead->places != NULL && ahead->at_s != NULL;
+}
 
 bool slots_service_init(struct slots_service *service, size_t n_jobs, struct arena *arena)
 {
     *service = (struct slots_service){
         .limit_s = arena_array(arena, n_jobs, sizeof *service->limit_s),
         .of = arena_calloc(arena, n_jobs, sizeof *service->of),
-        .heap = arena_array(arena, n_jobs, sizeof *service->heap),
     };
-    if (service->limit_s == NULL || service->of == NULL || service->heap == NULL)
-        return false;
-    for (size_t i = 0; i < n_jobs; i++) {
+    for (size_t i = 0; service->limit_s != NULL && i < n_jobs; i++)
         service->limit_s[i] = HUGE_VAL;
-        service->of[i].place = NOWHERE;
-    }
-    return true;
+    return service->limit_s != NULL && service->of != NULL &&
+           ahead_init(&service->crossings, n_jobs, arena) &&
+           ahead_init(&service->tolerances, n_jobs, arena);
 }
 
-/* --- the heap --- */
+/* --- heaps --- */
 
-static bool before(const struct slots_service *service, size_t a, size_t b)
+static bool before(const struct slots_ahead *ahead, size_t a, size_t b)
 {
-    return service->of[a].crossing_s < service->of[b].crossing_s;
+    return ahead->at_s[a] < ahead->at_s[b];
 }
 
-static void put(struct slots_service *service, size_t place, size_t job)
+static void put(struct slots_ahead *ahead, size_t place, size_t job)
 {
-    service->heap[place] = job;
-    service->of[job].place = place;
+    ahead->jobs[place] = job;
+    ahead->places[job] = place;
 }
 
 /* The job, whose place is free, belongs there, above or below. */
-static void settle(struct slots_service *service, size_t place, size_t job)
+static void settle(struct slots_ahead *ahead, size_t place, size_t job)
 {
-    while (place > 0 && before(service, job, service->heap[(place - 1) / 2])) {
-        put(service, place, service->heap[(place - 1) / 2]);
+    while (place > 0 && before(ahead, job, ahead->jobs[(place - 1) / 2])) {
+        put(ahead, place, ahead->jobs[(place - 1) / 2]);
         place = (place - 1) / 2;
     }
-    for (size_t child = 2 * place + 1; child < service->n; child = 2 * place + 1) {
-        if (child + 1 < service->n &&
-            before(service, service->heap[child + 1], service->heap[child]))
+    for (size_t child = 2 * place + 1; child < ahead->n; child = 2 * place + 1) {
+        if (child + 1 < ahead->n && before(ahead, ahead->jobs[child + 1], ahead->jobs[child]))
             child++;
-        if (!before(service, service->heap[child], job))
+        if (!before(ahead, ahead->jobs[child], job))
             break;
-        put(service, place, service->heap[child]);
+        put(ahead, place, ahead->jobs[child]);
         place = child;
     }
-    put(service, place, job);
+    put(ahead, place, job);
 }
 
-void slots_service_end(struct slots_service *service, size_t job)
+static void ahead_set(struct slots_ahead *ahead, size_t job, double at_s)
 {
-    size_t place = service->of[job].place;
+    ahead->at_s[job] = at_s;
+    settle(ahead, ahead->places[job] == NOWHERE ? ahead->n++ : ahead->places[job], job);
+}
+
+static void ahead_remove(struct slots_ahead *ahead, size_t job)
+{
+    size_t place = ahead->places[job];
     if (place == NOWHERE)
         return;
-    size_t last = service->heap[--service->n];
-    service->of[job].place = NOWHERE;
+    size_t last = ahead->jobs[--ahead->n];
+    ahead->places[job] = NOWHERE;
     if (last != job)
-        settle(service, place, last);
+        settle(ahead, place, last);
+}
+
+static double ahead_next(const struct slots_ahead *ahead)
+{
+    return ahead->n > 0 ? ahead->at_s[ahead->jobs[0]] : HUGE_VAL;
 }
 
 /* --- service --- */
@@ -86,24 +104,28 @@ static double served_until(const struct slots_job_service *of, double now_s)
                            : of->served_s;
 }
 
-static bool reached(double served_s, double limit_s)
+void slots_service_end(struct slots_service *service, size_t job)
 {
-    return served_s >= limit_s - TOLERANCE * fmax(1, limit_s);
+    ahead_remove(&service->crossings, job);
+    ahead_remove(&service->tolerances, job);
 }
 
 void slots_service_predict(struct slots_service *service, size_t job, double now_s)
 {
-    struct slots_job_service *of = &service->of[job];
+    const struct slots_job_service *of = &service->of[job];
     double limit_s = service->limit_s[job];
-    double served_s = served_until(of, now_s);
-    if (!isfinite(limit_s) || (of->working == 0 && !reached(served_s, limit_s))) {
+    double left_s = limit_s - served_until(of, now_s);
+    double slack_s = TOLERANCE * fmax(1, limit_s);
+    double working = (double)of->working;
+    if (!isfinite(limit_s) || (of->working == 0 && left_s > slack_s)) {
         slots_service_end(service, job);
-        return;
+    } else if (left_s <= slack_s) {
+        ahead_set(&service->crossings, job, now_s);
+        ahead_set(&service->tolerances, job, now_s);
+    } else {
+        ahead_set(&service->crossings, job, now_s + left_s / working);
+        ahead_set(&service->tolerances, job, now_s + (left_s - slack_s) / working);
     }
-    service->highest_limit_s = fmax(service->highest_limit_s, limit_s);
-    of->crossing_s =
-        reached(served_s, limit_s) ? now_s : now_s + (limit_s - served_s) / (double)of->working;
-    settle(service, of->place == NOWHERE ? service->n++ : of->place, job);
 }
 
 void slots_service_work(struct slots_service *service, size_t job, double now_s, size_t count)
@@ -135,7 +157,7 @@ void slots_service_rest(struct slots_service *service,
 
 double slots_service_next(const struct slots_service *service)
 {
-    return service->n > 0 ? service->of[service->heap[0]].crossing_s : HUGE_VAL;
+    return ahead_next(&service->crossings);
 }
 
 bool slots_service_belongs(double crossing_s, double t)
@@ -143,31 +165,18 @@ bool slots_service_belongs(double crossing_s, double t)
     return fabs(crossing_s - t) <= TOLERANCE * fmax(1, t);
 }
 
-/* Those at `place` of the heap and below. A job may be due for its service although its crossing is
- * a little later than that of one below it, which is not: so the search goes as far as any can be
- * due. */
-static size_t find_due(
-    const struct slots_service *service, size_t place, double now_s, double latest_s, size_t jobs[])
-{
-    if (place >= service->n || service->of[service->heap[place]].crossing_s > latest_s)
-        return 0;
-    size_t job = service->heap[place];
-    const struct slots_job_service *of = &service->of[job];
-    bool due = of->crossing_s <= now_s || slots_service_belongs(of->crossing_s, now_s) ||
-               reached(served_until(of, now_s), service->limit_s[job]);
-    size_t n = 0;
-    if (due)
-        jobs[n++] = job;
-    n += find_due(service, 2 * place + 1, now_s, latest_s, jobs + n);
-    n += find_due(service, 2 * place + 2, now_s, latest_s, jobs + n);
-    return n;
-}
-
 size_t slots_service_take_due(struct slots_service *service, double now_s, size_t jobs[])
 {
-    double latest_s = now_s + 2 * TOLERANCE * fmax(fmax(1, now_s), service->highest_limit_s);
-    size_t n = find_due(service, 0, now_s, latest_s, jobs);
-    for (size_t i = 0; i < n; i++)
-        slots_service_end(service, jobs[i]);
+    size_t n = 0;
+    for (double next_s = ahead_next(&service->crossings);
+         next_s <= now_s || slots_service_belongs(next_s, now_s);
+         next_s = ahead_next(&service->crossings)) {
+        jobs[n] = service->crossings.jobs[0];
+        slots_service_end(service, jobs[n++]);
+    }
+    while (ahead_next(&service->tolerances) <= now_s) {
+        jobs[n] = service->tolerances.jobs[0];
+        slots_service_end(service, jobs[n++]);
+    }
     return n;
 }

@@ -15,12 +15,19 @@
  */
 struct slots_job_service;
 
+/* When jobs reach something, the earliest first. */
+struct slots_ahead {
+    size_t *jobs;   /* a heap */
+    size_t *places; /* by job: in the heap */
+    double *at_s;   /* by job in the heap */
+    size_t n;
+};
+
 struct slots_service {
     double *limit_s; /* by job; HUGE_VAL: none. The caller's, who predicts anew after a change */
-    double highest_limit_s; /* of all that were predicted with */
     struct slots_job_service *of;
-    size_t *heap; /* of jobs with a crossing ahead, the earliest first */
-    size_t n;
+    struct slots_ahead crossings;  /* their limits */
+    struct slots_ahead tolerances; /* service so close to their limits that it is at them */
 };
 
 /* Nobody has been served, and has no limit. false: out of memory. */
