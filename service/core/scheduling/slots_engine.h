@@ -36,8 +36,9 @@ struct slots_progress {
  *
  * Same arguments, same result. PV_E_MEMORY; PV_E_CANCELLED (progress said so); PV_E_INVALID where
  * the cluster has no slots of a kind that a job needs or too few for the policy, with the place of
- * the fault. Tasks that last equally long and are given out together are handled together:
- * O((n + groups) log(n + groups)).
+ * the fault; PV_E_INTERNAL where the policy names nobody while jobs wait and nothing is under way,
+ * which is the policy's mistake. Tasks that last equally long and are given slots together are
+ * handled together: O((n + groups) log(n + groups)).
  */
 enum pv_code slots_simulate(const struct slots_cluster *cluster,
                             const struct slots_job jobs[],

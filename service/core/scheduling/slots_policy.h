@@ -60,7 +60,7 @@ struct slots_terms {
     const struct slots_policy *policy;
     size_t
         concurrency; /* fair: jobs in the map phase, and in the reduce phase, at a time; 0: any */
-    size_t queues;   /* comp: >= 2 */
+    size_t queues;   /* comp: >= 2; an arrival costs as much */
     const double
         *limits_s;   /* fbq, tags: service in each queue but the last, > 0; sita: sizes, strictly
                                 rising */

@@ -210,6 +210,16 @@ static void watch_arrived(void *state, size_t job)
     watched.policy->arrived(watched.state, job);
 }
 
+static size_t jobs_with_maps_done(void)
+{
+    size_t n = 0;
+    for (size_t j = 0; j < watched.view->n_jobs; j++)
+        n += watched.arrived[j] && watched.view->jobs[j].task_lists[SLOTS_MAP].n > 0 &&
+             watched.view->counts[j].pending[SLOTS_MAP] == 0 &&
+             watched.view->counts[j].held[SLOTS_MAP] == 0;
+    return n;
+}
+
 static void watch_maps_ended(void *state, size_t job)
 {
     cr_assert_null(state);
@@ -225,6 +235,7 @@ static void watch_job_ended(void *state, size_t job)
     cr_assert_null(state);
     watch_counts();
     cr_assert_eq(watched.view->counts[job].held[SLOTS_REDUCE], 0);
+    cr_assert_eq(watched.mapped, jobs_with_maps_done()); /* was told before */
     watched.ended++;
     if (watched.policy->job_ended != NULL)
         watched.policy->job_ended(watched.state, job);
@@ -317,6 +328,82 @@ Test(slots_engine, times_scale)
             cr_assert_eq(scaled[j].finish_s, 8 * times[j].finish_s);
         }
     }
+}
+
+/* --- partitions --- */
+
+/* A policy with two partitions of map slots. The first job may use both, the second only the
+ * latter, and the third none. */
+static const struct slots_view *divided_view;
+static size_t divided_arrived;
+
+static enum pv_code divided_begin(const struct slots_view *view,
+                                  const struct slots_terms *terms,
+                                  struct slots_partitions *partitions,
+                                  struct arena *arena,
+                                  void **state,
+                                  struct pv_error *err)
+{
+    static size_t map_slots[] = {1, 1};
+    static size_t reduce_slots[] = {0, 0};
+    cr_assert_not_null(terms);
+    cr_assert_not_null(arena);
+    cr_assert_null(err);
+    map_slots[0] = map_slots[1] = 1;
+    *partitions = (struct slots_partitions){{map_slots, reduce_slots}, 2};
+    *state = NULL;
+    divided_view = view;
+    divided_arrived = 0;
+    return PV_OK;
+}
+
+static void divided_take(void *state, size_t job)
+{
+    cr_assert_null(state);
+    cr_assert_eq(job, divided_arrived);
+    divided_arrived++;
+}
+
+static void divided_changed(void *state, enum slots_kind kind, size_t job)
+{
+    cr_assert_null(state);
+    cr_assert_lt(job, divided_arrived);
+    cr_assert_eq(kind, SLOTS_MAP);
+}
+
+static size_t divided_choose(void *state, enum slots_kind kind, size_t partition, size_t *most)
+{
+    cr_assert_null(state);
+    cr_assert_eq(*most, SIZE_MAX);
+    for (size_t job = 0; job < divided_arrived && job <= partition; job++)
+        if (slots_is_candidate(divided_view, kind, job))
+            return job;
+    return SLOTS_NOBODY;
+}
+
+static const struct slots_policy divided = {.name = "divided",
+                                            .begin = divided_begin,
+                                            .arrived = divided_take,
+                                            .changed = divided_changed,
+                                            .choose = divided_choose};
+
+Test(slots_engine, slots_go_back_to_their_partitions)
+{
+    static const struct slots_terms terms = {.policy = &divided};
+    struct slots_case three = {.cluster = {{2, 0}, 0},
+                               .given = {{.maps = {1, 1}}, {.arrival_s = 0.5, .maps = {1, 1}}}};
+    struct slots_job_times times[CASE_JOBS_MAX];
+    struct arena scratch;
+    slots_case_run(&three, &terms, times);
+    cr_expect_eq(times[0].finish_s, 1);
+    cr_expect_eq(times[1].start_s, 1);
+    cr_expect_eq(times[1].finish_s, 3);
+    three.given[2] = (struct case_job){.arrival_s = 0.5, .maps = {1}};
+    slots_case_prepare(&three, true);
+    arena_init(&scratch, 0);
+    cr_expect_eq(slots_simulate(&three.cluster, three.jobs, 3, &terms, NULL, &scratch, times, NULL),
+                 PV_E_INTERNAL);
+    arena_fini(&scratch);
 }
 
 /* --- what can go wrong --- */

@@ -126,6 +126,30 @@ Test(slots_policies, capacity_keeps_queues_at_their_shares_and_below_their_maxim
     EXPECT_TIMES(1, 0, 20, 20);
 }
 
+/* 1/0.15 comes out above 3/0.45, and is equal to it: the first queue gets the fifth slot. */
+Test(slots_policies, capacity_takes_equal_figures_as_equal)
+{
+    static const struct slots_tenant tenants[] = {{0.15, 1}, {0.45, 1}, {0.4, 1}};
+    const struct slots_terms terms = {
+        .policy = &slots_policy_capacity, .tenants = tenants, .n_tenants = 3};
+    struct slots_case two = {
+        .cluster = {{5, 0}, 0.05},
+        .given = {{.maps = {10, 10}, .queue = 0}, {.maps = {10, 10, 10, 10}, .queue = 1}}};
+    slots_case_run(&two, &terms, times);
+    EXPECT_TIMES(0, 0, 10, 10);
+    EXPECT_TIMES(1, 0, 20, 20);
+}
+
+Test(slots_policies, capacity_lets_every_queue_hold_one_slot)
+{
+    static const struct slots_tenant tenant = {1, 0.1};
+    const struct slots_terms terms = {
+        .policy = &slots_policy_capacity, .tenants = &tenant, .n_tenants = 1};
+    struct slots_case one = {.cluster = {{4, 0}, 0.05}, .given = {{.maps = {5, 5}}}};
+    slots_case_run(&one, &terms, times);
+    EXPECT_TIMES(0, 0, 10, 10);
+}
+
 /* --- fbq and tags --- */
 
 Test(slots_policies, fbq_moves_a_job_when_its_service_reaches_the_limit)
@@ -299,4 +323,40 @@ Test(slots_policies, comp_forgets_earlier_jobs)
     EXPECT_TIMES(3, 11, 19, 19);
     EXPECT_TIMES(5, 19, 24, 24);
     EXPECT_TIMES(4, 24, 31, 31);
+}
+
+/* --- shares of counts --- */
+
+/* 0.29 x 100 comes out below 29, and 0.07 x 100 above 7. */
+Test(slots_policies, rounding_errors_cost_no_slot)
+{
+    static const double limit = 50;
+    static const double parts[] = {0.29, 0.71};
+    static const struct slots_terms sita = {
+        .policy = &slots_policy_sita, .limits_s = &limit, .n_limits = 1, .partitions = parts};
+    static const struct slots_tasks maps[] = {{1, 29}};
+    static const struct slots_job job = {.task_lists = {{maps, 1}}, .predicted_size_s = 29};
+    static const struct slots_cluster cluster = {{100, 0}, 0.05};
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    cr_assert_eq(slots_simulate(&cluster, &job, 1, &sita, NULL, &scratch, times, NULL), PV_OK);
+    EXPECT_TIMES(0, 0, 1, 1);
+    arena_fini(&scratch);
+}
+
+/* At 1, 7 of 100 maps have ended: the first job's reduce gets the slot before the second's. */
+Test(slots_policies, rounding_errors_keep_no_reduce_waiting)
+{
+    static const struct slots_tasks maps[] = {{1, 100}};
+    static const struct slots_tasks reduce[] = {{1, 1}};
+    static const struct slots_job jobs[] = {
+        {.task_lists = {{maps, 1}, {reduce, 1}}, .predicted_size_s = 1},
+        {.arrival_s = 1, .task_lists = {{NULL, 0}, {reduce, 1}}, .predicted_size_s = 1}};
+    static const struct slots_cluster cluster = {{7, 1}, 0.07};
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    cr_assert_eq(slots_simulate(&cluster, jobs, 2, &fifo, NULL, &scratch, times, NULL), PV_OK);
+    EXPECT_TIMES(0, 0, 15, 16);
+    EXPECT_TIMES(1, 16, 1, 17);
+    arena_fini(&scratch);
 }

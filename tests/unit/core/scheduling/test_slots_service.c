@@ -81,17 +81,23 @@ Test(slots_service, a_crossing_close_to_an_instant_belongs_to_it)
     cr_expect(slots_service_belongs(5e-10, 0));
 }
 
-/* A limit of 1e9 is reached within 1. */
+/* 5e-4 after 1e6, which is as good as 1e6; the service that is missing then is too much to pass. */
+Test(slots_service, late_instants_have_more_crossings)
+{
+    service.limit_s[0] = 10;
+    slots_service_work(&service, 0, 1e6 + 5e-4 - 10, 1);
+    cr_expect_eq(slots_service_take_due(&service, 1e6 - 1e-3, due), 0);
+    cr_expect_eq(slots_service_take_due(&service, 1e6, due), 1);
+}
+
+/* A limit of 1e6 is reached within 1e-3, which at 1999 is more than instants may be apart. */
 Test(slots_service, service_close_to_a_limit_has_reached_it)
 {
-    service.limit_s[0] = 1e9;
-    service.limit_s[1] = 0.25;
-    slots_service_work(&service, 0, 0, 1);
-    slots_service_work(&service, 1, 1e9 - 0.5, 1);
-    cr_expect_eq(slots_service_next(&service), 1e9 - 0.25);
-    cr_expect_eq(slots_service_take_due(&service, 1e9 - 2, due), 0);
-    service.limit_s[1] = 100; /* its crossing is later, and it is not due */
-    slots_service_predict(&service, 1, 1e9 - 0.5);
-    cr_expect_eq(slots_service_take_due(&service, 1e9 - 0.4, due), 1);
-    cr_expect_eq(due[0], 0);
+    service.limit_s[0] = 1e6;
+    slots_service_work(&service, 0, 0, 1000);
+    slots_service_rest(&service, 0, 999, 999, 0, 999);
+    cr_expect_eq(slots_service_next(&service), 1999);
+    cr_expect_eq(slots_service_take_due(&service, 1999 - 2e-3, due), 0);
+    cr_expect_eq(slots_service_take_due(&service, 1999 - 5e-4, due), 1);
+    cr_expect_eq(slots_service_next(&service), HUGE_VAL);
 }
