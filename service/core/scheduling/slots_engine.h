@@ -1,0 +1,52 @@
+#ifndef CORE_SCHEDULING_SLOTS_ENGINE_H
+#define CORE_SCHEDULING_SLOTS_ENGINE_H
+
+#include "core/scheduling/slots_policy.h"
+
+/*
+ * MapReduce jobs carried out on map and reduce slots, task by task, under a policy.
+ *
+ * A map that is given a slot at g ends at g + duration. A reduce that is given one at g holds it
+ * from g, begins to work at max(g + shuffle_s, end of its job's maps), and ends a duration later.
+ * The end of maps is that of the last one, or the arrival of a job without maps. A reduce may be
+ * given a slot when ceil(slow_start x maps) of its job's maps have finished. No task is stopped.
+ *
+ * The next instant is the least of: ends of tasks, begins of work, arrivals, crossings. At it, in
+ * this order: tasks end; work begins; jobs whose maps ended, then jobs that ended, are told to the
+ * policy in order of arrival; jobs arrive; jobs cross; slots are given, map slots before reduce
+ * slots, partition by partition, one by one as long as the policy names a job. Instants are
+ * compared as doubles; but a crossing belongs to another instant that it is close to
+ * (slots_service.h).
+ */
+struct slots_job_times {
+    double start_s;   /* its first slot was given */
+    double map_end_s; /* the arrival of a job without maps */
+    double finish_s;
+};
+
+/* Called now and then with the tasks that have ended. false: stop. */
+struct slots_progress {
+    bool (*report)(void *context, size_t tasks);
+    void *context;
+};
+
+/*
+ * times: of each job, as in jobs, n >= 1 and < 2^32 - 1. progress may be NULL. What is worked with
+ * lives in scratch, which is back at its mark.
+ *
+ * Same arguments, same result. PV_E_MEMORY; PV_E_CANCELLED (progress said so); PV_E_INVALID where
+ * the cluster has no slots of a kind that a job needs or too few for the policy, with the place of
+ * the fault; PV_E_INTERNAL where the policy names nobody while jobs wait and nothing is under way,
+ * which is the policy's mistake. Tasks that last equally long and are given slots together are
+ * handled together: O((n + groups) log(n + groups)).
+ */
+enum pv_code slots_simulate(const struct slots_cluster *cluster,
+                            const struct slots_job jobs[],
+                            size_t n,
+                            const struct slots_terms *terms,
+                            const struct slots_progress *progress,
+                            struct arena *scratch,
+                            struct slots_job_times times[],
+                            struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,119 @@
+#include "core/scheduling/slots_outcome.h"
+
+#include <math.h>
+
+#include "core/sim/statistics.h"
+
+/* Jobs between two reports. */
+enum { REPORT_EVERY = 256 };
+
+static enum pv_code run_alone(const struct slots_cluster *cluster,
+                              const struct slots_job jobs[],
+                              size_t n,
+                              const struct slots_progress *progress,
+                              struct arena *scratch,
+                              double runtime_s[],
+                              struct pv_error *err)
+{
+    const struct slots_terms fifo = {.policy = &slots_policy_fifo};
+    size_t tasks = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct slots_job alone = jobs[i];
+        struct slots_job_times times;
+        alone.arrival_s = 0;
+        PV_TRY(slots_simulate(cluster, &alone, 1, &fifo, NULL, scratch, &times, err));
+        runtime_s[i] = times.finish_s;
+        for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
+            tasks += slots_tasks_count(&alone.task_lists[kind]);
+        if (progress != NULL && i % REPORT_EVERY == 0 &&
+            !progress->report(progress->context, tasks))
+            return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
+    }
+    return PV_OK;
+}
+
+enum pv_code slots_runtimes_alone(const struct slots_cluster *cluster,
+                                  const struct slots_job jobs[],
+                                  size_t n,
+                                  const struct slots_progress *progress,
+                                  struct arena *scratch,
+                                  double runtime_s[],
+                                  struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    enum pv_code code = run_alone(cluster, jobs, n, progress, scratch, runtime_s, err);
+    arena_rewind(scratch, mark);
+    return code;
+}
+
+/* false: out of memory. */
+static bool take_percentiles(const double values[],
+                             size_t n,
+                             struct arena *scratch,
+                             struct slots_percentiles *percentiles)
+{
+    struct sorted_sample sample;
+    if (!sorted_sample_make(&sample, values, n, scratch))
+        return false;
+    *percentiles = (struct slots_percentiles){.mean = sample.mean,
+                                              .p50 = sorted_sample_quantile(&sample, 0.50),
+                                              .p90 = sorted_sample_quantile(&sample, 0.90),
+                                              .p95 = sorted_sample_quantile(&sample, 0.95),
+                                              .p99 = sorted_sample_quantile(&sample, 0.99)};
+    return true;
+}
+
+static void take_figures(const struct slots_cluster *cluster,
+                         const struct slots_job jobs[],
+                         size_t n,
+                         const struct slots_job_times times[],
+                         struct slots_outcome *outcome)
+{
+    struct compensated_sum work = {0, 0};
+    struct compensated_sum rates = {0, 0};
+    struct compensated_sum squares = {0, 0};
+    double first_s = HUGE_VAL;
+    double last_s = 0;
+    for (size_t i = 0; i < n; i++) {
+        double size_s = slots_job_size(&jobs[i]);
+        double rate = size_s / (times[i].finish_s - jobs[i].arrival_s);
+        compensated_sum_add(&work, size_s);
+        compensated_sum_add(&rates, rate);
+        compensated_sum_add(&squares, rate * rate);
+        first_s = fmin(first_s, jobs[i].arrival_s);
+        last_s = fmax(last_s, times[i].finish_s);
+    }
+    double rate = compensated_sum_value(&rates);
+    double slots = (double)(cluster->slots[SLOTS_MAP] + cluster->slots[SLOTS_REDUCE]);
+    outcome->makespan_s = last_s - first_s;
+    outcome->utilization = compensated_sum_value(&work) / (slots * outcome->makespan_s);
+    outcome->fairness = rate * rate / ((double)n * compensated_sum_value(&squares));
+}
+
+enum pv_code slots_summarize(const struct slots_cluster *cluster,
+                             const struct slots_job jobs[],
+                             size_t n,
+                             const struct slots_job_times times[],
+                             const double runtime_s[],
+                             struct arena *scratch,
+                             double slowdown[],
+                             struct slots_outcome *outcome,
+                             struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct slots_outcome found;
+    double *sojourn_s = arena_array(scratch, n, sizeof *sojourn_s);
+    for (size_t i = 0; sojourn_s != NULL && i < n; i++) {
+        sojourn_s[i] = times[i].finish_s - jobs[i].arrival_s;
+        slowdown[i] = sojourn_s[i] / runtime_s[i];
+    }
+    bool made = sojourn_s != NULL && take_percentiles(sojourn_s, n, scratch, &found.completion_s) &&
+                take_percentiles(slowdown, n, scratch, &found.slowdown);
+    arena_rewind(scratch, mark);
+    if (!made)
+        return pv_no_memory(err);
+    take_figures(cluster, jobs, n, times, &found);
+    found.slowdown_variability_95 = found.slowdown.p95 / found.slowdown.p50;
+    *outcome = found;
+    return PV_OK;
+}

@@ -1,0 +1,134 @@
+#ifndef CORE_SCHEDULING_SLOTS_POLICY_H
+#define CORE_SCHEDULING_SLOTS_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/scheduling/slots_workload.h"
+
+/*
+ * Whom a free slot goes to. A policy is a row of slots_policies: it is told what happens to jobs
+ * (by their index in order of arrival) and keeps those that could use a slot in an order of its
+ * own, so that naming the next one costs little. The engine (slots_engine.h) knows no policy.
+ *
+ * To add one: its terms, a file with its functions, a row.
+ */
+
+/* No job. */
+#define SLOTS_NOBODY SIZE_MAX
+
+/* Of a job under way, by kind. Every task is pending, holds a slot, or has finished. */
+struct slots_counts {
+    size_t pending[SLOTS_KINDS];
+    size_t held[SLOTS_KINDS];
+    size_t finished[SLOTS_KINDS];
+    bool ready[SLOTS_KINDS]; /* pending tasks may be given slots */
+};
+
+/* What a policy sees. Jobs stand in order of arrival: arrival_s, then the order of the request. */
+struct slots_view {
+    struct slots_cluster cluster;
+    const struct slots_job *jobs;
+    const struct slots_counts *counts; /* of jobs that have arrived */
+    const double *size_s;              /* of each job */
+    const double *predicted_size_s;    /* of each job, its size where none was predicted */
+    size_t n_jobs;
+    double
+        *limit_s; /* of each job: the service at which it crosses; HUGE_VAL: never. For the policy
+                        to set, in `arrived` and `crossed`; used where it has the latter */
+};
+
+/* Slots divided: partition p has slots[kind][p]. One partition has all unless a policy says else. */
+struct slots_partitions {
+    size_t *slots[SLOTS_KINDS];
+    size_t n;
+};
+
+/* A queue of the policy "capacity". */
+struct slots_tenant {
+    double share;     /* of the slots, > 0; all add up to 1 */
+    double max_share; /* > 0, 1 at most */
+};
+
+struct slots_policy;
+
+/* Of all policies together; each uses its own. Borrowed. */
+struct slots_terms {
+    const struct slots_policy *policy;
+    size_t
+        concurrency; /* fair: jobs in the map phase, and in the reduce phase, at a time; 0: any */
+    size_t queues;   /* comp: >= 2; an arrival costs as much */
+    const double
+        *limits_s;   /* fbq, tags: service in each queue but the last, > 0; sita: sizes, strictly
+                                rising */
+    size_t n_limits; /* >= 1 */
+    const double *partitions;           /* tags, sita: n_limits + 1 shares > 0, which add up to 1 */
+    const struct slots_tenant *tenants; /* capacity */
+    size_t n_tenants;
+};
+
+struct slots_policy {
+    const char *name; /* as on the wire */
+
+    /* Make its state, in the arena, for a run whose view stays where it is; divide the slots if it
+     * likes. PV_E_MEMORY; PV_E_INVALID where the slots do not suffice, with the fault's place. */
+    enum pv_code (*begin)(const struct slots_view *view,
+                          const struct slots_terms *terms,
+                          struct slots_partitions *partitions,
+                          struct arena *arena,
+                          void **state,
+                          struct pv_error *err);
+
+    void (*arrived)(void *state,
+                    size_t job); /* its counts are there, and `changed` is not called */
+    void (*maps_ended)(void *state,
+                       size_t job); /* not of a job without maps; NULL: it does not care */
+    void (*job_ended)(void *state, size_t job); /* NULL likewise */
+
+    /* The service of these jobs, in any order, has reached their limits: set others, higher ones.
+     * Called again for those that have reached the new ones, too. NULL: jobs have no limits, and
+     * their service is not followed. */
+    void (*crossed)(void *state, const size_t jobs[], size_t n);
+
+    /* The counts of a job have changed for tasks of a kind, or whether they are ready. */
+    void (*changed)(void *state, enum slots_kind kind, size_t job);
+
+    /* Whom a free slot of a kind and partition goes to, among jobs that have arrived and have a
+     * pending task of the kind that is ready; SLOTS_NOBODY: it stays free. *most, which is SIZE_MAX
+     * before: how many free slots would go to that job one after the other, 1 at least. */
+    size_t (*choose)(void *state, enum slots_kind kind, size_t partition, size_t *most);
+};
+
+enum slots_policy_index {
+    SLOTS_FIFO,
+    SLOTS_FAIR,
+    SLOTS_CAPACITY,
+    SLOTS_FBQ,
+    SLOTS_TAGS,
+    SLOTS_SITA,
+    SLOTS_COMP
+};
+enum { SLOTS_POLICIES = SLOTS_COMP + 1 };
+
+extern const struct slots_policy *const slots_policies[SLOTS_POLICIES];
+
+/* The rows, each in a file of its own or with its like. */
+extern const struct slots_policy slots_policy_fifo;
+extern const struct slots_policy slots_policy_fair;
+extern const struct slots_policy slots_policy_capacity;
+extern const struct slots_policy slots_policy_fbq;
+extern const struct slots_policy slots_policy_tags;
+extern const struct slots_policy slots_policy_sita;
+extern const struct slots_policy slots_policy_comp;
+
+/* A job that a slot of the kind could go to. */
+static inline bool
+slots_is_candidate(const struct slots_view *view, enum slots_kind kind, size_t job)
+{
+    return view->counts[job].ready[kind] && view->counts[job].pending[kind] > 0;
+}
+
+#endif

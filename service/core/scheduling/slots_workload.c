@@ -1,0 +1,37 @@
+#include "core/scheduling/slots_workload.h"
+
+#include <math.h>
+
+#include "core/sim/statistics.h"
+
+size_t slots_tasks_pack(const double durations_s[], size_t n, struct slots_tasks tasks[])
+{
+    size_t packed = 0;
+    for (size_t i = 0; i < n; i++)
+        if (packed > 0 && tasks[packed - 1].duration_s == durations_s[i])
+            tasks[packed - 1].count++;
+        else
+            tasks[packed++] = (struct slots_tasks){durations_s[i], 1};
+    return packed;
+}
+
+size_t slots_tasks_count(const struct slots_task_list *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->n; i++)
+        count += list->tasks[i].count;
+    return count;
+}
+
+double slots_job_size(const struct slots_job *job)
+{
+    struct compensated_sum sum = {0, 0};
+    for (size_t k = 0; k < SLOTS_KINDS; k++)
+        for (size_t i = 0; i < job->task_lists[k].n; i++) {
+            const struct slots_tasks *tasks = &job->task_lists[k].tasks[i];
+            double product = (double)tasks->count * tasks->duration_s;
+            compensated_sum_add(&sum, product);
+            compensated_sum_add(&sum, fma((double)tasks->count, tasks->duration_s, -product));
+        }
+    return compensated_sum_value(&sum);
+}

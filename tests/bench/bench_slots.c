@@ -1,0 +1,248 @@
+/*
+ * Simulations of MapReduce jobs on map and reduce slots: tasks a second of the processor, for each
+ * policy, on traces whose load is 0.7 of 600 map and 200 reduce slots (100 nodes, as in the paper
+ * of FBQ).
+ *
+ *     bench_slots [TRACE] [LOAD]     TRACE: of SWIM, e.g. FB-2009_samples_24_times_1hr_0.tsv
+ *
+ * "swim" is that trace. It has bytes and no times: a map reads a block of 64 MB at 10 MB/s, the
+ * last one what is left; a reduce takes 256 MB of shuffled bytes at 10 MB/s, with its share of the
+ * output at 20 MB/s; every task lasts a second more. "equal" is drawn, a million tasks of jobs with
+ * bounded Pareto counts whose tasks last equally long, and "distinct" the same with another
+ * duration for every task, so that none are handled together. Arrivals keep their order and
+ * pattern, and are stretched to the load.
+ *
+ * The status is 1 when fifo or fbq simulate fewer than 3,000,000 tasks a second of "swim", or of
+ * "equal" where there is no trace.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/vector.h"
+#include "core/scheduling/slots_outcome.h"
+#include "core/sim/variates.h"
+
+static const struct slots_cluster CLUSTER = {.slots = {600, 200}, .slow_start = 0.05};
+static const double GOAL = 3e6; /* tasks a second */
+static const double BLOCK_BYTES = 64e6;
+static const double REDUCE_BYTES = 256e6;
+static const double READ_RATE = 10e6; /* bytes a second */
+static const double WRITE_RATE = 20e6;
+static const double DRAWN_TASKS = 1e6;
+
+enum { TENANTS = 4, RUNS = 3 };
+
+struct trace {
+    VECTOR(struct slots_job) jobs;
+    double tasks;
+    struct arena *arena;
+};
+
+static void *need(void *memory)
+{
+    if (memory == NULL)
+        abort();
+    return memory;
+}
+
+static double cpu_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static struct slots_job *add_job(struct trace *trace, double arrival_s)
+{
+    struct slots_job *job = need(vector_add(trace->arena, &trace->jobs));
+    job->arrival_s = arrival_s;
+    job->predicted_size_s = (double)NAN;
+    job->queue = trace->jobs.n % TENANTS;
+    return job;
+}
+
+/* --- traces --- */
+
+/* `count` tasks, all but the last of duration_s. */
+static void add_tasks(struct trace *trace,
+                      struct slots_job *job,
+                      enum slots_kind kind,
+                      double count,
+                      double duration_s,
+                      double last_s)
+{
+    struct slots_tasks *tasks = need(arena_array(trace->arena, 2, sizeof *tasks));
+    size_t n = 0;
+    if (count > 1)
+        tasks[n++] = (struct slots_tasks){duration_s, (size_t)count - 1};
+    tasks[n++] = (struct slots_tasks){last_s, 1};
+    job->task_lists[kind] = (struct slots_task_list){tasks, n};
+    trace->tasks += count;
+}
+
+static bool read_swim(struct trace *trace, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char line[256];
+    if (file == NULL)
+        return false;
+    while (fgets(line, sizeof line, file) != NULL) {
+        double fields[5] = {0}; /* submitted, gap, input, shuffle, output */
+        char *at = line;
+        while (*at != '\t' && *at != '\0')
+            at++;
+        for (size_t i = 0; i < 5; i++)
+            fields[i] = strtod(at, &at);
+        struct slots_job *job = add_job(trace, fields[0]);
+        double maps = fmax(1, ceil(fields[2] / BLOCK_BYTES));
+        double reduces = ceil(fields[3] / REDUCE_BYTES);
+        double rest = fields[2] - (maps - 1) * BLOCK_BYTES;
+        add_tasks(trace, job, SLOTS_MAP, maps, 1 + BLOCK_BYTES / READ_RATE, 1 + rest / READ_RATE);
+        if (reduces > 0) {
+            double reduce_s = 1 + (fields[3] / READ_RATE + fields[4] / WRITE_RATE) / reduces;
+            add_tasks(trace, job, SLOTS_REDUCE, reduces, reduce_s, reduce_s);
+        }
+    }
+    (void)fclose(file);
+    return true;
+}
+
+static void draw_tasks(struct trace *trace,
+                       struct rng *rng,
+                       struct slots_job *job,
+                       enum slots_kind kind,
+                       double count,
+                       bool distinct)
+{
+    double mean_s = variate_bounded_pareto(rng, 2, 200, 1.2);
+    if (!distinct) {
+        add_tasks(trace, job, kind, count, mean_s, mean_s);
+        return;
+    }
+    struct slots_tasks *tasks = need(arena_array(trace->arena, (size_t)count, sizeof *tasks));
+    for (size_t i = 0; i < (size_t)count; i++)
+        tasks[i] = (struct slots_tasks){variate_uniform(rng, 0.5, 1.5) * mean_s, 1};
+    job->task_lists[kind] = (struct slots_task_list){tasks, (size_t)count};
+    trace->tasks += count;
+}
+
+static void draw(struct trace *trace, bool distinct)
+{
+    static const uint64_t purpose[] = {1};
+    struct rng rng = variate_stream(1, purpose, 1);
+    double at_s = 0;
+    while (trace->tasks < DRAWN_TASKS) {
+        at_s += variate_exponential(&rng, 1);
+        struct slots_job *job = add_job(trace, at_s);
+        double maps = floor(variate_bounded_pareto(&rng, 1, 30000, 0.7));
+        draw_tasks(trace, &rng, job, SLOTS_MAP, maps, distinct);
+        if (maps > 4)
+            draw_tasks(trace, &rng, job, SLOTS_REDUCE, ceil(maps / 20), distinct);
+    }
+}
+
+/* Arrivals stretched so that the work of all jobs is `load` of what the slots can do meanwhile. */
+static void stretch(struct trace *trace, double load)
+{
+    double work_s = 0;
+    double capacity = (double)(CLUSTER.slots[SLOTS_MAP] + CLUSTER.slots[SLOTS_REDUCE]);
+    double last_s = trace->jobs.items[trace->jobs.n - 1].arrival_s;
+    for (size_t i = 0; i < trace->jobs.n; i++)
+        work_s += slots_job_size(&trace->jobs.items[i]);
+    for (size_t i = 0; i < trace->jobs.n; i++)
+        trace->jobs.items[i].arrival_s *= work_s / (load * capacity * last_s);
+}
+
+/* --- policies --- */
+
+/* Tasks a second, the best of some runs; prints a line. */
+static double measure(const char *name,
+                      const struct trace *trace,
+                      const struct slots_terms *terms,
+                      const char *policy,
+                      const double runtime_s[])
+{
+    size_t n = trace->jobs.n;
+    struct arena scratch;
+    double best_s = HUGE_VAL;
+    struct slots_outcome outcome;
+    arena_init(&scratch, 0);
+    struct slots_job_times *times = need(arena_array(&scratch, n, sizeof *times));
+    double *slowdown = need(arena_array(&scratch, n, sizeof *slowdown));
+    for (size_t i = 0; i < RUNS; i++) {
+        double began_s = cpu_s();
+        if (slots_simulate(&CLUSTER, trace->jobs.items, n, terms, NULL, &scratch, times, NULL) !=
+            PV_OK)
+            abort();
+        best_s = fmin(best_s, cpu_s() - began_s);
+    }
+    if (slots_summarize(&CLUSTER, trace->jobs.items, n, times, runtime_s, &scratch, slowdown,
+                        &outcome, NULL) != PV_OK)
+        abort();
+    printf("%-9s %-9s %8.1f ms %12.0f %10.2f %10.2f %10.2f\n", name, policy, best_s * 1e3,
+           trace->tasks / best_s, outcome.slowdown.p50, outcome.slowdown.p95, outcome.utilization);
+    arena_fini(&scratch);
+    return trace->tasks / best_s;
+}
+
+/* The lesser of fifo's and fbq's tasks a second. */
+static double measure_all(const char *name, struct trace *trace, double load)
+{
+    static const double limits_s[] = {1e3, 1e4, 1e5};
+    static const double parts[] = {0.25, 0.25, 0.25, 0.25};
+    static const struct slots_tenant tenants[TENANTS] = {
+        {0.25, 1}, {0.25, 1}, {0.25, 1}, {0.25, 1}};
+    struct slots_terms terms = {.queues = 4,
+                                .limits_s = limits_s,
+                                .n_limits = 3,
+                                .partitions = parts,
+                                .tenants = tenants,
+                                .n_tenants = TENANTS};
+    struct arena scratch;
+    double least = HUGE_VAL;
+    stretch(trace, load);
+    arena_init(&scratch, 0);
+    double *runtime_s = need(arena_array(&scratch, trace->jobs.n, sizeof *runtime_s));
+    double began_s = cpu_s();
+    if (slots_runtimes_alone(&CLUSTER, trace->jobs.items, trace->jobs.n, NULL, &scratch, runtime_s,
+                             NULL) != PV_OK)
+        abort();
+    double alone_s = cpu_s() - began_s;
+    printf("%-9s %-9s %8.1f ms %12.0f   %zu jobs, %.0f tasks\n", name, "(alone)", alone_s * 1e3,
+           trace->tasks / alone_s, trace->jobs.n, trace->tasks);
+    for (size_t p = 0; p < SLOTS_POLICIES; p++) {
+        terms.policy = slots_policies[p];
+        double rate = measure(name, trace, &terms, terms.policy->name, runtime_s);
+        if (p == SLOTS_FIFO || p == SLOTS_FBQ)
+            least = fmin(least, rate);
+    }
+    terms.policy = &slots_policy_fair;
+    terms.concurrency = 8;
+    (void)measure(name, trace, &terms, "fair k=8", runtime_s);
+    arena_fini(&scratch);
+    return least;
+}
+
+int main(int argc, char **argv)
+{
+    double load = argc > 2 ? strtod(argv[2], NULL) : 0.7;
+    double least = 0;
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct trace swim = {.arena = &arena};
+    struct trace equal = {.arena = &arena};
+    struct trace distinct = {.arena = &arena};
+    printf("%-9s %-9s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s", "slowdown",
+           "p95", "utilization");
+    bool has_swim = argc > 1 && read_swim(&swim, argv[1]);
+    if (has_swim)
+        least = measure_all("swim", &swim, load);
+    draw(&equal, false);
+    double drawn = measure_all("equal", &equal, load);
+    draw(&distinct, true);
+    (void)measure_all("distinct", &distinct, load);
+    arena_fini(&arena);
+    return (has_swim ? least : drawn) >= GOAL ? 0 : 1;
+}
