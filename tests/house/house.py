@@ -43,7 +43,7 @@ ROOMS = {
                      "core/scaling/history", "core/scaling/model", "core/scaling/selection", "core/spark"}, set(), CORE),
     "core/geo": ({"base", "core/history"}, set(), CORE),
     "core/geo/planners": ({"base", "core/geo"}, set(), CORE),
-    "core/scheduling": ({"base", "core/numerics"}, set(), CORE),
+    "core/scheduling": ({"base", "core/numerics", "core/sim"}, set(), CORE),
     "core/spark": ({"base", "core/history"}, set(), CORE),
     "core/webhooks": ({"base"}, {"core/history/run.h"}, CORE),
     "core/sim": ({"base", "core/numerics"}, set(), CORE),
