@@ -3,9 +3,10 @@
  * al., "Job-aware scheduling in Eagle: divide and stick to your probes", SoCC 2016; docs/design.md,
  * "Bags of tasks").
  *
- * What waits at a worker, reservations of short jobs and long tasks, stands in one line. A worker
- * has long tasks from when one is promised to it until the last one has ended: so it has one or
- * awaits one. The workers with the highest numbers are those reserved for short jobs.
+ * Long tasks wait at a worker in order of arrival, and before the reservations of short jobs, as in
+ * the simulator that Eagle's authors published. A worker has long tasks from when one is promised to
+ * it until the last one has ended: so it has one or awaits one. The workers with the highest numbers
+ * are those reserved for short jobs.
  */
 #include "base/rounding.h"
 #include "core/scheduling/pigeon_plan.h"
@@ -31,10 +32,11 @@ enum {
 enum { PROBES_MIN = 20, PASSED_MAX = 5, SENT_BACK_MAX = 2 };
 
 struct worker {
-    struct line line;
-    uint32_t longs;     /* long tasks promised to it that have not ended */
-    uint32_t free_rank; /* where it stands among workers without long tasks */
-    bool busy;          /* or waits for an answer */
+    struct line line;       /* reservations */
+    struct line long_tasks; /* in order of arrival */
+    uint32_t longs;         /* long tasks promised to it that have not ended */
+    uint32_t free_rank;     /* where it stands among workers without long tasks */
+    bool busy;              /* or waits for an answer */
 };
 
 struct eagle {
@@ -42,7 +44,8 @@ struct eagle {
     uint32_t general;       /* workers that are not reserved: the first ones */
     uint32_t *without_long; /* workers that have no long tasks, in no order */
     uint32_t n_without_long;
-    uint32_t *given; /* of each job: tasks given out, of long ones those that began */
+    uint32_t *given;     /* of each short job: tasks given out */
+    double *remaining_s; /* of each short job: the others, at their mean duration */
     struct promises promises;
     struct line_pool pool;
     struct subset draws;
@@ -85,26 +88,19 @@ static void long_is_over(struct eagle *eagle, uint32_t w, double mean_s)
 
 /* --- workers --- */
 
-static double remaining_work(const struct tasks_run *sim, uint32_t job)
-{
-    const struct eagle *eagle = sim->state;
-    return (double)(sim->model->jobs[job].tasks - eagle->given[job]) * sim->model->mean_s[job];
-}
-
 /* The place before the one that a worker serves next, in a line that is not empty. Whoever waits
  * longest was passed over most often: when that is as often as may be, it is its turn. */
-static uint32_t before_next(const struct tasks_run *sim, const struct line *line)
+static uint32_t before_next(const struct eagle *eagle, const struct line *line)
 {
-    const struct eagle *eagle = sim->state;
     const struct line_place *at = line_place_at(&eagle->pool, line->head);
     uint32_t best = LINE_END;
     uint32_t before = line->head;
-    double least = remaining_work(sim, at->job);
+    double least = eagle->remaining_s[at->job];
     if (at->count >= PASSED_MAX)
         return LINE_END;
     for (uint32_t next = at->next; next != LINE_END; before = next, next = at->next) {
         at = line_place_at(&eagle->pool, next);
-        double work = remaining_work(sim, at->job);
+        double work = eagle->remaining_s[at->job];
         if (work >= least || rounding_equal(work, least))
             continue;
         least = work;
@@ -113,39 +109,53 @@ static uint32_t before_next(const struct tasks_run *sim, const struct line *line
     return best;
 }
 
-static bool begin_long(struct tasks_run *sim, uint32_t w, uint32_t job, uint32_t task)
+static bool begin_long(struct tasks_run *sim, uint32_t w)
 {
     struct eagle *eagle = sim->state;
-    eagle->given[job]++;
+    struct line *tasks = &eagle->workers[w].long_tasks;
+    uint32_t place = tasks->head;
+    uint32_t job = line_place_at(&eagle->pool, place)->job;
+    uint32_t task = line_place_at(&eagle->pool, place)->item;
+    line_remove(&eagle->pool, tasks, LINE_END);
+    line_pool_give(&eagle->pool, place);
     return schedule(sim, tasks_run_begin(sim, job, task, sim->now_s), LONG_ENDED, w, job);
+}
+
+/* A reservation is served. Those that waited longer were passed over, unless its job has no more
+ * tasks. */
+static bool ask(struct tasks_run *sim, uint32_t w)
+{
+    struct eagle *eagle = sim->state;
+    struct line *line = &eagle->workers[w].line;
+    uint32_t before = before_next(eagle, line);
+    uint32_t next = before == LINE_END ? line->head : line_place_at(&eagle->pool, before)->next;
+    uint32_t job = line_place_at(&eagle->pool, next)->job;
+    uint32_t passed = eagle->given[job] < sim->model->jobs[job].tasks ? 1 : 0;
+    for (uint32_t at = line->head; passed > 0 && at != next;
+         at = line_place_at(&eagle->pool, at)->next)
+        line_place_at(&eagle->pool, at)->count++;
+    line_remove(&eagle->pool, line, before);
+    line_pool_give(&eagle->pool, next);
+    return schedule(sim, in_a_hop(sim), SCHEDULER_ASKED, w, job);
 }
 
 static bool serve_next(struct tasks_run *sim, uint32_t w)
 {
     struct eagle *eagle = sim->state;
     struct worker *worker = &eagle->workers[w];
-    worker->busy = worker->line.head != LINE_END;
+    bool long_waits = worker->long_tasks.head != LINE_END;
+    worker->busy = long_waits || worker->line.head != LINE_END;
     if (!worker->busy)
         return true;
-    uint32_t before = before_next(sim, &worker->line);
-    uint32_t next =
-        before == LINE_END ? worker->line.head : line_place_at(&eagle->pool, before)->next;
-    for (uint32_t at = worker->line.head; at != next; at = line_place_at(&eagle->pool, at)->next)
-        line_place_at(&eagle->pool, at)->count++;
-    line_remove(&eagle->pool, &worker->line, before);
-    line_pool_give(&eagle->pool, next);
-    uint32_t job = line_place_at(&eagle->pool, next)->job;
-    return sim->model->jobs[job].is_long
-               ? begin_long(sim, w, job, line_place_at(&eagle->pool, next)->item)
-               : schedule(sim, in_a_hop(sim), SCHEDULER_ASKED, w, job);
+    return long_waits ? begin_long(sim, w) : ask(sim, w);
 }
 
-/* What is at a worker waits there from now on, passed over by nobody yet. */
-static bool wait_at(struct tasks_run *sim, uint32_t w, uint32_t place)
+/* What is at a worker waits there from now on, in one of its lines, passed over by nobody yet. */
+static bool wait_in(struct tasks_run *sim, uint32_t w, struct line *line, uint32_t place)
 {
     struct eagle *eagle = sim->state;
     line_place_at(&eagle->pool, place)->count = 0;
-    line_append(&eagle->pool, &eagle->workers[w].line, place);
+    line_append(&eagle->pool, line, place);
     return eagle->workers[w].busy || serve_next(sim, w);
 }
 
@@ -159,6 +169,8 @@ static bool answer(struct tasks_run *sim, uint32_t w, uint32_t job)
     if (eagle->given[job] == sim->model->jobs[job].tasks)
         return schedule(sim, told_s, TOLD_NONE, w, 0);
     double end_s = tasks_run_begin(sim, job, eagle->given[job]++, told_s);
+    eagle->remaining_s[job] =
+        (double)(sim->model->jobs[job].tasks - eagle->given[job]) * sim->model->mean_s[job];
     return schedule(sim, end_s, SHORT_ENDED, w, job);
 }
 
@@ -169,7 +181,7 @@ static bool arrive(
 {
     const struct eagle *eagle = sim->state;
     if (eagle->workers[w].longs == 0 || sent_back == SENT_BACK_MAX)
-        return wait_at(sim, w, place);
+        return wait_in(sim, w, &eagle->workers[w].line, place);
     line_append(&eagle->pool, returning, place);
     return true;
 }
@@ -276,7 +288,8 @@ static bool long_tasks_arrive(struct tasks_run *sim, uint32_t chain)
     const struct eagle *eagle = sim->state;
     for (uint32_t at = chain, next; at != LINE_END; at = next) {
         next = line_place_at(&eagle->pool, at)->next;
-        if (!wait_at(sim, line_place_at(&eagle->pool, at)->count, at))
+        uint32_t w = line_place_at(&eagle->pool, at)->count;
+        if (!wait_in(sim, w, &eagle->workers[w].long_tasks, at))
             return false;
     }
     return true;
@@ -336,16 +349,20 @@ static bool eagle_begin(struct tasks_run *sim)
     eagle->workers = arena_array(sim->arena, workers, sizeof *eagle->workers);
     eagle->without_long = arena_array(sim->arena, workers, sizeof *eagle->without_long);
     eagle->given = arena_calloc(sim->arena, sim->model->n_jobs, sizeof *eagle->given);
+    eagle->remaining_s = arena_array(sim->arena, sim->model->n_jobs, sizeof *eagle->remaining_s);
     if (eagle->workers == NULL || eagle->without_long == NULL || eagle->given == NULL ||
+        eagle->remaining_s == NULL ||
         !promises_init(&eagle->promises, eagle->general, sim->arena) ||
         !subset_init(&eagle->draws, workers, sim->arena) ||
         !line_pool_init(&eagle->pool, places_of(sim->model, sim->terms), sim->arena))
         return false;
     for (uint32_t w = 0; w < workers; w++) {
-        eagle->workers[w] = (struct worker){LINE_EMPTY, 0, w, false};
+        eagle->workers[w] = (struct worker){LINE_EMPTY, LINE_EMPTY, 0, w, false};
         eagle->without_long[w] = w;
     }
     eagle->n_without_long = workers;
+    for (uint32_t j = 0; j < sim->model->n_jobs; j++)
+        eagle->remaining_s[j] = sim->model->jobs[j].tasks * sim->model->mean_s[j];
     sim->state = eagle;
     return true;
 }
@@ -354,8 +371,8 @@ static double eagle_memory(const struct tasks_model *model, const struct tasks_t
 {
     return line_pool_memory(places_of(model, terms)) +
            (double)model->workers * (sizeof(struct worker) + 3 * sizeof(uint32_t)) +
-           promises_memory(model->workers) + (double)model->n_jobs * sizeof(uint32_t) +
-           sizeof(struct eagle);
+           promises_memory(model->workers) +
+           (double)model->n_jobs * (sizeof(uint32_t) + sizeof(double)) + sizeof(struct eagle);
 }
 
 /* One of each worker that is not idle, and one chain of each job. */

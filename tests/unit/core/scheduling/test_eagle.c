@@ -145,8 +145,8 @@ Test(eagle, least_remaining_work_is_served_first)
     tasks_case_fini(&one);
 }
 
-/* A, with much work, waits before six jobs with little, on one worker. The first of these is served,
- * and asked in vain for four of its other reservations; then it is A's turn. */
+/* A, with much work, waits before six jobs with little, on one worker. Five of them are served before
+ * it; their other reservations, for which there are no tasks any more, do not count. */
 Test(eagle, nothing_is_passed_over_more_than_five_times)
 {
     struct tasks_case one;
@@ -157,8 +157,29 @@ Test(eagle, nothing_is_passed_over_more_than_five_times)
         tasks_case_short(&one, 2 + j, 1, 1);
     struct tasks_terms terms = reserving(0);
     tasks_case_run(&one, &terms);
+    for (uint32_t j = 0; j < 5; j++)
+        cr_expect_eq(tasks_case_start(&one, 2 + j), 10.0 + j);
+    cr_expect_eq(tasks_case_start(&one, 1), 15);
+    cr_expect_eq(tasks_case_start(&one, 7), 115);
+    tasks_case_fini(&one);
+}
+
+/* The reservation came first and the second long task is the shorter one. */
+Test(eagle, long_tasks_that_wait_go_first_and_in_order)
+{
+    struct tasks_case one;
+    tasks_case_init(&one, 1, 0);
+    tasks_case_short(&one, 0, 2, 5);
+    tasks_case_short(&one, 1, 1, 0.5);
+    tasks_case_long(&one, 2, 1, 5);
+    tasks_case_long(&one, 3, 1, 1);
+    struct tasks_terms terms = reserving(0);
+    tasks_case_run(&one, &terms);
+    /* It sticks to the job that it works for. */
+    cr_expect_eq(tasks_case_finish(&one, 0), 10);
     cr_expect_eq(tasks_case_start(&one, 2), 10);
-    cr_expect_eq(tasks_case_start(&one, 1), 11);
+    cr_expect_eq(tasks_case_start(&one, 3), 15);
+    cr_expect_eq(tasks_case_start(&one, 1), 16);
     tasks_case_fini(&one);
 }
 

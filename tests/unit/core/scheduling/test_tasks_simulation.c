@@ -103,6 +103,40 @@ Test(tasks_simulation, one_worker_conserves_work)
     }
 }
 
+/* How many of the jobs at most, of one task each, run at one instant; of long ones only, or all. */
+static uint32_t
+most_at_once(const struct tasks_model *model, const struct tasks_result *result, bool long_only)
+{
+    uint32_t most = 0;
+    for (uint32_t j = 0; j < model->n_jobs; j++) {
+        uint32_t running = 0;
+        for (uint32_t k = 0; k < model->n_jobs; k++)
+            running += (!long_only || model->jobs[k].is_long) &&
+                       result->start_s[k] <= result->start_s[j] &&
+                       result->start_s[k] + model->longest_s[k] > result->start_s[j];
+        most = running > most ? running : most;
+    }
+    return most;
+}
+
+/* Under overload all workers are busy at some time, and never more than there are; of long tasks,
+ * where workers are reserved, as many as others are left. */
+Test(tasks_simulation, workers_have_one_task_each)
+{
+    for (int id = 0; id < TASKS_POLICIES; id++) {
+        struct arena arena;
+        arena_init(&arena, 0);
+        struct tasks_model model = tasks_case_random(&arena, 8, 20, 1500, 1, 3, 0.001);
+        struct tasks_terms terms = terms_of(id, 4);
+        terms.reserved_share = 0.2;
+        struct tasks_result result = simulate(&model, &terms, 1, 0, &arena);
+        cr_expect_eq(most_at_once(&model, &result, false), 20, "policy %d", id);
+        cr_expect_eq(most_at_once(&model, &result, true), id == TASKS_SPARROW ? 20 : 16,
+                     "policy %d: %u", id, most_at_once(&model, &result, true));
+        arena_fini(&arena);
+    }
+}
+
 /* --- draws --- */
 
 Test(tasks_simulation, one_seed_has_one_result)
