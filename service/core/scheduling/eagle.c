@@ -8,6 +8,8 @@
  * it until the last one has ended: so it has one or awaits one. The workers with the highest numbers
  * are those reserved for short jobs.
  */
+#include <assert.h>
+
 #include "base/rounding.h"
 #include "core/scheduling/pigeon_plan.h"
 #include "core/scheduling/tasks_line.h"
@@ -69,6 +71,7 @@ static void promise_long(struct eagle *eagle, uint32_t w, double mean_s)
     promises_set(&eagle->promises, w, eagle->promises.work_s[w] + mean_s);
     if (worker->longs++ > 0)
         return;
+    assert(eagle->without_long[worker->free_rank] == w);
     uint32_t last = eagle->without_long[--eagle->n_without_long];
     eagle->without_long[worker->free_rank] = last;
     eagle->workers[last].free_rank = worker->free_rank;

@@ -7,6 +7,8 @@
  * waits is kept by runs of neighbouring tasks of a job. There is one event a task: when its
  * worker's message, that it is idle, is at the master.
  */
+#include <assert.h>
+
 #include "core/scheduling/pigeon_plan.h"
 #include "core/scheduling/tasks_line.h"
 #include "core/scheduling/tasks_policy.h"
@@ -142,6 +144,7 @@ static bool place_as_given(struct tasks_run *sim, uint32_t job, const uint32_t p
 {
     uint32_t n = sim->model->jobs[job].tasks;
     for (uint32_t from = 0, to = 0; from < n; from = to) {
+        assert(placement[from] < ((const struct pigeon *)sim->state)->n_groups);
         while (to < n && placement[to] == placement[from])
             to++;
         if (!receive(sim, placement[from], job, from, to - from))

@@ -85,6 +85,23 @@ Test(eagle, probes_shun_long_tasks_under_way)
     tasks_case_fini(&one);
 }
 
+/* Nine workers and one that is reserved have no long task, and share the work: probes that come back
+ * for the first time go to all of them. */
+Test(eagle, probes_go_on_to_all_workers_without_long_tasks)
+{
+    struct tasks_case one;
+    tasks_case_init(&one, 200, 0.001);
+    for (int j = 0; j < 19; j++)
+        tasks_case_long(&one, 0, 10, 1000);
+    tasks_case_short(&one, 1, 16, 1);
+    tasks_case_short(&one, 100, 16, 1);
+    struct tasks_terms terms = reserving(0.005);
+    tasks_case_run(&one, &terms);
+    cr_expect_lt(tasks_case_finish(&one, 19), 1 + 4);
+    cr_expect_lt(tasks_case_finish(&one, 20), 100 + 4);
+    tasks_case_fini(&one);
+}
+
 /* With every other worker long occupied, all short tasks run on the one that is reserved. */
 Test(eagle, reserved_workers_are_the_last_resort)
 {

@@ -174,18 +174,31 @@ Test(pigeon, reserved_workers_are_heard_first)
     tasks_case_fini(&one);
 }
 
-/* A worker that reports at the instant when a task arrives is idle for it. */
+/* The worker reports at the instant when a short task arrives: it takes the long one that waits. */
 Test(pigeon, idle_workers_are_heard_before_tasks)
 {
     struct tasks_case one;
     tasks_case_init(&one, 1, 0);
     tasks_case_short(&one, 0, 1, 1);
+    tasks_case_long(&one, 0, 1, 5);
     tasks_case_short(&one, 1, 1, 1);
-    tasks_case_long(&one, 1, 1, 1);
     struct tasks_terms terms = one_master(0, TASKS_WEIGHT_INFINITE);
     tasks_case_run(&one, &terms);
     cr_expect_eq(tasks_case_start(&one, 1), 1);
-    cr_expect_eq(tasks_case_start(&one, 2), 2);
+    cr_expect_eq(tasks_case_start(&one, 2), 6);
+    tasks_case_fini(&one);
+}
+
+/* A message to the master, one to the worker; one that it is idle, and one with the next task. */
+Test(pigeon, messages_take_time)
+{
+    struct tasks_case one;
+    tasks_case_init(&one, 1, 0.5);
+    tasks_case_short(&one, 1, 2, 3);
+    struct tasks_terms terms = one_master(0, 20);
+    tasks_case_run(&one, &terms);
+    cr_expect_eq(tasks_case_start(&one, 0), 2);
+    cr_expect_eq(tasks_case_finish(&one, 0), 2 + 3 + 1 + 3 + 0.5);
     tasks_case_fini(&one);
 }
 

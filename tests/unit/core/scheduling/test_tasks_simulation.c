@@ -281,22 +281,28 @@ Test(tasks_simulation, memory_of_many_probes_is_told)
 
 /* --- outcome --- */
 
-/* Two short jobs, completions 1 and 3, longest tasks 1; no long job. */
+/* Two short jobs, completions 1 and 4, longest tasks 1 and 2; no long job. */
 Test(tasks_simulation, outcome_by_hand)
 {
+    static const double two[] = {1, 2};
     struct tasks_case one;
     tasks_case_init(&one, 1, 0);
     tasks_case_short(&one, 5, 1, 1);
-    tasks_case_short(&one, 5, 2, 1);
+    tasks_case_job(&one, 5, two, 2);
     struct tasks_terms terms = terms_of(TASKS_CENTRALISED, 1);
     tasks_case_run(&one, &terms);
     const struct tasks_class *all = &one.outcome.classes[TASKS_ALL];
-    cr_expect_eq(one.outcome.makespan_s, 3);
+    cr_expect_eq(one.outcome.makespan_s, 4);
     cr_expect_eq(one.outcome.utilization, 1);
-    cr_expect_eq(all->completion_s.mean, 2);
-    cr_expect_eq(all->completion_s.p50, 2);
-    cr_expect(fabs(all->completion_s.p90 - 2.8) < 1e-12);
-    cr_expect(fabs(all->completion_over_longest_p99 - 2.98) < 1e-12);
+    cr_expect_eq(all->completion_s.mean, 2.5);
+    cr_expect_eq(all->completion_s.p50, 2.5);
+    cr_expect(fabs(all->completion_s.p90 - 3.7) < 1e-12);
+    cr_expect_eq(all->slowdown.mean, 1.5);
+    cr_expect(fabs(all->slowdown.p95 - 1.95) < 1e-12);
+    cr_expect(fabs(all->completion_over_longest_p50 - 2.5 / 1.5) < 1e-12);
+    cr_expect(fabs(all->completion_over_longest_p90 - 3.7 / 1.9) < 1e-12);
+    cr_expect(fabs(all->completion_over_longest_p99 - 3.97 / 1.99) < 1e-12);
+    cr_expect_eq(one.outcome.classes[TASKS_SHORT].count, 2);
     cr_expect_eq(one.outcome.classes[TASKS_LONG].count, 0);
     cr_expect(isnan(one.outcome.classes[TASKS_LONG].completion_s.mean));
     tasks_case_fini(&one);
