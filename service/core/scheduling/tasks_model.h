@@ -1,0 +1,66 @@
+#ifndef CORE_SCHEDULING_TASKS_MODEL_H
+#define CORE_SCHEDULING_TASKS_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/*
+ * What is simulated of bags of tasks on workers (docs/design.md, "Bags of tasks"): jobs whose tasks
+ * depend on nothing, and workers that take one task at a time. Messages take the same time whoever
+ * sends them.
+ */
+struct tasks_job {
+    double arrival_s;          /* >= 0, finite */
+    const double *durations_s; /* of its tasks, each > 0, finite */
+    uint32_t tasks;            /* >= 1 */
+    const uint32_t *placement; /* of each task, the Pigeon group, below their number; NULL: free */
+    bool is_long;
+};
+
+struct tasks_model {
+    /* Given; borrowed. */
+    uint32_t workers;       /* >= 1 */
+    double communication_s; /* >= 0: one message */
+    const struct tasks_job *jobs;
+    uint32_t n_jobs;
+    /* Derived by tasks_model_complete. */
+    const uint32_t *order;   /* jobs by arrival, then as given */
+    const double *mean_s;    /* of each job's tasks */
+    const double *longest_s; /* of each job */
+    uint64_t tasks;          /* of all jobs */
+    double work_s;           /* of all tasks */
+};
+
+/* Which draws: nothing else decides them but what they are for and the job's index. */
+struct tasks_trial {
+    uint64_t seed;
+    uint64_t repetition;
+};
+
+/* The purposes of the streams of draws (core/sim/variates.h). */
+enum tasks_purpose { TASKS_ARRIVALS, TASKS_PLACEMENT, TASKS_PROBES };
+
+/* Whether a job is long: its tasks' mean duration is above the cut-off. NAN: there is none, and no
+ * job is long. */
+bool tasks_are_long(const double durations_s[], uint32_t tasks, double short_cutoff_s);
+
+/* Fill in what is derived; 20 bytes a job of the arena, and 16 that are given back. PV_E_MEMORY.
+ * O(tasks + jobs log(jobs)), without the logarithm for jobs that are given in order of arrival. */
+enum pv_code tasks_model_complete(struct tasks_model *model,
+                                  struct arena *arena,
+                                  struct pv_error *err) PV_MUSTCHECK;
+
+/* The jobs of a complete model with the arrivals of a Poisson process, so fast that it loads the
+ * workers to a share `load` > 0 of their capacity in the long run. The first one comes after the
+ * first gap; jobs keep their order of arrival. One gap a job, the same up to scale for every load.
+ * jobs: as many as the model's. */
+void tasks_retime(const struct tasks_model *model,
+                  double load,
+                  const struct tasks_trial *trial,
+                  struct tasks_job jobs[]);
+
+#endif

@@ -1,0 +1,55 @@
+#ifndef CORE_SCHEDULING_TASKS_OUTCOME_H
+#define CORE_SCHEDULING_TASKS_OUTCOME_H
+
+#include "core/scheduling/tasks_terms.h"
+
+/* What became of simulated bags of tasks. */
+struct tasks_distribution {
+    double mean;
+    double p50;
+    double p90;
+    double p95;
+    double p99;
+};
+
+struct tasks_class {
+    const char *name; /* "all", "short", "long" */
+    uint32_t count;   /* jobs; 0: all figures are NAN */
+    struct tasks_distribution completion_s;
+    struct tasks_distribution slowdown; /* of jobs: completion / longest task */
+    /* A percentile of the completions over the same one of the jobs' longest tasks. */
+    double completion_over_longest_p50;
+    double completion_over_longest_p90;
+    double completion_over_longest_p99;
+};
+
+enum tasks_class_id { TASKS_ALL, TASKS_SHORT, TASKS_LONG };
+enum { TASKS_CLASSES = TASKS_LONG + 1 };
+
+struct tasks_outcome {
+    double makespan_s; /* from the first arrival to the last result */
+    double utilization;
+    struct tasks_class classes[TASKS_CLASSES];
+};
+
+static inline double
+tasks_completion_s(const struct tasks_model *model, const struct tasks_result *result, uint32_t job)
+{
+    return result->finish_s[job] - model->jobs[job].arrival_s;
+}
+
+static inline double
+tasks_slowdown(const struct tasks_model *model, const struct tasks_result *result, uint32_t job)
+{
+    return tasks_completion_s(model, result, job) / model->longest_s[job];
+}
+
+/* Of at least one job. Percentiles are of type 7. 48 bytes a job of scratch, which is back at its
+ * mark. PV_E_MEMORY. O(jobs log(jobs)). */
+enum pv_code tasks_outcome_of(const struct tasks_model *model,
+                              const struct tasks_result *result,
+                              struct arena *scratch,
+                              struct tasks_outcome *outcome,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,118 @@
+#include "core/scheduling/tasks_simulation.h"
+
+#include <assert.h>
+
+#include "core/scheduling/tasks_policy.h"
+
+/* Events between two reports: less than a millisecond. */
+enum { REPORT_EVERY = 4096 };
+
+enum { ARENA_STEP_MAX = 4 << 20 };
+
+static const struct tasks_policy *const policies[TASKS_POLICIES] = {
+    [TASKS_PIGEON] = &pigeon_policy,
+    [TASKS_CENTRALISED] = &centralised_policy,
+    [TASKS_SPARROW] = &sparrow_policy,
+    [TASKS_EAGLE] = &eagle_policy,
+};
+
+struct tasks_terms tasks_terms_default(enum tasks_policy_id id)
+{
+    struct tasks_terms terms = policies[id]->usual;
+    terms.policy = policies[id];
+    return terms;
+}
+
+const char *tasks_policy_name(enum tasks_policy_id id)
+{
+    return policies[id]->name;
+}
+
+size_t tasks_simulation_memory(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    const struct tasks_policy *policy = terms->policy;
+    double needed = policy->memory(model, terms) +
+                    (double)(policy->events(model) + 1) * sizeof(struct event_heap_entry);
+    /* Of an arena's blocks, what is left of each is less than what did not fit into it; and the
+     * last one, of ARENA_STEP_MAX at most where that is enough, may be as good as empty. */
+    double bytes = 2 * needed + ARENA_STEP_MAX;
+    return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
+}
+
+static double next_arrival(const struct tasks_run *run, uint32_t arrived)
+{
+    if (arrived == run->model->n_jobs)
+        return HUGE_VAL;
+    double at_s = run->model->jobs[run->model->order[arrived]].arrival_s;
+    for (unsigned i = 0; i < run->terms->policy->hops; i++)
+        at_s += run->model->communication_s;
+    return at_s;
+}
+
+static enum pv_code
+work_through(struct tasks_run *run, const struct tasks_progress *progress, struct pv_error *err)
+{
+    const struct tasks_policy *policy = run->terms->policy;
+    struct event event;
+    uint32_t arrived = 0;
+    double arrival_s = next_arrival(run, arrived);
+    for (uint64_t n = 1;; n++) {
+        double at_s = event_heap_next_at(&run->events);
+        bool done = true;
+        if (at_s <= arrival_s && event_heap_pop(&run->events, &event)) {
+            run->now_s = at_s;
+            done = policy->happen(run, &event);
+        } else if (arrived < run->model->n_jobs) {
+            run->now_s = arrival_s;
+            done = policy->take_job(run, run->model->order[arrived++]);
+            arrival_s = next_arrival(run, arrived);
+        } else {
+            run->result->events = n - 1;
+            break;
+        }
+        if (!done)
+            return pv_no_memory(err);
+        if (n % REPORT_EVERY == 0 && progress != NULL &&
+            !progress->report(progress->context, run->begun))
+            return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
+    }
+    if (run->begun != run->model->tasks)
+        return pv_fail(err, PV_E_INTERNAL, "a simulation of tasks came to a standstill");
+    return PV_OK;
+}
+
+enum pv_code tasks_simulate(const struct tasks_model *model,
+                            const struct tasks_terms *terms,
+                            const struct tasks_trial *trial,
+                            size_t memory_max,
+                            const struct tasks_progress *progress,
+                            struct arena *arena,
+                            struct arena *scratch,
+                            struct tasks_result *result,
+                            struct pv_error *err)
+{
+    size_t memory = tasks_simulation_memory(model, terms);
+    struct tasks_run run = {
+        .model = model, .terms = terms, .trial = *trial, .result = result, .arena = scratch};
+    if (memory_max > 0 && memory > memory_max)
+        return pv_fail(err, PV_E_LIMIT,
+                       "simulating %s may take %.1f MB of memory, and %.1f MB are allowed",
+                       terms->policy->name, 1e-6 * (double)memory, 1e-6 * (double)memory_max);
+    result->start_s = arena_array(arena, model->n_jobs, sizeof *result->start_s);
+    result->finish_s = arena_array(arena, model->n_jobs, sizeof *result->finish_s);
+    if (result->start_s == NULL || result->finish_s == NULL)
+        return pv_no_memory(err);
+    for (uint32_t j = 0; j < model->n_jobs; j++) {
+        result->start_s[j] = HUGE_VAL;
+        result->finish_s[j] = 0;
+    }
+    struct arena_mark mark = arena_mark(scratch);
+    size_t before = scratch->total;
+    enum pv_code code = event_heap_init(&run.events, terms->policy->events(model), scratch) &&
+                                terms->policy->begin(&run)
+                            ? work_through(&run, progress, err)
+                            : pv_no_memory(err);
+    result->memory = scratch->total - before;
+    arena_rewind(scratch, mark);
+    return code;
+}

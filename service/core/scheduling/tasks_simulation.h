@@ -1,0 +1,49 @@
+#ifndef CORE_SCHEDULING_TASKS_SIMULATION_H
+#define CORE_SCHEDULING_TASKS_SIMULATION_H
+
+#include "core/scheduling/tasks_terms.h"
+
+/*
+ * Schedulers of bags of tasks, simulated: Pigeon (Z. Li, dissertation, UT Arlington 2019, chapter
+ * 4), one central master, Sparrow and Eagle (docs/design.md, "Bags of tasks"). It stands on core/sim.
+ * What a scheduler does is a row of a table (tasks_policy.h); the engine knows none of them.
+ */
+enum tasks_policy_id { TASKS_PIGEON, TASKS_CENTRALISED, TASKS_SPARROW, TASKS_EAGLE };
+enum { TASKS_POLICIES = TASKS_EAGLE + 1 };
+
+/* The terms of a policy that nothing is said about; groups: 1. */
+struct tasks_terms tasks_terms_default(enum tasks_policy_id id);
+
+/* "pigeon", "centralised", "sparrow", "eagle" */
+const char *tasks_policy_name(enum tasks_policy_id id);
+
+/* Called now and then with the tasks that were given to workers. false: stop. */
+struct tasks_progress {
+    bool (*report)(void *context, uint64_t tasks);
+    void *context;
+};
+
+/* Bytes of scratch memory that a simulation takes at most, whatever happens in it; SIZE_MAX: more
+ * than can be told. The result takes 16 a job more. */
+size_t tasks_simulation_memory(const struct tasks_model *model, const struct tasks_terms *terms);
+
+/*
+ * Simulate a complete model of at least one job under one policy. The result lives in `arena`, what
+ * is worked with in scratch, which is back at its mark. progress may be NULL. memory_max: of
+ * tasks_simulation_memory; 0: no limit.
+ *
+ * One model, one trial and the same terms have one result. PV_E_MEMORY, PV_E_LIMIT (memory_max),
+ * PV_E_CANCELLED (progress said so). O(tasks log(workers)) for pigeon and centralised, O(probes
+ * log(workers)) for sparrow, for eagle as many times longer as reservations wait at a worker.
+ */
+enum pv_code tasks_simulate(const struct tasks_model *model,
+                            const struct tasks_terms *terms,
+                            const struct tasks_trial *trial,
+                            size_t memory_max,
+                            const struct tasks_progress *progress,
+                            struct arena *arena,
+                            struct arena *scratch,
+                            struct tasks_result *result,
+                            struct pv_error *err) PV_MUSTCHECK;
+
+#endif
