@@ -190,7 +190,7 @@ void fuzz_body(const struct codec_node *top)
         inline_only = asked.set.sources[i].application.at == NULL;
     if (!inline_only)
         return;
-    if (asked.set.cluster.at != NULL) /* as the one that is named would tell */
+    if (asked.set.cluster.at != NULL) /* as the one that is named would say */
         asked.set.size = (struct codec_cluster_size){.executors = 2, .cores_per_executor = 3};
     require_same_again(&asked, arena);
     require_lawful(&asked, arena);

@@ -2,7 +2,7 @@
  * Traces through simulated schedulers against what others' simulators make of them: Pigeon's own,
  * with its list of reserved workers corrected, and Eagle's (data/peer-figures.md, sections 1, 2).
  *
- * With one master Pigeon draws nothing, and the figures are the same to the digits that are told.
+ * With one master Pigeon draws nothing, and the figures are the same to the digits that are printed.
  * In groups, medians over five seeds lie within the spread over twenty seeds there. Sparrow's are
  * within a tenth of the medians there, whose results are not sent back and whose times are whole
  * milliseconds; and so are Eagle's, but for those of short jobs that hang on few of them.

@@ -135,7 +135,7 @@ static enum pv_code take(struct http_request *request,
     return PV_OK;
 }
 
-/* A commit without an answer leaves open what became of the sample: its sequence, not a key, tells. */
+/* A commit without an answer leaves open what became of the sample: its sequence, not a key, shows it. */
 static enum pv_code commit_sample(struct store_tx **tx, int64_t sequence, struct pv_error *err)
 {
     enum pv_code code = store_commit(tx, err);

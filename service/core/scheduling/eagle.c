@@ -18,7 +18,7 @@
 #include "core/sim/subset.h"
 
 /* In this order at one instant; jobs come last. Probes of a job that are sent back at one instant,
- * and long tasks of a job, travel as a chain of places, which begins with the one told; the `count`
+ * and long tasks of a job, travel as a chain of places, which begins with the one named; the `count`
  * of each is the worker that it goes to. */
 enum {
     LONG_ENDED,      /* about the worker and the job */

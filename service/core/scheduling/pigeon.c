@@ -111,7 +111,7 @@ static bool general_reports(struct tasks_run *sim, uint32_t g)
     return true;
 }
 
-/* A master is told of n neighbouring tasks. */
+/* A master hears of n neighbouring tasks. */
 static bool receive(struct tasks_run *sim, uint32_t g, uint32_t job, uint32_t task, uint32_t n)
 {
     struct pigeon *pigeon = sim->state;

@@ -283,7 +283,7 @@ static void begin_reduces(struct engine *engine)
         begin_work(engine, batch);
 }
 
-static void tell(struct engine *engine, void (*what)(void *, size_t), size_t jobs[], size_t *n)
+static void notify(struct engine *engine, void (*what)(void *, size_t), size_t jobs[], size_t *n)
 {
     if (*n > 1)
         qsort(jobs, *n, sizeof *jobs, order_by_size);
@@ -348,8 +348,8 @@ static void happen(struct engine *engine)
         end_batch(engine, batch);
     begin_reduces(engine);
     engine->ended += engine->n_jobs_ended;
-    tell(engine, engine->policy->maps_ended, engine->maps_ended, &engine->n_maps_ended);
-    tell(engine, engine->policy->job_ended, engine->jobs_ended, &engine->n_jobs_ended);
+    notify(engine, engine->policy->maps_ended, engine->maps_ended, &engine->n_maps_ended);
+    notify(engine, engine->policy->job_ended, engine->jobs_ended, &engine->n_jobs_ended);
     while (engine->arrived < engine->view.n_jobs &&
            engine->jobs[engine->arrived].arrival_s == engine->clock.now_s)
         arrive(engine, engine->arrived++);

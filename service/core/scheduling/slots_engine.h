@@ -12,7 +12,7 @@
  * given a slot when ceil(slow_start x maps) of its job's maps have finished. No task is stopped.
  *
  * The next instant is the least of: ends of tasks, begins of work, arrivals, crossings. At it, in
- * this order: tasks end; work begins; jobs whose maps ended, then jobs that ended, are told to the
+ * this order: tasks end; work begins; jobs whose maps ended, then jobs that ended, are reported to the
  * policy in order of arrival; jobs arrive; jobs cross; slots are given, map slots before reduce
  * slots, partition by partition, one by one as long as the policy names a job. Instants are
  * compared as doubles; but a crossing belongs to another instant that it is close to

@@ -10,7 +10,7 @@
 #include "core/scheduling/slots_workload.h"
 
 /*
- * Whom a free slot goes to. A policy is a row of slots_policies: it is told what happens to jobs
+ * Whom a free slot goes to. A policy is a row of slots_policies: it is notified of what happens to jobs
  * (by their index in order of arrival) and keeps those that could use a slot in an order of its
  * own, so that naming the next one costs little. The engine (slots_engine.h) knows no policy.
  *

@@ -1,7 +1,7 @@
 /*
  * Sparrow: probes at workers drawn, and late binding (K. Ousterhout et al., "Sparrow: distributed,
  * low latency scheduling", SOSP 2013; docs/design.md, "Bags of tasks"). A probe leaves a reservation at
- * a worker; a worker that is free asks the job's scheduler for a task, and may be told that there
+ * a worker; a worker that is free asks the job's scheduler for a task, and may hear that there
  * is none left.
  */
 #include "core/scheduling/tasks_line.h"
@@ -9,7 +9,7 @@
 #include "core/sim/subset.h"
 
 enum {
-    WORKER_FREE,    /* about the worker: its task ended, or it was told that there is none */
+    WORKER_FREE,    /* about the worker: its task ended, or it heard that there is none */
     SCHEDULER_ASKED /* about the worker and the job */
 };
 

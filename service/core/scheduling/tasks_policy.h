@@ -8,9 +8,9 @@
 #include "core/sim/variates.h"
 
 /*
- * Between the engine and a policy. The engine tells a policy of jobs, in order of arrival, and of
+ * Between the engine and a policy. The engine notifies a policy of jobs, in order of arrival, and of
  * the events that the policy scheduled; at one instant first of events, by kind and then in the
- * order in which they were scheduled, then of jobs. The policy tells the engine which task begins
+ * order in which they were scheduled, then of jobs. The policy says to the engine which task begins
  * when.
  */
 struct tasks_run {
@@ -27,7 +27,7 @@ struct tasks_run {
 
 struct tasks_policy {
     const char *name;
-    unsigned hops; /* messages between a job's arrival and when the policy is told */
+    unsigned hops; /* messages between a job's arrival and when the policy hears of it */
     /* Events to come at a time, and bytes that the policy works with, at most. */
     size_t (*events)(const struct tasks_model *model);
     double (*memory)(const struct tasks_model *model, const struct tasks_terms *terms);

@@ -24,7 +24,7 @@ struct tasks_progress {
 };
 
 /* Bytes of scratch memory that a simulation takes at most, whatever happens in it; SIZE_MAX: more
- * than can be told. The result takes 16 a job more. */
+ * than can be said. The result takes 16 a job more. */
 size_t tasks_simulation_memory(const struct tasks_model *model, const struct tasks_terms *terms);
 
 /*

@@ -11,7 +11,7 @@
 /* A target in memory: places "0" to "7", of which the first half is on worker w0 and the rest on w1. */
 enum { PLACES = 8, PER_WORKER = 4, QUANTA = 40 };
 
-struct desk {
+struct targets {
     char has[PLACES][QUOTA_TEXT];
     enum target_outcome outcome[PLACES]; /* of writes; of reads, too, where it is TARGET_GONE */
     unsigned writes;
@@ -23,39 +23,39 @@ static double quanta(const char *text)
     return strcmp(text, "max") == 0 ? (double)INFINITY : strtod(text, NULL);
 }
 
-static void watch(struct desk *desk)
+static void watch(struct targets *targets)
 {
     for (size_t worker = 0; worker < PLACES / PER_WORKER; worker++) {
         double sum = 0;
         for (size_t i = 0; i < PER_WORKER; i++)
-            sum += quanta(desk->has[worker * PER_WORKER + i]);
-        desk->worst = fmax(desk->worst, sum);
+            sum += quanta(targets->has[worker * PER_WORKER + i]);
+        targets->worst = fmax(targets->worst, sum);
     }
 }
 
 static enum target_outcome
 desk_read(void *context, const char *place, char text[QUOTA_TEXT], struct failure *failure)
 {
-    struct desk *desk = context;
+    struct targets *targets = context;
     size_t i = strtoul(place, NULL, 10);
     (void)failure;
-    if (desk->outcome[i] == TARGET_GONE)
+    if (targets->outcome[i] == TARGET_GONE)
         return TARGET_GONE;
-    memcpy(text, desk->has[i], QUOTA_TEXT);
+    memcpy(text, targets->has[i], QUOTA_TEXT);
     return TARGET_DONE;
 }
 
 static enum target_outcome
 desk_write(void *context, const char *place, const char *text, struct failure *failure)
 {
-    struct desk *desk = context;
+    struct targets *targets = context;
     size_t i = strtoul(place, NULL, 10);
-    desk->writes++;
+    targets->writes++;
     (void)failure;
-    if (desk->outcome[i] != TARGET_DONE)
-        return desk->outcome[i];
-    (void)snprintf(desk->has[i], QUOTA_TEXT, "%s", text);
-    watch(desk);
+    if (targets->outcome[i] != TARGET_DONE)
+        return targets->outcome[i];
+    (void)snprintf(targets->has[i], QUOTA_TEXT, "%s", text);
+    watch(targets);
     return TARGET_DONE;
 }
 
@@ -67,8 +67,8 @@ desk_format(const void *context, double cores, const char *cpu_max, char text[QU
     (void)snprintf(text, QUOTA_TEXT, "%.0f", cores * 20);
 }
 
-static struct desk desk;
-static const struct target target = {.context = &desk,
+static struct targets targets;
+static const struct target target = {.context = &targets,
                                      .reads_are_cheap = true,
                                      .read = desk_read,
                                      .write = desk_write,
@@ -86,7 +86,7 @@ static void set_up(void)
     words_be_quiet();
     for (size_t i = 0; i < PLACES; i++) {
         (void)snprintf(ids[i], sizeof ids[i], "%zu", i);
-        (void)snprintf(desk.has[i], QUOTA_TEXT, "%d", QUANTA / PER_WORKER);
+        (void)snprintf(targets.has[i], QUOTA_TEXT, "%d", QUANTA / PER_WORKER);
         grants[i] = (struct grant){
             .id = ids[i], .application = "a", .worker = i < PER_WORKER ? "w0" : "w1", .cores = 0.5};
     }
@@ -124,14 +124,14 @@ Test(executors, never_add_up_to_more_than_the_worker_has, .init = set_up, .fini 
         draw_grants();
         /* Some cannot be written in this round; grants of the rest are then not all there yet. */
         for (size_t i = 0; i < PLACES; i++)
-            desk.outcome[i] = round % 3 > 0 && rand() % 4 == 0 ? TARGET_FAILED : TARGET_DONE;
+            targets.outcome[i] = round % 3 > 0 && rand() % 4 == 0 ? TARGET_FAILED : TARGET_DONE;
         (void)apply(GOAL_GRANTS);
-        cr_assert_leq(desk.worst, QUANTA, "round %d", round);
+        cr_assert_leq(targets.worst, QUANTA, "round %d", round);
     }
-    memset(desk.outcome, 0, sizeof desk.outcome);
+    memset(targets.outcome, 0, sizeof targets.outcome);
     cr_assert_eq(apply(GOAL_GRANTS).failed, 0);
     for (size_t i = 0; i < PLACES; i++)
-        cr_assert_float_eq(quanta(desk.has[i]), grants[i].cores * 20, 1e-9);
+        cr_assert_float_eq(quanta(targets.has[i]), grants[i].cores * 20, 1e-9);
 }
 
 Test(executors, are_written_only_where_they_differ, .init = set_up, .fini = tear_down)
@@ -140,7 +140,7 @@ Test(executors, are_written_only_where_they_differ, .init = set_up, .fini = tear
     grants[2].cores = 0.25;
     cr_assert_eq(apply(GOAL_GRANTS).written, 1);
     cr_assert_eq(apply(GOAL_GRANTS).written, 0);
-    cr_assert_eq(desk.writes, 1);
+    cr_assert_eq(targets.writes, 1);
 }
 
 Test(executors,
@@ -152,13 +152,13 @@ Test(executors,
     grants[1].cores = 1;
     grants[4].cores = 0;
     grants[5].cores = 1;
-    desk.outcome[0] = TARGET_REFUSED;
+    targets.outcome[0] = TARGET_REFUSED;
     cr_assert_eq(apply(GOAL_GRANTS).failed, 2);
-    cr_assert_str_eq(desk.has[1], "10");
-    cr_assert_str_eq(desk.has[5], "20");
-    desk.outcome[0] = TARGET_DONE;
+    cr_assert_str_eq(targets.has[1], "10");
+    cr_assert_str_eq(targets.has[5], "20");
+    targets.outcome[0] = TARGET_DONE;
     cr_assert_eq(apply(GOAL_GRANTS).failed, 0);
-    cr_assert_str_eq(desk.has[1], "20");
+    cr_assert_str_eq(targets.has[1], "20");
 }
 
 Test(executors, count_for_the_worker_that_they_have_moved_to, .init = set_up, .fini = tear_down)
@@ -170,10 +170,10 @@ Test(executors, count_for_the_worker_that_they_have_moved_to, .init = set_up, .f
     grants[0].cores = 0;
     grants[1].cores = 1;
     grants[5].cores = 1;
-    desk.outcome[0] = TARGET_FAILED;
+    targets.outcome[0] = TARGET_FAILED;
     (void)apply(GOAL_GRANTS);
-    cr_assert_str_eq(desk.has[1], "20", "it is on w0 no longer");
-    cr_assert_str_eq(desk.has[5], "10", "and what it still has is w1's");
+    cr_assert_str_eq(targets.has[1], "20", "it is on w0 no longer");
+    cr_assert_str_eq(targets.has[5], "10", "and what it still has is w1's");
 }
 
 Test(executors,
@@ -183,14 +183,14 @@ Test(executors,
 {
     configuration.restore_on_exit = true;
     grants[3].cores = 0.05;
-    desk.outcome[3] = TARGET_GONE;
+    targets.outcome[3] = TARGET_GONE;
     cr_assert_eq(apply(GOAL_GRANTS).failed, 0);
-    desk.outcome[3] = TARGET_DONE;
-    (void)snprintf(desk.has[3], QUOTA_TEXT, "max");
+    targets.outcome[3] = TARGET_DONE;
+    (void)snprintf(targets.has[3], QUOTA_TEXT, "max");
     cr_assert_eq(apply(GOAL_GRANTS).written, 1);
-    cr_assert_str_eq(desk.has[3], "1");
+    cr_assert_str_eq(targets.has[3], "1");
     (void)executors_restore(executors);
-    cr_assert_str_eq(desk.has[3], "max");
+    cr_assert_str_eq(targets.has[3], "max");
 }
 
 Test(executors,
@@ -202,13 +202,13 @@ Test(executors,
     grants[1].cores = 1;
     (void)apply(GOAL_GRANTS);
     (void)executors_apply(executors, GOAL_FLOOR);
-    cr_assert_str_eq(desk.has[0], "5");
-    cr_assert_str_eq(desk.has[1], "20");
+    cr_assert_str_eq(targets.has[0], "5");
+    cr_assert_str_eq(targets.has[1], "20");
     (void)executors_apply(executors, GOAL_BEFORE);
-    cr_assert_str_eq(desk.has[0], "10");
-    cr_assert_str_eq(desk.has[1], "10");
+    cr_assert_str_eq(targets.has[0], "10");
+    cr_assert_str_eq(targets.has[1], "10");
     (void)executors_apply(executors, GOAL_GRANTS);
-    cr_assert_str_eq(desk.has[0], "0");
+    cr_assert_str_eq(targets.has[0], "0");
 }
 
 Test(executors, that_leave_get_back_what_they_had_or_keep_it, .init = set_up, .fini = tear_down)
@@ -217,12 +217,12 @@ Test(executors, that_leave_get_back_what_they_had_or_keep_it, .init = set_up, .f
     (void)apply(GOAL_GRANTS);
     loop.n = PLACES - 1;
     (void)apply(GOAL_GRANTS);
-    cr_assert_str_eq(desk.has[7], "10");
+    cr_assert_str_eq(targets.has[7], "10");
     loop.n = PLACES;
     (void)apply(GOAL_GRANTS);
-    cr_assert_str_eq(desk.has[7], "2");
+    cr_assert_str_eq(targets.has[7], "2");
     configuration.restore_on_leave = false;
     loop.n = PLACES - 1;
     (void)apply(GOAL_GRANTS);
-    cr_assert_str_eq(desk.has[7], "2");
+    cr_assert_str_eq(targets.has[7], "2");
 }

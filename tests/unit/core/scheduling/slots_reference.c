@@ -154,7 +154,7 @@ static void cross_all(void)
                 }
 }
 
-/* --- what policies are told --- */
+/* --- what policies hear of --- */
 
 static void fill_phases(void)
 {

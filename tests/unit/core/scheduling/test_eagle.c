@@ -65,7 +65,7 @@ Test(eagle, probes_shun_long_tasks)
     struct tasks_terms terms = reserving(0.5);
     tasks_case_run(&one, &terms);
     cr_expect_eq(tasks_case_start(&one, 1), 4);
-    /* 4 to 5, asked at 6, told at 7: 7 to 8, and the result. */
+    /* 4 to 5, asked at 6, answered at 7: 7 to 8, and the result. */
     cr_expect_eq(tasks_case_finish(&one, 1), 9);
     cr_expect_eq(tasks_case_finish(&one, 0), 102);
     tasks_case_fini(&one);

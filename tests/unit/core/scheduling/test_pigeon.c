@@ -27,7 +27,7 @@ Test(pigeon, worked_example_event_by_event)
     static const double a[] = {20, 1, 1, 10, 10, 10};
     static const double two[] = {2};
     static const uint32_t groups[] = {0, 1};
-    /* A2 ends, A3 ends, B and A4, A5 end, C, A1 and A6. Both of t = 10 are told one by one. */
+    /* A2 ends, A3 ends, B and A4, A5 end, C, A1 and A6. Both of t = 10 are heard one by one. */
     static const struct moment moments[] = {{1, 5, HUGE_VAL, HUGE_VAL},
                                             {2, 6, 2, HUGE_VAL},
                                             {4, 6, 2, HUGE_VAL},

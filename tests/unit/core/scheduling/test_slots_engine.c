@@ -235,7 +235,7 @@ static void watch_job_ended(void *state, size_t job)
     cr_assert_null(state);
     watch_counts();
     cr_assert_eq(watched.view->counts[job].held[SLOTS_REDUCE], 0);
-    cr_assert_eq(watched.mapped, jobs_with_maps_done()); /* was told before */
+    cr_assert_eq(watched.mapped, jobs_with_maps_done()); /* was reported before */
     watched.ended++;
     if (watched.policy->job_ended != NULL)
         watched.policy->job_ended(watched.state, job);
@@ -440,15 +440,15 @@ Test(slots_engine, a_simulation_can_be_cancelled)
     static const struct slots_terms fair = {.policy = &slots_policy_fair};
     struct slots_job_times times[300];
     struct arena scratch;
-    size_t told = 0;
-    struct slots_progress progress = {stop, &told};
+    size_t reported = 0;
+    struct slots_progress progress = {stop, &reported};
     make_many();
     arena_init(&scratch, 0);
     cr_expect_eq(
         slots_simulate(&many_slots, many_jobs, 300, &fair, &progress, &scratch, times, NULL),
         PV_E_CANCELLED);
-    cr_expect_gt(told, 0);
-    cr_expect_lt(told, 300 * 6000);
+    cr_expect_gt(reported, 0);
+    cr_expect_lt(reported, 300 * 6000);
     progress.report = go_on;
     cr_expect_eq(
         slots_simulate(&many_slots, many_jobs, 300, &fair, &progress, &scratch, times, NULL),

@@ -79,8 +79,8 @@ Test(slots_outcome, runtimes_alone_can_be_cancelled)
 {
     struct slots_case one = {.cluster = {{2, 1}, 0.05},
                              .given = {{.arrival_s = 1, .maps = {3, 2, 4}, .reduces = {1}}}};
-    size_t told = 0;
-    const struct slots_progress progress = {stop, &told};
+    size_t reported = 0;
+    const struct slots_progress progress = {stop, &reported};
     double runtime_s;
     struct arena scratch;
     arena_init(&scratch, 0);
@@ -88,6 +88,6 @@ Test(slots_outcome, runtimes_alone_can_be_cancelled)
     cr_expect_eq(
         slots_runtimes_alone(&one.cluster, one.jobs, 1, &progress, &scratch, &runtime_s, NULL),
         PV_E_CANCELLED);
-    cr_expect_eq(told, 4);
+    cr_expect_eq(reported, 4);
     arena_fini(&scratch);
 }

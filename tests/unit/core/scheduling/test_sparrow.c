@@ -5,7 +5,7 @@
 #include "tasks_cases.h"
 
 /* One worker, messages of a second. The probes of A are there at 1; it asks, and begins at 3, ends
- * at 8, asks for the second reservation and is told at 10 that there is none; then it asks for B,
+ * at 8, asks for the second reservation and hears at 10 that there is none; then it asks for B,
  * whose probes wait since 7. */
 Test(sparrow, one_worker_by_hand)
 {

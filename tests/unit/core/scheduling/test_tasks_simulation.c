@@ -208,16 +208,16 @@ Test(tasks_simulation, retimed_arrivals_scale_and_keep_their_order)
 
 static bool stop_at_once(void *context, uint64_t tasks)
 {
-    uint64_t *told = context;
-    *told = tasks;
+    uint64_t *reported = context;
+    *reported = tasks;
     return false;
 }
 
-Test(tasks_simulation, stops_when_told_to)
+Test(tasks_simulation, stops_when_asked_to)
 {
     const struct tasks_trial trial = {1, 0};
-    uint64_t told = 0;
-    const struct tasks_progress progress = {stop_at_once, &told};
+    uint64_t reported = 0;
+    const struct tasks_progress progress = {stop_at_once, &reported};
     struct pv_error err = {0};
     struct tasks_result result;
     struct arena arena;
@@ -229,7 +229,7 @@ Test(tasks_simulation, stops_when_told_to)
     cr_expect_eq(
         tasks_simulate(&model, &terms, &trial, 0, &progress, &arena, &scratch, &result, &err),
         PV_E_CANCELLED);
-    cr_expect(told > 0 && told < model.tasks);
+    cr_expect(reported > 0 && reported < model.tasks);
     arena_fini(&scratch);
     arena_fini(&arena);
 }
@@ -254,7 +254,7 @@ Test(tasks_simulation, memory_is_bounded)
             tasks_simulate(&model, &terms, &trial, most - 1, NULL, &arena, &scratch, &result, &err),
             PV_E_LIMIT);
         arena_fini(&scratch);
-        /* Too little of it is told, whenever it happens. */
+        /* Too little of it is reported, whenever it happens. */
         for (size_t limit = 8; limit < 4 * result.memory; limit *= 4) {
             struct pv_error missing = {0};
             arena_init(&scratch, limit);
@@ -268,7 +268,7 @@ Test(tasks_simulation, memory_is_bounded)
 }
 
 /* More probes than any memory holds are refused before they are sent. */
-Test(tasks_simulation, memory_of_many_probes_is_told)
+Test(tasks_simulation, memory_of_many_probes_is_bounded)
 {
     struct arena arena;
     arena_init(&arena, 0);
