@@ -127,7 +127,7 @@ def test_a_run_that_tells_enough_stands_in_for_a_nearer_one(team):
     silent = dict(STAGES[0], name="scan", input_bytes=None, task_durations_s=[2.0] * 16)
     team.post("/v1/applications/%s/runs" % name, run([silent], problem_size=16, duration_s=11), 201)
     plan = ask(team, ["p", "r"], application=name, problem_size=16, inputs=["r"])["copy_plan"]
-    assert len(plan["tasks"]) == 16 and plan["tasks"][0]["rate_bytes_per_s"] >= 2e7
+    assert len(plan["tasks"]) == 16 and plan["tasks"][0]["rate_bytes_per_s"] >= 2e7 * (1 - 1e-9)
 
 
 def test_more_tasks_than_a_plan_may_have(team):
