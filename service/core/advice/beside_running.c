@@ -40,6 +40,28 @@ static enum pv_code executor_bytes(const struct beside_known *known,
                        known->cluster->cluster.traits.memory_bytes_per_executor, arena, bytes, err);
 }
 
+/* Of an executor of each point: where blocks are cached, the more executors, the less each of them
+ * needs. */
+static enum pv_code point_bytes(const struct beside_known *known,
+                                struct arena *arena,
+                                struct arena *scratch,
+                                int64_t **each_bytes,
+                                struct pv_error *err)
+{
+    const struct curve *curve = &known->prediction->curve;
+    struct arena_mark mark = arena_mark(scratch);
+    enum pv_code code = PV_OK;
+    *each_bytes = arena_array(arena, curve->n_points, sizeof **each_bytes);
+    if (*each_bytes == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; code == PV_OK && i < curve->n_points; i++) {
+        code = executor_bytes(known, curve->points[i].executors, curve->cores_per_executor, scratch,
+                              &(*each_bytes)[i], err);
+        arena_rewind(scratch, mark);
+    }
+    return code;
+}
+
 static enum pv_code keep_fitting(const struct curve *curve,
                                  const bool fits[],
                                  size_t fitting,
@@ -68,12 +90,11 @@ static enum pv_code choose(const struct beside_known *known,
     const struct advise_goal *goal = known->goal;
     struct joint_question question = question_of(known, curve, limits->joint_task_budget);
     bool whole = true;
-    int64_t each_bytes;
+    int64_t *each_bytes;
     bool *fits = arena_calloc(arena, curve->n_points, sizeof *fits);
     if (fits == NULL)
         return pv_no_memory(err);
-    PV_TRY(executor_bytes(known, goal->last_executors, curve->cores_per_executor, arena,
-                          &each_bytes, err));
+    PV_TRY(point_bytes(known, arena, scratch, &each_bytes, err));
     PV_TRY(
         joint_feasibility_counts(&question, curve, goal, each_bytes, scratch, fits, &whole, err));
     counts->cut = !whole;
@@ -118,8 +139,8 @@ explain_counts(const struct beside_counts *counts, size_t running, struct advice
                   PLURAL_VERB(running, "is", "are"))
             : finding_add(
                   &advice->warnings, "nobody_in_time_beside_advised",
-                  "With none of %zu allowed executor count%s is everybody in time: always this job "
-                  "is late, or %s.",
+                  "With each of the %zu allowed executor count%s somebody is late: this job or "
+                  "%s.",
                   counts->allowed, PLURAL(counts->allowed),
                   running == 1 ? "the other one" : "another one");
     finding_number(note, "fitting", (double)counts->fitting);

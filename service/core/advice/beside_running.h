@@ -45,8 +45,9 @@ void beside_running_explain(const struct beside_known *known,
 
 /*
  * Schedule the recommended configuration with the running jobs, and what that means for the advice.
- * curve: that it was chosen from. *bytes: what its executors hold, where memory counts; else 0. PV_E_INVALID: the recommended executors need more memory than the cluster has, where it
- * counts. PV_E_TOO_FEW, PV_E_MEMORY.
+ * curve: that it was chosen from. *bytes: what its executors hold, where memory counts; else 0.
+ * PV_E_INVALID: the recommended executors need more memory than the cluster has, where it counts.
+ * PV_E_TOO_FEW, PV_E_MEMORY.
  */
 enum pv_code beside_running_check(const struct beside_known *known,
                                   const struct curve *curve,

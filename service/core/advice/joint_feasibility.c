@@ -271,7 +271,7 @@ static enum pv_code try_point(const struct joint_question *question,
 static enum pv_code try_points(const struct joint_question *question,
                                const struct curve *curve,
                                const struct advise_goal *goal,
-                               int64_t each_bytes,
+                               const int64_t each_bytes[],
                                struct arena *scratch,
                                bool fits[],
                                bool *whole,
@@ -293,7 +293,8 @@ static enum pv_code try_points(const struct joint_question *question,
             return PV_OK;
         struct arena_mark mark = arena_mark(scratch);
         enum pv_code code =
-            try_point(question, curve, point, each_bytes, &crowd, scratch, &fits[i], err);
+            try_point(question, curve, point, question->memory == NULL ? 0 : each_bytes[i], &crowd,
+                      scratch, &fits[i], err);
         arena_rewind(scratch, mark);
         PV_TRY(code);
     }
@@ -303,7 +304,7 @@ static enum pv_code try_points(const struct joint_question *question,
 enum pv_code joint_feasibility_counts(const struct joint_question *question,
                                       const struct curve *curve,
                                       const struct advise_goal *goal,
-                                      int64_t each_bytes,
+                                      const int64_t each_bytes[],
                                       struct arena *scratch,
                                       bool fits[],
                                       bool *whole,

@@ -80,14 +80,15 @@ enum pv_code joint_feasibility_check(const struct joint_question *question,
  * Beside these jobs, with how many executors would nobody be late? fits[i] says so of curve->points[i]:
  * capped at them, the new job meets its deadline, and so does each running job that does without it.
  * Points that the goal does not allow do not fit. False in *whole: the budget of simulated tasks was
- * spent before all were tried, and fits is of no use. each_bytes: memory of an executor. The rest is
+ * spent before all were tried, and fits is of no use. each_bytes[i]: memory of an executor of point i,
+ * looked at where memory counts. The rest is
  * as in joint_feasibility_check, of which the target's executors and the predicted duration are not
  * looked at. PV_E_MEMORY.
  */
 enum pv_code joint_feasibility_counts(const struct joint_question *question,
                                       const struct curve *curve,
                                       const struct advise_goal *goal,
-                                      int64_t each_bytes,
+                                      const int64_t each_bytes[],
                                       struct arena *scratch,
                                       bool fits[],
                                       bool *whole,

@@ -107,7 +107,7 @@ enum { POINTS = 5 };
 /* Executors 1 to 5 of 2 cores take 20, 10, 8, 6 and 5 s. */
 static bool *counts(const struct joint_question *question,
                     const struct advise_goal *goal,
-                    int64_t each_bytes,
+                    const int64_t each_bytes[],
                     bool *whole)
 {
     static bool fits[POINTS];
@@ -137,12 +137,12 @@ Test(joint_feasibility, counts_that_make_nobody_late)
     struct joint_question question = ask(running, 1, 1, 1, 12);
     struct advise_goal goal = {.min_executors = 1, .max_executors = 5};
     bool whole = false;
-    expect(counts(&question, &goal, 0, &whole), false, true, false, true, true);
+    expect(counts(&question, &goal, NULL, &whole), false, true, false, true, true);
     cr_assert(whole);
     goal.max_executors = 4;
-    expect(counts(&question, &goal, 0, &whole), false, true, false, true, false);
+    expect(counts(&question, &goal, NULL, &whole), false, true, false, true, false);
     question.task_budget = 10;
-    (void)counts(&question, &goal, 0, &whole);
+    (void)counts(&question, &goal, NULL, &whole);
     cr_assert_not(whole, "the budget is spent");
 }
 
@@ -154,9 +154,9 @@ Test(joint_feasibility, counts_that_make_another_late)
     struct joint_question question = ask(running, 1, 1, 1, NAN);
     struct advise_goal goal = {.min_executors = 1, .max_executors = 5};
     bool whole = false;
-    expect(counts(&question, &goal, 0, &whole), true, true, false, false, false);
+    expect(counts(&question, &goal, NULL, &whole), true, true, false, false, false);
     question.running = &running[1];
-    expect(counts(&question, &goal, 0, &whole), true, true, true, true, true);
+    expect(counts(&question, &goal, NULL, &whole), true, true, true, true, true);
 }
 
 /* Memory for 3 executors in all, of which one that runs holds one for 6 s: within 13 s 2 fit beside it,
@@ -170,7 +170,10 @@ Test(joint_feasibility, counts_that_fit_the_memory)
     bool whole = false;
     running[0].memory_bytes = 1;
     question.memory = &memory;
-    expect(counts(&question, &goal, 1, &whole), false, true, false, false, false);
+    static const int64_t ones[POINTS] = {1, 1, 1, 1, 1};
+    expect(counts(&question, &goal, ones, &whole), false, true, false, false, false);
     question.deadline_s = 14;
-    expect(counts(&question, &goal, 1, &whole), false, true, true, false, false);
+    expect(counts(&question, &goal, ones, &whole), false, true, true, false, false);
+    static const int64_t falling[POINTS] = {4, 2, 1, 1, 1}; /* two hold 4, more than there are */
+    expect(counts(&question, &goal, falling, &whole), false, false, true, false, false);
 }
