@@ -4,7 +4,6 @@
  * Of each sequence the loop's arithmetic is followed here, with the least that has to be remembered
  * of an executor; what a service keeps and refuses is not.
  */
-#include <dirent.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +12,9 @@
 
 #include "core/control/controller.h"
 #include "core/control/supervisor.h"
+#include "vectors.h"
 
-enum { SKIPPED = 77, EXECUTORS_MAX = 32 };
+enum { EXECUTORS_MAX = 32 };
 
 static int faults;
 static size_t compared;
@@ -209,14 +209,11 @@ static void take_sample(struct loop *loop, json_t *sample, json_t *answer)
     loop->n_known = n;
 }
 
-static void follow(const char *directory, const char *file)
+static bool follow(const char *file, json_t *vector)
 {
-    char path[1400];
     struct loop loop = {.file = file, .sequence = -1};
     size_t i;
     json_t *step;
-    (void)snprintf(path, sizeof path, "%s/%s", directory, file);
-    json_t *vector = json_load_file(path, JSON_DECODE_INT_AS_REAL, NULL);
     json_array_foreach(json_object_get(vector, "steps"), i, step)
     {
         const char *call = json_string_value(json_object_get(step, "call"));
@@ -227,27 +224,14 @@ static void follow(const char *directory, const char *file)
         if (strncmp(call, "POST ", 5) == 0 && status == 200)
             take_sample(&loop, request, json_object_get(step, "expect"));
     }
-    json_decref(vector);
+    return true;
 }
 
 int main(void)
 {
-    const char *root = getenv("PROVISOR_SHARED");
-    char directory[1024];
-    size_t files = 0;
-    (void)snprintf(directory, sizeof directory, "%s/golden/vectors/quota-loops",
-                   root != NULL ? root : SHARED_DEFAULT);
-    DIR *folder = opendir(directory);
-    if (folder == NULL) {
-        printf("skipped: no vectors at %s (set PROVISOR_SHARED)\n", directory);
+    size_t files;
+    if (!vectors_each("quota-loops", SHARED_DEFAULT, JSON_DECODE_INT_AS_REAL, follow, &files))
         return SKIPPED;
-    }
-    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder))
-        if (strstr(entry->d_name, ".json") != NULL) {
-            follow(directory, entry->d_name);
-            files++;
-        }
-    (void)closedir(folder);
     printf("# %zu sequences, %zu figures, %d differ\n", files, compared, faults);
     return faults == 0 && compared > 200 ? 0 : 1;
 }

@@ -3,7 +3,6 @@
  * golden/vectors/simulations, those of kind "slots". Policies that the core does not have are named
  * and left out.
  */
-#include <dirent.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +10,7 @@
 #include <string.h>
 
 #include "core/scheduling/slots_outcome.h"
-
-enum { SKIPPED = 77 };
+#include "vectors.h"
 
 static int faults;
 static size_t compared;
@@ -193,40 +191,27 @@ static void run_request(const char *file, json_t *asked, json_t *answer)
     }
 }
 
-static bool run_file(const char *directory, const char *file)
+static bool run_file(const char *file, json_t *vector)
 {
-    char path[1400];
-    (void)snprintf(path, sizeof path, "%s/%s", directory, file);
-    json_t *vector = json_load_file(path, JSON_DECODE_INT_AS_REAL, NULL);
     json_t *request = json_object_get(vector, "request");
     const char *kind = json_string_value(json_object_get(request, "kind"));
     json_t *result = json_object_get(json_object_get(vector, "expect"), "result");
     bool slots = kind != NULL && strcmp(kind, "slots") == 0 && result != NULL;
     if (slots)
         run_request(file, request, result);
-    json_decref(vector);
     arena_clear(&arena);
     return slots;
 }
 
 int main(void)
 {
-    const char *root = getenv("PROVISOR_SHARED");
-    char directory[1024];
-    size_t files = 0;
-    (void)snprintf(directory, sizeof directory, "%s/golden/vectors/simulations",
-                   root != NULL ? root : SHARED_DEFAULT);
-    DIR *folder = opendir(directory);
-    if (folder == NULL) {
-        printf("skipped: no vectors at %s (set PROVISOR_SHARED)\n", directory);
-        return SKIPPED;
-    }
+    size_t files;
     arena_init(&arena, 0);
-    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder))
-        if (strstr(entry->d_name, ".json") != NULL)
-            files += run_file(directory, entry->d_name);
-    (void)closedir(folder);
+    bool there =
+        vectors_each("simulations", SHARED_DEFAULT, JSON_DECODE_INT_AS_REAL, run_file, &files);
     arena_fini(&arena);
+    if (!there)
+        return SKIPPED;
     printf("# %zu requests, %zu policies run and %zu left out, %zu figures, %d differ\n", files,
            policies_run, policies_left_out, compared, faults);
     return faults == 0 && compared > 500 ? 0 : 1;

@@ -2,7 +2,6 @@
  * Bags of tasks against figures that others computed: the vectors of golden/vectors/simulations of
  * kind "tasks". Requests of other kinds, and such as are refused, are left out.
  */
-#include <dirent.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +10,9 @@
 
 #include "core/scheduling/tasks_outcome.h"
 #include "core/scheduling/tasks_simulation.h"
+#include "vectors.h"
 
-enum { SKIPPED = 77, JOBS_MAX = 64, TASKS_MAX = 1024 };
+enum { JOBS_MAX = 64, TASKS_MAX = 1024 };
 
 static int faults;
 static size_t compared;
@@ -184,13 +184,10 @@ follow_policy(struct scenario *scenario, json_t *given, json_t *wanted, struct a
 }
 
 /* false: it is not of this kind. */
-static bool follow(const char *directory, const char *file)
+static bool follow(const char *file, json_t *vector)
 {
-    char path[1400];
     struct arena arena;
     struct scenario *scenario = calloc(1, sizeof *scenario);
-    (void)snprintf(path, sizeof path, "%s/%s", directory, file);
-    json_t *vector = json_load_file(path, 0, NULL);
     json_t *request = json_object_get(vector, "request");
     json_t *loads =
         json_object_get(json_object_get(json_object_get(vector, "expect"), "result"), "loads");
@@ -206,27 +203,15 @@ static bool follow(const char *directory, const char *file)
             follow_policy(scenario, json_array_get(given, i), json_array_get(wanted, i), &arena);
         arena_fini(&arena);
     }
-    json_decref(vector);
     free(scenario);
     return mine;
 }
 
 int main(void)
 {
-    const char *root = getenv("PROVISOR_SHARED");
-    char directory[1024];
-    size_t files = 0;
-    (void)snprintf(directory, sizeof directory, "%s/golden/vectors/simulations",
-                   root != NULL ? root : SHARED_DEFAULT);
-    DIR *folder = opendir(directory);
-    if (folder == NULL) {
-        printf("skipped: no vectors at %s (set PROVISOR_SHARED)\n", directory);
+    size_t files;
+    if (!vectors_each("simulations", SHARED_DEFAULT, 0, follow, &files))
         return SKIPPED;
-    }
-    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder))
-        if (strstr(entry->d_name, ".json") != NULL)
-            files += follow(directory, entry->d_name);
-    (void)closedir(folder);
     printf("# %zu requests, %zu figures, %d differ\n", files, compared, faults);
     return faults == 0 && files >= 5 && compared > 400 ? 0 : 1;
 }

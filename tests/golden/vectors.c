@@ -1,0 +1,35 @@
+#include "vectors.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool vectors_each(const char *topic,
+                  const char *absent,
+                  size_t flags,
+                  bool (*follow)(const char *file, json_t *vector),
+                  size_t *followed)
+{
+    const char *root = getenv("PROVISOR_SHARED");
+    char directory[1024];
+    (void)snprintf(directory, sizeof directory, "%s/golden/vectors/%s",
+                   root != NULL ? root : absent, topic);
+    DIR *folder = opendir(directory);
+    if (folder == NULL) {
+        printf("skipped: no vectors at %s (set PROVISOR_SHARED)\n", directory);
+        return false;
+    }
+    *followed = 0;
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        char path[1400];
+        if (strstr(entry->d_name, ".json") == NULL)
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        json_t *vector = json_load_file(path, flags, NULL);
+        *followed += follow(entry->d_name, vector);
+        json_decref(vector);
+    }
+    (void)closedir(folder);
+    return true;
+}
