@@ -82,12 +82,13 @@ double control_score_error(const struct control_score *a, const struct control_s
     return n > 1 ? sqrt(squares / (n - 1) / n) : (double)NAN;
 }
 
-enum pv_code control_point_run(const struct control_model *model,
-                               const struct control_point *point,
-                               struct control_effort *effort,
-                               struct arena *scratch,
-                               struct control_result *result,
-                               struct pv_error *err)
+/* One simulation of the model under a configuration. The result lives in scratch. */
+static enum pv_code run_point(const struct control_model *model,
+                              const struct control_point *point,
+                              struct control_effort *effort,
+                              struct arena *scratch,
+                              struct control_result *result,
+                              struct pv_error *err)
 {
     struct control_model varied = *model;
     size_t n = model->plan.n_jobs;
@@ -125,7 +126,7 @@ static enum pv_code score_points(const struct control_problem *problem,
     struct control_result result;
     for (size_t i = 0; i < n; i++) {
         struct arena_mark mark = arena_mark(scratch);
-        PV_TRY(control_point_run(model, &points[i], effort, scratch, &result, err));
+        PV_TRY(run_point(model, &points[i], effort, scratch, &result, err));
         control_score_add(&scores[i], problem, model, &result);
         arena_rewind(scratch, mark);
     }

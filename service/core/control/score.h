@@ -69,15 +69,6 @@ bool control_score_is_better(const struct control_score *a, const struct control
 /* The standard error of the difference of two totals, repetition by repetition; NAN with one. */
 double control_score_error(const struct control_score *a, const struct control_score *b);
 
-/* One simulation of the model under a configuration. The result lives in scratch. As
- * control_simulate. */
-enum pv_code control_point_run(const struct control_model *model,
-                               const struct control_point *point,
-                               struct control_effort *effort,
-                               struct arena *scratch,
-                               struct control_result *result,
-                               struct pv_error *err) PV_MUSTCHECK;
-
 /*
  * The repetitions from number `first` on of n configurations, and of the baselines unless that is
  * NULL; scores have those before. scratch is back at its mark. As control_simulate.
