@@ -27,7 +27,7 @@ static size_t as_good(const struct control_comparison *of, double total)
 {
     size_t n = 0;
     for (size_t i = 0; i < of->n; i++)
-        n += of->scores[i].total == total;
+        n += !control_totals_differ(of->scores[i].total, total);
     return n;
 }
 
@@ -106,10 +106,10 @@ static void explain_cores(const struct control_comparison *of, size_t best, stru
     struct finding *finding;
     if (factor >= FACTOR_CLEAR)
         finding = finding_add(why, "core_seconds",
-                              "Core seconds granted: %.0f, of which tasks use %.3g %%. That is "
-                              "%.3g times fewer than with %s and gamma %.6g.",
-                              score->core_s, 100 * score->used_s / score->core_s, factor,
-                              of->points[most].strategy->name, of->points[most].gamma);
+                              "Core seconds granted: %.0f, of which tasks use %.3g %%. With %s and "
+                              "gamma %.6g they are %.3g times as many.",
+                              score->core_s, 100 * score->used_s / score->core_s,
+                              of->points[most].strategy->name, of->points[most].gamma, factor);
     else
         finding = finding_add(why, "core_seconds",
                               "Core seconds granted: %.0f, of which tasks use %.3g %%.",
@@ -124,7 +124,8 @@ explain_baselines(const struct control_comparison *of, size_t best, struct findi
 {
     for (size_t b = 0; b < CONTROL_BASELINES; b++) {
         const struct control_score *score = &of->baselines[b];
-        if (!(score->total < of->scores[best].total))
+        if (!(score->total < of->scores[best].total) ||
+            !control_totals_differ(score->total, of->scores[best].total))
             continue;
         struct finding *finding =
             finding_add(why, "baseline_costs_less",

@@ -57,17 +57,16 @@ void control_score_add(struct control_score *score,
     summarize(score);
 }
 
-/* By more than sums in another order do: 1 core for 40 s is what 40 grants of a second add up to. */
-static bool differ(double a, double b)
+bool control_totals_differ(double a, double b)
 {
     return fabs(a - b) > 1e-9 * fmax(fabs(a), fabs(b));
 }
 
 bool control_score_is_better(const struct control_score *a, const struct control_score *b)
 {
-    if (differ(a->total, b->total))
+    if (control_totals_differ(a->total, b->total))
         return a->total < b->total;
-    return a->core_s < b->core_s && differ(a->core_s, b->core_s);
+    return a->core_s < b->core_s && control_totals_differ(a->core_s, b->core_s);
 }
 
 double control_score_error(const struct control_score *a, const struct control_score *b)

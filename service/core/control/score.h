@@ -63,6 +63,10 @@ void control_score_add(struct control_score *score,
                        const struct control_model *model,
                        const struct control_result *result);
 
+/* Two sums differ by more than those of the same numbers in another order do: 1 core for 40 s is what
+ * 40 grants of a second add up to. */
+bool control_totals_differ(double a, double b);
+
 /* a goes before b: a smaller total, then fewer core seconds. */
 bool control_score_is_better(const struct control_score *a, const struct control_score *b);
 

@@ -294,8 +294,8 @@ Test(control_penalty, reasons_have_the_numbers)
     cr_expect_str_eq(message(&why, "largest_penalty"),
                      "80 % of the total penalty is that of etl: 1.2 (strict, weight 1).");
     cr_expect_str_eq(message(&why, "core_seconds"),
-                     "Core seconds granted: 4000, of which tasks use 75 %. That is 1.9 times "
-                     "fewer than with proportional and gamma 1.");
+                     "Core seconds granted: 4000, of which tasks use 75 %. With proportional and "
+                     "gamma 1 they are 1.9 times as many.");
     cr_expect_str_eq(message(&why, "baseline_costs_less"),
                      "Without the control loop, spark_fifo has a smaller total penalty, 0.5. Core "
                      "seconds held: 8000.");
@@ -304,4 +304,10 @@ Test(control_penalty, reasons_have_the_numbers)
     scores[1].total = 1.7;
     control_explain_choice(&of, &choice, &why);
     cr_expect_not_null(finding_find(&why, "difference_may_be_chance"));
+    why = (struct findings){.arena = &arena};
+    scores[1].total = 1.5 * (1 - 1e-15); /* as large, but for rounding */
+    control_explain_choice(&of, &choice, &why);
+    cr_expect_str_eq(message(&why, "fewest_core_seconds"),
+                     "2 of 2 outcomes have the least total penalty, 1.5. Of these, edf_pure with "
+                     "gamma 0 is granted the fewest core seconds, 4000.");
 }
