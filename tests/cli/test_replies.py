@@ -189,3 +189,16 @@ def test_an_offline_command_needs_no_configuration(make_cli):
     for shell in ("bash", "zsh", "fish"):
         assert cli("completion", shell, env={"PROVISOR_CLIENT_CONFIG": cli.home / "config"}).out
     assert subprocess.run([PROVISOR, "man"], stdout=subprocess.PIPE, check=True).stdout
+
+
+MET = {"application": "nightly-etl", "problem_size": 64, "deadline_s": 90}
+AT_RISK = {"application": "nightly-etl", "problem_size": 64, "deadline_s": 60, "constraints": {"max_executors": 10}}
+MISSED = {"application": "nightly-etl", "problem_size": 64, "deadline_s": 5}
+UNKNOWN = {"application": "nightly-etl", "problem_size": 1e6, "deadline_s": 90}
+
+
+@pytest.mark.parametrize("items, status", [([MET], 0), ([MET, AT_RISK], 4), ([MET, AT_RISK, UNKNOWN], 5), ([UNKNOWN, MISSED, MET], 3)])
+def test_the_status_of_a_schedule_is_that_of_its_worst_job(cli, history, items, status):
+    reply = json.loads(cli("batch", "-", "--dry-run", "-o", "json", input=json.dumps({"items": items}), status=status).out)
+    verdicts = {"met": MET, "at_risk": AT_RISK, "missed": MISSED, "unknown": UNKNOWN}
+    assert [verdicts[item["verdict"]] for item in reply["items"]] == items
