@@ -161,7 +161,7 @@ def test_a_team_beyond_its_share_of_connections_leaves_the_last_ones_to_others()
             busy.append(server.connect(PATIENCE))
             begin_body(busy[-1], "a")
         wait_until(lambda: connections_held(port) == 62)
-        refused = server.connect()
+        refused = server.connect(PATIENCE)
         begin_body(refused, "a")
         reply = Reply(refused)
         assert (reply.status, reply.headers["connection"]) == (503, "close"), "answered before its body has come"
