@@ -1,4 +1,4 @@
-#include "api/geo/simulation_run.h"
+#include "api/simulations/simulation_run.h"
 #include "api/operations/operation_accept.h"
 #include "api/routes.h"
 #include "api/shared/reply.h"
