@@ -2,6 +2,7 @@
 #define API_SIMULATIONS_SIMULATION_RUN_H
 
 #include "api/api.h"
+#include "base/json_writer.h"
 #include "codec/json/reader.h"
 #include "operation/operation.h"
 

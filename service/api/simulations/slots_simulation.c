@@ -80,14 +80,13 @@ static enum pv_code slots_run_all(struct slots_work *work, struct pv_error *err)
 {
     const struct config *config = work->run->config;
     int64_t tasks = (int64_t)work->comparison.tasks;
-    struct operation_parts parts = {
-        .n = (work->comparison.n_jobs + JOBS_ALONE - 1) / JOBS_ALONE,
-        .threads = (size_t)config->simulation_threads,
-        .total = (int64_t)(work->n + 1) * tasks,
-        .unit = "tasks",
-        .scratch_bytes_max = (size_t)config->request_memory_bytes_max,
-        .work = slots_run_alone,
-        .context = work};
+    struct operation_parts parts = {.n = (work->comparison.n_jobs + JOBS_ALONE - 1) / JOBS_ALONE,
+                                    .threads = (size_t)config->simulation_threads,
+                                    .total = (int64_t)(work->n + 1) * tasks,
+                                    .unit = "tasks",
+                                    .scratch_bytes_max = (size_t)config->request_memory_bytes_max,
+                                    .work = slots_run_alone,
+                                    .context = work};
     PV_TRY(operation_parts_run(work->run, &parts, err));
     parts.n = work->n;
     parts.before = tasks;
@@ -124,8 +123,8 @@ static enum pv_code slots_prepare(struct slots_work *work, struct pv_error *err)
     comparison->runtime_s = work->runtime_s;
     work->cells = policy_cells(&comparison->plan, arena, &work->n);
     work->made = arena_calloc(arena, work->n, sizeof *work->made);
-    work->loads = arena_calloc(arena, policy_comparison_loads(&comparison->plan),
-                               sizeof *work->loads);
+    work->loads =
+        arena_calloc(arena, policy_comparison_loads(&comparison->plan), sizeof *work->loads);
     if (work->runtime_s == NULL || work->cells == NULL || work->made == NULL ||
         work->loads == NULL || !slots_add_room(work))
         return pv_no_memory(err);
@@ -133,8 +132,10 @@ static enum pv_code slots_prepare(struct slots_work *work, struct pv_error *err)
 }
 
 /* The cells of a load, from the first one on, become what the result says of it. */
-static enum pv_code
-slots_sum_up(struct slots_work *work, size_t *first, struct codec_slots_load *load, struct pv_error *err)
+static enum pv_code slots_sum_up(struct slots_work *work,
+                                 size_t *first,
+                                 struct codec_slots_load *load,
+                                 struct pv_error *err)
 {
     const struct codec_comparison *common = &work->asked->common;
     struct arena *arena = work->run->arena;

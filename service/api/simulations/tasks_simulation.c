@@ -92,8 +92,8 @@ static enum pv_code tasks_prepare(struct tasks_work *work, struct pv_error *err)
     work->comparison = codec_tasks_simulation_take(work->asked);
     work->cells = policy_cells(&work->comparison.plan, arena, &work->n);
     work->made = arena_calloc(arena, work->n, sizeof *work->made);
-    work->loads = arena_calloc(arena, policy_comparison_loads(&work->comparison.plan),
-                               sizeof *work->loads);
+    work->loads =
+        arena_calloc(arena, policy_comparison_loads(&work->comparison.plan), sizeof *work->loads);
     if (work->cells == NULL || work->made == NULL || work->loads == NULL || !tasks_add_room(work))
         return pv_no_memory(err);
     return PV_OK;

@@ -19,14 +19,13 @@
 enum { MEMBERS_MAX = 16 };
 
 const char *const codec_comparison_includes[] = {"jobs", NULL};
-const char *const codec_comparison_objectives[] = {
-    [POLICY_SLOWDOWN_P50] = "p50",
-    [POLICY_SLOWDOWN_P90] = "p90",
-    [POLICY_SLOWDOWN_P95] = "p95",
-    [POLICY_SLOWDOWN_P99] = "p99",
-    [POLICY_VARIABILITY] = "variability",
-    [POLICY_MAKESPAN] = "makespan",
-    NULL};
+const char *const codec_comparison_objectives[] = {[POLICY_SLOWDOWN_P50] = "p50",
+                                                   [POLICY_SLOWDOWN_P90] = "p90",
+                                                   [POLICY_SLOWDOWN_P95] = "p95",
+                                                   [POLICY_SLOWDOWN_P99] = "p99",
+                                                   [POLICY_VARIABILITY] = "variability",
+                                                   [POLICY_MAKESPAN] = "makespan",
+                                                   NULL};
 
 void codec_comparison_begin(struct codec_comparison *common)
 {

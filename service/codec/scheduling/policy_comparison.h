@@ -101,13 +101,13 @@ void codec_comparison_encode_loads(struct writer *w, const void *request, const 
 /* How large it is, for codec_comparison_check. */
 struct codec_comparison_size {
     size_t jobs;
-    double tasks;         /* of all jobs */
-    double probed;        /* tasks of one run of every policy, once for each probe where it probes */
-    double shortest_s;    /* the shortest task */
-    double last_s;        /* the last arrival */
-    double work_s;        /* all durations, and shuffles */
-    double slots;         /* or workers */
-    size_t memory_bytes;  /* the most that one simulation works with */
+    double tasks;        /* of all jobs */
+    double probed;       /* tasks of one run of every policy, once for each probe where it probes */
+    double shortest_s;   /* the shortest task */
+    double last_s;       /* the last arrival */
+    double work_s;       /* all durations, and shuffles */
+    double slots;        /* or workers */
+    size_t memory_bytes; /* the most that one simulation works with */
     size_t memory_policy; /* whose */
 };
 

@@ -84,6 +84,8 @@ static void check_job(const struct codec_node *node, const void *limits, void *o
     (void)limits;
     count_tasks(node, job, SLOTS_MAP);
     count_tasks(node, job, SLOTS_REDUCE);
+    if (!codec_present(node, "queue"))
+        job->queue = 1;
     job->job.queue = job->queue - 1;
     if (node->reader->err->n_faults == faults && node->reader->err->n_faults == 0 &&
         job->job.task_lists[SLOTS_MAP].n + job->job.task_lists[SLOTS_REDUCE].n == 0)
@@ -136,7 +138,7 @@ static const struct shape_member members[] = {
      .high = CODEC_SECONDS_MAX},
     {"predicted_size_s", SHAPE_NUMBER(J, job.predicted_size_s), .flags = OMIT | CODEC_ABOVE,
      .low = 0, .high = CODEC_SECONDS_SUM_MAX},
-    {"queue", SHAPE_SIZE(J, queue), .flags = KEEP, .least = 1, .most = CODEC_COUNT_MAX},
+    {"queue", SHAPE_SIZE(J, queue), .least = 1, .most = CODEC_COUNT_MAX},
 };
 const struct shape codec_slots_job_shape = {.request = "SlotsJob",
                                             SHAPE_OF(members, J),

@@ -43,8 +43,8 @@ static void check_queues(const struct codec_node *top, const struct codec_slots_
 static void check_partitions(const struct codec_node *top,
                              const struct codec_slots_simulation *asked)
 {
-    static const char *const members[SLOTS_KINDS] = {[SLOTS_MAP] = "map_slots",
-                                                     [SLOTS_REDUCE] = "reduce_slots"};
+    static const char *const members[SLOTS_KINDS] = {
+        [SLOTS_MAP] = "map_slots", [SLOTS_REDUCE] = "reduce_slots"};
     struct codec_node cluster = codec_member(top, "cluster");
     for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
         for (size_t p = 0; p < asked->common.n_policies; p++) {
@@ -63,11 +63,10 @@ static void check_partitions(const struct codec_node *top,
 
 static struct codec_comparison_size size_of(const struct codec_slots_simulation *asked)
 {
-    struct codec_comparison_size size = {
-        .jobs = asked->n_jobs,
-        .shortest_s = HUGE_VAL,
-        .slots = (double)asked->cluster.slots[SLOTS_MAP] +
-                 (double)asked->cluster.slots[SLOTS_REDUCE]};
+    struct codec_comparison_size size = {.jobs = asked->n_jobs,
+                                         .shortest_s = HUGE_VAL,
+                                         .slots = (double)asked->cluster.slots[SLOTS_MAP] +
+                                                  (double)asked->cluster.slots[SLOTS_REDUCE]};
     for (size_t i = 0; i < asked->n_jobs; i++) {
         const struct slots_job *job = &asked->jobs[i];
         size.last_s = fmax(size.last_s, job->arrival_s);

@@ -66,8 +66,7 @@ static void encode_policy(struct writer *w,
 /* Together the slots may be fewer than loaded while those of one kind are more. */
 static void warn_kinds(const struct codec_slots_result *result, struct findings *warnings)
 {
-    static const char *const kinds[SLOTS_KINDS] = {[SLOTS_MAP] = "map",
-                                                   [SLOTS_REDUCE] = "reduce"};
+    static const char *const kinds[SLOTS_KINDS] = {[SLOTS_MAP] = "map", [SLOTS_REDUCE] = "reduce"};
     const struct codec_comparison *common = &result->asked->common;
     for (size_t i = 0; i < common->n_loads; i++)
         for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {

@@ -8,8 +8,7 @@ static void decode_durations(const struct codec_node *node, const void *limits, 
 {
     const struct codec_comparison_limits *most = limits;
     struct codec_tasks_job *job = object;
-    struct codec_node list =
-        codec_array(node, "task_durations_s", CODEC_REQUIRED, 1, most->tasks);
+    struct codec_node list = codec_array(node, "task_durations_s", CODEC_REQUIRED, 1, most->tasks);
     if (list.json == NULL)
         return;
     job->job.durations_s =

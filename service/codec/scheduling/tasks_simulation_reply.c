@@ -95,8 +95,7 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
         const struct codec_tasks_load *load = &result->loads[l];
         bool of_short = tasks_objective_class(&load->outcomes[0]) == TASKS_SHORT;
         writer_begin_object(w);
-        codec_comparison_encode_best(w, common, l, &load->choice,
-                                     of_short ? "short jobs" : "jobs");
+        codec_comparison_encode_best(w, common, l, &load->choice, of_short ? "short jobs" : "jobs");
         writer_member_array(w, "policies");
         for (size_t p = 0; p < common->n_policies; p++)
             encode_policy(w, asked, load, p);

@@ -25,8 +25,7 @@ enum pv_code slots_comparison_complete(struct slots_comparison *comparison,
     const struct slots_job *jobs = comparison->jobs;
     size_t n = comparison->n_jobs;
     uint32_t *order = arena_array(arena, n, sizeof *order);
-    if (order == NULL ||
-        !arrival_order(&jobs->arrival_s, sizeof *jobs, (uint32_t)n, order, arena))
+    if (order == NULL || !arrival_order(&jobs->arrival_s, sizeof *jobs, (uint32_t)n, order, arena))
         return pv_no_memory(err);
     comparison->order = order;
     comparison->tasks = 0;

@@ -6,9 +6,9 @@
 
 /* What a simulation of jobs on slots comes to. */
 struct slots_outcome {
-    double makespan_s;                     /* from the first arrival to the last finish */
-    double utilization;                    /* all task durations / (all slots x makespan) */
-    double fairness;                       /* Jain's index of size / (finish - arrival) */
+    double makespan_s;               /* from the first arrival to the last finish */
+    double utilization;              /* all task durations / (all slots x makespan) */
+    double fairness;                 /* Jain's index of size / (finish - arrival) */
     struct percentiles completion_s; /* finish - arrival */
     struct percentiles slowdown;
     double slowdown_variability_95; /* p95 / p50 of the slowdowns (V_F of the paper) */

@@ -27,7 +27,7 @@ tasks_model_complete(struct tasks_model *model, struct arena *arena, struct pv_e
     double *mean_s = arena_array(arena, model->n_jobs, sizeof *mean_s);
     double *longest_s = arena_array(arena, model->n_jobs, sizeof *longest_s);
     struct compensated_sum work = {0, 0};
-    if (order == NULL || mean_s == NULL || longest_s == NULL || 
+    if (order == NULL || mean_s == NULL || longest_s == NULL ||
         !arrival_order(&model->jobs->arrival_s, sizeof *model->jobs, model->n_jobs, order, arena))
         return pv_no_memory(err);
     model->tasks = 0;

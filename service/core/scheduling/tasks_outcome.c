@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-
 static const char *const class_names[TASKS_CLASSES] = {
     [TASKS_ALL] = "all", [TASKS_SHORT] = "short", [TASKS_LONG] = "long"};
 
@@ -18,6 +17,7 @@ static bool measure(const struct tasks_model *model,
                     struct arena *scratch,
                     struct tasks_class *found)
 {
+    double *values = arena_array(scratch, model->n_jobs, 3 * sizeof *values);
     struct percentiles over;
     size_t n = 0;
     if (values == NULL)
