@@ -30,7 +30,6 @@ struct tasks_work {
     struct policy_cell *cells; /* n */
     struct tasks_cell *made;   /* by cell */
     size_t n;
-    struct codec_tasks_load *loads;
 };
 
 static bool tasks_go_on(void *context, uint64_t tasks)
@@ -92,49 +91,22 @@ static enum pv_code tasks_prepare(struct tasks_work *work, struct pv_error *err)
     work->comparison = codec_tasks_simulation_take(work->asked);
     work->cells = policy_cells(&work->comparison.plan, arena, &work->n);
     work->made = arena_calloc(arena, work->n, sizeof *work->made);
-    work->loads =
-        arena_calloc(arena, policy_comparison_loads(&work->comparison.plan), sizeof *work->loads);
-    if (work->cells == NULL || work->made == NULL || work->loads == NULL || !tasks_add_room(work))
+    if (work->cells == NULL || work->made == NULL || !tasks_add_room(work))
         return pv_no_memory(err);
-    return PV_OK;
-}
-
-/* The cells of a load, from the first one on, become what the result says of it. */
-static enum pv_code tasks_sum_up(struct tasks_work *work,
-                                 size_t *first,
-                                 struct codec_tasks_load *load,
-                                 struct pv_error *err)
-{
-    const struct codec_comparison *common = &work->asked->common;
-    struct arena *arena = work->run->arena;
-    size_t n = common->n_policies;
-    bool with_jobs = (common->include & COMPARISON_INCLUDE_JOBS) != 0;
-    struct tasks_outcome *outcomes = arena_array(arena, n, sizeof *outcomes);
-    struct tasks_cell *jobs = arena_array(arena, n, sizeof *jobs);
-    struct policy_values values[COMPARISON_POLICIES_MAX];
-    for (size_t p = 0; p < n; p++) {
-        const struct tasks_cell *cells = &work->made[*first];
-        size_t repetitions = policy_comparison_repetitions(&work->comparison.plan, p);
-        double *of_policy = arena_array(arena, repetitions, sizeof *of_policy);
-        if (outcomes == NULL || jobs == NULL || of_policy == NULL)
-            return pv_no_memory(err);
-        for (size_t r = 0; r < repetitions; r++)
-            of_policy[r] = tasks_objective(&cells[r], common->objective);
-        values[p] = (struct policy_values){of_policy, repetitions};
-        outcomes[p] = tasks_cells_mean(cells, repetitions);
-        jobs[p] = cells[0];
-        *first += repetitions;
-    }
-    *load = (struct codec_tasks_load){outcomes, with_jobs ? jobs : NULL, policy_choose(values, n)};
     return PV_OK;
 }
 
 static enum pv_code
 tasks_write(const struct tasks_work *work, struct strview *result, struct pv_error *err)
 {
-    const struct codec_tasks_result made = {work->asked, work->loads};
+    struct arena *arena = work->run->arena;
+    const struct tasks_load *loads = tasks_comparison_conclude(
+        &work->comparison, work->made, work->asked->common.objective, arena);
+    const struct codec_tasks_result made = {work->asked, loads};
     struct writer w;
-    writer_init(&w, work->run->arena);
+    if (loads == NULL)
+        return pv_no_memory(err);
+    writer_init(&w, arena);
     codec_tasks_result_encode(&w, &made);
     result->at = writer_finish(&w, &result->n);
     return result->at == NULL ? pv_no_memory(err) : PV_OK;
@@ -147,7 +119,6 @@ enum pv_code tasks_simulation_run(struct operation_run *run,
 {
     const struct codec_comparison_limits limits = comparison_limits_again(run->config);
     struct tasks_work work = {.run = run};
-    size_t first = 0;
     work.asked = arena_calloc(run->arena, 1, sizeof *work.asked);
     if (work.asked == NULL)
         return pv_no_memory(err);
@@ -155,7 +126,5 @@ enum pv_code tasks_simulation_run(struct operation_run *run,
     PV_TRY(codec_result(top->reader));
     PV_TRY(tasks_prepare(&work, err));
     PV_TRY(tasks_run_all(&work, err));
-    for (size_t l = 0; l < policy_comparison_loads(&work.comparison.plan); l++)
-        PV_TRY(tasks_sum_up(&work, &first, &work.loads[l], err));
     return tasks_write(&work, result, err);
 }

@@ -52,17 +52,10 @@ enum pv_code codec_slots_simulation_take(const struct codec_slots_simulation *as
                                          struct slots_comparison *comparison,
                                          struct pv_error *err) PV_MUSTCHECK;
 
-/* Of a load. */
-struct codec_slots_load {
-    const struct slots_outcome *outcomes; /* of each policy */
-    const struct slots_cell *jobs;        /* its first repetition; NULL: not included */
-    struct policy_choice choice;
-};
-
 struct codec_slots_result {
     const struct codec_slots_simulation *asked;
     const struct slots_comparison *comparison;
-    const struct codec_slots_load *loads; /* of the comparison */
+    const struct slots_load *loads; /* of the comparison */
 };
 
 void codec_slots_result_encode(struct writer *w, const struct codec_slots_result *result);

@@ -7,7 +7,7 @@ static void encode_jobs(struct writer *w,
                         const struct slots_cell *cell)
 {
     const struct codec_slots_simulation *asked = result->asked;
-    if (!writer_member_array_or_null(w, "jobs", cell != NULL))
+    if (!writer_member_array_or_null(w, "jobs", cell->times != NULL))
         return;
     for (size_t i = 0; i < asked->n_jobs; i++) {
         const struct slots_job_times *times = &cell->times[i];
@@ -43,7 +43,7 @@ static void encode_reduction(struct writer *w,
 
 static void encode_policy(struct writer *w,
                           const struct codec_slots_result *result,
-                          const struct codec_slots_load *load,
+                          const struct slots_load *load,
                           size_t policy)
 {
     const struct codec_comparison *common = &result->asked->common;
@@ -59,7 +59,7 @@ static void encode_policy(struct writer *w,
     codec_percentiles_encode(w, "slowdown", &outcome->slowdown);
     writer_member_number(w, "slowdown_variability_95", outcome->slowdown_variability_95);
     encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
-    encode_jobs(w, result, load->jobs != NULL ? &load->jobs[policy] : NULL);
+    encode_jobs(w, result, load->first[policy]);
     writer_end_object(w);
 }
 

@@ -52,16 +52,9 @@ void codec_tasks_simulation_encode(struct writer *w, const struct codec_tasks_si
 /* The comparison that is asked for; it borrows from the request. */
 struct tasks_comparison codec_tasks_simulation_take(const struct codec_tasks_simulation *asked);
 
-/* Of a load. */
-struct codec_tasks_load {
-    const struct tasks_outcome *outcomes; /* of each policy */
-    const struct tasks_cell *jobs;        /* its first repetition; NULL: not included */
-    struct policy_choice choice;
-};
-
 struct codec_tasks_result {
     const struct codec_tasks_simulation *asked;
-    const struct codec_tasks_load *loads; /* of the comparison */
+    const struct tasks_load *loads; /* of the comparison */
 };
 
 void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result *result);

@@ -45,7 +45,7 @@ static void encode_jobs(struct writer *w,
                         const struct codec_tasks_simulation *asked,
                         const struct tasks_cell *cell)
 {
-    if (!writer_member_array_or_null(w, "jobs", cell != NULL))
+    if (!writer_member_array_or_null(w, "jobs", cell->finish_s != NULL))
         return;
     for (size_t i = 0; i < asked->n_jobs; i++) {
         writer_begin_object(w);
@@ -60,7 +60,7 @@ static void encode_jobs(struct writer *w,
 
 static void encode_policy(struct writer *w,
                           const struct codec_tasks_simulation *asked,
-                          const struct codec_tasks_load *load,
+                          const struct tasks_load *load,
                           size_t policy)
 {
     const struct codec_comparison *common = &asked->common;
@@ -78,7 +78,7 @@ static void encode_policy(struct writer *w,
             encode_class(w, &outcome->classes[c]);
     writer_end_array(w);
     encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
-    encode_jobs(w, asked, load->jobs != NULL ? &load->jobs[policy] : NULL);
+    encode_jobs(w, asked, load->first[policy]);
     writer_end_object(w);
 }
 
@@ -92,7 +92,7 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
     codec_comparison_encode_head(w, "tasks", common);
     writer_member_array(w, "loads");
     for (size_t l = 0; l < loads; l++) {
-        const struct codec_tasks_load *load = &result->loads[l];
+        const struct tasks_load *load = &result->loads[l];
         bool of_short = tasks_objective_class(&load->outcomes[0]) == TASKS_SHORT;
         writer_begin_object(w);
         codec_comparison_encode_best(w, common, l, &load->choice, of_short ? "short jobs" : "jobs");

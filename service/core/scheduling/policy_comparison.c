@@ -28,6 +28,14 @@ policy_cells(const struct policy_comparison *comparison, struct arena *arena, si
 
 /* --- the best one --- */
 
+double policy_percentile(const struct percentiles *slowdown, enum policy_objective objective)
+{
+    return objective == POLICY_SLOWDOWN_P50   ? slowdown->p50
+           : objective == POLICY_SLOWDOWN_P90 ? slowdown->p90
+           : objective == POLICY_SLOWDOWN_P95 ? slowdown->p95
+                                              : slowdown->p99;
+}
+
 static double mean_of(const struct policy_values *values)
 {
     struct compensated_sum sum = {0, 0};

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "core/scheduling/percentiles.h"
 #include "core/scheduling/trial.h"
 
 /*
@@ -63,6 +64,9 @@ enum policy_objective {
     POLICY_VARIABILITY,
     POLICY_MAKESPAN
 };
+
+/* Of one of the first four objectives. */
+double policy_percentile(const struct percentiles *slowdown, enum policy_objective objective);
 
 /* The objective's values of a policy: one for each repetition, or one for all of them. */
 struct policy_values {

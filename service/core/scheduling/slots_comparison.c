@@ -124,7 +124,9 @@ enum pv_code slots_comparison_run(const struct slots_comparison *comparison,
     return code;
 }
 
-struct slots_outcome slots_cells_mean(const struct slots_cell cells[], size_t n)
+/* --- what cells come to --- */
+
+static struct slots_outcome mean_of(const struct slots_cell cells[], size_t n)
 {
     struct slots_outcome mean = {0};
     double weight = 1 / (double)n;
@@ -140,21 +142,54 @@ struct slots_outcome slots_cells_mean(const struct slots_cell cells[], size_t n)
     return mean;
 }
 
-double slots_objective(const struct slots_outcome *outcome, enum policy_objective objective)
+static double value_of(const struct slots_outcome *outcome, enum policy_objective objective)
 {
-    switch (objective) {
-    case POLICY_SLOWDOWN_P50:
-        return outcome->slowdown.p50;
-    case POLICY_SLOWDOWN_P90:
-        return outcome->slowdown.p90;
-    case POLICY_SLOWDOWN_P95:
-        return outcome->slowdown.p95;
-    case POLICY_SLOWDOWN_P99:
-        return outcome->slowdown.p99;
-    case POLICY_VARIABILITY:
-        return outcome->slowdown_variability_95;
-    case POLICY_MAKESPAN:
-        break;
+    return objective == POLICY_MAKESPAN      ? outcome->makespan_s
+           : objective == POLICY_VARIABILITY ? outcome->slowdown_variability_95
+                                             : policy_percentile(&outcome->slowdown, objective);
+}
+
+/* The cells of a load, from made[*at] on. false: out of memory. */
+static bool conclude_load(const struct slots_comparison *comparison,
+                          const struct slots_cell made[],
+                          enum policy_objective objective,
+                          struct arena *arena,
+                          size_t *at,
+                          struct slots_load *load)
+{
+    size_t n = comparison->plan.n_policies;
+    struct policy_values *values = arena_array(arena, n, sizeof *values);
+    load->outcomes = arena_array(arena, n, sizeof *load->outcomes);
+    load->first = arena_array(arena, n, sizeof *load->first);
+    if (values == NULL || load->outcomes == NULL || load->first == NULL)
+        return false;
+    for (size_t p = 0; p < n; p++) {
+        const struct slots_cell *cells = &made[*at];
+        size_t repetitions = policy_comparison_repetitions(&comparison->plan, p);
+        double *of_policy = arena_array(arena, repetitions, sizeof *of_policy);
+        if (of_policy == NULL)
+            return false;
+        for (size_t r = 0; r < repetitions; r++)
+            of_policy[r] = value_of(&cells[r].outcome, objective);
+        values[p] = (struct policy_values){of_policy, repetitions};
+        load->outcomes[p] = mean_of(cells, repetitions);
+        load->first[p] = cells;
+        *at += repetitions;
     }
-    return outcome->makespan_s;
+    load->choice = policy_choose(values, n);
+    return true;
+}
+
+struct slots_load *slots_comparison_conclude(const struct slots_comparison *comparison,
+                                             const struct slots_cell made[],
+                                             enum policy_objective objective,
+                                             struct arena *arena)
+{
+    size_t n = policy_comparison_loads(&comparison->plan);
+    struct slots_load *loads = arena_array(arena, n, sizeof *loads);
+    size_t at = 0;
+    for (size_t l = 0; loads != NULL && l < n; l++)
+        if (!conclude_load(comparison, made, objective, arena, &at, &loads[l]))
+            return NULL;
+    return loads;
 }

@@ -49,9 +49,19 @@ enum pv_code slots_comparison_run(const struct slots_comparison *comparison,
                                   struct slots_cell *made,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-/* The means of n >= 1 cells, figure by figure. */
-struct slots_outcome slots_cells_mean(const struct slots_cell cells[], size_t n);
+/* What policies come to at a load. */
+struct slots_load {
+    struct slots_outcome
+        *outcomes; /* of each policy: means over its repetitions, figure by figure */
+    const struct slots_cell **first; /* of each policy: its first repetition */
+    struct policy_choice choice;     /* by the objective */
+};
 
-double slots_objective(const struct slots_outcome *outcome, enum policy_objective objective);
+/* What all cells come to, made[i] being the i-th of policy_cells: an item for each load, in the arena.
+ * NULL: out of memory. O(cells). */
+struct slots_load *slots_comparison_conclude(const struct slots_comparison *comparison,
+                                             const struct slots_cell made[],
+                                             enum policy_objective objective,
+                                             struct arena *arena);
 
 #endif

@@ -50,11 +50,7 @@ static enum pv_code run_cell(const struct tasks_comparison *comparison,
     PV_TRY(tasks_simulate(&model, &comparison->policies[cell->policy], &trial, 0, progress, scratch,
                           scratch, &result, err));
     keep_jobs(&model, &result, made);
-    PV_TRY(tasks_outcome_of(&model, &result, scratch, &made->outcome, err));
-    const struct percentiles *slowdown =
-        &made->outcome.classes[tasks_objective_class(&made->outcome)].slowdown;
-    made->variability = slowdown->p95 / slowdown->p50;
-    return PV_OK;
+    return tasks_outcome_of(&model, &result, scratch, &made->outcome, err);
 }
 
 enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
@@ -75,6 +71,8 @@ enum tasks_class_id tasks_objective_class(const struct tasks_outcome *outcome)
     return outcome->classes[TASKS_SHORT].count > 0 ? TASKS_SHORT : TASKS_ALL;
 }
 
+/* --- what cells come to --- */
+
 static void add_class(struct tasks_class *sum, const struct tasks_class *class, double weight)
 {
     sum->name = class->name;
@@ -86,7 +84,7 @@ static void add_class(struct tasks_class *sum, const struct tasks_class *class, 
     sum->completion_over_longest_p99 += weight * class->completion_over_longest_p99;
 }
 
-struct tasks_outcome tasks_cells_mean(const struct tasks_cell cells[], size_t n)
+static struct tasks_outcome mean_of(const struct tasks_cell cells[], size_t n)
 {
     struct tasks_outcome mean = {0};
     double weight = 1 / (double)n;
@@ -100,23 +98,55 @@ struct tasks_outcome tasks_cells_mean(const struct tasks_cell cells[], size_t n)
     return mean;
 }
 
-double tasks_objective(const struct tasks_cell *cell, enum policy_objective objective)
+static double value_of(const struct tasks_outcome *outcome, enum policy_objective objective)
 {
-    const struct percentiles *slowdown =
-        &cell->outcome.classes[tasks_objective_class(&cell->outcome)].slowdown;
-    switch (objective) {
-    case POLICY_SLOWDOWN_P50:
-        return slowdown->p50;
-    case POLICY_SLOWDOWN_P90:
-        return slowdown->p90;
-    case POLICY_SLOWDOWN_P95:
-        return slowdown->p95;
-    case POLICY_SLOWDOWN_P99:
-        return slowdown->p99;
-    case POLICY_VARIABILITY:
-        return cell->variability;
-    case POLICY_MAKESPAN:
-        break;
+    const struct percentiles *slowdown = &outcome->classes[tasks_objective_class(outcome)].slowdown;
+    return objective == POLICY_MAKESPAN      ? outcome->makespan_s
+           : objective == POLICY_VARIABILITY ? slowdown->p95 / slowdown->p50
+                                             : policy_percentile(slowdown, objective);
+}
+
+/* The cells of a load, from made[*at] on. false: out of memory. */
+static bool conclude_load(const struct tasks_comparison *comparison,
+                          const struct tasks_cell made[],
+                          enum policy_objective objective,
+                          struct arena *arena,
+                          size_t *at,
+                          struct tasks_load *load)
+{
+    size_t n = comparison->plan.n_policies;
+    struct policy_values *values = arena_array(arena, n, sizeof *values);
+    load->outcomes = arena_array(arena, n, sizeof *load->outcomes);
+    load->first = arena_array(arena, n, sizeof *load->first);
+    if (values == NULL || load->outcomes == NULL || load->first == NULL)
+        return false;
+    for (size_t p = 0; p < n; p++) {
+        const struct tasks_cell *cells = &made[*at];
+        size_t repetitions = policy_comparison_repetitions(&comparison->plan, p);
+        double *of_policy = arena_array(arena, repetitions, sizeof *of_policy);
+        if (of_policy == NULL)
+            return false;
+        for (size_t r = 0; r < repetitions; r++)
+            of_policy[r] = value_of(&cells[r].outcome, objective);
+        values[p] = (struct policy_values){of_policy, repetitions};
+        load->outcomes[p] = mean_of(cells, repetitions);
+        load->first[p] = cells;
+        *at += repetitions;
     }
-    return cell->outcome.makespan_s;
+    load->choice = policy_choose(values, n);
+    return true;
+}
+
+struct tasks_load *tasks_comparison_conclude(const struct tasks_comparison *comparison,
+                                             const struct tasks_cell made[],
+                                             enum policy_objective objective,
+                                             struct arena *arena)
+{
+    size_t n = policy_comparison_loads(&comparison->plan);
+    struct tasks_load *loads = arena_array(arena, n, sizeof *loads);
+    size_t at = 0;
+    for (size_t l = 0; loads != NULL && l < n; l++)
+        if (!conclude_load(comparison, made, objective, arena, &at, &loads[l]))
+            return NULL;
+    return loads;
 }

@@ -15,11 +15,9 @@ struct tasks_comparison {
 /* A cell: what it came to, and where there is room, of each job. */
 struct tasks_cell {
     struct tasks_outcome outcome;
-    double variability; /* the 95th percentile of the slowdowns over the median, of the class that
-                           the objective is about */
-    double *start_s;    /* of each job: when its first task began; NULL: not wanted */
-    double *finish_s;   /* likewise: when its last result was at its scheduler */
-    double *slowdown;   /* likewise */
+    double *start_s;  /* of each job: when its first task began; NULL: not wanted */
+    double *finish_s; /* likewise: when its last result was at its scheduler */
+    double *slowdown; /* likewise */
 };
 
 /* Whether a policy draws random numbers at given arrivals. */
@@ -40,9 +38,19 @@ enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
 /* The class of jobs that percentiles of the objective are of: the short ones, where there are any. */
 enum tasks_class_id tasks_objective_class(const struct tasks_outcome *outcome);
 
-/* The means of n >= 1 cells, figure by figure. */
-struct tasks_outcome tasks_cells_mean(const struct tasks_cell cells[], size_t n);
+/* What policies come to at a load. */
+struct tasks_load {
+    struct tasks_outcome
+        *outcomes; /* of each policy: means over its repetitions, figure by figure */
+    const struct tasks_cell **first; /* of each policy: its first repetition */
+    struct policy_choice choice;     /* by the objective */
+};
 
-double tasks_objective(const struct tasks_cell *cell, enum policy_objective objective);
+/* What all cells come to, made[i] being the i-th of policy_cells: an item for each load, in the arena.
+ * NULL: out of memory. O(cells). */
+struct tasks_load *tasks_comparison_conclude(const struct tasks_comparison *comparison,
+                                             const struct tasks_cell made[],
+                                             enum policy_objective objective,
+                                             struct arena *arena);
 
 #endif
