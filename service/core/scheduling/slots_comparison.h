@@ -49,6 +49,20 @@ enum pv_code slots_comparison_run(const struct slots_comparison *comparison,
                                   struct slots_cell *made,
                                   struct pv_error *err) PV_MUSTCHECK;
 
+/* The objective's value of an outcome. */
+double slots_outcome_value(const struct slots_outcome *outcome, enum policy_objective objective);
+
+/* tasks[i]: of the first i jobs that arrive, i from 0 to n_jobs. */
+void slots_comparison_tasks_by(const struct slots_comparison *comparison, double tasks[]);
+
+/* The same of the first n jobs that arrive, 1 <= n <= n_jobs, complete, in the arena. What it
+ * borrows stays where it is. PV_E_MEMORY. O(n + entries of task lists). */
+enum pv_code slots_comparison_cut(const struct slots_comparison *comparison,
+                                  size_t n,
+                                  struct arena *arena,
+                                  struct slots_comparison *part,
+                                  struct pv_error *err) PV_MUSTCHECK;
+
 /* What policies come to at a load. */
 struct slots_load {
     struct slots_outcome

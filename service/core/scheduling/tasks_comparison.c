@@ -98,7 +98,7 @@ static struct tasks_outcome mean_of(const struct tasks_cell cells[], size_t n)
     return mean;
 }
 
-static double value_of(const struct tasks_outcome *outcome, enum policy_objective objective)
+double tasks_outcome_value(const struct tasks_outcome *outcome, enum policy_objective objective)
 {
     const struct percentiles *slowdown = &outcome->classes[tasks_objective_class(outcome)].slowdown;
     return objective == POLICY_MAKESPAN      ? outcome->makespan_s
@@ -127,7 +127,7 @@ static bool conclude_load(const struct tasks_comparison *comparison,
         if (of_policy == NULL)
             return false;
         for (size_t r = 0; r < repetitions; r++)
-            of_policy[r] = value_of(&cells[r].outcome, objective);
+            of_policy[r] = tasks_outcome_value(&cells[r].outcome, objective);
         values[p] = (struct policy_values){of_policy, repetitions};
         load->outcomes[p] = mean_of(cells, repetitions);
         load->first[p] = cells;

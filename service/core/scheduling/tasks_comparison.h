@@ -38,6 +38,9 @@ enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
 /* The class of jobs that percentiles of the objective are of: the short ones, where there are any. */
 enum tasks_class_id tasks_objective_class(const struct tasks_outcome *outcome);
 
+/* The objective's value of an outcome. */
+double tasks_outcome_value(const struct tasks_outcome *outcome, enum policy_objective objective);
+
 /* What policies come to at a load. */
 struct tasks_load {
     struct tasks_outcome
