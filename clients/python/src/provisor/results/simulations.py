@@ -9,7 +9,8 @@ from ..tables import table
 if TYPE_CHECKING:
     import pandas
 
-HEADS = ["policy", "load", "mean time (s)", "slowdown of 50 %", "of 95 %", "of 99 %", "95 % below the baseline's (%)", "makespan (s)", "slots in use (share)"]
+HEADS = ["policy", "load", "mean time (s)", "slowdown of 50 %", "of 95 %", "of 99 %", "95 % below the baseline's (%)", "makespan (s)",
+         "slots in use (share)"]
 
 
 def _marked(name: str, baseline: Optional[str], best: str) -> str:
@@ -94,6 +95,6 @@ class TasksSimulationResult(schemas.TasksSimulationResult):
         for load, outcome, found in self._rows():
             reductions = outcome.reduction_percent.classes if outcome.reduction_percent else ()
             saved = next((r.slowdown.p95 for r in reductions if r.name == found.name), None)
-            rows.append((_marked(outcome.name, self.baseline, load.best.name), found.name, load.load, found.completion_s.mean, found.slowdown.p50,
-                         found.slowdown.p95, found.slowdown.p99, saved, outcome.makespan_s, outcome.utilization))
+            rows.append((_marked(outcome.name, self.baseline, load.best.name), found.name, load.load, found.completion_s.mean,
+                         found.slowdown.p50, found.slowdown.p95, found.slowdown.p99, saved, outcome.makespan_s, outcome.utilization))
         return _tables("bags of tasks", self, HEADS[:1] + ["jobs"] + HEADS[1:], rows)
