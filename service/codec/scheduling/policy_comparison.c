@@ -212,8 +212,8 @@ static void check_runs(const struct codec_node *top,
                            limits->runs, common->n_policies, loads_of(common), common->repetitions);
     else if (task_runs > (double)limits->task_runs)
         codec_fault_member(top, largest_member(common), "out_of_range",
-                           "these are %.0f tasks to simulate, over all policies, loads and "
-                           "repetitions and once for each probe, %zu are allowed "
+                           "the tasks to simulate, over all policies, loads and repetitions and "
+                           "once for each probe, are %.0f, and %zu are allowed "
                            "(simulation_job_task_runs_max)",
                            task_runs, limits->task_runs);
 }
@@ -255,8 +255,9 @@ void codec_comparison_check(const struct codec_node *top,
 {
     if (size->tasks > (double)limits->tasks) {
         codec_fault_member(top, "jobs", "too_many_items",
-                           "have %.0f tasks, %zu are allowed (simulation_tasks_max)", size->tasks,
-                           limits->tasks);
+                           "their tasks together are %.0f, and %zu are allowed "
+                           "(simulation_tasks_max)",
+                           size->tasks, limits->tasks);
         return;
     }
     check_runs(top, limits, common, size);

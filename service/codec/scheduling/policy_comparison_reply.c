@@ -135,7 +135,7 @@ void codec_comparison_warn_overload(const struct codec_comparison *common,
         if (common->loads[i] >= 1)
             finding_number(
                 finding_add(warnings, "overload",
-                            "at load %.6g work arrives as fast as it can be done or faster: jobs "
+                            "at load %.6g, work arrives as fast as it can be done or faster: jobs "
                             "wait ever longer until the last one has arrived, so the figures "
                             "depend on how many jobs there are",
                             common->loads[i]),

@@ -77,7 +77,7 @@ static void warn_kinds(const struct codec_slots_result *result, struct findings 
                 continue;
             struct finding *finding = finding_add(
                 warnings, "kind_overload",
-                "at load %.6g the work for %s slots alone is %.6g times what they can do: jobs "
+                "at load %.6g, the work for %s slots alone is %.6g times what they can do: jobs "
                 "wait ever longer until the last one has arrived",
                 load, kinds[kind], asked);
             finding_number(finding, "load", load);
