@@ -14,7 +14,9 @@
  * The next instant is the least of: ends of tasks, begins of work, arrivals, crossings. At it, in
  * this order: tasks end; work begins; jobs whose maps ended, then jobs that ended, are reported to the
  * policy in order of arrival; jobs arrive; jobs cross; slots are given, map slots before reduce
- * slots, partition by partition, one by one as long as the policy names a job. Instants are
+ * slots, partition by partition, one by one as long as the policy names a job. Under a policy that
+ * chooses for slots of no fixed kind, all slots are one pool, and when a reduce may be given one is
+ * the policy's to say. Instants are
  * compared as doubles; but a crossing belongs to another instant that it is close to
  * (slots_service.h).
  */
