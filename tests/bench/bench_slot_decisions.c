@@ -62,7 +62,8 @@ static void measure_plan(const struct fresh_work jobs[], size_t concurrency)
         arena_fini(&arena);
     }
     met = met && plan_s < PLAN_GOAL_S;
-    printf("fresh_static, k = %-3zu  all splits %7.3f ms, best alone %7.3f ms   %zu map slots, %.0f s\n",
+    printf("fresh_static, k = %-3zu  all splits %7.3f ms, best alone %7.3f ms   %zu map slots, "
+           "%.0f s\n",
            concurrency, plan_s * 1e3, best_s * 1e3, best, plan.best.makespan_s);
 }
 

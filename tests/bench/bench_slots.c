@@ -241,8 +241,8 @@ int main(int argc, char **argv)
     struct trace swim = {.arena = &arena};
     struct trace equal = {.arena = &arena};
     struct trace distinct = {.arena = &arena};
-    printf("%-9s %-12s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s", "slowdown",
-           "p95", "utilization");
+    printf("%-9s %-12s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s",
+           "slowdown", "p95", "utilization");
     bool has_swim = argc > 1 && read_swim(&swim, argv[1]);
     if (has_swim)
         least = measure_all("swim", &swim, load);

@@ -45,7 +45,8 @@ take_tasks(json_t *job, const char *listed, const char *count, const char *each)
     } else {
         n = vectors_number(job, count, 0) > 0;
         tasks = need(arena_array(&arena, 1, sizeof *tasks));
-        tasks[0] = (struct slots_tasks){vectors_number(job, each, 0), (size_t)vectors_number(job, count, 0)};
+        tasks[0] = (struct slots_tasks){vectors_number(job, each, 0),
+                                        (size_t)vectors_number(job, count, 0)};
     }
     return (struct slots_task_list){tasks, n};
 }
@@ -61,17 +62,6 @@ static struct slots_job take_job(json_t *job)
         .queue = (size_t)vectors_number(job, "queue", 1) - 1};
 }
 
-/* Both are on, where they are not listed. */
-static bool has_technique(json_t *policy, const char *name)
-{
-    json_t *techniques = json_object_get(policy, "techniques");
-    size_t i;
-    json_t *technique;
-    json_array_foreach(techniques, i, technique) if (strcmp(json_string_value(technique), name) ==
-                                                     0) return true;
-    return techniques == NULL;
-}
-
 static struct slots_terms take_terms(json_t *policy)
 {
     const char *name = json_string_value(json_object_get(policy, "policy"));
@@ -81,21 +71,24 @@ static struct slots_terms take_terms(json_t *policy)
     size_t n_partitions;
     size_t i;
     json_t *queue;
-    struct slots_terms terms = {.concurrency = (size_t)vectors_number(policy, "concurrency", 0),
-                                .queues = (size_t)vectors_number(policy, "queues", 0),
-                                .partitions =
-                                    numbers(json_object_get(policy, "partitions"), &n_partitions),
-                                .tenants = tenants,
-                                .n_tenants = json_array_size(queues),
-                                .tau1 = vectors_number(policy, "tau1", 0.8),
-                                .tau2 = vectors_number(policy, "tau2", 0.6),
-                                .ema_weight = vectors_number(policy, "ema_weight", 0.5),
-                                .window_s = vectors_number(policy, "window_s", 10),
-                                .lazy_start = has_technique(policy, "lazy_start"),
-                                .batch_finish = has_technique(policy, "batch_finish")};
+    struct slots_terms terms = {
+        .concurrency = (size_t)vectors_number(policy, "concurrency", 0),
+        .queues = (size_t)vectors_number(policy, "queues", 0),
+        .partitions = numbers(json_object_get(policy, "partitions"), &n_partitions),
+        .tenants = tenants,
+        .n_tenants = json_array_size(queues),
+        .tau1 = vectors_number(policy, "tau1", 0.8),
+        .tau2 = vectors_number(policy, "tau2", 0.6),
+        .ema_weight = vectors_number(policy, "ema_weight", 0.5),
+        .window_s = vectors_number(policy, "window_s", 10),
+        .lazy_start = vectors_lists(policy, "techniques", "lazy_start", true),
+        .batch_finish = vectors_lists(policy, "techniques", "batch_finish", true)};
     terms.limits_s = numbers(json_object_get(policy, "limits_s"), &terms.n_limits);
-    json_array_foreach(queues, i, queue) tenants[i] =
-        (struct slots_tenant){vectors_number(queue, "share", 0), vectors_number(queue, "max_share", 1)};
+    json_array_foreach(queues, i, queue)
+    {
+        tenants[i] = (struct slots_tenant){vectors_number(queue, "share", 0),
+                                           vectors_number(queue, "max_share", 1)};
+    }
     for (size_t p = 0; p < SLOTS_POLICIES; p++)
         if (strcmp(slots_policies[p]->name, name) == 0)
             terms.policy = slots_policies[p];
@@ -147,7 +140,8 @@ static void run_policy(const struct request *request, struct slots_terms *terms,
     vectors_expect(&figures, where, want, "makespan_s", outcome.makespan_s);
     vectors_expect(&figures, where, want, "utilization", outcome.utilization);
     vectors_expect(&figures, where, want, "fairness", outcome.fairness);
-    vectors_expect(&figures, where, want, "slowdown_variability_95", outcome.slowdown_variability_95);
+    vectors_expect(&figures, where, want, "slowdown_variability_95",
+                   outcome.slowdown_variability_95);
     expect_percentiles(where, json_object_get(want, "completion_s"), &outcome.completion_s);
     expect_percentiles(where, json_object_get(want, "slowdown"), &outcome.slowdown);
     json_array_foreach(json_object_get(want, "jobs"), i, job)
@@ -166,11 +160,12 @@ static void run_request(const char *file, json_t *asked, json_t *answer)
     json_t *cluster = json_object_get(asked, "cluster");
     json_t *jobs = json_object_get(asked, "jobs");
     json_t *load = json_array_get(json_object_get(answer, "loads"), 0);
-    struct request request = {.file = file,
-                              .cluster = {.slots = {(size_t)vectors_number(cluster, "map_slots", 0),
-                                                    (size_t)vectors_number(cluster, "reduce_slots", 0)},
-                                          .slow_start = vectors_number(asked, "slow_start", 0.05)},
-                              .n = json_array_size(jobs)};
+    struct request request = {
+        .file = file,
+        .cluster = {.slots = {(size_t)vectors_number(cluster, "map_slots", 0),
+                              (size_t)vectors_number(cluster, "reduce_slots", 0)},
+                    .slow_start = vectors_number(asked, "slow_start", 0.05)},
+        .n = json_array_size(jobs)};
     size_t i;
     json_t *policy;
     request.jobs = need(arena_array(&arena, request.n, sizeof *request.jobs));

@@ -119,8 +119,7 @@ static void run_fresh(const char *file, json_t *request, json_t *want)
         .map_slots = map_slots,
         .total_slots = (size_t)vectors_number(request, "total_slots", (double)others + 1),
         .reduce_interval_s = vectors_number(request, "reduce_interval_s", (double)NAN),
-        .next_map_work_s =
-            vectors_number(next, "maps", 0) * vectors_number(next, "map_task_s", 0),
+        .next_map_work_s = vectors_number(next, "maps", 0) * vectors_number(next, "map_task_s", 0),
     };
     json_array_foreach(json_object_get(request, "jobs"), i, given)
     {
@@ -132,8 +131,7 @@ static void run_fresh(const char *file, json_t *request, json_t *want)
         vectors_expect(&figures, file, reply, "consumption", consumption);
         vectors_expect(&figures, file, reply, "remaining_map_work_s",
                        job.phase == FRESH_MAP ? fresh_map_work_s(&job) : 0);
-        vectors_expect(&figures, file, reply, "remaining_reduce_work_s",
-                       fresh_reduce_work_s(&job));
+        vectors_expect(&figures, file, reply, "remaining_reduce_work_s", fresh_reduce_work_s(&job));
     }
     struct fresh_action action = fresh_decide(&terms, &slots, &tally, &found);
     expect_action(file, request, want, action.job, action.kind, rules[action.rule]);
@@ -142,16 +140,6 @@ static void run_fresh(const char *file, json_t *request, json_t *want)
 }
 
 /* --- kind "omo" --- */
-
-static bool has_technique(json_t *request, const char *name)
-{
-    json_t *techniques = json_object_get(request, "techniques");
-    size_t i;
-    json_t *technique;
-    json_array_foreach(techniques, i, technique) if (strcmp(json_string_value(technique), name) ==
-                                                     0) return true;
-    return techniques == NULL;
-}
 
 static struct omo_job take_omo_job(json_t *request, json_t *job)
 {
@@ -175,16 +163,17 @@ static struct omo_job take_omo_job(json_t *request, json_t *job)
 static struct omo_rates take_rates(json_t *request)
 {
     json_t *previous = json_object_get(request, "previous");
-    struct omo_rates rates = {
-        vectors_number(previous, "release_frequency_per_s", (double)NAN),
-        vectors_number(previous, "available_slots", (double)NAN)};
+    struct omo_rates rates = {vectors_number(previous, "release_frequency_per_s", (double)NAN),
+                              vectors_number(previous, "available_slots", (double)NAN)};
     size_t i;
     json_t *window;
     json_array_foreach(json_object_get(request, "windows"), i, window)
+    {
         omo_rates_update(&rates, vectors_number(request, "ema_weight", 0.5),
                          vectors_number(request, "window_s", 10),
                          vectors_number(window, "released", (double)NAN),
                          vectors_number(window, "available_slots", (double)NAN));
+    }
     return rates;
 }
 
@@ -215,8 +204,8 @@ static void run_omo(const char *file, json_t *request, json_t *want)
     size_t i;
     json_t *given;
     const struct omo_terms terms = {
-        .lazy_start = has_technique(request, "lazy_start"),
-        .batch_finish = has_technique(request, "batch_finish"),
+        .lazy_start = vectors_lists(request, "techniques", "lazy_start", true),
+        .batch_finish = vectors_lists(request, "techniques", "batch_finish", true),
         .slow_start = vectors_number(request, "slow_start", 0.05),
     };
     arena_init(&arena, 0);

@@ -59,8 +59,7 @@ static void expect_sensitivity(const char *where, json_t *want, const struct fre
     vectors_expect(&figures, where, want, "regret_percent", got->regret_percent);
 }
 
-static void
-expect_plan(const char *file, size_t slots, json_t *want, const struct fresh_plan *plan)
+static void expect_plan(const char *file, size_t slots, json_t *want, const struct fresh_plan *plan)
 {
     size_t i;
     json_t *item;
@@ -114,10 +113,14 @@ static bool run_file(const char *file, json_t *vector)
     };
     if (terms.n > JOBS_MAX || terms.n_sweep > SWEEP_MAX)
         abort();
-    json_array_foreach(given, i, item) jobs[i] =
-        fresh_work_of(vectors_number(item, "maps", 0), vectors_number(item, "map_task_s", 0),
-                      vectors_number(item, "reduces", 0), vectors_number(item, "reduce_task_s", 0));
-    json_array_foreach(sweep, i, item) concurrencies[i] = (size_t)json_number_value(item);
+    json_array_foreach(given, i, item)
+    {
+        jobs[i] = fresh_work_of(
+            vectors_number(item, "maps", 0), vectors_number(item, "map_task_s", 0),
+            vectors_number(item, "reduces", 0), vectors_number(item, "reduce_task_s", 0));
+    }
+    for (i = 0; i < terms.n_sweep; i++)
+        concurrencies[i] = (size_t)json_number_value(json_array_get(sweep, i));
     arena_init(&arena, 0);
     if (fresh_plan_make(&terms, &arena, &plan, NULL) != PV_OK)
         abort();

@@ -41,11 +41,17 @@ double vectors_number(json_t *object, const char *key, double absent)
     return json_is_number(value) ? json_number_value(value) : absent;
 }
 
-void vectors_expect(struct vectors_figures *figures,
-                    const char *where,
-                    json_t *object,
-                    const char *key,
-                    double got)
+bool vectors_lists(json_t *object, const char *key, const char *word, bool absent)
+{
+    json_t *list = json_object_get(object, key);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), word) == 0)
+            return true;
+    return list == NULL && absent;
+}
+
+void vectors_expect(
+    struct vectors_figures *figures, const char *where, json_t *object, const char *key, double got)
 {
     double want = vectors_number(object, key, (double)NAN);
     figures->compared++;

@@ -22,6 +22,9 @@ bool vectors_each(const char *topic,
 /* A number of an object; absent where there is none. */
 double vectors_number(json_t *object, const char *key, double absent);
 
+/* Whether a word is in the list of an object; `absent` where there is no such list. */
+bool vectors_lists(json_t *object, const char *key, const char *word, bool absent);
+
 /* Figures that were compared, and those of them that differ. */
 struct vectors_figures {
     size_t compared;

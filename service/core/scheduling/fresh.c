@@ -104,13 +104,12 @@ static void look_ahead(const struct fresh_terms *terms,
     if (rounding_equal(maps_s + reduces_s, 0))
         return;
     double ratio = maps_s / (maps_s + reduces_s);
-    double ends_per_s = isnan(slots->reduce_interval_s) ? tally->reduce_ends_per_s
-                                                        : 1 / slots->reduce_interval_s;
+    double ends_per_s =
+        isnan(slots->reduce_interval_s) ? tally->reduce_ends_per_s : 1 / slots->reduce_interval_s;
     bool maps_vanish = rounding_equal(ratio, 0);
     figures->expected_ratio = ratio;
-    figures->reduce_slots_released =
-        released(tally->first_map_work_s, (double)tally->first_running, figures->current_ratio,
-                 ends_per_s, jobs);
+    figures->reduce_slots_released = released(tally->first_map_work_s, (double)tally->first_running,
+                                              figures->current_ratio, ends_per_s, jobs);
     figures->predicted_map_slots =
         (double)slots->map_slots + figures->current_ratio * figures->reduce_slots_released;
     if (!maps_vanish)

@@ -96,12 +96,12 @@ enum fresh_rule {
 
 /* NAN: not computed. */
 struct fresh_figures {
-    double current_ratio;  /* theta_cur */
-    size_t first_to_end;   /* a; SLOTS_NOBODY */
-    double progress;       /* of a's maps */
-    double next_map_work_s;    /* RW'_m, once a has ended its maps */
-    double next_reduce_work_s; /* RW'_r */
-    double expected_ratio;     /* theta_exp */
+    double current_ratio;         /* theta_cur */
+    size_t first_to_end;          /* a; SLOTS_NOBODY */
+    double progress;              /* of a's maps */
+    double next_map_work_s;       /* RW'_m, once a has ended its maps */
+    double next_reduce_work_s;    /* RW'_r */
+    double expected_ratio;        /* theta_exp */
     double reduce_slots_released; /* eta: until then */
     double predicted_map_slots;   /* s'_m: then, if the current ratio stands */
     double deviation;

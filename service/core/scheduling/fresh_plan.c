@@ -104,9 +104,11 @@ static struct fresh_split split_nodes(const struct trial *trial, size_t splits, 
     return split;
 }
 
-static enum pv_code
-sweep(const struct fresh_plan_terms *terms, struct trial *trial, struct arena *arena,
-      struct fresh_plan *plan, struct pv_error *err)
+static enum pv_code sweep(const struct fresh_plan_terms *terms,
+                          struct trial *trial,
+                          struct arena *arena,
+                          struct fresh_plan *plan,
+                          struct pv_error *err)
 {
     for (size_t i = 0; i < terms->n_sweep; i++) {
         struct fresh_sweep_point *point = &plan->sweep[i];
@@ -120,13 +122,13 @@ sweep(const struct fresh_plan_terms *terms, struct trial *trial, struct arena *a
 /* The same batch in the same order, with more map work and less reduce work, or the reverse. jobs:
  * room for those of the batch. */
 static enum pv_code misjudge(double map_factor,
-                           double reduce_factor,
-                           const struct fresh_plan *plan,
-                           const struct trial *planned,
-                           struct fresh_work jobs[],
-                           struct arena *scratch,
-                           struct fresh_sensitivity *found,
-                           struct pv_error *err)
+                             double reduce_factor,
+                             const struct fresh_plan *plan,
+                             const struct trial *planned,
+                             struct fresh_work jobs[],
+                             struct arena *scratch,
+                             struct fresh_sensitivity *found,
+                             struct pv_error *err)
 {
     struct trial trial = *planned;
     struct fresh_split best;
@@ -149,10 +151,10 @@ static enum pv_code misjudge(double map_factor,
 }
 
 static enum pv_code find_sensitivity(double part,
-                             const struct trial *planned,
-                             struct arena *arena,
-                             struct fresh_plan *plan,
-                             struct pv_error *err)
+                                     const struct trial *planned,
+                                     struct arena *arena,
+                                     struct fresh_plan *plan,
+                                     struct pv_error *err)
 {
     struct fresh_work *jobs = arena_array(arena, planned->batch.n, sizeof *jobs);
     if (jobs == NULL)

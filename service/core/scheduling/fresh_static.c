@@ -26,7 +26,8 @@ struct model {
     const struct fresh_batch *batch;
     struct phase phases[PHASES];
     size_t n_mapping; /* jobs that have entered the map phase: the first ones of the batch */
-    size_t *mapped;   /* those with reduces that have left it, in that order: they reduce in it, too */
+    size_t
+        *mapped; /* those with reduces that have left it, in that order: they reduce in it, too */
     size_t n_mapped;
     size_t n_reducing; /* that have entered the reduce phase: the first ones of `mapped` */
     size_t *done;      /* at this instant */
@@ -51,8 +52,7 @@ static size_t go_on(struct phase *phase, double dt_s, double enough_s, size_t do
     if (phase->ends.n == 0)
         return 0;
     double speed = phase->slots / (double)phase->ends.n;
-    while (phase->ends.n > 0 &&
-           (heap_top(&phase->ends).key - phase->work_s) / speed <= enough_s) {
+    while (phase->ends.n > 0 && (heap_top(&phase->ends).key - phase->work_s) / speed <= enough_s) {
         size_t entry = heap_pop(&phase->ends).value;
         size_t place = n_done++;
         for (; place > 0 && done[place - 1] > entry; place--)
@@ -228,8 +228,7 @@ static size_t find_best(struct model *model)
     size_t best = 0;
     for (size_t slots = 1; slots <= splits; slots++) {
         double limit_s = shortest_s * TOO_LONG;
-        if (map_s / (double)slots > limit_s ||
-            reduce_s > limit_s * (double)(batch->slots - slots))
+        if (map_s / (double)slots > limit_s || reduce_s > limit_s * (double)(batch->slots - slots))
             continue;
         double makespan_s = carry_out(model, slots, NULL);
         shortest_s = fmin(shortest_s, makespan_s);

@@ -4,8 +4,11 @@
 
 #include "base/rounding.h"
 
-void omo_rates_update(
-    struct omo_rates *rates, double weight, double window_s, double released, double available_slots)
+void omo_rates_update(struct omo_rates *rates,
+                      double weight,
+                      double window_s,
+                      double released,
+                      double available_slots)
 {
     double frequency_per_s = released / window_s;
     if (isnan(rates->release_frequency_per_s)) {
@@ -17,10 +20,8 @@ void omo_rates_update(
     rates->available_slots = weight * available_slots + (1 - weight) * rates->available_slots;
 }
 
-double omo_shuffle_s(double map_output_bytes,
-                     size_t maps,
-                     size_t reduces,
-                     double bandwidth_bytes_per_s)
+double
+omo_shuffle_s(double map_output_bytes, size_t maps, size_t reduces, double bandwidth_bytes_per_s)
 {
     return map_output_bytes * (double)maps / (bandwidth_bytes_per_s * (double)reduces);
 }
@@ -47,8 +48,7 @@ static void assess_start(const struct omo_rates *rates,
             rates->available_slots * active_jobs / (rates->release_frequency_per_s * left);
         if (figures->pending_maps > 0)
             figures->gap_s = job->shuffle_s - (pending * step_s + job->map_task_s);
-        figures->starts_at_pending_maps =
-            fmax(0, rounding_floor(without_maps_s / step_s + 0.5));
+        figures->starts_at_pending_maps = fmax(0, rounding_floor(without_maps_s / step_s + 0.5));
     }
     figures->may_start = pending <= figures->starts_at_pending_maps;
 }
@@ -73,11 +73,11 @@ omo_assess(const struct omo_rates *rates, size_t active_jobs, const struct omo_j
         return figures;
     }
     if (figures.pending_maps > 0 && above(rates->release_frequency_per_s, 0)) {
-        figures.fair_s = jobs * (double)figures.pending_maps / rates->release_frequency_per_s +
-                         job->map_task_s;
+        figures.fair_s =
+            jobs * (double)figures.pending_maps / rates->release_frequency_per_s + job->map_task_s;
         /* F cancels out: others get F (K - 1)/K fair_s slots, at F (A + r)/A. */
-        figures.batch_s = (jobs - 1) / jobs * figures.fair_s * available /
-                          (available + (double)job->reduces);
+        figures.batch_s =
+            (jobs - 1) / jobs * figures.fair_s * available / (available + (double)job->reduces);
     }
     return figures;
 }

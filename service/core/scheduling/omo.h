@@ -18,8 +18,11 @@ struct omo_rates {
 
 /* A window of window_s in which `released` slots came free and `available_slots` were available. The
  * first one is taken as it is: rates are {NAN, NAN} before. weight: alpha, 0 < .. <= 1. */
-void omo_rates_update(
-    struct omo_rates *rates, double weight, double window_s, double released, double available_slots);
+void omo_rates_update(struct omo_rates *rates,
+                      double weight,
+                      double window_s,
+                      double released,
+                      double available_slots);
 
 /* Tasks that run hold a slot; what has neither finished nor runs is pending. */
 struct omo_job {
@@ -34,10 +37,8 @@ struct omo_job {
 };
 
 /* T_s of a job whose every map puts out map_output_bytes, when each reduce fetches its part. */
-double omo_shuffle_s(double map_output_bytes,
-                     size_t maps,
-                     size_t reduces,
-                     double bandwidth_bytes_per_s);
+double
+omo_shuffle_s(double map_output_bytes, size_t maps, size_t reduces, double bandwidth_bytes_per_s);
 
 /* Reduces that have begun: running or finished. */
 static inline size_t omo_begun_reduces(const struct omo_job *job)

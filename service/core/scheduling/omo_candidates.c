@@ -71,9 +71,8 @@ static void remove_saving(struct omo_candidates *candidates, size_t job)
     candidates->saving_of[job] = SIZE_MAX;
 }
 
-struct omo_figures omo_candidates_put(struct omo_candidates *candidates,
-                                      size_t index,
-                                      const struct omo_job *job)
+struct omo_figures
+omo_candidates_put(struct omo_candidates *candidates, size_t index, const struct omo_job *job)
 {
     const struct omo_terms *terms = &candidates->terms;
     struct omo_figures figures = omo_assess(&candidates->rates, candidates->active_jobs, job);
@@ -104,9 +103,9 @@ static size_t most_saving(const struct omo_candidates *candidates)
     const struct omo_saving *best = NULL;
     for (size_t i = 0; i < candidates->n_savings; i++) {
         const struct omo_saving *saving = &candidates->savings[i];
-        if (best == NULL || (rounding_equal(saving->saved_s, best->saved_s)
-                                 ? saving->job < best->job
-                                 : saving->saved_s > best->saved_s))
+        if (best == NULL ||
+            (rounding_equal(saving->saved_s, best->saved_s) ? saving->job < best->job
+                                                            : saving->saved_s > best->saved_s))
             best = saving;
     }
     return best != NULL ? best->job : SLOTS_NOBODY;

@@ -14,7 +14,8 @@
 struct omo_terms {
     bool lazy_start;
     bool batch_finish;
-    double slow_start; /* without lazy_start: the part of its maps that a job has finished before its
+    double
+        slow_start; /* without lazy_start: the part of its maps that a job has finished before its
                           reduces begin, 0 to 1 */
 };
 
@@ -61,9 +62,8 @@ void omo_candidates_set_rates(struct omo_candidates *candidates,
                               size_t active_jobs);
 
 /* A job as it is now, by its index; it holds fewer than 2^32 slots. O(log n) amortized. */
-struct omo_figures omo_candidates_put(struct omo_candidates *candidates,
-                                      size_t index,
-                                      const struct omo_job *job);
+struct omo_figures
+omo_candidates_put(struct omo_candidates *candidates, size_t index, const struct omo_job *job);
 
 /* Whom a free slot goes to. O(1 + jobs that batch_finish could hurry). */
 struct omo_action omo_candidates_choose(const struct omo_candidates *candidates);

@@ -37,8 +37,8 @@ struct slots_progress {
  * lives in scratch, which is back at its mark.
  *
  * Same arguments, same result. PV_E_MEMORY; PV_E_CANCELLED (progress said so); PV_E_INVALID where
- * the cluster has no slots of a kind that a job needs or too few for the policy, with the place of
- * the fault; PV_E_INTERNAL where the policy names nobody while jobs wait and nothing is under way,
+ * the cluster has no slots of a kind that a job needs or too few for the policy, or a job lacks what
+ * the policy needs, with the place of the fault; PV_E_INTERNAL where the policy names nobody while jobs wait and nothing is under way,
  * which is the policy's mistake. Tasks that last equally long and are given slots together are
  * handled together: O((n + groups) log(n + groups)).
  */

@@ -94,8 +94,8 @@ static enum pv_code fresh_begin(const struct slots_view *view,
                     {.jobs = arena_array(arena, n, sizeof *fresh->members->jobs)}},
     };
     *state = fresh;
-    if (fresh->jobs == NULL || fresh->counted_s == NULL ||
-        fresh->members[SLOTS_MAP].jobs == NULL || fresh->members[SLOTS_REDUCE].jobs == NULL ||
+    if (fresh->jobs == NULL || fresh->counted_s == NULL || fresh->members[SLOTS_MAP].jobs == NULL ||
+        fresh->members[SLOTS_REDUCE].jobs == NULL ||
         !slots_phases_init(&fresh->phases, terms->concurrency, n, fresh_entered, fresh, arena))
         return pv_no_memory(err);
     return PV_OK;
@@ -198,8 +198,7 @@ static void take_tally(struct fresh_policy *fresh)
             count_time(fresh, index);
             fresh_tally_add(&fresh->tally, index, &fresh->jobs[index]);
         }
-    fresh->slots.next_map_work_s =
-        next != SLOTS_NOBODY ? fresh_map_work_s(&fresh->jobs[next]) : 0;
+    fresh->slots.next_map_work_s = next != SLOTS_NOBODY ? fresh_map_work_s(&fresh->jobs[next]) : 0;
     fresh->tallied = true;
 }
 

@@ -130,8 +130,7 @@ static void omo_arrived(void *state, size_t index)
     size_t maps = counts->pending[SLOTS_MAP];
     omo->jobs[index] = (struct omo_job){
         .maps = maps,
-        .map_task_s =
-            maps > 0 ? slots_tasks_work(&given->task_lists[SLOTS_MAP]) / (double)maps : 0,
+        .map_task_s = maps > 0 ? slots_tasks_work(&given->task_lists[SLOTS_MAP]) / (double)maps : 0,
         .reduces = counts->pending[SLOTS_REDUCE],
         .shuffle_s = given->shuffle_s,
     };

@@ -7,8 +7,7 @@ bool slots_phases_init(struct slots_phases *phases,
                        void *state,
                        struct arena *arena)
 {
-    *phases =
-        (struct slots_phases){.concurrency = concurrency, .entered = entered, .state = state};
+    *phases = (struct slots_phases){.concurrency = concurrency, .entered = entered, .state = state};
     for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {
         struct slots_job_list *waiting = &phases->waiting[kind];
         phases->in_phase[kind] = arena_calloc(arena, n_jobs, sizeof **phases->in_phase);

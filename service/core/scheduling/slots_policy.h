@@ -57,16 +57,18 @@ struct slots_policy;
 /* Of all policies together; each uses its own. Borrowed. */
 struct slots_terms {
     const struct slots_policy *policy;
-    size_t concurrency; /* fair, fresh_static, fresh: jobs in the map phase, and in the reduce phase,
-                           at a time; 0 (fair only): any */
-    size_t split[SLOTS_KINDS]; /* fresh_static: as slots_split finds it, once for all runs of the same
-                                  jobs; zeros: every run finds it by itself */
-    double tau1, tau2;         /* fresh: as in struct fresh_terms */
-    double ema_weight;         /* omo: of the last window in the moving averages, 0 < .. <= 1 */
-    double window_s;           /* omo: > 0 */
-    bool lazy_start;           /* omo */
-    bool batch_finish;         /* omo */
-    size_t queues;   /* comp: >= 2; an arrival costs as much */
+    /* fair, fresh_static, fresh: jobs in the map phase, and in the reduce phase, at a time; 0 (fair
+     * only): any */
+    size_t concurrency;
+    /* fresh_static: as slots_split finds it, once for all runs of the same jobs; zeros: every run
+     * finds it by itself */
+    size_t split[SLOTS_KINDS];
+    double tau1, tau2; /* fresh: as in struct fresh_terms */
+    double ema_weight; /* omo: of the last window in the moving averages, 0 < .. <= 1 */
+    double window_s;   /* omo: > 0 */
+    bool lazy_start;   /* omo */
+    bool batch_finish; /* omo */
+    size_t queues;     /* comp: >= 2; an arrival costs as much */
     const double
         *limits_s;   /* fbq, tags: service in each queue but the last, > 0; sita: sizes, strictly
                                 rising */

@@ -203,7 +203,8 @@ static bool is_candidate(size_t job, enum slots_kind kind)
     if (kind == SLOTS_MAP)
         return true;
     double maps = (double)all_of(job, SLOTS_MAP);
-    return (double)reference_count(job, SLOTS_MAP, false, false, true) >= ceil(ref.slow_start * maps - 1e-9);
+    return (double)reference_count(job, SLOTS_MAP, false, false, true) >=
+           ceil(ref.slow_start * maps - 1e-9);
 }
 
 static double tenant_held(size_t tenant, enum slots_kind kind)
@@ -413,8 +414,8 @@ void slots_reference(const struct slots_cluster *cluster,
     if (is(SLOTS_FRESH_STATIC)) {
         struct arena arena;
         arena_init(&arena, 0);
-        cr_assert_eq(
-            slots_split(cluster, jobs, n, terms->concurrency, &arena, split.slots, NULL), PV_OK);
+        cr_assert_eq(slots_split(cluster, jobs, n, terms->concurrency, &arena, split.slots, NULL),
+                     PV_OK);
         arena_fini(&arena);
     }
     make_slots(&split);

@@ -49,8 +49,7 @@ struct reference {
 extern struct reference ref;
 
 /* Tasks of a job in these phases. */
-size_t
-reference_count(size_t job, enum slots_kind kind, bool pending, bool holding, bool ended);
+size_t reference_count(size_t job, enum slots_kind kind, bool pending, bool holding, bool ended);
 
 /* Slots of no fixed kind: whom one goes to, and for which kind of task; SLOTS_NOBODY. */
 size_t reference_choose_fresh(enum slots_kind *kind);

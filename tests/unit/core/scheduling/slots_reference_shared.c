@@ -113,8 +113,7 @@ static double expected_map_slots(double map_slots)
     }
     double slots = (double)ref.n_slots;
     double ratio = rw_m / (rw_m + rw_r);
-    if (a == SLOTS_NOBODY ||
-        above(ref.terms->tau1, ended(a, SLOTS_MAP) / all(a, SLOTS_MAP)))
+    if (a == SLOTS_NOBODY || above(ref.terms->tau1, ended(a, SLOTS_MAP) / all(a, SLOTS_MAP)))
         return ratio * slots;
     k = fmin(k, (double)ref.terms->concurrency);
     double w = work_left(a, SLOTS_MAP);

@@ -9,9 +9,8 @@ static const struct fresh_terms USUAL = {.concurrency = 2, .tau1 = 0.8, .tau2 = 
 
 static struct fresh_slots slots_of(size_t map_slots, size_t total_slots)
 {
-    return (struct fresh_slots){.map_slots = map_slots,
-                                .total_slots = total_slots,
-                                .reduce_interval_s = (double)NAN};
+    return (struct fresh_slots){
+        .map_slots = map_slots, .total_slots = total_slots, .reduce_interval_s = (double)NAN};
 }
 
 /* At 100 s. */
@@ -243,7 +242,8 @@ Test(fresh, a_slot_stays_free_only_if_nothing_is_pending)
         struct fresh_action action = decide(&terms, &slots, jobs, n, &figures);
         cr_assert_eq(action.rule == FRESH_IDLE, pending == 0);
         cr_assert_eq(action.job == SLOTS_NOBODY, pending == 0);
-        cr_assert(pending == 0 || (action.kind == SLOTS_MAP) == (jobs[action.job].phase == FRESH_MAP));
+        cr_assert(pending == 0 ||
+                  (action.kind == SLOTS_MAP) == (jobs[action.job].phase == FRESH_MAP));
         cr_assert_geq(figures.expected_map_slots, 0);
         cr_assert_leq(figures.expected_map_slots, 20);
     }

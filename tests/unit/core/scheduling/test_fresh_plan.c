@@ -11,11 +11,8 @@ static const struct fresh_work MIXED[JOBS] = {{90, 20}, {30, 80}, {60, 60}, {40,
 
 static struct fresh_plan_terms terms_of(const struct fresh_work jobs[], size_t n)
 {
-    return (struct fresh_plan_terms){.jobs = jobs,
-                                     .n = n,
-                                     .slots = SLOTS,
-                                     .concurrency = 2,
-                                     .profile_error = (double)NAN};
+    return (struct fresh_plan_terms){
+        .jobs = jobs, .n = n, .slots = SLOTS, .concurrency = 2, .profile_error = (double)NAN};
 }
 
 static struct arena arena;
@@ -39,7 +36,9 @@ static void end(void)
 
 /* --- Johnson's order --- */
 
-Test(fresh_plan, johnsons_order_has_short_maps_first_and_short_reduces_last, .init = begin,
+Test(fresh_plan,
+     johnsons_order_has_short_maps_first_and_short_reduces_last,
+     .init = begin,
      .fini = end)
 {
     static const size_t want[] = {1, 4, 2, 0, 3}; /* equal ones as given: 2 of 60 and 60 is late */
@@ -89,7 +88,8 @@ Test(fresh_plan, no_order_is_better_than_johnsons_for_one_job_at_a_time, .init =
         size_t order[JOBS];
         size_t all[JOBS];
         for (size_t i = 0; i < JOBS; i++) {
-            jobs[i] = (struct fresh_work){variate_uniform(&rng, 1, 50), variate_uniform(&rng, 1, 50)};
+            jobs[i] =
+                (struct fresh_work){variate_uniform(&rng, 1, 50), variate_uniform(&rng, 1, 50)};
             all[i] = i;
         }
         cr_assert_eq(fresh_johnson(jobs, JOBS, &arena, order, NULL), PV_OK);
@@ -115,7 +115,9 @@ Test(fresh_plan, times_belong_to_jobs_of_the_request_in_any_order, .init = begin
 
 /* --- what belongs to the plan --- */
 
-Test(fresh_plan, the_best_split_is_the_shortest_and_its_times_end_with_it, .init = begin,
+Test(fresh_plan,
+     the_best_split_is_the_shortest_and_its_times_end_with_it,
+     .init = begin,
      .fini = end)
 {
     struct fresh_plan_terms terms = terms_of(MIXED, JOBS);

@@ -56,9 +56,8 @@ work(struct plain_list *list, double slots, double dt_s, double enough_s, size_t
     return n_done;
 }
 
-static double plain_makespan(const struct fresh_batch *batch,
-                             double map_slots,
-                             struct fresh_job_times times[])
+static double
+plain_makespan(const struct fresh_batch *batch, double map_slots, struct fresh_job_times times[])
 {
     struct plain_list m = {.n = 0};
     struct plain_list p = {.n = 0};
@@ -103,7 +102,8 @@ static void draw_batch(struct rng *rng, struct fresh_work jobs[], struct fresh_b
     bool reduces = variate_index(rng, 8) > 0;
     size_t n = 1 + variate_index(rng, JOBS_MAX);
     for (size_t i = 0; i < n; i++) {
-        double map_s = whole ? 6 * (double)(1 + variate_index(rng, 3)) : variate_uniform(rng, 1, 90);
+        double map_s =
+            whole ? 6 * (double)(1 + variate_index(rng, 3)) : variate_uniform(rng, 1, 90);
         double reduce_s = variate_index(rng, 5) == 0 ? 0 : variate_uniform(rng, 1, 90);
         if (whole && reduce_s > 0)
             reduce_s = 6 * (double)(1 + variate_index(rng, 3));
@@ -195,8 +195,7 @@ Test(fresh_static, work_is_conserved)
             reduce_s += jobs[i].reduce_s;
             last_map_s = fmax(last_map_s, times[i].map_end_s);
             last_s = fmax(last_s, times[i].finish_s);
-            cr_assert_leq(jobs[i].map_s,
-                          (times[i].map_end_s - times[i].start_s) * slots[0] + 1e-7);
+            cr_assert_leq(jobs[i].map_s, (times[i].map_end_s - times[i].start_s) * slots[0] + 1e-7);
             if (jobs[i].reduce_s > 0)
                 cr_assert_leq(jobs[i].reduce_s,
                               (times[i].finish_s - times[i].reduce_start_s) * slots[1] + 1e-7);

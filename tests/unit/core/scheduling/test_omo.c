@@ -58,7 +58,8 @@ Test(omo, reduces_start_when_no_later_start_has_a_smaller_gap)
     struct rng rng = variate_stream(21, purpose, 1);
     for (size_t c = 0; c < 500; c++) {
         struct omo_job job = UNBEGUN;
-        const struct omo_rates rates = {variate_uniform(&rng, 0.2, 3), variate_uniform(&rng, 5, 50)};
+        const struct omo_rates rates = {variate_uniform(&rng, 0.2, 3),
+                                        variate_uniform(&rng, 5, 50)};
         size_t k = 1 + variate_index(&rng, 5);
         job.map_task_s = variate_uniform(&rng, 1, 60);
         job.shuffle_s = variate_uniform(&rng, 0, 120);

@@ -225,8 +225,9 @@ static void watch_counts(void)
     }
     for (size_t kind = 0; watched.policy->choose_shared == NULL && kind < SLOTS_KINDS; kind++)
         cr_assert_leq(held[kind], watched.view->cluster.slots[kind]);
-    cr_assert_leq(held[SLOTS_MAP] + held[SLOTS_REDUCE], watched.view->cluster.slots[SLOTS_MAP] +
-                                                            watched.view->cluster.slots[SLOTS_REDUCE]);
+    cr_assert_leq(held[SLOTS_MAP] + held[SLOTS_REDUCE],
+                  watched.view->cluster.slots[SLOTS_MAP] +
+                      watched.view->cluster.slots[SLOTS_REDUCE]);
 }
 
 static enum pv_code watch_begin(const struct slots_view *view,
@@ -426,8 +427,8 @@ Test(slots_engine, outcomes_are_possible_under_every_policy)
         cr_assert_leq(outcome.fairness, 1 + 1e-12);
         cr_assert_leq(outcome.utilization, 1 + 1e-12);
         for (size_t j = 0; j < drawn.n; j++) {
-            double slots = (double)(drawn.cluster.slots[SLOTS_MAP] +
-                                    drawn.cluster.slots[SLOTS_REDUCE]);
+            double slots =
+                (double)(drawn.cluster.slots[SLOTS_MAP] + drawn.cluster.slots[SLOTS_REDUCE]);
             cr_assert_geq((times[j].finish_s - drawn.jobs[j].arrival_s) * slots,
                           slots_job_size(&drawn.jobs[j]) * (1 - 1e-12));
         }

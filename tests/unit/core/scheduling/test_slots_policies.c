@@ -344,8 +344,7 @@ Test(slots_policies, fresh_static_divides_the_slots_between_the_kinds)
 
 Test(slots_policies, fresh_wants_every_job_to_have_a_map)
 {
-    struct slots_case two = {.cluster = {{1, 1}, 0.05},
-                             .given = {{.maps = {1}}, {.reduces = {1}}}};
+    struct slots_case two = {.cluster = {{1, 1}, 0.05}, .given = {{.maps = {1}}, {.reduces = {1}}}};
     struct arena scratch;
     arena_init(&scratch, 0);
     slots_case_prepare(&two, true);
@@ -381,9 +380,9 @@ Test(slots_policies, fresh_is_fair_in_what_jobs_have_consumed)
 {
     static const struct slots_terms terms = {
         .policy = &slots_policy_fresh, .concurrency = 2, .tau1 = 1, .tau2 = 0.6};
-    struct slots_case two = {.cluster = {{2, 0}, 0.05},
-                             .given = {{.maps = {2, 2, 2, 2, 2, 2}},
-                                       {.arrival_s = 1, .maps = {2, 2}}}};
+    struct slots_case two = {
+        .cluster = {{2, 0}, 0.05},
+        .given = {{.maps = {2, 2, 2, 2, 2, 2}}, {.arrival_s = 1, .maps = {2, 2}}}};
     slots_case_run(&two, &terms, times);
     EXPECT_TIMES(1, 2, 4, 4);
     EXPECT_TIMES(0, 0, 8, 8);
@@ -397,9 +396,8 @@ Test(slots_policies, omo_keeps_a_slot_for_maps)
 {
     static const struct slots_terms terms = {
         .policy = &slots_policy_omo, .ema_weight = 0.5, .window_s = 10};
-    struct slots_case one = {
-        .cluster = {{2, 2}, 0},
-        .given = {{.maps = {1, 1}, .reduces = {5, 5, 5, 5}}}};
+    struct slots_case one = {.cluster = {{2, 2}, 0},
+                             .given = {{.maps = {1, 1}, .reduces = {5, 5, 5, 5}}}};
     slots_case_run(&one, &terms, times);
     EXPECT_TIMES(0, 0, 2, 7);
 }
@@ -410,10 +408,8 @@ Test(slots_policies, omo_keeps_a_slot_for_maps)
  * maps from the end its reduce begins. */
 Test(slots_policies, omo_starts_reduces_so_that_the_shuffle_ends_with_the_maps)
 {
-    static const struct slots_terms terms = {.policy = &slots_policy_omo,
-                                             .ema_weight = 1,
-                                             .window_s = 2,
-                                             .lazy_start = true};
+    static const struct slots_terms terms = {
+        .policy = &slots_policy_omo, .ema_weight = 1, .window_s = 2, .lazy_start = true};
     struct slots_case one = {
         .cluster = {{1, 1}, 0},
         .given = {{.maps = {1, 1, 1, 1, 1, 1, 1, 1}, .reduces = {1}, .shuffle_s = 5}}};
