@@ -7,7 +7,7 @@
 
 enum { JOBS = 5, SLOTS = 12 };
 
-static const struct fresh_work MIXED[JOBS] = {{90, 20}, {30, 80}, {60, 60}, {40, 0}, {30, 100}};
+static const struct fresh_work MIXED[JOBS] = {{90, 20}, {30, 80}, {25, 25}, {40, 0}, {30, 100}};
 
 static struct fresh_plan_terms terms_of(const struct fresh_work jobs[], size_t n)
 {
@@ -41,7 +41,7 @@ Test(fresh_plan,
      .init = begin,
      .fini = end)
 {
-    static const size_t want[] = {1, 4, 2, 0, 3}; /* equal ones as given: 2 of 60 and 60 is late */
+    static const size_t want[] = {1, 4, 2, 0, 3}; /* job 2, of 25 and 25, is late */
     size_t order[JOBS];
     cr_assert_eq(fresh_johnson(MIXED, JOBS, &arena, order, NULL), PV_OK);
     for (size_t i = 0; i < JOBS; i++)

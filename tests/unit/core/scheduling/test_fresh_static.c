@@ -206,6 +206,23 @@ Test(fresh_static, work_is_conserved)
     arena_fini(&scratch);
 }
 
+/* 0.7 + 0.1 comes out below 0.8: the last two jobs end their maps at one instant nevertheless, and the
+ * one that entered first reduces first, in the one place that is free. */
+Test(fresh_static, rounding_errors_do_not_change_the_order)
+{
+    static const struct fresh_work jobs[] = {{0.7, 10}, {0.8, 2}, {0.1, 3}};
+    const struct fresh_batch batch = {jobs, 3, 4, 2};
+    struct fresh_job_times times[3];
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    cr_assert_eq(fresh_static_times(&batch, 2, &scratch, times, NULL), PV_OK);
+    cr_expect_float_eq(times[1].map_end_s, 0.8, 1e-12);
+    cr_expect_eq(times[2].map_end_s, times[1].map_end_s);
+    cr_expect_eq(times[1].reduce_start_s, times[1].map_end_s);
+    cr_expect_eq(times[2].reduce_start_s, times[1].finish_s);
+    arena_fini(&scratch);
+}
+
 /* One job on so many slots that they can be divided as they please: as the square roots of the
  * work. */
 Test(fresh_static, slots_of_one_job_stand_as_the_square_roots_of_its_work)

@@ -95,7 +95,7 @@ static void draw_terms(struct rng *rng, size_t grain, size_t policy, struct draw
     if (needs_maps(policy) && drawn->terms.concurrency == 0)
         drawn->terms.concurrency = 3;
     drawn->terms.tau1 = (double)variate_index(rng, 5) / 4;
-    drawn->terms.tau2 = (double)variate_index(rng, 5) / 4;
+    drawn->terms.tau2 = variate_uniform(rng, 0, 1);
     drawn->terms.ema_weight = (1 + (double)variate_index(rng, 4)) / 4;
     drawn->terms.window_s = draw_time(rng, grain);
     drawn->terms.lazy_start = variate_index(rng, 3) > 0;
