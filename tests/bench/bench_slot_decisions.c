@@ -15,7 +15,7 @@
 #include "core/scheduling/omo_candidates.h"
 #include "core/sim/variates.h"
 
-enum { SLOTS = 500, BATCH = 100, TASKS = 400, FEW = 100, MANY = 10000, RUNS = 7 };
+enum { SLOTS = 500, BATCH = 100, MAPS = 200, REDUCES = 200, FEW = 100, MANY = 10000, RUNS = 7 };
 
 static const double PLAN_GOAL_S = 10e-3;
 static const double DECISION_GOAL_S = 20e-6;
@@ -73,7 +73,7 @@ static void measure_plans(void)
     struct fresh_work jobs[BATCH];
     struct rng rng = stream(1);
     for (size_t i = 0; i < BATCH; i++)
-        jobs[i] = fresh_work_of(TASKS / 2, variate_uniform(&rng, 5, 30), TASKS / 2,
+        jobs[i] = fresh_work_of(MAPS, variate_uniform(&rng, 5, 30), REDUCES,
                                 variate_uniform(&rng, 5, 30));
     for (size_t i = 0; i < sizeof concurrencies / sizeof *concurrencies; i++)
         measure_plan(jobs, concurrencies[i]);

@@ -11,8 +11,8 @@
 
 /* A later split has to be shorter by this part to replace an earlier one. */
 static const double SHORTER = 1 - 1e-9;
-/* What is longer than the shortest by more cannot have a part in that: some times 1e-9. */
-static const double TOO_LONG = 1 + 1e-8;
+/* What is longer than the shortest by more has no part in that, whatever was rounded on the way. */
+static const double TOO_LONG = 1 + 1e-6;
 
 enum phase_of { MAPS, REDUCES, PHASES };
 
@@ -25,12 +25,14 @@ struct phase {
 struct model {
     const struct fresh_batch *batch;
     struct phase phases[PHASES];
-    size_t n_mapping; /* jobs that have entered the map phase: the first ones of the batch */
-    size_t
-        *mapped; /* those with reduces that have left it, in that order: they reduce in it, too */
+    double work_s[PHASES]; /* of all jobs */
+    /* Jobs that have entered the map phase are the first ones of the batch. Those with reduces that
+     * have left it are in `mapped`, and the first of these have entered the reduce phase. */
+    size_t n_mapping;
+    size_t *mapped;
     size_t n_mapped;
-    size_t n_reducing; /* that have entered the reduce phase: the first ones of `mapped` */
-    size_t *done;      /* at this instant */
+    size_t n_reducing;
+    size_t *done; /* entries of a phase, at this instant */
     double now_s;
     struct fresh_job_times *times; /* NULL: they do not matter */
 };
@@ -118,24 +120,36 @@ static enum pv_code make_model(struct model *model,
         !heap_init(&model->phases[MAPS].ends, scratch, most) ||
         !heap_init(&model->phases[REDUCES].ends, scratch, most))
         return pv_no_memory(err);
+    for (size_t i = 0; i < batch->n; i++) {
+        model->work_s[MAPS] += batch->jobs[i].map_s;
+        model->work_s[REDUCES] += batch->jobs[i].reduce_s;
+    }
     return PV_OK;
 }
 
-/* The makespan; times may be NULL. */
-static double carry_out(struct model *model, size_t map_slots, struct fresh_job_times times[])
+/* The makespan; HUGE_VAL, and then the times do not matter, as soon as it is known to be above
+ * limit_s: the reduces that are left do not end sooner than on all of their slots. times may be
+ * NULL. */
+static double
+carry_out(struct model *model, size_t map_slots, double limit_s, struct fresh_job_times times[])
 {
     struct phase *maps = &model->phases[MAPS];
     struct phase *reduces = &model->phases[REDUCES];
     maps->slots = (double)map_slots;
     reduces->slots = (double)(model->batch->slots - map_slots);
     maps->work_s = reduces->work_s = 0;
+    maps->ends.n = reduces->ends.n = 0;
     model->n_mapping = model->n_mapped = model->n_reducing = 0;
     model->now_s = 0;
     model->times = times;
+    double left_s = model->work_s[REDUCES];
     fill_phases(model);
     while (maps->ends.n > 0 || reduces->ends.n > 0) {
         double dt_s = fmin(need_of(maps), need_of(reduces));
         model->now_s += dt_s;
+        left_s -= reduces->ends.n > 0 ? dt_s * reduces->slots : 0;
+        if (model->now_s + left_s / reduces->slots > limit_s)
+            return HUGE_VAL;
         double enough_s = dt_s + 1e-9 * fmax(1, model->now_s);
         end_reduces(model, go_on(reduces, dt_s, enough_s, model->done));
         end_maps(model, go_on(maps, dt_s, enough_s, model->done));
@@ -154,7 +168,7 @@ enum pv_code fresh_static_times(const struct fresh_batch *batch,
     struct model model;
     enum pv_code code = make_model(&model, batch, scratch, err);
     if (code == PV_OK)
-        (void)carry_out(&model, map_slots, times);
+        (void)carry_out(&model, map_slots, HUGE_VAL, times);
     arena_rewind(scratch, mark);
     return code;
 }
@@ -179,7 +193,7 @@ enum pv_code fresh_static_makespans(const struct fresh_batch *batch,
     enum pv_code code = make_model(&model, batch, scratch, err);
     size_t n = code == PV_OK ? fresh_static_splits(batch) : 0;
     for (size_t i = 0; i < n; i++)
-        makespan_s[i] = carry_out(&model, i + 1, NULL);
+        makespan_s[i] = carry_out(&model, i + 1, HUGE_VAL, NULL);
     arena_rewind(scratch, mark);
     return code;
 }
@@ -202,35 +216,31 @@ static size_t nearest_split(double map_slots, size_t splits)
 
 /* The shorter of two makespans: with slots in proportion to the work, which is best for many jobs,
  * and to its square roots, which is best for one. */
-static double guess(struct model *model, size_t splits, double map_s, double reduce_s)
+static double guess(struct model *model, size_t splits)
 {
     double slots = (double)model->batch->slots;
-    double roots = sqrt(map_s) + sqrt(reduce_s);
+    double map_s = model->work_s[MAPS];
+    double reduce_s = model->work_s[REDUCES];
     size_t even = nearest_split(slots * map_s / (map_s + reduce_s), splits);
-    size_t root = nearest_split(slots * sqrt(map_s) / roots, splits);
-    double even_s = carry_out(model, even, NULL);
-    return even == root ? even_s : fmin(even_s, carry_out(model, root, NULL));
+    size_t root = nearest_split(slots * sqrt(map_s) / (sqrt(map_s) + sqrt(reduce_s)), splits);
+    double even_s = carry_out(model, even, HUGE_VAL, NULL);
+    return even == root ? even_s : fmin(even_s, carry_out(model, root, even_s, NULL));
 }
 
 /* A phase takes at least its work over its slots. */
 static size_t find_best(struct model *model)
 {
-    const struct fresh_batch *batch = model->batch;
-    size_t splits = fresh_static_splits(batch);
-    double map_s = 0;
-    double reduce_s = 0;
-    for (size_t i = 0; i < batch->n; i++) {
-        map_s += batch->jobs[i].map_s;
-        reduce_s += batch->jobs[i].reduce_s;
-    }
-    double shortest_s = guess(model, splits, map_s, reduce_s);
+    size_t splits = fresh_static_splits(model->batch);
+    double shortest_s = guess(model, splits);
     double best_s = HUGE_VAL;
     size_t best = 0;
     for (size_t slots = 1; slots <= splits; slots++) {
         double limit_s = shortest_s * TOO_LONG;
-        if (map_s / (double)slots > limit_s || reduce_s > limit_s * (double)(batch->slots - slots))
+        double reduce_slots = (double)(model->batch->slots - slots);
+        if (model->work_s[MAPS] > limit_s * (double)slots ||
+            model->work_s[REDUCES] > limit_s * reduce_slots)
             continue;
-        double makespan_s = carry_out(model, slots, NULL);
+        double makespan_s = carry_out(model, slots, limit_s, NULL);
         shortest_s = fmin(shortest_s, makespan_s);
         if (best == 0 || makespan_s < best_s * SHORTER) {
             best = slots;

@@ -59,7 +59,8 @@ enum pv_code fresh_static_times(const struct fresh_batch *batch,
                                 struct pv_error *err) PV_MUSTCHECK;
 
 /* The best split, as fresh_static_least finds it among all, in map slots. Splits that one phase
- * alone makes too slow are passed over, which for long batches are most. PV_E_MEMORY. */
+ * alone makes too slow are passed over, and others are given up as soon as the reduces that are left
+ * do: which for long batches are most. scratch is back at its mark. PV_E_MEMORY. */
 enum pv_code fresh_static_best(const struct fresh_batch *batch,
                                struct arena *scratch,
                                size_t *map_slots,

@@ -14,9 +14,9 @@
 struct omo_terms {
     bool lazy_start;
     bool batch_finish;
-    double
-        slow_start; /* without lazy_start: the part of its maps that a job has finished before its
-                          reduces begin, 0 to 1 */
+    /* Without lazy_start: the part of its maps that a job has finished before its reduces begin, 0 to
+     * 1. */
+    double slow_start;
 };
 
 enum omo_rule {

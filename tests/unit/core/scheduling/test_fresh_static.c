@@ -143,7 +143,7 @@ Test(fresh_static, agrees_with_brute_force_over_all_splits)
     for (size_t c = 0; c < CASES; c++) {
         struct fresh_work jobs[JOBS_MAX];
         struct fresh_batch batch;
-        struct fresh_job_times times[JOBS_MAX];
+        struct fresh_job_times times[JOBS_MAX] = {{0}};
         double makespan_s[SLOTS_MAX];
         double shortest_s = HUGE_VAL;
         size_t shortest = 0;
