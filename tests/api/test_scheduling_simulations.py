@@ -38,15 +38,14 @@ def many_jobs(n, seed=1, tasks=20):
     return slots, bags
 
 
-# Minutes of work, told every few milliseconds.
+# A minute of work and more, told every few milliseconds.
 LONG = {"kind": "slots", "cluster": {"map_slots": 400, "reduce_slots": 100}, "policies": [{"policy": "fbq", "limits_s": [50]}, {"policy": "fair"}],
-        "jobs": many_jobs(5000)[0], "loads": [0.7, 0.8, 0.9], "repetitions": 100}
+        "jobs": many_jobs(5000, tasks=60)[0], "loads": [0.7, 0.8, 0.9], "repetitions": 166}
 
 
 @pytest.fixture(scope="module")
 def service(make_service):
-    service = make_service(PROVISOR_OPERATION_WORKERS=2, PROVISOR_OPERATION_SLICE_MS=100, PROVISOR_OPERATION_LEASE_S=5,
-                           PROVISOR_SIMULATION_JOB_TASK_RUNS_MAX=100000000)
+    service = make_service(PROVISOR_OPERATION_WORKERS=2, PROVISOR_OPERATION_SLICE_MS=100, PROVISOR_OPERATION_LEASE_S=5)
     service.alpha_token, service.beta_token = service.token("alpha"), service.token("beta")
     return service.start()
 
@@ -54,6 +53,14 @@ def service(make_service):
 @pytest.fixture(scope="module")
 def client(service):
     return service.client(service.alpha_token)
+
+
+@pytest.fixture(scope="module")
+def limited(make_service):
+    """A client of a service whose limits are soon reached."""
+    service = make_service(PROVISOR_SIMULATION_JOB_TASK_RUNS_MAX=100000000)
+    token = service.token("alpha")
+    return service.start().client(token)
 
 
 def changed(body, **members):
@@ -422,12 +429,12 @@ def test_of_several_faults_all_are_told(client):
                                                              loads=[0.5, 0.6], policies=[{"policy": "fifo", "name": str(i)} for i in range(32)])),
     ("/policies/0", "request_memory_bytes_max", " MB", changed(TASKS, cluster={"workers": 10**9}, policies=[{"policy": "eagle"}])),
 ])
-def test_limits_name_their_setting_and_the_figure(client, pointer, setting, figure, body):
-    before = client.get("/v1/operations?limit=1").json()["items"]
-    problem = client.refuse("POST", "/v1/simulations", 422, pointer=pointer, json=body)
+def test_limits_name_their_setting_and_the_figure(limited, pointer, setting, figure, body):
+    before = limited.get("/v1/operations?limit=1").json()["items"]
+    problem = limited.refuse("POST", "/v1/simulations", 422, pointer=pointer, json=body)
     [detail] = [e["detail"] for e in problem["errors"] if e["pointer"] == pointer]
     assert setting in detail and figure in detail, detail
-    assert client.get("/v1/operations?limit=1").json()["items"] == before, "nothing is stored"
+    assert limited.get("/v1/operations?limit=1").json()["items"] == before, "nothing is stored"
 
 
 def test_jobs_are_bounded(client):
@@ -530,7 +537,7 @@ def test_a_killed_process_begins_anew_and_comes_to_the_same(make_service):
     service = make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_LEASE_S=5)
     token = service.token("alpha")
     client = service.start().client(token)
-    body = changed(LONG, repetitions=3)
+    body = changed(LONG, repetitions=20)
     made = running(client, body)
     service.kill()
     service.start()
