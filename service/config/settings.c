@@ -201,6 +201,8 @@ const struct setting settings[] = {
     INTEGER(simulation_job_task_runs_max, "", 1, 1000000000000, "1000000000", "tasks of all jobs x policies x loads x repetitions of a simulation of slots or tasks, a policy that probes counted once for each probe; more are 422. A core does 1,000,000 to 5,000,000 a second"),
     INTEGER(simulation_probes_per_task_max, "", 1, 1000, "100", "probes_per_task of the policies sparrow and eagle; more are 422"),
     INTEGER(simulation_job_rows_max, "", 1, 100000000, "500000", "jobs x policies x loads of a simulation of slots or tasks whose result includes jobs; more are 422"),
+    INTEGER(simulation_search_task_runs, "", 1, 1000000000000, "200000000", "tasks that a search for the best terms simulates at most where the request does not say so, over all loads, a policy that probes counted once for each probe"),
+    INTEGER(simulation_search_task_runs_max, "", 1, 1000000000000, "1000000000", "most that a request may say; more is 422. A core does 1,000,000 to 5,000,000 a second"),
     INTEGER(simulation_threads, "", 1, 256, "2", "threads of an operation that simulates slots or tasks: policies, loads and repetitions side by side, each in memory of its own of up to request_memory_bytes_max"),
     INTEGER(control_inline_steps, "", 0, INT64_C(1000000000), "200000", "a control simulation of about this many steps (samples of executors and tasks, over all strategies and gammas) is answered at once; larger ones become operations"),
     INTEGER(control_steps_max, "", 1000, INT64_C(1000000000000), "500000000", "steps of a control simulation; one that is expected to take more is 422, one that does fails. A core does about 5,000,000 a second"),

@@ -19,7 +19,9 @@ static const struct codec_comparison_limits limits = {.jobs = 6,
                                                       .task_runs = 600,
                                                       .probes_per_task = 5,
                                                       .job_rows = 40,
-                                                      .memory_bytes = (size_t)64 << 20};
+                                                      .memory_bytes = (size_t)64 << 20,
+                                                      .search_task_runs = 2000,
+                                                      .search_task_runs_max = 2000};
 
 typedef void (*encode)(struct writer *w, const void *asked);
 
@@ -76,7 +78,7 @@ static void require_slots_reply(const struct codec_slots_simulation *asked,
                                 const struct slots_cell made[],
                                 struct arena *arena)
 {
-    struct codec_slots_result result = {asked, comparison, NULL};
+    struct codec_slots_result result = {asked, comparison, NULL, NULL};
     struct writer w;
     size_t n;
     result.loads = slots_comparison_conclude(comparison, made, asked->common.objective, arena);
@@ -153,7 +155,7 @@ static void require_tasks_reply(const struct codec_tasks_simulation *asked,
                                 const struct tasks_cell made[],
                                 struct arena *arena)
 {
-    struct codec_tasks_result result = {asked, NULL};
+    struct codec_tasks_result result = {asked, comparison, NULL, NULL};
     struct writer w;
     size_t n;
     result.loads = tasks_comparison_conclude(comparison, made, asked->common.objective, arena);

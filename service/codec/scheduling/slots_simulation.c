@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/slots_simulation_internal.h"
 #include "core/scheduling/slots_queues.h"
 
@@ -104,8 +105,27 @@ static struct codec_comparison_size size_of(const struct codec_slots_simulation 
                 size.shortest_s = fmin(size.shortest_s, job->task_lists[kind].tasks[k].duration_s);
         }
     }
-    size.probed = size.tasks * (double)asked->common.n_policies;
+    size.probed = size.tasks * (double)codec_comparison_entries(&asked->common);
     return size;
+}
+
+static void check_search(const struct codec_node *top, struct codec_slots_simulation *asked)
+{
+    if (!asked->common.search.asked || top->reader->err->n_faults > 0)
+        return;
+    codec_search_complete(top, &codec_slots_policies, &codec_slots_families, asked);
+    enum pv_code code =
+        slots_search_candidates(&asked->cluster, asked->jobs, asked->n_jobs, asked->families,
+                                asked->common.search.n_families, SEARCH_CANDIDATES_MAX,
+                                top->reader->arena, &asked->tried, NULL);
+    const struct codec_search_size size = {.too_many = code == PV_E_LIMIT,
+                                           .n = asked->tried.n,
+                                           .heaviest = 1,
+                                           .tasks = size_of(asked).tasks};
+    if (code == PV_E_MEMORY)
+        (void)pv_no_memory(top->reader->err);
+    else
+        codec_search_check(top, &asked->common, &size);
 }
 
 static void check_size(const struct codec_node *top,
@@ -133,6 +153,7 @@ static void check(const struct codec_node *node, const void *limits, void *objec
     check_queues(node, asked);
     check_partitions(node, asked);
     check_fresh(node, asked);
+    check_search(node, asked);
     check_size(node, limits, asked);
 }
 
@@ -156,6 +177,17 @@ static void encode_policies(struct writer *w, const void *object, const void *co
     codec_policies_encode(w, &codec_slots_policies, object);
 }
 
+static void decode_search(const struct codec_node *node, const void *limits, void *object)
+{
+    codec_search_decode(node, &codec_slots_families, &codec_slots_search_shape, limits, object);
+}
+
+static void encode_search(struct writer *w, const void *object, const void *context)
+{
+    (void)context;
+    codec_search_encode(w, &codec_slots_families, object);
+}
+
 #define C struct slots_cluster
 static const struct shape_member cluster_members[] = {
     {"map_slots", SHAPE_SIZE(C, slots[SLOTS_MAP]), .flags = CODEC_REQUIRED, .least = 1,
@@ -176,6 +208,7 @@ static const struct shape_member members[] = {
     {"policies", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_policies,
      .encode = encode_policies},
     CODEC_COMPARISON_MEMBERS(A),
+    {"search", SHAPE_CODE, .decode = decode_search, .encode = encode_search},
 };
 const struct shape codec_slots_simulation_shape = {
     .request = "SlotsSimulationRequest", SHAPE_OF(members, A), .check = check};
@@ -199,8 +232,9 @@ enum pv_code codec_slots_simulation_take(const struct codec_slots_simulation *as
                                          struct slots_comparison *comparison,
                                          struct pv_error *err)
 {
-    static const bool draws[COMPARISON_POLICIES_MAX]; /* none of them */
-    struct slots_terms *policies = arena_array(arena, COMPARISON_POLICIES_MAX, sizeof *policies);
+    static const bool draws[COMPARISON_POLICIES_MAX + 1]; /* none of them */
+    struct slots_terms *policies =
+        arena_calloc(arena, COMPARISON_POLICIES_MAX + 1, sizeof *policies);
     if (policies == NULL)
         return pv_no_memory(err);
     memcpy(policies, asked->policies, sizeof asked->policies);

@@ -2,7 +2,9 @@
 #define CODEC_SCHEDULING_SLOTS_SIMULATION_H
 
 #include "codec/scheduling/policy_comparison.h"
+#include "core/scheduling/policy_search.h"
 #include "core/scheduling/slots_comparison.h"
+#include "core/scheduling/slots_search.h"
 
 /* POST /v1/simulations of kind `slots` (docs/design.md, "Jobs on slots"): what is asked, and what
  * came of it. */
@@ -23,6 +25,8 @@ struct codec_slots_simulation {
     struct slots_job *jobs; /* jobs[i] is that of sent[i] */
     size_t n_jobs;
     struct slots_terms policies[COMPARISON_POLICIES_MAX];
+    struct slots_family families[SEARCH_FAMILIES_MAX];
+    struct slots_tried tried; /* the candidates of a search */
 };
 
 extern const struct shape codec_slots_simulation_shape;
@@ -34,7 +38,7 @@ extern const struct shape codec_slots_job_shape;
  * counted at once; a job without tasks, or with reduces where there are no reduce slots; shares that
  * do not add up to 1, and partitions without slots; limits that do not rise (sita); a queue that a
  * policy `capacity` does not have; names twice; a baseline that is no policy; what
- * codec_comparison_check says.
+ * codec_comparison_check and codec_search_check say.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK. `node`
  * is the whole body; its member `kind` has been read.
@@ -55,7 +59,8 @@ enum pv_code codec_slots_simulation_take(const struct codec_slots_simulation *as
 struct codec_slots_result {
     const struct codec_slots_simulation *asked;
     const struct slots_comparison *comparison;
-    const struct slots_load *loads; /* of the comparison */
+    const struct slots_load *loads;          /* of the comparison */
+    const struct policy_search_found *found; /* of each load; NULL: no search was asked for */
 };
 
 void codec_slots_result_encode(struct writer *w, const struct codec_slots_result *result);

@@ -1,7 +1,5 @@
 #include "codec/scheduling/tasks_simulation_internal.h"
 
-#define RESERVED_SHARE_MAX 0.5
-
 static void decode_groups(const struct codec_node *policy,
                           const struct codec_comparison_limits *limits,
                           void *terms)
@@ -27,7 +25,7 @@ static void decode_reserved_share(const struct codec_node *policy,
     (void)limits;
     if (codec_member(policy, "reserved_share").json != NULL)
         tasks->reserved_share =
-            codec_number(policy, "reserved_share", CODEC_REQUIRED, 0, RESERVED_SHARE_MAX);
+            codec_number(policy, "reserved_share", CODEC_REQUIRED, 0, TASKS_RESERVED_SHARE_MAX);
 }
 
 static void encode_reserved_share(struct writer *w, const void *terms)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
 #include "core/scheduling/tasks_policy.h"
 
@@ -51,6 +52,15 @@ static void check_groups(const struct codec_node *top, const struct codec_tasks_
     }
 }
 
+/* Of the candidates of a search; 0: there are none. */
+static double find_heaviest(const struct codec_tasks_simulation *asked)
+{
+    double heaviest = 0;
+    for (size_t i = 0; i < asked->tried.n; i++)
+        heaviest = fmax(heaviest, tasks_terms_weight(&asked->tried.terms[i]));
+    return heaviest;
+}
+
 static struct codec_comparison_size size_of(const struct codec_tasks_simulation *asked)
 {
     const struct tasks_model *model = &asked->model;
@@ -66,15 +76,35 @@ static struct codec_comparison_size size_of(const struct codec_tasks_simulation 
     }
     for (size_t p = 0; p < asked->common.n_policies; p++) {
         const struct tasks_terms *terms = &asked->policies[p];
-        bool probes = terms->policy == &sparrow_policy || terms->policy == &eagle_policy;
         size_t memory_bytes = tasks_comparison_memory(model, terms);
-        size.probed += size.tasks * (probes ? (double)terms->probes_per_task : 1);
+        size.probed += size.tasks * tasks_terms_weight(terms);
         if (memory_bytes > size.memory_bytes) {
             size.memory_bytes = memory_bytes;
             size.memory_policy = p;
         }
     }
+    size.probed += size.tasks * find_heaviest(asked);
     return size;
+}
+
+static void check_search(const struct codec_node *top,
+                         const struct codec_comparison_limits *limits,
+                         struct codec_tasks_simulation *asked)
+{
+    if (!asked->common.search.asked)
+        return;
+    codec_search_complete(top, &codec_tasks_policies, &codec_tasks_families, asked);
+    enum pv_code code = tasks_search_candidates(
+        &asked->model, asked->families, asked->common.search.n_families, limits->memory_bytes,
+        SEARCH_CANDIDATES_MAX, top->reader->arena, &asked->tried, NULL);
+    const struct codec_search_size size = {.too_many = code == PV_E_LIMIT,
+                                           .n = asked->tried.n,
+                                           .heaviest = find_heaviest(asked),
+                                           .tasks = (double)asked->model.tasks};
+    if (code == PV_E_MEMORY)
+        (void)pv_no_memory(top->reader->err);
+    else
+        codec_search_check(top, &asked->common, &size);
 }
 
 /* What the core works with; the class of jobs that have none is by the cut-off. false: no memory. */
@@ -106,6 +136,7 @@ static void check(const struct codec_node *node, const void *limits, void *objec
     check_placements(node, asked);
     if (node->reader->err->n_faults > 0)
         return;
+    check_search(node, limits, asked);
     struct codec_comparison_size size = size_of(asked);
     codec_comparison_check(node, limits, &asked->common, &size);
     for (size_t p = 0; p < asked->common.n_policies; p++)
@@ -132,6 +163,17 @@ static void encode_policies(struct writer *w, const void *object, const void *co
     codec_policies_encode(w, &codec_tasks_policies, object);
 }
 
+static void decode_search(const struct codec_node *node, const void *limits, void *object)
+{
+    codec_search_decode(node, &codec_tasks_families, &codec_tasks_search_shape, limits, object);
+}
+
+static void encode_search(struct writer *w, const void *object, const void *context)
+{
+    (void)context;
+    codec_search_encode(w, &codec_tasks_families, object);
+}
+
 #define C struct codec_tasks_cluster
 static const struct shape_member cluster_members[] = {
     {"workers", SHAPE_SIZE(C, workers), .flags = CODEC_REQUIRED, .least = 1,
@@ -153,6 +195,7 @@ static const struct shape_member members[] = {
     {"policies", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_policies,
      .encode = encode_policies},
     CODEC_COMPARISON_MEMBERS(A),
+    {"search", SHAPE_CODE, .decode = decode_search, .encode = encode_search},
 };
 const struct shape codec_tasks_simulation_shape = {
     .request = "TasksSimulationRequest", SHAPE_OF(members, A), .check = check};

@@ -2,7 +2,9 @@
 #define CODEC_SCHEDULING_TASKS_SIMULATION_H
 
 #include "codec/scheduling/policy_comparison.h"
+#include "core/scheduling/policy_search.h"
 #include "core/scheduling/tasks_comparison.h"
+#include "core/scheduling/tasks_search.h"
 
 /* POST /v1/simulations of kind `tasks` (docs/design.md, "Bags of tasks"): what is asked, and what
  * came of it. */
@@ -26,8 +28,10 @@ struct codec_tasks_simulation {
     struct tasks_job *jobs; /* jobs[i] is that of sent[i] */
     size_t n_jobs;
     struct tasks_terms policies[COMPARISON_POLICIES_MAX];
-    bool draws[COMPARISON_POLICIES_MAX];
-    struct tasks_model model; /* complete */
+    bool draws[COMPARISON_POLICIES_MAX + 1]; /* behind the policies: of what is found */
+    struct tasks_model model;                /* complete */
+    struct tasks_family families[SEARCH_FAMILIES_MAX];
+    struct tasks_tried tried; /* the candidates of a search */
 };
 
 extern const struct shape codec_tasks_simulation_shape;
@@ -37,7 +41,8 @@ extern const struct shape codec_tasks_job_shape;
 /*
  * Faults: unknown members, those of other policies among them; types and ranges; a placement that
  * is not of every task, or names a group that some policy does not have; more groups than workers;
- * names twice; a baseline that is no policy; what codec_comparison_check says.
+ * names twice; a baseline that is no policy; what codec_comparison_check and codec_search_check
+ * say.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK. `node`
  * is the whole body; its member `kind` has been read.
@@ -54,7 +59,9 @@ struct tasks_comparison codec_tasks_simulation_take(const struct codec_tasks_sim
 
 struct codec_tasks_result {
     const struct codec_tasks_simulation *asked;
-    const struct tasks_load *loads; /* of the comparison */
+    const struct tasks_comparison *comparison;
+    const struct tasks_load *loads;          /* of the comparison */
+    const struct policy_search_found *found; /* of each load; NULL: no search was asked for */
 };
 
 void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result *result);

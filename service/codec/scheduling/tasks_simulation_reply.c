@@ -1,4 +1,8 @@
-#include "codec/scheduling/tasks_simulation.h"
+#include <string.h>
+
+#include "codec/scheduling/policy_search.h"
+#include "codec/scheduling/tasks_simulation_internal.h"
+#include "core/scheduling/tasks_policy.h"
 
 static void encode_class(struct writer *w, const struct tasks_class *class)
 {
@@ -58,18 +62,18 @@ static void encode_jobs(struct writer *w,
     writer_end_array(w);
 }
 
-static void encode_policy(struct writer *w,
-                          const struct codec_tasks_simulation *asked,
-                          const struct tasks_load *load,
-                          size_t policy)
+static void
+encode_policy(struct writer *w, const struct codec_tasks_result *result, size_t l, size_t policy)
 {
+    const struct codec_tasks_simulation *asked = result->asked;
     const struct codec_comparison *common = &asked->common;
+    const struct tasks_load *load = &result->loads[l];
+    const struct tasks_terms *terms = tasks_comparison_terms(result->comparison, l, policy);
     const struct tasks_outcome *outcome = &load->outcomes[policy];
     bool compared = common->baseline != SIZE_MAX && common->baseline != policy;
     writer_begin_object(w);
     writer_member_text(w, "name", common->names[policy]);
-    writer_member_string(w, "policy",
-                         tasks_policy_name((enum tasks_policy_id)common->words[policy]));
+    writer_member_string(w, "policy", terms->policy->name);
     writer_member_number(w, "makespan_s", outcome->makespan_s);
     writer_member_number(w, "utilization", outcome->utilization);
     writer_member_array(w, "classes");
@@ -82,10 +86,21 @@ static void encode_policy(struct writer *w,
     writer_end_object(w);
 }
 
+/* A candidate of the search, with its policy's place in the table. */
+static const void *terms_of(const void *context, size_t candidate, size_t *word)
+{
+    const struct codec_tasks_simulation *asked = context;
+    const struct tasks_terms *terms = &asked->tried.terms[candidate];
+    while (strcmp(tasks_policy_name((enum tasks_policy_id) * word), terms->policy->name) != 0)
+        (*word)++;
+    return terms;
+}
+
 void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result *result)
 {
     const struct codec_tasks_simulation *asked = result->asked;
     const struct codec_comparison *common = &asked->common;
+    const struct codec_search_report report = {&codec_tasks_policies, terms_of, asked};
     struct findings warnings = {.arena = w->arena};
     size_t loads = common->n_loads > 0 ? common->n_loads : 1;
     writer_begin_object(w);
@@ -97,9 +112,11 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
         writer_begin_object(w);
         codec_comparison_encode_best(w, common, l, &load->choice, of_short ? "short jobs" : "jobs");
         writer_member_array(w, "policies");
-        for (size_t p = 0; p < common->n_policies; p++)
-            encode_policy(w, asked, load, p);
+        for (size_t p = 0; p < codec_comparison_entries(common); p++)
+            encode_policy(w, result, l, p);
         writer_end_array(w);
+        codec_search_encode_found(w, common, &report,
+                                  result->found == NULL ? NULL : &result->found[l]);
         writer_end_object(w);
     }
     writer_end_array(w);

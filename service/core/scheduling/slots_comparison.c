@@ -119,8 +119,9 @@ static enum pv_code run_cell(const struct slots_comparison *comparison,
         slowdown = arena_array(scratch, n, sizeof *slowdown);
     if (jobs == NULL || times == NULL || slowdown == NULL)
         return pv_no_memory(err);
-    PV_TRY(slots_simulate(&comparison->cluster, jobs, n, &comparison->policies[cell->policy],
-                          progress, scratch, times, err));
+    PV_TRY(slots_simulate(&comparison->cluster, jobs, n,
+                          slots_comparison_terms(comparison, cell->load, cell->policy), progress,
+                          scratch, times, err));
     return slots_summarize(&comparison->cluster, jobs, n, times, comparison->runtime_s, scratch,
                            slowdown, &made->outcome, err);
 }

@@ -11,13 +11,23 @@ struct slots_comparison {
     struct slots_cluster cluster;
     const struct slots_job *jobs;
     size_t n_jobs;                /* >= 1 and < 2^32 - 1 */
-    struct slots_terms *policies; /* of the plan; `split` is derived */
-    const double *runtime_s;      /* of each job, alone (slots_runtimes_alone); what cells need */
+    struct slots_terms *policies; /* of the plan, but the one that is found; `split` is derived */
+    /* By load: of the last policy of the plan, which a search has found; NULL: none has. */
+    const struct slots_terms *found;
+    const double *runtime_s; /* of each job, alone (slots_runtimes_alone); what cells need */
     /* Derived by slots_comparison_complete. */
     const uint32_t *order; /* jobs by arrival */
     double work_s[SLOTS_KINDS];
     size_t tasks;
 };
+
+/* The terms of a policy of the plan at a load. */
+static inline const struct slots_terms *
+slots_comparison_terms(const struct slots_comparison *comparison, size_t load, size_t policy)
+{
+    bool found = comparison->found != NULL && policy + 1 == comparison->plan.n_policies;
+    return found ? &comparison->found[load] : &comparison->policies[policy];
+}
 
 /* A cell: what it came to, and where there is room, of each job. */
 struct slots_cell {

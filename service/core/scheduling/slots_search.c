@@ -9,8 +9,8 @@
 
 /* --- values that suit jobs --- */
 
-static const size_t queue_numbers[] = {2, 3, 4, 5};
-static const size_t concurrencies[] = {0, 1, 2, 4, 8, 16, 32, 64};
+static const uint64_t queue_numbers[] = {2, 3, 4, 5};
+static const uint64_t concurrencies[] = {0, 1, 2, 4, 8, 16, 32, 64};
 /* Of partitions: as the work, as that and equal ones in halves, and equal ones. */
 static const double mixtures[] = {0, 0.5, 1};
 
@@ -160,7 +160,7 @@ add_queues(struct search *search, const struct slots_family *family, size_t queu
 
 static enum pv_code add_with_limits(struct search *search, const struct slots_family *family)
 {
-    const size_t *queues = family->n_queues > 0 ? family->queues : queue_numbers;
+    const uint64_t *queues = family->n_queues > 0 ? family->queues : queue_numbers;
     size_t n = family->n_queues > 0 ? family->n_queues : COUNT(queue_numbers);
     for (size_t i = 0; i < family->n_limits_s; i++)
         PV_TRY(add_limits(search, family, &family->limits_s[i]));
@@ -172,7 +172,7 @@ static enum pv_code add_with_limits(struct search *search, const struct slots_fa
 static enum pv_code add_fair(struct search *search, const struct slots_family *family)
 {
     bool given = family->n_concurrencies > 0;
-    const size_t *at = given ? family->concurrencies : concurrencies;
+    const uint64_t *at = given ? family->concurrencies : concurrencies;
     size_t n = given ? family->n_concurrencies : COUNT(concurrencies);
     for (size_t i = 0; i < n; i++)
         if (given || at[i] < search->n_jobs)
@@ -183,7 +183,7 @@ static enum pv_code add_fair(struct search *search, const struct slots_family *f
 
 static enum pv_code add_comp(struct search *search, const struct slots_family *family)
 {
-    const size_t *queues = family->n_queues > 0 ? family->queues : queue_numbers;
+    const uint64_t *queues = family->n_queues > 0 ? family->queues : queue_numbers;
     size_t n = family->n_queues > 0 ? family->n_queues : COUNT(queue_numbers);
     for (size_t i = 0; i < n; i++)
         PV_TRY(
@@ -204,7 +204,10 @@ static enum pv_code add_family(struct search *search, const struct slots_family 
         return add_comp(search, family);
     case SLOTS_FIFO:
     case SLOTS_CAPACITY:
-        break;
+    case SLOTS_FRESH_STATIC:
+    case SLOTS_FRESH:
+    case SLOTS_OMO:
+        break; /* fifo has no terms; those of the others are not searched */
     }
     return add(search, &(struct slots_terms){.policy = slots_policies[family->policy]});
 }

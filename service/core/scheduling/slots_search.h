@@ -13,10 +13,10 @@ struct slots_values {
 /* Of a policy: all combinations of these values; of an empty list, or of one that is not the
  * policy's, those that suit the jobs. Borrowed. */
 struct slots_family {
-    enum slots_policy_index policy; /* any but SLOTS_CAPACITY */
-    const size_t *concurrencies;    /* fair */
+    enum slots_policy_index policy; /* fifo, fair, fbq, tags, sita or comp */
+    const uint64_t *concurrencies;  /* fair */
     size_t n_concurrencies;
-    const size_t *queues; /* comp; fbq, tags and sita: how many, each >= 2 */
+    const uint64_t *queues; /* comp; fbq, tags and sita: how many, each >= 2 */
     size_t n_queues;
     const struct slots_values *limits_s; /* fbq, tags, sita: as in struct slots_terms; instead of
                                             queues */

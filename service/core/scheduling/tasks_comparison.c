@@ -11,6 +11,12 @@ bool tasks_terms_draw(const struct tasks_terms *terms)
            (terms->policy != &pigeon_policy || terms->groups > 1);
 }
 
+double tasks_terms_weight(const struct tasks_terms *terms)
+{
+    bool probes = terms->policy == &sparrow_policy || terms->policy == &eagle_policy;
+    return probes ? (double)terms->probes_per_task : 1;
+}
+
 size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms)
 {
     size_t bytes = tasks_simulation_memory(model, terms);
@@ -47,8 +53,8 @@ static enum pv_code run_cell(const struct tasks_comparison *comparison,
         tasks_retime(comparison->model, policy_cell_load(plan, cell), &trial, jobs);
         model.jobs = jobs;
     }
-    PV_TRY(tasks_simulate(&model, &comparison->policies[cell->policy], &trial, 0, progress, scratch,
-                          scratch, &result, err));
+    PV_TRY(tasks_simulate(&model, tasks_comparison_terms(comparison, cell->load, cell->policy),
+                          &trial, 0, progress, scratch, scratch, &result, err));
     keep_jobs(&model, &result, made);
     return tasks_outcome_of(&model, &result, scratch, &made->outcome, err);
 }

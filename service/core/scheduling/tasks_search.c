@@ -12,18 +12,18 @@
 static const uint32_t group_sizes[] = {10, 20, 30, 50, 75, 100, 150, 200, 300};
 static const double reserved_shares[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.3};
 static const uint64_t weights[] = {10, PIGEON_WEIGHT, TASKS_WEIGHT_INFINITE};
-static const uint32_t sparrow_probes[] = {1, 2, 3, 4, 8};
-static const uint32_t eagle_probes[] = {1, 2, 3, 4};
+static const uint64_t sparrow_probes[] = {1, 2, 3, 4, 8};
+static const uint64_t eagle_probes[] = {1, 2, 3, 4};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* Numbers of groups that come closest to the sizes, and one group. */
-static void choose_groups(struct tasks_family *family, uint32_t workers, uint32_t groups[])
+static void choose_groups(struct tasks_family *family, uint32_t workers, uint64_t groups[])
 {
     family->groups = groups;
     for (size_t i = 0; i < COUNT(group_sizes); i++)
         if (group_sizes[i] < workers)
-            groups[family->n_groups++] = (uint32_t)lround((double)workers / group_sizes[i]);
+            groups[family->n_groups++] = (uint64_t)lround((double)workers / group_sizes[i]);
     groups[family->n_groups++] = 1;
 }
 
@@ -62,7 +62,7 @@ static bool has_both_classes(const struct tasks_model *model)
 /* What a policy does not have is combined with nothing. */
 static struct tasks_family complete_family(const struct tasks_family *family,
                                            const struct tasks_model *model,
-                                           uint32_t groups[])
+                                           uint64_t groups[])
 {
     struct tasks_family whole = *family;
     bool masters = family->policy == TASKS_PIGEON || family->policy == TASKS_CENTRALISED;
@@ -93,13 +93,13 @@ static struct tasks_terms terms_of(const struct tasks_family *family, size_t i)
     size_t share = i / family->n_probes_per_task / family->n_weights % family->n_reserved_shares;
     size_t groups = i / family->n_probes_per_task / family->n_weights / family->n_reserved_shares;
     if (terms.policy == &pigeon_policy)
-        terms.groups = family->groups[groups];
+        terms.groups = (uint32_t)family->groups[groups];
     if (terms.policy != &sparrow_policy)
         terms.reserved_share = family->reserved_shares[share];
     if (masters)
         terms.weight = family->weights[weight];
     else
-        terms.probes_per_task = family->probes_per_task[probes];
+        terms.probes_per_task = (uint32_t)family->probes_per_task[probes];
     return terms;
 }
 
@@ -175,7 +175,7 @@ enum pv_code tasks_search_candidates(const struct tasks_model *model,
                                      struct tasks_tried *tried,
                                      struct pv_error *err)
 {
-    uint32_t groups[COUNT(group_sizes) + 1];
+    uint64_t groups[COUNT(group_sizes) + 1];
     *tried = (struct tasks_tried){.terms = arena_array(arena, most, sizeof *tried->terms)};
     if (tried->terms == NULL)
         return pv_no_memory(err);

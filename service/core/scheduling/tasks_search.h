@@ -10,13 +10,13 @@
  * policy's, those that suit the workload. Borrowed. */
 struct tasks_family {
     enum tasks_policy_id policy;
-    const uint32_t *groups; /* >= 1 */
+    const uint64_t *groups; /* >= 1 */
     size_t n_groups;
     const double *reserved_shares; /* [0, 0.5] */
     size_t n_reserved_shares;
     const uint64_t *weights; /* >= 1 */
     size_t n_weights;
-    const uint32_t *probes_per_task; /* >= 1 */
+    const uint64_t *probes_per_task; /* >= 1 */
     size_t n_probes_per_task;
 };
 
