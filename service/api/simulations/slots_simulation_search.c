@@ -39,48 +39,6 @@ static enum pv_code slots_search_simulate(void *kind,
     return PV_OK;
 }
 
-/* What the search goes by: no policy draws, but arrivals may be. false: no memory. */
-static bool slots_search_plan(const struct codec_slots_simulation *asked,
-                              const struct slots_comparison *comparison,
-                              struct arena *arena,
-                              struct policy_search_plan *plan)
-{
-    size_t n = asked->tried.n;
-    bool *draws = arena_array(arena, n, sizeof *draws);
-    double *weight = arena_array(arena, n, sizeof *weight);
-    double *tasks_by = arena_array(arena, asked->n_jobs + 1, sizeof *tasks_by);
-    if (draws == NULL || weight == NULL || tasks_by == NULL)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        draws[i] = asked->common.n_loads > 0;
-        weight[i] = 1;
-    }
-    slots_comparison_tasks_by(comparison, tasks_by);
-    *plan = (struct policy_search_plan){.n = n,
-                                        .draws = draws,
-                                        .weight = weight,
-                                        .tasks_by = tasks_by,
-                                        .jobs = asked->n_jobs,
-                                        .error_chance = asked->common.search.error_chance};
-    return true;
-}
-
-/* The best ones become a policy of the comparison. false: no memory. */
-static bool slots_search_add(const struct codec_slots_simulation *asked,
-                             const struct policy_search_found found[],
-                             struct arena *arena,
-                             struct slots_comparison *comparison)
-{
-    size_t loads = policy_comparison_loads(&comparison->plan);
-    struct slots_terms *terms = arena_array(arena, loads, sizeof *terms);
-    if (terms == NULL)
-        return false;
-    for (size_t l = 0; l < loads; l++)
-        terms[l] = asked->tried.terms[found[l].ranks[0].candidate];
-    comparison->found = terms;
-    return true;
-}
-
 enum pv_code slots_simulation_search(struct operation_run *run,
                                      struct codec_slots_simulation *asked,
                                      struct slots_comparison *comparison,
@@ -105,10 +63,14 @@ enum pv_code slots_simulation_search(struct operation_run *run,
         return PV_OK;
     kind.whole.policies = asked->tried.terms;
     kind.whole.plan.n_policies = asked->tried.n;
-    if (!slots_search_plan(asked, comparison, run->arena, &search.plan))
+    if (!slots_search_plan(comparison, &asked->tried, run->arena, &search.plan))
         return pv_no_memory(err);
+    search.plan.error_chance = asked->common.search.error_chance;
     PV_TRY(search_run_all(&search, &made, err));
     *found = made;
     *done = search.done;
-    return slots_search_add(asked, made, run->arena, comparison) ? PV_OK : pv_no_memory(err);
+    comparison->found = slots_search_best(&asked->tried, made, search.loads, run->arena);
+    if (comparison->found == NULL)
+        return pv_no_memory(err);
+    return PV_OK;
 }

@@ -41,49 +41,6 @@ static enum pv_code tasks_search_simulate(void *kind,
     return PV_OK;
 }
 
-/* What the search goes by. false: no memory. */
-static bool tasks_search_plan(const struct codec_tasks_simulation *asked,
-                              struct arena *arena,
-                              struct policy_search_plan *plan)
-{
-    size_t n = asked->tried.n;
-    bool *draws = arena_array(arena, n, sizeof *draws);
-    double *weight = arena_array(arena, n, sizeof *weight);
-    double *tasks_by = arena_array(arena, asked->n_jobs + 1, sizeof *tasks_by);
-    if (draws == NULL || weight == NULL || tasks_by == NULL)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        const struct tasks_terms *terms = &asked->tried.terms[i];
-        draws[i] = asked->common.n_loads > 0 || tasks_terms_draw(terms);
-        weight[i] = tasks_terms_weight(terms);
-    }
-    tasks_model_tasks_by(&asked->model, tasks_by);
-    *plan = (struct policy_search_plan){.n = n,
-                                        .draws = draws,
-                                        .weight = weight,
-                                        .tasks_by = tasks_by,
-                                        .jobs = asked->n_jobs,
-                                        .error_chance = asked->common.search.error_chance};
-    return true;
-}
-
-/* The best ones become a policy of the comparison. false: no memory. */
-static bool tasks_search_add(struct codec_tasks_simulation *asked,
-                             const struct policy_search_found found[],
-                             struct arena *arena,
-                             struct tasks_comparison *comparison)
-{
-    size_t loads = policy_comparison_loads(&comparison->plan);
-    struct tasks_terms *terms = arena_array(arena, loads, sizeof *terms);
-    if (terms == NULL)
-        return false;
-    for (size_t l = 0; l < loads; l++)
-        terms[l] = asked->tried.terms[found[l].ranks[0].candidate];
-    comparison->found = terms;
-    asked->draws[asked->common.n_policies] = tasks_terms_draw(&terms[0]);
-    return true;
-}
-
 enum pv_code tasks_simulation_search(struct operation_run *run,
                                      struct codec_tasks_simulation *asked,
                                      struct tasks_comparison *comparison,
@@ -110,10 +67,16 @@ enum pv_code tasks_simulation_search(struct operation_run *run,
         return PV_OK;
     kind.comparison.policies = asked->tried.terms;
     kind.comparison.plan.n_policies = asked->tried.n;
-    if (!tasks_search_plan(asked, run->arena, &search.plan))
+    if (!tasks_search_plan(comparison->model, &asked->tried, asked->common.n_loads > 0, run->arena,
+                           &search.plan))
         return pv_no_memory(err);
+    search.plan.error_chance = asked->common.search.error_chance;
     PV_TRY(search_run_all(&search, &made, err));
     *found = made;
     *done = search.done;
-    return tasks_search_add(asked, made, run->arena, comparison) ? PV_OK : pv_no_memory(err);
+    comparison->found = tasks_search_best(&asked->tried, made, search.loads, run->arena);
+    if (comparison->found == NULL)
+        return pv_no_memory(err);
+    asked->draws[asked->common.n_policies] = tasks_terms_draw(&comparison->found[0]);
+    return PV_OK;
 }

@@ -235,3 +235,39 @@ enum pv_code slots_search_candidates(const struct slots_cluster *cluster,
         PV_TRY(add_family(&search, &families[f]));
     return PV_OK;
 }
+
+/* --- the search --- */
+
+bool slots_search_plan(const struct slots_comparison *comparison,
+                       const struct slots_tried *tried,
+                       struct arena *arena,
+                       struct policy_search_plan *plan)
+{
+    bool *draws = arena_array(arena, tried->n, sizeof *draws);
+    double *weight = arena_array(arena, tried->n, sizeof *weight);
+    double *tasks_by = arena_array(arena, comparison->n_jobs + 1, sizeof *tasks_by);
+    if (draws == NULL || weight == NULL || tasks_by == NULL)
+        return false;
+    for (size_t i = 0; i < tried->n; i++) {
+        draws[i] = comparison->plan.n_loads > 0; /* arrivals; no policy does */
+        weight[i] = 1;
+    }
+    slots_comparison_tasks_by(comparison, tasks_by);
+    *plan = (struct policy_search_plan){.n = tried->n,
+                                        .draws = draws,
+                                        .weight = weight,
+                                        .tasks_by = tasks_by,
+                                        .jobs = comparison->n_jobs};
+    return true;
+}
+
+const struct slots_terms *slots_search_best(const struct slots_tried *tried,
+                                            const struct policy_search_found found[],
+                                            size_t loads,
+                                            struct arena *arena)
+{
+    struct slots_terms *terms = arena_array(arena, loads, sizeof *terms);
+    for (size_t l = 0; terms != NULL && l < loads; l++)
+        terms[l] = tried->terms[found[l].ranks[0].candidate];
+    return terms;
+}

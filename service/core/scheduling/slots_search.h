@@ -1,7 +1,8 @@
 #ifndef CORE_SCHEDULING_SLOTS_SEARCH_H
 #define CORE_SCHEDULING_SLOTS_SEARCH_H
 
-#include "core/scheduling/slots_policy.h"
+#include "core/scheduling/policy_search.h"
+#include "core/scheduling/slots_comparison.h"
 
 /* Which terms of policies for slots a search tries (docs/design.md, "Searching for a scheduler"). */
 
@@ -43,5 +44,18 @@ enum pv_code slots_search_candidates(const struct slots_cluster *cluster,
                                      struct arena *arena,
                                      struct slots_tried *tried,
                                      struct pv_error *err) PV_MUSTCHECK;
+
+/* What a search among them goes by, in the arena; its budget and chance of error are the caller's.
+ * false: out of memory. */
+bool slots_search_plan(const struct slots_comparison *comparison,
+                       const struct slots_tried *tried,
+                       struct arena *arena,
+                       struct policy_search_plan *plan);
+
+/* The terms of the best candidate at each load, in the arena. NULL: out of memory. */
+const struct slots_terms *slots_search_best(const struct slots_tried *tried,
+                                            const struct policy_search_found found[],
+                                            size_t loads,
+                                            struct arena *arena);
 
 #endif

@@ -185,3 +185,40 @@ enum pv_code tasks_search_candidates(const struct tasks_model *model,
     }
     return PV_OK;
 }
+
+/* --- the search --- */
+
+bool tasks_search_plan(const struct tasks_model *model,
+                       const struct tasks_tried *tried,
+                       bool retimed,
+                       struct arena *arena,
+                       struct policy_search_plan *plan)
+{
+    bool *draws = arena_array(arena, tried->n, sizeof *draws);
+    double *weight = arena_array(arena, tried->n, sizeof *weight);
+    double *tasks_by = arena_array(arena, (size_t)model->n_jobs + 1, sizeof *tasks_by);
+    if (draws == NULL || weight == NULL || tasks_by == NULL)
+        return false;
+    for (size_t i = 0; i < tried->n; i++) {
+        draws[i] = retimed || tasks_terms_draw(&tried->terms[i]);
+        weight[i] = tasks_terms_weight(&tried->terms[i]);
+    }
+    tasks_model_tasks_by(model, tasks_by);
+    *plan = (struct policy_search_plan){.n = tried->n,
+                                        .draws = draws,
+                                        .weight = weight,
+                                        .tasks_by = tasks_by,
+                                        .jobs = model->n_jobs};
+    return true;
+}
+
+const struct tasks_terms *tasks_search_best(const struct tasks_tried *tried,
+                                            const struct policy_search_found found[],
+                                            size_t loads,
+                                            struct arena *arena)
+{
+    struct tasks_terms *terms = arena_array(arena, loads, sizeof *terms);
+    for (size_t l = 0; terms != NULL && l < loads; l++)
+        terms[l] = tried->terms[found[l].ranks[0].candidate];
+    return terms;
+}

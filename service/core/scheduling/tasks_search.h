@@ -1,6 +1,7 @@
 #ifndef CORE_SCHEDULING_TASKS_SEARCH_H
 #define CORE_SCHEDULING_TASKS_SEARCH_H
 
+#include "core/scheduling/policy_search.h"
 #include "core/scheduling/tasks_simulation.h"
 
 /* Which terms of schedulers of bags of tasks a search tries (docs/design.md, "Searching for a
@@ -37,5 +38,19 @@ enum pv_code tasks_search_candidates(const struct tasks_model *model,
                                      struct arena *arena,
                                      struct tasks_tried *tried,
                                      struct pv_error *err) PV_MUSTCHECK;
+
+/* What a search among them goes by, in the arena; its budget and chance of error are the caller's.
+ * retimed: arrivals are drawn. false: out of memory. */
+bool tasks_search_plan(const struct tasks_model *model,
+                       const struct tasks_tried *tried,
+                       bool retimed,
+                       struct arena *arena,
+                       struct policy_search_plan *plan);
+
+/* The terms of the best candidate at each load, in the arena. NULL: out of memory. */
+const struct tasks_terms *tasks_search_best(const struct tasks_tried *tried,
+                                            const struct policy_search_found found[],
+                                            size_t loads,
+                                            struct arena *arena);
 
 #endif
