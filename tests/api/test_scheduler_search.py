@@ -40,7 +40,7 @@ def test_what_is_found_is_one_more_policy(client):
     result = checked(client, made)
     [load] = result["loads"]
     search = load["search"]
-    assert (search["name"], search["cut_short"], search["left_out"]) == ("search", False, 0)
+    assert (search["name"], search["cut_short"], search["not_tried"]) == ("search", False, 0)
     assert search["error_chance"] <= 0.05 and search["loss_percent_max"] >= 0
     assert search["candidates"][0]["excess_percent"] == 0 and terms_of(search["candidates"][0]) == terms_of(search["best"])
     assert [policy["name"] for policy in load["policies"]] == ["pigeon", "search"]
@@ -68,7 +68,7 @@ def test_it_finds_what_trying_all_of_them_finds(client):
         assert search["cut_short"] is not exact and (search["error_chance"] == 0) is exact
         if exact:
             assert search["best"]["value"] == pytest.approx(least, rel=1e-12)
-            assert search["rounds"] == [{"step": "halving", "candidates": 6, "kept": 3, "jobs": 150, "repetitions": 1}]
+            assert search["rounds"] == [{"purpose": "halving", "candidates": 6, "kept": 3, "jobs": 150, "repetitions": 1}]
         else:
             assert search["error_chance"] is None and search["loss_percent_max"] is None
             assert search["rounds"][0]["jobs"] < 150 == search["rounds"][-1]["jobs"]
@@ -113,14 +113,14 @@ def test_families_and_values_are_chosen(client):
     made = ended(client, changed(SCHEDULERS, policies=TASKS["policies"], baseline="eagle", search={"task_runs": 1000000}))
     assert [family["policy"] for family in made["request"]["search"]["policies"]] == ["pigeon", "centralised", "sparrow", "eagle"]
     [load] = checked(client, made)["loads"]
-    assert load["search"]["tried"] + load["search"]["left_out"] > 50 and load["search"]["task_runs"] <= 1000000
+    assert load["search"]["tried"] + load["search"]["not_tried"] > 50 and load["search"]["task_runs"] <= 1000000
 
 
 def test_partitions_without_slots_are_left_out(client):
     body = changed(SLOTS, search={"policies": [{"policy": "sita", "limits_s": [[5], [5, 20]], "partitions": [[0.5, 0.5], [0.4, 0.3, 0.3]]}]})
     [load] = simulate(client, body)["loads"]
     # Two reduce slots are none for a third queue.
-    assert (load["search"]["tried"], load["search"]["left_out"]) == (1, 1)
+    assert (load["search"]["tried"], load["search"]["not_tried"]) == (1, 1)
     assert terms_of(load["search"]["best"]) == {"policy": "sita", "limits_s": [5], "partitions": [0.5, 0.5]}
 
 

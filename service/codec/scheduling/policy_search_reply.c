@@ -32,7 +32,7 @@ static void encode_candidate(struct writer *w,
 static void encode_round(struct writer *w, const struct policy_search_round *round)
 {
     writer_begin_object(w);
-    writer_member_string(w, "step", round->confirms ? "confirmation" : "halving");
+    writer_member_string(w, "purpose", round->confirms ? "confirmation" : "halving");
     writer_member_integer(w, "candidates", (int64_t)round->candidates);
     writer_member_integer(w, "kept", (int64_t)round->kept);
     writer_member_integer(w, "jobs", (int64_t)round->jobs);
@@ -88,7 +88,7 @@ void codec_search_encode_found(struct writer *w,
     writer_member_number(w, "error_chance", found->error_chance);
     writer_member_number(w, "loss_percent_max", 100 * found->loss);
     writer_member_integer(w, "tried", (int64_t)found->n);
-    writer_member_integer(w, "left_out", (int64_t)found->left_out);
+    writer_member_integer(w, "not_tried", (int64_t)found->left_out);
     writer_member_integer(w, "task_runs", (int64_t)found->task_runs);
     writer_member_boolean(w, "cut_short", found->cut_short);
     writer_member_array(w, "rounds");
