@@ -173,6 +173,11 @@ struct config {
     int64_t simulation_task_runs_max;
     int64_t simulation_templates_max;
     int64_t simulation_operations_max;
+    int64_t simulation_jobs_max;
+    int64_t simulation_job_task_runs_max;
+    int64_t simulation_probes_per_task_max;
+    int64_t simulation_job_rows_max;
+    int64_t simulation_threads;
     int64_t control_inline_steps; /* of control simulations: samples of executors and tasks */
     int64_t control_steps_max;
     int64_t control_repetitions_max;

@@ -71,6 +71,8 @@ def body_of(method, template, mine):
             ("POST", "/v1/quota-loops/{name}/samples"): SAMPLE,
             ("POST", "/v1/control-simulations"): {"cluster": {"executors": 1, "cores_per_executor": 2},
                                                   "jobs": [{"name": "A", "application": name, "deadline_s": 60}]},
+            ("POST", "/v1/simulations"): {"kind": "tasks", "cluster": {"workers": 1}, "jobs": [{"name": "mine", "task_durations_s": [1]}],
+                                          "policies": [{"policy": "centralised"}]},
             ("POST", "/v1/feasibility"): {"cluster": {"executors": 1, "cores_per_executor": 2},
                                           "jobs": [{"name": "A", "application": name, "deadline_s": 60}]},
             ("POST", "/v1/copy-plans"): {"clusters": [name], "jobs": [{"name": "j", "unprocessed_bytes": 1, "tasks": [

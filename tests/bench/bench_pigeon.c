@@ -62,7 +62,7 @@ static void repeat(struct pigeon_trace *trace, long times, struct arena *arena)
 static void
 simulate(const struct tasks_model *model, const struct tasks_terms *terms, const char *name)
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     struct tasks_result result;
     struct tasks_outcome outcome;
     struct arena arena;
@@ -74,8 +74,8 @@ simulate(const struct tasks_model *model, const struct tasks_terms *terms, const
     double simulated_s = cpu_s();
     must(tasks_outcome_of(model, &result, &scratch, &outcome, NULL) == PV_OK);
     double measured_s = cpu_s();
-    const struct tasks_distribution *s = &outcome.classes[TASKS_SHORT].completion_s;
-    const struct tasks_distribution *l = &outcome.classes[TASKS_LONG].completion_s;
+    const struct percentiles *s = &outcome.classes[TASKS_SHORT].completion_s;
+    const struct percentiles *l = &outcome.classes[TASKS_LONG].completion_s;
     printf("%6u %-24s %7.3f %8.3f %6.2f %6.2f %6.1f %6.0f  %6.3g %6.3g %6.3g  %6.3g %6.3g %6.3g "
            "%7.4g %5.3f\n",
            model->workers, name, simulated_s - began_s, measured_s - simulated_s,
@@ -108,7 +108,7 @@ static void compare(const struct tasks_model *model, uint32_t group_size, double
 
 static void at_load(const struct pigeon_trace *trace, uint32_t workers, double load)
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     struct arena arena;
     arena_init(&arena, 0);
     struct tasks_job *jobs = arena_array(&arena, trace->jobs.n, sizeof *jobs);

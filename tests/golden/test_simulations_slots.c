@@ -104,7 +104,7 @@ static void expect(const char *where, json_t *object, const char *key, double go
            json_string_value(json_object_get(object, "name")), key, got, want);
 }
 
-static void expect_percentiles(const char *where, json_t *want, const struct slots_percentiles *got)
+static void expect_percentiles(const char *where, json_t *want, const struct percentiles *got)
 {
     expect(where, want, "mean", got->mean);
     expect(where, want, "p50", got->p50);

@@ -83,9 +83,9 @@ METHODS = [
     # scheduling
     row("planPigeon", "pigeon_plan", "one"),
     row("summarizeSlowdowns", "slowdowns", "one", "jobs"),
+    row("simulate", "simulate", "one"),
     # copies
     row("planCopies", "copy_plan", "one"),
-    row("simulate", "simulate", "one"),
     # history
     row("createApplication", "create_app", "one", "name"),
     row("listApplications", "apps", "pages"),

@@ -200,7 +200,7 @@ static uint32_t
 another_worker(const struct tasks_run *sim, const struct line_place *probe, uint32_t sent_back)
 {
     const struct eagle *eagle = sim->state;
-    const uint64_t keys[] = {TASKS_PROBES, sim->trial.repetition, probe->job, probe->item,
+    const uint64_t keys[] = {TRIAL_PROBES, sim->trial.repetition, probe->job, probe->item,
                              sent_back};
     struct rng stream = variate_stream(sim->trial.seed, keys, 5);
     uint32_t reserved = sim->model->workers - eagle->general;
@@ -260,7 +260,7 @@ static bool probe_all(struct tasks_run *sim, uint32_t job)
         for (uint32_t w = 0; w < workers; w++)
             if (!probe(sim, w, job, number++, &returning))
                 return false;
-    struct rng stream = tasks_run_stream(sim, TASKS_PROBES, job);
+    struct rng stream = trial_stream(&sim->trial, TRIAL_PROBES, job);
     const uint32_t *drawn = subset_draw(&eagle->draws, &stream, rest);
     for (uint32_t i = 0; i < rest; i++)
         if (!probe(sim, drawn[i], job, number++, &returning))

@@ -166,7 +166,7 @@ static bool pigeon_take_job(struct tasks_run *sim, uint32_t j)
             return false;
     if (rest == 0)
         return true;
-    struct rng stream = tasks_run_stream(sim, TASKS_PLACEMENT, j);
+    struct rng stream = trial_stream(&sim->trial, TRIAL_PLACEMENT, j);
     const uint32_t *drawn = subset_draw(&pigeon->draws, &stream, rest);
     for (uint32_t i = 0; i < rest; i++)
         if (!receive(sim, drawn[i], j, job->tasks - rest + i, 1))

@@ -46,23 +46,6 @@ enum pv_code slots_runtimes_alone(const struct slots_cluster *cluster,
     return code;
 }
 
-/* false: out of memory. */
-static bool take_percentiles(const double values[],
-                             size_t n,
-                             struct arena *scratch,
-                             struct slots_percentiles *percentiles)
-{
-    struct sorted_sample sample;
-    if (!sorted_sample_make(&sample, values, n, scratch))
-        return false;
-    *percentiles = (struct slots_percentiles){.mean = sample.mean,
-                                              .p50 = sorted_sample_quantile(&sample, 0.50),
-                                              .p90 = sorted_sample_quantile(&sample, 0.90),
-                                              .p95 = sorted_sample_quantile(&sample, 0.95),
-                                              .p99 = sorted_sample_quantile(&sample, 0.99)};
-    return true;
-}
-
 static void take_figures(const struct slots_cluster *cluster,
                          const struct slots_job jobs[],
                          size_t n,
@@ -107,8 +90,8 @@ enum pv_code slots_summarize(const struct slots_cluster *cluster,
         sojourn_s[i] = times[i].finish_s - jobs[i].arrival_s;
         slowdown[i] = sojourn_s[i] / runtime_s[i];
     }
-    bool made = sojourn_s != NULL && take_percentiles(sojourn_s, n, scratch, &found.completion_s) &&
-                take_percentiles(slowdown, n, scratch, &found.slowdown);
+    bool made = sojourn_s != NULL && percentiles_of(sojourn_s, n, scratch, &found.completion_s) &&
+                percentiles_of(slowdown, n, scratch, &found.slowdown);
     arena_rewind(scratch, mark);
     if (!made)
         return pv_no_memory(err);

@@ -61,7 +61,7 @@ static bool sparrow_take_job(struct tasks_run *sim, uint32_t job)
         for (uint32_t w = 0; w < workers; w++)
             if (!reserve(sim, w, job))
                 return false;
-    struct rng stream = tasks_run_stream(sim, TASKS_PROBES, job);
+    struct rng stream = trial_stream(&sim->trial, TRIAL_PROBES, job);
     const uint32_t *drawn = subset_draw(&sparrow->draws, &stream, rest);
     for (uint32_t i = 0; i < rest; i++)
         if (!reserve(sim, drawn[i], job))

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "core/scheduling/trial.h"
 
 /*
  * What is simulated of bags of tasks on workers (docs/design.md, "Bags of tasks"): jobs whose tasks
@@ -35,15 +36,6 @@ struct tasks_model {
     double work_s;           /* of all tasks */
 };
 
-/* Which draws: nothing else decides them but what they are for and the job's index. */
-struct tasks_trial {
-    uint64_t seed;
-    uint64_t repetition;
-};
-
-/* The purposes of the streams of draws (core/sim/variates.h). */
-enum tasks_purpose { TASKS_ARRIVALS, TASKS_PLACEMENT, TASKS_PROBES };
-
 /* Whether a job is long: its tasks' mean duration is above the cut-off. NAN: there is none, and no
  * job is long. */
 bool tasks_are_long(const double durations_s[], uint32_t tasks, double short_cutoff_s);
@@ -60,7 +52,7 @@ enum pv_code tasks_model_complete(struct tasks_model *model,
  * jobs: as many as the model's. */
 void tasks_retime(const struct tasks_model *model,
                   double load,
-                  const struct tasks_trial *trial,
+                  const struct trial *trial,
                   struct tasks_job jobs[]);
 
 #endif

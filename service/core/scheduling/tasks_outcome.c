@@ -2,23 +2,12 @@
 
 #include <math.h>
 
-#include "core/sim/statistics.h"
-
 static const char *const class_names[TASKS_CLASSES] = {
     [TASKS_ALL] = "all", [TASKS_SHORT] = "short", [TASKS_LONG] = "long"};
 
 static bool in_class(const struct tasks_job *job, enum tasks_class_id id)
 {
     return id == TASKS_ALL || job->is_long == (id == TASKS_LONG);
-}
-
-static struct tasks_distribution distribution_of(const struct sorted_sample *sample)
-{
-    return (struct tasks_distribution){.mean = sample->mean,
-                                       .p50 = sorted_sample_quantile(sample, 0.50),
-                                       .p90 = sorted_sample_quantile(sample, 0.90),
-                                       .p95 = sorted_sample_quantile(sample, 0.95),
-                                       .p99 = sorted_sample_quantile(sample, 0.99)};
 }
 
 /* false: no memory. */
@@ -28,10 +17,8 @@ static bool measure(const struct tasks_model *model,
                     struct arena *scratch,
                     struct tasks_class *found)
 {
-    struct sorted_sample completions;
-    struct sorted_sample slowdowns;
-    struct sorted_sample longest;
     double *values = arena_array(scratch, model->n_jobs, 3 * sizeof *values);
+    struct percentiles over;
     size_t n = 0;
     if (values == NULL)
         return false;
@@ -44,15 +31,11 @@ static bool measure(const struct tasks_model *model,
         slowdown[n] = tasks_slowdown(model, result, j);
         longest_s[n++] = model->longest_s[j];
     }
-    if (!sorted_sample_make(&completions, values, n, scratch) ||
-        !sorted_sample_make(&slowdowns, slowdown, n, scratch) ||
-        !sorted_sample_make(&longest, longest_s, n, scratch))
+    *found = (struct tasks_class){.name = class_names[id], .count = (uint32_t)n};
+    if (!percentiles_of(values, n, scratch, &found->completion_s) ||
+        !percentiles_of(slowdown, n, scratch, &found->slowdown) ||
+        !percentiles_of(longest_s, n, scratch, &over))
         return false;
-    struct tasks_distribution over = distribution_of(&longest);
-    *found = (struct tasks_class){.name = class_names[id],
-                                  .count = (uint32_t)n,
-                                  .completion_s = distribution_of(&completions),
-                                  .slowdown = distribution_of(&slowdowns)};
     found->completion_over_longest_p50 = found->completion_s.p50 / over.p50;
     found->completion_over_longest_p90 = found->completion_s.p90 / over.p90;
     found->completion_over_longest_p99 = found->completion_s.p99 / over.p99;

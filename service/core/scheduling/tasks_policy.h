@@ -5,7 +5,6 @@
 
 #include "core/scheduling/tasks_terms.h"
 #include "core/sim/event_heap.h"
-#include "core/sim/variates.h"
 
 /*
  * Between the engine and a policy. The engine notifies a policy of jobs, in order of arrival, and of
@@ -16,7 +15,7 @@
 struct tasks_run {
     const struct tasks_model *model;
     const struct tasks_terms *terms;
-    struct tasks_trial trial;
+    struct trial trial;
     struct event_heap events;
     double now_s;
     struct tasks_result *result;
@@ -56,13 +55,6 @@ tasks_run_begin(struct tasks_run *run, uint32_t job, uint32_t task, double start
         run->result->finish_s[job] = told_s;
     run->begun++;
     return end_s;
-}
-
-static inline struct rng
-tasks_run_stream(const struct tasks_run *run, enum tasks_purpose purpose, uint32_t job)
-{
-    const uint64_t keys[] = {purpose, run->trial.repetition, job};
-    return variate_stream(run->trial.seed, keys, 3);
 }
 
 #endif

@@ -83,7 +83,7 @@ work_through(struct tasks_run *run, const struct tasks_progress *progress, struc
 
 enum pv_code tasks_simulate(const struct tasks_model *model,
                             const struct tasks_terms *terms,
-                            const struct tasks_trial *trial,
+                            const struct trial *trial,
                             size_t memory_max,
                             const struct tasks_progress *progress,
                             struct arena *arena,

@@ -38,7 +38,7 @@ size_t tasks_simulation_memory(const struct tasks_model *model, const struct tas
  */
 enum pv_code tasks_simulate(const struct tasks_model *model,
                             const struct tasks_terms *terms,
-                            const struct tasks_trial *trial,
+                            const struct trial *trial,
                             size_t memory_max,
                             const struct tasks_progress *progress,
                             struct arena *arena,

@@ -16,7 +16,7 @@ static struct tasks_result simulate(const struct tasks_model *model,
                                     uint64_t repetition,
                                     struct arena *arena)
 {
-    const struct tasks_trial trial = {seed, repetition};
+    const struct trial trial = {seed, repetition};
     struct tasks_result result;
     struct arena scratch;
     arena_init(&scratch, 0);
@@ -184,7 +184,7 @@ Test(tasks_simulation, later_jobs_do_not_change_draws)
 
 Test(tasks_simulation, retimed_arrivals_scale_and_keep_their_order)
 {
-    const struct tasks_trial trial = {9, 2};
+    const struct trial trial = {9, 2};
     struct arena arena;
     struct tasks_job half[2000];
     struct tasks_job full[2000];
@@ -215,7 +215,7 @@ static bool stop_at_once(void *context, uint64_t tasks)
 
 Test(tasks_simulation, stops_when_asked_to)
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     uint64_t reported = 0;
     const struct tasks_progress progress = {stop_at_once, &reported};
     struct pv_error err = {0};
@@ -236,7 +236,7 @@ Test(tasks_simulation, stops_when_asked_to)
 
 Test(tasks_simulation, memory_is_bounded)
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     for (int id = 0; id < TASKS_POLICIES; id++) {
         struct pv_error err = {0};
         struct tasks_result result;
@@ -327,7 +327,7 @@ struct queued {
 static struct queued simulate_theory(
     uint32_t n, uint32_t groups, uint32_t fanout, uint32_t jobs, double load, bool equal)
 {
-    const struct tasks_trial trial = {4, 0};
+    const struct trial trial = {4, 0};
     struct rng rng = rng_make(11, 3);
     struct arena arena;
     struct running_moments delays = {0, 0, 0};

@@ -1,9 +1,13 @@
-#include "api/geo/simulation_run.h"
+#include "api/simulations/simulation_run.h"
 
-#include "api/geo/geo_simulation.h"
+#include "api/simulations/geo_simulation.h"
+#include "api/simulations/slots_simulation.h"
+#include "api/simulations/tasks_simulation.h"
 
 static const struct simulation_kind kinds[] = {
     {"geo", geo_simulation_read, geo_simulation_run},
+    {"slots", slots_simulation_read, slots_simulation_run},
+    {"tasks", tasks_simulation_read, tasks_simulation_run},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };

@@ -1,8 +1,9 @@
-#ifndef API_GEO_SIMULATION_RUN_H
-#define API_GEO_SIMULATION_RUN_H
+#ifndef API_SIMULATIONS_SIMULATION_RUN_H
+#define API_SIMULATIONS_SIMULATION_RUN_H
 
 #include "api/api.h"
-#include "codec/geo/simulation.h"
+#include "base/json_writer.h"
+#include "codec/json/reader.h"
 #include "operation/operation.h"
 
 /*

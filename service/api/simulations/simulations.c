@@ -1,7 +1,7 @@
-#include "api/geo/simulation_run.h"
 #include "api/operations/operation_accept.h"
 #include "api/routes.h"
 #include "api/shared/reply.h"
+#include "api/simulations/simulation_run.h"
 
 /* POST /v1/simulations. The request is checked as a whole and stored with all defaults; the work is
  * an operation (simulation_run.c). */

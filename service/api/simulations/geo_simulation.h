@@ -1,5 +1,5 @@
-#ifndef API_GEO_GEO_SIMULATION_H
-#define API_GEO_GEO_SIMULATION_H
+#ifndef API_SIMULATIONS_GEO_SIMULATION_H
+#define API_SIMULATIONS_GEO_SIMULATION_H
 
 #include "codec/geo/simulation.h"
 #include "operation/operation.h"

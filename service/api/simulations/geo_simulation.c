@@ -1,4 +1,4 @@
-#include "api/geo/geo_simulation.h"
+#include "api/simulations/geo_simulation.h"
 
 #include <math.h>
 #include <stdio.h>
