@@ -69,7 +69,7 @@ enum pv_code tasks_outcome_of(const struct tasks_model *model,
     for (uint32_t j = 0; j < model->n_jobs; j++)
         last_s = fmax(last_s, result->finish_s[j]);
     outcome->makespan_s = last_s - model->jobs[model->order[0]].arrival_s;
-    outcome->utilization = model->work_s / ((double)model->workers * outcome->makespan_s);
+    outcome->utilization = model->work_s / (tasks_model_capacity(model) * outcome->makespan_s);
     for (int c = 0; c < TASKS_CLASSES; c++) {
         struct arena_mark mark = arena_mark(scratch);
         bool done = measure(model, result, (enum tasks_class_id)c, scratch, &outcome->classes[c]);
