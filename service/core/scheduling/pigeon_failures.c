@@ -48,10 +48,11 @@ static void forget_length(const struct tasks_run *sim, struct pigeon_length *len
 static bool send_own_again(struct tasks_run *sim, uint32_t worker)
 {
     struct pigeon_masters *pigeon = sim->state;
-    forget_length(sim, &pigeon->own_lengths[worker]);
-    for (uint32_t c = 0; c < pigeon->n_classes; c++)
+    for (uint32_t c = 0; c < pigeon->n_classes; c++) {
+        forget_length(sim, pigeon_own_length(pigeon, worker, c));
         if (!send_again(sim, pigeon_own_queue(pigeon, worker, c)))
             return false;
+    }
     return true;
 }
 
@@ -62,10 +63,11 @@ static bool leave_out(struct tasks_run *sim, uint32_t m)
     struct pigeon_master *master = &pigeon->items[m];
     master->left_out = true;
     pigeon_spread_anew(sim);
-    forget_length(sim, &master->length);
-    for (uint32_t c = 0; c < pigeon->n_classes; c++)
+    for (uint32_t c = 0; c < pigeon->n_classes; c++) {
+        forget_length(sim, pigeon_length_of(pigeon, m, c));
         if (!send_again(sim, pigeon_queue(pigeon, m, c)))
             return false;
+    }
     for (uint32_t i = 0; pigeon->own != NULL && i < master->group.workers; i++)
         if (!send_own_again(sim, master->first + i))
             return false;

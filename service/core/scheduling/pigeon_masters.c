@@ -109,10 +109,10 @@ bool pigeon_master_hear(struct tasks_run *sim, uint32_t w)
         return true;
     }
     if (own_waits(pigeon, w, class)) {
-        count_waiting(sim, &pigeon->own_lengths[w], -1);
+        count_waiting(sim, pigeon_own_length(pigeon, w, class), -1);
         return send_head(sim, w, pigeon_own_queue(pigeon, w, class));
     }
-    count_waiting(sim, &master->length, -1);
+    count_waiting(sim, pigeon_length_of(pigeon, worker->group, class), -1);
     return send_head(sim, w, pigeon_queue(pigeon, worker->group, class));
 }
 
@@ -138,24 +138,39 @@ static bool receive_free(struct tasks_run *sim, uint32_t m, uint32_t job, uint32
     }
     if (n == 0)
         return true;
-    count_waiting(sim, &pigeon->items[m].length, n);
+    count_waiting(sim, pigeon_length_of(pigeon, m, class), n);
     return pigeon_keep(sim, pigeon_queue(pigeon, m, class), job, task, n);
 }
 
-/* Of the workers of a master that a task is bound to: the first idle one, else that with the
- * shortest queue of its own. */
-static uint32_t
-worker_for(const struct pigeon_masters *pigeon, uint32_t m, const struct tasks_binding *binding)
+/* Tasks bound to a worker that wait and come before one of this class, or were earlier in it. */
+static uint32_t own_before(const struct pigeon_masters *pigeon, uint32_t w, uint32_t class)
+{
+    uint32_t tasks = 0;
+    for (uint32_t c = 0; c <= class; c++)
+        tasks += pigeon_own_length(pigeon, w, c)->now;
+    return tasks;
+}
+
+/* Of the workers of a master that a task of a class is bound to: the first idle one, else that with
+ * the shortest queue of its own before the task. */
+static uint32_t worker_for(const struct pigeon_masters *pigeon,
+                           uint32_t m,
+                           uint32_t class,
+                           const struct tasks_binding *binding)
 {
     uint32_t best = PIGEON_NOBODY;
+    uint32_t least = 0;
     for (uint32_t i = 0; i < binding->n; i++) {
         uint32_t w = binding->workers[i];
         if (pigeon->workers.items[w].group != m)
             continue;
         if (pigeon->workers.items[w].idle)
             return w;
-        if (best == PIGEON_NOBODY || pigeon->own_lengths[w].now < pigeon->own_lengths[best].now)
-            best = w;
+        uint32_t before = own_before(pigeon, w, class);
+        if (best != PIGEON_NOBODY && before >= least)
+            continue;
+        best = w;
+        least = before;
     }
     return best;
 }
@@ -168,13 +183,13 @@ static bool receive_bound(struct tasks_run *sim,
 {
     struct pigeon_masters *pigeon = sim->state;
     uint32_t class = tasks_class_of(&sim->model->jobs[job], pigeon->n_classes);
-    uint32_t w = worker_for(pigeon, m, binding);
+    uint32_t w = worker_for(pigeon, m, class, binding);
     assert(w != PIGEON_NOBODY);
     if (pigeon->workers.items[w].idle) {
         pigeon_workers_take(&pigeon->workers, w);
         return send_task(sim, w, job, task);
     }
-    count_waiting(sim, &pigeon->own_lengths[w], 1);
+    count_waiting(sim, pigeon_own_length(pigeon, w, class), 1);
     return pigeon_keep(sim, pigeon_own_queue(pigeon, w, class), job, task, 1);
 }
 
@@ -233,7 +248,7 @@ static bool make_bound(struct pigeon_masters *pigeon, uint32_t workers, struct a
 {
     size_t lines = (size_t)workers * pigeon->n_classes;
     pigeon->own = arena_array(arena, lines, sizeof *pigeon->own);
-    pigeon->own_lengths = arena_calloc(arena, workers, sizeof *pigeon->own_lengths);
+    pigeon->own_lengths = arena_calloc(arena, lines, sizeof *pigeon->own_lengths);
     pigeon->sent = arena_array(arena, workers, sizeof *pigeon->sent);
     if (pigeon->own == NULL || pigeon->own_lengths == NULL || pigeon->sent == NULL)
         return false;
@@ -272,8 +287,10 @@ static bool begin(struct tasks_run *sim)
     size_t lines = (size_t)pigeon->n * pigeon->n_classes;
     pigeon->items = arena_array(arena, pigeon->n, sizeof *pigeon->items);
     pigeon->queues = arena_array(arena, lines, sizeof *pigeon->queues);
+    pigeon->lengths = arena_calloc(arena, lines, sizeof *pigeon->lengths);
     pigeon->in_a_row = arena_calloc(arena, lines, pigeon->n_classes * sizeof *pigeon->in_a_row);
-    if (pigeon->items == NULL || pigeon->queues == NULL || pigeon->in_a_row == NULL ||
+    if (pigeon->items == NULL || pigeon->queues == NULL || pigeon->lengths == NULL ||
+        pigeon->in_a_row == NULL ||
         !pigeon_workers_init(&pigeon->workers, workers, pigeon->n, pigeon->n_classes, arena) ||
         !pigeon_spread_init(&pigeon->spread, pigeon->n, arena) ||
         !line_pool_init(&pigeon->pool, places_of(sim->model, sim->terms), arena) ||
@@ -297,10 +314,8 @@ static double memory_of(const struct tasks_model *model, const struct tasks_term
     struct pigeon_class classes[PIGEON_CLASSES_MAX];
     double groups = pigeon_layout_groups(terms);
     double n_classes = pigeon_layout_classes(terms, classes);
-    double bound = has_bindings(model)
-                       ? n_classes * sizeof(struct line) + sizeof(struct pigeon_length) +
-                             sizeof(struct pigeon_sent)
-                       : 0;
+    double line = sizeof(struct line) + sizeof(struct pigeon_length);
+    double bound = has_bindings(model) ? n_classes * line + sizeof(struct pigeon_sent) : 0;
     /* The heap of events may have to grow beyond one a worker. */
     double failures = 3.0 * terms->layout->n_failures;
     double grown = failures > 0 ? 4 * ((double)events_of(model) + failures + 1) : 0;
@@ -308,8 +323,8 @@ static double memory_of(const struct tasks_model *model, const struct tasks_term
            pigeon_workers_memory(model->workers, pigeon_layout_groups(terms),
                                  pigeon_layout_classes(terms, classes)) +
            pigeon_spread_memory(pigeon_layout_groups(terms)) + model->workers * bound +
-           groups * (sizeof(struct pigeon_master) +
-                     n_classes * (sizeof(struct line) + n_classes * sizeof(uint64_t))) +
+           groups *
+               (sizeof(struct pigeon_master) + n_classes * (line + n_classes * sizeof(uint64_t))) +
            grown * sizeof(struct event_heap_entry);
 }
 

@@ -28,12 +28,11 @@ enum {
 
 struct pigeon_master {
     struct pigeon_group group;
-    uint32_t first;              /* of its workers */
-    double resume_s;             /* messages that come before wait until then */
-    bool lost;                   /* nobody gives tasks to its workers */
-    bool left_out;               /* schedulers know that */
-    struct line held;            /* tasks that came meanwhile */
-    struct pigeon_length length; /* free tasks in its queues */
+    uint32_t first;   /* of its workers */
+    double resume_s;  /* messages that come before wait until then */
+    bool lost;        /* nobody gives tasks to its workers */
+    bool left_out;    /* schedulers know that */
+    struct line held; /* tasks that came meanwhile */
 };
 
 /* Tasks of the scheduler's current job that were sent to a worker. */
@@ -47,13 +46,14 @@ struct pigeon_masters {
     uint32_t n;
     struct pigeon_class classes[PIGEON_CLASSES_MAX];
     uint32_t n_classes;
-    struct line *queues; /* of each master, of each class */
-    uint64_t *in_a_row;  /* of each master, of each level, of each class: tasks that such workers
+    struct line *queues;           /* of each master, of each class: free tasks */
+    struct pigeon_length *lengths; /* of each of them */
+    uint64_t *in_a_row; /* of each master, of each level, of each class: tasks that such workers
                              took while one of a class below waited */
     struct pigeon_workers workers;
     /* Where tasks are bound to workers; else NULL. */
     struct line *own;                  /* of each worker, of each class */
-    struct pigeon_length *own_lengths; /* of each worker */
+    struct pigeon_length *own_lengths; /* of each of them */
     struct pigeon_sent *sent;          /* to each worker */
     /* The schedulers'. */
     struct pigeon_spread spread;
@@ -85,6 +85,18 @@ static inline struct line *
 pigeon_own_queue(const struct pigeon_masters *pigeon, uint32_t worker, uint32_t class)
 {
     return &pigeon->own[(size_t)worker * pigeon->n_classes + class];
+}
+
+static inline struct pigeon_length *
+pigeon_length_of(const struct pigeon_masters *pigeon, uint32_t master, uint32_t class)
+{
+    return &pigeon->lengths[(size_t)master * pigeon->n_classes + class];
+}
+
+static inline struct pigeon_length *
+pigeon_own_length(const struct pigeon_masters *pigeon, uint32_t worker, uint32_t class)
+{
+    return &pigeon->own_lengths[(size_t)worker * pigeon->n_classes + class];
 }
 
 /* The workers that a task is bound to; n 0: it is free. */

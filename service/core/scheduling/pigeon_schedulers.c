@@ -32,18 +32,24 @@ static uint32_t sent_to(const struct pigeon_masters *pigeon, uint32_t w, uint32_
     return pigeon->sent[w].job == job ? pigeon->sent[w].tasks : 0;
 }
 
-/* How much waits for a worker, as the job's scheduler knows: what is bound to it, what it sent to it
- * itself, and the worker's part of the free tasks; by the worker's power. */
+/* How much comes before a task of this job at a worker, as its scheduler knows: what is bound to that
+ * worker, what it sent there itself, and the worker's part of the free tasks, each of the job's class
+ * and those above; by the worker's power. */
 static double known_load(struct tasks_run *sim, uint32_t w, uint32_t job)
 {
     struct pigeon_masters *pigeon = sim->state;
-    struct pigeon_master *master = &pigeon->items[pigeon->workers.items[w].group];
+    uint32_t m = pigeon->workers.items[w].group;
+    struct pigeon_group group = pigeon->items[m].group;
     double every_s = pigeon->report_every_s;
     double reported_s = sim->now_s - 2 * sim->model->communication_s;
-    double own = pigeon_length_known(&pigeon->own_lengths[w], sim->now_s, reported_s, every_s);
-    double free_tasks = pigeon_length_known(&master->length, sim->now_s, reported_s, every_s);
-    return (own + sent_to(pigeon, w, job) + free_tasks / master->group.workers) /
-           master->group.power;
+    double own = sent_to(pigeon, w, job);
+    double all = 0;
+    for (uint32_t c = 0; c <= tasks_class_of(&sim->model->jobs[job], pigeon->n_classes); c++) {
+        own +=
+            pigeon_length_known(pigeon_own_length(pigeon, w, c), sim->now_s, reported_s, every_s);
+        all += pigeon_length_known(pigeon_length_of(pigeon, m, c), sim->now_s, reported_s, every_s);
+    }
+    return (own + all / group.workers) / group.power;
 }
 
 static bool

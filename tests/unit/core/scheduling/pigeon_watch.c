@@ -75,19 +75,24 @@ static bool may_take(const struct pigeon_watch *watch, const struct tasks_start 
     return tasks_class_of(job, n) <= level;
 }
 
+/* What befalls a group that is lost already changes nothing. Failures stand in order of time. */
 static bool master_is_there(const struct pigeon_watch *watch, const struct tasks_start *start)
 {
     const struct pigeon_layout *layout = watch->terms->layout;
     uint32_t within;
     uint32_t group = group_of(watch, start->place, &within);
     double c_s = watch->model->communication_s;
+    double lost_until_s = 0;
     for (uint32_t i = 0; i < layout->n_failures; i++) {
         const struct pigeon_failure *failure = &layout->failures[i];
-        double away_s = failure->recovery == PIGEON_GROUP_LOST ? failure->return_s
-                                                               : failure->detection_s + 2 * c_s;
-        if (failure->group == group && start->sent_s >= failure->at_s &&
-            start->sent_s < failure->at_s + away_s - 1e-9)
+        bool lost = failure->recovery == PIGEON_GROUP_LOST;
+        double until_s =
+            failure->at_s + (lost ? failure->return_s + c_s : failure->detection_s + 2 * c_s);
+        if (failure->group != group || failure->at_s < lost_until_s)
+            continue;
+        if (start->sent_s >= failure->at_s && start->sent_s < until_s - 1e-9)
             return false;
+        lost_until_s = lost ? until_s : lost_until_s;
     }
     return true;
 }
@@ -180,15 +185,28 @@ static void bind_some(struct tasks_job *job, uint32_t workers, struct rng *rng, 
     job->bindings = bindings;
 }
 
+/* Each a while after the one before, and all within the time that there is work. */
+static void fail_some(struct pigeon_scene *scene, struct rng *rng)
+{
+    double at_s = 0;
+    for (int i = 0; i < SCENE_FAILURES; i++) {
+        at_s += variate_uniform(rng, 0, 20);
+        double detection_s = variate_uniform(rng, 0, 10);
+        scene->failures[i] =
+            (struct pigeon_failure){.group = (uint32_t)variate_index(rng, 5),
+                                    .recovery = (enum pigeon_recovery)variate_index(rng, 3),
+                                    .at_s = at_s,
+                                    .detection_s = detection_s,
+                                    .return_s = detection_s + variate_uniform(rng, 1, 60)};
+    }
+}
+
 void pigeon_scene_make(struct pigeon_scene *scene, uint64_t seed, double load, struct arena *arena)
 {
     struct rng rng = rng_make(seed, 77);
     *scene = (struct pigeon_scene){.groups = {{4, 1}, {9, 0.5}, {5, 3}, {12, 1}, {1, 2}},
-                                   .classes = {{0.2, 5}, {0.1, 3}, {0, 1}},
-                                   .failures = {{0, PIGEON_SECOND_TAKES_OVER, 20, 3, 0},
-                                                {1, PIGEON_GROUP_LOST, 40, 5, 30},
-                                                {2, PIGEON_WORKER_TAKES_OVER, 41, 10, 0},
-                                                {0, PIGEON_SECOND_TAKES_OVER, 60, 0, 0}}};
+                                   .classes = {{0.2, 5}, {0.1, 3}, {0, 1}}};
+    fail_some(scene, &rng);
     scene->model = tasks_case_random(arena, seed, 31, 500, 12, load, 0.01);
     scene->model.capacity = pigeon_layout_capacity(scene->groups, 5);
     struct tasks_job *jobs = arena_array(arena, scene->model.n_jobs, sizeof *jobs);
@@ -205,7 +223,7 @@ void pigeon_scene_make(struct pigeon_scene *scene, uint64_t seed, double load, s
                                            .classes = scene->classes,
                                            .n_classes = 3,
                                            .failures = scene->failures,
-                                           .n_failures = 4,
+                                           .n_failures = SCENE_FAILURES,
                                            .report_every_s = 1};
     scene->terms = tasks_terms_default(TASKS_PIGEON);
     scene->terms.layout = &scene->layout;

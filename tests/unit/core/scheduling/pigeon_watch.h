@@ -6,7 +6,7 @@
 #include "tasks_cases.h"
 
 /* Every task that a simulation sends to a worker, and whether that may be. */
-enum { WATCH_STARTS_MAX = 40000 };
+enum { WATCH_STARTS_MAX = 40000, SCENE_FAILURES = 12 };
 
 struct pigeon_watch {
     const struct tasks_model *model;
@@ -37,14 +37,14 @@ const char *pigeon_watch_fault(const struct pigeon_watch *watch);
 double pigeon_watch_work(const struct pigeon_watch *watch);
 
 /* A workload under everything at once: groups of different size and power, three classes, tasks bound
- * to workers of one or more groups, and masters that fail, of which group 1 is lost for a while. */
+ * to workers of one or more groups, and masters that fail in all ways. */
 struct pigeon_scene {
     struct tasks_model model;
     struct tasks_terms terms;
     struct pigeon_layout layout;
     struct pigeon_group groups[5];
     struct pigeon_class classes[3];
-    struct pigeon_failure failures[4];
+    struct pigeon_failure failures[SCENE_FAILURES];
 };
 
 void pigeon_scene_make(struct pigeon_scene *scene, uint64_t seed, double load, struct arena *arena);

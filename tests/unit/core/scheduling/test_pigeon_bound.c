@@ -181,6 +181,26 @@ Test(pigeon_bound, loads_are_by_worker_and_power)
     }
 }
 
+/* Of lower classes nobody waits for: a short task goes where only long ones wait, free or bound. */
+Test(pigeon_bound, loads_are_of_the_class_and_above)
+{
+    static const uint32_t second[] = {1, 1};
+    static const struct tasks_binding binding[] = {{other_way_round, 2}};
+    const struct pigeon_layout layout = {.report_every_s = 1};
+    struct tasks_case one;
+    tasks_case_init(&one, 2, 0);
+    tasks_case_job(&one, 0, tens, 4)->bindings = to_first;
+    tasks_case_job(&one, 0, tens, 2)->placement = second;
+    one.jobs[0].is_long = true;
+    tasks_case_job(&one, 3, tens, 1)->bindings = binding;
+    struct tasks_terms terms = one_group(&layout);
+    terms.groups = 2;
+    terms.weight = TASKS_WEIGHT_INFINITE;
+    tasks_case_run(&one, &terms);
+    cr_expect_eq(tasks_case_start(&one, 2), 10);
+    tasks_case_fini(&one);
+}
+
 /* Free tasks of a job are spread as though it had no others: six on three groups of one worker. */
 Test(pigeon_bound, free_tasks_are_spread_by_themselves)
 {

@@ -83,6 +83,31 @@ Test(pigeon_failures, counts_are_lost_with_both_masters)
     }
 }
 
+/* Who has been idle longest is not known either: the first worker's turn comes first. */
+Test(pigeon_failures, lists_are_lost_with_both_masters)
+{
+    static const enum pigeon_recovery recoveries[] = {PIGEON_SECOND_TAKES_OVER,
+                                                      PIGEON_WORKER_TAKES_OVER};
+    static const uint32_t places[] = {1, 0};
+    for (int i = 0; i < 2; i++) {
+        const struct pigeon_failure failure = {0, recoveries[i], 12, 1, 0};
+        const struct pigeon_layout layout = {.failures = &failure, .n_failures = 1};
+        struct tasks_case one;
+        struct pigeon_watch watch;
+        tasks_case_init(&one, 2, 0);
+        tasks_case_job(&one, 0, tens, 1);
+        tasks_case_job(&one, 14, tens, 1);
+        cr_assert_eq(tasks_model_complete(&one.model, &one.arena, NULL), PV_OK);
+        struct tasks_terms terms = tasks_terms_default(TASKS_PIGEON);
+        terms.reserved_share = 0;
+        terms.layout = &layout;
+        pigeon_watch_init(&watch, &one.model, &terms, &one.arena);
+        cr_assert_eq(pigeon_watch_run(&watch, 1, &one.arena, &one.result), PV_OK);
+        cr_expect_eq(watch.starts[1].place, places[i]);
+        tasks_case_fini(&one);
+    }
+}
+
 /* A second failure before the first one is over makes it last longer, not shorter. */
 Test(pigeon_failures, failures_of_one_group_may_meet)
 {

@@ -191,6 +191,34 @@ Test(pigeon_layout, classes_keep_to_their_workers)
     tasks_case_fini(&one);
 }
 
+/* Completions of 1 and 2 of the highest class, 3 of the next, 4 of the last. */
+Test(pigeon_layout, classes_have_outcomes)
+{
+    static const struct pigeon_class classes[] = {
+        {0, TASKS_WEIGHT_INFINITE}, {0, TASKS_WEIGHT_INFINITE}, {0, 1}};
+    static const double expected_s[] = {1.5, 3, 4};
+    const struct pigeon_layout layout = {.classes = classes, .n_classes = 3};
+    static const double one_s[] = {1};
+    struct tasks_case one;
+    struct tasks_class found;
+    tasks_case_init(&one, 1, 0);
+    tasks_case_job(&one, 0, one_s, 1)->priority = 0;
+    tasks_case_job(&one, 0, one_s, 1)->priority = 2;
+    tasks_case_job(&one, 0, one_s, 1)->priority = 1;
+    tasks_case_job(&one, 0, one_s, 1)->priority = 0;
+    struct tasks_terms terms = layout_terms(&layout, 1, 0, 20);
+    tasks_case_run(&one, &terms);
+    for (uint32_t c = 0; c < 3; c++) {
+        cr_assert_eq(
+            tasks_outcome_of_class(&one.model, &one.result, 3, c, &one.scratch, &found, NULL),
+            PV_OK);
+        cr_expect_eq(found.count, c == 0 ? 2 : 1);
+        cr_expect_eq(found.completion_s.mean, expected_s[c]);
+        cr_expect_eq(found.slowdown.p50, expected_s[c]);
+    }
+    tasks_case_fini(&one);
+}
+
 /* One worker, tasks of 1 of three classes with W = 3 and 2: two of the first, one of the next, two of
  * the first, one of the last, and so on; when the first ones are done, one and one. */
 Test(pigeon_layout, classes_take_turns_by_weight)
@@ -253,7 +281,7 @@ Test(pigeon_layout, weights_give_shares)
 
 Test(pigeon_layout, every_task_runs_once_where_it_may)
 {
-    for (uint64_t seed = 0; seed < 30; seed++) {
+    for (uint64_t seed = 0; seed < 100; seed++) {
         struct pigeon_scene scene;
         struct pigeon_watch watch;
         struct tasks_result result;
