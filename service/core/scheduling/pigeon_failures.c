@@ -74,22 +74,23 @@ static bool leave_out(struct tasks_run *sim, uint32_t m)
     return send_again(sim, &master->held);
 }
 
-/* It begins with its workers and nothing else. */
-static bool come_back(struct tasks_run *sim, uint32_t m)
-{
-    struct pigeon_masters *pigeon = sim->state;
-    pigeon->items[m].lost = false;
-    pigeon->items[m].left_out = false;
-    pigeon_spread_anew(sim);
-    return send_again(sim, &pigeon->stranded);
-}
-
 /* What a master counted, and who was idle longest, is lost with both masters. */
 static void forget(struct pigeon_masters *pigeon, uint32_t m)
 {
     size_t counts = (size_t)pigeon->n_classes * pigeon->n_classes;
     memset(&pigeon->in_a_row[m * counts], 0, counts * sizeof *pigeon->in_a_row);
     pigeon_workers_relist(&pigeon->workers, pigeon->items[m].first, pigeon->items[m].group.workers);
+}
+
+/* It begins with its workers and nothing else. */
+static bool come_back(struct tasks_run *sim, uint32_t m)
+{
+    struct pigeon_masters *pigeon = sim->state;
+    pigeon->items[m].lost = false;
+    pigeon->items[m].left_out = false;
+    forget(pigeon, m);
+    pigeon_spread_anew(sim);
+    return send_again(sim, &pigeon->stranded);
 }
 
 static bool lose(struct tasks_run *sim, const struct pigeon_failure *failure, uint64_t index)
@@ -99,7 +100,6 @@ static bool lose(struct tasks_run *sim, const struct pigeon_failure *failure, ui
     double known_s = failure->at_s + failure->detection_s + hop_s;
     double returned_s = failure->at_s + failure->return_s + hop_s;
     pigeon->items[failure->group].lost = true;
-    forget(pigeon, failure->group);
     return event_heap_schedule(&sim->events, known_s, PIGEON_LOSS_KNOWN, index) &&
            (isinf(returned_s) ||
             event_heap_schedule(&sim->events, returned_s, PIGEON_RETURNED, index));
