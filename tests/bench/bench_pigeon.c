@@ -10,7 +10,8 @@
  * its nominal cluster.
  *
  * seconds are of the processor, for one simulation without its percentiles; outcome: seconds of
- * those. Megabytes are of working memory, used and allowed for. Jobs are short when the mean
+ * those. "Observed" is with queue lengths over time and the masters' messages, "in full" with a
+ * layout in which nothing is different, so that every worker is kept by itself. Megabytes are of working memory, used and allowed for. Jobs are short when the mean
  * duration of their tasks is at most a second. Figures are seconds from arrival to last result.
  */
 #include <math.h>
@@ -20,10 +21,11 @@
 #include <time.h>
 
 #include "../golden/pigeon_trace.h"
+#include "core/scheduling/pigeon_layout.h"
 #include "core/scheduling/tasks_outcome.h"
 #include "core/scheduling/tasks_simulation.h"
 
-enum { SKIPPED = 77 };
+enum { SKIPPED = 77, BINS = 200 };
 
 static double cpu_s(void)
 {
@@ -59,8 +61,10 @@ static void repeat(struct pigeon_trace *trace, long times, struct arena *arena)
         }
 }
 
-static void
-simulate(const struct tasks_model *model, const struct tasks_terms *terms, const char *name)
+static void simulate(const struct tasks_model *model,
+                     const struct tasks_terms *terms,
+                     const struct tasks_observer *observer,
+                     const char *name)
 {
     const struct trial trial = {1, 0};
     struct tasks_result result;
@@ -70,7 +74,8 @@ simulate(const struct tasks_model *model, const struct tasks_terms *terms, const
     arena_init(&arena, 0);
     arena_init(&scratch, 0);
     double began_s = cpu_s();
-    must(tasks_simulate(model, terms, &trial, 0, NULL, &arena, &scratch, &result, NULL) == PV_OK);
+    must(tasks_simulate_observed(model, terms, &trial, 0, NULL, observer, &arena, &scratch, &result,
+                                 NULL) == PV_OK);
     double simulated_s = cpu_s();
     must(tasks_outcome_of(model, &result, &scratch, &outcome, NULL) == PV_OK);
     double measured_s = cpu_s();
@@ -87,23 +92,44 @@ simulate(const struct tasks_model *model, const struct tasks_terms *terms, const
     arena_fini(&arena);
 }
 
+static void simulate_observed(const struct tasks_model *model,
+                              const struct tasks_terms *terms,
+                              const char *name)
+{
+    struct arena arena;
+    struct occupancy occupancy;
+    arena_init(&arena, 0);
+    double first_s = model->jobs[model->order[0]].arrival_s;
+    struct tasks_master *masters = arena_calloc(&arena, terms->groups, sizeof *masters);
+    must(masters != NULL &&
+         occupancy_init(&occupancy, tasks_observer_series(2), BINS, first_s, &arena));
+    const struct tasks_observer observer = {
+        .occupancy = &occupancy, .classes = 2, .masters = masters};
+    simulate(model, terms, &observer, name);
+    arena_fini(&arena);
+}
+
 static void compare(const struct tasks_model *model, uint32_t group_size, double reserved_share)
 {
+    static const struct pigeon_layout nothing = {0};
     struct tasks_terms terms = tasks_terms_default(TASKS_PIGEON);
     terms.groups = model->workers / group_size;
     terms.reserved_share = reserved_share;
     terms.weight = TASKS_WEIGHT_INFINITE;
-    simulate(model, &terms, "pigeon, strict priority");
+    simulate(model, &terms, NULL, "pigeon, strict priority");
     terms.weight = 20;
-    simulate(model, &terms, "pigeon, weight 20");
+    simulate(model, &terms, NULL, "pigeon, weight 20");
+    simulate_observed(model, &terms, "pigeon, observed");
+    terms.layout = &nothing;
+    simulate(model, &terms, NULL, "pigeon, in full");
     terms = tasks_terms_default(TASKS_CENTRALISED);
     terms.reserved_share = reserved_share;
     terms.weight = TASKS_WEIGHT_INFINITE;
-    simulate(model, &terms, "centralised");
+    simulate(model, &terms, NULL, "centralised");
     terms = tasks_terms_default(TASKS_SPARROW);
-    simulate(model, &terms, "sparrow");
+    simulate(model, &terms, NULL, "sparrow");
     terms = tasks_terms_default(TASKS_EAGLE);
-    simulate(model, &terms, "eagle");
+    simulate(model, &terms, NULL, "eagle");
 }
 
 static void at_load(const struct pigeon_trace *trace, uint32_t workers, double load)
