@@ -33,7 +33,7 @@ static const double READ_RATE = 10e6; /* bytes a second */
 static const double WRITE_RATE = 20e6;
 static const double DRAWN_TASKS = 1e6;
 
-enum { TENANTS = 4, RUNS = 3, BINS = 200 };
+enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8 };
 
 struct trace {
     VECTOR(struct slots_job) jobs;
@@ -197,7 +197,7 @@ static double measure(const char *name,
     if (slots_summarize(&CLUSTER, trace->jobs.items, n, times, runtime_s, &scratch, slowdown,
                         &outcome, NULL) != PV_OK)
         abort();
-    printf("%-9s %-9s %8.1f ms %12.0f %10.2f %10.2f %10.2f\n", name, policy, best_s * 1e3,
+    printf("%-9s %-12s %8.1f ms %12.0f %10.2f %10.2f %10.2f\n", name, policy, best_s * 1e3,
            trace->tasks / best_s, outcome.slowdown.p50, outcome.slowdown.p95, outcome.utilization);
     arena_fini(&scratch);
     return trace->tasks / best_s;
@@ -215,7 +215,13 @@ static double measure_all(const char *name, struct trace *trace, double load)
                                 .n_limits = 3,
                                 .partitions = parts,
                                 .tenants = tenants,
-                                .n_tenants = TENANTS};
+                                .n_tenants = TENANTS,
+                                .tau1 = 0.8,
+                                .tau2 = 0.6,
+                                .ema_weight = 0.5,
+                                .window_s = 10,
+                                .lazy_start = true,
+                                .batch_finish = true};
     struct arena scratch;
     double least = HUGE_VAL;
     stretch(trace, load);
@@ -226,10 +232,11 @@ static double measure_all(const char *name, struct trace *trace, double load)
                              NULL) != PV_OK)
         abort();
     double alone_s = cpu_s() - began_s;
-    printf("%-9s %-9s %8.1f ms %12.0f   %zu jobs, %.0f tasks\n", name, "(alone)", alone_s * 1e3,
+    printf("%-9s %-12s %8.1f ms %12.0f   %zu jobs, %.0f tasks\n", name, "(alone)", alone_s * 1e3,
            trace->tasks / alone_s, trace->jobs.n, trace->tasks);
     for (size_t p = 0; p < SLOTS_POLICIES; p++) {
         terms.policy = slots_policies[p];
+        terms.concurrency = p == SLOTS_FRESH_STATIC || p == SLOTS_FRESH ? CONCURRENCY : 0;
         double rate = measure(name, trace, &terms, terms.policy->name, false, runtime_s);
         if (p == SLOTS_FIFO || p == SLOTS_FBQ)
             least = fmin(least, rate);
@@ -239,7 +246,7 @@ static double measure_all(const char *name, struct trace *trace, double load)
     terms.policy = &slots_policy_fifo;
     (void)measure(name, trace, &terms, "fifo seen", true, runtime_s);
     terms.policy = &slots_policy_fair;
-    terms.concurrency = 8;
+    terms.concurrency = CONCURRENCY;
     (void)measure(name, trace, &terms, "fair k=8", false, runtime_s);
     arena_fini(&scratch);
     return least;
@@ -254,8 +261,8 @@ int main(int argc, char **argv)
     struct trace swim = {.arena = &arena};
     struct trace equal = {.arena = &arena};
     struct trace distinct = {.arena = &arena};
-    printf("%-9s %-9s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s", "slowdown",
-           "p95", "utilization");
+    printf("%-9s %-12s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s",
+           "slowdown", "p95", "utilization");
     bool has_swim = argc > 1 && read_swim(&swim, argv[1]);
     if (has_swim)
         least = measure_all("swim", &swim, load);

@@ -215,8 +215,26 @@ static void give_free(struct engine *engine, enum slots_kind kind, size_t partit
     }
 }
 
+/* Free slots of no fixed kind, likewise. */
+static void give_shared(struct engine *engine)
+{
+    const size_t *free = &engine->free.slots[SLOTS_MAP][0];
+    while (*free > 0) {
+        enum slots_kind kind = SLOTS_MAP;
+        size_t job = engine->policy->choose_shared(engine->policy_state, &kind);
+        if (job == SLOTS_NOBODY)
+            break;
+        assert(engine->counts[job].pending[kind] > 0);
+        give(engine, kind, 0, job, 1);
+    }
+}
+
 static void give_slots(struct engine *engine)
 {
+    if (engine->policy->choose_shared != NULL) {
+        give_shared(engine);
+        return;
+    }
     for (size_t p = 0; p < engine->free.n; p++)
         give_free(engine, SLOTS_MAP, p);
     for (size_t p = 0; p < engine->free.n; p++)
@@ -254,6 +272,7 @@ static void end_batch(struct engine *engine, size_t index)
     counts->held[batch.kind] -= batch.count;
     counts->finished[batch.kind] += batch.count;
     observe(engine, SLOTS_HELD, batch.kind, -(double)batch.count);
+    counts->finished_s[batch.kind] += (double)batch.count * batch.duration_s;
     progress->unfinished -= batch.count;
     if (engine->follows_service)
         slots_service_rest(&engine->service, batch.job, engine->clock.now_s, batch.count,
@@ -378,6 +397,7 @@ run(struct engine *engine, const struct slots_progress *progress, struct pv_erro
     double at_s;
     for (size_t i = 1; find_next_instant(engine, &at_s); i++) {
         sim_clock_advance(&engine->clock, at_s);
+        engine->view.now_s = at_s;
         happen(engine);
         if (engine->no_memory)
             return pv_no_memory(err);
@@ -393,22 +413,9 @@ run(struct engine *engine, const struct slots_progress *progress, struct pv_erro
 
 /* --- before and after --- */
 
-struct ordered {
-    double arrival_s;
-    size_t index;
-};
-
-static int order_by_arrival(const void *a, const void *b)
-{
-    const struct ordered *x = a;
-    const struct ordered *y = b;
-    int order = compare_double(x->arrival_s, y->arrival_s);
-    return order != 0 ? order : compare_size(x->index, y->index);
-}
-
 static enum pv_code take_jobs(struct engine *engine,
                               const struct slots_job jobs[],
-                              const struct ordered order[],
+                              const size_t order[],
                               struct pv_error *err)
 {
     size_t n = engine->view.n_jobs;
@@ -417,7 +424,7 @@ static enum pv_code take_jobs(struct engine *engine,
     if (size_s == NULL || predicted_s == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        const struct slots_job *job = &jobs[order[i].index];
+        const struct slots_job *job = &jobs[order[i]];
         engine->jobs[i] = *job;
         size_s[i] = slots_job_size(job);
         predicted_s[i] = isnan(job->predicted_size_s) ? size_s[i] : job->predicted_size_s;
@@ -453,6 +460,13 @@ static enum pv_code make_engine(struct engine *engine, size_t n, struct pv_error
     return PV_OK;
 }
 
+/* Slots of no fixed kind: maps and reduces are given slots from one count. */
+static void share_slots(struct slots_partitions *free)
+{
+    free->slots[SLOTS_MAP][0] += free->slots[SLOTS_REDUCE][0];
+    free->slots[SLOTS_REDUCE] = free->slots[SLOTS_MAP];
+}
+
 /* All slots are one partition, until the policy divides them. */
 static enum pv_code
 begin_policy(struct engine *engine, const struct slots_terms *terms, struct pv_error *err)
@@ -464,6 +478,8 @@ begin_policy(struct engine *engine, const struct slots_terms *terms, struct pv_e
             return pv_no_memory(err);
         engine->free.slots[kind][0] = engine->view.cluster.slots[kind];
     }
+    if (engine->policy->choose_shared != NULL)
+        share_slots(&engine->free);
     return engine->policy->begin(&engine->view, terms, &engine->free, engine->arena,
                                  &engine->policy_state, err);
 }
@@ -476,18 +492,15 @@ static enum pv_code simulate(struct engine *engine,
                              struct slots_job_times times[],
                              struct pv_error *err)
 {
-    struct ordered *order = arena_array(engine->arena, n, sizeof *order);
-    if (order == NULL)
+    size_t *order = arena_array(engine->arena, n, sizeof *order);
+    if (order == NULL || !slots_order_by_arrival(jobs, n, engine->arena, order))
         return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++)
-        order[i] = (struct ordered){jobs[i].arrival_s, i};
-    qsort(order, n, sizeof *order, order_by_arrival);
     PV_TRY(make_engine(engine, n, err));
     PV_TRY(take_jobs(engine, jobs, order, err));
     PV_TRY(begin_policy(engine, terms, err));
     PV_TRY(run(engine, progress, err));
     for (size_t i = 0; i < n; i++)
-        times[order[i].index] = engine->progress[i].times;
+        times[order[i]] = engine->progress[i].times;
     return PV_OK;
 }
 

@@ -15,7 +15,9 @@
  * The next instant is the least of: ends of tasks, begins of work, arrivals, crossings. At it, in
  * this order: tasks end; work begins; jobs whose maps ended, then jobs that ended, are reported to the
  * policy in order of arrival; jobs arrive; jobs cross; slots are given, map slots before reduce
- * slots, partition by partition, one by one as long as the policy names a job. Instants are
+ * slots, partition by partition, one by one as long as the policy names a job. Under a policy that
+ * chooses for slots of no fixed kind, all slots are one pool, and when a reduce may be given one is
+ * the policy's to say. Instants are
  * compared as doubles; but a crossing belongs to another instant that it is close to
  * (slots_service.h).
  */
@@ -36,8 +38,8 @@ struct slots_progress {
  * lives in scratch, which is back at its mark.
  *
  * Same arguments, same result. PV_E_MEMORY; PV_E_CANCELLED (progress said so); PV_E_INVALID where
- * the cluster has no slots of a kind that a job needs or too few for the policy, with the place of
- * the fault; PV_E_INTERNAL where the policy names nobody while jobs wait and nothing is under way,
+ * the cluster has no slots of a kind that a job needs or too few for the policy, or a job lacks what
+ * the policy needs, with the place of the fault; PV_E_INTERNAL where the policy names nobody while jobs wait and nothing is under way,
  * which is the policy's mistake. Tasks that last equally long and are given slots together are
  * handled together: O((n + groups) log(n + groups)).
  */

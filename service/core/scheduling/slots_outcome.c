@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/scheduling/fairness.h"
 #include "core/sim/statistics.h"
 
 /* Jobs between two reports. */
@@ -53,24 +54,20 @@ static void take_figures(const struct slots_cluster *cluster,
                          struct slots_outcome *outcome)
 {
     struct compensated_sum work = {0, 0};
-    struct compensated_sum rates = {0, 0};
-    struct compensated_sum squares = {0, 0};
+    struct fairness fairness = {.n = 0};
     double first_s = HUGE_VAL;
     double last_s = 0;
     for (size_t i = 0; i < n; i++) {
         double size_s = slots_job_size(&jobs[i]);
-        double rate = size_s / (times[i].finish_s - jobs[i].arrival_s);
         compensated_sum_add(&work, size_s);
-        compensated_sum_add(&rates, rate);
-        compensated_sum_add(&squares, rate * rate);
+        fairness_add(&fairness, size_s / (times[i].finish_s - jobs[i].arrival_s));
         first_s = fmin(first_s, jobs[i].arrival_s);
         last_s = fmax(last_s, times[i].finish_s);
     }
-    double rate = compensated_sum_value(&rates);
     double slots = (double)(cluster->slots[SLOTS_MAP] + cluster->slots[SLOTS_REDUCE]);
     outcome->makespan_s = last_s - first_s;
     outcome->utilization = compensated_sum_value(&work) / (slots * outcome->makespan_s);
-    outcome->fairness = rate * rate / ((double)n * compensated_sum_value(&squares));
+    outcome->fairness = fairness_index(&fairness);
 }
 
 enum pv_code slots_summarize(const struct slots_cluster *cluster,

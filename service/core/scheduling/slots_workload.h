@@ -1,7 +1,11 @@
 #ifndef CORE_SCHEDULING_SLOTS_WORKLOAD_H
 #define CORE_SCHEDULING_SLOTS_WORKLOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
 
 /*
  * MapReduce jobs and the slots they run on (B. Ghit, D. Epema, "Reducing job slowdown variability
@@ -9,6 +13,9 @@
  */
 enum slots_kind { SLOTS_MAP, SLOTS_REDUCE };
 enum { SLOTS_KINDS = SLOTS_REDUCE + 1 };
+
+/* No job. */
+#define SLOTS_NOBODY SIZE_MAX
 
 /* Tasks that last equally long, one after another in a job's list. */
 struct slots_tasks {
@@ -43,8 +50,16 @@ size_t slots_tasks_pack(const double durations_s[], size_t n, struct slots_tasks
 
 size_t slots_tasks_count(const struct slots_task_list *list);
 
-/* The durations of all tasks of a job, summed exactly but for the last rounding: the same, however
- * its tasks are packed. */
+/* The durations of all tasks of a list, or of a job, summed exactly but for the last rounding: the
+ * same, however the tasks are packed. */
+double slots_tasks_work(const struct slots_task_list *list);
 double slots_job_size(const struct slots_job *job);
+
+/* Indices of n jobs in order of arrival: by arrival_s, equal ones as they stand. scratch is back at
+ * its mark. false: out of memory. */
+bool slots_order_by_arrival(const struct slots_job jobs[],
+                            size_t n,
+                            struct arena *scratch,
+                            size_t order[]);
 
 #endif
