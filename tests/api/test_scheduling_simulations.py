@@ -23,7 +23,7 @@ TASKS = {"kind": "tasks", "cluster": {"workers": 6}, "short_cutoff_s": 3,
 ALL_SLOTS = [{"policy": "fifo"}, {"policy": "fair"}, {"policy": "fair", "name": "fair-2", "concurrency": 2},
              {"policy": "capacity", "queues": [{"share": 0.5}, {"share": 0.5, "max_share": 0.5}]}, {"policy": "fbq", "limits_s": [5, 20]},
              {"policy": "tags", "limits_s": [5], "partitions": [0.5, 0.5]}, {"policy": "sita", "limits_s": [5], "partitions": [0.5, 0.5]},
-             {"policy": "comp", "queues": 3}]
+             {"policy": "comp", "queues": 3}, {"policy": "fresh_static", "concurrency": 2}, {"policy": "fresh", "concurrency": 2}, {"policy": "omo"}]
 
 
 def many_jobs(n, seed=1, tasks=20):
@@ -38,15 +38,14 @@ def many_jobs(n, seed=1, tasks=20):
     return slots, bags
 
 
-# Minutes of work, told every few milliseconds.
+# A minute of work and more, told every few milliseconds.
 LONG = {"kind": "slots", "cluster": {"map_slots": 400, "reduce_slots": 100}, "policies": [{"policy": "fbq", "limits_s": [50]}, {"policy": "fair"}],
-        "jobs": many_jobs(5000)[0], "loads": [0.7, 0.8, 0.9], "repetitions": 100}
+        "jobs": many_jobs(5000, tasks=60)[0], "loads": [0.7, 0.8, 0.9], "repetitions": 166}
 
 
 @pytest.fixture(scope="module")
 def service(make_service):
-    service = make_service(PROVISOR_OPERATION_WORKERS=2, PROVISOR_OPERATION_SLICE_MS=100, PROVISOR_OPERATION_LEASE_S=5,
-                           PROVISOR_SIMULATION_JOB_TASK_RUNS_MAX=100000000)
+    service = make_service(PROVISOR_OPERATION_WORKERS=2, PROVISOR_OPERATION_SLICE_MS=100, PROVISOR_OPERATION_LEASE_S=5)
     service.alpha_token, service.beta_token = service.token("alpha"), service.token("beta")
     return service.start()
 
@@ -54,6 +53,14 @@ def service(make_service):
 @pytest.fixture(scope="module")
 def client(service):
     return service.client(service.alpha_token)
+
+
+@pytest.fixture(scope="module")
+def limited(make_service):
+    """A client of a service whose limits are soon reached."""
+    service = make_service(PROVISOR_SIMULATION_JOB_TASK_RUNS_MAX=100000000)
+    token = service.token("alpha")
+    return service.start().client(token)
 
 
 def changed(body, **members):
@@ -153,6 +160,9 @@ def test_policies_have_the_terms_and_defaults_of_the_contract(client):
     assert told["fifo"] == {"name": "fifo", "policy": "fifo"} and told["fair"] == {"name": "fair", "policy": "fair"}
     assert told["fair-2"]["concurrency"] == 2
     assert told["capacity"]["queues"] == [{"share": 0.5, "max_share": 1}, {"share": 0.5, "max_share": 0.5}]
+    assert told["fresh_static"] == {"name": "fresh_static", "policy": "fresh_static", "concurrency": 2}
+    assert told["fresh"] == {"name": "fresh", "policy": "fresh", "concurrency": 2, "tau1": 0.8, "tau2": 0.6}
+    assert told["omo"] == {"name": "omo", "policy": "omo", "ema_weight": 0.5, "window_s": 10, "techniques": ["lazy_start", "batch_finish"]}
     assert told["comp"]["queues"] == 3 and told["tags"]["partitions"] == [0.5, 0.5]
     told = {p["name"]: p for p in ended(client, TASKS)["request"]["policies"]}
     assert told["pigeon"] == {"name": "pigeon", "policy": "pigeon", "groups": 2, "reserved_share": 0.05, "weight": 20}
@@ -175,6 +185,16 @@ def test_what_draws_nothing_is_the_same_for_any_seed_and_repetition(client):
     made = ended(client, changed(SLOTS, policies=ALL_SLOTS, include=["jobs"], seed=5, repetitions=4))
     assert checked(client, made)["loads"] == once["loads"]
     assert made["progress"]["total"] == (len(ALL_SLOTS) + 1) * 49, "and is simulated once"
+
+
+def test_fresh_static_says_how_it_divides_the_slots(client):
+    [load] = simulate(client, changed(SLOTS, policies=ALL_SLOTS))["loads"]
+    for policy in load["policies"]:
+        divided = (policy["map_slots"], policy["reduce_slots"])
+        if policy["policy"] == "fresh_static":
+            assert sum(divided) == 6 and divided[0] > divided[1] > 0, "there is more work for maps"
+        else:
+            assert divided == (None, None)
 
 
 # --- bags of tasks ---
@@ -341,6 +361,17 @@ def tasks_job(**members):
     ("/cluster/reduce_slots", "out_of_range", slots_policy(policy="sita", limits_s=[2, 3], partitions=[0.2, 0.2, 0.6])),
     ("/cluster/map_slots", "out_of_range", dict(slots_policy(policy="tags", limits_s=[2], partitions=[0.5, 0.5]), cluster={"map_slots": 1, "reduce_slots": 2})),
     ("/policies/0/queues", "out_of_range", slots_policy(policy="comp", queues=1)),
+    ("/policies/0/concurrency", "required", slots_policy(policy="fresh")),
+    ("/policies/0/concurrency", "required", slots_policy(policy="fresh_static")),
+    ("/policies/0/tau1", "unknown_field", slots_policy(policy="fresh_static", concurrency=1, tau1=1)),
+    ("/policies/0/tau1", "out_of_range", slots_policy(policy="fresh", concurrency=1, tau1=1.1)),
+    ("/policies/0/tau2", "wrong_type", slots_policy(policy="fresh", concurrency=1, tau2=None)),
+    ("/policies/0/policy", "out_of_range", dict(slots_policy(policy="fresh_static", concurrency=1), cluster={"map_slots": 10**7, "reduce_slots": 1})),
+    ("/jobs/1/maps", "out_of_range", changed(SLOTS, jobs=[job(), {"name": "B", "reduces": 1, "reduce_task_s": 1}],
+                                             policies=[{"policy": "fresh", "concurrency": 1}])),
+    ("/policies/0/ema_weight", "out_of_range", slots_policy(policy="omo", ema_weight=0)),
+    ("/policies/0/window_s", "out_of_range", slots_policy(policy="omo", window_s=0)),
+    ("/policies/0/techniques/0", "not_allowed", slots_policy(policy="omo", techniques=["lazy"])),
     ("/baseline", "unknown_policy", changed(SLOTS, baseline="comp")),
     ("/loads", "too_few_items", changed(SLOTS, loads=[])),
     ("/loads/0", "out_of_range", changed(SLOTS, loads=[0])),
@@ -390,7 +421,7 @@ def test_of_several_faults_all_are_told(client):
     ("/jobs", "simulation_tasks_max", "1000001", changed(SLOTS, jobs=[job(maps=1000001)])),
     ("/repetitions", "simulation_runs_max", "2 x 3 x 200", changed(SLOTS, loads=[0.1, 0.2, 0.3], repetitions=200)),
     ("/repetitions", "simulation_job_task_runs_max", "102000000", changed(SLOTS, jobs=[job(maps=1000000)], repetitions=51)),
-    ("/loads", "simulation_job_task_runs_max", "208000000", changed(SLOTS, jobs=[job(maps=1000000)], policies=ALL_SLOTS,
+    ("/loads", "simulation_job_task_runs_max", "208000000", changed(SLOTS, jobs=[job(maps=1000000)], policies=ALL_SLOTS[:8],
                                                                     loads=[0.01 * (i + 1) for i in range(26)])),
     ("/policies", "simulation_job_task_runs_max", "150741000", changed(TASKS, policies=[{"policy": "sparrow", "name": str(i), "probes_per_task": 100}
                                                                                          for i in range(30)], jobs=many_jobs(5000, tasks=19)[1])),
@@ -398,12 +429,12 @@ def test_of_several_faults_all_are_told(client):
                                                              loads=[0.5, 0.6], policies=[{"policy": "fifo", "name": str(i)} for i in range(32)])),
     ("/policies/0", "request_memory_bytes_max", " MB", changed(TASKS, cluster={"workers": 10**9}, policies=[{"policy": "eagle"}])),
 ])
-def test_limits_name_their_setting_and_the_figure(client, pointer, setting, figure, body):
-    before = client.get("/v1/operations?limit=1").json()["items"]
-    problem = client.refuse("POST", "/v1/simulations", 422, pointer=pointer, json=body)
+def test_limits_name_their_setting_and_the_figure(limited, pointer, setting, figure, body):
+    before = limited.get("/v1/operations?limit=1").json()["items"]
+    problem = limited.refuse("POST", "/v1/simulations", 422, pointer=pointer, json=body)
     [detail] = [e["detail"] for e in problem["errors"] if e["pointer"] == pointer]
     assert setting in detail and figure in detail, detail
-    assert client.get("/v1/operations?limit=1").json()["items"] == before, "nothing is stored"
+    assert limited.get("/v1/operations?limit=1").json()["items"] == before, "nothing is stored"
 
 
 def test_jobs_are_bounded(client):
@@ -506,7 +537,7 @@ def test_a_killed_process_begins_anew_and_comes_to_the_same(make_service):
     service = make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_LEASE_S=5)
     token = service.token("alpha")
     client = service.start().client(token)
-    body = changed(LONG, repetitions=3)
+    body = changed(LONG, repetitions=20)
     made = running(client, body)
     service.kill()
     service.start()

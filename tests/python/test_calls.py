@@ -287,6 +287,27 @@ def test_copies(client):
         assert type(look(ended).result).__name__ == "SimulationResult"
 
 
+@makes("simulate")
+def test_simulations_of_schedulers(client):
+    asked = example("simulate", "jobs-on-slots")
+    slots = look(client.wait(client.simulate(**asked), timeout=60)).result
+    assert type(slots).__name__ == "SlotsSimulationResult"
+    frame = slots.to_frame()
+    assert list(frame["name"]) == [p.get("name", p["policy"]) for p in asked["policies"]]
+    assert list(frame["baseline"]) == [name == "fifo" for name in frame["name"]] and frame["best"].sum() == 1
+    assert frame["slowdown.p95"].min() == frame[frame["best"]]["slowdown.p95"].iloc[0] and "jobs" not in frame
+    assert list(slots.jobs_frame()["name"][:3]) == [job["name"] for job in asked["jobs"]]
+    asked = example("simulate", "bags-of-tasks-at-two-loads")
+    tasks = look(client.wait(client.simulate(**asked), timeout=60)).result
+    assert type(tasks).__name__ == "TasksSimulationResult"
+    frame = tasks.to_frame()
+    assert len(frame) == 2 * 4 * 3 and set(frame["class"]) == {"all", "short", "long"} and set(frame["load"]) == {0.7, 0.9}
+    assert tasks.jobs_frame().empty
+    for result in (slots, tasks):
+        html = result._repr_html_()
+        assert all(load.best.message in html for load in result.loads)
+
+
 # --- clusters, prices ---
 
 

@@ -6,15 +6,32 @@
 /* Most queues of a policy. For each task that is given a slot, queues are looked at one by one. */
 enum { LIMITS_MAX = 100, TENANTS_MAX = 100, QUEUES_MAX = 1000 };
 
-/* --- fair --- */
+/* What FRESH and OMO go by where nothing else is said. */
+#define TAU1 0.8
+#define TAU2 0.6
+#define TAU2_MAX 1e9
+#define EMA_WEIGHT 0.5
+#define WINDOW_S 10
 
+/* From 0 on, or where flags say so above it. */
+static double number_or(
+    const struct codec_node *policy, const char *key, unsigned flags, double high, double absent)
+{
+    if (codec_member(policy, key).json == NULL)
+        return absent;
+    return codec_number(policy, key, CODEC_REQUIRED | flags, 0, high);
+}
+
+/* --- fair, fresh_static, fresh --- */
+
+/* Of FRESH it is required. */
 static void decode_concurrency(const struct codec_node *policy,
                                const struct codec_comparison_limits *limits,
                                void *terms)
 {
     struct slots_terms *slots = terms;
     (void)limits;
-    if (codec_present(policy, "concurrency"))
+    if (slots->policy != &slots_policy_fair || codec_member(policy, "concurrency").json != NULL)
         slots->concurrency =
             (size_t)codec_integer(policy, "concurrency", CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
 }
@@ -26,6 +43,99 @@ static void encode_concurrency(struct writer *w, const void *terms)
         writer_member_integer(w, "concurrency", (int64_t)slots->concurrency);
 }
 
+static void decode_tau1(const struct codec_node *policy,
+                        const struct codec_comparison_limits *limits,
+                        void *terms)
+{
+    struct slots_terms *slots = terms;
+    (void)limits;
+    slots->tau1 = number_or(policy, "tau1", 0, 1, TAU1);
+}
+
+static void encode_tau1(struct writer *w, const void *terms)
+{
+    const struct slots_terms *slots = terms;
+    writer_member_number(w, "tau1", slots->tau1);
+}
+
+static void decode_tau2(const struct codec_node *policy,
+                        const struct codec_comparison_limits *limits,
+                        void *terms)
+{
+    struct slots_terms *slots = terms;
+    (void)limits;
+    slots->tau2 = number_or(policy, "tau2", 0, TAU2_MAX, TAU2);
+}
+
+static void encode_tau2(struct writer *w, const void *terms)
+{
+    const struct slots_terms *slots = terms;
+    writer_member_number(w, "tau2", slots->tau2);
+}
+
+/* --- omo --- */
+
+static void decode_ema_weight(const struct codec_node *policy,
+                              const struct codec_comparison_limits *limits,
+                              void *terms)
+{
+    struct slots_terms *slots = terms;
+    (void)limits;
+    slots->ema_weight = number_or(policy, "ema_weight", CODEC_ABOVE, 1, EMA_WEIGHT);
+}
+
+static void encode_ema_weight(struct writer *w, const void *terms)
+{
+    const struct slots_terms *slots = terms;
+    writer_member_number(w, "ema_weight", slots->ema_weight);
+}
+
+static void decode_window(const struct codec_node *policy,
+                          const struct codec_comparison_limits *limits,
+                          void *terms)
+{
+    struct slots_terms *slots = terms;
+    (void)limits;
+    slots->window_s = WINDOW_S;
+    if (codec_member(policy, "window_s").json != NULL)
+        slots->window_s =
+            codec_number(policy, "window_s", CODEC_REQUIRED, CODEC_SECONDS_MIN, CODEC_SECONDS_MAX);
+}
+
+static void encode_window(struct writer *w, const void *terms)
+{
+    const struct slots_terms *slots = terms;
+    writer_member_number(w, "window_s", slots->window_s);
+}
+
+static const char *const techniques[] = {"lazy_start", "batch_finish", NULL};
+enum { LAZY_START = 1 << 0, BATCH_FINISH = 1 << 1 };
+
+/* Both, unless others are listed. */
+static void decode_techniques(const struct codec_node *policy,
+                              const struct codec_comparison_limits *limits,
+                              void *terms)
+{
+    struct slots_terms *slots = terms;
+    unsigned used = LAZY_START | BATCH_FINISH;
+    (void)limits;
+    if (codec_member(policy, "techniques").json != NULL)
+        used = codec_words(policy, "techniques", CODEC_REQUIRED, 0, techniques);
+    slots->lazy_start = (used & LAZY_START) != 0;
+    slots->batch_finish = (used & BATCH_FINISH) != 0;
+}
+
+static void encode_techniques(struct writer *w, const void *terms)
+{
+    const struct slots_terms *slots = terms;
+    writer_member_array(w, "techniques");
+    if (slots->lazy_start)
+        writer_string(w, techniques[0]);
+    if (slots->batch_finish)
+        writer_string(w, techniques[1]);
+    writer_end_array(w);
+}
+
 /* --- capacity --- */
 
 static void decode_tenant(const struct codec_node *node, struct slots_tenant *tenant)
@@ -35,8 +145,8 @@ static void decode_tenant(const struct codec_node *node, struct slots_tenant *te
         return;
     codec_refuse_unknown(node, known);
     tenant->share = codec_number(node, "share", CODEC_REQUIRED | CODEC_ABOVE, 0, 1);
-    if (codec_present(node, "max_share"))
-        tenant->max_share = codec_number(node, "max_share", CODEC_ABOVE, 0, 1);
+    if (codec_member(node, "max_share").json != NULL)
+        tenant->max_share = codec_number(node, "max_share", CODEC_REQUIRED | CODEC_ABOVE, 0, 1);
 }
 
 static void refuse_sum(const struct codec_node *list, double sum)
@@ -156,7 +266,18 @@ static void encode_queues(struct writer *w, const void *terms)
 
 /* --- the table --- */
 
-enum { CONCURRENCY, TENANTS, LIMITS, PARTITIONS, QUEUES };
+enum {
+    CONCURRENCY,
+    TENANTS,
+    LIMITS,
+    PARTITIONS,
+    QUEUES,
+    FIRST_TAU,
+    SECOND_TAU,
+    EMA,
+    WINDOW,
+    TECHNIQUES
+};
 
 static const struct codec_policy_term terms[] = {
     [CONCURRENCY] = {"concurrency", decode_concurrency, encode_concurrency},
@@ -164,6 +285,11 @@ static const struct codec_policy_term terms[] = {
     [LIMITS] = {"limits_s", decode_limits, encode_limits},
     [PARTITIONS] = {"partitions", decode_partitions, encode_partitions},
     [QUEUES] = {"queues", decode_queues, encode_queues},
+    [FIRST_TAU] = {"tau1", decode_tau1, encode_tau1},
+    [SECOND_TAU] = {"tau2", decode_tau2, encode_tau2},
+    [EMA] = {"ema_weight", decode_ema_weight, encode_ema_weight},
+    [WINDOW] = {"window_s", decode_window, encode_window},
+    [TECHNIQUES] = {"techniques", decode_techniques, encode_techniques},
 };
 
 static const unsigned terms_of[SLOTS_POLICIES] = {
@@ -173,6 +299,9 @@ static const unsigned terms_of[SLOTS_POLICIES] = {
     [SLOTS_TAGS] = 1U << LIMITS | 1U << PARTITIONS,
     [SLOTS_SITA] = 1U << LIMITS | 1U << PARTITIONS,
     [SLOTS_COMP] = 1U << QUEUES,
+    [SLOTS_FRESH_STATIC] = 1U << CONCURRENCY,
+    [SLOTS_FRESH] = 1U << CONCURRENCY | 1U << FIRST_TAU | 1U << SECOND_TAU,
+    [SLOTS_OMO] = 1U << EMA | 1U << WINDOW | 1U << TECHNIQUES,
 };
 
 static const char *name_of(size_t word)

@@ -1,12 +1,14 @@
 #include "codec/scheduling/slots_simulation.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/plural.h"
 #include "codec/scheduling/slots_simulation_internal.h"
 #include "core/scheduling/slots_queues.h"
 
 #define SLOW_START 0.05
+#define SPLITS_MAX 1e7 /* slots x jobs, as of slot plans */
 
 /* --- rules across members --- */
 
@@ -61,6 +63,31 @@ static void check_partitions(const struct codec_node *top,
         }
 }
 
+/* FRESH divides slots by how far a job's maps are; and its static form tries all splits. */
+static void check_fresh(const struct codec_node *top, const struct codec_slots_simulation *asked)
+{
+    struct codec_node jobs = codec_member(top, "jobs");
+    struct codec_node policies = codec_member(top, "policies");
+    double splits =
+        ((double)asked->cluster.slots[SLOTS_MAP] + (double)asked->cluster.slots[SLOTS_REDUCE]) *
+        (double)asked->n_jobs;
+    bool any = false;
+    for (size_t p = 0; p < asked->common.n_policies; p++) {
+        const struct slots_policy *policy = asked->policies[p].policy;
+        struct codec_node item = codec_item(&policies, p);
+        any = any || policy == &slots_policy_fresh_static || policy == &slots_policy_fresh;
+        if (policy == &slots_policy_fresh_static && splits > SPLITS_MAX)
+            codec_fault_member(&item, "policy", "out_of_range",
+                               "finds its split for slots x jobs of at most %.0f, they are %.0f",
+                               SPLITS_MAX, splits);
+    }
+    for (size_t i = 0; any && i < asked->n_jobs; i++) {
+        struct codec_node item = codec_item(&jobs, i);
+        if (asked->jobs[i].task_lists[SLOTS_MAP].n == 0)
+            codec_fault_member(&item, "maps", "out_of_range", "under FRESH every job needs a map");
+    }
+}
+
 static struct codec_comparison_size size_of(const struct codec_slots_simulation *asked)
 {
     struct codec_comparison_size size = {.jobs = asked->n_jobs,
@@ -105,6 +132,7 @@ static void check(const struct codec_node *node, const void *limits, void *objec
     check_reduce_slots(node, asked);
     check_queues(node, asked);
     check_partitions(node, asked);
+    check_fresh(node, asked);
     check_size(node, limits, asked);
 }
 
@@ -172,10 +200,14 @@ enum pv_code codec_slots_simulation_take(const struct codec_slots_simulation *as
                                          struct pv_error *err)
 {
     static const bool draws[COMPARISON_POLICIES_MAX]; /* none of them */
+    struct slots_terms *policies = arena_array(arena, COMPARISON_POLICIES_MAX, sizeof *policies);
+    if (policies == NULL)
+        return pv_no_memory(err);
+    memcpy(policies, asked->policies, sizeof asked->policies);
     *comparison = (struct slots_comparison){.plan = codec_comparison_plan(&asked->common, draws),
                                             .cluster = asked->cluster,
                                             .jobs = asked->jobs,
                                             .n_jobs = asked->n_jobs,
-                                            .policies = asked->policies};
+                                            .policies = policies};
     return slots_comparison_complete(comparison, arena, err);
 }

@@ -48,10 +48,14 @@ static void encode_policy(struct writer *w,
 {
     const struct codec_comparison *common = &result->asked->common;
     const struct slots_outcome *outcome = &load->outcomes[policy];
+    const struct slots_terms *terms = &result->comparison->policies[policy];
     bool compared = common->baseline != SIZE_MAX && common->baseline != policy;
     writer_begin_object(w);
     writer_member_text(w, "name", common->names[policy]);
-    writer_member_string(w, "policy", result->asked->policies[policy].policy->name);
+    writer_member_string(w, "policy", terms->policy->name);
+    for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
+        writer_member_count(w, kind == SLOTS_MAP ? "map_slots" : "reduce_slots",
+                            terms->split[SLOTS_MAP] > 0 ? (int64_t)terms->split[kind] : -1);
     writer_member_number(w, "makespan_s", outcome->makespan_s);
     writer_member_number(w, "utilization", outcome->utilization);
     writer_member_number(w, "fairness", outcome->fairness);

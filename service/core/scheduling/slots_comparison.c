@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/scheduling/arrival_order.h"
+#include "core/scheduling/slots_split.h"
 #include "core/sim/statistics.h"
 
 /* What the engine and its policies hold of a job, and of tasks that have a slot at one time, at
@@ -16,6 +17,19 @@ add_work(const struct slots_task_list *list, struct compensated_sum *work, size_
         compensated_sum_add(work, (double)list->tasks[i].count * list->tasks[i].duration_s);
         *tasks += list->tasks[i].count;
     }
+}
+
+/* Loads change when jobs arrive, but not in which order: one split is that of all cells. */
+static enum pv_code
+find_splits(struct slots_comparison *comparison, struct arena *scratch, struct pv_error *err)
+{
+    for (size_t p = 0; p < comparison->plan.n_policies; p++) {
+        struct slots_terms *terms = &comparison->policies[p];
+        if (terms->policy == &slots_policy_fresh_static)
+            PV_TRY(slots_split(&comparison->cluster, comparison->jobs, comparison->n_jobs,
+                               terms->concurrency, scratch, terms->split, err));
+    }
+    return PV_OK;
 }
 
 enum pv_code slots_comparison_complete(struct slots_comparison *comparison,
@@ -35,7 +49,7 @@ enum pv_code slots_comparison_complete(struct slots_comparison *comparison,
             add_work(&jobs[i].task_lists[kind], &work, &comparison->tasks);
         comparison->work_s[kind] = compensated_sum_value(&work);
     }
-    return PV_OK;
+    return find_splits(comparison, arena, err);
 }
 
 static double slots_of(const struct slots_comparison *comparison)

@@ -10,9 +10,9 @@ struct slots_comparison {
     struct policy_comparison plan; /* no policy draws */
     struct slots_cluster cluster;
     const struct slots_job *jobs;
-    size_t n_jobs;                      /* >= 1 and < 2^32 - 1 */
-    const struct slots_terms *policies; /* of the plan */
-    const double *runtime_s; /* of each job, alone (slots_runtimes_alone); what cells need */
+    size_t n_jobs;                /* >= 1 and < 2^32 - 1 */
+    struct slots_terms *policies; /* of the plan; `split` is derived */
+    const double *runtime_s;      /* of each job, alone (slots_runtimes_alone); what cells need */
     /* Derived by slots_comparison_complete. */
     const uint32_t *order; /* jobs by arrival */
     double work_s[SLOTS_KINDS];
@@ -26,7 +26,8 @@ struct slots_cell {
     double *slowdown;              /* likewise */
 };
 
-/* Fill in what is derived, in the arena. PV_E_MEMORY. O(n log n + entries of task lists). */
+/* Fill in what is derived, in the arena. PV_E_INVALID as slots_split, PV_E_MEMORY. O(n log n +
+ * entries of task lists), and for each policy "fresh_static" the splits of its slots. */
 enum pv_code slots_comparison_complete(struct slots_comparison *comparison,
                                        struct arena *arena,
                                        struct pv_error *err) PV_MUSTCHECK;

@@ -11,6 +11,7 @@
 #include "base/order.h"
 #include "base/rounding.h"
 #include "base/vector.h"
+#include "core/scheduling/arrival_order.h"
 #include "core/scheduling/slots_service.h"
 #include "core/sim/clock.h"
 #include "core/sim/event_queue.h"
@@ -415,7 +416,7 @@ run(struct engine *engine, const struct slots_progress *progress, struct pv_erro
 
 static enum pv_code take_jobs(struct engine *engine,
                               const struct slots_job jobs[],
-                              const size_t order[],
+                              const uint32_t order[],
                               struct pv_error *err)
 {
     size_t n = engine->view.n_jobs;
@@ -492,8 +493,9 @@ static enum pv_code simulate(struct engine *engine,
                              struct slots_job_times times[],
                              struct pv_error *err)
 {
-    size_t *order = arena_array(engine->arena, n, sizeof *order);
-    if (order == NULL || !slots_order_by_arrival(jobs, n, engine->arena, order))
+    uint32_t *order = arena_array(engine->arena, n, sizeof *order);
+    if (order == NULL ||
+        !arrival_order(&jobs->arrival_s, sizeof *jobs, (uint32_t)n, order, engine->arena))
         return pv_no_memory(err);
     PV_TRY(make_engine(engine, n, err));
     PV_TRY(take_jobs(engine, jobs, order, err));

@@ -1,5 +1,6 @@
 #include "core/scheduling/slots_split.h"
 
+#include "core/scheduling/arrival_order.h"
 #include "core/scheduling/fresh_static.h"
 
 enum pv_code slots_need_maps(const struct slots_job jobs[], size_t n, struct pv_error *err)
@@ -20,10 +21,11 @@ static enum pv_code find_split(const struct slots_cluster *cluster,
                                struct pv_error *err)
 {
     struct fresh_work *works = arena_array(scratch, n, sizeof *works);
-    size_t *order = arena_array(scratch, n, sizeof *order);
+    uint32_t *order = arena_array(scratch, n, sizeof *order);
     size_t slots = cluster->slots[SLOTS_MAP] + cluster->slots[SLOTS_REDUCE];
     const struct fresh_batch batch = {works, n, slots, concurrency};
-    if (works == NULL || order == NULL || !slots_order_by_arrival(jobs, n, scratch, order))
+    if (works == NULL || order == NULL ||
+        !arrival_order(&jobs->arrival_s, sizeof *jobs, (uint32_t)n, order, scratch))
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const struct slots_job *job = &jobs[order[i]];

@@ -1,11 +1,8 @@
 #ifndef CORE_SCHEDULING_SLOTS_WORKLOAD_H
 #define CORE_SCHEDULING_SLOTS_WORKLOAD_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "base/arena.h"
 
 /*
  * MapReduce jobs and the slots they run on (B. Ghit, D. Epema, "Reducing job slowdown variability
@@ -54,12 +51,5 @@ size_t slots_tasks_count(const struct slots_task_list *list);
  * same, however the tasks are packed. */
 double slots_tasks_work(const struct slots_task_list *list);
 double slots_job_size(const struct slots_job *job);
-
-/* Indices of n jobs in order of arrival: by arrival_s, equal ones as they stand. scratch is back at
- * its mark. false: out of memory. */
-bool slots_order_by_arrival(const struct slots_job jobs[],
-                            size_t n,
-                            struct arena *scratch,
-                            size_t order[]);
 
 #endif

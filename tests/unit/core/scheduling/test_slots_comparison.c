@@ -14,7 +14,7 @@ enum { POLICIES = 3, CELLS_MAX = 64 };
 
 static const double limits_s[] = {4};
 static const bool draws[POLICIES] = {false};
-static const struct slots_terms policies[POLICIES] = {
+static struct slots_terms policies[POLICIES] = {
     {.policy = &slots_policy_fifo},
     {.policy = &slots_policy_fair},
     {.policy = &slots_policy_fbq, .limits_s = limits_s, .n_limits = 1}};
