@@ -10,8 +10,17 @@ CREATE TABLE provisor.workload (
     jobs bigint NOT NULL CHECK (jobs >= 1),
     tasks bigint NOT NULL CHECK (tasks >= 1),
     reduce_tasks bigint NOT NULL CHECK (reduce_tasks BETWEEN 0 AND tasks), -- of these
+    runs bigint NOT NULL CHECK (runs BETWEEN 1 AND tasks), -- of tasks that last equally long
+    reduce_runs bigint NOT NULL CHECK (reduce_runs BETWEEN 0 AND reduce_tasks), -- of these
+    name_bytes bigint NOT NULL CHECK (name_bytes >= 0), -- of all jobs
     chunks bigint NOT NULL CHECK (chunks >= 1),
     bytes bigint NOT NULL CHECK (bytes >= 1), -- of the chunks
+    sorted boolean NOT NULL, -- by arrival
+    law_jobs bigint NOT NULL CHECK (law_jobs >= 0), -- by which sizes follow from input; 0: there is no law
+    law_slope double precision,
+    law_intercept double precision,
+    law_r_squared double precision,
+    law_without_input_s double precision,
     summary json NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (team_id, id)

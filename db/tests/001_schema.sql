@@ -125,10 +125,10 @@ SELECT lives_ok($$ UPDATE provisor.quota_loop SET sequence = 1, at_s = 1, reply 
 SELECT throws_ok($$ INSERT INTO provisor.quota_loop SELECT * FROM provisor.quota_loop $$, '23505', NULL, 'names of quota loops are unique');
 
 -- Workloads.
-INSERT INTO provisor.workload (team_id, id, format, jobs, tasks, reduce_tasks, chunks, bytes, summary)
-    VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000ad', 'swim', 1, 3, 1, 1, 9, '{}');
+INSERT INTO provisor.workload (team_id, id, format, jobs, tasks, reduce_tasks, runs, reduce_runs, name_bytes, chunks, bytes, sorted, law_jobs, summary)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000ad', 'swim', 1, 3, 1, 2, 1, 0, 1, 9, true, 0, '{}');
 SELECT throws_ok(format($$ UPDATE provisor.workload SET %s $$, change), '23514', NULL, 'no workload has ' || change)
-  FROM unnest(ARRAY['jobs = 0', 'tasks = 0', 'reduce_tasks = -1', 'reduce_tasks = 4', 'chunks = 0', 'bytes = 0']) AS change;
+  FROM unnest(ARRAY['jobs = 0', 'tasks = 0', 'reduce_tasks = -1', 'reduce_tasks = 4', 'runs = 4', 'reduce_runs = 2', 'name_bytes = -1', 'chunks = 0', 'bytes = 0', 'law_jobs = -1']) AS change;
 SET CONSTRAINTS ALL IMMEDIATE;
 SELECT throws_ok(format($$ INSERT INTO provisor.workload_chunk (team_id, workload_id, position, content)
     VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000%s', %s, 'x') $$, workload, position), state, NULL, what)

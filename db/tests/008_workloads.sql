@@ -9,8 +9,8 @@ CREATE FUNCTION pg_temp.stored() RETURNS bigint LANGUAGE sql AS
 SET LOCAL ROLE provisor_service;
 SELECT set_config('provisor.team_id', '00000000-0000-7000-8000-0000000000b1', true);
 
-INSERT INTO provisor.workload (team_id, id, format, jobs, tasks, reduce_tasks, chunks, bytes, summary)
-    SELECT '00000000-0000-7000-8000-0000000000b1', ('00000000-0000-7000-8000-00000000000' || i)::uuid, 'pigeon', 1, 1, 0, 1, 1000 * i, '{}'
+INSERT INTO provisor.workload (team_id, id, format, jobs, tasks, reduce_tasks, runs, reduce_runs, name_bytes, chunks, bytes, sorted, law_jobs, summary)
+    SELECT '00000000-0000-7000-8000-0000000000b1', ('00000000-0000-7000-8000-00000000000' || i)::uuid, 'pigeon', 1, 1, 0, 1, 0, 0, 1, 1000 * i, true, 0, '{}'
       FROM generate_series(1, 3) AS i;
 INSERT INTO provisor.workload_chunk (team_id, workload_id, position, content)
     SELECT team_id, id, 0, 'x' FROM provisor.workload;

@@ -2,13 +2,11 @@
 
 #include <math.h>
 
-const char *const workload_origin_words[] = {[WORKLOAD_PIGEON] = "pigeon",
-                                             [WORKLOAD_SWIM] = "swim",
-                                             [WORKLOAD_GOOGLE_2011] = "google_2011",
-                                             [WORKLOAD_GOOGLE_2019] = "google_2019",
-                                             [WORKLOAD_PROVISOR] = "provisor",
-                                             [WORKLOAD_OF_RUNS] = "runs",
-                                             [WORKLOAD_OF_RUNS + 1] = NULL};
+const char *const workload_origin_words[] = {
+    [WORKLOAD_PIGEON] = "pigeon",           [WORKLOAD_SWIM] = "swim",
+    [WORKLOAD_GOOGLE_2011] = "google_2011", [WORKLOAD_GOOGLE_2019] = "google_2019",
+    [WORKLOAD_PROVISOR] = "provisor",       [WORKLOAD_OF_RUNS] = "runs",
+    [WORKLOAD_OF_RUNS + 1] = NULL};
 
 void workload_record_count(const struct workload_summary *summary, struct workload_record *record)
 {
@@ -29,9 +27,12 @@ void workload_record_count(const struct workload_summary *summary, struct worklo
     record->law_without_input_s = law->without_input_s;
 }
 
-static const struct workload_distribution unknown = {
-    .mean = (double)NAN, .p50 = (double)NAN, .p90 = (double)NAN, .p99 = (double)NAN,
-    .max = (double)NAN,  .error = (double)NAN};
+static const struct workload_distribution unknown = {.mean = (double)NAN,
+                                                     .p50 = (double)NAN,
+                                                     .p90 = (double)NAN,
+                                                     .p99 = (double)NAN,
+                                                     .max = (double)NAN,
+                                                     .error = (double)NAN};
 
 void workload_record_summary(const struct workload_record *record, struct workload_summary *summary)
 {

@@ -35,7 +35,8 @@ void workload_record_count(const struct workload_summary *summary, struct worklo
 
 /* And back, for whoever loads the chunks (workload_load.h): what the record does not have is 0, or
  * NAN. */
-void workload_record_summary(const struct workload_record *record, struct workload_summary *summary);
+void workload_record_summary(const struct workload_record *record,
+                             struct workload_summary *summary);
 
 /* How the durations of a workload of runs were obtained, in tasks. */
 struct workload_durations {

@@ -6,16 +6,25 @@
 #include "store/sql/columns.h"
 #include "store/usage/usage.h"
 
-#define W struct workload_row
+#define W struct workload_record
 static const struct column of_workload[] = {
     {"id", COLUMN_ID(W, id)},
     {"name", COLUMN_TEXT(W, name)},
-    {"format", COLUMN_TEXT(W, format)},
+    {"format", COLUMN_WORD(W, origin, workload_origin_words)},
     {"jobs", COLUMN_COUNT(W, jobs)},
     {"tasks", COLUMN_COUNT(W, tasks)},
     {"reduce_tasks", COLUMN_COUNT(W, reduce_tasks)},
+    {"runs", COLUMN_COUNT(W, runs)},
+    {"reduce_runs", COLUMN_COUNT(W, reduce_runs)},
+    {"name_bytes", COLUMN_COUNT(W, name_bytes)},
     {"chunks", COLUMN_COUNT(W, chunks)},
     {"bytes", COLUMN_COUNT(W, bytes)},
+    {"sorted", COLUMN_BOOLEAN(W, sorted)},
+    {"law_jobs", COLUMN_COUNT(W, law_jobs)},
+    {"law_slope", COLUMN_NUMBER(W, law_slope)},
+    {"law_intercept", COLUMN_NUMBER(W, law_intercept)},
+    {"law_r_squared", COLUMN_NUMBER(W, law_r_squared)},
+    {"law_without_input_s", COLUMN_NUMBER(W, law_without_input_s)},
     {"summary", COLUMN_JSON(W, summary)},
     {"created_at", COLUMN_INSTANT(W, created_us), .computed = true},
 };
@@ -37,7 +46,7 @@ audit(struct store_tx *tx, const char *action, const char *id, struct pv_error *
 static enum pv_code read_one(struct store_tx *tx,
                              const struct sql *sql,
                              struct arena *arena,
-                             struct workload_row *workload,
+                             struct workload_record *workload,
                              struct pv_error *err)
 {
     result_auto_t *result = NULL;
@@ -50,7 +59,7 @@ static enum pv_code read_one(struct store_tx *tx,
 enum pv_code store_workload_find(struct store_tx *tx,
                                  struct arena *arena,
                                  const char *id,
-                                 struct workload_row *workload,
+                                 struct workload_record *workload,
                                  struct pv_error *err)
 {
     static struct columns_statement statement = {
@@ -66,7 +75,7 @@ enum pv_code store_workload_list(struct store_tx *tx,
                                  struct arena *arena,
                                  const char *after_id,
                                  size_t limit,
-                                 struct workload_list *list,
+                                 struct workload_page *page,
                                  struct pv_error *err)
 {
     static struct columns_statement statement = {
@@ -79,7 +88,7 @@ enum pv_code store_workload_list(struct store_tx *tx,
     sql_uuid(&sql, after_id);
     sql_int(&sql, (int64_t)limit + 1);
     PV_TRY(tx_query(tx, &sql, &result, err));
-    return columns_read_list(result, limit, arena, &columns, list, err);
+    return columns_read_list(result, limit, arena, &columns, page, err);
 }
 
 enum pv_code store_workload_chunk(struct store_tx *tx,
@@ -174,7 +183,7 @@ static enum pv_code lock_number(struct store_tx *tx, struct pv_error *err)
 enum pv_code store_workload_finish(struct store_tx *tx,
                                    struct arena *arena,
                                    const struct workload_room *room,
-                                   struct workload_row *workload,
+                                   struct workload_record *workload,
                                    struct pv_error *err)
 {
     static struct columns_statement statement = {

@@ -1,28 +1,16 @@
 #ifndef STORE_WORKLOADS_WORKLOAD_H
 #define STORE_WORKLOADS_WORKLOAD_H
 
+#include "core/workload/workload_record.h"
 #include "store/store.h"
 
 /*
  * The workloads of a team: what a trace comes to, and its jobs in chunks of the column format
- * (core/workload). A workload is written once, chunk by chunk and the row last, in one transaction;
+ * (core/workload/workload_chunk.h). A workload is written once, chunk by chunk and the row last, in one transaction;
  * afterwards it is read or deleted. All texts of results live in `arena`.
  */
-struct workload_row {
-    char id[37];           /* version 7 */
-    struct strview name;   /* at == NULL: none */
-    struct strview format; /* of the trace, or "runs" */
-    int64_t jobs;
-    int64_t tasks;        /* of all jobs */
-    int64_t reduce_tasks; /* of these */
-    int64_t chunks;
-    int64_t bytes;          /* of the chunks */
-    struct strview summary; /* JSON, as it was written */
-    int64_t created_us;
-};
-
-struct workload_list {
-    struct workload_row *items;
+struct workload_page {
+    struct workload_record *items;
     size_t n;
     bool more;
 };
@@ -52,14 +40,14 @@ enum pv_code store_workload_append(struct store_tx *tx,
 enum pv_code store_workload_finish(struct store_tx *tx,
                                    struct arena *arena,
                                    const struct workload_room *room,
-                                   struct workload_row *workload,
+                                   struct workload_record *workload,
                                    struct pv_error *err) PV_MUSTCHECK;
 
 /* PV_E_NOT_FOUND, as of another team's. */
 enum pv_code store_workload_find(struct store_tx *tx,
                                  struct arena *arena,
                                  const char *id,
-                                 struct workload_row *workload,
+                                 struct workload_record *workload,
                                  struct pv_error *err) PV_MUSTCHECK;
 
 /* By id, which is the order in which they were made, behind after_id ("": from the first one). */
@@ -67,7 +55,7 @@ enum pv_code store_workload_list(struct store_tx *tx,
                                  struct arena *arena,
                                  const char *after_id,
                                  size_t limit,
-                                 struct workload_list *list,
+                                 struct workload_page *page,
                                  struct pv_error *err) PV_MUSTCHECK;
 
 /*
