@@ -83,6 +83,11 @@ METHODS = [
     # scheduling
     row("planPigeon", "pigeon_plan", "one"),
     row("summarizeSlowdowns", "slowdowns", "one", "jobs"),
+    row("createWorkload", "create_workload", "written"),
+    row("createWorkload", "workload_from_runs", "written"),
+    row("listWorkloads", "workloads", "pages"),
+    row("getWorkload", "workload", "one"),
+    row("deleteWorkload", "delete_workload", "none"),
     # copies
     row("planCopies", "copy_plan", "one"),
     row("simulate", "simulate", "one"),
