@@ -9,9 +9,6 @@
 
 enum { RUNS_AT_ONCE = 256 };
 
-/* An arena rounds sizes up and begins blocks; each array is alone in one at worst. */
-enum { ARRAYS_MOST = 10, ARRAY_EXTRA = 4096 };
-
 /* A job's place among all that are loaded. */
 struct job_key {
     double arrival_s;
@@ -21,7 +18,6 @@ struct job_key {
 struct workload_load {
     const struct workload_summary *summary;
     struct workload_load_terms terms;
-    struct arena *arena;
     uint64_t chunks; /* begun */
     size_t n_jobs;
     struct slots_job *slots;
@@ -46,71 +42,60 @@ static uint64_t tasks_of(const struct workload_summary *summary)
     return summary->tasks[WORKLOAD_TASKS] + summary->tasks[WORKLOAD_REDUCES];
 }
 
-/* Add count * size bytes. */
-static void add_bytes(size_t *bytes, uint64_t count, size_t size)
+/* Arrays one behind the other in one piece of memory; `at` is NULL while it is only measured. */
+struct layout {
+    char *at;
+    size_t bytes; /* SIZE_MAX: more than there can be */
+};
+
+static void *place(struct layout *layout, uint64_t count, size_t size)
 {
+    const size_t align = _Alignof(max_align_t);
     size_t more;
-    if (__builtin_mul_overflow(count, size, &more) || __builtin_add_overflow(*bytes, more, bytes) ||
-        __builtin_add_overflow(*bytes, (size_t)ARRAY_EXTRA, bytes))
-        *bytes = SIZE_MAX;
+    void *at = layout->at == NULL ? NULL : layout->at + layout->bytes;
+    if (__builtin_mul_overflow(count, size, &more) || more > SIZE_MAX - align ||
+        __builtin_add_overflow(layout->bytes, (more + align - 1) / align * align, &layout->bytes))
+        layout->bytes = SIZE_MAX;
+    return at;
+}
+
+static void place_arrays(struct workload_load *load, struct layout *layout)
+{
+    const struct workload_summary *summary = load->summary;
+    bool slots = load->terms.target == WORKLOAD_FOR_SLOTS;
+    bool sorting = !summary->sorted;
+    size_t job = slots ? sizeof(struct slots_job) : sizeof(struct tasks_job);
+    void *all = place(layout, summary->jobs, job);
+    load->slots = slots ? all : NULL;
+    load->tasks = slots ? NULL : all;
+    for (unsigned l = 0; l < WORKLOAD_LISTS; l++)
+        load->runs[l] = place(layout, slots ? summary->runs[l] : 0, sizeof *load->runs[l]);
+    load->durations_s = place(layout, slots ? 0 : tasks_of(summary), sizeof(double));
+    if (load->terms.names) {
+        load->names = place(layout, summary->jobs, sizeof *load->names);
+        load->name_bytes = place(layout, summary->name_bytes, 1);
+        load->sorted_names = place(layout, sorting ? summary->jobs : 0, sizeof *load->names);
+    }
+    if (sorting) {
+        load->keys = place(layout, summary->jobs, sizeof *load->keys);
+        load->sorted_jobs = place(layout, summary->jobs, job);
+    }
+}
+
+static size_t bytes_of(const struct workload_load *load)
+{
+    struct workload_load measured = *load;
+    struct layout layout = {0};
+    (void)place(&layout, 1, sizeof measured);
+    place_arrays(&measured, &layout);
+    return layout.bytes;
 }
 
 size_t workload_load_bytes(const struct workload_summary *summary,
                            const struct workload_load_terms *terms)
 {
-    bool slots = terms->target == WORKLOAD_FOR_SLOTS;
-    size_t job = slots ? sizeof(struct slots_job) : sizeof(struct tasks_job);
-    size_t bytes = 0;
-    unsigned copies = summary->sorted ? 1 : 2;
-    add_bytes(&bytes, 1, sizeof(struct workload_load));
-    add_bytes(&bytes, summary->jobs, job * copies);
-    if (slots)
-        add_bytes(&bytes, summary->runs[0] + summary->runs[1], sizeof(struct slots_tasks));
-    else
-        add_bytes(&bytes, tasks_of(summary), sizeof(double));
-    if (terms->names) {
-        add_bytes(&bytes, summary->jobs, sizeof(const char *) * copies);
-        add_bytes(&bytes, summary->name_bytes, 1);
-    }
-    if (!summary->sorted)
-        add_bytes(&bytes, summary->jobs, sizeof(struct job_key));
-    add_bytes(&bytes, ARRAYS_MOST, ARRAY_EXTRA);
-    return bytes;
-}
-
-/* An array in the arena; *failed where there is no memory for it. */
-static void *array_of(struct workload_load *load, uint64_t count, size_t size, bool *failed)
-{
-    void *array = *failed ? NULL : arena_array(load->arena, count, size);
-    *failed = array == NULL;
-    return array;
-}
-
-static bool make_arrays(struct workload_load *load)
-{
-    const struct workload_summary *summary = load->summary;
-    bool failed = false;
-    uint64_t jobs = summary->jobs;
-    bool slots = load->terms.target == WORKLOAD_FOR_SLOTS;
-    size_t job = slots ? sizeof(struct slots_job) : sizeof(struct tasks_job);
-    void *all = array_of(load, jobs, job, &failed);
-    load->slots = slots ? all : NULL;
-    load->tasks = slots ? NULL : all;
-    for (unsigned l = 0; l < WORKLOAD_LISTS && slots; l++)
-        load->runs[l] = array_of(load, summary->runs[l], sizeof *load->runs[l], &failed);
-    if (!slots)
-        load->durations_s = array_of(load, tasks_of(summary), sizeof(double), &failed);
-    if (load->terms.names) {
-        load->names = array_of(load, jobs, sizeof *load->names, &failed);
-        load->name_bytes = array_of(load, summary->name_bytes, 1, &failed);
-    }
-    if (!summary->sorted) {
-        load->keys = array_of(load, jobs, sizeof *load->keys, &failed);
-        load->sorted_jobs = array_of(load, jobs, job, &failed);
-        if (load->terms.names)
-            load->sorted_names = array_of(load, jobs, sizeof *load->names, &failed);
-    }
-    return !failed;
+    const struct workload_load load = {.summary = summary, .terms = *terms};
+    return bytes_of(&load);
 }
 
 enum pv_code workload_load_begin(const struct workload_summary *summary,
@@ -122,14 +107,13 @@ enum pv_code workload_load_begin(const struct workload_summary *summary,
     if (terms->target == WORKLOAD_FOR_TASKS && summary->jobs > UINT32_MAX)
         return pv_fail(err, PV_E_LIMIT, "a workload of %" PRIu64 " jobs cannot be simulated",
                        summary->jobs);
-    struct workload_load *made = arena_calloc(arena, 1, sizeof *made);
-    if (made == NULL)
+    const struct workload_load begun = {.summary = summary, .terms = *terms};
+    struct layout layout = {.at = arena_alloc(arena, bytes_of(&begun))};
+    if (layout.at == NULL)
         return pv_no_memory(err);
-    made->summary = summary;
-    made->terms = *terms;
-    made->arena = arena;
-    if (!make_arrays(made))
-        return pv_no_memory(err);
+    struct workload_load *made = place(&layout, 1, sizeof *made);
+    *made = begun;
+    place_arrays(made, &layout);
     *load = made;
     return PV_OK;
 }
