@@ -47,7 +47,7 @@ static enum pv_code find_application(struct store_tx *tx,
 {
     struct pv_error why = {.code = PV_OK};
     struct application application;
-    char pointer[32];
+    char pointer[48];
     enum pv_code code = store_application_find(tx, request->arena, name.at, &application, &why);
     (void)snprintf(pointer, sizeof pointer, "/applications/%zu", i);
     if (code == PV_E_NOT_FOUND) {

@@ -33,7 +33,7 @@ enum { WORKLOAD_LISTS = WORKLOAD_REDUCES + 1 };
 
 enum workload_class { WORKLOAD_UNCLASSED, WORKLOAD_SHORT, WORKLOAD_LONG };
 
-enum { WORKLOAD_NAME_MAX = 200 }; /* bytes */
+enum { WORKLOAD_NAME_MAX = 1020 }; /* bytes: 255 characters */
 
 /* Tasks that last equally long, one after another in a job's list. */
 struct workload_run {

@@ -19,8 +19,6 @@ struct workload_chunk_header {
     uint64_t runs[WORKLOAD_LISTS];
 };
 
-struct workload_chunk;
-
 enum { WORKLOAD_COLUMNS_MAX = 16 };
 
 struct workload_cursor {
@@ -28,20 +26,22 @@ struct workload_cursor {
     const unsigned char *end;
 };
 
-/* Where a reader stands in a chunk. The members are workload_chunk.c's. */
+/* Where a reader stands in a chunk. All but the header is for workload_chunk.c. */
 struct workload_chunk_reader {
     struct workload_chunk_header header;
-    uint32_t entries; /* left */
-    bool first;       /* the next entry is the first */
-    unsigned encoding[2];
+    uint32_t entries;     /* left */
+    bool first;           /* the next entry is the first */
+    unsigned encoding[2]; /* of arrivals, of durations */
     unsigned scale[2];
-    unsigned flags;
-    int64_t arrival;
-    uint64_t tasks[WORKLOAD_LISTS]; /* left */
-    uint64_t runs[WORKLOAD_LISTS];  /* left */
-    char name[WORKLOAD_NAME_MAX + 1];
+    int64_t arrival;                /* the last one, in units of its scale */
+    uint64_t tasks[WORKLOAD_LISTS]; /* left in the chunk */
+    uint64_t runs[WORKLOAD_LISTS];
+    size_t entry_runs[WORKLOAD_LISTS]; /* left in the entry */
+    bool packed[WORKLOAD_LISTS];       /* they have lengths */
+    char name[WORKLOAD_NAME_MAX];
     size_t name_bytes;
     struct workload_cursor columns[WORKLOAD_COLUMNS_MAX];
+    bool there[WORKLOAD_COLUMNS_MAX];
 };
 
 /* One entry of a chunk: a job, or where `continues` is set more runs of the one before. */

@@ -7,7 +7,7 @@
 
 /*
  * From a trace, as it arrives, to chunks of the compact form and a summary. Memory does not grow
- * with the trace (docs/workloads.md, "Limits"): 2 MB for the encoder, 10 MB for statistics, a line,
+ * with the trace (docs/workloads.md, "Limits"): 4 MB for the encoder, 16 MB for statistics, a line,
  * and, of Google's traces, the tasks of jobs that have not ended.
  *
  * A fault of the trace is PV_E_INVALID with a message that names the line, from 1, or, of jobs that
@@ -21,7 +21,7 @@ struct workload_rates {
     double reduce_bytes;        /* of shuffle for each reduce */
     double map_bytes_per_s;     /* that a map reads */
     double shuffle_bytes_per_s; /* that a reduce fetches */
-    double output_bytes_per_s;  /* that a reduce writes, or a map where there are no reduces */
+    double output_bytes_per_s;  /* that a reduce writes */
     double task_overhead_s;     /* of every task; > 0 */
 };
 /* 64e6, 256e6, 10e6, 10e6, 20e6, 1. */

@@ -34,12 +34,12 @@ struct workload_jobs {
 
 struct workload_load;
 
-/* Bytes of the arena that loading will take, blocks' round-off included; SIZE_MAX: more than there
- * can be. */
+/* Bytes that loading takes of an arena, in one piece: a fresh arena holds as much and no more.
+ * SIZE_MAX: more than there can be. */
 size_t workload_load_bytes(const struct workload_summary *summary,
                            const struct workload_load_terms *terms);
 
-/* Arrays for what the summary counts. PV_E_MEMORY. PV_E_LIMIT: more jobs, or tasks of a job, than
+/* Arrays for what the summary counts, which is borrowed until it is finished. PV_E_MEMORY. PV_E_LIMIT: more jobs, or tasks of a job, than
  * tasks_model takes (2^32 - 1). */
 enum pv_code workload_load_begin(const struct workload_summary *summary,
                                  const struct workload_load_terms *terms,
