@@ -211,8 +211,8 @@ const struct setting settings[] = {
     INTEGER(workload_jobs_max, "", 1, 1000000000, "10000000", "jobs of a workload; more are 422"),
     INTEGER(workload_tasks_max, "", 1, 1000000000, "20000000", "tasks of a workload; more are 422"),
     INTEGER(workload_job_tasks_max, "", 1, 1000000000, "1000000", "tasks of one job; more are 422"),
-    INTEGER(workload_open_tasks_max, "", 1, 1000000000, "2000000", "tasks of the jobs that have begun and not ended, at an instant of a trace of Google; more are 422. A reader holds them in memory"),
-    INTEGER(workload_line_bytes_max, "bytes", KIB, GIB, "67108864", "length of one line of a trace; a longer one is 422"),
+    INTEGER(workload_open_tasks_max, "", 1, 1000000000, "4194304", "tasks of jobs that have begun and not ended, at any instant of a trace of Google; more are 422. The reader holds them in memory"),
+    INTEGER(workload_line_bytes_max, "bytes", KIB, GIB, "16777216", "length of one line of a trace; a longer one is 422"),
 
     INTEGER(quota_loops_max, "", 0, 1000000, "1000", "quota loops of a team; more are 422"),
     INTEGER(quota_loop_workers_max, "", 1, 100000, "500", "workers of a quota loop; more are 422"),

@@ -3,7 +3,6 @@ import gzip
 import json
 import random
 import socket
-import subprocess
 import threading
 import time
 import uuid
@@ -81,7 +80,7 @@ def test_a_trace_is_stored_and_summed_up(lonely):
     assert summary["work_s"] == pytest.approx(29) and summary["offered_slots"] == pytest.approx(29 / 9.5)
     assert summary["tasks_per_job"]["mean"] == pytest.approx(2) and summary["tasks_per_job"]["max"] == 3
     assert summary["job_size_s"]["p50"] == pytest.approx(6, rel=1e-3) and summary["each_task_s"]["max"] == 12
-    assert summary["each_reduce_s"] == dict.fromkeys(("mean", "p50", "p90", "p99", "max", "quantile_error"))
+    assert summary["each_reduce_s"] == {**dict.fromkeys(("mean", "p50", "p90", "p99", "max")), "quantile_error": 0}
     assert (summary["rates"], summary["durations_from"], summary["size_law"]) == (None, None, None)
     got = lonely.get(WORKLOADS + "/" + made["id"])
     assert got.json() == made
@@ -200,8 +199,8 @@ def test_a_repetition_with_a_key_stores_nothing_again(lonely):
     again = send(lonely, iter([SMALL.encode()]), headers=key)
     assert again.content == first.content and again.headers["Location"] == first.headers["Location"]
     assert again.headers["Idempotency-Replayed"] == "true" and len(listed(lonely)) == 1
-    refuse(lonely, SMALL.replace("9.5", "9.6"), 409, headers=key)
-    refuse(lonely, SMALL, 409, headers=key, name="other")
+    for body, more in ((SMALL.replace("9.5", "9.6"), {}), (SMALL, {"name": "other"})):
+        assert [e["code"] for e in refuse(lonely, body, headers=key, **more)["errors"]] == ["key_reused"]
 
 
 # --- faults ---
@@ -229,7 +228,7 @@ def test_a_fault_at_the_end_of_a_long_trace_leaves_nothing(service, lonely):
 
 def test_a_trace_without_a_job_is_refused(lonely):
     for body in ("", "\n\n"):
-        assert "no job" in refuse(lonely, body)["detail"]
+        assert "without a job" in refuse(lonely, body)["detail"]
 
 
 def test_a_damaged_stream_is_refused(lonely):
@@ -328,7 +327,7 @@ def test_a_process_that_is_killed_leaves_nothing(make_service, tmp_path):
 def hold(service, statement):
     try:
         service.psql(statement)
-    except subprocess.CalledProcessError:
+    except RuntimeError:
         pass  # it is terminated
 
 
@@ -380,8 +379,8 @@ def test_lines_and_bodies_are_bounded(bounded):
 
 
 def test_tasks_that_are_open_at_a_time_are_bounded(bounded):
-    rows = ["%d,,7,%d,1,%d,u,0,0,,,,\n" % (at, i, kind) for kind, at in ((0, 0), (1, 1000000)) for i in range(3)]
-    assert "2" in refuse(bounded, "".join(rows), format="google_2011")["detail"]
+    rows = ["%d,,7,%d,1,%d,u,0,0,,,,\n" % (at, i, kind) for kind, at in ((0, 0), (1, 1000000)) for i in range(30)]
+    assert "more than 2 tasks" in refuse(bounded, "".join(rows), format="google_2011")["detail"]
 
 
 def test_how_many_workloads_a_team_has_is_bounded(bounded):

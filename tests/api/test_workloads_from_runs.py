@@ -145,7 +145,7 @@ def test_a_repetition_with_a_key_builds_nothing_again(lonely):
     first = lonely.post(WORKLOADS, body, 201, headers=key)
     record(lonely, "a", 5, {"task_durations_s": [3]})
     assert lonely.post(WORKLOADS, body, 201, headers=key).content == first.content
-    lonely.post(WORKLOADS, {**body, "name": "x"}, 409, headers=key)
+    lonely.refuse("POST", WORKLOADS, 422, header="Idempotency-Key", json={**body, "name": "x"}, headers=key)
     assert len(listed(lonely)) == 1
 
 

@@ -70,7 +70,7 @@ static const struct shape_member of_distribution[] = {
     {"p90", SHAPE_NUMBER(D, p90), .flags = REPLY | NULLABLE},
     {"p99", SHAPE_NUMBER(D, p99), .flags = REPLY | NULLABLE},
     {"max", SHAPE_NUMBER(D, max), .flags = REPLY | NULLABLE},
-    {"quantile_error", SHAPE_NUMBER(D, error), .flags = REPLY | NULLABLE},
+    {"quantile_error", SHAPE_NUMBER(D, error), .flags = REPLY},
 };
 const struct shape codec_workload_distribution_shape = {.reply = "WorkloadDistribution",
                                                         SHAPE_OF(of_distribution, D)};

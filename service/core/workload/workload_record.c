@@ -32,7 +32,7 @@ static const struct workload_distribution unknown = {.mean = (double)NAN,
                                                      .p90 = (double)NAN,
                                                      .p99 = (double)NAN,
                                                      .max = (double)NAN,
-                                                     .error = (double)NAN};
+                                                     .error = 0};
 
 void workload_record_summary(const struct workload_record *record, struct workload_summary *summary)
 {
