@@ -203,6 +203,27 @@ def test_a_repetition_with_a_key_stores_nothing_again(lonely):
         assert [e["code"] for e in refuse(lonely, body, headers=key, **more)["errors"]] == ["key_reused"]
 
 
+def peak_kib(service):
+    with open("/proc/%d/status" % service.process.pid) as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
+
+
+@pytest.mark.resident_memory
+def test_memory_does_not_grow_with_the_length_of_a_trace(make_service):
+    """Three million tasks, of which the service is to hold a piece at a time."""
+    service = make_service()
+    client = service.client(service.token("long"))
+    service.start()
+    send(client, SMALL)
+    with open("/proc/%d/clear_refs" % service.process.pid, "w") as f:
+        f.write("5")  # the peak is that of now
+    before = peak_kib(service)
+    jobs = pigeon(30, 1000).splitlines()
+    made = send(client, (b"%d " % i + jobs[i % 30].split(b" ", 1)[1] + b"\n" for i in range(3000))).json()
+    grown = peak_kib(service) - before
+    assert made["tasks"] == 3000000 and grown < 32 * 1024, "%d KiB more" % grown
+
+
 # --- faults ---
 
 
