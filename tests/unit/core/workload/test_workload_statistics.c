@@ -149,13 +149,12 @@ Test(workload_statistics, tail_index_of_a_pareto_distribution)
     }
 }
 
-/* One map of bytes/10^7 + 1 s: for such jobs ln(size) is nearly ln(bytes) - ln(10^7). */
+/* One map of bytes/10^7 s, and a second more: all size by all input is then 10^-7 and little. */
 Test(workload_statistics, sizes_are_predicted_from_input)
 {
     char text[8192];
     size_t n = 0;
     one.rates.map_bytes = 1e12;
-    one.rates.task_overhead_s = 1e-9;
     for (int i = 0; i < 40; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "j%d %d 1 %.0f 0 0\n", i, i,
                               i == 7 ? 0 : 1e9 * (i + 1));
@@ -163,15 +162,19 @@ Test(workload_statistics, sizes_are_predicted_from_input)
     cr_assert_eq(one.code, PV_OK, "%s", one.err.detail);
     const struct workload_size_law *law = &one.summary.size_law;
     cr_expect_eq(law->jobs, 39U);
-    cr_expect(near(law->slope, 1, 1e-6));
-    cr_expect(near(law->r_squared, 1, 1e-9));
-    cr_expect(near(workload_predict_size(law, 5e9), 500, 1e-6));
-    cr_expect(near(workload_predict_size(law, 0), 1e-9, 1e-9));
+    /* 1 + ... + 40 without 8 are 812. */
+    cr_expect(near(law->seconds_per_byte, (81200 + 39) / 812e9, 1e-14));
+    cr_expect(near(law->r_squared, 1, 1e-14));
+    cr_expect(near(law->log_r_squared, 1, 1e-5));
+    cr_expect(near(workload_predict_size(law, 5e9), 500.24, 1e-5));
+    cr_expect_eq(workload_predict_size(law, 0), 1);
     cr_expect(isnan(workload_predict_size(law, (double)NAN)));
     struct workload_jobs jobs =
         workload_case_load(&one, &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, true, true, 1});
-    cr_expect(near(jobs.slots[4].predicted_size_s, 500, 1e-6));
+    cr_expect(near(jobs.slots[4].predicted_size_s, 500.24, 1e-5));
     jobs =
         workload_case_load(&one, &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, true, false, 1});
     cr_expect(isnan(jobs.slots[4].predicted_size_s));
+    cr_expect_eq(
+        workload_predict_size(&(struct workload_size_law){.jobs = 0, .without_input_s = 3}, 0), 3);
 }
