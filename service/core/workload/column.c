@@ -73,7 +73,7 @@ static inline int point_of(double value)
     int two = (int)(bits >> 52 & 0x7ff) - 1023;
     int ten = (two * 1233) >> 12;
     int point = 5 - ten;
-    if (point > 0 && point <= POINT_MOST &&
+    if (point > 0 && point <= POINT_MOST + 1 &&
         value * number_power_of_ten((unsigned)point) >= (double)SIX_DIGITS)
         point--;
     return point;

@@ -6,7 +6,7 @@
 
 static const uint64_t TAIL_JOBS_LEAST = 100;
 
-static void line_add(struct line_sums *sums, double x, double y)
+static void pair_add(struct pair_sums *sums, double x, double y)
 {
     double from_x = x - sums->mean_x;
     double from_y = y - sums->mean_y;
@@ -36,10 +36,12 @@ static void add_arrival(struct workload_statistics *s, double arrival_s)
 
 static void add_to_law(struct workload_statistics *s, double input_bytes, double size_s)
 {
-    if (input_bytes > 0)
-        line_add(&s->sizes, log(input_bytes), log(size_s));
-    else if (input_bytes == 0)
-        running_moments_add(&s->without_input, log(size_s));
+    if (input_bytes > 0) {
+        pair_add(&s->sizes, input_bytes, size_s);
+        pair_add(&s->log_sizes, log(input_bytes), log(size_s));
+    } else if (input_bytes == 0) {
+        running_moments_add(&s->without_input, size_s);
+    }
 }
 
 enum pv_code workload_statistics_add(struct workload_statistics *s,
@@ -70,23 +72,23 @@ enum pv_code workload_statistics_add(struct workload_statistics *s,
     return PV_OK;
 }
 
+/* The squared correlation; sizes that are all equal are predicted exactly. */
+static double r_squared(const struct pair_sums *sums)
+{
+    if (!(sums->xx > 0))
+        return (double)NAN;
+    return sums->yy > 0 ? sums->xy / sums->xx * (sums->xy / sums->yy) : 1;
+}
+
 static struct workload_size_law law_of(const struct workload_statistics *s)
 {
-    const struct line_sums *sums = &s->sizes;
     double none = (double)NAN;
-    struct workload_size_law law = {.slope = none,
-                                    .intercept = none,
-                                    .r_squared = none,
-                                    .without_input_s =
-                                        s->without_input.n > 0 ? exp(s->without_input.mean) : none};
-    if (!(sums->xx > 0))
-        return law;
-    law.jobs = (uint64_t)sums->n;
-    law.slope = sums->xy / sums->xx;
-    law.intercept = sums->mean_y - law.slope * sums->mean_x;
-    /* Sizes that are all equal are predicted exactly. */
-    law.r_squared = sums->yy > 0 ? sums->xy / sums->xx * (sums->xy / sums->yy) : 1;
-    return law;
+    return (struct workload_size_law){
+        .jobs = (uint64_t)s->sizes.n,
+        .seconds_per_byte = s->sizes.n > 0 ? s->sizes.mean_y / s->sizes.mean_x : none,
+        .r_squared = r_squared(&s->sizes),
+        .log_r_squared = r_squared(&s->log_sizes),
+        .without_input_s = s->without_input.n > 0 ? s->without_input.mean : none};
 }
 
 static void describe_tail(const struct workload_statistics *s, struct workload_summary *summary)

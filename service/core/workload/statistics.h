@@ -8,8 +8,8 @@
  * What a summary is made of, gathered job by job.
  */
 
-/* Least squares of y on x in one pass: means and products of deviations by Welford's recurrence. */
-struct line_sums {
+/* What correlates in one pass: means and products of deviations by Welford's recurrence. */
+struct pair_sums {
     double n;
     double mean_x, mean_y;
     double xx, yy, xy; /* products of deviations from the means, summed */
@@ -26,8 +26,8 @@ struct workload_statistics {
     struct compensated_sum work_s;
     struct distribution job_tasks, job_mean_s, job_size_s;
     struct distribution task_s[WORKLOAD_LISTS];
-    struct line_sums sizes;               /* ln(size) on ln(input), where there is input */
-    struct running_moments without_input; /* ln(size) of jobs that read nothing */
+    struct pair_sums sizes, log_sizes;    /* input and size of jobs that read something */
+    struct running_moments without_input; /* sizes of jobs that read nothing */
 };
 
 /* Statistics of no job; they grow in the budget. */

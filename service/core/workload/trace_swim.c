@@ -10,7 +10,7 @@ enum { COLUMNS = OUTPUT + 1 };
 
 static const char *const COLUMN_NAMES[COLUMNS] = {
     "the time of submission", "the time since the job before", "the map input in bytes",
-    "the shuffled bytes", "the reduce output in bytes"};
+    "the number of shuffled bytes", "the reduce output in bytes"};
 
 static const double BYTES_MOST = 0x1p53 - 1;
 

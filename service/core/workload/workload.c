@@ -18,5 +18,5 @@ double workload_predict_size(const struct workload_size_law *law, double input_b
 {
     if (input_bytes == 0)
         return law->without_input_s;
-    return law->jobs > 0 ? exp(law->intercept + law->slope * log(input_bytes)) : (double)NAN;
+    return law->jobs > 0 ? law->seconds_per_byte * input_bytes : (double)NAN;
 }

@@ -69,12 +69,15 @@ struct workload_distribution {
     double error; /* of p50, p90 and p99, relative: 0 where they are exact, at most 2^-10 */
 };
 
-/* ln(size) = intercept + slope ln(bytes), by least squares over the jobs with input and tasks. */
+/* Sizes from input bytes: a regression through the origin whose variance grows with the input, so
+ * that the slope is all size by all input. A trace's largest jobs decide it, as they should where
+ * jobs are told apart by size; on logarithms what every small job takes at least would. */
 struct workload_size_law {
-    uint64_t jobs; /* in the regression */
-    double slope, intercept;
-    double r_squared;       /* of the logarithms */
-    double without_input_s; /* geometric mean of sizes of jobs that read nothing; NAN: none did */
+    uint64_t jobs; /* that read something; 0: no law */
+    double seconds_per_byte;
+    double r_squared;       /* of size and input; NAN: fewer than two different inputs */
+    double log_r_squared;   /* of their logarithms */
+    double without_input_s; /* mean size of jobs that read nothing; NAN: none did */
 };
 
 /* What a workload comes to. Sizes are sums of task durations. Without a value: NAN. */

@@ -201,6 +201,8 @@ finish_text(struct workload_import *import, struct findings *warnings, struct pv
     PV_TRY(lines_finish(&import->lines, &sink, err));
     if (import->format->finish != NULL)
         PV_TRY(import->format->finish(import, warnings, err));
+    if (import->lines.count == 0)
+        return pv_fail(err, PV_E_INVALID, "the trace is empty");
     if (import->statistics.jobs == 0)
         return pv_fail(err, PV_E_INVALID, "line %" PRIu64 ": the trace ends without a job",
                        import->lines.count);

@@ -120,10 +120,9 @@ enum pv_code workload_load_begin(const struct workload_summary *summary,
 
 /* --- a job --- */
 
-static enum pv_code fail_chunk(const struct workload_load *load, struct pv_error *err)
+static enum pv_code fail_chunk(struct pv_error *err)
 {
-    return pv_fail(err, PV_E_INVALID, "chunk %" PRIu64 " holds more than the summary counts",
-                   load->chunks);
+    return pv_fail(err, PV_E_INVALID, "it holds more than the summary counts");
 }
 
 static bool keep_name(struct workload_load *load, struct strview name)
@@ -228,7 +227,7 @@ static enum pv_code read_runs(struct workload_load *load,
         PV_TRY(workload_chunk_runs(reader, list, runs, part, err));
         if (load->slots != NULL ? !add_runs(load, list, runs, part)
                                 : !add_durations(load, runs, part))
-            return fail_chunk(load, err);
+            return fail_chunk(err);
         n -= part;
     }
     return PV_OK;
@@ -244,7 +243,7 @@ read_entries(struct workload_load *load, struct workload_chunk_reader *reader, s
         return pv_fail(err, PV_E_INVALID, "it goes on with a job, but is the first");
     while (more) {
         if (!entry.continues && !begin_job(load, &entry.job))
-            return fail_chunk(load, err);
+            return fail_chunk(err);
         for (unsigned l = 0; l < WORKLOAD_LISTS; l++)
             PV_TRY(read_runs(load, reader, (enum workload_list)l, entry.job.n_runs[l], err));
         PV_TRY(workload_chunk_next(reader, &entry, &more, err));
