@@ -17,9 +17,9 @@ CREATE TABLE provisor.workload (
     bytes bigint NOT NULL CHECK (bytes >= 1), -- of the chunks
     sorted boolean NOT NULL, -- by arrival
     law_jobs bigint NOT NULL CHECK (law_jobs >= 0), -- by which sizes follow from input; 0: there is no law
-    law_slope double precision,
-    law_intercept double precision,
+    law_seconds_per_byte double precision,
     law_r_squared double precision,
+    law_log_r_squared double precision,
     law_without_input_s double precision,
     summary json NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),

@@ -102,7 +102,7 @@ def test_swim_follows_the_rates(lonely):
     assert (made["jobs"], made["tasks"], made["reduce_tasks"]) == (2, 5, 2)
     assert made["summary"]["rates"] == {"map_bytes": 64e6, "reduce_bytes": 256e6, "map_bytes_per_s": 10e6, "shuffle_bytes_per_s": 10e6,
                                         "output_bytes_per_s": 20e6, "task_overhead_s": 1}
-    assert made["summary"]["each_task_s"]["max"] == pytest.approx(7.4)
+    assert made["summary"]["each_task_s"]["max"] == pytest.approx(7.4) and made["summary"]["size_law"]["jobs"] == 2
     other = send(lonely, SWIM, format="swim", map_bytes=32e6, task_overhead_s=2.5).json()
     assert (other["tasks"], other["summary"]["rates"]["map_bytes"], other["summary"]["rates"]["task_overhead_s"]) == (8, 32e6, 2.5)
 

@@ -102,15 +102,6 @@ load_page(struct workload_runs *runs, struct http_request *request, struct pv_er
 
 /* --- jobs --- */
 
-/* As much of the application's name as a job's may have, cut between characters. */
-static struct strview job_name(struct strview name)
-{
-    size_t n = name.n < WORKLOAD_NAME_MAX ? name.n : WORKLOAD_NAME_MAX;
-    while (n < name.n && ((unsigned char)name.at[n] & 0xc0) == 0x80)
-        n--;
-    return (struct strview){name.at, n};
-}
-
 static enum pv_code take_run(struct workload_runs *runs,
                              const struct run_arrival *run,
                              struct workload_import *import,
@@ -129,7 +120,7 @@ static enum pv_code take_run(struct workload_runs *runs,
     }
     if (runs->first_us == RUN_NO_INSTANT)
         runs->first_us = run->instant_us;
-    made.job.name = job_name(runs->asked.applications[run->application]);
+    made.job.name = runs->asked.applications[run->application];
     made.job.arrival_s = (double)(run->instant_us - runs->first_us) / 1e6;
     runs->jobs++;
     runs->recorded += !run->submitted;

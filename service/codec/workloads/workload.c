@@ -83,9 +83,9 @@ static void encode_law(struct writer *w, const void *object, const void *context
     if (!writer_member_object_or_null(w, "size_law", law->jobs > 0))
         return;
     writer_member_integer(w, "jobs", (int64_t)law->jobs);
-    writer_member_number(w, "slope", law->slope);
-    writer_member_number(w, "intercept", law->intercept);
+    writer_member_number(w, "seconds_per_byte", law->seconds_per_byte);
     writer_member_number(w, "r_squared", law->r_squared);
+    writer_member_number(w, "log_r_squared", law->log_r_squared);
     writer_member_number(w, "without_input_s", law->without_input_s);
     writer_end_object(w);
 }

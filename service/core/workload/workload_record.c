@@ -21,9 +21,9 @@ void workload_record_count(const struct workload_summary *summary, struct worklo
     record->bytes = (int64_t)summary->encoded_bytes;
     record->sorted = summary->sorted;
     record->law_jobs = (int64_t)law->jobs;
-    record->law_slope = law->slope;
-    record->law_intercept = law->intercept;
+    record->law_seconds_per_byte = law->seconds_per_byte;
     record->law_r_squared = law->r_squared;
+    record->law_log_r_squared = law->log_r_squared;
     record->law_without_input_s = law->without_input_s;
 }
 
@@ -57,8 +57,8 @@ void workload_record_summary(const struct workload_record *record, struct worklo
         .largest_1_share = (double)NAN,
         .largest_10_share = (double)NAN,
         .size_law = {.jobs = (uint64_t)record->law_jobs,
-                     .slope = record->law_slope,
-                     .intercept = record->law_intercept,
+                     .seconds_per_byte = record->law_seconds_per_byte,
                      .r_squared = record->law_r_squared,
+                     .log_r_squared = record->law_log_r_squared,
                      .without_input_s = record->law_without_input_s}};
 }

@@ -25,7 +25,7 @@ struct workload_record {
     int64_t bytes; /* of the chunks */
     bool sorted;
     int64_t law_jobs; /* of struct workload_size_law, as all that follow; 0: there is no law */
-    double law_slope, law_intercept, law_r_squared, law_without_input_s;
+    double law_seconds_per_byte, law_r_squared, law_log_r_squared, law_without_input_s;
     struct strview summary; /* JSON */
     int64_t created_us;
 };

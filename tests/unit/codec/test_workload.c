@@ -127,11 +127,12 @@ Test(codec_workload, what_does_not_apply_is_null)
     cr_expect_not_null(strstr(text, "\"rates\":null,\"durations_from\":null,\"warnings\":[]"));
     summary.rates = &workload_rates_default;
     summary.durations = &durations;
-    summary.summary.size_law =
-        (struct workload_size_law){.jobs = 9, .slope = 0.5, .without_input_s = (double)NAN};
+    summary.summary.size_law = (struct workload_size_law){
+        .jobs = 9, .seconds_per_byte = 0.5, .without_input_s = (double)NAN};
     text = encode_summary(&summary);
-    cr_expect_not_null(strstr(text, "\"size_law\":{\"jobs\":9,\"slope\":0.5,\"intercept\":0,"
-                                    "\"r_squared\":0,\"without_input_s\":null}"));
+    cr_expect_not_null(strstr(text,
+                              "\"size_law\":{\"jobs\":9,\"seconds_per_byte\":0.5,"
+                              "\"r_squared\":0,\"log_r_squared\":0,\"without_input_s\":null}"));
     cr_expect_not_null(strstr(text, "\"rates\":{\"map_bytes\":64000000,"));
     cr_expect_not_null(
         strstr(text, "\"durations_from\":{\"recorded\":3,\"from_sketches\":2,\"from_means\":1}"));
