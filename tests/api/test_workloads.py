@@ -248,8 +248,8 @@ def test_a_fault_at_the_end_of_a_long_trace_leaves_nothing(service, lonely):
 
 
 def test_a_trace_without_a_job_is_refused(lonely):
-    for body in ("", "\n\n"):
-        assert "without a job" in refuse(lonely, body)["detail"]
+    assert "the trace is empty" in refuse(lonely, "")["detail"]
+    assert "line 2: the trace ends without a job" in refuse(lonely, "\n\n")["detail"]
 
 
 def test_a_damaged_stream_is_refused(lonely):

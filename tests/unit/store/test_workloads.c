@@ -176,7 +176,7 @@ static void runs_come_in_the_order_of_their_arrival(struct arena *arena)
         for (size_t i = 0; i < page.n; i++, seen++) {
             const struct run_arrival *run = &page.items[i];
             CHECK(run->instant_us == INT64_C(1000000000) * (int64_t)(seen / 2) && run->submitted);
-            CHECK(run->succeeded ? run->n_stages == 2 && run->stages[0].task_durations_s != NULL
+            CHECK(run->succeeded ? run->n_stages == 3 && run->stages[0].task_durations_s != NULL
                                  : run->n_stages == 0);
             of[run->application]++;
             filter.after_us = run->instant_us;
