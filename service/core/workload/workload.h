@@ -71,7 +71,7 @@ struct workload_distribution {
 
 /* Sizes from input bytes: a regression through the origin whose variance grows with the input, so
  * that the slope is all size by all input. A trace's largest jobs decide it, as they should where
- * jobs are told apart by size; on logarithms what every small job takes at least would. */
+ * jobs are classed by size; on logarithms what every small job takes at least would. */
 struct workload_size_law {
     uint64_t jobs; /* that read something; 0: no law */
     double seconds_per_byte;
