@@ -428,10 +428,10 @@ def test_workloads_count_among_the_bytes_of_a_team(narrow):
     client = narrow.client(narrow.token(team))
     made = send(client, pigeon(10, 1000)).json()
 
-    def used():
-        return next(q["used"] for q in client.get("/v1/usage").json()["quotas"] if q["name"] == "bytes")
+    def used(name="bytes"):
+        return next(q["used"] for q in client.get("/v1/usage").json()["quotas"] if q["name"] == name)
 
-    assert used() >= made["stored_bytes"]
+    assert (used("workloads"), used("workload_bytes")) == (1, made["stored_bytes"]) and used() >= made["stored_bytes"]
     operator.put("/v1/teams/%s/quotas" % team, {"bytes_max": used()}, 200)
     assert refuse(client, SMALL)["type"].endswith("/storage_quota_exceeded")
     client.delete(WORKLOADS + "/" + made["id"])
