@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/workload/chunk_format.h"
-#include "core/workload/workload_import.h"
+#include "core/workload/workload_chunk.h"
 
 /*
  * From jobs to chunks. A chunk is gathered column by column and written when the next job might not

@@ -103,7 +103,7 @@ double column_multiple(uint64_t multiple, unsigned scale)
     return (double)multiple / number_power_of_ten(scale);
 }
 
-bool column_take_integer(struct workload_cursor *column, uint64_t *value)
+bool column_take_integer(struct column_cursor *column, uint64_t *value)
 {
     uint64_t sum = 0;
     for (unsigned shift = 0; column->at < column->end && shift < 64; shift += 7) {
@@ -117,7 +117,7 @@ bool column_take_integer(struct workload_cursor *column, uint64_t *value)
     return false;
 }
 
-bool column_take_fixed(struct workload_cursor *column, unsigned bytes, uint64_t *value)
+bool column_take_fixed(struct column_cursor *column, unsigned bytes, uint64_t *value)
 {
     uint64_t sum = 0;
     if ((size_t)(column->end - column->at) < bytes)
@@ -128,7 +128,7 @@ bool column_take_fixed(struct workload_cursor *column, unsigned bytes, uint64_t 
     return true;
 }
 
-bool column_take_double(struct workload_cursor *column, double *value)
+bool column_take_double(struct column_cursor *column, double *value)
 {
     uint64_t bits;
     if (!column_take_fixed(column, COLUMN_DOUBLE_BYTES, &bits))
@@ -137,7 +137,7 @@ bool column_take_double(struct workload_cursor *column, double *value)
     return true;
 }
 
-static bool take_decimals(struct workload_cursor *column, unsigned scale, double values[], size_t n)
+static bool take_decimals(struct column_cursor *column, unsigned scale, double values[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t multiple;
@@ -148,7 +148,7 @@ static bool take_decimals(struct workload_cursor *column, unsigned scale, double
     return true;
 }
 
-static void take_digits(struct workload_cursor *column, double values[], size_t n)
+static void take_digits(struct column_cursor *column, double values[], size_t n)
 {
     for (size_t i = 0; i < n; i++, column->at += COLUMN_DIGITS_BYTES) {
         uint32_t bits = (uint32_t)(column->at[0] | column->at[1] << 8 | column->at[2] << 16);
@@ -156,7 +156,7 @@ static void take_digits(struct workload_cursor *column, double values[], size_t 
     }
 }
 
-static void take_singles(struct workload_cursor *column, double values[], size_t n)
+static void take_singles(struct column_cursor *column, double values[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t fixed = 0;
@@ -168,7 +168,7 @@ static void take_singles(struct workload_cursor *column, double values[], size_t
     }
 }
 
-bool column_take_times(struct workload_cursor *column,
+bool column_take_times(struct column_cursor *column,
                        enum column_encoding encoding,
                        unsigned scale,
                        double values[],

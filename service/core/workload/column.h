@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/workload/workload_chunk.h"
-
 /*
  * Columns of a chunk: integers of variable length, and times in whichever way takes least room
  * (docs/workloads.md, "Compact form").
@@ -25,6 +23,12 @@ enum {
     COLUMN_DIGITS_BYTES = 3,
     COLUMN_SINGLE_BYTES = 4,
     COLUMN_DOUBLE_BYTES = 8
+};
+
+/* What is left of a column to be read. */
+struct column_cursor {
+    const unsigned char *at;
+    const unsigned char *end;
 };
 
 /* --- writing: to where there is room, returning what lies behind --- */
@@ -60,12 +64,12 @@ bool column_digits(double value, uint32_t *bits);
 /* multiple * 10^-scale, scale <= COLUMN_SCALE_MAX. */
 double column_multiple(uint64_t multiple, unsigned scale);
 
-bool column_take_integer(struct workload_cursor *column, uint64_t *value);
-bool column_take_fixed(struct workload_cursor *column, unsigned bytes, uint64_t *value);
-bool column_take_double(struct workload_cursor *column, double *value);
+bool column_take_integer(struct column_cursor *column, uint64_t *value);
+bool column_take_fixed(struct column_cursor *column, unsigned bytes, uint64_t *value);
+bool column_take_double(struct column_cursor *column, double *value);
 
 /* n times. COLUMN_DECIMALS are the multiples themselves, not differences. */
-bool column_take_times(struct workload_cursor *column,
+bool column_take_times(struct column_cursor *column,
                        enum column_encoding encoding,
                        unsigned scale,
                        double values[],

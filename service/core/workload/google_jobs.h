@@ -1,7 +1,7 @@
 #ifndef CORE_WORKLOAD_GOOGLE_JOBS_H
 #define CORE_WORKLOAD_GOOGLE_JOBS_H
 
-#include "core/workload/import_internal.h"
+#include "core/workload/workload_import_internal.h"
 
 /*
  * From events of tasks, in order of time, to jobs (docs/workloads.md, "google_2011 and

@@ -1,12 +1,12 @@
-/* What formats of traces share (import_internal.h). */
+/* What formats of traces share (workload_import_internal.h). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/plural.h"
-#include "core/workload/import_internal.h"
 #include "core/workload/number.h"
+#include "core/workload/workload_import_internal.h"
 
 static const double TIME_MOST_S = 1e12;
 /* Below it single precision would no longer be off by a share of the value. */
@@ -79,7 +79,7 @@ check_durations(const struct workload_import *import, unsigned list, struct pv_e
         /* Neither holds for NAN. */
         if (!(duration_s >= DURATION_LEAST_S && duration_s <= TIME_MOST_S))
             return trace_fail(import, err, PV_E_INVALID,
-                              "%s %" PRIu64 " lasts %g s; durations are from 1e-12 to 1e12 s",
+                              "%s %" PRIu64 " has a duration of %g s; 1e-12 to 1e12 s is allowed",
                               list == WORKLOAD_REDUCES ? "reduce" : "task", before + 1, duration_s);
         before += runs->items[i].count;
     }
@@ -109,7 +109,7 @@ static enum pv_code check_job(const struct workload_import *import,
     if (!isnan(job->input_bytes) && !(job->input_bytes >= 0 && job->input_bytes <= BYTES_MOST &&
                                       job->input_bytes == floor(job->input_bytes)))
         return trace_fail(import, err, PV_E_INVALID,
-                          "the input is %g bytes; a whole number from 0 to 2^53 - 1 is allowed",
+                          "the input in bytes is %g; a whole number from 0 to 2^53 - 1 is allowed",
                           job->input_bytes);
     if (job->name.n > WORKLOAD_NAME_MAX || !strview_is_utf8(job->name))
         return trace_fail(import, err, PV_E_INVALID, "the name is not UTF-8 of at most %d bytes",

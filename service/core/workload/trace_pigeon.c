@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
-#include "core/workload/import_internal.h"
+#include "core/workload/workload_import_internal.h"
 
 /* Means are printed with six digits; some programs cut them to whole units. */
 static const double MEAN_ERROR = 1e-4;

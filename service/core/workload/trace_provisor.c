@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/joblog/common/json.h"
-#include "core/workload/import_internal.h"
 #include "core/workload/number.h"
+#include "core/workload/workload_import_internal.h"
 
 enum member {
     NAME,

@@ -2,7 +2,7 @@
  * performance using workload suites", MASCOTS 2011): bytes of a day at Facebook, and no times. */
 #include <math.h>
 
-#include "core/workload/import_internal.h"
+#include "core/workload/workload_import_internal.h"
 
 /* A job's columns behind its name. */
 enum swim_column { SUBMITTED, GAP, INPUT, SHUFFLE, OUTPUT };

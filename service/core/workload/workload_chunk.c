@@ -37,7 +37,7 @@ static bool take_encodings(struct workload_chunk_reader *reader, const unsigned 
     return reader->encoding[OF_ARRIVALS] != COLUMN_SINGLES;
 }
 
-static bool take_counts(struct workload_chunk_reader *reader, struct workload_cursor *rest)
+static bool take_counts(struct workload_chunk_reader *reader, struct column_cursor *rest)
 {
     uint64_t jobs;
     bool whole = column_take_integer(rest, &jobs) && jobs <= WORKLOAD_CHUNK_MAX;
@@ -53,7 +53,7 @@ static bool take_counts(struct workload_chunk_reader *reader, struct workload_cu
 }
 
 /* The columns fill what is left exactly. */
-static bool take_columns(struct workload_chunk_reader *reader, struct workload_cursor *rest)
+static bool take_columns(struct workload_chunk_reader *reader, struct column_cursor *rest)
 {
     uint64_t lengths[CHUNK_COLUMNS];
     for (unsigned c = 0; c < CHUNK_COLUMNS; c++) {
@@ -63,7 +63,7 @@ static bool take_columns(struct workload_chunk_reader *reader, struct workload_c
     for (unsigned c = 0; c < CHUNK_COLUMNS; c++) {
         if ((uint64_t)(rest->end - rest->at) < lengths[c])
             return false;
-        reader->columns[c] = (struct workload_cursor){rest->at, rest->at + lengths[c]};
+        reader->columns[c] = (struct column_cursor){rest->at, rest->at + lengths[c]};
         reader->there[c] = lengths[c] > 0;
         rest->at += lengths[c];
     }
@@ -75,7 +75,7 @@ enum pv_code workload_chunk_open(struct strview bytes,
                                  struct pv_error *err)
 {
     const unsigned char *at = (const unsigned char *)bytes.at;
-    struct workload_cursor rest;
+    struct column_cursor rest;
     uint64_t checksum;
     memset(reader, 0, sizeof *reader);
     reader->first = true;
@@ -84,7 +84,7 @@ enum pv_code workload_chunk_open(struct strview bytes,
     if (at[3] != CHUNK_VERSION)
         return pv_fail(err, PV_E_INVALID, "the chunk has version %u, known is %d", (unsigned)at[3],
                        (int)CHUNK_VERSION);
-    rest = (struct workload_cursor){at + 4, at + bytes.n};
+    rest = (struct column_cursor){at + 4, at + bytes.n};
     if (!column_take_fixed(&rest, 8, &checksum) || checksum != chunk_checksum(at, bytes.n))
         return damaged(err, "its checksum does not match");
     rest.at = at + CHUNK_FIXED;
@@ -115,7 +115,7 @@ take_double(struct workload_chunk_reader *reader, enum chunk_column column, doub
 
 static bool take_arrival(struct workload_chunk_reader *reader, double *arrival_s)
 {
-    struct workload_cursor *column = &reader->columns[CHUNK_ARRIVALS];
+    struct column_cursor *column = &reader->columns[CHUNK_ARRIVALS];
     unsigned scale = reader->scale[OF_ARRIVALS];
     if (reader->encoding[OF_ARRIVALS] != COLUMN_DECIMALS)
         return column_take_times(column, (enum column_encoding)reader->encoding[OF_ARRIVALS], scale,
@@ -131,7 +131,7 @@ static bool take_arrival(struct workload_chunk_reader *reader, double *arrival_s
 
 static bool take_name(struct workload_chunk_reader *reader, struct strview *name)
 {
-    struct workload_cursor *column = &reader->columns[CHUNK_NAMES];
+    struct column_cursor *column = &reader->columns[CHUNK_NAMES];
     uint64_t shared, more;
     if (!reader->there[CHUNK_NAMES])
         return true;

@@ -2,6 +2,7 @@
 #define CORE_WORKLOAD_WORKLOAD_CHUNK_H
 
 #include "base/error.h"
+#include "core/workload/column.h"
 #include "core/workload/workload.h"
 
 /*
@@ -9,6 +10,13 @@
  * others. A job with more runs than a chunk takes goes on in the next.
  */
 enum { WORKLOAD_CHUNK_MAX = 256 * 1024 }; /* bytes */
+
+/* Where chunks go: in order, borrowed for the call. What it returns ends the writing unless it is
+ * PV_OK. */
+struct workload_sink {
+    enum pv_code (*chunk)(void *context, struct strview bytes, struct pv_error *err);
+    void *context;
+};
 
 /* What a chunk says of itself. */
 struct workload_chunk_header {
@@ -20,11 +28,6 @@ struct workload_chunk_header {
 };
 
 enum { WORKLOAD_COLUMNS_MAX = 16 };
-
-struct workload_cursor {
-    const unsigned char *at;
-    const unsigned char *end;
-};
 
 /* Where a reader stands in a chunk. All but the header is for workload_chunk.c. */
 struct workload_chunk_reader {
@@ -40,7 +43,7 @@ struct workload_chunk_reader {
     bool packed[WORKLOAD_LISTS];       /* they have lengths */
     char name[WORKLOAD_NAME_MAX];
     size_t name_bytes;
-    struct workload_cursor columns[WORKLOAD_COLUMNS_MAX];
+    struct column_cursor columns[WORKLOAD_COLUMNS_MAX];
     bool there[WORKLOAD_COLUMNS_MAX];
 };
 

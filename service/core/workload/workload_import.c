@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "core/workload/import_internal.h"
+#include "core/workload/workload_import_internal.h"
 
 const struct workload_rates workload_rates_default = {.map_bytes = 64e6,
                                                       .reduce_bytes = 256e6,

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/workload/workload.h"
+#include "core/workload/workload_chunk.h"
 
 /*
  * From a trace, as it arrives, to chunks of the compact form and a summary. Memory does not grow
@@ -30,13 +31,6 @@ extern const struct workload_rates workload_rates_default;
 struct workload_terms {
     enum workload_format format;
     struct workload_rates rates; /* of WORKLOAD_SWIM */
-};
-
-/* Where chunks go: each at most WORKLOAD_CHUNK_MAX bytes (workload_chunk.h), in order, borrowed for
- * the call. What it returns ends the import unless it is PV_OK. */
-struct workload_sink {
-    enum pv_code (*chunk)(void *context, struct strview bytes, struct pv_error *err);
-    void *context;
 };
 
 struct workload_import;

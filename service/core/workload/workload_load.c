@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "core/workload/workload_chunk.h"
 
 enum { RUNS_AT_ONCE = 256 };
@@ -105,8 +106,9 @@ enum pv_code workload_load_begin(const struct workload_summary *summary,
                                  struct pv_error *err)
 {
     if (terms->target == WORKLOAD_FOR_TASKS && summary->jobs > UINT32_MAX)
-        return pv_fail(err, PV_E_LIMIT, "a workload of %" PRIu64 " jobs cannot be simulated",
-                       summary->jobs);
+        return pv_fail(err, PV_E_LIMIT,
+                       "the workload has %" PRIu64 " job%s, more than can be simulated",
+                       summary->jobs, PLURAL(summary->jobs));
     const struct workload_load begun = {.summary = summary, .terms = *terms};
     struct layout layout = {.at = arena_alloc(arena, bytes_of(&begun))};
     if (layout.at == NULL)
@@ -302,10 +304,11 @@ workload_load_finish(struct workload_load *load, struct workload_jobs *jobs, str
                      ? load->n_runs[0] == summary->runs[0] && load->n_runs[1] == summary->runs[1]
                      : load->n_durations == tasks_of(summary);
     if (load->n_jobs != summary->jobs || !whole)
-        return pv_fail(err, PV_E_INVALID,
-                       "the workload has %zu of %" PRIu64 " jobs in %" PRIu64
-                       " chunks: one is missing",
-                       load->n_jobs, summary->jobs, load->chunks);
+        return pv_fail(
+            err, PV_E_INVALID,
+            "%" PRIu64 " chunk%s of the workload %s %zu of its %" PRIu64 " job%s: there are more",
+            load->chunks, PLURAL(load->chunks), PLURAL_VERB(load->chunks, "holds", "hold"),
+            load->n_jobs, summary->jobs, PLURAL(summary->jobs));
     if (load->tasks != NULL)
         end_tasks_job(load);
     if (load->keys != NULL)

@@ -115,7 +115,7 @@ Test(workload_chunk, six_digits_are_kept_in_three_bytes)
         unsigned char bytes[3];
         double back;
         (void)column_put_fixed(bytes, bits, 3);
-        struct workload_cursor cursor = {bytes, bytes + 3};
+        struct column_cursor cursor = {bytes, bytes + 3};
         cr_assert(column_take_times(&cursor, COLUMN_DIGITS, 0, &back, 1));
         cr_assert_eq(back, value, "%s", text);
     }
@@ -133,15 +133,15 @@ Test(workload_chunk, integers_of_any_size)
         unsigned char bytes[COLUMN_INTEGER_MAX];
         uint64_t back;
         unsigned char *end = column_put_integer(bytes, values[i]);
-        struct workload_cursor cursor = {bytes, end};
+        struct column_cursor cursor = {bytes, end};
         cr_expect_eq((size_t)(end - bytes), column_integer_bytes(values[i]));
         cr_assert(column_take_integer(&cursor, &back));
         cr_expect_eq(back, values[i]);
-        cursor = (struct workload_cursor){bytes, end - 1};
+        cursor = (struct column_cursor){bytes, end - 1};
         cr_expect_not(column_take_integer(&cursor, &back));
     }
     static const unsigned char too_long[] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 2};
-    struct workload_cursor cursor = {too_long, too_long + sizeof too_long};
+    struct column_cursor cursor = {too_long, too_long + sizeof too_long};
     uint64_t back;
     cr_expect_not(column_take_integer(&cursor, &back));
     for (int64_t value = -3; value < 4; value++)
@@ -373,7 +373,8 @@ Test(workload_chunk, a_chunk_at_fault_is_named)
     workload_case_read(&one, WORKLOAD_PIGEON, "1 1 2 2\n2 1 3 3\n");
     cr_assert_eq(workload_load_begin(&one.summary, &terms, &one.arena, &load, NULL), PV_OK);
     cr_expect_eq(workload_load_finish(load, &jobs, &one.err), PV_E_INVALID);
-    cr_expect_str_eq(one.err.detail, "the workload has 0 of 2 jobs in 0 chunks: one is missing");
+    cr_expect_str_eq(one.err.detail,
+                     "0 chunks of the workload hold 0 of its 2 jobs: there are more");
     pv_error_clear(&one.err);
     cr_assert_eq(workload_load_chunk(load, one.chunks[0], &one.err), PV_OK);
     cr_expect_eq(workload_load_chunk(load, one.chunks[0], &one.err), PV_E_INVALID);
@@ -393,7 +394,7 @@ Test(workload_chunk, what_the_sink_says_ends_the_import)
     struct workload_job job = job_of(0, &run, 1);
     cr_expect_eq(workload_import_job(one.import, &job, &one.err), PV_E_INVALID);
     cr_expect_str_eq(one.err.detail,
-                     "job 1: task 1 lasts -1 s; durations are from 1e-12 to 1e12 s");
+                     "job 1: task 1 has a duration of -1 s; 1e-12 to 1e12 s is allowed");
     workload_import_end(one.import);
     workload_import_end(NULL);
 }

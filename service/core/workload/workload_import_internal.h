@@ -1,5 +1,5 @@
-#ifndef CORE_WORKLOAD_IMPORT_INTERNAL_H
-#define CORE_WORKLOAD_IMPORT_INTERNAL_H
+#ifndef CORE_WORKLOAD_WORKLOAD_IMPORT_INTERNAL_H
+#define CORE_WORKLOAD_WORKLOAD_IMPORT_INTERNAL_H
 
 #include "core/joblog/common/lines.h"
 #include "core/workload/chunk_encoder.h"
