@@ -279,21 +279,25 @@ static int by_arrival(const void *left, const void *right)
 
 static void sort_jobs(struct workload_load *load)
 {
-    struct slots_job *slots = load->sorted_jobs;
-    struct tasks_job *tasks = load->sorted_jobs;
+    const struct job_key *keys = load->keys;
     qsort(load->keys, load->n_jobs, sizeof *load->keys, by_arrival);
-    for (size_t i = 0; i < load->n_jobs; i++) {
-        size_t from = load->keys[i].index;
-        if (load->slots != NULL)
-            slots[i] = load->slots[from];
-        else
-            tasks[i] = load->tasks[from];
-        if (load->names != NULL)
-            load->sorted_names[i] = load->names[from];
+    if (load->slots != NULL) {
+        struct slots_job *sorted = load->sorted_jobs;
+        for (size_t i = 0; i < load->n_jobs; i++)
+            sorted[i] = load->slots[keys[i].index];
+        load->slots = sorted;
     }
-    load->slots = load->slots != NULL ? slots : NULL;
-    load->tasks = load->tasks != NULL ? tasks : NULL;
-    load->names = load->sorted_names;
+    if (load->tasks != NULL) {
+        struct tasks_job *sorted = load->sorted_jobs;
+        for (size_t i = 0; i < load->n_jobs; i++)
+            sorted[i] = load->tasks[keys[i].index];
+        load->tasks = sorted;
+    }
+    if (load->names != NULL) {
+        for (size_t i = 0; i < load->n_jobs; i++)
+            load->sorted_names[i] = load->names[keys[i].index];
+        load->names = load->sorted_names;
+    }
 }
 
 enum pv_code
