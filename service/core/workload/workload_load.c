@@ -142,15 +142,26 @@ static bool keep_name(struct workload_load *load, struct strview name)
     return true;
 }
 
+/* NAN, which is the size itself, where nothing is to be predicted or can be. */
+static double predicted_size(const struct workload_load *load, const struct workload_job *job)
+{
+    struct workload_size_law law = load->summary->size_law;
+    if (!isnan(job->predicted_size_s) || !load->terms.predict_from_input || isnan(job->input_bytes))
+        return job->predicted_size_s;
+    if (load->terms.seconds_per_byte > 0) {
+        law.seconds_per_byte = load->terms.seconds_per_byte;
+        law.jobs = 1;
+    }
+    return workload_predict_size(&law, job->input_bytes);
+}
+
 static void begin_slots_job(struct workload_load *load, const struct workload_job *job)
 {
     struct slots_job *to = &load->slots[load->n_jobs];
     *to = (struct slots_job){.arrival_s = job->arrival_s,
                              .shuffle_s = job->shuffle_s,
-                             .predicted_size_s = job->predicted_size_s,
+                             .predicted_size_s = predicted_size(load, job),
                              .queue = job->queue > 0 ? job->queue - 1 : 0};
-    if (load->terms.predict_from_input && isnan(to->predicted_size_s) && !isnan(job->input_bytes))
-        to->predicted_size_s = workload_predict_size(&load->summary->size_law, job->input_bytes);
     for (unsigned l = 0; l < WORKLOAD_LISTS; l++)
         to->task_lists[l].tasks = load->runs[l] + load->n_runs[l];
 }
