@@ -43,6 +43,7 @@ def steady(text):
     text = re.sub(r'"v(\d+)-[0-9a-f]{12}"', r'"v\1-xxxxxxxxxxxx"', text)
     text = UUID.sub("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", text)
     text = re.sub(r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:8080", text)
+    text = re.sub(r"after \d+ ms: Couldn't", "after 0 ms: Couldn't", text)
     text = re.sub(r"(?<![\d.:T-])\d+\.\d{5,}\b", lambda m: "%.5g" % float(m[0]), text)
     return INSTANT.sub(instant, text)
 
