@@ -79,7 +79,7 @@ static void require_sane(const struct workload_jobs *jobs)
 
 static void load(const struct outcome *outcome, enum workload_target target, struct arena *arena)
 {
-    const struct workload_load_terms terms = {target, true, true, 1};
+    const struct workload_load_terms terms = {target, true, true, 0, 1};
     struct workload_load *load;
     struct workload_jobs jobs;
     FUZZ_REQUIRE(workload_load_begin(&outcome->summary, &terms, arena, &load, NULL) == PV_OK);

@@ -119,7 +119,7 @@ static bool read_trace(const char *root,
 static struct workload_jobs
 load(struct chunks *chunks, const struct workload_summary *summary, enum workload_target target)
 {
-    const struct workload_load_terms terms = {target, false, false, (double)NAN};
+    const struct workload_load_terms terms = {target, false, false, 0, (double)NAN};
     struct workload_load *loading;
     struct workload_jobs jobs;
     if (workload_load_begin(summary, &terms, &chunks->arena, &loading, NULL) != PV_OK)

@@ -3,15 +3,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/plural.h"
 
-enum {
-    PROBES_MOST = 64, /* a longer search makes the table grow */
-    TABLE_LEAST = 64, /* a power of two */
-    ID_DIGITS = 24
-};
+enum { ID_DIGITS = 24 };
 
 static const int64_t IDLE_US = INT64_C(3600) * 1000000;
 
@@ -39,91 +34,6 @@ void google_trace_init(struct google_trace *trace)
     trace->now_us = 0;
     for (size_t i = 0; i < sizeof trace->columns / sizeof *trace->columns; i++)
         trace->columns[i] = -1;
-}
-
-/* --- jobs by id --- */
-
-static uint64_t mixed(int64_t id)
-{
-    /* The finalizer of SplitMix64. */
-    uint64_t x = (uint64_t)id;
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-static uint32_t find_job(const struct google_trace *trace, int64_t id)
-{
-    size_t mask = trace->table_capacity - 1;
-    if (trace->table_capacity == 0)
-        return GOOGLE_NONE;
-    for (size_t at = mixed(id) & mask; trace->table[at] != 0; at = (at + 1) & mask) {
-        if (trace->jobs[trace->table[at] - 1].id == id)
-            return trace->table[at] - 1;
-    }
-    return GOOGLE_NONE;
-}
-
-/* How far from its place a job was put; 0 free places at least are left. */
-static size_t put_in_table(struct google_trace *trace, uint32_t job)
-{
-    size_t mask = trace->table_capacity - 1;
-    size_t at = mixed(trace->jobs[job].id) & mask;
-    size_t probes = 0;
-    for (; trace->table[at] != 0; at = (at + 1) & mask)
-        probes++;
-    trace->table[at] = job + 1;
-    return probes;
-}
-
-static enum pv_code
-grow_table(struct google_trace *trace, struct budget *budget, struct pv_error *err)
-{
-    size_t capacity = 0;
-    uint32_t *old = trace->table;
-    size_t old_capacity = trace->table_capacity;
-    uint32_t *table = NULL;
-    size_t wanted = old_capacity == 0 ? TABLE_LEAST : old_capacity * 2;
-    PV_TRY(budget_grow(budget, table, capacity, wanted, err));
-    memset(table, 0, capacity * sizeof *table);
-    trace->table = table;
-    trace->table_capacity = capacity;
-    for (size_t i = 0; i < old_capacity; i++) {
-        if (old[i] != 0)
-            (void)put_in_table(trace, old[i] - 1);
-    }
-    budget_free(budget, old, old_capacity, sizeof *old);
-    return PV_OK;
-}
-
-/* Take a job out, and move those behind it that would not be found any more. */
-static void take_from_table(struct google_trace *trace, uint32_t job)
-{
-    size_t mask = trace->table_capacity - 1;
-    size_t hole = mixed(trace->jobs[job].id) & mask;
-    while (trace->table[hole] != job + 1)
-        hole = (hole + 1) & mask;
-    trace->table[hole] = 0;
-    for (size_t at = (hole + 1) & mask; trace->table[at] != 0; at = (at + 1) & mask) {
-        size_t home = mixed(trace->jobs[trace->table[at] - 1].id) & mask;
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
-            trace->table[hole] = trace->table[at];
-            trace->table[at] = 0;
-            hole = at;
-        }
-    }
-    trace->in_table--;
-}
-
-static enum pv_code insert_job(struct workload_import *import, uint32_t job, struct pv_error *err)
-{
-    struct google_trace *trace = import->google;
-    if (2 * (trace->in_table + 1) > trace->table_capacity)
-        PV_TRY(grow_table(trace, &import->budget, err));
-    trace->in_table++;
-    if (put_in_table(trace, job) > PROBES_MOST)
-        return grow_table(trace, &import->budget, err);
-    return PV_OK;
 }
 
 /* --- idle jobs --- */
@@ -191,7 +101,7 @@ static enum pv_code end_job(struct workload_import *import, uint32_t index, stru
     struct google_job *job = &trace->jobs[index];
     PV_TRY(hand_on(import, job, err));
     free_arrays(import, job);
-    take_from_table(trace, index);
+    idmap_remove(&trace->by_id, job->id);
     job->next = trace->free_jobs;
     trace->free_jobs = index;
     return PV_OK;
@@ -239,9 +149,11 @@ static enum pv_code
 job_of(struct workload_import *import, int64_t id, uint32_t *index, struct pv_error *err)
 {
     struct google_trace *trace = import->google;
-    *index = find_job(trace, id);
-    if (*index != GOOGLE_NONE)
+    const uint32_t *found = idmap_find(&trace->by_id, id);
+    if (found != NULL) {
+        *index = *found;
         return PV_OK;
+    }
     if (trace->free_jobs != GOOGLE_NONE) {
         *index = trace->free_jobs;
         trace->free_jobs = trace->jobs[*index].next;
@@ -252,7 +164,7 @@ job_of(struct workload_import *import, int64_t id, uint32_t *index, struct pv_er
     }
     trace->jobs[*index] = (struct google_job){.id = id, .arrival_us = trace->now_us};
     become_idle(trace, *index);
-    return insert_job(import, *index, err);
+    return idmap_insert(&trace->by_id, &import->budget, id, *index, err);
 }
 
 /* An open task of a job. */
@@ -346,9 +258,9 @@ enum pv_code google_event(struct workload_import *import,
     trace->now_us = at_us;
     PV_TRY(end_idle_jobs(import, err));
     if (event != GOOGLE_SUBMIT && event != GOOGLE_SCHEDULE) {
-        job = find_job(trace, id);
-        if (job != GOOGLE_NONE)
-            return close_task(import, job, (uint32_t)task, event, err);
+        const uint32_t *found = idmap_find(&trace->by_id, id);
+        if (found != NULL)
+            return close_task(import, *found, (uint32_t)task, event, err);
         trace->without_start += event == GOOGLE_FINISH;
         return PV_OK;
     }
@@ -437,5 +349,5 @@ void google_end(struct workload_import *import)
     for (size_t i = 0; i < trace->n_jobs; i++)
         free_arrays(import, &trace->jobs[i]);
     budget_free(&import->budget, trace->jobs, trace->jobs_capacity, sizeof *trace->jobs);
-    budget_free(&import->budget, trace->table, trace->table_capacity, sizeof *trace->table);
+    idmap_fini(&trace->by_id, &import->budget);
 }

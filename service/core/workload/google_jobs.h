@@ -1,6 +1,7 @@
 #ifndef CORE_WORKLOAD_GOOGLE_JOBS_H
 #define CORE_WORKLOAD_GOOGLE_JOBS_H
 
+#include "core/joblog/common/idmap.h"
 #include "core/workload/workload_import_internal.h"
 
 /*
@@ -22,7 +23,6 @@ enum google_event {
 enum { GOOGLE_EVENTS = GOOGLE_OTHER + 1 };
 
 struct google_job;
-struct google_slot;
 
 /* All zeros: no event yet. */
 struct google_trace {
@@ -31,10 +31,8 @@ struct google_trace {
     size_t jobs_capacity;
     uint32_t free_jobs; /* the first of a list; GOOGLE_NONE: none */
     uint32_t first_idle,
-        last_idle;         /* jobs without open tasks, in the order in which they came so */
-    uint32_t *table;       /* of jobs by id, open addressing: 1 more than the job; 0: free */
-    size_t table_capacity; /* 0 or a power of two */
-    size_t in_table;
+        last_idle;       /* jobs without open tasks, in the order in which they came so */
+    struct idmap by_id;  /* of jobs that are used */
     uint64_t held_tasks; /* places for tasks in all jobs */
     int64_t now_us;
     uint64_t ended[GOOGLE_EVENTS]; /* attempts that ran, by how they ended */

@@ -15,11 +15,11 @@ static const double BYTES_MOST = 0x1p53 - 1;
 
 enum { SHOWN_MOST = 24 /* bytes of the text at fault in a message */ };
 
-enum pv_code trace_fail(const struct workload_import *import,
-                        struct pv_error *err,
-                        enum pv_code code,
-                        const char *format,
-                        ...)
+enum pv_code(trace_fail)(const struct workload_import *import,
+                         struct pv_error *err,
+                         enum pv_code code,
+                         const char *format,
+                         ...)
 {
     char message[200];
     va_list values;

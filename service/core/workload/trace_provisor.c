@@ -77,6 +77,7 @@ static enum pv_code
 take_number(struct line_job *job, enum member member, double *value, struct pv_error *err)
 {
     struct json *json = &job->json;
+    *value = 0;
     json->at = trace_skip_blanks(json->at, json->end);
     if (json->at == json->end)
         return fail_structure(job->import, err);

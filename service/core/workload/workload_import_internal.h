@@ -68,6 +68,12 @@ enum pv_code trace_fail(const struct workload_import *import,
                         const char *format,
                         ...) PV_PRINTF(4, 5);
 
+#ifdef __clang_analyzer__
+/* As in base/error.h. */
+#define trace_fail(import, err, code, ...)                                                         \
+    ((void)trace_fail(import, err, code, __VA_ARGS__), (code))
+#endif
+
 /* Begin a job: no durations yet. */
 void trace_begin_job(struct workload_import *import);
 

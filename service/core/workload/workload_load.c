@@ -142,15 +142,26 @@ static bool keep_name(struct workload_load *load, struct strview name)
     return true;
 }
 
+/* NAN, which is the size itself, where nothing is to be predicted or can be. */
+static double predicted_size(const struct workload_load *load, const struct workload_job *job)
+{
+    struct workload_size_law law = load->summary->size_law;
+    if (!isnan(job->predicted_size_s) || !load->terms.predict_from_input || isnan(job->input_bytes))
+        return job->predicted_size_s;
+    if (load->terms.seconds_per_byte > 0) {
+        law.seconds_per_byte = load->terms.seconds_per_byte;
+        law.jobs = 1;
+    }
+    return workload_predict_size(&law, job->input_bytes);
+}
+
 static void begin_slots_job(struct workload_load *load, const struct workload_job *job)
 {
     struct slots_job *to = &load->slots[load->n_jobs];
     *to = (struct slots_job){.arrival_s = job->arrival_s,
                              .shuffle_s = job->shuffle_s,
-                             .predicted_size_s = job->predicted_size_s,
+                             .predicted_size_s = predicted_size(load, job),
                              .queue = job->queue > 0 ? job->queue - 1 : 0};
-    if (load->terms.predict_from_input && isnan(to->predicted_size_s) && !isnan(job->input_bytes))
-        to->predicted_size_s = workload_predict_size(&load->summary->size_law, job->input_bytes);
     for (unsigned l = 0; l < WORKLOAD_LISTS; l++)
         to->task_lists[l].tasks = load->runs[l] + load->n_runs[l];
 }
@@ -279,21 +290,25 @@ static int by_arrival(const void *left, const void *right)
 
 static void sort_jobs(struct workload_load *load)
 {
-    struct slots_job *slots = load->sorted_jobs;
-    struct tasks_job *tasks = load->sorted_jobs;
+    const struct job_key *keys = load->keys;
     qsort(load->keys, load->n_jobs, sizeof *load->keys, by_arrival);
-    for (size_t i = 0; i < load->n_jobs; i++) {
-        size_t from = load->keys[i].index;
-        if (load->slots != NULL)
-            slots[i] = load->slots[from];
-        else
-            tasks[i] = load->tasks[from];
-        if (load->names != NULL)
-            load->sorted_names[i] = load->names[from];
+    if (load->slots != NULL) {
+        struct slots_job *sorted = load->sorted_jobs;
+        for (size_t i = 0; i < load->n_jobs; i++)
+            sorted[i] = load->slots[keys[i].index];
+        load->slots = sorted;
     }
-    load->slots = load->slots != NULL ? slots : NULL;
-    load->tasks = load->tasks != NULL ? tasks : NULL;
-    load->names = load->sorted_names;
+    if (load->tasks != NULL) {
+        struct tasks_job *sorted = load->sorted_jobs;
+        for (size_t i = 0; i < load->n_jobs; i++)
+            sorted[i] = load->tasks[keys[i].index];
+        load->tasks = sorted;
+    }
+    if (load->names != NULL) {
+        for (size_t i = 0; i < load->n_jobs; i++)
+            load->sorted_names[i] = load->names[keys[i].index];
+        load->names = load->sorted_names;
+    }
 }
 
 enum pv_code

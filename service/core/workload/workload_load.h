@@ -19,10 +19,10 @@ enum workload_target {
 struct workload_load_terms {
     enum workload_target target;
     bool names; /* jobs' names are wanted */
-    bool
-        predict_from_input; /* for slots: predicted sizes by the summary's law, where it has one and
-                                the job has none of its own */
-    double short_cutoff_s;  /* for tasks: jobs without a class are long above it; NAN: never */
+    /* For slots: predicted sizes by the summary's law, where the job has none of its own. */
+    bool predict_from_input;
+    double seconds_per_byte; /* that law's, where it is not to be the trace's; 0: it is */
+    double short_cutoff_s;   /* for tasks: jobs without a class are long above it; NAN: never */
 };
 
 struct workload_jobs {

@@ -248,7 +248,7 @@ Test(workload_chunk, round_trip_of_drawn_jobs)
 {
     static struct workload_run runs[DRAWN_RUNS_MAX];
     char name[32];
-    const struct workload_load_terms terms = {WORKLOAD_FOR_SLOTS, true, false, (double)NAN};
+    const struct workload_load_terms terms = {WORKLOAD_FOR_SLOTS, true, false, 0, (double)NAN};
     for (int style = 0; style < 3; style++) {
         struct rng rng = rng_make(11, (uint64_t)style);
         uint64_t tasks = 0;
@@ -297,9 +297,9 @@ Test(workload_chunk, a_large_job_goes_on_in_the_next_chunk)
     workload_case_finish(&one);
     cr_expect_gt(one.n_chunks, (size_t)7);
     struct workload_jobs slots = workload_case_load(
-        &one, &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, false, false, 1});
+        &one, &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, false, false, 0, 1});
     struct workload_jobs bags = workload_case_load(
-        &one, &(struct workload_load_terms){WORKLOAD_FOR_TASKS, false, false, 1});
+        &one, &(struct workload_load_terms){WORKLOAD_FOR_TASKS, false, false, 0, 1});
     cr_assert_eq(slots.n, (size_t)3);
     require_same(&slots.slots[1], &large, 0);
     require_same(&slots.slots[2], &small, 0);
@@ -369,7 +369,7 @@ Test(workload_chunk, a_chunk_at_fault_is_named)
 {
     struct workload_load *load;
     struct workload_jobs jobs;
-    const struct workload_load_terms terms = {WORKLOAD_FOR_TASKS, false, false, (double)NAN};
+    const struct workload_load_terms terms = {WORKLOAD_FOR_TASKS, false, false, 0, (double)NAN};
     workload_case_read(&one, WORKLOAD_PIGEON, "1 1 2 2\n2 1 3 3\n");
     cr_assert_eq(workload_load_begin(&one.summary, &terms, &one.arena, &load, NULL), PV_OK);
     cr_expect_eq(workload_load_finish(load, &jobs, &one.err), PV_E_INVALID);

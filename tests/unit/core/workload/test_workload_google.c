@@ -101,7 +101,7 @@ Test(workload_google, many_jobs_at_once)
     cr_expect_eq(one.summary.tasks[0], (uint64_t)JOBS);
     cr_expect_eq(one.summary.warnings.n, 1U); /* longer than the trace */
     struct workload_jobs jobs = workload_case_load(
-        &one, &(struct workload_load_terms){WORKLOAD_FOR_TASKS, true, false, (double)NAN});
+        &one, &(struct workload_load_terms){WORKLOAD_FOR_TASKS, true, false, 0, (double)NAN});
     for (int j = 0; j < JOBS; j++) {
         char id[32];
         (void)snprintf(id, sizeof id, "%lld", ids[j]);

@@ -29,7 +29,7 @@ TestSuite(workload_load, .init = setup, .fini = teardown);
 Test(workload_load, for_slots_by_arrival)
 {
     struct workload_jobs jobs = workload_case_load(
-        &one, &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, true, false, (double)NAN});
+        &one, &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, true, false, 0, (double)NAN});
     cr_assert_eq(jobs.n, (size_t)3);
     cr_expect_null(jobs.tasks);
     cr_expect_str_eq(jobs.names[0], "a");
@@ -52,7 +52,7 @@ Test(workload_load, for_tasks_by_arrival)
 {
     static const double bag[] = {4, 8, 6, 6, 6};
     struct workload_jobs jobs = workload_case_load(
-        &one, &(struct workload_load_terms){WORKLOAD_FOR_TASKS, false, false, 5});
+        &one, &(struct workload_load_terms){WORKLOAD_FOR_TASKS, false, false, 0, 5});
     cr_assert_eq(jobs.n, (size_t)3);
     cr_expect_null(jobs.slots);
     cr_expect_null(jobs.names);
@@ -70,7 +70,7 @@ Test(workload_load, memory_is_what_was_stated)
     for (int names = 0; names < 2; names++) {
         for (int target = 0; target < 2; target++) {
             const struct workload_load_terms terms = {(enum workload_target)target, names == 1,
-                                                      false, (double)NAN};
+                                                      false, 0, (double)NAN};
             size_t bytes = workload_load_bytes(&one.summary, &terms);
             struct workload_load *load;
             struct arena arena;
@@ -86,6 +86,6 @@ Test(workload_load, memory_is_what_was_stated)
     }
     struct workload_summary huge = one.summary;
     huge.tasks[0] = UINT64_C(1) << 62;
-    const struct workload_load_terms terms = {WORKLOAD_FOR_TASKS, false, false, (double)NAN};
+    const struct workload_load_terms terms = {WORKLOAD_FOR_TASKS, false, false, 0, (double)NAN};
     cr_expect_eq(workload_load_bytes(&huge, &terms), SIZE_MAX);
 }

@@ -169,11 +169,15 @@ Test(workload_statistics, sizes_are_predicted_from_input)
     cr_expect(near(workload_predict_size(law, 5e9), 500.24, 1e-5));
     cr_expect_eq(workload_predict_size(law, 0), 1);
     cr_expect(isnan(workload_predict_size(law, (double)NAN)));
-    struct workload_jobs jobs =
-        workload_case_load(&one, &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, true, true, 1});
+    struct workload_jobs jobs = workload_case_load(
+        &one, &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, true, true, 0, 1});
     cr_expect(near(jobs.slots[4].predicted_size_s, 500.24, 1e-5));
-    jobs =
-        workload_case_load(&one, &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, true, false, 1});
+    jobs = workload_case_load(
+        &one, &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, true, true, 2e-7, 1});
+    cr_expect(near(jobs.slots[4].predicted_size_s, 1000, 1e-14));
+    cr_expect_eq(jobs.slots[7].predicted_size_s, 1);
+    jobs = workload_case_load(&one,
+                              &(struct workload_load_terms){WORKLOAD_FOR_SLOTS, true, false, 0, 1});
     cr_expect(isnan(jobs.slots[4].predicted_size_s));
     cr_expect_eq(
         workload_predict_size(&(struct workload_size_law){.jobs = 0, .without_input_s = 3}, 0), 3);
