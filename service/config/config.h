@@ -203,6 +203,15 @@ struct config {
     int64_t operation_streams_max;
     int64_t operation_team_streams_max;
     /* quota loops */
+    int64_t workloads_max;      /* of a team */
+    int64_t workload_bytes_max; /* of all of them, as stored */
+    int64_t workload_trace_bytes_max;
+    int64_t workload_jobs_max;
+    int64_t workload_tasks_max;
+    int64_t workload_job_tasks_max;
+    int64_t workload_open_tasks_max;
+    int64_t workload_line_bytes_max;
+
     int64_t quota_loops_max;             /* of a team */
     int64_t quota_loop_workers_max;      /* of one */
     int64_t quota_loop_applications_max; /* likewise */

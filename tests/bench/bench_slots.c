@@ -9,7 +9,8 @@
  * last one what is left; a reduce takes 256 MB of shuffled bytes at 10 MB/s, with its share of the
  * output at 20 MB/s; every task lasts a second more. "equal" is drawn, a million tasks of jobs with
  * bounded Pareto counts whose tasks last equally long, and "distinct" the same with another
- * duration for every task, so that none are handled together. Arrivals keep their order and
+ * duration for every task, so that none are handled together. "Seen" is with the tasks that wait and
+ * hold slots over time. Arrivals keep their order and
  * pattern, and are stretched to the load.
  *
  * The status is 1 when fifo or fbq simulate fewer than 3,000,000 tasks a second of "swim", or of
@@ -20,25 +21,23 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/vector.h"
+#include "../golden/swim_trace.h"
 #include "core/scheduling/slots_outcome.h"
 #include "core/sim/variates.h"
 
 static const struct slots_cluster CLUSTER = {.slots = {600, 200}, .slow_start = 0.05};
 static const double GOAL = 3e6; /* tasks a second */
-static const double BLOCK_BYTES = 64e6;
-static const double REDUCE_BYTES = 256e6;
-static const double READ_RATE = 10e6; /* bytes a second */
-static const double WRITE_RATE = 20e6;
+static const struct swim_rates RATES = {.block_bytes = 64e6,
+                                        .reduce_bytes = 256e6,
+                                        .map_bytes_per_s = 10e6,
+                                        .shuffle_bytes_per_s = 10e6,
+                                        .output_bytes_per_s = 20e6,
+                                        .task_s = 1};
 static const double DRAWN_TASKS = 1e6;
 
-enum { TENANTS = 4, RUNS = 3, CONCURRENCY = 8 };
+enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8 };
 
-struct trace {
-    VECTOR(struct slots_job) jobs;
-    double tasks;
-    struct arena *arena;
-};
+static struct arena arena;
 
 static void *need(void *memory)
 {
@@ -54,62 +53,9 @@ static double cpu_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static struct slots_job *add_job(struct trace *trace, double arrival_s)
-{
-    struct slots_job *job = need(vector_add(trace->arena, &trace->jobs));
-    job->arrival_s = arrival_s;
-    job->predicted_size_s = (double)NAN;
-    job->queue = trace->jobs.n % TENANTS;
-    return job;
-}
-
 /* --- traces --- */
 
-/* `count` tasks, all but the last of duration_s. */
-static void add_tasks(struct trace *trace,
-                      struct slots_job *job,
-                      enum slots_kind kind,
-                      double count,
-                      double duration_s,
-                      double last_s)
-{
-    struct slots_tasks *tasks = need(arena_array(trace->arena, 2, sizeof *tasks));
-    size_t n = 0;
-    if (count > 1)
-        tasks[n++] = (struct slots_tasks){duration_s, (size_t)count - 1};
-    tasks[n++] = (struct slots_tasks){last_s, 1};
-    job->task_lists[kind] = (struct slots_task_list){tasks, n};
-    trace->tasks += count;
-}
-
-static bool read_swim(struct trace *trace, const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char line[256];
-    if (file == NULL)
-        return false;
-    while (fgets(line, sizeof line, file) != NULL) {
-        double fields[5] = {0}; /* submitted, gap, input, shuffle, output */
-        char *at = line;
-        while (*at != '\t' && *at != '\0')
-            at++;
-        for (size_t i = 0; i < 5; i++)
-            fields[i] = strtod(at, &at);
-        struct slots_job *job = add_job(trace, fields[0]);
-        double maps = fmax(1, ceil(fields[2] / BLOCK_BYTES));
-        double reduces = ceil(fields[3] / REDUCE_BYTES);
-        double rest = fields[2] - (maps - 1) * BLOCK_BYTES;
-        add_tasks(trace, job, SLOTS_MAP, maps, 1 + BLOCK_BYTES / READ_RATE, 1 + rest / READ_RATE);
-        if (reduces > 0) {
-            double reduce_s = 1 + (fields[3] / READ_RATE + fields[4] / WRITE_RATE) / reduces;
-            add_tasks(trace, job, SLOTS_REDUCE, reduces, reduce_s, reduce_s);
-        }
-    }
-    (void)fclose(file);
-    return true;
-}
-
-static void draw_tasks(struct trace *trace,
+static void draw_tasks(struct swim_trace *trace,
                        struct rng *rng,
                        struct slots_job *job,
                        enum slots_kind kind,
@@ -117,25 +63,28 @@ static void draw_tasks(struct trace *trace,
                        bool distinct)
 {
     double mean_s = variate_bounded_pareto(rng, 2, 200, 1.2);
+    trace->tasks += count;
     if (!distinct) {
-        add_tasks(trace, job, kind, count, mean_s, mean_s);
+        if (!swim_add_tasks(job, kind, count, mean_s, mean_s, &arena))
+            abort();
         return;
     }
-    struct slots_tasks *tasks = need(arena_array(trace->arena, (size_t)count, sizeof *tasks));
+    struct slots_tasks *tasks = need(arena_array(&arena, (size_t)count, sizeof *tasks));
     for (size_t i = 0; i < (size_t)count; i++)
         tasks[i] = (struct slots_tasks){variate_uniform(rng, 0.5, 1.5) * mean_s, 1};
     job->task_lists[kind] = (struct slots_task_list){tasks, (size_t)count};
-    trace->tasks += count;
 }
 
-static void draw(struct trace *trace, bool distinct)
+static void draw(struct swim_trace *trace, bool distinct)
 {
     static const uint64_t purpose[] = {1};
     struct rng rng = variate_stream(1, purpose, 1);
     double at_s = 0;
     while (trace->tasks < DRAWN_TASKS) {
         at_s += variate_exponential(&rng, 1);
-        struct slots_job *job = add_job(trace, at_s);
+        struct slots_job *job = need(vector_add(&arena, &trace->jobs));
+        job->arrival_s = at_s;
+        job->predicted_size_s = (double)NAN;
         double maps = floor(variate_bounded_pareto(&rng, 1, 30000, 0.7));
         draw_tasks(trace, &rng, job, SLOTS_MAP, maps, distinct);
         if (maps > 4)
@@ -143,25 +92,50 @@ static void draw(struct trace *trace, bool distinct)
     }
 }
 
-/* Arrivals stretched so that the work of all jobs is `load` of what the slots can do meanwhile. */
-static void stretch(struct trace *trace, double load)
+/* Arrivals stretched so that the work of all jobs is `load` of what the slots can do meanwhile; jobs
+ * belong to the tenants in turn. */
+static void stretch(struct swim_trace *trace, double load)
 {
+    if (trace->jobs.n == 0)
+        return;
     double work_s = 0;
+    double last_s = 0;
     double capacity = (double)(CLUSTER.slots[SLOTS_MAP] + CLUSTER.slots[SLOTS_REDUCE]);
-    double last_s = trace->jobs.items[trace->jobs.n - 1].arrival_s;
-    for (size_t i = 0; i < trace->jobs.n; i++)
+    for (size_t i = 0; i < trace->jobs.n; i++) {
         work_s += slots_job_size(&trace->jobs.items[i]);
-    for (size_t i = 0; i < trace->jobs.n; i++)
+        last_s = trace->jobs.items[i].arrival_s;
+    }
+    for (size_t i = 0; i < trace->jobs.n; i++) {
         trace->jobs.items[i].arrival_s *= work_s / (load * capacity * last_s);
+        trace->jobs.items[i].queue = i % TENANTS;
+    }
 }
 
 /* --- policies --- */
 
+/* Seconds of the processor; observed: with counts over time. */
+static double simulate(const struct swim_trace *trace,
+                       const struct slots_terms *terms,
+                       bool observed,
+                       struct arena *scratch,
+                       struct slots_job_times times[])
+{
+    struct occupancy occupancy;
+    if (observed && !occupancy_init(&occupancy, SLOTS_SERIES, BINS, 0, scratch))
+        abort();
+    double began_s = cpu_s();
+    if (slots_simulate_observed(&CLUSTER, trace->jobs.items, trace->jobs.n, terms, NULL,
+                                observed ? &occupancy : NULL, scratch, times, NULL) != PV_OK)
+        abort();
+    return cpu_s() - began_s;
+}
+
 /* Tasks a second, the best of some runs; prints a line. */
 static double measure(const char *name,
-                      const struct trace *trace,
+                      const struct swim_trace *trace,
                       const struct slots_terms *terms,
                       const char *policy,
+                      bool observed,
                       const double runtime_s[])
 {
     size_t n = trace->jobs.n;
@@ -171,13 +145,8 @@ static double measure(const char *name,
     arena_init(&scratch, 0);
     struct slots_job_times *times = need(arena_array(&scratch, n, sizeof *times));
     double *slowdown = need(arena_array(&scratch, n, sizeof *slowdown));
-    for (size_t i = 0; i < RUNS; i++) {
-        double began_s = cpu_s();
-        if (slots_simulate(&CLUSTER, trace->jobs.items, n, terms, NULL, &scratch, times, NULL) !=
-            PV_OK)
-            abort();
-        best_s = fmin(best_s, cpu_s() - began_s);
-    }
+    for (size_t i = 0; i < RUNS; i++)
+        best_s = fmin(best_s, simulate(trace, terms, observed, &scratch, times));
     if (slots_summarize(&CLUSTER, trace->jobs.items, n, times, runtime_s, &scratch, slowdown,
                         &outcome, NULL) != PV_OK)
         abort();
@@ -188,7 +157,7 @@ static double measure(const char *name,
 }
 
 /* The lesser of fifo's and fbq's tasks a second. */
-static double measure_all(const char *name, struct trace *trace, double load)
+static double measure_all(const char *name, struct swim_trace *trace, double load)
 {
     static const double limits_s[] = {1e3, 1e4, 1e5};
     static const double parts[] = {0.25, 0.25, 0.25, 0.25};
@@ -221,13 +190,17 @@ static double measure_all(const char *name, struct trace *trace, double load)
     for (size_t p = 0; p < SLOTS_POLICIES; p++) {
         terms.policy = slots_policies[p];
         terms.concurrency = p == SLOTS_FRESH_STATIC || p == SLOTS_FRESH ? CONCURRENCY : 0;
-        double rate = measure(name, trace, &terms, terms.policy->name, runtime_s);
+        double rate = measure(name, trace, &terms, terms.policy->name, false, runtime_s);
         if (p == SLOTS_FIFO || p == SLOTS_FBQ)
             least = fmin(least, rate);
     }
+    terms.policy = &slots_policy_fbq;
+    (void)measure(name, trace, &terms, "fbq seen", true, runtime_s);
+    terms.policy = &slots_policy_fifo;
+    (void)measure(name, trace, &terms, "fifo seen", true, runtime_s);
     terms.policy = &slots_policy_fair;
     terms.concurrency = CONCURRENCY;
-    (void)measure(name, trace, &terms, "fair k=8", runtime_s);
+    (void)measure(name, trace, &terms, "fair k=8", false, runtime_s);
     arena_fini(&scratch);
     return least;
 }
@@ -236,14 +209,13 @@ int main(int argc, char **argv)
 {
     double load = argc > 2 ? strtod(argv[2], NULL) : 0.7;
     double least = 0;
-    struct arena arena;
+    struct swim_trace swim = {0};
+    struct swim_trace equal = {0};
+    struct swim_trace distinct = {0};
     arena_init(&arena, 0);
-    struct trace swim = {.arena = &arena};
-    struct trace equal = {.arena = &arena};
-    struct trace distinct = {.arena = &arena};
     printf("%-9s %-12s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s",
            "slowdown", "p95", "utilization");
-    bool has_swim = argc > 1 && read_swim(&swim, argv[1]);
+    bool has_swim = argc > 1 && swim_trace_read(&swim, argv[1], &RATES, &arena);
     if (has_swim)
         least = measure_all("swim", &swim, load);
     draw(&equal, false);

@@ -127,6 +127,32 @@ def test_members_that_were_left_out_are_told_from_those_that_are_null(client, hi
         advice.recomendation
 
 
+# --- workloads ---
+
+
+@makes("createWorkload", "listWorkloads", "getWorkload", "deleteWorkload")
+def test_workloads(client, app, name, tmp_path):
+    trace = b"0 2 10 8 12\n5 1 3 3\n"
+    (tmp_path / "trace").write_bytes(trace)
+    made = look(client.create_workload(tmp_path / "trace", "pigeon", name=name))
+    assert (made.reply.status, made.name, made.format, made.jobs, made.tasks) == (201, name, "pigeon", 2, 3)
+    assert made.summary.work_s == 23 and made.summary.tasks_per_job.max == 2
+    for source in (trace, iter([trace[:7], trace[7:]])):
+        assert client.create_workload(source, "pigeon").summary == made.summary
+    swim = client.create_workload(b"job0 0 0 128000000 0 0\n", "swim", map_bytes=32e6)
+    assert swim.tasks == 4 and swim.summary.rates.map_bytes == 32e6
+    with pytest.raises(provisor.Invalid, match="line 2: "):
+        client.create_workload(trace[:15] + b"x\n", "pigeon")
+    client.record_run(app, problem_size=8, executors=1, cores_per_executor=4, duration_s=9, started_at=datetime.datetime.now(datetime.timezone.utc),
+                      stages=[{"id": 0, "task_durations_s": [1, 2, 3]}])
+    runs = look(client.workload_from_runs([app], since=datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)))
+    assert runs.format == "runs" and runs.jobs == 1 and runs.summary.durations_from.recorded == 3
+    assert look(client.workload(made.id)) == made
+    assert {made.id, swim.id, runs.id} <= {look(workload).id for workload in client.workloads()}
+    client.delete_workload(made.id)
+    assert made.id not in [workload.id for workload in client.workloads()]
+
+
 # --- history ---
 
 

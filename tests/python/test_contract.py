@@ -23,7 +23,7 @@ from methods import HEADER_NAMES, METHODS, PATH_NAMES  # noqa: E402
 DOCUMENT = bundle.load()
 
 # Parameters of methods that are none of the contract.
-OWN = {"progress", "page_size", "log", "runs", "csv", "body"}
+OWN = {"progress", "page_size", "log", "runs", "csv", "body", "trace"}
 # Set by the method itself, or by another one of the same call.
 LEFT_OUT = {"contract_yaml": set(), "operation_events": {"last_event_id"}}
 

@@ -84,6 +84,11 @@ METHODS = [
     row("planPigeon", "pigeon_plan", "one"),
     row("summarizeSlowdowns", "slowdowns", "one", "jobs"),
     row("simulate", "simulate", "one"),
+    row("createWorkload", "create_workload", "written"),
+    row("createWorkload", "workload_from_runs", "written"),
+    row("listWorkloads", "workloads", "pages"),
+    row("getWorkload", "workload", "one"),
+    row("deleteWorkload", "delete_workload", "none"),
     # copies
     row("planCopies", "copy_plan", "one"),
     # history

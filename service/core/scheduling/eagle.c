@@ -101,7 +101,8 @@ static uint32_t before_next(const struct eagle *eagle, const struct line *line)
     double least = eagle->remaining_s[at->job];
     if (at->count >= PASSED_MAX)
         return LINE_END;
-    for (uint32_t next = at->next; next != LINE_END; before = next, next = at->next) {
+    /* No job has less than nothing left. */
+    for (uint32_t next = at->next; next != LINE_END && least > 0; before = next, next = at->next) {
         at = line_place_at(&eagle->pool, next);
         double work = eagle->remaining_s[at->job];
         if (work >= least || rounding_equal(work, least))
@@ -121,7 +122,7 @@ static bool begin_long(struct tasks_run *sim, uint32_t w)
     uint32_t task = line_place_at(&eagle->pool, place)->item;
     line_remove(&eagle->pool, tasks, LINE_END);
     line_pool_give(&eagle->pool, place);
-    return schedule(sim, tasks_run_begin(sim, job, task, sim->now_s), LONG_ENDED, w, job);
+    return schedule(sim, tasks_run_begin(sim, w, job, task, sim->now_s), LONG_ENDED, w, job);
 }
 
 /* A reservation is served. Those that waited longer were passed over, unless its job has no more
@@ -171,7 +172,7 @@ static bool answer(struct tasks_run *sim, uint32_t w, uint32_t job)
     double told_s = in_a_hop(sim);
     if (eagle->given[job] == sim->model->jobs[job].tasks)
         return schedule(sim, told_s, TOLD_NONE, w, 0);
-    double end_s = tasks_run_begin(sim, job, eagle->given[job]++, told_s);
+    double end_s = tasks_run_begin(sim, w, job, eagle->given[job]++, told_s);
     eagle->remaining_s[job] =
         (double)(sim->model->jobs[job].tasks - eagle->given[job]) * sim->model->mean_s[job];
     return schedule(sim, end_s, SHORT_ENDED, w, job);

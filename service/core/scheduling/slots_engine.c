@@ -50,7 +50,8 @@ struct engine {
     struct slots_view view;
     const struct slots_policy *policy;
     void *policy_state;
-    bool follows_service; /* the policy has limits */
+    bool follows_service;        /* the policy has limits */
+    struct occupancy *occupancy; /* NULL: nobody looks */
     struct arena *arena;
     struct sim_clock clock;
     struct event_queue queue;
@@ -71,6 +72,15 @@ struct engine {
     size_t *due; /* jobs that cross */
     bool no_memory;
 };
+
+/* So many tasks more, or fewer, are pending or hold slots. */
+static void
+observe(const struct engine *engine, enum slots_series first, enum slots_kind kind, double by)
+{
+    if (engine->occupancy != NULL)
+        occupancy_change(engine->occupancy, (uint32_t)first + (uint32_t)kind, engine->clock.now_s,
+                         by);
+}
 
 /* --- batches --- */
 
@@ -164,6 +174,8 @@ give(struct engine *engine, enum slots_kind kind, size_t partition, size_t job, 
         progress->times.start_s = engine->clock.now_s;
     engine->counts[job].pending[kind] -= count;
     engine->counts[job].held[kind] += count;
+    observe(engine, SLOTS_PENDING, kind, -(double)count);
+    observe(engine, SLOTS_HELD, kind, (double)count);
     engine->free.slots[kind][partition] -= count;
     while (count > 0) {
         const struct slots_tasks *tasks = &list->tasks[progress->list_at[kind]];
@@ -260,6 +272,7 @@ static void end_batch(struct engine *engine, size_t index)
     engine->ended_tasks += batch.count;
     counts->held[batch.kind] -= batch.count;
     counts->finished[batch.kind] += batch.count;
+    observe(engine, SLOTS_HELD, batch.kind, -(double)batch.count);
     counts->finished_s[batch.kind] += (double)batch.count * batch.duration_s;
     progress->unfinished -= batch.count;
     if (engine->follows_service)
@@ -322,6 +335,7 @@ static void arrive(struct engine *engine, size_t job)
         .start_s = (double)NAN, .map_end_s = engine->clock.now_s, .finish_s = (double)NAN};
     for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {
         counts->pending[kind] = slots_tasks_count(&engine->jobs[job].task_lists[kind]);
+        observe(engine, SLOTS_PENDING, (enum slots_kind)kind, (double)counts->pending[kind]);
         progress->unfinished += counts->pending[kind];
     }
     progress->maps_unfinished = counts->pending[SLOTS_MAP];
@@ -501,11 +515,25 @@ enum pv_code slots_simulate(const struct slots_cluster *cluster,
                             struct slots_job_times times[],
                             struct pv_error *err)
 {
+    return slots_simulate_observed(cluster, jobs, n, terms, progress, NULL, scratch, times, err);
+}
+
+enum pv_code slots_simulate_observed(const struct slots_cluster *cluster,
+                                     const struct slots_job jobs[],
+                                     size_t n,
+                                     const struct slots_terms *terms,
+                                     const struct slots_progress *progress,
+                                     struct occupancy *occupancy,
+                                     struct arena *scratch,
+                                     struct slots_job_times times[],
+                                     struct pv_error *err)
+{
     assert(n > 0 && n < UINT32_MAX && cluster->slots[SLOTS_MAP] > 0);
     struct arena_mark mark = arena_mark(scratch);
     struct engine engine = {.view = {.cluster = *cluster, .n_jobs = n},
                             .policy = terms->policy,
                             .follows_service = terms->policy->crossed != NULL,
+                            .occupancy = occupancy,
                             .arena = scratch,
                             .over = NONE};
     enum pv_code code = simulate(&engine, jobs, n, terms, progress, times, err);

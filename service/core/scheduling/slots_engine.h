@@ -2,6 +2,7 @@
 #define CORE_SCHEDULING_SLOTS_ENGINE_H
 
 #include "core/scheduling/slots_policy.h"
+#include "core/sim/occupancy.h"
 
 /*
  * MapReduce jobs carried out on map and reduce slots, task by task, under a policy.
@@ -50,5 +51,22 @@ enum pv_code slots_simulate(const struct slots_cluster *cluster,
                             struct arena *scratch,
                             struct slots_job_times times[],
                             struct pv_error *err) PV_MUSTCHECK;
+
+/* Series of an occupancy: SLOTS_PENDING + kind, tasks of jobs that have arrived that have no slot;
+ * SLOTS_HELD + kind, tasks that hold one. */
+enum slots_series { SLOTS_PENDING = 0, SLOTS_HELD = SLOTS_KINDS };
+enum { SLOTS_SERIES = SLOTS_HELD + SLOTS_KINDS };
+
+/* The same, and how many tasks wait and hold slots is added to an occupancy of SLOTS_SERIES series,
+ * whose origin is not after the first arrival; NULL: nobody looks. */
+enum pv_code slots_simulate_observed(const struct slots_cluster *cluster,
+                                     const struct slots_job jobs[],
+                                     size_t n,
+                                     const struct slots_terms *terms,
+                                     const struct slots_progress *progress,
+                                     struct occupancy *occupancy,
+                                     struct arena *scratch,
+                                     struct slots_job_times times[],
+                                     struct pv_error *err) PV_MUSTCHECK;
 
 #endif

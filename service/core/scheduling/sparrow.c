@@ -75,7 +75,7 @@ static bool answer(struct tasks_run *sim, uint32_t w, uint32_t job)
     struct sparrow *sparrow = sim->state;
     double told_s = sim->now_s + sim->model->communication_s;
     double free_s = sparrow->given[job] < sim->model->jobs[job].tasks
-                        ? tasks_run_begin(sim, job, sparrow->given[job]++, told_s)
+                        ? tasks_run_begin(sim, w, job, sparrow->given[job]++, told_s)
                         : told_s;
     return event_heap_schedule(&sim->events, free_s, WORKER_FREE, w);
 }

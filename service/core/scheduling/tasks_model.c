@@ -53,7 +53,7 @@ void tasks_retime(const struct tasks_model *model,
                   const struct trial *trial,
                   struct tasks_job jobs[])
 {
-    double rate_per_s = load * (double)model->workers * (double)model->n_jobs / model->work_s;
+    double rate_per_s = load * tasks_model_capacity(model) * (double)model->n_jobs / model->work_s;
     double at_s = 0;
     for (uint32_t i = 0; i < model->n_jobs; i++) {
         uint32_t j = model->order[i];

@@ -45,4 +45,13 @@ enum pv_code tasks_outcome_of(const struct tasks_model *model,
                               struct tasks_outcome *outcome,
                               struct pv_error *err) PV_MUSTCHECK;
 
+/* The same of the jobs of one of so many classes (tasks_class_of); it has no name. */
+enum pv_code tasks_outcome_of_class(const struct tasks_model *model,
+                                    const struct tasks_result *result,
+                                    uint32_t classes,
+                                    uint32_t class,
+                                    struct arena *scratch,
+                                    struct tasks_class *found,
+                                    struct pv_error *err) PV_MUSTCHECK;
+
 #endif

@@ -17,7 +17,7 @@ struct trial {
 };
 
 /* The purposes of the streams (core/sim/variates.h). */
-enum trial_purpose { TRIAL_ARRIVALS, TRIAL_PLACEMENT, TRIAL_PROBES };
+enum trial_purpose { TRIAL_ARRIVALS, TRIAL_PLACEMENT, TRIAL_PROBES, TRIAL_SENT_AGAIN };
 
 struct rng trial_stream(const struct trial *trial, enum trial_purpose purpose, uint32_t job);
 

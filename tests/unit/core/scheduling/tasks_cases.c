@@ -105,6 +105,12 @@ struct tasks_model tasks_case_random(struct arena *arena,
     return model;
 }
 
+bool tasks_case_same(const struct tasks_result *a, const struct tasks_result *b, uint32_t n)
+{
+    return memcmp(a->start_s, b->start_s, n * sizeof *a->start_s) == 0 &&
+           memcmp(a->finish_s, b->finish_s, n * sizeof *a->finish_s) == 0;
+}
+
 /* Messages from a job's arrival to the first start of a task. */
 static double hops_to_start(const struct tasks_terms *terms, const struct tasks_job *job)
 {

@@ -34,12 +34,6 @@ static struct tasks_terms terms_of(int id, uint32_t groups)
     return terms;
 }
 
-static bool same_jobs(const struct tasks_result *a, const struct tasks_result *b, uint32_t n)
-{
-    return memcmp(a->start_s, b->start_s, n * sizeof(double)) == 0 &&
-           memcmp(a->finish_s, b->finish_s, n * sizeof(double)) == 0;
-}
-
 /* --- what holds of every policy --- */
 
 static void expect_sound(int id, uint64_t seed, double load, double communication_s)
@@ -150,9 +144,9 @@ Test(tasks_simulation, one_seed_has_one_result)
         struct tasks_result again = simulate(&model, &terms, 1, 0, &arena);
         struct tasks_result seed = simulate(&model, &terms, 2, 0, &arena);
         struct tasks_result repetition = simulate(&model, &terms, 1, 1, &arena);
-        cr_expect(same_jobs(&first, &again, 500));
-        cr_expect_eq(same_jobs(&first, &seed, 500), id == TASKS_CENTRALISED);
-        cr_expect_eq(same_jobs(&first, &repetition, 500), id == TASKS_CENTRALISED);
+        cr_expect(tasks_case_same(&first, &again, 500));
+        cr_expect_eq(tasks_case_same(&first, &seed, 500), id == TASKS_CENTRALISED);
+        cr_expect_eq(tasks_case_same(&first, &repetition, 500), id == TASKS_CENTRALISED);
         arena_fini(&arena);
     }
 }
@@ -175,7 +169,7 @@ Test(tasks_simulation, later_jobs_do_not_change_draws)
         model.n_jobs = 300;
         cr_assert_eq(tasks_model_complete(&model, &arena, NULL), PV_OK);
         struct tasks_result without = simulate(&model, &terms, 1, 0, &arena);
-        cr_expect(same_jobs(&with, &without, 300));
+        cr_expect(tasks_case_same(&with, &without, 300));
         arena_fini(&arena);
     }
 }
