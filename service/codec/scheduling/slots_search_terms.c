@@ -1,3 +1,4 @@
+#include "base/plural.h"
 #include "base/rounding.h"
 #include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/slots_simulation_internal.h"
@@ -117,7 +118,8 @@ static void decode_partitions(const struct codec_node *node,
         if (!rounding_equal(sum, 1))
             codec_fault(&item, "out_of_range", "the shares add up to %.9g, not to 1", sum);
         else if (!fits(family, values[i].n))
-            codec_fault(&item, "out_of_range", "no limits are for %zu queues", values[i].n);
+            codec_fault(&item, "out_of_range", "no limits are for %zu queue%s", values[i].n,
+                        PLURAL(values[i].n));
     }
 }
 

@@ -5,12 +5,13 @@
  * repetitions of all jobs, of which those of the rounds before are not simulated again. Where no
  * candidate draws anything, it ends with all jobs once.
  */
-#include "core/scheduling/policy_search_internal.h"
+#include "core/scheduling/policy_search.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "core/scheduling/policy_search_internal.h"
 #include "core/sim/statistics.h"
 
 /* More repetitions of all candidates than these come with the confirmation alone, for those that
