@@ -61,7 +61,7 @@ static bool are_alike(const struct slots_terms *a, const struct slots_terms *b)
     for (size_t i = 0; i < a->n_limits; i++)
         if (a->limits_s[i] != b->limits_s[i])
             return false;
-    for (size_t i = 0; a->partitions != NULL && i < a->n_limits + 1; i++)
+    for (size_t i = 0; a->partitions != NULL && b->partitions != NULL && i < a->n_limits + 1; i++)
         if (a->partitions[i] != b->partitions[i])
             return false;
     return true;

@@ -64,7 +64,7 @@ Test(slots_cuts, rise_below_the_largest_size_or_are_none)
 Test(slots_cuts, partitions_add_up_to_1_and_leave_something_to_all)
 {
     static const double work[] = {0, 0.0004, 0.3333333, 0.6662667};
-    double partitions[4];
+    double partitions[4] = {0};
     for (double even = 0; even <= 1; even += 0.25) {
         double sum = 0;
         slots_cuts_partitions(work, 4, even, partitions);
