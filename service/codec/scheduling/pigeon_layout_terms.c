@@ -100,10 +100,11 @@ static void check_groups(const struct codec_node *top, const struct codec_node *
 {
     struct codec_node cluster = codec_member(top, "cluster");
     bool listed = codec_member(&cluster, "groups").json != NULL;
+    bool counted = cluster.json == NULL || codec_member(&cluster, "workers").json != NULL;
     bool given = codec_member(policy, "groups").json != NULL;
     if (listed && given)
         codec_fault_member(policy, "groups", "conflict", "the groups are those of the cluster");
-    if (!listed && !given)
+    if (!listed && counted && !given)
         codec_fault_member(policy, "groups", "required",
                            "say how many groups there are, or list them in the cluster");
 }
