@@ -90,9 +90,7 @@ static void check_apart(const struct codec_node *list,
         if (overlap(&failures[i], &failures[k], hop_s)) {
             struct codec_node item = codec_item(list, i);
             codec_fault_member(&item, "at_s", "conflict",
-                               "another failure of group %zu is not over before this one, or "
-                               "begins before this one is over",
-                               failures[i].group);
+                               "it overlaps with another failure of group %zu", failures[i].group);
             return;
         }
 }
@@ -121,7 +119,7 @@ void codec_pigeon_failures_complete(const struct codec_node *top,
                                               isnan(sent->return_s) ? HUGE_VAL : sent->return_s};
     }
     layout->layout.failures = failures;
-    layout->layout.n_failures = (uint32_t)layout->n_failures;
+    layout->layout.n_failures = failures != NULL ? (uint32_t)layout->n_failures : 0;
 }
 
 double codec_pigeon_failures_last_s(const struct tasks_terms *terms)
@@ -230,7 +228,7 @@ static void check_losses(const struct codec_node *top,
         struct codec_node job = codec_item(&jobs, j);
         if (at_s >= losses->all_s) {
             codec_fault_member(&node, "failures", "conflict",
-                               "all groups have failed when job %zu arrives, and none returns", j);
+                               "all groups have failed when job %zu is there, and none returns", j);
             return;
         }
         check_bound(&job, &asked->jobs[j], losses, at_s);

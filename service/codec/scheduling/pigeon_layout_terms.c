@@ -211,7 +211,8 @@ void codec_pigeon_layouts_complete(const struct codec_node *top,
             complete_classes(top, asked, layout);
         codec_pigeon_failures_complete(top, asked, p, layout);
     }
-    if (top->reader->err->n_faults == 0 && asked->common.n_loads == 0)
+    if (top->reader->err->n_faults == 0 && top->reader->err->code == PV_OK &&
+        asked->common.n_loads == 0)
         codec_pigeon_losses_check(top, asked);
 }
 
