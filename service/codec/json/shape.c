@@ -307,6 +307,8 @@ static bool is_unknown(const struct shape_member *member, const void *value)
         return *(const int64_t *)value == RUN_NO_INSTANT;
     case SHAPE_KIND_ID:
         return *(const char *)value == '\0';
+    case SHAPE_KIND_OBJECTS:
+        return *(void *const *)value == NULL;
     default:
         return false;
     }

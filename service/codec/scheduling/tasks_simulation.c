@@ -51,15 +51,16 @@ static void check_groups(const struct codec_node *top, const struct codec_tasks_
     }
 }
 
-static struct codec_comparison_size size_of(const struct codec_tasks_simulation *asked)
+/* By the model, whose jobs may be counted only. */
+static struct codec_comparison_size size_of(const struct codec_tasks_simulation *asked,
+                                            const struct tasks_model *model)
 {
-    const struct tasks_model *model = &asked->model;
-    struct codec_comparison_size size = {.jobs = asked->n_jobs,
+    struct codec_comparison_size size = {.jobs = model->n_jobs,
                                          .tasks = (double)model->tasks,
                                          .shortest_s = HUGE_VAL,
                                          .work_s = model->work_s,
                                          .slots = (double)asked->cluster.workers};
-    for (uint32_t j = 0; j < model->n_jobs; j++) {
+    for (uint32_t j = 0; model->jobs != NULL && j < model->n_jobs; j++) {
         size.last_s = fmax(size.last_s, model->jobs[j].arrival_s);
         for (uint32_t i = 0; i < model->jobs[j].tasks; i++)
             size.shortest_s = fmin(size.shortest_s, model->jobs[j].durations_s[i]);
@@ -77,9 +78,20 @@ static struct codec_comparison_size size_of(const struct codec_tasks_simulation 
     return size;
 }
 
-/* What the core works with; the class of jobs that have none is by the cut-off. false: no memory. */
-static bool make_model(const struct codec_node *top, struct codec_tasks_simulation *asked)
+static enum pv_code
+make_model(struct codec_tasks_simulation *asked, struct arena *arena, struct pv_error *err)
 {
+    asked->model = (struct tasks_model){.workers = (uint32_t)asked->cluster.workers,
+                                        .communication_s = asked->communication_s,
+                                        .jobs = asked->jobs,
+                                        .n_jobs = (uint32_t)asked->n_jobs};
+    return tasks_model_complete(&asked->model, arena, err);
+}
+
+/* What the core works with; the class of jobs that have none is by the cut-off. false: no memory. */
+static bool take_jobs(const struct codec_node *top, struct codec_tasks_simulation *asked)
+{
+    asked->n_jobs = asked->n_sent;
     asked->jobs = codec_allocate(top, asked->n_jobs, sizeof *asked->jobs);
     if (asked->jobs == NULL)
         return false;
@@ -89,27 +101,78 @@ static bool make_model(const struct codec_node *top, struct codec_tasks_simulati
             job->is_long = tasks_are_long(job->durations_s, job->tasks, asked->short_cutoff_s);
         asked->jobs[i] = *job;
     }
-    asked->model = (struct tasks_model){.workers = (uint32_t)asked->cluster.workers,
-                                        .communication_s = asked->communication_s,
-                                        .jobs = asked->jobs,
-                                        .n_jobs = (uint32_t)asked->n_jobs};
-    return tasks_model_complete(&asked->model, top->reader->arena, top->reader->err) == PV_OK;
+    return make_model(asked, top->reader->arena, top->reader->err) == PV_OK;
+}
+
+struct workload_load_terms
+codec_tasks_simulation_load_terms(const struct codec_tasks_simulation *asked)
+{
+    return (struct workload_load_terms){.target = WORKLOAD_FOR_TASKS,
+                                        .names =
+                                            (asked->common.include & COMPARISON_INCLUDE_JOBS) != 0,
+                                        .short_cutoff_s = asked->short_cutoff_s};
+}
+
+static void check_workload(const struct codec_node *top,
+                           const struct codec_comparison_limits *limits,
+                           const struct codec_tasks_simulation *asked)
+{
+    const struct workload_summary *workload = limits->workload;
+    const struct workload_load_terms terms = codec_tasks_simulation_load_terms(asked);
+    if (workload == NULL)
+        return;
+    if (workload->jobs > UINT32_MAX) {
+        codec_fault_member(top, "workload", "too_large", "it has more jobs than can be simulated");
+        return;
+    }
+    const struct tasks_model counted = {.workers = (uint32_t)asked->cluster.workers,
+                                        .n_jobs = (uint32_t)workload->jobs,
+                                        .tasks = workload->tasks[WORKLOAD_TASKS] +
+                                                 workload->tasks[WORKLOAD_REDUCES]};
+    struct codec_comparison_size size = size_of(asked, &counted);
+    size.load_bytes = codec_comparison_load_bytes(workload, &terms);
+    codec_comparison_check(top, limits, &asked->common, &size);
+}
+
+static void check_jobs(const struct codec_node *top,
+                       const struct codec_comparison_limits *limits,
+                       struct codec_tasks_simulation *asked)
+{
+    if (!take_jobs(top, asked))
+        return;
+    check_placements(top, asked);
+    if (top->reader->err->n_faults > 0)
+        return;
+    struct codec_comparison_size size = size_of(asked, &asked->model);
+    codec_comparison_check(top, limits, &asked->common, &size);
 }
 
 static void check(const struct codec_node *node, const void *limits, void *object)
 {
     struct codec_tasks_simulation *asked = object;
-    if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK ||
-        !make_model(node, asked))
+    codec_comparison_check_source(node);
+    if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
         return;
-    check_groups(node, asked);
-    check_placements(node, asked);
-    if (node->reader->err->n_faults > 0)
-        return;
-    struct codec_comparison_size size = size_of(asked);
-    codec_comparison_check(node, limits, &asked->common, &size);
     for (size_t p = 0; p < asked->common.n_policies; p++)
         asked->draws[p] = tasks_terms_draw(&asked->policies[p]);
+    check_groups(node, asked);
+    if (asked->common.workload[0] != '\0')
+        check_workload(node, limits, asked);
+    else
+        check_jobs(node, limits, asked);
+}
+
+enum pv_code codec_tasks_simulation_load(struct codec_tasks_simulation *asked,
+                                         const struct workload_jobs *jobs,
+                                         struct arena *arena,
+                                         struct pv_error *err)
+{
+    asked->jobs = jobs->tasks;
+    asked->n_jobs = jobs->n;
+    asked->names = jobs->names;
+    PV_TRY(make_model(asked, arena, err));
+    struct codec_comparison_size size = size_of(asked, &asked->model);
+    return codec_comparison_check_loaded(&asked->common, &size, err);
 }
 
 /* --- the whole --- */
@@ -148,7 +211,7 @@ static const struct shape_member members[] = {
      .high = COMMUNICATION_MAX_S},
     {"short_cutoff_s", SHAPE_NUMBER(A, short_cutoff_s), .flags = CODEC_ABOVE | SHAPE_OMIT_UNKNOWN,
      .low = 0, .high = CODEC_SECONDS_MAX},
-    {"jobs", SHAPE_OBJECTS(A, sent, n_jobs, &codec_tasks_job_shape), .flags = CODEC_REQUIRED,
+    {"jobs", SHAPE_OBJECTS(A, sent, n_sent, &codec_tasks_job_shape), .flags = SHAPE_OMIT_UNKNOWN,
      .least = 1, SHAPE_LIMIT(struct codec_comparison_limits, jobs)},
     {"policies", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_policies,
      .encode = encode_policies},
