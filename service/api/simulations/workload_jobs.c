@@ -87,12 +87,12 @@ static enum pv_code load_chunks(const struct workload_jobs_source *source,
     int64_t all = source->record.chunks;
     for (int64_t at = 0; at < all; at += CHUNKS_AT_ONCE) {
         int64_t n = all - at < CHUNKS_AT_ONCE ? all - at : CHUNKS_AT_ONCE;
-        if (!operation_progress(source->run, 0, RUN_UNKNOWN, "tasks"))
-            return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
         arena_clear(scratch);
         PV_TRY(read_chunks(source, at, n, scratch, chunks, err));
         for (int64_t i = 0; i < n; i++)
             PV_TRY(workload_load_chunk(load, chunks[i], err));
+        if (!operation_progress(source->run, 0, RUN_UNKNOWN, "tasks"))
+            return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     }
     return PV_OK;
 }

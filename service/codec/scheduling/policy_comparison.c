@@ -135,7 +135,10 @@ void codec_comparison_decode_workload(const struct codec_node *node,
     struct codec_node workload = codec_member(node, "workload");
     (void)limits;
     if (json_is_object(workload.json))
-        codec_fault_unknown(node, "workload", NULL);
+        codec_fault_member(
+            node, "workload", "unknown_field",
+            "a workload that is described belongs to simulations of kind geo; here it "
+            "is the id of a stored one");
     else
         codec_uuid(node, "workload", CODEC_OPTIONAL, common->workload);
 }
