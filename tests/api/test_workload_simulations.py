@@ -11,7 +11,7 @@ from long_work import wait_for
 from patience import PATIENCE, SLOWDOWN
 from test_scheduling_simulations import ALL_SLOTS, ask, by_name, changed, checked, running, simulate
 from test_operation_turns import wait_until
-from test_workloads import SMALL, SWIM, events_2011, events_2019, pigeon, send
+from test_workloads import SMALL, SWIM, events_2011, events_2019, peak_kib, pigeon, send
 
 def many_jobs(n, seed=1, tasks=20):
     """Jobs of slots and of tasks, whose durations a workload keeps exactly: whole milliseconds."""
@@ -291,6 +291,17 @@ def test_a_workload_too_large_for_memory_is_refused(make_service):
     client = service.start().client(token)
     fault = refused(client, changed(TASKS, workload=send(client, pigeon(20, 8000)).json()["id"]), "/workload")
     assert fault["code"] == "too_large" and "its jobs take 1.3 MB of memory, 1.0 MB are allowed" in fault["detail"], fault
+
+
+@pytest.mark.resident_memory
+def test_a_million_tasks_take_less_than_a_hundred_megabytes(make_service):
+    service = make_service()
+    token = service.token("alpha")
+    client = service.start().client(token)
+    made = send(client, pigeon(10000, 100)).json()
+    before = peak_kib(service)
+    assert simulate(client, changed(TASKS, workload=made["id"], cluster={"workers": 2000}, loads=[0.8]))["loads"]
+    assert peak_kib(service) - before < 100 * 1024
 
 
 # --- deleted, cancelled, killed ---
