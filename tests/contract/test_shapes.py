@@ -41,6 +41,7 @@ UNIONS = {
     "utilization": {"array", "number"},  # of a copy plan by cluster; of a schedule the share
     "weight": {"number", "string"},  # a number; of short tasks to long ones also "infinite"
     "workers": {"array", "number"},  # of quota loops each of them; of a scheduler how many
+    "workload": {"object", "string"},  # of workflows to be drawn; the id of a stored one
 }
 # Words of enumerations that are not in snake_case, as their papers or formats write them.
 WORDS = re.compile(r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")

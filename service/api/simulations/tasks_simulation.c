@@ -1,16 +1,18 @@
 #include "api/simulations/tasks_simulation.h"
 
 #include "api/simulations/comparison_limits.h"
+#include "api/simulations/workload_jobs.h"
 #include "operation/parts.h"
 
 /* --- what is asked --- */
 
 enum pv_code tasks_simulation_read(const struct codec_node *top,
                                    const struct config *config,
+                                   const struct workload_summary *workload,
                                    struct writer *w,
                                    struct pv_error *err)
 {
-    const struct codec_comparison_limits limits = comparison_limits(config);
+    const struct codec_comparison_limits limits = comparison_limits(config, workload);
     struct codec_tasks_simulation *asked = arena_calloc(top->reader->arena, 1, sizeof *asked);
     if (asked == NULL)
         return pv_no_memory(err);
@@ -26,6 +28,7 @@ enum pv_code tasks_simulation_read(const struct codec_node *top,
 struct tasks_work {
     struct operation_run *run;
     struct codec_tasks_simulation *asked;
+    struct workload_jobs_source source;
     struct tasks_comparison comparison;
     struct policy_cell *cells; /* n */
     struct tasks_cell *made;   /* by cell */
@@ -59,7 +62,7 @@ static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
         .threads = (size_t)config->simulation_threads,
         .total = (int64_t)work->n * (int64_t)work->comparison.model->tasks,
         .unit = "tasks",
-        .scratch_bytes_max = (size_t)config->request_memory_bytes_max,
+        .scratch_bytes_max = (size_t)config->simulation_memory_bytes_max,
         .work = tasks_run_cell,
         .context = work};
     return operation_parts_run(work->run, &parts, err);
@@ -83,6 +86,24 @@ static bool tasks_add_room(struct tasks_work *work)
         made->slowdown = made->finish_s + n;
     }
     return true;
+}
+
+/* The request, and the jobs of the workload that it names. */
+static enum pv_code
+tasks_read_again(struct tasks_work *work, const struct codec_node *top, struct pv_error *err)
+{
+    const struct config *config = work->run->config;
+    struct workload_jobs jobs;
+    PV_TRY(workload_jobs_find(&work->source, work->run, top, err));
+    const struct codec_comparison_limits limits =
+        comparison_limits_again(config, workload_jobs_summary(&work->source));
+    codec_tasks_simulation_decode(top, &limits, work->asked);
+    PV_TRY(codec_result(top->reader));
+    if (limits.workload == NULL)
+        return PV_OK;
+    const struct workload_load_terms terms = codec_tasks_simulation_load_terms(work->asked);
+    PV_TRY(workload_jobs_load(&work->source, &terms, &jobs, err));
+    return codec_tasks_simulation_load(work->asked, &jobs, &work->source.arena, err);
 }
 
 static enum pv_code tasks_prepare(struct tasks_work *work, struct pv_error *err)
@@ -117,14 +138,17 @@ enum pv_code tasks_simulation_run(struct operation_run *run,
                                   struct strview *result,
                                   struct pv_error *err)
 {
-    const struct codec_comparison_limits limits = comparison_limits_again(run->config);
     struct tasks_work work = {.run = run};
     work.asked = arena_calloc(run->arena, 1, sizeof *work.asked);
     if (work.asked == NULL)
         return pv_no_memory(err);
-    codec_tasks_simulation_decode(top, &limits, work.asked);
-    PV_TRY(codec_result(top->reader));
-    PV_TRY(tasks_prepare(&work, err));
-    PV_TRY(tasks_run_all(&work, err));
-    return tasks_write(&work, result, err);
+    enum pv_code code = tasks_read_again(&work, top, err);
+    if (code == PV_OK)
+        code = tasks_prepare(&work, err);
+    if (code == PV_OK)
+        code = tasks_run_all(&work, err);
+    if (code == PV_OK)
+        code = tasks_write(&work, result, err);
+    workload_jobs_close(&work.source);
+    return code;
 }

@@ -12,7 +12,9 @@ static void encode_jobs(struct writer *w,
     for (size_t i = 0; i < asked->n_jobs; i++) {
         const struct slots_job_times *times = &cell->times[i];
         writer_begin_object(w);
-        writer_member_text(w, "name", asked->sent[i].name);
+        writer_member_text(w, "name",
+                           asked->sent != NULL ? asked->sent[i].name
+                                               : codec_comparison_job_name(asked->names[i]));
         writer_member_number(w, "start_s", times->start_s);
         writer_member_number(w, "map_end_s", times->map_end_s);
         writer_member_number(w, "finish_s", times->finish_s);

@@ -87,7 +87,7 @@ void codec_tasks_classes_of_jobs(const struct codec_node *top,
                                  const struct codec_tasks_simulation *asked)
 {
     struct codec_node list = codec_member(top, "jobs");
-    for (size_t j = 0; j < asked->n_jobs; j++) {
+    for (size_t j = 0; j < asked->n_sent; j++) {
         struct codec_node item = codec_item(&list, j);
         if (codec_member(top, "classes").json != NULL && asked->n_classes == 0)
             continue; /* they are at fault */

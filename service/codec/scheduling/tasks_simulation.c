@@ -99,12 +99,13 @@ static void find_powers(const struct codec_tasks_simulation *asked, double *most
 }
 
 static void add_policies(const struct codec_tasks_simulation *asked,
+                         const struct tasks_model *model,
                          struct codec_comparison_size *size)
 {
     for (size_t p = 0; p < asked->common.n_policies; p++) {
         const struct tasks_terms *terms = &asked->policies[p];
         bool probes = terms->policy == &sparrow_policy || terms->policy == &eagle_policy;
-        size_t memory_bytes = tasks_comparison_memory(&asked->model, terms);
+        size_t memory_bytes = tasks_comparison_memory(model, terms);
         size->probed += size->tasks * (probes ? (double)terms->probes_per_task : 1);
         size->last_s = fmax(size->last_s, codec_pigeon_failures_last_s(terms));
         if (memory_bytes > size->memory_bytes) {
@@ -114,22 +115,23 @@ static void add_policies(const struct codec_tasks_simulation *asked,
     }
 }
 
-static struct codec_comparison_size size_of(const struct codec_tasks_simulation *asked)
+/* By the model, whose jobs may be counted only. */
+static struct codec_comparison_size size_of(const struct codec_tasks_simulation *asked,
+                                            const struct tasks_model *model)
 {
-    const struct tasks_model *model = &asked->model;
     double most, least;
     find_powers(asked, &most, &least);
-    struct codec_comparison_size size = {.jobs = asked->n_jobs,
+    struct codec_comparison_size size = {.jobs = model->n_jobs,
                                          .tasks = (double)model->tasks,
                                          .shortest_s = HUGE_VAL,
                                          .work_s = model->work_s / least,
                                          .slots = tasks_model_capacity(model)};
-    for (uint32_t j = 0; j < model->n_jobs; j++) {
+    for (uint32_t j = 0; model->jobs != NULL && j < model->n_jobs; j++) {
         size.last_s = fmax(size.last_s, model->jobs[j].arrival_s);
         for (uint32_t i = 0; i < model->jobs[j].tasks; i++)
             size.shortest_s = fmin(size.shortest_s, model->jobs[j].durations_s[i] / most);
     }
-    add_policies(asked, &size);
+    add_policies(asked, model, &size);
     return size;
 }
 
@@ -155,42 +157,122 @@ static bool make_workers(const struct codec_node *top, struct codec_tasks_simula
     return true;
 }
 
-/* What the core works with. false: no memory. */
-static bool make_model(const struct codec_node *top, struct codec_tasks_simulation *asked)
+/* What the core works with, once there are workers and jobs. */
+static enum pv_code
+make_model(struct codec_tasks_simulation *asked, struct arena *arena, struct pv_error *err)
 {
+    asked->model.communication_s = asked->communication_s;
+    asked->model.n_classes = (uint32_t)asked->n_classes;
+    asked->model.jobs = asked->jobs;
+    asked->model.n_jobs = (uint32_t)asked->n_jobs;
+    return tasks_model_complete(&asked->model, arena, err);
+}
+
+/* The jobs that were sent, with their classes. false: no memory. */
+static bool take_jobs(const struct codec_node *top, struct codec_tasks_simulation *asked)
+{
+    asked->n_jobs = asked->n_sent;
     asked->jobs = codec_allocate(top, asked->n_jobs, sizeof *asked->jobs);
     if (asked->jobs == NULL)
         return false;
     for (size_t i = 0; i < asked->n_jobs; i++)
         asked->jobs[i] = asked->sent[i].job;
-    asked->model = (struct tasks_model){.communication_s = asked->communication_s,
-                                        .n_classes = (uint32_t)asked->n_classes,
-                                        .jobs = asked->jobs,
-                                        .n_jobs = (uint32_t)asked->n_jobs};
-    return make_workers(top, asked) &&
-           tasks_model_complete(&asked->model, top->reader->arena, top->reader->err) == PV_OK;
+    return make_model(asked, top->reader->arena, top->reader->err) == PV_OK;
+}
+
+struct workload_load_terms
+codec_tasks_simulation_load_terms(const struct codec_tasks_simulation *asked)
+{
+    return (struct workload_load_terms){.target = WORKLOAD_FOR_TASKS,
+                                        .names =
+                                            (asked->common.include & COMPARISON_INCLUDE_JOBS) != 0,
+                                        .short_cutoff_s = asked->short_cutoff_s};
+}
+
+static bool has_faults(const struct codec_node *top)
+{
+    return top->reader->err->n_faults > 0 || top->reader->err->code != PV_OK;
+}
+
+/* Layouts, how long it takes and what it takes, of a model whose jobs may be counted only. */
+static void check_size(const struct codec_node *top,
+                       const struct codec_comparison_limits *limits,
+                       const struct codec_tasks_simulation *asked,
+                       const struct tasks_model *model,
+                       size_t load_bytes)
+{
+    struct codec_comparison_size size = size_of(asked, model);
+    size.load_bytes = load_bytes;
+    codec_pigeon_reports_check(top, asked, codec_comparison_longest_s(&asked->common, &size));
+    codec_comparison_check(top, limits, &asked->common, &size);
+}
+
+static void check_workload(const struct codec_node *top,
+                           const struct codec_comparison_limits *limits,
+                           struct codec_tasks_simulation *asked)
+{
+    const struct workload_summary *workload = limits->workload;
+    const struct workload_load_terms terms = codec_tasks_simulation_load_terms(asked);
+    if (asked->n_classes > 0)
+        codec_fault_member(top, "classes", "conflict",
+                           "jobs of a workload are short or long: none names its class");
+    codec_pigeon_layouts_complete(top, asked);
+    if (workload == NULL || has_faults(top))
+        return;
+    if (workload->jobs > UINT32_MAX) {
+        codec_fault_member(top, "workload", "too_large", "it has more jobs than can be simulated");
+        return;
+    }
+    const struct tasks_model counted = {.workers = asked->model.workers,
+                                        .capacity = asked->model.capacity,
+                                        .n_jobs = (uint32_t)workload->jobs,
+                                        .tasks = workload->tasks[WORKLOAD_TASKS] +
+                                                 workload->tasks[WORKLOAD_REDUCES]};
+    check_size(top, limits, asked, &counted, codec_comparison_load_bytes(workload, &terms));
+}
+
+static void check_jobs(const struct codec_node *top,
+                       const struct codec_comparison_limits *limits,
+                       struct codec_tasks_simulation *asked)
+{
+    if (!take_jobs(top, asked))
+        return;
+    check_placements(top, asked);
+    check_bound(top, asked);
+    codec_pigeon_layouts_complete(top, asked);
+    if (!has_faults(top))
+        check_size(top, limits, asked, &asked->model, 0);
 }
 
 static void check(const struct codec_node *node, const void *limits, void *object)
 {
     struct codec_tasks_simulation *asked = object;
-    const struct pv_error *err = node->reader->err;
+    codec_comparison_check_source(node);
     codec_tasks_classes_of_jobs(node, asked);
     codec_pigeon_terms_check(node, asked);
-    if (err->n_faults > 0 || err->code != PV_OK || !make_model(node, asked))
+    if (has_faults(node) || !make_workers(node, asked))
         return;
     codec_tasks_powers_check(node, asked);
     check_groups(node, asked);
-    check_placements(node, asked);
-    check_bound(node, asked);
-    codec_pigeon_layouts_complete(node, asked);
-    if (err->n_faults > 0 || err->code != PV_OK)
-        return;
-    struct codec_comparison_size size = size_of(asked);
-    codec_pigeon_reports_check(node, asked, codec_comparison_longest_s(&asked->common, &size));
-    codec_comparison_check(node, limits, &asked->common, &size);
+    if (asked->common.workload[0] != '\0')
+        check_workload(node, limits, asked);
+    else
+        check_jobs(node, limits, asked);
     for (size_t p = 0; p < asked->common.n_policies; p++)
         asked->draws[p] = tasks_terms_draw(&asked->policies[p]);
+}
+
+enum pv_code codec_tasks_simulation_load(struct codec_tasks_simulation *asked,
+                                         const struct workload_jobs *jobs,
+                                         struct arena *arena,
+                                         struct pv_error *err)
+{
+    asked->jobs = jobs->tasks;
+    asked->n_jobs = jobs->n;
+    asked->names = jobs->names;
+    PV_TRY(make_model(asked, arena, err));
+    struct codec_comparison_size size = size_of(asked, &asked->model);
+    return codec_comparison_check_loaded(&asked->common, &size, err);
 }
 
 /* --- the whole --- */
@@ -223,7 +305,7 @@ static const struct shape_member members[] = {
      .low = 0, .high = CODEC_SECONDS_MAX},
     {"classes", SHAPE_CODE, .decode = codec_tasks_classes_decode,
      .encode = codec_tasks_classes_encode},
-    {"jobs", SHAPE_OBJECTS(A, sent, n_jobs, &codec_tasks_job_shape), .flags = CODEC_REQUIRED,
+    {"jobs", SHAPE_OBJECTS(A, sent, n_sent, &codec_tasks_job_shape), .flags = SHAPE_OMIT_UNKNOWN,
      .least = 1, SHAPE_LIMIT(struct codec_comparison_limits, jobs)},
     {"policies", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_policies,
      .encode = encode_policies},

@@ -63,7 +63,9 @@ static void encode_jobs(struct writer *w,
         return;
     for (size_t i = 0; i < asked->n_jobs; i++) {
         writer_begin_object(w);
-        writer_member_text(w, "name", asked->sent[i].name);
+        writer_member_text(w, "name",
+                           asked->sent != NULL ? asked->sent[i].name
+                                               : codec_comparison_job_name(asked->names[i]));
         writer_member_number(w, "start_s", cell->start_s[i]);
         writer_member_number(w, "finish_s", cell->finish_s[i]);
         writer_member_number(w, "slowdown", cell->slowdown[i]);

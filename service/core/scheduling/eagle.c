@@ -336,6 +336,9 @@ static bool eagle_happen(struct tasks_run *sim, const struct event *event)
 static double places_of(const struct tasks_model *model, const struct tasks_terms *terms)
 {
     double places = 0;
+    if (model->jobs == NULL)
+        return (double)model->tasks * (double)terms->probes_per_task +
+               (double)model->n_jobs * PROBES_MIN;
     for (uint32_t j = 0; j < model->n_jobs; j++)
         places += model->jobs[j].is_long ? (double)model->jobs[j].tasks
                                          : (double)probes_of(model, terms, j);

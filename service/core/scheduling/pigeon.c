@@ -42,6 +42,8 @@ struct pigeon {
 static double places_of(const struct tasks_model *model, uint32_t groups)
 {
     double places = 0;
+    if (model->jobs == NULL)
+        return (double)model->tasks;
     for (uint32_t j = 0; j < model->n_jobs; j++) {
         uint32_t tasks = model->jobs[j].tasks;
         bool placed = model->jobs[j].placement != NULL && groups > 1;

@@ -23,7 +23,7 @@ struct tasks_cell {
 /* Whether a policy draws random numbers at given arrivals. */
 bool tasks_terms_draw(const struct tasks_terms *terms);
 
-/* Bytes of scratch memory that a cell of a policy takes at most. */
+/* Bytes of scratch memory that a cell of a policy takes at most; as tasks_simulation_memory. */
 size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms);
 
 /* Simulate one cell; start_s, finish_s and slowdown of `made` are the caller's. progress may be
