@@ -18,7 +18,7 @@
 
 enum { MEMBERS_MAX = 16 };
 
-const char *const codec_comparison_includes[] = {"jobs", NULL};
+const char *const codec_comparison_includes[] = {"jobs", "queues", "distributions", NULL};
 const char *const codec_comparison_objectives[] = {[POLICY_SLOWDOWN_P50] = "p50",
                                                    [POLICY_SLOWDOWN_P90] = "p90",
                                                    [POLICY_SLOWDOWN_P95] = "p95",

@@ -1,0 +1,110 @@
+#include "core/scheduling/tasks_explain.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/scheduling/tasks_policy.h"
+
+#define COMPLETION(jobs, ordinal, percent)                                                         \
+    {                                                                                              \
+        "the " ordinal " of the " jobs " jobs' completion times",                                  \
+            jobs "_completion_p" percent "_change_percent", false                                  \
+    }
+
+enum { OF_CLASS = 4, FIGURES = 2 * OF_CLASS + 1 };
+
+static const struct policy_figure figures[FIGURES] = {
+    COMPLETION("short", "median", "50"),
+    COMPLETION("short", "90th percentile", "90"),
+    COMPLETION("short", "95th percentile", "95"),
+    COMPLETION("short", "99th percentile", "99"),
+    COMPLETION("long", "median", "50"),
+    COMPLETION("long", "90th percentile", "90"),
+    COMPLETION("long", "95th percentile", "95"),
+    COMPLETION("long", "99th percentile", "99"),
+    {"the makespan", "makespan_change_percent", false},
+};
+
+static void take_class(const struct tasks_class *class, double at[OF_CLASS])
+{
+    const struct percentiles *completion = &class->completion_s;
+    const double values[OF_CLASS] = {completion->p50, completion->p90, completion->p95,
+                                     completion->p99};
+    for (size_t i = 0; i < OF_CLASS; i++)
+        at[i] = class->count > 0 ? values[i] : (double)NAN;
+}
+
+static const char *describe_defaults(const struct tasks_terms *terms, struct arena *arena)
+{
+    bool groups = terms->policy == &pigeon_policy || terms->policy == &centralised_policy;
+    struct tasks_terms usual =
+        tasks_terms_default(groups                             ? TASKS_PIGEON
+                            : terms->policy == &sparrow_policy ? TASKS_SPARROW
+                                                               : TASKS_EAGLE);
+    bool reserved = terms->reserved_share == usual.reserved_share;
+    bool probes = terms->probes_per_task == usual.probes_per_task;
+    if (groups && reserved && terms->weight == usual.weight)
+        return arena_printf(arena, "reserved_share is %.6g and weight %.0f", usual.reserved_share,
+                            (double)usual.weight);
+    if (terms->policy == &sparrow_policy && probes)
+        return arena_printf(arena, "probes_per_task is %u", usual.probes_per_task);
+    if (terms->policy == &eagle_policy && reserved && probes)
+        return arena_printf(arena, "reserved_share is %.6g and probes_per_task %u",
+                            usual.reserved_share, usual.probes_per_task);
+    return NULL;
+}
+
+static struct policy_masters masters_of(const struct tasks_cell *cell)
+{
+    if (cell->detail == NULL || cell->detail->masters.n == 0)
+        return (struct policy_masters){.n = 0};
+    const struct tasks_masters_load *masters = &cell->detail->masters;
+    return (struct policy_masters){.n = masters->n,
+                                   .messages_per_s = masters->shown[0].messages_per_s,
+                                   .peak_messages_per_s = masters->shown[0].peak_messages_per_s,
+                                   .reserved = masters->reserved,
+                                   .reserved_utilization = masters->reserved_utilization};
+}
+
+const struct policy_results *tasks_results(const struct tasks_comparison *comparison,
+                                           const struct tasks_load *load,
+                                           size_t at,
+                                           enum policy_objective objective,
+                                           const struct strview names[],
+                                           size_t baseline,
+                                           struct arena *arena)
+{
+    const struct policy_comparison *plan = &comparison->plan;
+    size_t n = plan->n_policies;
+    struct policy_results *results = arena_calloc(arena, 1, sizeof *results);
+    double *values = arena_array(arena, n, (FIGURES + 1) * sizeof *values);
+    if (results == NULL || values == NULL)
+        return NULL;
+    double *slowest = values + n * FIGURES;
+    for (size_t p = 0; p < n; p++) {
+        const struct tasks_outcome *outcome = &load->outcomes[p];
+        take_class(&outcome->classes[TASKS_SHORT], &values[p * FIGURES]);
+        take_class(&outcome->classes[TASKS_LONG], &values[p * FIGURES + OF_CLASS]);
+        values[p * FIGURES + 2 * OF_CLASS] = outcome->makespan_s;
+        slowest[p] = outcome->classes[TASKS_ALL].slowdown.p99;
+    }
+    size_t best = load->choice.best;
+    bool of_short = tasks_objective_class(&load->outcomes[0]) == TASKS_SHORT;
+    *results =
+        (struct policy_results){.names = names,
+                                .n = n,
+                                .objective = objective,
+                                .of_jobs = of_short ? "short jobs" : "jobs",
+                                .values = load->values,
+                                .choice = &load->choice,
+                                .figures = figures,
+                                .n_figures = FIGURES,
+                                .at = values,
+                                .slowest = slowest,
+                                .baseline = baseline,
+                                .load = plan->n_loads > 0 ? plan->loads[at] : (double)NAN,
+                                .drawn_once = policy_comparison_drawn_once(plan),
+                                .defaults = describe_defaults(&comparison->policies[best], arena),
+                                .masters = masters_of(load->first[best])};
+    return results;
+}
