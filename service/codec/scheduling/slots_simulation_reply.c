@@ -58,14 +58,16 @@ static void encode_classes(struct writer *w,
         codec_slowdown_classes_encode(w, classes, n);
 }
 
+/* NULL: nothing is included. */
 static void encode_detail(struct writer *w, const struct slots_detail *detail)
 {
     static const char *const kinds[QUEUE_KINDS] = {[SLOTS_MAP] = "map", [SLOTS_REDUCE] = "reduce"};
-    if (writer_member_object_or_null(w, "queues", detail->queues != NULL)) {
+    if (writer_member_object_or_null(w, "queues", detail != NULL && detail->queues != NULL)) {
         codec_queues_encode(w, detail->queues, kinds);
         writer_end_object(w);
     }
-    if (writer_member_array_or_null(w, "distributions", detail->distribution != NULL)) {
+    if (writer_member_array_or_null(w, "distributions",
+                                    detail != NULL && detail->distribution != NULL)) {
         codec_distribution_encode(w, "all", detail->distribution);
         writer_end_array(w);
     }

@@ -79,17 +79,19 @@ static void encode_masters(struct writer *w, const struct tasks_masters_load *ma
     writer_end_object(w);
 }
 
+/* detail NULL: nothing is included. */
 static void encode_detail(struct writer *w,
                           const struct tasks_outcome *outcome,
                           const struct tasks_detail *detail)
 {
     static const char *const kinds[QUEUE_KINDS] = {"short", "long"};
-    if (writer_member_object_or_null(w, "queues", detail->queues != NULL)) {
+    if (writer_member_object_or_null(w, "queues", detail != NULL && detail->queues != NULL)) {
         codec_queues_encode(w, detail->queues, kinds);
         encode_masters(w, &detail->masters);
         writer_end_object(w);
     }
-    if (!writer_member_array_or_null(w, "distributions", detail->distributions != NULL))
+    if (!writer_member_array_or_null(w, "distributions",
+                                     detail != NULL && detail->distributions != NULL))
         return;
     for (size_t c = 0; c < TASKS_CLASSES; c++)
         if (detail->distributions[c].jobs > 0)
