@@ -203,11 +203,12 @@ static void explain_masters(const struct policy_results *of, struct findings *re
     const struct policy_masters *masters = &of->masters;
     if (masters->n == 0)
         return;
-    struct finding *finding = finding_add(
-        reasons, "masters_load",
-        "The busiest of its %zu master%s handles %.3g messages a second on average and at most "
-        "%.6g in one second; with more groups each has fewer.",
-        masters->n, PLURAL(masters->n), masters->messages_per_s, masters->peak_messages_per_s);
+    struct finding *finding = finding_add(reasons, "masters_load",
+                                          "Messages of the busiest of its %zu master%s: %.3g a "
+                                          "second on average, at most %.6g in one "
+                                          "second; with more groups each master has fewer.",
+                                          masters->n, PLURAL(masters->n), masters->messages_per_s,
+                                          masters->peak_messages_per_s);
     finding_number(finding, "masters", (double)masters->n);
     finding_number(finding, "messages_per_s", masters->messages_per_s);
     finding_number(finding, "peak_messages_per_s", masters->peak_messages_per_s);
@@ -261,7 +262,7 @@ static void warn_noise(const struct policy_results *of, struct findings *warning
         needed <= REPETITIONS_MAX
             ? finding_add(warnings, "within_noise",
                           "The difference to %s may be chance. If it and its scatter stay as they "
-                          "are, %.0f repetitions settle it.",
+                          "are, `repetitions` of %.0f settle it.",
                           next, needed)
             : finding_add(warnings, "within_noise",
                           "The difference to %s may be chance, and is so small that no number of "
@@ -307,8 +308,8 @@ static void warn_defaults(const struct policy_results *of, struct findings *warn
     const char *name = name_of(of, of->choice->best, warnings);
     struct finding *finding =
         finding_add(warnings, "default_terms",
-                    "Of %s, %s as by default, which suited the traces of its paper: other values "
-                    "may do better here.",
+                    "Of %s, %s as by default. What suits best differs from trace to trace: other "
+                    "values may do better here.",
                     name, of->defaults);
     finding_text(finding, "policy", name);
     finding_text(finding, "terms", of->defaults);

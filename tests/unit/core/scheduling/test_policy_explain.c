@@ -272,7 +272,7 @@ Test(policy_explain, one_repetition_and_usual_terms)
     explain(&found);
     cr_expect_not_null(warning(&found, "one_repetition"));
     cr_expect_str_eq(warning(&found, "default_terms")->message,
-                     "Of pigeon, weight is 20 as by default, which suited the traces of its paper: "
-                     "other values may do better here.");
+                     "Of pigeon, weight is 20 as by default. What suits best differs from trace to "
+                     "trace: other values may do better here.");
     arena_fini(&found.arena);
 }
