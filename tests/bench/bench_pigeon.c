@@ -1,13 +1,22 @@
 /*
- * Bags of tasks on workers: how fast schedulers are simulated, and what they do, on a trace of the
+ * Bags of tasks on workers: how fast schedulers are simulated, and what they do, on traces of the
  * shared data (data/pigeon-traces).
  *
- *     bench_pigeon [TRACE [LOAD [TIMES]]]
+ *     bench_pigeon                       goals, growth
+ *     bench_pigeon TRACE [LOAD [TIMES]]  what schedulers do
  *
- * TRACE: NYH_trace90 unless given. The trace is taken TIMES times over, one after the other (10:
- * a million tasks of NYH), and its arrivals are those of a Poisson process that loads the workers
- * to LOAD (0.9). LOAD 0: arrivals as they stand in the trace, and the workers of
- * its nominal cluster.
+ * goals: the traces at the workers of their nominal clusters and twice as many, arrivals as they
+ * stand, beside what tasks a second should be: 2 million for Pigeon, and for Sparrow and Eagle 100
+ * times what Eagle's simulator in Python makes of the same (data/peer-figures.md, section 2).
+ *
+ * growth: NYH_trace90 once, ten and a hundred times over (10 million tasks) on 20,000 workers at a
+ * load of 0.9. Peak memory is the program's, traces included. The status is 1 when a goal is missed,
+ * a task of the largest run takes more than twice the time of one of the smallest, or the peak is
+ * 1 GB or more.
+ *
+ * Else the trace is taken TIMES times over (10), one after the other, and its arrivals are those of
+ * a Poisson process that loads the workers to LOAD (0.9). LOAD 0: arrivals as they stand in the
+ * trace, and the workers of its nominal cluster.
  *
  * seconds are of the processor, for one simulation without its percentiles; outcome: seconds of
  * those. "Observed" is with queue lengths over time and the masters' messages, "in full" with a
@@ -18,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "../golden/pigeon_trace.h"
@@ -25,7 +35,9 @@
 #include "core/scheduling/tasks_outcome.h"
 #include "core/scheduling/tasks_simulation.h"
 
-enum { SKIPPED = 77, BINS = 200 };
+enum { SKIPPED = 77, BINS = 200, RUNS = 5 };
+
+static int missed;
 
 static double cpu_s(void)
 {
@@ -151,20 +163,27 @@ static void at_load(const struct pigeon_trace *trace, uint32_t workers, double l
     arena_fini(&arena);
 }
 
-int main(int argc, char **argv)
+static bool
+read_trace(struct pigeon_trace *trace, const char *name, long times, struct arena *arena)
 {
-    const char *name = argc > 1 ? argv[1] : "NYH_trace90";
-    double load = argc > 2 ? strtod(argv[2], NULL) : 0.9;
-    long times = argc > 3 ? strtol(argv[3], NULL, 10) : 10;
+    if (!pigeon_trace_read(trace, getenv("PROVISOR_SHARED"), name, 1, arena)) {
+        printf("skipped: no trace %s (set PROVISOR_SHARED)\n", name);
+        return false;
+    }
+    repeat(trace, times, arena);
+    return true;
+}
+
+/* --- what schedulers do --- */
+
+static int show(const char *name, double load, long times)
+{
     static const uint32_t workers[] = {3000, 10000, 20000};
     struct pigeon_trace trace = {0};
     struct arena arena;
     arena_init(&arena, 0);
-    if (!pigeon_trace_read(&trace, getenv("PROVISOR_SHARED"), name, 1, &arena)) {
-        printf("skipped: no trace %s (set PROVISOR_SHARED)\n", name);
+    if (!read_trace(&trace, name, times, &arena))
         return SKIPPED;
-    }
-    repeat(&trace, times, &arena);
     printf("%s, %zu jobs, load %g\n", name, trace.jobs.n, load);
     printf("workers policy                   seconds outcome Mtask/s Mevt/s     MB at most  short "
            "p50    p90    p99  long p50    p90    p99    mean  util\n");
@@ -175,4 +194,149 @@ int main(int argc, char **argv)
         at_load(&trace, strncmp(name, "NGO", 3) == 0 ? 120 : 330, 0);
     arena_fini(&arena);
     return 0;
+}
+
+/* --- goals --- */
+
+/* Processor seconds of the fastest of some runs. */
+static double
+fastest_s(const struct tasks_model *model, const struct tasks_terms *terms, unsigned runs)
+{
+    double least_s = HUGE_VAL;
+    for (unsigned i = 0; i < runs; i++) {
+        const struct trial trial = {i + 1, 0};
+        struct tasks_result result;
+        struct arena arena;
+        struct arena scratch;
+        arena_init(&arena, 0);
+        arena_init(&scratch, 0);
+        double began_s = cpu_s();
+        must(tasks_simulate(model, terms, &trial, 0, NULL, &arena, &scratch, &result, NULL) ==
+             PV_OK);
+        least_s = fmin(least_s, cpu_s() - began_s);
+        arena_fini(&scratch);
+        arena_fini(&arena);
+    }
+    return least_s;
+}
+
+/* Groups of so many workers, a tenth of them reserved, strict priority, as the traces were run. */
+static struct tasks_terms
+terms_of(enum tasks_policy_id policy, uint32_t workers, uint32_t group_size)
+{
+    struct tasks_terms terms = tasks_terms_default(policy);
+    terms.groups = workers / group_size;
+    terms.reserved_share = 0.1;
+    terms.weight = TASKS_WEIGHT_INFINITE;
+    return terms;
+}
+
+struct goal {
+    const char *trace;
+    uint32_t workers;
+    enum tasks_policy_id policy;
+    double tasks_per_s;
+};
+
+static const struct goal goals[] = {
+    {"NYH_trace90", 330, TASKS_PIGEON, 2e6},
+    {"NYH_trace90", 660, TASKS_PIGEON, 2e6},
+    {"NYH_trace90", 330, TASKS_SPARROW, 100 * 25200},
+    {"NYH_trace90", 660, TASKS_SPARROW, 100 * 24000},
+    {"NGO_trace90", 120, TASKS_SPARROW, 100 * 13700},
+    {"NYH_trace90", 330, TASKS_EAGLE, 100 * 2560},
+    {"NYH_trace90", 660, TASKS_EAGLE, 100 * 16700},
+    {"NGO_trace90", 120, TASKS_EAGLE, 100 * 2900},
+};
+
+static int compare_goal(const struct goal *goal)
+{
+    const struct tasks_terms terms = terms_of(goal->policy, goal->workers, 30);
+    struct pigeon_trace trace = {0};
+    struct arena arena;
+    arena_init(&arena, 0);
+    if (!read_trace(&trace, goal->trace, 1, &arena))
+        return SKIPPED;
+    struct tasks_model model = {.workers = goal->workers,
+                                .communication_s = 0.0005,
+                                .jobs = trace.jobs.items,
+                                .n_jobs = (uint32_t)trace.jobs.n};
+    must(tasks_model_complete(&model, &arena, NULL) == PV_OK);
+    double rate = (double)model.tasks / fastest_s(&model, &terms, RUNS);
+    printf("%-12s %7u %-8s %10.0f %10.0f %6.2f\n", goal->trace, goal->workers,
+           tasks_policy_name(goal->policy), rate, goal->tasks_per_s, rate / goal->tasks_per_s);
+    missed |= rate < goal->tasks_per_s;
+    arena_fini(&arena);
+    return 0;
+}
+
+static int compare_goals(void)
+{
+    printf("trace        workers policy      tasks/s       goal times\n");
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
+        if (compare_goal(&goals[i]) != 0)
+            return SKIPPED;
+    return 0;
+}
+
+/* --- growth --- */
+
+static double peak_mb(void)
+{
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024e-6;
+}
+
+static const uint32_t GROWTH_WORKERS = 20000;
+static const double GROWTH_LOAD = 0.9;
+static const double GROWTH_MB = 1000;
+
+/* Seconds a task of each policy. */
+static int grow(long times, double task_s[TASKS_POLICIES])
+{
+    const struct trial trial = {1, 0};
+    struct pigeon_trace trace = {0};
+    struct arena arena;
+    arena_init(&arena, 0);
+    if (!read_trace(&trace, "NYH_trace90", times, &arena))
+        return SKIPPED;
+    struct tasks_model model = {.workers = GROWTH_WORKERS,
+                                .communication_s = 0.0005,
+                                .jobs = trace.jobs.items,
+                                .n_jobs = (uint32_t)trace.jobs.n};
+    must(tasks_model_complete(&model, &arena, NULL) == PV_OK);
+    tasks_retime(&model, GROWTH_LOAD, &trial, trace.jobs.items);
+    for (size_t p = 0; p < TASKS_POLICIES; p++) {
+        struct tasks_terms terms = terms_of((enum tasks_policy_id)p, GROWTH_WORKERS, 100);
+        task_s[p] = fastest_s(&model, &terms, times > 10 ? 1 : RUNS) / (double)model.tasks;
+        printf("%9.0f %-12s %8.0f %8.2f %8.0f\n", (double)model.tasks,
+               tasks_policy_name((enum tasks_policy_id)p), 1e9 * task_s[p], 1e-6 / task_s[p],
+               peak_mb());
+    }
+    arena_fini(&arena);
+    return 0;
+}
+
+static int compare_growth(void)
+{
+    double first_s[TASKS_POLICIES];
+    double last_s[TASKS_POLICIES];
+    printf("    tasks policy        ns/task  Mtask/s  peak MB\n");
+    if (grow(1, first_s) != 0 || grow(10, last_s) != 0 || grow(100, last_s) != 0)
+        return SKIPPED;
+    for (size_t p = 0; p < TASKS_POLICIES; p++)
+        missed |= last_s[p] > 2 * first_s[p];
+    missed |= peak_mb() >= GROWTH_MB;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return show(argv[1], argc > 2 ? strtod(argv[2], NULL) : 0.9,
+                    argc > 3 ? strtol(argv[3], NULL, 10) : 10);
+    if (compare_goals() != 0 || compare_growth() != 0)
+        return SKIPPED;
+    return missed;
 }

@@ -21,25 +21,23 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/vector.h"
+#include "../golden/swim_trace.h"
 #include "core/scheduling/slots_outcome.h"
 #include "core/sim/variates.h"
 
 static const struct slots_cluster CLUSTER = {.slots = {600, 200}, .slow_start = 0.05};
 static const double GOAL = 3e6; /* tasks a second */
-static const double BLOCK_BYTES = 64e6;
-static const double REDUCE_BYTES = 256e6;
-static const double READ_RATE = 10e6; /* bytes a second */
-static const double WRITE_RATE = 20e6;
+static const struct swim_rates RATES = {.block_bytes = 64e6,
+                                        .reduce_bytes = 256e6,
+                                        .map_bytes_per_s = 10e6,
+                                        .shuffle_bytes_per_s = 10e6,
+                                        .output_bytes_per_s = 20e6,
+                                        .task_s = 1};
 static const double DRAWN_TASKS = 1e6;
 
 enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8 };
 
-struct trace {
-    VECTOR(struct slots_job) jobs;
-    double tasks;
-    struct arena *arena;
-};
+static struct arena arena;
 
 static void *need(void *memory)
 {
@@ -55,62 +53,9 @@ static double cpu_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static struct slots_job *add_job(struct trace *trace, double arrival_s)
-{
-    struct slots_job *job = need(vector_add(trace->arena, &trace->jobs));
-    job->arrival_s = arrival_s;
-    job->predicted_size_s = (double)NAN;
-    job->queue = trace->jobs.n % TENANTS;
-    return job;
-}
-
 /* --- traces --- */
 
-/* `count` tasks, all but the last of duration_s. */
-static void add_tasks(struct trace *trace,
-                      struct slots_job *job,
-                      enum slots_kind kind,
-                      double count,
-                      double duration_s,
-                      double last_s)
-{
-    struct slots_tasks *tasks = need(arena_array(trace->arena, 2, sizeof *tasks));
-    size_t n = 0;
-    if (count > 1)
-        tasks[n++] = (struct slots_tasks){duration_s, (size_t)count - 1};
-    tasks[n++] = (struct slots_tasks){last_s, 1};
-    job->task_lists[kind] = (struct slots_task_list){tasks, n};
-    trace->tasks += count;
-}
-
-static bool read_swim(struct trace *trace, const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char line[256];
-    if (file == NULL)
-        return false;
-    while (fgets(line, sizeof line, file) != NULL) {
-        double fields[5] = {0}; /* submitted, gap, input, shuffle, output */
-        char *at = line;
-        while (*at != '\t' && *at != '\0')
-            at++;
-        for (size_t i = 0; i < 5; i++)
-            fields[i] = strtod(at, &at);
-        struct slots_job *job = add_job(trace, fields[0]);
-        double maps = fmax(1, ceil(fields[2] / BLOCK_BYTES));
-        double reduces = ceil(fields[3] / REDUCE_BYTES);
-        double rest = fields[2] - (maps - 1) * BLOCK_BYTES;
-        add_tasks(trace, job, SLOTS_MAP, maps, 1 + BLOCK_BYTES / READ_RATE, 1 + rest / READ_RATE);
-        if (reduces > 0) {
-            double reduce_s = 1 + (fields[3] / READ_RATE + fields[4] / WRITE_RATE) / reduces;
-            add_tasks(trace, job, SLOTS_REDUCE, reduces, reduce_s, reduce_s);
-        }
-    }
-    (void)fclose(file);
-    return true;
-}
-
-static void draw_tasks(struct trace *trace,
+static void draw_tasks(struct swim_trace *trace,
                        struct rng *rng,
                        struct slots_job *job,
                        enum slots_kind kind,
@@ -118,25 +63,28 @@ static void draw_tasks(struct trace *trace,
                        bool distinct)
 {
     double mean_s = variate_bounded_pareto(rng, 2, 200, 1.2);
+    trace->tasks += count;
     if (!distinct) {
-        add_tasks(trace, job, kind, count, mean_s, mean_s);
+        if (!swim_add_tasks(job, kind, count, mean_s, mean_s, &arena))
+            abort();
         return;
     }
-    struct slots_tasks *tasks = need(arena_array(trace->arena, (size_t)count, sizeof *tasks));
+    struct slots_tasks *tasks = need(arena_array(&arena, (size_t)count, sizeof *tasks));
     for (size_t i = 0; i < (size_t)count; i++)
         tasks[i] = (struct slots_tasks){variate_uniform(rng, 0.5, 1.5) * mean_s, 1};
     job->task_lists[kind] = (struct slots_task_list){tasks, (size_t)count};
-    trace->tasks += count;
 }
 
-static void draw(struct trace *trace, bool distinct)
+static void draw(struct swim_trace *trace, bool distinct)
 {
     static const uint64_t purpose[] = {1};
     struct rng rng = variate_stream(1, purpose, 1);
     double at_s = 0;
     while (trace->tasks < DRAWN_TASKS) {
         at_s += variate_exponential(&rng, 1);
-        struct slots_job *job = add_job(trace, at_s);
+        struct slots_job *job = need(vector_add(&arena, &trace->jobs));
+        job->arrival_s = at_s;
+        job->predicted_size_s = (double)NAN;
         double maps = floor(variate_bounded_pareto(&rng, 1, 30000, 0.7));
         draw_tasks(trace, &rng, job, SLOTS_MAP, maps, distinct);
         if (maps > 4)
@@ -144,24 +92,29 @@ static void draw(struct trace *trace, bool distinct)
     }
 }
 
-/* Arrivals stretched so that the work of all jobs is `load` of what the slots can do meanwhile. */
-static void stretch(struct trace *trace, double load)
+/* Arrivals stretched so that the work of all jobs is `load` of what the slots can do meanwhile; jobs
+ * belong to the tenants in turn. */
+static void stretch(struct swim_trace *trace, double load)
 {
     if (trace->jobs.n == 0)
         return;
     double work_s = 0;
+    double last_s = 0;
     double capacity = (double)(CLUSTER.slots[SLOTS_MAP] + CLUSTER.slots[SLOTS_REDUCE]);
-    double last_s = trace->jobs.items[trace->jobs.n - 1].arrival_s;
-    for (size_t i = 0; i < trace->jobs.n; i++)
+    for (size_t i = 0; i < trace->jobs.n; i++) {
         work_s += slots_job_size(&trace->jobs.items[i]);
-    for (size_t i = 0; i < trace->jobs.n; i++)
+        last_s = trace->jobs.items[i].arrival_s;
+    }
+    for (size_t i = 0; i < trace->jobs.n; i++) {
         trace->jobs.items[i].arrival_s *= work_s / (load * capacity * last_s);
+        trace->jobs.items[i].queue = i % TENANTS;
+    }
 }
 
 /* --- policies --- */
 
 /* Seconds of the processor; observed: with counts over time. */
-static double simulate(const struct trace *trace,
+static double simulate(const struct swim_trace *trace,
                        const struct slots_terms *terms,
                        bool observed,
                        struct arena *scratch,
@@ -179,7 +132,7 @@ static double simulate(const struct trace *trace,
 
 /* Tasks a second, the best of some runs; prints a line. */
 static double measure(const char *name,
-                      const struct trace *trace,
+                      const struct swim_trace *trace,
                       const struct slots_terms *terms,
                       const char *policy,
                       bool observed,
@@ -204,7 +157,7 @@ static double measure(const char *name,
 }
 
 /* The lesser of fifo's and fbq's tasks a second. */
-static double measure_all(const char *name, struct trace *trace, double load)
+static double measure_all(const char *name, struct swim_trace *trace, double load)
 {
     static const double limits_s[] = {1e3, 1e4, 1e5};
     static const double parts[] = {0.25, 0.25, 0.25, 0.25};
@@ -256,14 +209,13 @@ int main(int argc, char **argv)
 {
     double load = argc > 2 ? strtod(argv[2], NULL) : 0.7;
     double least = 0;
-    struct arena arena;
+    struct swim_trace swim = {0};
+    struct swim_trace equal = {0};
+    struct swim_trace distinct = {0};
     arena_init(&arena, 0);
-    struct trace swim = {.arena = &arena};
-    struct trace equal = {.arena = &arena};
-    struct trace distinct = {.arena = &arena};
     printf("%-9s %-12s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s",
            "slowdown", "p95", "utilization");
-    bool has_swim = argc > 1 && read_swim(&swim, argv[1]);
+    bool has_swim = argc > 1 && swim_trace_read(&swim, argv[1], &RATES, &arena);
     if (has_swim)
         least = measure_all("swim", &swim, load);
     draw(&equal, false);

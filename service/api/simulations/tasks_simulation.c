@@ -96,7 +96,8 @@ static bool tasks_add_room(struct tasks_work *work)
         made->detail = detail;
         detail->queues = queues ? arena_array(arena, 1, sizeof *detail->queues) : NULL;
         detail->distributions =
-            distributions ? arena_array(arena, TASKS_CLASSES, sizeof *detail->distributions) : NULL;
+            distributions ? arena_calloc(arena, TASKS_CLASSES, sizeof *detail->distributions)
+                          : NULL;
         if ((queues && detail->queues == NULL) ||
             (distributions && detail->distributions == NULL) ||
             ((include & COMPARISON_INCLUDE_JOBS) != 0 && !tasks_add_jobs(work, made)))

@@ -78,7 +78,7 @@ static void decode_policy(const struct codec_node *node,
         common->names[i] = strview_of(table->name(word));
     void *terms = table->begin(request, i, word);
     for (size_t t = 0; t < table->n_terms; t++)
-        if ((table->terms_of[word] & 1U << t) != 0)
+        if ((table->terms_of[word] & 1U << t) != 0 && table->terms[t].decode != NULL)
             table->terms[t].decode(node, limits, terms);
 }
 
@@ -231,16 +231,22 @@ static void check_rows(const struct codec_node *top,
                            rows, limits->job_rows);
 }
 
-/* Arrivals and durations are added up in doubles. */
-static void check_resolution(const struct codec_node *top,
-                             const struct codec_comparison *common,
-                             const struct codec_comparison_size *size)
+double codec_comparison_longest_s(const struct codec_comparison *common,
+                                  const struct codec_comparison_size *size)
 {
     double longest_s = size->last_s;
     for (size_t i = 0; i < common->n_loads; i++)
         longest_s =
             fmax(longest_s, ARRIVALS_SPREAD * size->work_s / (common->loads[i] * size->slots));
-    longest_s += size->work_s;
+    return longest_s + size->work_s;
+}
+
+/* Arrivals and durations are added up in doubles. */
+static void check_resolution(const struct codec_node *top,
+                             const struct codec_comparison *common,
+                             const struct codec_comparison_size *size)
+{
+    double longest_s = codec_comparison_longest_s(common, size);
     if (size->shortest_s < RESOLUTION * longest_s)
         codec_fault_member(top, "jobs", "out_of_range",
                            "the shortest task takes %.3g s, too short to be told from nothing "

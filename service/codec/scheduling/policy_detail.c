@@ -73,7 +73,7 @@ void codec_queues_encode(struct writer *w,
 }
 
 void codec_distribution_encode(struct writer *w,
-                               const char *of_jobs,
+                               struct strview of_jobs,
                                const struct job_distribution *distribution)
 {
     static const struct {
@@ -81,7 +81,7 @@ void codec_distribution_encode(struct writer *w,
         size_t percent;
     } shown[] = {{"p50", 50}, {"p90", 90}, {"p95", 95}, {"p99", 99}};
     writer_begin_object(w);
-    writer_member_string(w, "jobs", of_jobs);
+    writer_member_text(w, "jobs", of_jobs);
     writer_member_integer(w, "count", (int64_t)distribution->jobs);
     writer_member_array(w, "percents");
     for (size_t i = 0; i < DISTRIBUTION_POINTS; i++)

@@ -20,7 +20,7 @@ void codec_queues_encode(struct writer *w,
 
 /* An item: whose jobs, and the points. */
 void codec_distribution_encode(struct writer *w,
-                               const char *of_jobs,
+                               struct strview of_jobs,
                                const struct job_distribution *distribution);
 
 #endif

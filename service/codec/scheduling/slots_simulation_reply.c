@@ -68,7 +68,7 @@ static void encode_detail(struct writer *w, const struct slots_detail *detail)
     }
     if (writer_member_array_or_null(w, "distributions",
                                     detail != NULL && detail->distribution != NULL)) {
-        codec_distribution_encode(w, "all", detail->distribution);
+        codec_distribution_encode(w, strview_of("all"), detail->distribution);
         writer_end_array(w);
     }
 }

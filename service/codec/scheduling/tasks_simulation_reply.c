@@ -1,11 +1,24 @@
+#include <stdio.h>
+
 #include "codec/scheduling/policy_detail.h"
-#include "codec/scheduling/tasks_simulation.h"
+#include "codec/scheduling/tasks_simulation_internal.h"
 #include "core/scheduling/tasks_explain.h"
 
-static void encode_class(struct writer *w, const struct tasks_class *class)
+enum { JOBS_ROOM = NAME_SHOWN + 32 };
+
+/* Of a class of an outcome; those that the request declares are named there. */
+static struct strview class_name(const struct codec_tasks_simulation *asked,
+                                 const struct tasks_outcome *outcome,
+                                 size_t c)
+{
+    const char *name = outcome->classes[c].name;
+    return name != NULL ? strview_of(name) : asked->classes[c - 1];
+}
+
+static void encode_class(struct writer *w, struct strview name, const struct tasks_class *class)
 {
     writer_begin_object(w);
-    writer_member_string(w, "name", class->name);
+    writer_member_text(w, "name", name);
     writer_member_integer(w, "count", class->count);
     codec_percentiles_encode(w, "completion_s", &class->completion_s);
     codec_percentiles_encode(w, "slowdown", &class->slowdown);
@@ -19,6 +32,7 @@ static void encode_class(struct writer *w, const struct tasks_class *class)
 
 /* baseline NULL: there is none, or this is it. */
 static void encode_reduction(struct writer *w,
+                             const struct codec_tasks_simulation *asked,
                              const struct tasks_outcome *outcome,
                              const struct tasks_outcome *baseline)
 {
@@ -32,7 +46,7 @@ static void encode_reduction(struct writer *w,
         if (class->count == 0)
             continue;
         writer_begin_object(w);
-        writer_member_string(w, "name", class->name);
+        writer_member_text(w, "name", class_name(asked, outcome, c));
         codec_percentiles_encode_reduction(w, "completion", &class->completion_s,
                                            &baseline->classes[c].completion_s);
         codec_percentiles_encode_reduction(w, "slowdown", &class->slowdown,
@@ -81,6 +95,7 @@ static void encode_masters(struct writer *w, const struct tasks_masters_load *ma
 
 /* detail NULL: nothing is included. */
 static void encode_detail(struct writer *w,
+                          const struct codec_tasks_simulation *asked,
                           const struct tasks_outcome *outcome,
                           const struct tasks_detail *detail)
 {
@@ -95,7 +110,7 @@ static void encode_detail(struct writer *w,
         return;
     for (size_t c = 0; c < TASKS_CLASSES; c++)
         if (detail->distributions[c].jobs > 0)
-            codec_distribution_encode(w, outcome->classes[c].name, &detail->distributions[c]);
+            codec_distribution_encode(w, class_name(asked, outcome, c), &detail->distributions[c]);
     writer_end_array(w);
 }
 
@@ -116,12 +131,27 @@ static void encode_policy(struct writer *w,
     writer_member_array(w, "classes");
     for (size_t c = 0; c < TASKS_CLASSES; c++)
         if (outcome->classes[c].count > 0)
-            encode_class(w, &outcome->classes[c]);
+            encode_class(w, class_name(asked, outcome, c), &outcome->classes[c]);
     writer_end_array(w);
-    encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
+    encode_reduction(w, asked, outcome, compared ? &load->outcomes[common->baseline] : NULL);
     encode_jobs(w, asked, load->first[policy]);
-    encode_detail(w, outcome, load->first[policy]->detail);
+    encode_detail(w, asked, outcome, load->first[policy]->detail);
     writer_end_object(w);
+}
+
+/* "short jobs": those that the objective is about. */
+static void describe_jobs(const struct codec_tasks_simulation *asked,
+                          const struct tasks_outcome *outcome,
+                          char text[JOBS_ROOM])
+{
+    enum tasks_class_id c = tasks_objective_class(outcome);
+    struct strview name = strview_clip(class_name(asked, outcome, c), NAME_SHOWN);
+    if (c == TASKS_ALL)
+        (void)snprintf(text, JOBS_ROOM, "jobs");
+    else if (asked->n_classes == 0)
+        (void)snprintf(text, JOBS_ROOM, "short jobs");
+    else
+        (void)snprintf(text, JOBS_ROOM, "jobs of class %.*s", (int)name.n, name.at);
 }
 
 void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result *result)
@@ -135,9 +165,12 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
     writer_member_array(w, "loads");
     for (size_t l = 0; l < loads; l++) {
         const struct tasks_load *load = &result->loads[l];
+        char of_jobs[JOBS_ROOM];
+        describe_jobs(asked, &load->outcomes[0], of_jobs);
         writer_begin_object(w);
         codec_recommendation_encode(w, tasks_results(result->comparison, load, l, common->objective,
-                                                     common->names, common->baseline, w->arena));
+                                                     of_jobs, common->names, common->baseline,
+                                                     w->arena));
         writer_member_array(w, "policies");
         for (size_t p = 0; p < common->n_policies; p++)
             encode_policy(w, asked, load, p);

@@ -101,7 +101,8 @@ static uint32_t before_next(const struct eagle *eagle, const struct line *line)
     double least = eagle->remaining_s[at->job];
     if (at->count >= PASSED_MAX)
         return LINE_END;
-    for (uint32_t next = at->next; next != LINE_END; before = next, next = at->next) {
+    /* No job has less than nothing left. */
+    for (uint32_t next = at->next; next != LINE_END && least > 0; before = next, next = at->next) {
         at = line_place_at(&eagle->pool, next);
         double work = eagle->remaining_s[at->job];
         if (work >= least || rounding_equal(work, least))

@@ -221,7 +221,7 @@ static void warn_overload(const struct policy_results *of, struct findings *warn
     if (!(of->load >= 1))
         return;
     finding_number(finding_add(warnings, "overload",
-                               "At load %.6g jobs wait ever longer until the last one has arrived: "
+                               "At load %.6g waiting times grow until the last job has arrived: "
                                "with more jobs another policy may be best.",
                                of->load),
                    "load", of->load);

@@ -8,6 +8,18 @@
 /* Jobs between two reports. */
 enum { REPORT_EVERY = 256 };
 
+/* The progress of one job after others. */
+struct progress_alone {
+    const struct slots_progress *progress;
+    size_t before; /* tasks */
+};
+
+static bool report_alone(void *context, size_t tasks)
+{
+    const struct progress_alone *alone = context;
+    return alone->progress->report(alone->progress->context, alone->before + tasks);
+}
+
 static enum pv_code run_alone(const struct slots_cluster *cluster,
                               const struct slots_job jobs[],
                               size_t n,
@@ -17,17 +29,18 @@ static enum pv_code run_alone(const struct slots_cluster *cluster,
                               struct pv_error *err)
 {
     const struct slots_terms fifo = {.policy = &slots_policy_fifo};
-    size_t tasks = 0;
+    struct progress_alone so_far = {progress, 0};
+    const struct slots_progress inner = {report_alone, &so_far};
     for (size_t i = 0; i < n; i++) {
         struct slots_job alone = jobs[i];
         struct slots_job_times times;
         alone.arrival_s = 0;
-        PV_TRY(slots_simulate(cluster, &alone, 1, &fifo, NULL, scratch, &times, err));
+        PV_TRY(slots_simulate(cluster, &alone, 1, &fifo, progress != NULL ? &inner : NULL, scratch,
+                              &times, err));
         runtime_s[i] = times.finish_s;
         for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
-            tasks += slots_tasks_count(&alone.task_lists[kind]);
-        if (progress != NULL && i % REPORT_EVERY == 0 &&
-            !progress->report(progress->context, tasks))
+            so_far.before += slots_tasks_count(&alone.task_lists[kind]);
+        if (progress != NULL && i % REPORT_EVERY == 0 && !report_alone(&so_far, 0))
             return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     }
     return PV_OK;

@@ -16,7 +16,7 @@ struct slots_outcome {
 
 /*
  * runtime_s of each job: its finish when it alone arrives at 0 under fifo. It depends on no policy.
- * progress may be NULL; it gets the tasks of the jobs done. scratch is back at its mark.
+ * progress may be NULL; it gets the tasks that have ended. scratch is back at its mark.
  * PV_E_MEMORY, PV_E_CANCELLED, PV_E_INVALID as slots_simulate.
  */
 enum pv_code slots_runtimes_alone(const struct slots_cluster *cluster,

@@ -81,22 +81,27 @@ static bool take_masters(const struct tasks_observation *observation,
 
 static bool take_distribution(const struct tasks_model *model,
                               const struct tasks_result *result,
-                              enum tasks_class_id class,
+                              uint32_t class,
                               struct arena *scratch,
                               struct job_distribution *distribution)
 {
+    struct arena_mark mark = arena_mark(scratch);
+    uint32_t classes = class == TASKS_ALL ? 1 : tasks_model_classes(model);
+    uint32_t selected = class == TASKS_ALL ? 0 : class - 1;
     double *completion_s = arena_array(scratch, model->n_jobs, 2 * sizeof *completion_s);
     size_t n = 0;
     if (completion_s == NULL)
         return false;
     double *slowdown = completion_s + model->n_jobs;
     for (uint32_t j = 0; j < model->n_jobs; j++) {
-        if (class != TASKS_ALL && model->jobs[j].is_long != (class == TASKS_LONG))
+        if (tasks_class_of(&model->jobs[j], classes) != selected)
             continue;
         completion_s[n] = tasks_completion_s(model, result, j);
         slowdown[n++] = tasks_slowdown(model, result, j);
     }
-    return job_distribution_of(completion_s, slowdown, n, scratch, distribution);
+    bool made = job_distribution_of(completion_s, slowdown, n, scratch, distribution);
+    arena_rewind(scratch, mark);
+    return made;
 }
 
 static bool take(const struct tasks_observation *observation,
@@ -110,9 +115,8 @@ static bool take(const struct tasks_observation *observation,
         last_s = fmax(last_s, result->finish_s[j]);
     if (detail->queues != NULL)
         queue_lengths_take(&observation->occupancy, last_s, detail->queues);
-    for (int c = 0; detail->distributions != NULL && c < TASKS_CLASSES; c++)
-        if (!take_distribution(model, result, (enum tasks_class_id)c, scratch,
-                               &detail->distributions[c]))
+    for (uint32_t c = 0; detail->distributions != NULL && c <= tasks_model_classes(model); c++)
+        if (!take_distribution(model, result, c, scratch, &detail->distributions[c]))
             return false;
     double makespan_s = last_s - model->jobs[model->order[0]].arrival_s;
     return take_masters(observation, makespan_s, scratch, &detail->masters);

@@ -29,8 +29,9 @@ struct tasks_masters_load {
 
 struct tasks_detail {
     struct tasks_masters_load masters;
-    struct queue_lengths *queues;           /* of short and long jobs' tasks; NULL: not wanted */
-    struct job_distribution *distributions; /* of TASKS_CLASSES; NULL: not wanted */
+    struct queue_lengths *
+        queues; /* of short and long jobs' tasks; of declared classes the lowest is long; NULL: not wanted */
+    struct job_distribution *distributions; /* of TASKS_CLASSES, zeroed; NULL: not wanted */
 };
 
 /* How many masters a policy has. */

@@ -5,25 +5,37 @@
 
 #include "core/scheduling/tasks_policy.h"
 
-#define COMPLETION(jobs, ordinal, percent)                                                         \
+#define COMPLETION(whose, word, ordinal, percent)                                                  \
     {                                                                                              \
-        "the " ordinal " of the " jobs " jobs' completion times",                                  \
-            jobs "_completion_p" percent "_change_percent", false                                  \
+        "the " ordinal " of the " whose " completion times",                                       \
+            word "_completion_p" percent "_change_percent", false                                  \
+    }
+#define COMPLETIONS(whose, word)                                                                   \
+    COMPLETION(whose, word, "median", "50"), COMPLETION(whose, word, "90th percentile", "90"),     \
+        COMPLETION(whose, word, "95th percentile", "95"),                                          \
+        COMPLETION(whose, word, "99th percentile", "99")
+#define MAKESPAN                                                                                   \
+    {                                                                                              \
+        "the makespan", "makespan_change_percent", false                                           \
     }
 
 enum { OF_CLASS = 4, FIGURES = 2 * OF_CLASS + 1 };
 
-static const struct policy_figure figures[FIGURES] = {
-    COMPLETION("short", "median", "50"),
-    COMPLETION("short", "90th percentile", "90"),
-    COMPLETION("short", "95th percentile", "95"),
-    COMPLETION("short", "99th percentile", "99"),
-    COMPLETION("long", "median", "50"),
-    COMPLETION("long", "90th percentile", "90"),
-    COMPLETION("long", "95th percentile", "95"),
-    COMPLETION("long", "99th percentile", "99"),
-    {"the makespan", "makespan_change_percent", false},
-};
+static const struct policy_figure figures[FIGURES] = {COMPLETIONS("short jobs'", "short"),
+                                                      COMPLETIONS("long jobs'", "long"), MAKESPAN};
+
+/* Where classes are declared. */
+static const struct policy_figure figures_declared[FIGURES] = {
+    COMPLETIONS("highest class's", "highest"), COMPLETIONS("lowest class's", "lowest"), MAKESPAN};
+
+/* Those with jobs. */
+static uint32_t lowest_class(const struct tasks_model *model, const struct tasks_outcome *outcome)
+{
+    uint32_t c = tasks_model_classes(model);
+    while (c > TASKS_SHORT && outcome->classes[c].count == 0)
+        c--;
+    return c;
+}
 
 static void take_class(const struct tasks_class *class, double at[OF_CLASS])
 {
@@ -70,6 +82,7 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
                                            const struct tasks_load *load,
                                            size_t at,
                                            enum policy_objective objective,
+                                           const char *of_jobs,
                                            const struct strview names[],
                                            size_t baseline,
                                            struct arena *arena)
@@ -81,23 +94,25 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
     if (results == NULL || values == NULL)
         return NULL;
     double *slowest = values + n * FIGURES;
+    bool declared = comparison->model->n_classes > 0;
+    uint32_t high = declared ? tasks_objective_class(&load->outcomes[0]) : TASKS_SHORT;
+    uint32_t low = declared ? lowest_class(comparison->model, &load->outcomes[0]) : TASKS_LONG;
     for (size_t p = 0; p < n; p++) {
         const struct tasks_outcome *outcome = &load->outcomes[p];
-        take_class(&outcome->classes[TASKS_SHORT], &values[p * FIGURES]);
-        take_class(&outcome->classes[TASKS_LONG], &values[p * FIGURES + OF_CLASS]);
+        take_class(&outcome->classes[high], &values[p * FIGURES]);
+        take_class(&outcome->classes[low], &values[p * FIGURES + OF_CLASS]);
         values[p * FIGURES + 2 * OF_CLASS] = outcome->makespan_s;
         slowest[p] = outcome->classes[TASKS_ALL].slowdown.p99;
     }
     size_t best = load->choice.best;
-    bool of_short = tasks_objective_class(&load->outcomes[0]) == TASKS_SHORT;
     *results =
         (struct policy_results){.names = names,
                                 .n = n,
                                 .objective = objective,
-                                .of_jobs = of_short ? "short jobs" : "jobs",
+                                .of_jobs = of_jobs,
                                 .values = load->values,
                                 .choice = &load->choice,
-                                .figures = figures,
+                                .figures = declared ? figures_declared : figures,
                                 .n_figures = FIGURES,
                                 .at = values,
                                 .slowest = slowest,

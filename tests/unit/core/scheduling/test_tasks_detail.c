@@ -152,8 +152,8 @@ Test(tasks_detail, results_are_what_the_explanation_goes_by)
     make(&made);
     const struct tasks_load *load =
         tasks_comparison_conclude(&made.comparison, &made.cell, POLICY_SLOWDOWN_P95, &made.kept);
-    const struct policy_results *results =
-        tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, names, SIZE_MAX, &made.kept);
+    const struct policy_results *results = tasks_results(
+        &made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names, SIZE_MAX, &made.kept);
     cr_assert_not_null(results);
     cr_expect_str_eq(results->of_jobs, "short jobs");
     cr_expect_str_eq(results->defaults, "reserved_share is 0.05 and weight 20");
@@ -163,8 +163,8 @@ Test(tasks_detail, results_are_what_the_explanation_goes_by)
     cr_expect_eq(results->masters.peak_messages_per_s, 4);
     cr_expect_eq(results->masters.reserved, 1);
     made.terms.weight = TASKS_WEIGHT_INFINITE;
-    results =
-        tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, names, SIZE_MAX, &made.kept);
+    results = tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names,
+                            SIZE_MAX, &made.kept);
     cr_expect_null(results->defaults);
     drop(&made);
 }
