@@ -303,7 +303,7 @@ static void warn_reserved(const struct policy_results *of, struct findings *warn
 
 static void warn_defaults(const struct policy_results *of, struct findings *warnings)
 {
-    if (of->defaults == NULL)
+    if (of->defaults[0] == '\0')
         return;
     const char *name = name_of(of, of->choice->best, warnings);
     struct finding *finding =

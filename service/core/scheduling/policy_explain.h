@@ -40,8 +40,8 @@ struct policy_results {
     const double *slowest; /* of each policy the 99th percentile of the slowdowns of all jobs */
     size_t baseline;       /* SIZE_MAX: none */
     double load;           /* NAN: arrivals as given */
-    bool drawn_once; /* it would be other figures in another repetition, and there is but one */
-    const char *defaults; /* terms of the best that are as in its paper: "weight 20"; NULL: none */
+    bool drawn_once;   /* it would be other figures in another repetition, and there is but one */
+    char defaults[96]; /* terms of the best that are as by default: "weight is 20"; "": none */
     struct policy_masters masters;
 };
 

@@ -1,6 +1,7 @@
 #include "core/scheduling/slots_explain.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { FIGURES = 8 };
@@ -39,15 +40,15 @@ const struct slowdown_class *slots_classes(const struct slots_comparison *compar
 }
 
 /* FRESH and OMO with their usual terms. */
-static const char *describe_defaults(const struct slots_terms *terms)
+static void describe_defaults(const struct slots_terms *terms, char *text, size_t room)
 {
     if (terms->policy == &slots_policy_fresh && terms->tau1 == SLOTS_TAU1 &&
         terms->tau2 == SLOTS_TAU2)
-        return "tau1 is 0.8 and tau2 0.6";
+        (void)snprintf(text, room, "tau1 is %.6g and tau2 %.6g", SLOTS_TAU1, SLOTS_TAU2);
     if (terms->policy == &slots_policy_omo && terms->ema_weight == SLOTS_EMA_WEIGHT &&
         terms->window_s == SLOTS_WINDOW_S)
-        return "ema_weight is 0.5 and window_s 10";
-    return NULL;
+        (void)snprintf(text, room, "ema_weight is %.6g and window_s %.6g", SLOTS_EMA_WEIGHT,
+                       SLOTS_WINDOW_S);
 }
 
 /* false: out of memory. */
@@ -108,7 +109,7 @@ const struct policy_results *slots_results(const struct slots_comparison *compar
                                        .slowest = slowest,
                                        .baseline = baseline,
                                        .load = plan->n_loads > 0 ? plan->loads[at] : (double)NAN,
-                                       .drawn_once = policy_comparison_drawn_once(plan),
-                                       .defaults = describe_defaults(best)};
+                                       .drawn_once = policy_comparison_drawn_once(plan)};
+    describe_defaults(best, results->defaults, sizeof results->defaults);
     return results;
 }

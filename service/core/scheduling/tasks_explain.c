@@ -46,7 +46,7 @@ static void take_class(const struct tasks_class *class, double at[OF_CLASS])
         at[i] = class->count > 0 ? values[i] : (double)NAN;
 }
 
-static const char *describe_defaults(const struct tasks_terms *terms, struct arena *arena)
+static void describe_defaults(const struct tasks_terms *terms, char *text, size_t room)
 {
     bool groups = terms->policy == &pigeon_policy || terms->policy == &centralised_policy;
     struct tasks_terms usual =
@@ -56,14 +56,13 @@ static const char *describe_defaults(const struct tasks_terms *terms, struct are
     bool reserved = terms->reserved_share == usual.reserved_share;
     bool probes = terms->probes_per_task == usual.probes_per_task;
     if (groups && reserved && terms->weight == usual.weight)
-        return arena_printf(arena, "reserved_share is %.6g and weight %.0f", usual.reserved_share,
-                            (double)usual.weight);
-    if (terms->policy == &sparrow_policy && probes)
-        return arena_printf(arena, "probes_per_task is %u", usual.probes_per_task);
-    if (terms->policy == &eagle_policy && reserved && probes)
-        return arena_printf(arena, "reserved_share is %.6g and probes_per_task %u",
-                            usual.reserved_share, usual.probes_per_task);
-    return NULL;
+        (void)snprintf(text, room, "reserved_share is %.6g and weight %.0f", usual.reserved_share,
+                       (double)usual.weight);
+    else if (terms->policy == &sparrow_policy && probes)
+        (void)snprintf(text, room, "probes_per_task is %u", usual.probes_per_task);
+    else if (terms->policy == &eagle_policy && reserved && probes)
+        (void)snprintf(text, room, "reserved_share is %.6g and probes_per_task %u",
+                       usual.reserved_share, usual.probes_per_task);
 }
 
 static struct policy_masters masters_of(const struct tasks_cell *cell)
@@ -105,21 +104,20 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
         slowest[p] = outcome->classes[TASKS_ALL].slowdown.p99;
     }
     size_t best = load->choice.best;
-    *results =
-        (struct policy_results){.names = names,
-                                .n = n,
-                                .objective = objective,
-                                .of_jobs = of_jobs,
-                                .values = load->values,
-                                .choice = &load->choice,
-                                .figures = declared ? figures_declared : figures,
-                                .n_figures = FIGURES,
-                                .at = values,
-                                .slowest = slowest,
-                                .baseline = baseline,
-                                .load = plan->n_loads > 0 ? plan->loads[at] : (double)NAN,
-                                .drawn_once = policy_comparison_drawn_once(plan),
-                                .defaults = describe_defaults(&comparison->policies[best], arena),
-                                .masters = masters_of(load->first[best])};
+    *results = (struct policy_results){.names = names,
+                                       .n = n,
+                                       .objective = objective,
+                                       .of_jobs = of_jobs,
+                                       .values = load->values,
+                                       .choice = &load->choice,
+                                       .figures = declared ? figures_declared : figures,
+                                       .n_figures = FIGURES,
+                                       .at = values,
+                                       .slowest = slowest,
+                                       .baseline = baseline,
+                                       .load = plan->n_loads > 0 ? plan->loads[at] : (double)NAN,
+                                       .drawn_once = policy_comparison_drawn_once(plan),
+                                       .masters = masters_of(load->first[best])};
+    describe_defaults(&comparison->policies[best], results->defaults, sizeof results->defaults);
     return results;
 }

@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/rounding.h"
 
@@ -268,7 +269,7 @@ Test(policy_explain, one_repetition_and_usual_terms)
     struct found found;
     begin(&found, 2);
     found.results.drawn_once = true;
-    found.results.defaults = "weight is 20";
+    strcpy(found.results.defaults, "weight is 20");
     explain(&found);
     cr_expect_not_null(warning(&found, "one_repetition"));
     cr_expect_str_eq(warning(&found, "default_terms")->message,
