@@ -108,6 +108,9 @@ static void run_slots(const struct codec_slots_simulation *asked, struct arena *
     const struct policy_cell *cells = policy_cells(&comparison.plan, arena, &n);
     struct slots_cell *made = arena_calloc(arena, n, sizeof *made);
     for (size_t i = 0; i < n; i++) {
+        made[i].detail = arena_calloc(arena, 1, sizeof *made[i].detail);
+        made[i].detail->queues = arena_calloc(arena, 1, sizeof *made[i].detail->queues);
+        made[i].detail->distribution = arena_calloc(arena, 1, sizeof *made[i].detail->distribution);
         const struct slots_outcome *outcome = &made[i].outcome;
         FUZZ_REQUIRE(slots_comparison_run(&comparison, &cells[i], NULL, &scratch, &made[i], NULL) ==
                      PV_OK);
@@ -174,7 +177,7 @@ static void require_tasks_reply(const struct codec_tasks_simulation *asked,
                                 const struct tasks_cell made[],
                                 struct arena *arena)
 {
-    struct codec_tasks_result result = {asked, NULL};
+    struct codec_tasks_result result = {asked, comparison, NULL};
     struct writer w;
     size_t n;
     result.loads = tasks_comparison_conclude(comparison, made, asked->common.objective, arena);
@@ -202,6 +205,10 @@ static void run_tasks(const struct codec_tasks_simulation *asked, struct arena *
     const struct policy_cell *cells = policy_cells(&comparison.plan, arena, &n);
     struct tasks_cell *made = arena_calloc(arena, n, sizeof *made);
     for (size_t i = 0; i < n; i++) {
+        made[i].detail = arena_calloc(arena, 1, sizeof *made[i].detail);
+        made[i].detail->queues = arena_calloc(arena, 1, sizeof *made[i].detail->queues);
+        made[i].detail->distributions =
+            arena_calloc(arena, TASKS_CLASSES, sizeof *made[i].detail->distributions);
         const struct tasks_outcome *outcome = &made[i].outcome;
         struct arena scratch;
         arena_init(&scratch, tasks_comparison_memory(comparison.model,

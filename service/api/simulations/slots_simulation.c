@@ -99,22 +99,35 @@ static enum pv_code slots_run_all(struct slots_work *work, struct pv_error *err)
 
 /* --- before and after --- */
 
-/* Room for what the result has of each job in the cells of the first repetition. false: no memory. */
-static bool slots_add_room(struct slots_work *work)
+/* Room for what the result has of the first repetition. false: no memory. */
+static bool slots_add_first(struct slots_work *work, struct slots_cell *made)
 {
     struct arena *arena = work->run->arena;
     size_t n = work->comparison.n_jobs;
-    bool wanted = (work->asked->common.include & COMPARISON_INCLUDE_JOBS) != 0;
-    for (size_t i = 0; i < work->n && wanted; i++) {
-        struct slots_cell *made = &work->made[i];
-        if (work->cells[i].repetition > 0)
-            continue;
-        made->times = arena_array(arena, n, sizeof *made->times);
-        made->slowdown = arena_array(arena, n, sizeof *made->slowdown);
-        if (made->times == NULL || made->slowdown == NULL)
+    unsigned include = work->asked->common.include;
+    bool jobs = (include & COMPARISON_INCLUDE_JOBS) != 0;
+    bool queues = (include & COMPARISON_INCLUDE_QUEUES) != 0;
+    bool distribution = (include & COMPARISON_INCLUDE_DISTRIBUTIONS) != 0;
+    made->times = jobs ? arena_array(arena, n, sizeof *made->times) : NULL;
+    made->slowdown = jobs ? arena_array(arena, n, sizeof *made->slowdown) : NULL;
+    made->detail->queues = queues ? arena_array(arena, 1, sizeof *made->detail->queues) : NULL;
+    made->detail->distribution =
+        distribution ? arena_array(arena, 1, sizeof *made->detail->distribution) : NULL;
+    return (!jobs || (made->times != NULL && made->slowdown != NULL)) &&
+           (!queues || made->detail->queues != NULL) &&
+           (!distribution || made->detail->distribution != NULL);
+}
+
+/* Room for what the result has beside figures. false: no memory. */
+static bool slots_add_room(struct slots_work *work)
+{
+    struct slots_detail *details = arena_calloc(work->run->arena, work->n, sizeof *details);
+    for (size_t i = 0; details != NULL && i < work->n; i++) {
+        work->made[i].detail = &details[i];
+        if (work->cells[i].repetition == 0 && !slots_add_first(work, &work->made[i]))
             return false;
     }
-    return true;
+    return details != NULL;
 }
 
 /* The request, and the jobs of the workload that it names. */

@@ -70,20 +70,41 @@ static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
 
 /* --- before and after --- */
 
-/* Room for what the result has of each job in the cells of the first repetition. false: no memory. */
-static bool tasks_add_room(struct tasks_work *work)
+/* false: no memory, as below. */
+static bool tasks_add_jobs(struct tasks_work *work, struct tasks_cell *made)
 {
     size_t n = work->asked->n_jobs;
-    bool wanted = (work->asked->common.include & COMPARISON_INCLUDE_JOBS) != 0;
-    for (size_t i = 0; i < work->n && wanted; i++) {
+    made->start_s = arena_array(work->run->arena, n, 3 * sizeof *made->start_s);
+    if (made->start_s == NULL)
+        return false;
+    made->finish_s = made->start_s + n;
+    made->slowdown = made->finish_s + n;
+    return true;
+}
+
+/* Room for what the result has beside figures, which is of the first repetition. */
+static bool tasks_add_room(struct tasks_work *work)
+{
+    struct arena *arena = work->run->arena;
+    unsigned include = work->asked->common.include;
+    bool queues = (include & COMPARISON_INCLUDE_QUEUES) != 0;
+    bool distributions = (include & COMPARISON_INCLUDE_DISTRIBUTIONS) != 0;
+    for (size_t i = 0; i < work->n; i++) {
         struct tasks_cell *made = &work->made[i];
         if (work->cells[i].repetition > 0)
             continue;
-        made->start_s = arena_array(work->run->arena, n, 3 * sizeof *made->start_s);
-        if (made->start_s == NULL)
+        struct tasks_detail *detail = arena_calloc(arena, 1, sizeof *detail);
+        if (detail == NULL)
             return false;
-        made->finish_s = made->start_s + n;
-        made->slowdown = made->finish_s + n;
+        made->detail = detail;
+        detail->queues = queues ? arena_array(arena, 1, sizeof *detail->queues) : NULL;
+        detail->distributions =
+            distributions ? arena_calloc(arena, TASKS_CLASSES, sizeof *detail->distributions)
+                          : NULL;
+        if ((queues && detail->queues == NULL) ||
+            (distributions && detail->distributions == NULL) ||
+            ((include & COMPARISON_INCLUDE_JOBS) != 0 && !tasks_add_jobs(work, made)))
+            return false;
     }
     return true;
 }
@@ -123,7 +144,7 @@ tasks_write(const struct tasks_work *work, struct strview *result, struct pv_err
     struct arena *arena = work->run->arena;
     const struct tasks_load *loads = tasks_comparison_conclude(
         &work->comparison, work->made, work->asked->common.objective, arena);
-    const struct codec_tasks_result made = {work->asked, loads};
+    const struct codec_tasks_result made = {work->asked, &work->comparison, loads};
     struct writer w;
     if (loads == NULL)
         return pv_no_memory(err);

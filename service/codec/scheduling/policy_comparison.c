@@ -22,7 +22,7 @@ enum { MEMBERS_MAX = 16 };
  * how long it takes alone, or its mean and longest task; and what sorting takes. */
 enum { BYTES_BESIDE_A_JOB = 64 };
 
-const char *const codec_comparison_includes[] = {"jobs", NULL};
+const char *const codec_comparison_includes[] = {"jobs", "queues", "distributions", NULL};
 const char *const codec_comparison_objectives[] = {[POLICY_SLOWDOWN_P50] = "p50",
                                                    [POLICY_SLOWDOWN_P90] = "p90",
                                                    [POLICY_SLOWDOWN_P95] = "p95",

@@ -26,7 +26,11 @@ struct codec_comparison_limits {
 };
 
 enum { COMPARISON_POLICIES_MAX = 32, COMPARISON_LOADS_MAX = 32 };
-enum { COMPARISON_INCLUDE_JOBS = 1 };
+enum {
+    COMPARISON_INCLUDE_JOBS = 1,
+    COMPARISON_INCLUDE_QUEUES = 2,
+    COMPARISON_INCLUDE_DISTRIBUTIONS = 4
+};
 
 /* The first member of what a request becomes. */
 struct codec_comparison {
@@ -184,14 +188,6 @@ void codec_percentiles_encode_reduction(struct writer *w,
 void codec_comparison_encode_head(struct writer *w,
                                   const char *kind,
                                   const struct codec_comparison *common);
-
-/* The members load and best of the item of a load; of_jobs: "jobs" or "short jobs", which the
- * objective is about. */
-void codec_comparison_encode_best(struct writer *w,
-                                  const struct codec_comparison *common,
-                                  size_t load,
-                                  const struct policy_choice *choice,
-                                  const char *of_jobs);
 
 /* Warnings of loads at which more arrives than can be done. */
 void codec_comparison_warn_overload(const struct codec_comparison *common,

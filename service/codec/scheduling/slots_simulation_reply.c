@@ -1,6 +1,9 @@
 #include <math.h>
 
+#include "codec/scheduling/policy_detail.h"
 #include "codec/scheduling/slots_simulation.h"
+#include "codec/scheduling/slowdown.h"
+#include "core/scheduling/slots_explain.h"
 
 static void encode_jobs(struct writer *w,
                         const struct codec_slots_result *result,
@@ -43,6 +46,35 @@ static void encode_reduction(struct writer *w,
     writer_end_object(w);
 }
 
+static void encode_classes(struct writer *w,
+                           const struct codec_slots_result *result,
+                           const struct slots_load *load,
+                           size_t policy)
+{
+    size_t n;
+    const struct slowdown_class *classes =
+        slots_classes(result->comparison, load, policy, &n, w->arena);
+    if (classes == NULL)
+        w->failed = true;
+    else
+        codec_slowdown_classes_encode(w, classes, n);
+}
+
+/* NULL: nothing is included. */
+static void encode_detail(struct writer *w, const struct slots_detail *detail)
+{
+    static const char *const kinds[QUEUE_KINDS] = {[SLOTS_MAP] = "map", [SLOTS_REDUCE] = "reduce"};
+    if (writer_member_object_or_null(w, "queues", detail != NULL && detail->queues != NULL)) {
+        codec_queues_encode(w, detail->queues, kinds);
+        writer_end_object(w);
+    }
+    if (writer_member_array_or_null(w, "distributions",
+                                    detail != NULL && detail->distribution != NULL)) {
+        codec_distribution_encode(w, strview_of("all"), detail->distribution);
+        writer_end_array(w);
+    }
+}
+
 static void encode_policy(struct writer *w,
                           const struct codec_slots_result *result,
                           const struct slots_load *load,
@@ -65,7 +97,9 @@ static void encode_policy(struct writer *w,
     codec_percentiles_encode(w, "slowdown", &outcome->slowdown);
     writer_member_number(w, "slowdown_variability_95", outcome->slowdown_variability_95);
     encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
+    encode_classes(w, result, load, policy);
     encode_jobs(w, result, load->first[policy]);
+    encode_detail(w, load->first[policy]->detail);
     writer_end_object(w);
 }
 
@@ -101,7 +135,9 @@ void codec_slots_result_encode(struct writer *w, const struct codec_slots_result
     writer_member_array(w, "loads");
     for (size_t l = 0; l < loads; l++) {
         writer_begin_object(w);
-        codec_comparison_encode_best(w, common, l, &result->loads[l].choice, "jobs");
+        codec_recommendation_encode(w, slots_results(result->comparison, &result->loads[l], l,
+                                                     common->objective, common->names,
+                                                     common->baseline, w->arena));
         writer_member_array(w, "policies");
         for (size_t p = 0; p < common->n_policies; p++)
             encode_policy(w, result, &result->loads[l], p);

@@ -82,6 +82,7 @@ struct tasks_comparison codec_tasks_simulation_take(const struct codec_tasks_sim
 
 struct codec_tasks_result {
     const struct codec_tasks_simulation *asked;
+    const struct tasks_comparison *comparison;
     const struct tasks_load *loads; /* of the comparison */
 };
 

@@ -1,6 +1,8 @@
 #include <stdio.h>
 
+#include "codec/scheduling/policy_detail.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
+#include "core/scheduling/tasks_explain.h"
 
 enum { JOBS_ROOM = NAME_SHOWN + 32 };
 
@@ -74,6 +76,46 @@ static void encode_jobs(struct writer *w,
     writer_end_array(w);
 }
 
+static void encode_masters(struct writer *w, const struct tasks_masters_load *masters)
+{
+    if (!writer_member_object_or_null(w, "masters", masters->n > 0))
+        return;
+    writer_member_integer(w, "count", masters->n);
+    writer_member_number(w, "mean_messages_per_s", masters->mean_messages_per_s);
+    writer_member_array(w, "busiest");
+    for (uint32_t i = 0; i < masters->n && i < MASTERS_SHOWN_MAX; i++) {
+        const struct tasks_master_load *shown = &masters->shown[i];
+        writer_begin_object(w);
+        writer_member_integer(w, "master", shown->master);
+        writer_member_number(w, "messages_per_s", shown->messages_per_s);
+        writer_member_number(w, "peak_messages_per_s", shown->peak_messages_per_s);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+    writer_end_object(w);
+}
+
+/* detail NULL: nothing is included. */
+static void encode_detail(struct writer *w,
+                          const struct codec_tasks_simulation *asked,
+                          const struct tasks_outcome *outcome,
+                          const struct tasks_detail *detail)
+{
+    static const char *const kinds[QUEUE_KINDS] = {"short", "long"};
+    if (writer_member_object_or_null(w, "queues", detail != NULL && detail->queues != NULL)) {
+        codec_queues_encode(w, detail->queues, kinds);
+        encode_masters(w, &detail->masters);
+        writer_end_object(w);
+    }
+    if (!writer_member_array_or_null(w, "distributions",
+                                     detail != NULL && detail->distributions != NULL))
+        return;
+    for (size_t c = 0; c < TASKS_CLASSES; c++)
+        if (detail->distributions[c].jobs > 0)
+            codec_distribution_encode(w, class_name(asked, outcome, c), &detail->distributions[c]);
+    writer_end_array(w);
+}
+
 static void encode_policy(struct writer *w,
                           const struct codec_tasks_simulation *asked,
                           const struct tasks_load *load,
@@ -95,6 +137,7 @@ static void encode_policy(struct writer *w,
     writer_end_array(w);
     encode_reduction(w, asked, outcome, compared ? &load->outcomes[common->baseline] : NULL);
     encode_jobs(w, asked, load->first[policy]);
+    encode_detail(w, asked, outcome, load->first[policy]->detail);
     writer_end_object(w);
 }
 
@@ -127,7 +170,9 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
         char of_jobs[JOBS_ROOM];
         describe_jobs(asked, &load->outcomes[0], of_jobs);
         writer_begin_object(w);
-        codec_comparison_encode_best(w, common, l, &load->choice, of_jobs);
+        codec_recommendation_encode(w, tasks_results(result->comparison, load, l, common->objective,
+                                                     of_jobs, common->names, common->baseline,
+                                                     w->arena));
         writer_member_array(w, "policies");
         for (size_t p = 0; p < common->n_policies; p++)
             encode_policy(w, asked, load, p);

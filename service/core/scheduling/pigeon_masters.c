@@ -76,6 +76,8 @@ static bool send_task(struct tasks_run *sim, uint32_t w, uint32_t job, uint32_t 
         sim->model->jobs[job].durations_s[task] / pigeon->items[worker->group].group.power;
     tasks_run_messages(sim, worker->group, 1);
     double end_s = tasks_run_begin_for(sim, w, job, task, sim->now_s + hop_s, takes_s);
+    if (worker->level + 1 < pigeon->n_classes)
+        tasks_run_reserved_works(sim, worker->group, takes_s);
     return event_heap_schedule(&sim->events, end_s + hop_s, PIGEON_IDLE + worker->level, w);
 }
 
@@ -268,6 +270,7 @@ static void make_masters(struct pigeon_masters *pigeon, const struct tasks_run *
             (struct pigeon_master){.group = group, .first = pigeon->workers.n, .held = LINE_EMPTY};
         pigeon_layout_levels(pigeon->classes, pigeon->n_classes, group.workers, counts);
         pigeon_workers_add(&pigeon->workers, m, counts);
+        tasks_run_reserved(sim, m, group.workers - counts[pigeon->n_classes - 1]);
     }
     assert(pigeon->workers.n == sim->model->workers);
 }

@@ -679,8 +679,17 @@ static enum pv_code slots_simulation(const struct codec_node *top, struct pv_err
     comparison.runtime_s = runtime_s;
     PV_TRY(slots_runtimes_alone(&comparison.cluster, comparison.jobs, comparison.n_jobs, NULL,
                                 arena, runtime_s, err));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        struct slots_detail *detail = arena_calloc(arena, 1, sizeof *detail);
+        if (detail == NULL)
+            return pv_no_memory(err);
+        detail->queues = arena_calloc(arena, 1, sizeof *detail->queues);
+        detail->distribution = arena_calloc(arena, 1, sizeof *detail->distribution);
+        if (detail->queues == NULL || detail->distribution == NULL)
+            return pv_no_memory(err);
+        made[i].detail = detail;
         PV_TRY(slots_comparison_run(&comparison, &cells[i], NULL, arena, &made[i], err));
+    }
     const struct codec_slots_result result = {
         asked, &comparison,
         slots_comparison_conclude(&comparison, made, asked->common.objective, arena)};
@@ -708,10 +717,20 @@ static enum pv_code tasks_simulation(const struct codec_node *top, struct pv_err
     struct tasks_cell *made = arena_calloc(arena, n, sizeof *made);
     if (cells == NULL || made == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        struct tasks_detail *detail = arena_calloc(arena, 1, sizeof *detail);
+        if (detail == NULL)
+            return pv_no_memory(err);
+        detail->queues = arena_calloc(arena, 1, sizeof *detail->queues);
+        detail->distributions = arena_calloc(arena, TASKS_CLASSES, sizeof *detail->distributions);
+        if (detail->queues == NULL || detail->distributions == NULL)
+            return pv_no_memory(err);
+        made[i].detail = detail;
         PV_TRY(tasks_comparison_run(&comparison, &cells[i], NULL, arena, &made[i], err));
+    }
     const struct codec_tasks_result result = {
-        asked, tasks_comparison_conclude(&comparison, made, asked->common.objective, arena)};
+        asked, &comparison,
+        tasks_comparison_conclude(&comparison, made, asked->common.objective, arena)};
     if (result.loads == NULL)
         return pv_no_memory(err);
     writer_init(&w, arena);
