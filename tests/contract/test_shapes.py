@@ -22,6 +22,7 @@ UNIONS = {
     "contention": {"object", "boolean"},  # of advice: who meets the deadlines; of a step: whether there is any
     "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
     "error": {"object", "string"},  # problem details; of an attempt to deliver an event the words alone
+    "groups": {"array", "number"},  # groups of workers that are listed; how many
     "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
     "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
     "executors": {"number", "array"},  # how many; of quota loops and their samples: each of them

@@ -82,7 +82,7 @@ static void decode_policy(const struct codec_node *node,
         common->names[i] = strview_of(table->name(word));
     void *terms = table->begin(request, i, word);
     for (size_t t = 0; t < table->n_terms; t++)
-        if ((table->terms_of[word] & 1U << t) != 0)
+        if ((table->terms_of[word] & 1U << t) != 0 && table->terms[t].decode != NULL)
             table->terms[t].decode(node, limits, terms);
 }
 
@@ -280,9 +280,8 @@ static void check_rows(const struct codec_node *top,
                            rows, limits->job_rows);
 }
 
-/* How long simulations may last: arrivals and durations are added up in doubles. */
-static double find_longest(const struct codec_comparison *common,
-                           const struct codec_comparison_size *size)
+double codec_comparison_longest_s(const struct codec_comparison *common,
+                                  const struct codec_comparison_size *size)
 {
     double longest_s = size->last_s;
     for (size_t i = 0; i < common->n_loads; i++)
@@ -291,6 +290,7 @@ static double find_longest(const struct codec_comparison *common,
     return longest_s + size->work_s;
 }
 
+/* Arrivals and durations are added up in doubles. */
 #define TOO_SHORT                                                                                  \
     "the shortest task takes %.3g s, too short to be told from nothing after up to %.3g s"
 
@@ -298,7 +298,7 @@ static void check_resolution(const struct codec_node *top,
                              const struct codec_comparison *common,
                              const struct codec_comparison_size *size)
 {
-    double longest_s = find_longest(common, size);
+    double longest_s = codec_comparison_longest_s(common, size);
     if (size->shortest_s < RESOLUTION * longest_s)
         codec_fault_member(top, "jobs", "out_of_range", TOO_SHORT, size->shortest_s, longest_s);
 }
@@ -307,7 +307,7 @@ enum pv_code codec_comparison_check_loaded(const struct codec_comparison *common
                                            const struct codec_comparison_size *size,
                                            struct pv_error *err)
 {
-    double longest_s = find_longest(common, size);
+    double longest_s = codec_comparison_longest_s(common, size);
     if (size->shortest_s < RESOLUTION * longest_s)
         return pv_fail(err, PV_E_INVALID, "of the workload " TOO_SHORT, size->shortest_s,
                        longest_s);

@@ -46,6 +46,7 @@ struct codec_comparison {
 /* A term of policies: a member of theirs. */
 struct codec_policy_term {
     const char *name;
+    /* NULL: another term's reads this member as well. */
     void (*decode)(const struct codec_node *policy,
                    const struct codec_comparison_limits *limits,
                    void *terms);
@@ -123,6 +124,10 @@ struct codec_comparison_size {
     size_t memory_bytes;  /* the most that one simulation works with */
     size_t memory_policy; /* whose */
 };
+
+/* How long a simulation may take at most, as it were one task after the other. */
+double codec_comparison_longest_s(const struct codec_comparison *common,
+                                  const struct codec_comparison_size *size);
 
 /* The comparison as the core has it; `draws` of each policy is the caller's. */
 struct policy_comparison codec_comparison_plan(const struct codec_comparison *common,

@@ -88,7 +88,7 @@ static void describe_choice(const struct codec_comparison *common,
 {
     const char *unit = common->objective == POLICY_MAKESPAN ? " s" : "";
     struct strview best = strview_clip(common->names[choice->best], NAME_SHOWN);
-    char what[128];
+    char what[192];
     describe_objective(common, of_jobs, what, sizeof what);
     if (choice->next == SIZE_MAX) {
         (void)snprintf(text, room, "%.*s is the only policy; under it %s %.6g%s", (int)best.n,

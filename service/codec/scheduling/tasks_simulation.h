@@ -2,6 +2,7 @@
 #define CODEC_SCHEDULING_TASKS_SIMULATION_H
 
 #include "codec/scheduling/policy_comparison.h"
+#include "core/scheduling/pigeon_layout.h"
 #include "core/scheduling/tasks_comparison.h"
 
 /* POST /v1/simulations of kind `tasks` (docs/design.md, "Bags of tasks"): what is asked, and what
@@ -9,23 +10,34 @@
 
 struct codec_tasks_job {
     struct strview name;
-    struct tasks_job job; /* its class by short_cutoff_s where none is given */
-    bool classed;         /* one is */
+    struct tasks_job job;
+    struct strview class; /* at NULL: none is given, until the whole is read */
+};
+
+struct codec_tasks_group {
+    size_t workers;
+    double power; /* of each of them; NAN: 1 */
 };
 
 struct codec_tasks_cluster {
-    size_t workers;
+    size_t workers; /* SIZE_MAX: they are in groups */
+    struct codec_tasks_group *groups;
+    size_t n_groups; /* 0: groups are the policies' */
 };
 
 struct codec_tasks_simulation {
     struct codec_comparison common;
     struct codec_tasks_cluster cluster;
     double communication_s;
-    double short_cutoff_s; /* NAN: none */
+    double short_cutoff_s;   /* NAN: none */
+    struct strview *classes; /* that jobs may have, the highest first */
+    size_t n_classes;        /* 0: short and long */
     struct codec_tasks_job *sent;
     size_t n_sent;
     struct tasks_job *jobs; /* jobs[i] is that of sent[i], or the i-th of the workload */
     size_t n_jobs;
+    struct pigeon_group *groups; /* of the cluster; NULL: it lists none */
+    uint32_t n_groups;
     const char **names; /* of jobs of the workload, "": it has none; NULL: not loaded */
     struct tasks_terms policies[COMPARISON_POLICIES_MAX];
     bool draws[COMPARISON_POLICIES_MAX];
@@ -34,12 +46,15 @@ struct codec_tasks_simulation {
 
 extern const struct shape codec_tasks_simulation_shape;
 extern const struct shape codec_tasks_cluster_shape;
+extern const struct shape codec_tasks_group_shape;
 extern const struct shape codec_tasks_job_shape;
 
 /*
  * Faults: unknown members, those of other policies among them; types and ranges; a placement that
  * is not of every task, or names a group that some policy does not have; more groups than workers;
- * jobs and a workload at once, or neither; names twice; a baseline that is no policy; what codec_comparison_check says.
+ * jobs and a workload at once, or neither, and classes beside a workload; names twice; a baseline that
+ * is no policy; classes that are not declared; layouts that cannot be (tasks_simulation_internal.h);
+ * what codec_comparison_check says.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK. `node`
  * is the whole body; its member `kind` has been read.

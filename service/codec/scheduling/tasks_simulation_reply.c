@@ -1,9 +1,22 @@
-#include "codec/scheduling/tasks_simulation.h"
+#include <stdio.h>
 
-static void encode_class(struct writer *w, const struct tasks_class *class)
+#include "codec/scheduling/tasks_simulation_internal.h"
+
+enum { JOBS_ROOM = NAME_SHOWN + 32 };
+
+/* Of a class of an outcome; those that the request declares are named there. */
+static struct strview class_name(const struct codec_tasks_simulation *asked,
+                                 const struct tasks_outcome *outcome,
+                                 size_t c)
+{
+    const char *name = outcome->classes[c].name;
+    return name != NULL ? strview_of(name) : asked->classes[c - 1];
+}
+
+static void encode_class(struct writer *w, struct strview name, const struct tasks_class *class)
 {
     writer_begin_object(w);
-    writer_member_string(w, "name", class->name);
+    writer_member_text(w, "name", name);
     writer_member_integer(w, "count", class->count);
     codec_percentiles_encode(w, "completion_s", &class->completion_s);
     codec_percentiles_encode(w, "slowdown", &class->slowdown);
@@ -17,6 +30,7 @@ static void encode_class(struct writer *w, const struct tasks_class *class)
 
 /* baseline NULL: there is none, or this is it. */
 static void encode_reduction(struct writer *w,
+                             const struct codec_tasks_simulation *asked,
                              const struct tasks_outcome *outcome,
                              const struct tasks_outcome *baseline)
 {
@@ -30,7 +44,7 @@ static void encode_reduction(struct writer *w,
         if (class->count == 0)
             continue;
         writer_begin_object(w);
-        writer_member_string(w, "name", class->name);
+        writer_member_text(w, "name", class_name(asked, outcome, c));
         codec_percentiles_encode_reduction(w, "completion", &class->completion_s,
                                            &baseline->classes[c].completion_s);
         codec_percentiles_encode_reduction(w, "slowdown", &class->slowdown,
@@ -77,11 +91,26 @@ static void encode_policy(struct writer *w,
     writer_member_array(w, "classes");
     for (size_t c = 0; c < TASKS_CLASSES; c++)
         if (outcome->classes[c].count > 0)
-            encode_class(w, &outcome->classes[c]);
+            encode_class(w, class_name(asked, outcome, c), &outcome->classes[c]);
     writer_end_array(w);
-    encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
+    encode_reduction(w, asked, outcome, compared ? &load->outcomes[common->baseline] : NULL);
     encode_jobs(w, asked, load->first[policy]);
     writer_end_object(w);
+}
+
+/* "short jobs": those that the objective is about. */
+static void describe_jobs(const struct codec_tasks_simulation *asked,
+                          const struct tasks_outcome *outcome,
+                          char text[JOBS_ROOM])
+{
+    enum tasks_class_id c = tasks_objective_class(outcome);
+    struct strview name = strview_clip(class_name(asked, outcome, c), NAME_SHOWN);
+    if (c == TASKS_ALL)
+        (void)snprintf(text, JOBS_ROOM, "jobs");
+    else if (asked->n_classes == 0)
+        (void)snprintf(text, JOBS_ROOM, "short jobs");
+    else
+        (void)snprintf(text, JOBS_ROOM, "jobs of class %.*s", (int)name.n, name.at);
 }
 
 void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result *result)
@@ -95,9 +124,10 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
     writer_member_array(w, "loads");
     for (size_t l = 0; l < loads; l++) {
         const struct tasks_load *load = &result->loads[l];
-        bool of_short = tasks_objective_class(&load->outcomes[0]) == TASKS_SHORT;
+        char of_jobs[JOBS_ROOM];
+        describe_jobs(asked, &load->outcomes[0], of_jobs);
         writer_begin_object(w);
-        codec_comparison_encode_best(w, common, l, &load->choice, of_short ? "short jobs" : "jobs");
+        codec_comparison_encode_best(w, common, l, &load->choice, of_jobs);
         writer_member_array(w, "policies");
         for (size_t p = 0; p < common->n_policies; p++)
             encode_policy(w, asked, load, p);

@@ -68,7 +68,11 @@ enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
 
 enum tasks_class_id tasks_objective_class(const struct tasks_outcome *outcome)
 {
-    return outcome->classes[TASKS_SHORT].count > 0 ? TASKS_SHORT : TASKS_ALL;
+    bool declared = outcome->classes[TASKS_SHORT].name == NULL;
+    unsigned c = TASKS_SHORT;
+    while (declared && c + 1 < TASKS_CLASSES && outcome->classes[c].count == 0)
+        c++;
+    return outcome->classes[c].count > 0 ? (enum tasks_class_id)c : TASKS_ALL;
 }
 
 /* --- what cells come to --- */

@@ -35,7 +35,8 @@ enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
                                   struct tasks_cell *made,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-/* The class of jobs that percentiles of the objective are of: the short ones, where there are any. */
+/* The class of jobs that percentiles of the objective are of: the short ones, where there are any;
+ * where classes are declared, the highest one that has jobs. */
 enum tasks_class_id tasks_objective_class(const struct tasks_outcome *outcome);
 
 /* What policies come to at a load. */
