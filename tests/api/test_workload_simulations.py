@@ -96,6 +96,13 @@ def test_maps_and_reduces_are_one_bag_on_workers(client):
     assert made == simulate(client, changed(TASKS, jobs=bags))
 
 
+def test_layouts_of_pigeon_take_workloads(client):
+    body = changed(TASKS, cluster={"groups": [{"workers": 3, "power": 2}, {"workers": 4}]}, include=["jobs"],
+                   policies=[{"policy": "pigeon"}, {"policy": "pigeon", "name": "lost", "failures": [{"group": 0, "at_s": 9.5, "detection_s": 3}]}])
+    stored_result, sent = both(client, body, many_jobs(40)[1])
+    assert stored_result == sent
+
+
 def test_jobs_out_of_order_are_simulated_as_they_arrive(client):
     jobs = many_jobs(30)[0]
     mixed = random.Random(1).sample(jobs, len(jobs))

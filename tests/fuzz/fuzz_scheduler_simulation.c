@@ -2,8 +2,8 @@
  * Any bytes as the body of POST /v1/simulations of the kinds `slots` and `tasks`. Refused bodies say
  * where they are wrong; a body that is taken reads back the same as it is stored for an operation;
  * every cell of it ends within the memory that was said, with figures that are numbers and
- * utilization and fairness of 1 at most, and the reply is JSON without a figure that is none. A
- * workload that is named has two jobs.
+ * utilization and fairness of 1 at most, and the reply is JSON without a figure that is none. Any
+ * workload that is named has the same two jobs.
  */
 #include <math.h>
 #include <string.h>
@@ -11,14 +11,11 @@
 #include "codec/scheduling/slots_simulation.h"
 #include "codec/scheduling/tasks_simulation.h"
 #include "fuzz_body.h"
+#include "two_jobs.h"
 
 #define CLOSE 1e-6
 
-/* What any workload comes to: two jobs, of one map and of two. */
-static const struct workload_summary workload = {
-    .jobs = 2, .tasks = {3, 0}, .runs = {2, 0}, .name_bytes = 3, .chunks = 1, .sorted = true};
-
-static const struct codec_comparison_limits limits = {.workload = &workload,
+static const struct codec_comparison_limits limits = {.workload = &two_jobs,
                                                       .jobs = 6,
                                                       .tasks = 60,
                                                       .runs = 12,
@@ -124,19 +121,6 @@ static void run_slots(const struct codec_slots_simulation *asked, struct arena *
     require_slots_reply(asked, &comparison, made, arena);
 }
 
-static void load_slots(struct codec_slots_simulation *asked)
-{
-    static const struct slots_tasks tasks[] = {{1.5, 1}, {4, 2}};
-    static const char *names[] = {"", "b"};
-    static struct slots_job jobs[2];
-    const struct workload_jobs loaded = {.n = 2, .slots = jobs, .names = names};
-    for (size_t i = 0; i < 2; i++)
-        jobs[i] = (struct slots_job){.arrival_s = (double)i,
-                                     .task_lists = {[SLOTS_MAP] = {&tasks[i], 1}},
-                                     .predicted_size_s = (double)NAN};
-    FUZZ_REQUIRE(codec_slots_simulation_load(asked, &loaded, NULL) == PV_OK);
-}
-
 static void fuzz_slots(const struct codec_node *top)
 {
     static struct codec_slots_simulation asked;
@@ -144,8 +128,7 @@ static void fuzz_slots(const struct codec_node *top)
     if (!fuzz_body_is_taken(top))
         return;
     require_slots_again(&asked, top->reader->arena);
-    if (asked.common.workload[0] != '\0')
-        load_slots(&asked);
+    FUZZ_REQUIRE(two_jobs_load_slots(&asked, NULL) == PV_OK);
     run_slots(&asked, top->reader->arena);
 }
 
@@ -230,18 +213,6 @@ static void run_tasks(const struct codec_tasks_simulation *asked, struct arena *
     require_tasks_reply(asked, &comparison, made, arena);
 }
 
-static void load_tasks(struct codec_tasks_simulation *asked, struct arena *arena)
-{
-    static const double durations_s[] = {1.5, 4, 4};
-    static const char *names[] = {"", "b"};
-    static struct tasks_job jobs[2];
-    const struct workload_jobs loaded = {.n = 2, .tasks = jobs, .names = names};
-    jobs[0] = (struct tasks_job){.durations_s = durations_s, .tasks = 1};
-    jobs[1] = (struct tasks_job){
-        .arrival_s = 1, .durations_s = durations_s + 1, .tasks = 2, .is_long = true};
-    FUZZ_REQUIRE(codec_tasks_simulation_load(asked, &loaded, arena, NULL) == PV_OK);
-}
-
 static void fuzz_tasks(const struct codec_node *top)
 {
     static struct codec_tasks_simulation asked;
@@ -249,8 +220,7 @@ static void fuzz_tasks(const struct codec_node *top)
     if (!fuzz_body_is_taken(top))
         return;
     require_tasks_again(&asked, top->reader->arena);
-    if (asked.common.workload[0] != '\0')
-        load_tasks(&asked, top->reader->arena);
+    FUZZ_REQUIRE(two_jobs_load_tasks(&asked, top->reader->arena, NULL) == PV_OK);
     run_tasks(&asked, top->reader->arena);
 }
 

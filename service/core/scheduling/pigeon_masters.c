@@ -225,7 +225,7 @@ static bool happen(struct tasks_run *sim, const struct event *event)
 
 static bool has_bindings(const struct tasks_model *model)
 {
-    for (uint32_t j = 0; j < model->n_jobs; j++)
+    for (uint32_t j = 0; model->jobs != NULL && j < model->n_jobs; j++)
         if (model->jobs[j].bindings != NULL)
             return true;
     return false;
@@ -238,6 +238,8 @@ static double places_of(const struct tasks_model *model, const struct tasks_term
     double groups = pigeon_layout_groups(terms);
     bool failing = terms->layout->n_failures > 0;
     double places = 0;
+    if (model->jobs == NULL)
+        return (double)model->tasks;
     for (uint32_t j = 0; j < model->n_jobs; j++) {
         const struct tasks_job *job = &model->jobs[j];
         bool apart = failing || job->placement != NULL || job->bindings != NULL;

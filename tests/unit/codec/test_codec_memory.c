@@ -43,6 +43,7 @@
 #include "core/scaling/selection/selection.h"
 #include "core/scaling/uncertainty/bootstrap.h"
 #include "failing_malloc.h"
+#include "two_jobs.h"
 
 enum { BODY_MAX = 1 << 16 };
 
@@ -651,7 +652,8 @@ Test(codec_memory, geo)
 
 /* --- schedulers --- */
 
-static const struct codec_comparison_limits comparison_limits = {.jobs = 10,
+static const struct codec_comparison_limits comparison_limits = {.workload = &two_jobs,
+                                                                 .jobs = 10,
                                                                  .tasks = 200,
                                                                  .runs = 100,
                                                                  .task_runs = 10000,
@@ -670,6 +672,7 @@ static enum pv_code slots_simulation(const struct codec_node *top, struct pv_err
         return pv_no_memory(err);
     codec_slots_simulation_decode(top, &comparison_limits, asked);
     PV_TRY(codec_result(top->reader));
+    PV_TRY(two_jobs_load_slots(asked, err));
     PV_TRY(codec_slots_simulation_take(asked, arena, &comparison, err));
     double *runtime_s = arena_array(arena, asked->n_jobs, sizeof *runtime_s);
     const struct policy_cell *cells = policy_cells(&comparison.plan, arena, &n);
@@ -712,6 +715,7 @@ static enum pv_code tasks_simulation(const struct codec_node *top, struct pv_err
         return pv_no_memory(err);
     codec_tasks_simulation_decode(top, &comparison_limits, asked);
     PV_TRY(codec_result(top->reader));
+    PV_TRY(two_jobs_load_tasks(asked, arena, err));
     const struct tasks_comparison comparison = codec_tasks_simulation_take(asked);
     const struct policy_cell *cells = policy_cells(&comparison.plan, arena, &n);
     struct tasks_cell *made = arena_calloc(arena, n, sizeof *made);
