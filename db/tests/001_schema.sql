@@ -7,7 +7,7 @@ SELECT no_plan();
 SELECT has_table('provisor', t, 'table ' || t)
   FROM unnest(ARRAY['migration', 'service_key', 'team', 'token', 'application', 'run', 'run_log', 'run_label',
                     'run_stage', 'advice', 'audit', 'outbox', 'idempotency_key', 'application_model', 'housekeeping', 'name_rules', 'operation', 'operation_event',
-                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer', 'webhook', 'webhook_delivery', 'quota_loop']) AS t;
+                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer', 'webhook', 'webhook_delivery', 'quota_loop', 'admission', 'workload', 'workload_chunk']) AS t;
 
 SELECT col_type_is('provisor', 'run_stage', 'task_durations_s', 'double precision[]',
                    'durations of tasks are exact doubles, not a row each');
@@ -123,6 +123,21 @@ SELECT throws_ok(format($$ UPDATE provisor.quota_loop SET %s $$, change), '23514
                     'sequence = 1, at_s = 1, reply = ''{}'', sample_hash = ''short''']) AS change;
 SELECT lives_ok($$ UPDATE provisor.quota_loop SET sequence = 1, at_s = 1, reply = '{}', sample_hash = sha256('b') $$, 'a sample is kept as a whole');
 SELECT throws_ok($$ INSERT INTO provisor.quota_loop SELECT * FROM provisor.quota_loop $$, '23505', NULL, 'names of quota loops are unique');
+
+-- Workloads.
+INSERT INTO provisor.workload (team_id, id, format, jobs, tasks, reduce_tasks, runs, reduce_runs, name_bytes, chunks, bytes, sorted, law_jobs, summary)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000ad', 'swim', 1, 3, 1, 2, 1, 0, 1, 9, true, 0, '{}');
+SELECT throws_ok(format($$ UPDATE provisor.workload SET %s $$, change), '23514', NULL, 'no workload has ' || change)
+  FROM unnest(ARRAY['jobs = 0', 'tasks = 0', 'reduce_tasks = -1', 'reduce_tasks = 4', 'runs = 4', 'reduce_runs = 2', 'name_bytes = -1', 'chunks = 0', 'bytes = 0', 'law_jobs = -1']) AS change;
+SET CONSTRAINTS ALL IMMEDIATE;
+SELECT throws_ok(format($$ INSERT INTO provisor.workload_chunk (team_id, workload_id, position, content)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000%s', %s, 'x') $$, workload, position), state, NULL, what)
+  FROM (VALUES ('ae', 0, '23503', 'a chunk belongs to a workload'), ('ad', -1, '23514', 'chunks are counted from 0')) AS bad (workload, position, state, what);
+SELECT is((SELECT attstorage::text FROM pg_attribute WHERE attrelid = 'provisor.workload_chunk'::regclass AND attname = 'content'), 'e',
+          'what is compact already is not compressed');
+SELECT is((SELECT confdeltype::text FROM pg_constraint WHERE contype = 'f' AND conrelid = 'provisor.workload_chunk'::regclass), 'c',
+          'chunks go with their workload');
+SELECT ok((SELECT condeferred FROM pg_constraint WHERE contype = 'f' AND conrelid = 'provisor.workload_chunk'::regclass), 'and may come before it');
 
 SELECT is_empty($$
     SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'provisor'::regnamespace AND p.prosecdef

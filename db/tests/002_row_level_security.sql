@@ -71,6 +71,9 @@ BEGIN
                                      application_deadlines_s, application_alphas, application_nominal_rates, application_ended, gain, integral_time_s, sample_s,
                                      core_quantum, core_min)
         VALUES (team, 'l', 'edf_pure', 1, 1, '{w}', '{1}', '{}', '{}', '{}', '{}', '{}', '{}', 50, 12, 1, 0.05, 0);
+    INSERT INTO provisor.workload (team_id, id, format, jobs, tasks, reduce_tasks, runs, reduce_runs, name_bytes, chunks, bytes, sorted, law_jobs, summary)
+        VALUES (team, one, 'pigeon', 1, 1, 0, 1, 0, 0, 1, 1, true, 0, '{}');
+    INSERT INTO provisor.workload_chunk (team_id, workload_id, position, content) VALUES (team, one, 0, 'x');
     INSERT INTO provisor.idempotency_key (team_id, token_id, method, path_hash, key, body_hash, status, body)
         VALUES (team, one, 'POST', sha256('/'), 'k', sha256('b'), 201, '');
 END $$;

@@ -16,7 +16,7 @@ SELECT ok(NOT has_schema_privilege('provisor_service', 'provisor', 'CREATE'), 'i
 SELECT table_privs_are('provisor', t, 'provisor_service', string_to_array(privileges, ' '), t || ': ' || privileges)
   FROM (VALUES ('migration', 'SELECT'), ('team', 'SELECT'), ('service_key', ''), ('housekeeping', ''), ('audit', 'SELECT INSERT'),
                ('token', 'SELECT INSERT UPDATE DELETE'), ('team_usage', 'SELECT INSERT UPDATE'), ('team_quota', 'SELECT INSERT UPDATE'), ('run_stage', 'SELECT INSERT DELETE'),
-               ('run_label', 'SELECT INSERT DELETE'), ('advice', 'SELECT INSERT DELETE'),
+               ('run_label', 'SELECT INSERT DELETE'), ('advice', 'SELECT INSERT DELETE'), ('workload', 'SELECT INSERT DELETE'), ('workload_chunk', 'SELECT INSERT DELETE'),
                ('application', 'SELECT INSERT UPDATE DELETE'), ('run', 'SELECT INSERT UPDATE DELETE'),
                ('run_log', 'SELECT INSERT UPDATE DELETE'), ('outbox', 'SELECT INSERT UPDATE DELETE'),
                ('idempotency_key', 'SELECT INSERT UPDATE DELETE'),

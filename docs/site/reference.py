@@ -10,7 +10,7 @@ from html import escape
 from sample import sample
 
 METHODS = ("post", "put", "get", "patch", "delete")
-TITLES = {"copies": "Copy plans and simulations", "health": "Health and documents", "deadlines": "Deadlines and quotas"}
+TITLES = {"copies": "Copy plans", "scheduling": "Scheduling and simulations", "health": "Health and documents", "deadlines": "Deadlines and quotas"}
 # Replies that any call may give are explained once, on the overview.
 COMMON = ("400", "401", "403", "413", "415", "422", "default")
 NESTING_MAX = 7

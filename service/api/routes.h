@@ -48,6 +48,10 @@
     STEPS(POST, API_LOOP "/samples", WRITE, quota_samples_add, JSON) \
     STEPS(POST, "/v1/copy-plans", READ, copy_plans_create, JSON) \
     STEPS(POST, "/v1/simulations", WRITE, simulations_create, JSON) \
+    STREAM(POST, "/v1/workloads", WRITE, workloads_stream) \
+    CALL(GET, "/v1/workloads", READ, IO, workloads_list, NO_BODY) \
+    CALL(GET, "/v1/workloads/{id}", READ, IO, workloads_get, NO_BODY) \
+    CALL(DELETE, "/v1/workloads/{id}", WRITE, IO, workloads_delete, NO_BODY) \
     STEPS(POST, "/v1/models/fit", READ, models_fit, JSON) \
     STEPS(POST, "/v1/models/predict", READ, models_predict, JSON) \
     CALL(GET, "/v1/name-rules", READ, IO, name_rules_get, NO_BODY) \

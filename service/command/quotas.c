@@ -93,8 +93,10 @@ static int show_quotas(const struct config *config, const char *team, bool json)
 {
     struct pv_error err = {.code = PV_OK};
     struct team_usage_list list = {.n = 0};
-    struct usage_bounds bounds = {.clusters_max = config->clusters_max,
-                                  .price_books_max = config->price_books_max};
+    struct usage_bounds bounds = {.most = {.clusters = config->clusters_max,
+                                           .price_books = config->price_books_max,
+                                           .workloads = config->workloads_max,
+                                           .workload_bytes = config->workload_bytes_max}};
     struct arena arena;
     int status;
     quotas_of_config(config, bounds.quotas);

@@ -173,6 +173,11 @@ struct config {
     int64_t simulation_task_runs_max;
     int64_t simulation_templates_max;
     int64_t simulation_operations_max;
+    int64_t simulation_jobs_max;
+    int64_t simulation_job_task_runs_max;
+    int64_t simulation_probes_per_task_max;
+    int64_t simulation_job_rows_max;
+    int64_t simulation_threads;
     int64_t control_inline_steps; /* of control simulations: samples of executors and tasks */
     int64_t control_steps_max;
     int64_t control_repetitions_max;
@@ -196,6 +201,15 @@ struct config {
     int64_t operation_streams_max;
     int64_t operation_team_streams_max;
     /* quota loops */
+    int64_t workloads_max;      /* of a team */
+    int64_t workload_bytes_max; /* of all of them, as stored */
+    int64_t workload_trace_bytes_max;
+    int64_t workload_jobs_max;
+    int64_t workload_tasks_max;
+    int64_t workload_job_tasks_max;
+    int64_t workload_open_tasks_max;
+    int64_t workload_line_bytes_max;
+
     int64_t quota_loops_max;             /* of a team */
     int64_t quota_loop_workers_max;      /* of one */
     int64_t quota_loop_applications_max; /* likewise */

@@ -56,6 +56,7 @@ static const struct {
     {"token_cache_ms", "Caches"},
     {"fit_queue", "Fits and refits"},
     {"simulation_workflows_max", "Simulations"},
+    {"workloads_max", "Workloads"},
     {"quota_loops_max", "Quota loops"},
     {"operation_workers", "Operations"},
     {"admissions_max", "Admissions"},

@@ -193,7 +193,7 @@ static void review_turns(struct operation_runner *runner)
     (void)pthread_mutex_unlock(&runner->lock);
     size_t bytes = 0;
     for (size_t i = 0; i < runner->n_slots; i++)
-        bytes += atomic_load(&runner->slots[i].account.used);
+        bytes += slot_bytes(&runner->slots[i]);
     runner_set_held(working, waiting, bytes);
 }
 

@@ -17,6 +17,7 @@ void progress_flags_reset(struct progress_flags *flags)
     atomic_store(&flags->unit, NULL);
     atomic_store(&flags->stop, STOP_NOT);
     atomic_store(&flags->over, false);
+    atomic_store(&flags->beside_bytes, 0);
 }
 
 void progress_flags_stop(struct progress_flags *flags, enum operation_stop why)

@@ -33,6 +33,7 @@ struct progress_flags {
     _Atomic(const char *) unit; /* NULL: unknown */
     atomic_int stop;            /* enum operation_stop */
     atomic_bool over;           /* the slice is: give way at the next report */
+    atomic_size_t beside_bytes; /* held by threads of the work's own (operation/parts.h) */
 };
 
 void progress_flags_reset(struct progress_flags *flags);

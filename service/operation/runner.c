@@ -145,6 +145,11 @@ bool slot_await_turn(struct runner_slot *slot)
     return go_on;
 }
 
+size_t slot_bytes(const struct runner_slot *slot)
+{
+    return atomic_load(&slot->account.used) + atomic_load(&slot->flags.beside_bytes);
+}
+
 void slot_pause(struct runner_slot *slot)
 {
     struct operation_runner *runner = slot->runner;
@@ -154,7 +159,7 @@ void slot_pause(struct runner_slot *slot)
     uint64_t now_ns = clock_monotonic_ns();
     bool stops = atomic_load(&slot->flags.stop) != STOP_NOT;
     if (!stops && turns_is_over(&runner->turns, at, now_ns) &&
-        turns_pause(&runner->turns, at, slot->account.used, now_ns)) {
+        turns_pause(&runner->turns, at, slot_bytes(slot), now_ns)) {
         runner_count_pause();
         slot->pauses++;
         give_turns(runner);

@@ -48,6 +48,8 @@ struct operation_runner {
 void slot_stop(struct runner_slot *slot, enum operation_stop why);
 /* Wait for a worker. false: stop instead. */
 bool slot_await_turn(struct runner_slot *slot);
+/* What it holds of the memory. */
+size_t slot_bytes(const struct runner_slot *slot);
 /* Give way to those that wait, if that is still right, and come back when it is our turn again. */
 void slot_pause(struct runner_slot *slot);
 /* Ask those whose slice is over, while others wait, to give way; the lock is held. */

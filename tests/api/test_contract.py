@@ -79,6 +79,11 @@ def test_every_json_body_has_an_example_that_works(method, template, service, cl
             body = dict(body, items=[dict(item, application=name) for item in body["items"]])
             client.post("/v1/applications/%s/runs" % name, {"problem_size": 64, "executors": 8, "cores_per_executor": 4, "duration_s": 62,
                                                             "stages": [{"id": 0, "tasks": 64, "task_duration_s": 20}]}, 201)
+        if template == "/v1/workloads":
+            body = dict(body, applications=[name])
+            client.post("/v1/applications/%s/runs" % name, {"problem_size": 64, "executors": 8, "cores_per_executor": 4, "duration_s": 62,
+                                                            "started_at": body["since"],
+                                                            "stages": [{"id": 0, "tasks": 64, "task_duration_s": 20}]}, 201)
         if template.startswith("/v1/admissions"):
             body = dict(body, cluster=name) if method == "POST" else {"expires_at": from_now(600)}  # that of the example will be past
             client.put("/v1/clusters/" + name, {"executors": 100, "cores_per_executor": 4, "memory_bytes_per_executor": 1 << 34}, (200, 201))

@@ -72,7 +72,7 @@ def test_usage_shows_every_quota(team):
     shown = team.get("/v1/usage").json()
     assert shown["counted_at"] is None
     by_name = {q["name"]: q for q in shown["quotas"]}
-    assert list(by_name) == ["applications", "runs", "advice", "tokens", "operations", "replies", "bytes", "clusters", "price_books"]
+    assert list(by_name) == ["applications", "runs", "advice", "tokens", "operations", "replies", "bytes", "clusters", "price_books", "workloads", "workload_bytes"]
     assert by_name["tokens"]["used"] == 1 and by_name["bytes"]["unit"] == "bytes"
     assert all(q["used"] == 0 for name, q in by_name.items() if name != "tokens")
     assert by_name["applications"]["limit"] == 10000 and by_name["clusters"]["limit"] == 1000

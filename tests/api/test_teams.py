@@ -29,13 +29,15 @@ def mine(service, client):
     client.post("/v1/quota-loops/%s/samples" % name, dict(SAMPLE, sequence=1, at_s=1), 200)
     admission = client.post("/v1/admissions", {"cluster": name, "application": "of " + mark, "cores": 2, "deadline_s": 3600}, 201).json()
     client.post("/v1/clusters/%s/samples" % name, {"processing": [{"operation": "of " + mark, "bytes_per_s": 1e6}]}, 204)
+    workload = client.post("/v1/workloads", {"from": "runs", "applications": [name], "name": "of " + mark}, 201).json()
     book = client.put("/v1/price-books/" + name, PRICES, 201).json()
     token = client.post("/v1/tokens", {"name": "token-" + mark, "scopes": ["read"]}, 201).json()
     table = Table(service)
     operation = table.queue("alpha", {"mark": mark}, kind="none", application=name)  # a kind that nobody takes
     table.close()
     return {"name": name, "runs": run["id"], "advice": advice["id"], "tokens": token["id"], "operations": operation, "admissions": admission["id"],
-            "marks": (mark, run["id"], advice["id"], token["id"], cluster["id"], book["id"], operation, admission["id"])}
+            "workloads": workload["id"],
+            "marks": (mark, run["id"], advice["id"], token["id"], cluster["id"], book["id"], operation, admission["id"], workload["id"])}
 
 
 def speeds(client, mine):
@@ -50,7 +52,8 @@ def state(client, mine):
     return (client.get("/v1/applications/" + mine["name"]).json(), client.get("/v1/runs/%s?include=tasks" % mine["runs"]).json(),
             client.get("/v1/clusters/" + mine["name"]).json(), speeds(client, mine), client.get("/v1/price-books/" + mine["name"]).json(),
             client.get("/v1/advice/" + mine["advice"]).json(), client.get("/v1/operations/" + mine["operations"]).json(),
-            client.get("/v1/quota-loops/" + mine["name"]).json(), client.get("/v1/admissions/" + mine["admissions"]).json(), mine["tokens"] in tokens)
+            client.get("/v1/quota-loops/" + mine["name"]).json(), client.get("/v1/admissions/" + mine["admissions"]).json(),
+            client.get("/v1/workloads/" + mine["workloads"]).json(), mine["tokens"] in tokens)
 
 
 def body_of(method, template, mine):
@@ -67,10 +70,13 @@ def body_of(method, template, mine):
             ("POST", "/v1/advice/batch"): {"items": [{"application": name, "deadline_s": 60}]},
             ("POST", "/v1/admissions"): {"cluster": name, "application": "mine", "cores": 1, "deadline_s": 60},
             ("PATCH", "/v1/admissions/{id}"): {"expires_at": "2026-01-01T00:00:00Z"},
+            ("POST", "/v1/workloads"): {"from": "runs", "applications": [name]},
             ("PUT", "/v1/quota-loops/{name}"): LOOP,
             ("POST", "/v1/quota-loops/{name}/samples"): SAMPLE,
             ("POST", "/v1/control-simulations"): {"cluster": {"executors": 1, "cores_per_executor": 2},
                                                   "jobs": [{"name": "A", "application": name, "deadline_s": 60}]},
+            ("POST", "/v1/simulations"): {"kind": "tasks", "cluster": {"workers": 1}, "jobs": [{"name": "mine", "task_durations_s": [1]}],
+                                          "policies": [{"policy": "centralised"}]},
             ("POST", "/v1/feasibility"): {"cluster": {"executors": 1, "cores_per_executor": 2},
                                           "jobs": [{"name": "A", "application": name, "deadline_s": 60}]},
             ("POST", "/v1/copy-plans"): {"clusters": [name], "jobs": [{"name": "j", "unprocessed_bytes": 1, "tasks": [
@@ -82,7 +88,7 @@ def body_of(method, template, mine):
 @pytest.mark.parametrize("method,template", CALLS)
 def test_what_belongs_to_a_team_does_not_exist_for_another(method, template, client, stranger, mine):
     before = state(client, mine)
-    kind = next((k for k in ("runs", "advice", "tokens", "operations", "admissions") if "/%s/{id}" % k in template), None)
+    kind = next((k for k in ("runs", "advice", "tokens", "operations", "admissions", "workloads") if "/%s/{id}" % k in template), None)
     path = template.replace("{name}", mine["name"]).replace("{id}", mine[kind] if kind else "")
     body = body_of(method, template, mine)
     ingests = method == "POST" and "{name}" in template and not template.endswith(("/refit", "/samples"))
@@ -101,6 +107,8 @@ def test_what_belongs_to_a_team_does_not_exist_for_another(method, template, cli
         assert reply.status_code == 200 or template == "/v1/teams" and reply.status_code == 403
     elif template == "/v1/admissions":
         assert reply.status_code == 422 and [e["pointer"] for e in reply.json()["errors"]] == ["/cluster"]
+    elif template == "/v1/workloads":
+        assert reply.status_code == 422 and [(e["pointer"], e["code"]) for e in reply.json()["errors"]] == [("/applications/0", "unknown_application")]
     elif body and "application" in str(body):
         assert reply.status_code == 422
         assert any(e["pointer"].endswith("/application") for e in reply.json()["errors"])

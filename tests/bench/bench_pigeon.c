@@ -19,7 +19,8 @@
  * trace, and the workers of its nominal cluster.
  *
  * seconds are of the processor, for one simulation without its percentiles; outcome: seconds of
- * those. Megabytes are of working memory, used and allowed for. Jobs are short when the mean
+ * those. "Observed" is with queue lengths over time and the masters' messages, "in full" with a
+ * layout in which nothing is different, so that every worker is kept by itself. Megabytes are of working memory, used and allowed for. Jobs are short when the mean
  * duration of their tasks is at most a second. Figures are seconds from arrival to last result.
  */
 #include <math.h>
@@ -30,10 +31,11 @@
 #include <time.h>
 
 #include "../golden/pigeon_trace.h"
+#include "core/scheduling/pigeon_layout.h"
 #include "core/scheduling/tasks_outcome.h"
 #include "core/scheduling/tasks_simulation.h"
 
-enum { SKIPPED = 77, RUNS = 5 };
+enum { SKIPPED = 77, BINS = 200, RUNS = 5 };
 
 static int missed;
 
@@ -71,10 +73,12 @@ static void repeat(struct pigeon_trace *trace, long times, struct arena *arena)
         }
 }
 
-static void
-simulate(const struct tasks_model *model, const struct tasks_terms *terms, const char *name)
+static void simulate(const struct tasks_model *model,
+                     const struct tasks_terms *terms,
+                     const struct tasks_observer *observer,
+                     const char *name)
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     struct tasks_result result;
     struct tasks_outcome outcome;
     struct arena arena;
@@ -82,12 +86,13 @@ simulate(const struct tasks_model *model, const struct tasks_terms *terms, const
     arena_init(&arena, 0);
     arena_init(&scratch, 0);
     double began_s = cpu_s();
-    must(tasks_simulate(model, terms, &trial, 0, NULL, &arena, &scratch, &result, NULL) == PV_OK);
+    must(tasks_simulate_observed(model, terms, &trial, 0, NULL, observer, &arena, &scratch, &result,
+                                 NULL) == PV_OK);
     double simulated_s = cpu_s();
     must(tasks_outcome_of(model, &result, &scratch, &outcome, NULL) == PV_OK);
     double measured_s = cpu_s();
-    const struct tasks_distribution *s = &outcome.classes[TASKS_SHORT].completion_s;
-    const struct tasks_distribution *l = &outcome.classes[TASKS_LONG].completion_s;
+    const struct percentiles *s = &outcome.classes[TASKS_SHORT].completion_s;
+    const struct percentiles *l = &outcome.classes[TASKS_LONG].completion_s;
     printf("%6u %-24s %7.3f %8.3f %6.2f %6.2f %6.1f %6.0f  %6.3g %6.3g %6.3g  %6.3g %6.3g %6.3g "
            "%7.4g %5.3f\n",
            model->workers, name, simulated_s - began_s, measured_s - simulated_s,
@@ -99,28 +104,49 @@ simulate(const struct tasks_model *model, const struct tasks_terms *terms, const
     arena_fini(&arena);
 }
 
+static void simulate_observed(const struct tasks_model *model,
+                              const struct tasks_terms *terms,
+                              const char *name)
+{
+    struct arena arena;
+    struct occupancy occupancy;
+    arena_init(&arena, 0);
+    double first_s = model->jobs[model->order[0]].arrival_s;
+    struct tasks_master *masters = arena_calloc(&arena, terms->groups, sizeof *masters);
+    must(masters != NULL &&
+         occupancy_init(&occupancy, tasks_observer_series(2), BINS, first_s, &arena));
+    const struct tasks_observer observer = {
+        .occupancy = &occupancy, .classes = 2, .masters = masters};
+    simulate(model, terms, &observer, name);
+    arena_fini(&arena);
+}
+
 static void compare(const struct tasks_model *model, uint32_t group_size, double reserved_share)
 {
+    static const struct pigeon_layout nothing = {0};
     struct tasks_terms terms = tasks_terms_default(TASKS_PIGEON);
     terms.groups = model->workers / group_size;
     terms.reserved_share = reserved_share;
     terms.weight = TASKS_WEIGHT_INFINITE;
-    simulate(model, &terms, "pigeon, strict priority");
+    simulate(model, &terms, NULL, "pigeon, strict priority");
     terms.weight = 20;
-    simulate(model, &terms, "pigeon, weight 20");
+    simulate(model, &terms, NULL, "pigeon, weight 20");
+    simulate_observed(model, &terms, "pigeon, observed");
+    terms.layout = &nothing;
+    simulate(model, &terms, NULL, "pigeon, in full");
     terms = tasks_terms_default(TASKS_CENTRALISED);
     terms.reserved_share = reserved_share;
     terms.weight = TASKS_WEIGHT_INFINITE;
-    simulate(model, &terms, "centralised");
+    simulate(model, &terms, NULL, "centralised");
     terms = tasks_terms_default(TASKS_SPARROW);
-    simulate(model, &terms, "sparrow");
+    simulate(model, &terms, NULL, "sparrow");
     terms = tasks_terms_default(TASKS_EAGLE);
-    simulate(model, &terms, "eagle");
+    simulate(model, &terms, NULL, "eagle");
 }
 
 static void at_load(const struct pigeon_trace *trace, uint32_t workers, double load)
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     struct arena arena;
     arena_init(&arena, 0);
     struct tasks_job *jobs = arena_array(&arena, trace->jobs.n, sizeof *jobs);
@@ -178,7 +204,7 @@ fastest_s(const struct tasks_model *model, const struct tasks_terms *terms, unsi
 {
     double least_s = HUGE_VAL;
     for (unsigned i = 0; i < runs; i++) {
-        const struct tasks_trial trial = {i + 1, 0};
+        const struct trial trial = {i + 1, 0};
         struct tasks_result result;
         struct arena arena;
         struct arena scratch;
@@ -269,7 +295,7 @@ static const double GROWTH_MB = 1000;
 /* Seconds a task of each policy. */
 static int grow(long times, double task_s[TASKS_POLICIES])
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     struct pigeon_trace trace = {0};
     struct arena arena;
     arena_init(&arena, 0);

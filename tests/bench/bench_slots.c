@@ -9,7 +9,8 @@
  * last one what is left; a reduce takes 256 MB of shuffled bytes at 10 MB/s, with its share of the
  * output at 20 MB/s; every task lasts a second more. "equal" is drawn, a million tasks of jobs with
  * bounded Pareto counts whose tasks last equally long, and "distinct" the same with another
- * duration for every task, so that none are handled together. Arrivals keep their order and
+ * duration for every task, so that none are handled together. "Seen" is with the tasks that wait and
+ * hold slots over time. Arrivals keep their order and
  * pattern, and are stretched to the load.
  *
  * The status is 1 when fifo or fbq simulate fewer than 3,000,000 tasks a second of "swim", or of
@@ -34,7 +35,7 @@ static const struct swim_rates RATES = {.block_bytes = 64e6,
                                         .task_s = 1};
 static const double DRAWN_TASKS = 1e6;
 
-enum { TENANTS = 4, RUNS = 3 };
+enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8 };
 
 static struct arena arena;
 
@@ -95,6 +96,8 @@ static void draw(struct swim_trace *trace, bool distinct)
  * belong to the tenants in turn. */
 static void stretch(struct swim_trace *trace, double load)
 {
+    if (trace->jobs.n == 0)
+        return;
     double work_s = 0;
     double last_s = 0;
     double capacity = (double)(CLUSTER.slots[SLOTS_MAP] + CLUSTER.slots[SLOTS_REDUCE]);
@@ -110,11 +113,29 @@ static void stretch(struct swim_trace *trace, double load)
 
 /* --- policies --- */
 
+/* Seconds of the processor; observed: with counts over time. */
+static double simulate(const struct swim_trace *trace,
+                       const struct slots_terms *terms,
+                       bool observed,
+                       struct arena *scratch,
+                       struct slots_job_times times[])
+{
+    struct occupancy occupancy;
+    if (observed && !occupancy_init(&occupancy, SLOTS_SERIES, BINS, 0, scratch))
+        abort();
+    double began_s = cpu_s();
+    if (slots_simulate_observed(&CLUSTER, trace->jobs.items, trace->jobs.n, terms, NULL,
+                                observed ? &occupancy : NULL, scratch, times, NULL) != PV_OK)
+        abort();
+    return cpu_s() - began_s;
+}
+
 /* Tasks a second, the best of some runs; prints a line. */
 static double measure(const char *name,
                       const struct swim_trace *trace,
                       const struct slots_terms *terms,
                       const char *policy,
+                      bool observed,
                       const double runtime_s[])
 {
     size_t n = trace->jobs.n;
@@ -124,17 +145,12 @@ static double measure(const char *name,
     arena_init(&scratch, 0);
     struct slots_job_times *times = need(arena_array(&scratch, n, sizeof *times));
     double *slowdown = need(arena_array(&scratch, n, sizeof *slowdown));
-    for (size_t i = 0; i < RUNS; i++) {
-        double began_s = cpu_s();
-        if (slots_simulate(&CLUSTER, trace->jobs.items, n, terms, NULL, &scratch, times, NULL) !=
-            PV_OK)
-            abort();
-        best_s = fmin(best_s, cpu_s() - began_s);
-    }
+    for (size_t i = 0; i < RUNS; i++)
+        best_s = fmin(best_s, simulate(trace, terms, observed, &scratch, times));
     if (slots_summarize(&CLUSTER, trace->jobs.items, n, times, runtime_s, &scratch, slowdown,
                         &outcome, NULL) != PV_OK)
         abort();
-    printf("%-9s %-9s %8.1f ms %12.0f %10.2f %10.2f %10.2f\n", name, policy, best_s * 1e3,
+    printf("%-9s %-12s %8.1f ms %12.0f %10.2f %10.2f %10.2f\n", name, policy, best_s * 1e3,
            trace->tasks / best_s, outcome.slowdown.p50, outcome.slowdown.p95, outcome.utilization);
     arena_fini(&scratch);
     return trace->tasks / best_s;
@@ -152,7 +168,13 @@ static double measure_all(const char *name, struct swim_trace *trace, double loa
                                 .n_limits = 3,
                                 .partitions = parts,
                                 .tenants = tenants,
-                                .n_tenants = TENANTS};
+                                .n_tenants = TENANTS,
+                                .tau1 = 0.8,
+                                .tau2 = 0.6,
+                                .ema_weight = 0.5,
+                                .window_s = 10,
+                                .lazy_start = true,
+                                .batch_finish = true};
     struct arena scratch;
     double least = HUGE_VAL;
     stretch(trace, load);
@@ -163,17 +185,22 @@ static double measure_all(const char *name, struct swim_trace *trace, double loa
                              NULL) != PV_OK)
         abort();
     double alone_s = cpu_s() - began_s;
-    printf("%-9s %-9s %8.1f ms %12.0f   %zu jobs, %.0f tasks\n", name, "(alone)", alone_s * 1e3,
+    printf("%-9s %-12s %8.1f ms %12.0f   %zu jobs, %.0f tasks\n", name, "(alone)", alone_s * 1e3,
            trace->tasks / alone_s, trace->jobs.n, trace->tasks);
     for (size_t p = 0; p < SLOTS_POLICIES; p++) {
         terms.policy = slots_policies[p];
-        double rate = measure(name, trace, &terms, terms.policy->name, runtime_s);
+        terms.concurrency = p == SLOTS_FRESH_STATIC || p == SLOTS_FRESH ? CONCURRENCY : 0;
+        double rate = measure(name, trace, &terms, terms.policy->name, false, runtime_s);
         if (p == SLOTS_FIFO || p == SLOTS_FBQ)
             least = fmin(least, rate);
     }
+    terms.policy = &slots_policy_fbq;
+    (void)measure(name, trace, &terms, "fbq seen", true, runtime_s);
+    terms.policy = &slots_policy_fifo;
+    (void)measure(name, trace, &terms, "fifo seen", true, runtime_s);
     terms.policy = &slots_policy_fair;
-    terms.concurrency = 8;
-    (void)measure(name, trace, &terms, "fair k=8", runtime_s);
+    terms.concurrency = CONCURRENCY;
+    (void)measure(name, trace, &terms, "fair k=8", false, runtime_s);
     arena_fini(&scratch);
     return least;
 }
@@ -186,8 +213,8 @@ int main(int argc, char **argv)
     struct swim_trace equal = {0};
     struct swim_trace distinct = {0};
     arena_init(&arena, 0);
-    printf("%-9s %-9s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s", "slowdown",
-           "p95", "utilization");
+    printf("%-9s %-12s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s",
+           "slowdown", "p95", "utilization");
     bool has_swim = argc > 1 && swim_trace_read(&swim, argv[1], &RATES, &arena);
     if (has_swim)
         least = measure_all("swim", &swim, load);

@@ -17,6 +17,8 @@ DOCUMENT = bundle.load()
 UNIONS = {
     "applications": {"array", "number"},  # of a plan; of a size of heaps how many fit
     "cluster": {"string", "object"},  # the name of a cluster; in a feasibility request also its size
+    "completion_over_longest_task": {"number", "object"},  # one percentile; of a class of jobs three
+    "completion_s": {"number", "object"},  # of a job; of many jobs their percentiles
     "contention": {"object", "boolean"},  # of advice: who meets the deadlines; of a step: whether there is any
     "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
     "error": {"object", "string"},  # problem details; of an attempt to deliver an event the words alone
@@ -29,11 +31,14 @@ UNIONS = {
     "observations": {"array", "number"},  # of a fit's request; of its quality how many there were
     "processing": {"array", "object"},  # samples and estimates are lists, a copy plan's distributions go by operation
     "progress": {"object", "number"},  # of an operation; of a running job the share that is done
+    "queues": {"array", "number"},  # of a scheduler of slots its queues, or how many
     "running": {"array", "number"},  # of advice: jobs beside it; of a memory plan how many start
+    "slowdown": {"number", "object"},  # of a job; of many jobs their percentiles
     "status": {"string", "number"},  # of an operation, a model; of a problem the status of HTTP (RFC 9457)
     "task": {"string", "number"},  # of a copy plan its id; of a schedule its place within the stage
     "tasks": {"array", "number"},  # the tasks; of a stage how many
     "utilization": {"array", "number"},  # of a copy plan by cluster; of a schedule the share
+    "weight": {"number", "string"},  # a number; of short tasks to long ones also "infinite"
     "workers": {"array", "number"},  # of quota loops each of them; of a scheduler how many
 }
 # Words of enumerations that are not in snake_case, as their papers or formats write them.

@@ -41,7 +41,7 @@ static void simulate(const struct tasks_model *model,
                      uint64_t seed,
                      double figures[])
 {
-    const struct tasks_trial trial = {seed, 0};
+    const struct trial trial = {seed, 0};
     struct tasks_result result;
     struct tasks_outcome outcome;
     struct arena arena;
@@ -51,8 +51,8 @@ static void simulate(const struct tasks_model *model,
     if (tasks_simulate(model, terms, &trial, 0, NULL, &arena, &scratch, &result, NULL) != PV_OK ||
         tasks_outcome_of(model, &result, &scratch, &outcome, NULL) != PV_OK)
         abort();
-    const struct tasks_distribution *s = &outcome.classes[TASKS_SHORT].completion_s;
-    const struct tasks_distribution *l = &outcome.classes[TASKS_LONG].completion_s;
+    const struct percentiles *s = &outcome.classes[TASKS_SHORT].completion_s;
+    const struct percentiles *l = &outcome.classes[TASKS_LONG].completion_s;
     const double found[PIGEON_FIGURES] = {s->p50,
                                           s->p90,
                                           s->p99,

@@ -110,7 +110,7 @@ static void count_jobs(const struct tasks_model *model,
 
 static void simulate(const struct experiment *experiment, uint64_t seed, struct observed *observed)
 {
-    const struct tasks_trial trial = {seed, 0};
+    const struct trial trial = {seed, 0};
     struct tasks_terms terms = tasks_terms_default(experiment->policy);
     struct tasks_result result;
     struct arena arena;

@@ -109,7 +109,7 @@ static struct tasks_terms take_terms(json_t *given)
 static void expect_distribution(const struct scenario *scenario,
                                 const char *what,
                                 json_t *wanted,
-                                const struct tasks_distribution *got)
+                                const struct percentiles *got)
 {
     expect(scenario, what, wanted, "mean", got->mean);
     expect(scenario, what, wanted, "p50", got->p50);
@@ -164,7 +164,7 @@ expect_jobs(const struct scenario *scenario, json_t *wanted, const struct tasks_
 static void
 follow_policy(struct scenario *scenario, json_t *given, json_t *wanted, struct arena *arena)
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     struct tasks_terms terms = take_terms(given);
     struct tasks_result result;
     struct tasks_outcome outcome;

@@ -1,6 +1,7 @@
 #include "vectors.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,4 +33,30 @@ bool vectors_each(const char *topic,
     }
     (void)closedir(folder);
     return true;
+}
+
+double vectors_number(json_t *object, const char *key, double absent)
+{
+    json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : absent;
+}
+
+bool vectors_lists(json_t *object, const char *key, const char *word, bool absent)
+{
+    json_t *list = json_object_get(object, key);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), word) == 0)
+            return true;
+    return list == NULL && absent;
+}
+
+void vectors_expect(
+    struct vectors_figures *figures, const char *where, json_t *object, const char *key, double got)
+{
+    double want = vectors_number(object, key, (double)NAN);
+    figures->compared++;
+    if (isnan(want) ? isnan(got) : fabs(got - want) <= 1e-9 * fmax(1, fabs(want)))
+        return;
+    figures->differ++;
+    printf("# %s: %s is %.17g, not %.17g\n", where, key, got, want);
 }

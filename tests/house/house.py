@@ -46,6 +46,8 @@ ROOMS = {
     "core/scheduling": ({"base", "core/numerics", "core/sim"}, set(), CORE),
     "core/spark": ({"base", "core/history"}, set(), CORE),
     "core/webhooks": ({"base"}, {"core/history/run.h"}, CORE),
+    # The lines and the JSON scanner of the log readers read traces as well.
+    "core/workload": ({"base", "core/history", "core/joblog/common", "core/numerics", "core/scheduling", "core/sim"}, set(), CORE),
     "core/sim": ({"base", "core/numerics"}, set(), CORE),
     "core/geosim": ({"base", "core/geo", "core/sim"}, set(), CORE),
     "compression": ({"base"}, set(), C_BASIC | {"lz4.h", "lz4frame.h", "snappy-c.h", "xxhash.h", "zlib.h", "zstd.h", "zstd_errors.h"}),

@@ -127,6 +127,32 @@ def test_members_that_were_left_out_are_told_from_those_that_are_null(client, hi
         advice.recomendation
 
 
+# --- workloads ---
+
+
+@makes("createWorkload", "listWorkloads", "getWorkload", "deleteWorkload")
+def test_workloads(client, app, name, tmp_path):
+    trace = b"0 2 10 8 12\n5 1 3 3\n"
+    (tmp_path / "trace").write_bytes(trace)
+    made = look(client.create_workload(tmp_path / "trace", "pigeon", name=name))
+    assert (made.reply.status, made.name, made.format, made.jobs, made.tasks) == (201, name, "pigeon", 2, 3)
+    assert made.summary.work_s == 23 and made.summary.tasks_per_job.max == 2
+    for source in (trace, iter([trace[:7], trace[7:]])):
+        assert client.create_workload(source, "pigeon").summary == made.summary
+    swim = client.create_workload(b"job0 0 0 128000000 0 0\n", "swim", map_bytes=32e6)
+    assert swim.tasks == 4 and swim.summary.rates.map_bytes == 32e6
+    with pytest.raises(provisor.Invalid, match="line 2: "):
+        client.create_workload(trace[:15] + b"x\n", "pigeon")
+    client.record_run(app, problem_size=8, executors=1, cores_per_executor=4, duration_s=9, started_at=datetime.datetime.now(datetime.timezone.utc),
+                      stages=[{"id": 0, "task_durations_s": [1, 2, 3]}])
+    runs = look(client.workload_from_runs([app], since=datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)))
+    assert runs.format == "runs" and runs.jobs == 1 and runs.summary.durations_from.recorded == 3
+    assert look(client.workload(made.id)) == made
+    assert {made.id, swim.id, runs.id} <= {look(workload).id for workload in client.workloads()}
+    client.delete_workload(made.id)
+    assert made.id not in [workload.id for workload in client.workloads()]
+
+
 # --- history ---
 
 
@@ -285,6 +311,27 @@ def test_copies(client):
         client.cancel_operation(operation.id)
     else:
         assert type(look(ended).result).__name__ == "SimulationResult"
+
+
+@makes("simulate")
+def test_simulations_of_schedulers(client):
+    asked = example("simulate", "jobs-on-slots")
+    slots = look(client.wait(client.simulate(**asked), timeout=60)).result
+    assert type(slots).__name__ == "SlotsSimulationResult"
+    frame = slots.to_frame()
+    assert list(frame["name"]) == [p.get("name", p["policy"]) for p in asked["policies"]]
+    assert list(frame["baseline"]) == [name == "fifo" for name in frame["name"]] and frame["best"].sum() == 1
+    assert frame["slowdown.p95"].min() == frame[frame["best"]]["slowdown.p95"].iloc[0] and "jobs" not in frame
+    assert list(slots.jobs_frame()["name"][:3]) == [job["name"] for job in asked["jobs"]]
+    asked = example("simulate", "bags-of-tasks-at-two-loads")
+    tasks = look(client.wait(client.simulate(**asked), timeout=60)).result
+    assert type(tasks).__name__ == "TasksSimulationResult"
+    frame = tasks.to_frame()
+    assert len(frame) == 2 * 4 * 3 and set(frame["class"]) == {"all", "short", "long"} and set(frame["load"]) == {0.7, 0.9}
+    assert tasks.jobs_frame().empty
+    for result in (slots, tasks):
+        html = result._repr_html_()
+        assert all(load.best.message in html for load in result.loads)
 
 
 # --- clusters, prices ---

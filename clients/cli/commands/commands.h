@@ -33,6 +33,7 @@ extern const struct command command_speedup;
 extern const struct command command_submit;
 extern const struct command command_tokens;
 extern const struct command command_webhooks;
+extern const struct command command_workloads;
 
 /* Inside `runs`; in a file of their own. */
 extern const struct command command_runs_export;

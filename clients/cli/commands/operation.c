@@ -4,6 +4,7 @@
 
 #include "base/instant.h"
 #include "cli/commands/query.h"
+#include "cli/commands/simulation.h"
 #include "threads/clock.h"
 
 enum { PAUSE_MS = 200, WAIT_S = 20, PROGRESS_TEXT = 240 };
@@ -178,7 +179,7 @@ bool operation_write(struct invocation *invocation, const json_t *operation)
         {"selected", "times", CELL_COUNT, NULL},
         {"share", "share", CELL_SHARE, NULL},
     };
-    const struct section sections[] = {
+    struct section sections[3 + SIMULATION_SECTIONS] = {
         {.value = operation, .columns = operation_columns, .n_columns = COUNT(operation_columns)},
         {.title = "Predictions, one run and the mean of many",
          .value = json_at(operation, "result.bootstrap.predictions"),
@@ -188,5 +189,8 @@ bool operation_write(struct invocation *invocation, const json_t *operation)
          .value = json_at(operation, "result.selection_stability.models"),
          .columns = stability,
          .n_columns = COUNT(stability)}};
-    return invocation_write_report(invocation, sections, COUNT(sections), operation);
+    json_t *rows = simulation_sections(json_at(operation, "result"), sections + 3);
+    bool good = invocation_write_report(invocation, sections, COUNT(sections), operation);
+    json_decref(rows);
+    return good;
 }

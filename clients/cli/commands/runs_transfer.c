@@ -1,10 +1,8 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/file_body.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
 
@@ -78,55 +76,6 @@ const struct command command_runs_export = {
 
 /* --- import --- */
 
-struct importing {
-    int file;
-    const char *name;
-};
-
-static bool read_bytes(void *context, void *bytes, size_t n, size_t *got, struct failure *failure)
-{
-    const struct importing *importing = context;
-    ssize_t count;
-    do
-        count = read(importing->file, bytes, n);
-    while (count < 0 && errno == EINTR);
-    if (count < 0)
-        return fail(failure, EXIT_FAILED, "%s cannot be read: %s", importing->name,
-                    strerror(errno));
-    *got = (size_t)count;
-    return true;
-}
-
-static bool rewind_file(void *context, struct failure *failure)
-{
-    const struct importing *importing = context;
-    return lseek(importing->file, 0, SEEK_SET) == 0 ||
-           fail(failure, EXIT_FAILED, "%s cannot be read again: %s", importing->name,
-                strerror(errno));
-}
-
-static bool open_file(struct invocation *invocation,
-                      const char *file,
-                      struct importing *importing,
-                      struct remote_body *body)
-{
-    struct stat about;
-    bool standard = strcmp(file, "-") == 0;
-    importing->name = standard ? "standard input" : file;
-    importing->file = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
-    if (importing->file < 0 || fstat(importing->file, &about) != 0)
-        return fail(&invocation->failure, EXIT_USAGE, "%s cannot be read: %s", importing->name,
-                    strerror(errno));
-    if (S_ISDIR(about.st_mode))
-        return fail(&invocation->failure, EXIT_USAGE, "%s is a folder", importing->name);
-    bool regular = S_ISREG(about.st_mode) && lseek(importing->file, 0, SEEK_CUR) == 0;
-    *body = (struct remote_body){.read = read_bytes,
-                                 .rewind = regular ? rewind_file : NULL,
-                                 .context = importing,
-                                 .bytes = regular ? (int64_t)about.st_size : -1};
-    return true;
-}
-
 static bool
 send_runs(struct invocation *invocation, const char *path, const struct remote_body *body)
 {
@@ -152,16 +101,14 @@ send_runs(struct invocation *invocation, const char *path, const struct remote_b
 static int run_import(struct invocation *invocation)
 {
     char path[PATH_TEXT];
-    struct importing importing = {.file = -1};
-    struct remote_body body;
+    struct file_body file;
     if (!invocation_begin(invocation, FORMS_OF_TABLES) ||
         !path_of_word(invocation, "/v1/applications/", 0, "/runs/import", path))
         return invocation_failed(invocation);
     invocation_catch_signals();
-    bool good = open_file(invocation, invocation_word(invocation, 1), &importing, &body) &&
-                send_runs(invocation, path, &body);
-    if (importing.file > STDIN_FILENO)
-        (void)close(importing.file);
+    bool good = file_body_open(invocation, invocation_word(invocation, 1), &file) &&
+                send_runs(invocation, path, &file.body);
+    file_body_close(&file);
     return good ? EXIT_DONE : invocation_failed(invocation);
 }
 

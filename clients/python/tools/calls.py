@@ -87,7 +87,7 @@ class Calls:
 
     def take_parameters(self, method: Method, operation: dict[str, Any], parameters: list[dict[str, Any]],
                         signature: Signature) -> None:
-        members = self.body_schema(operation).get("properties", {})
+        members = self.body_members(operation)
         paths: list[str] = []
         query = ['"%s": "%s"' % pair for pair in method.fixed.items()]
         repeated: list[str] = []
@@ -142,9 +142,26 @@ class Calls:
         made = self.requests.of(schema, camel(name), "").type
         return made.replace("Sequence[", "Iterable[", 1) if made.startswith("Sequence[") else made
 
-    def body_schema(self, operation: dict[str, Any]) -> dict[str, Any]:
+    def body_members(self, operation: dict[str, Any]) -> set[str]:
         content = self.contract.resolve(operation.get("requestBody", {})).get("content", {})
-        return self.contract.resolve(content.get("application/json", {}).get("schema", {}))
+        bodies = self.bodies(content.get("application/json", {}).get("schema", {}))
+        return {member for _, schema in bodies for member in schema.get("properties", {})}
+
+    def bodies(self, node: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        """(name, schema) of what a body may be: one object, or one of several."""
+        schema = self.contract.resolve(node)
+        if "properties" not in schema and "oneOf" in schema:
+            return [body for branch in schema["oneOf"] for body in self.bodies(branch)]
+        return [(name_of(node) or "", schema)]
+
+    @staticmethod
+    def members(bodies: list[tuple[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+        """The members of all bodies, as the first one that has them describes them."""
+        found: dict[str, dict[str, Any]] = {}
+        for _, schema in bodies:
+            for member, inner in schema["properties"].items():
+                found.setdefault(member, inner)
+        return found
 
     def take_body(self, method: Method, operation: dict[str, Any], signature: Signature) -> None:
         """The members of the body become parameters: those that it must have without a default."""
@@ -152,8 +169,9 @@ class Calls:
         form = body.get("content", {}).get("application/json")
         if form is None:
             return
-        own, schema = name_of(form["schema"]) or "", self.contract.resolve(form["schema"])
-        if schema.get("additionalProperties") is not False:  # what others define has members that nobody here knows
+        bodies = self.bodies(form["schema"])
+        if any(schema.get("additionalProperties") is not False for _, schema in bodies):
+            # what others define has members that nobody here knows
             signature.positional.append("body: Mapping[str, Any]")
             signature.arguments.append("body=body")
             return
@@ -161,9 +179,12 @@ class Calls:
         nullable: list[str] = []
         named: list[str] = []
         positional: list[tuple[int, str]] = []
-        for member, inner in schema["properties"].items():
-            shape = self.requests.of(inner, own + camel(member), self.contract.topics[own])
-            spelled, must = attribute(member), member in schema.get("required", [])
+        for member, inner in self.members(bodies).items():
+            shape = self.requests.one_of(
+                [self.requests.of(schema["properties"][member], own + camel(member), self.contract.topics[own])
+                 for own, schema in bodies if member in schema["properties"]])
+            spelled = attribute(member)
+            must = all(member in schema.get("required", []) for _, schema in bodies)
             if shape.null:
                 text = "%s: %s" % (spelled, shape.or_none if must else "Union[%s, Unset] = UNSET" % shape.or_none)
             else:

@@ -83,9 +83,14 @@ METHODS = [
     # scheduling
     row("planPigeon", "pigeon_plan", "one"),
     row("summarizeSlowdowns", "slowdowns", "one", "jobs"),
+    row("simulate", "simulate", "one"),
+    row("createWorkload", "create_workload", "written"),
+    row("createWorkload", "workload_from_runs", "written"),
+    row("listWorkloads", "workloads", "pages"),
+    row("getWorkload", "workload", "one"),
+    row("deleteWorkload", "delete_workload", "none"),
     # copies
     row("planCopies", "copy_plan", "one"),
-    row("simulate", "simulate", "one"),
     # history
     row("createApplication", "create_app", "one", "name"),
     row("listApplications", "apps", "pages"),

@@ -105,7 +105,6 @@ class Types:
     def union(self, branches: list[dict[str, Any]], name: str, topic: str) -> Shape:
         null = {"type": "null"} in branches
         shapes = [self.of(branch, name, topic) for branch in branches if branch != {"type": "null"}]
-        types = list(dict.fromkeys(shape.type for shape in shapes))
         converters = [shape.convert for shape in shapes if shape.convert]
         convert = converters[0] if converters else None
         if len(converters) > 1:
@@ -113,7 +112,14 @@ class Types:
             if not all(names):
                 raise SystemExit("%s: a union that is not understood" % name)
             convert = "any_of(%s)" % ", ".join(n[1] for n in names if n)
-        return Shape("Union[%s]" % ", ".join(types) if len(types) > 1 else types[0], convert, null or any(s.null for s in shapes))
+        shape = self.one_of(shapes)
+        return shape._replace(convert=convert, null=null or shape.null)
+
+    @staticmethod
+    def one_of(shapes: list[Shape]) -> Shape:
+        """The type of a value of one of these shapes, without a converter."""
+        types = list(dict.fromkeys(shape.type for shape in shapes))
+        return Shape("Union[%s]" % ", ".join(types) if len(types) > 1 else types[0], None, any(s.null for s in shapes))
 
 
 class Records(Types):
@@ -124,7 +130,7 @@ class Records(Types):
 
     def text(self, name: str, schema: dict[str, Any], topic: str) -> str:
         required = schema.get("required", [])
-        fields, converters, names = "", "", ""
+        fields, converters, names, constants = "", "", "", ""
         for member, inner in schema["properties"].items():
             shape = self.of(inner, name + camel(member), topic)
             spelled = attribute(member)
@@ -134,12 +140,15 @@ class Records(Types):
             fields += "    %s: %s\n" % (spelled, shape._replace(null=shape.null or member not in required).or_none)
             fields += docstring(about, 4) if about else ""
             names += '        "%s": "%s",\n' % (spelled, member)
+            if "const" in self.contract.resolve(inner):
+                constants += '        "%s": %r,\n' % (member, self.contract.resolve(inner)["const"])
             if shape.convert:
                 converters += '        "%s": %s,\n' % (spelled, shape.convert)
         text = "@dataclasses.dataclass(init=False, repr=False, eq=False)\nclass %s(Record):\n" % name
         text += docstring(schema.get("description") or "%s of the contract." % name, 4) + "\n" + fields
         text += "\n    _names: ClassVar[Mapping[str, str]] = {\n%s    }\n" % names
         text += "    _required: ClassVar[FrozenSet[str]] = frozenset((%s))\n" % "".join('"%s", ' % r for r in required)
+        text += "    _constants: ClassVar[Mapping[str, Any]] = {\n%s    }\n" % constants if constants else ""
         return text + ("    _converters: ClassVar[Mapping[str, Convert]] = {\n%s    }\n" % converters if converters else "")
 
 

@@ -15,10 +15,14 @@ static enum pv_code reply_usage(struct api *api,
                                 struct http_response *response,
                                 struct pv_error *err)
 {
+    const struct config *config = api->config;
+    const struct usage_most most = {.clusters = config->clusters_max,
+                                    .price_books = config->price_books_max,
+                                    .workloads = config->workloads_max,
+                                    .workload_bytes = config->workload_bytes_max};
     struct usage_list usage = {.n = 0};
     struct writer w;
-    PV_TRY(store_usage_list(tx, request->arena, api->config->clusters_max,
-                            api->config->price_books_max, &usage, err));
+    PV_TRY(store_usage_list(tx, request->arena, &most, &usage, err));
     writer_init(&w, request->arena);
     codec_usage_encode(&w, &usage);
     http_response_header(request, response, "Cache-Control", "no-store");

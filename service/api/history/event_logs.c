@@ -11,6 +11,7 @@
 #include "api/models/fitter.h"
 #include "api/routes.h"
 #include "api/shared/query.h"
+#include "api/shared/upload.h"
 #include "api/shared/write.h"
 #include "base/uuid.h"
 #include "ingest/ingest.h"
@@ -68,20 +69,10 @@ static enum pv_code read_query(struct api *api,
     return PV_OK;
 }
 
-static enum pv_code too_large(const struct config *config, struct pv_error *err)
+static struct upload_bound bound_of(const struct config *config)
 {
-    return pv_fail(err, PV_E_TOO_LARGE,
-                   "an event log may have at most %lld bytes as sent (eventlog_bytes_max)",
-                   (long long)config->eventlog_bytes_max);
-}
-
-static enum pv_code
-check_length(const struct config *config, const struct http_request *request, struct pv_error *err)
-{
-    const char *length = http_header(request, "Content-Length");
-    if (length == NULL || strtoull(length, NULL, 10) <= (uint64_t)config->eventlog_bytes_max)
-        return PV_OK;
-    return too_large(config, err);
+    return (struct upload_bound){"an event log", config->eventlog_bytes_max, " as sent",
+                                 "eventlog_bytes_max"};
 }
 
 static enum pv_code open_intake(struct api *api,
@@ -104,17 +95,6 @@ static enum pv_code open_intake(struct api *api,
     return upload->intake != NULL ? PV_OK : pv_no_memory(err);
 }
 
-/* A form is no log: its boundaries would be read as damaged lines. */
-static enum pv_code check_type(const struct http_request *request, struct pv_error *err)
-{
-    const char *type = http_header(request, "Content-Type");
-    if (type == NULL || strncasecmp(type, "multipart/", strlen("multipart/")) != 0)
-        return PV_OK;
-    return pv_fail(err, PV_E_MEDIA_TYPE,
-                   "a form is not taken: send the log itself as the body, with curl by "
-                   "--data-binary @FILE instead of -F");
-}
-
 static enum pv_code event_logs_start(struct api *api,
                                      struct http_request *request,
                                      bool named_by_log,
@@ -127,9 +107,10 @@ static enum pv_code event_logs_start(struct api *api,
         return pv_no_memory(err);
     upload->config = api->config;
     upload->named_by_log = named_by_log;
-    PV_TRY(check_type(request, err));
+    const struct upload_bound bound = bound_of(api->config);
+    PV_TRY(api_upload_refuse_form(request, "the log", err));
     PV_TRY(read_query(api, request, upload, err));
-    PV_TRY(check_length(api->config, request, err));
+    PV_TRY(api_upload_check_length(&bound, request, err));
     return open_intake(api, request, upload, err);
 }
 
@@ -233,16 +214,6 @@ static enum pv_code event_logs_insert(struct http_request *request,
                          application.name, 0, err);
 }
 
-/* What an idempotency key guards: the log's content and the query. */
-static void
-hash_upload(const struct http_request *request, const struct upload *upload, unsigned char hash[32])
-{
-    struct http_request whole = *request;
-    whole.body = (const char *)upload->digest;
-    whole.body_n = sizeof upload->digest;
-    api_body_hash(&whole, hash);
-}
-
 /* Whose history the run goes into; upload->name, or what the log says. */
 static enum pv_code find_name(struct http_request *request,
                               struct store_tx *tx,
@@ -275,7 +246,7 @@ static enum pv_code event_logs_save(struct api *api,
                             .advice_named = upload->advice_id[0] != '\0'};
     PV_TRY(log_save_check_advice(&what, request->arena, &run, err));
     unsigned char hash[32];
-    hash_upload(request, upload, hash);
+    api_upload_hash(request, upload->digest, hash);
     api_write_auto_t write = {0};
     bool replayed = false;
     PV_TRY(api_write_begin(api, request, response, hash, &write, &replayed, err));

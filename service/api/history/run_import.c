@@ -11,6 +11,7 @@
 #include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
+#include "api/shared/upload.h"
 #include "api/shared/write.h"
 #include "base/plural.h"
 #include "codec/json/finding.h"
@@ -70,20 +71,16 @@ struct taking {
 
 /* --- begin --- */
 
-static enum pv_code too_large(const struct config *config, struct pv_error *err)
+static struct upload_bound bound_of(const struct config *config)
 {
-    return pv_fail(err, PV_E_TOO_LARGE,
-                   "an import may have at most %lld bytes, decompressed (import_bytes_max)",
-                   (long long)config->import_bytes_max);
+    return (struct upload_bound){"an import", config->import_bytes_max, ", decompressed",
+                                 "import_bytes_max"};
 }
 
-static enum pv_code
-check_length(const struct config *config, const struct http_request *request, struct pv_error *err)
+static enum pv_code too_large(const struct config *config, struct pv_error *err)
 {
-    const char *length = http_header(request, "Content-Length");
-    if (length == NULL || strtoull(length, NULL, 10) <= (uint64_t)config->import_bytes_max)
-        return PV_OK;
-    return too_large(config, err);
+    const struct upload_bound bound = bound_of(config);
+    return api_upload_too_large(&bound, err);
 }
 
 /* Faults are collected over lines; only when there are too many to list the upload ends early. */
@@ -155,7 +152,8 @@ run_import_begin(void *context, struct http_request *request, void **state, stru
     taking->now_us = clock_wall_us();
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(api_query_name(request, &taking->name, err));
-    PV_TRY(check_length(api->config, request, err));
+    const struct upload_bound bound = bound_of(api->config);
+    PV_TRY(api_upload_check_length(&bound, request, err));
     return open_readers(taking, request, err);
 }
 
@@ -292,16 +290,6 @@ static enum pv_code run_import_reply(struct http_request *request,
     return api_reply(response, outcome->counts.inserted > 0 ? 201 : 200, &w, err);
 }
 
-/* What an idempotency key guards: the plain bytes. */
-static void
-hash_body(const struct http_request *request, const struct taking *taking, unsigned char hash[32])
-{
-    struct http_request whole = *request;
-    whole.body = (const char *)taking->digest;
-    whole.body_n = sizeof taking->digest;
-    api_body_hash(&whole, hash);
-}
-
 /* *replayed: the response is filled in. */
 static enum pv_code begin_saving(struct http_request *request,
                                  struct http_response *response,
@@ -310,7 +298,7 @@ static enum pv_code begin_saving(struct http_request *request,
                                  struct pv_error *err)
 {
     unsigned char hash[32];
-    hash_body(request, taking, hash);
+    api_upload_hash(request, taking->digest, hash);
     PV_TRY(api_write_begin(taking->api, request, response, hash, &taking->write, replayed, err));
     if (*replayed)
         return PV_OK;

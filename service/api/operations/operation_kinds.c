@@ -1,8 +1,8 @@
 #include "api/operations/operation_kinds.h"
 
 #include "api/deadlines/control_run.h"
-#include "api/geo/simulation_run.h"
 #include "api/models/refit_run.h"
+#include "api/simulations/simulation_run.h"
 
 /* name, what does it */
 const struct operation_kind api_operation_kinds[] = {

@@ -145,7 +145,8 @@ static const struct shape_member members[] = {
     {"drain_timeout_s", SHAPE_NUMBER(A, drain_timeout_s), .flags = KEEP | CODEC_ABOVE,
      .high = CODEC_OUTAGE_S_MAX},
 };
-const struct shape codec_simulation_shape = {.request = "SimulationRequest", SHAPE_OF(members, A)};
+const struct shape codec_simulation_shape = {.request = "GeoSimulationRequest",
+                                             SHAPE_OF(members, A)};
 
 void codec_simulation_decode(const struct codec_node *node,
                              const struct codec_simulation_limits *limits,

@@ -99,7 +99,7 @@ static bool begin_long(struct tasks_run *sim, uint32_t w)
     uint32_t task = line_place_at(&eagle->pool, place)->item;
     line_remove(&eagle->pool, tasks, LINE_END);
     line_pool_give(&eagle->pool, place);
-    return schedule(sim, tasks_run_begin(sim, job, task, sim->now_s), LONG_ENDED, w, job);
+    return schedule(sim, tasks_run_begin(sim, w, job, task, sim->now_s), LONG_ENDED, w, job);
 }
 
 static bool serve_next(struct tasks_run *sim, uint32_t w)
@@ -132,7 +132,7 @@ static bool answer(struct tasks_run *sim, uint32_t w, uint32_t job)
     double told_s = in_a_hop(sim);
     if (job == RESERVATIONS_NO_JOB || eagle->given[job] == sim->model->jobs[job].tasks)
         return schedule(sim, told_s, TOLD_NONE, w, 0);
-    double end_s = tasks_run_begin(sim, job, eagle->given[job]++, told_s);
+    double end_s = tasks_run_begin(sim, w, job, eagle->given[job]++, told_s);
     reservations_set_remaining(&eagle->reservations, job,
                                (double)(sim->model->jobs[job].tasks - eagle->given[job]) *
                                    sim->model->mean_s[job]);
@@ -164,7 +164,7 @@ static uint32_t
 another_worker(const struct tasks_run *sim, const struct line_place *probe, uint32_t sent_back)
 {
     const struct eagle *eagle = sim->state;
-    const uint64_t keys[] = {TASKS_PROBES, sim->trial.repetition, probe->job, probe->item,
+    const uint64_t keys[] = {TRIAL_PROBES, sim->trial.repetition, probe->job, probe->item,
                              sent_back};
     struct rng stream = variate_stream(sim->trial.seed, keys, 5);
     uint32_t reserved = sim->model->workers - eagle->general;
@@ -224,7 +224,7 @@ static bool probe_all(struct tasks_run *sim, uint32_t job)
         for (uint32_t w = 0; w < workers; w++)
             if (!probe(sim, w, job, number++, &returning))
                 return false;
-    struct rng stream = tasks_run_stream(sim, TASKS_PROBES, job);
+    struct rng stream = trial_stream(&sim->trial, TRIAL_PROBES, job);
     const uint32_t *drawn = subset_draw(&eagle->draws, &stream, rest);
     for (uint32_t i = 0; i < rest; i++)
         if (!probe(sim, drawn[i], job, number++, &returning))

@@ -1,7 +1,8 @@
 /*
  * Pigeon: workers in groups, each with a master of its own that keeps a queue of short tasks and
  * one of long ones (Z. Li, dissertation, UT Arlington 2019, section 4.2; docs/design.md,
- * "Bags of tasks"). One central master is Pigeon with one group.
+ * "Bags of tasks"). One central master is Pigeon with one group. Pigeon with a layout, of other
+ * groups or classes, of tasks bound to workers or masters that fail, is pigeon_masters.c.
  *
  * Workers of a kind are alike, so a group counts its idle ones and does not tell them apart. What
  * waits is kept by runs of neighbouring tasks of a job. There is one event a task: when its
@@ -62,7 +63,8 @@ static inline bool
 send_task(struct tasks_run *sim, uint32_t group, uint32_t kind, uint32_t job, uint32_t task)
 {
     double hop_s = sim->model->communication_s;
-    double end_s = tasks_run_begin(sim, job, task, sim->now_s + hop_s);
+    tasks_run_messages(sim, group, 1);
+    double end_s = tasks_run_begin(sim, group, job, task, sim->now_s + hop_s);
     return event_heap_schedule(&sim->events, end_s + hop_s, kind, group);
 }
 
@@ -117,6 +119,7 @@ static bool receive(struct tasks_run *sim, uint32_t g, uint32_t job, uint32_t ta
     struct pigeon *pigeon = sim->state;
     struct group *group = &pigeon->groups[g];
     bool is_long = sim->model->jobs[job].is_long;
+    tasks_run_messages(sim, g, n);
     for (; n > 0 && group->idle_general > 0; n--) {
         group->idle_general--;
         if (!send_task(sim, g, GENERAL_IDLE, job, task++))
@@ -166,7 +169,7 @@ static bool pigeon_take_job(struct tasks_run *sim, uint32_t j)
             return false;
     if (rest == 0)
         return true;
-    struct rng stream = tasks_run_stream(sim, TASKS_PLACEMENT, j);
+    struct rng stream = trial_stream(&sim->trial, TRIAL_PLACEMENT, j);
     const uint32_t *drawn = subset_draw(&pigeon->draws, &stream, rest);
     for (uint32_t i = 0; i < rest; i++)
         if (!receive(sim, drawn[i], j, job->tasks - rest + i, 1))
@@ -177,6 +180,7 @@ static bool pigeon_take_job(struct tasks_run *sim, uint32_t j)
 static bool pigeon_happen(struct tasks_run *sim, const struct event *event)
 {
     uint32_t group = (uint32_t)event->about;
+    tasks_run_messages(sim, group, 1);
     return event->kind == RESERVED_IDLE ? reserved_reports(sim, group)
                                         : general_reports(sim, group);
 }
@@ -225,6 +229,11 @@ static double centralised_memory(const struct tasks_model *model, const struct t
     return memory_of(model, 1);
 }
 
+static const struct tasks_policy *pigeon_carried_out_by(const struct tasks_terms *terms)
+{
+    return terms->layout != NULL ? &pigeon_layout_policy : &pigeon_policy;
+}
+
 /* One of each worker that is not idle. */
 static size_t pigeon_events(const struct tasks_model *model)
 {
@@ -239,6 +248,7 @@ const struct tasks_policy pigeon_policy = {
     .begin = pigeon_begin,
     .take_job = pigeon_take_job,
     .happen = pigeon_happen,
+    .carried_out_by = pigeon_carried_out_by,
     .usual = {.groups = 1, .reserved_share = 0.05, .weight = PIGEON_WEIGHT},
 };
 

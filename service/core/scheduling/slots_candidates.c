@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "core/scheduling/slots_policy.h"
+#include "core/scheduling/slots_workload.h"
 
 #define NONE UINT32_MAX
 
@@ -115,4 +115,10 @@ size_t slots_candidates_first(const struct slots_candidates *candidates, size_t 
 {
     uint32_t first = candidates->firsts[group];
     return first != NONE ? first : SLOTS_NOBODY;
+}
+
+uint64_t slots_candidates_key(const struct slots_candidates *candidates, size_t job)
+{
+    assert(candidates->nodes[job].group != NONE);
+    return candidates->nodes[job].key;
 }

@@ -41,4 +41,7 @@ void slots_candidates_remove(struct slots_candidates *candidates, size_t job);
 /* SLOTS_NOBODY: there is none. */
 size_t slots_candidates_first(const struct slots_candidates *candidates, size_t group);
 
+/* The key of a job that is in a group. */
+uint64_t slots_candidates_key(const struct slots_candidates *candidates, size_t job);
+
 #endif

@@ -11,6 +11,7 @@
 #include "base/order.h"
 #include "base/rounding.h"
 #include "base/vector.h"
+#include "core/scheduling/arrival_order.h"
 #include "core/scheduling/slots_service.h"
 #include "core/sim/clock.h"
 #include "core/sim/event_queue.h"
@@ -49,7 +50,8 @@ struct engine {
     struct slots_view view;
     const struct slots_policy *policy;
     void *policy_state;
-    bool follows_service; /* the policy has limits */
+    bool follows_service;        /* the policy has limits */
+    struct occupancy *occupancy; /* NULL: nobody looks */
     struct arena *arena;
     struct sim_clock clock;
     struct event_queue queue;
@@ -70,6 +72,15 @@ struct engine {
     size_t *due; /* jobs that cross */
     bool no_memory;
 };
+
+/* So many tasks more, or fewer, are pending or hold slots. */
+static void
+observe(const struct engine *engine, enum slots_series first, enum slots_kind kind, double by)
+{
+    if (engine->occupancy != NULL)
+        occupancy_change(engine->occupancy, (uint32_t)first + (uint32_t)kind, engine->clock.now_s,
+                         by);
+}
 
 /* --- batches --- */
 
@@ -163,6 +174,8 @@ give(struct engine *engine, enum slots_kind kind, size_t partition, size_t job, 
         progress->times.start_s = engine->clock.now_s;
     engine->counts[job].pending[kind] -= count;
     engine->counts[job].held[kind] += count;
+    observe(engine, SLOTS_PENDING, kind, -(double)count);
+    observe(engine, SLOTS_HELD, kind, (double)count);
     engine->free.slots[kind][partition] -= count;
     while (count > 0) {
         const struct slots_tasks *tasks = &list->tasks[progress->list_at[kind]];
@@ -203,8 +216,26 @@ static void give_free(struct engine *engine, enum slots_kind kind, size_t partit
     }
 }
 
+/* Free slots of no fixed kind, likewise. */
+static void give_shared(struct engine *engine)
+{
+    const size_t *free = &engine->free.slots[SLOTS_MAP][0];
+    while (*free > 0) {
+        enum slots_kind kind = SLOTS_MAP;
+        size_t job = engine->policy->choose_shared(engine->policy_state, &kind);
+        if (job == SLOTS_NOBODY)
+            break;
+        assert(engine->counts[job].pending[kind] > 0);
+        give(engine, kind, 0, job, 1);
+    }
+}
+
 static void give_slots(struct engine *engine)
 {
+    if (engine->policy->choose_shared != NULL) {
+        give_shared(engine);
+        return;
+    }
     for (size_t p = 0; p < engine->free.n; p++)
         give_free(engine, SLOTS_MAP, p);
     for (size_t p = 0; p < engine->free.n; p++)
@@ -241,6 +272,8 @@ static void end_batch(struct engine *engine, size_t index)
     engine->ended_tasks += batch.count;
     counts->held[batch.kind] -= batch.count;
     counts->finished[batch.kind] += batch.count;
+    observe(engine, SLOTS_HELD, batch.kind, -(double)batch.count);
+    counts->finished_s[batch.kind] += (double)batch.count * batch.duration_s;
     progress->unfinished -= batch.count;
     if (engine->follows_service)
         slots_service_rest(&engine->service, batch.job, engine->clock.now_s, batch.count,
@@ -302,6 +335,7 @@ static void arrive(struct engine *engine, size_t job)
         .start_s = (double)NAN, .map_end_s = engine->clock.now_s, .finish_s = (double)NAN};
     for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {
         counts->pending[kind] = slots_tasks_count(&engine->jobs[job].task_lists[kind]);
+        observe(engine, SLOTS_PENDING, (enum slots_kind)kind, (double)counts->pending[kind]);
         progress->unfinished += counts->pending[kind];
     }
     progress->maps_unfinished = counts->pending[SLOTS_MAP];
@@ -364,6 +398,7 @@ run(struct engine *engine, const struct slots_progress *progress, struct pv_erro
     double at_s;
     for (size_t i = 1; find_next_instant(engine, &at_s); i++) {
         sim_clock_advance(&engine->clock, at_s);
+        engine->view.now_s = at_s;
         happen(engine);
         if (engine->no_memory)
             return pv_no_memory(err);
@@ -379,22 +414,9 @@ run(struct engine *engine, const struct slots_progress *progress, struct pv_erro
 
 /* --- before and after --- */
 
-struct ordered {
-    double arrival_s;
-    size_t index;
-};
-
-static int order_by_arrival(const void *a, const void *b)
-{
-    const struct ordered *x = a;
-    const struct ordered *y = b;
-    int order = compare_double(x->arrival_s, y->arrival_s);
-    return order != 0 ? order : compare_size(x->index, y->index);
-}
-
 static enum pv_code take_jobs(struct engine *engine,
                               const struct slots_job jobs[],
-                              const struct ordered order[],
+                              const uint32_t order[],
                               struct pv_error *err)
 {
     size_t n = engine->view.n_jobs;
@@ -403,7 +425,7 @@ static enum pv_code take_jobs(struct engine *engine,
     if (size_s == NULL || predicted_s == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        const struct slots_job *job = &jobs[order[i].index];
+        const struct slots_job *job = &jobs[order[i]];
         engine->jobs[i] = *job;
         size_s[i] = slots_job_size(job);
         predicted_s[i] = isnan(job->predicted_size_s) ? size_s[i] : job->predicted_size_s;
@@ -439,6 +461,13 @@ static enum pv_code make_engine(struct engine *engine, size_t n, struct pv_error
     return PV_OK;
 }
 
+/* Slots of no fixed kind: maps and reduces are given slots from one count. */
+static void share_slots(struct slots_partitions *free)
+{
+    free->slots[SLOTS_MAP][0] += free->slots[SLOTS_REDUCE][0];
+    free->slots[SLOTS_REDUCE] = free->slots[SLOTS_MAP];
+}
+
 /* All slots are one partition, until the policy divides them. */
 static enum pv_code
 begin_policy(struct engine *engine, const struct slots_terms *terms, struct pv_error *err)
@@ -450,6 +479,8 @@ begin_policy(struct engine *engine, const struct slots_terms *terms, struct pv_e
             return pv_no_memory(err);
         engine->free.slots[kind][0] = engine->view.cluster.slots[kind];
     }
+    if (engine->policy->choose_shared != NULL)
+        share_slots(&engine->free);
     return engine->policy->begin(&engine->view, terms, &engine->free, engine->arena,
                                  &engine->policy_state, err);
 }
@@ -462,18 +493,16 @@ static enum pv_code simulate(struct engine *engine,
                              struct slots_job_times times[],
                              struct pv_error *err)
 {
-    struct ordered *order = arena_array(engine->arena, n, sizeof *order);
-    if (order == NULL)
+    uint32_t *order = arena_array(engine->arena, n, sizeof *order);
+    if (order == NULL ||
+        !arrival_order(&jobs->arrival_s, sizeof *jobs, (uint32_t)n, order, engine->arena))
         return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++)
-        order[i] = (struct ordered){jobs[i].arrival_s, i};
-    qsort(order, n, sizeof *order, order_by_arrival);
     PV_TRY(make_engine(engine, n, err));
     PV_TRY(take_jobs(engine, jobs, order, err));
     PV_TRY(begin_policy(engine, terms, err));
     PV_TRY(run(engine, progress, err));
     for (size_t i = 0; i < n; i++)
-        times[order[i].index] = engine->progress[i].times;
+        times[order[i]] = engine->progress[i].times;
     return PV_OK;
 }
 
@@ -486,11 +515,25 @@ enum pv_code slots_simulate(const struct slots_cluster *cluster,
                             struct slots_job_times times[],
                             struct pv_error *err)
 {
+    return slots_simulate_observed(cluster, jobs, n, terms, progress, NULL, scratch, times, err);
+}
+
+enum pv_code slots_simulate_observed(const struct slots_cluster *cluster,
+                                     const struct slots_job jobs[],
+                                     size_t n,
+                                     const struct slots_terms *terms,
+                                     const struct slots_progress *progress,
+                                     struct occupancy *occupancy,
+                                     struct arena *scratch,
+                                     struct slots_job_times times[],
+                                     struct pv_error *err)
+{
     assert(n > 0 && n < UINT32_MAX && cluster->slots[SLOTS_MAP] > 0);
     struct arena_mark mark = arena_mark(scratch);
     struct engine engine = {.view = {.cluster = *cluster, .n_jobs = n},
                             .policy = terms->policy,
                             .follows_service = terms->policy->crossed != NULL,
+                            .occupancy = occupancy,
                             .arena = scratch,
                             .over = NONE};
     enum pv_code code = simulate(&engine, jobs, n, terms, progress, times, err);

@@ -2,6 +2,7 @@
 #define CORE_SCHEDULING_SLOTS_ENGINE_H
 
 #include "core/scheduling/slots_policy.h"
+#include "core/sim/occupancy.h"
 
 /*
  * MapReduce jobs carried out on map and reduce slots, task by task, under a policy.
@@ -14,7 +15,9 @@
  * The next instant is the least of: ends of tasks, begins of work, arrivals, crossings. At it, in
  * this order: tasks end; work begins; jobs whose maps ended, then jobs that ended, are reported to the
  * policy in order of arrival; jobs arrive; jobs cross; slots are given, map slots before reduce
- * slots, partition by partition, one by one as long as the policy names a job. Instants are
+ * slots, partition by partition, one by one as long as the policy names a job. Under a policy that
+ * chooses for slots of no fixed kind, all slots are one pool, and when a reduce may be given one is
+ * the policy's to say. Instants are
  * compared as doubles; but a crossing belongs to another instant that it is close to
  * (slots_service.h).
  */
@@ -35,8 +38,8 @@ struct slots_progress {
  * lives in scratch, which is back at its mark.
  *
  * Same arguments, same result. PV_E_MEMORY; PV_E_CANCELLED (progress said so); PV_E_INVALID where
- * the cluster has no slots of a kind that a job needs or too few for the policy, with the place of
- * the fault; PV_E_INTERNAL where the policy names nobody while jobs wait and nothing is under way,
+ * the cluster has no slots of a kind that a job needs or too few for the policy, or a job lacks what
+ * the policy needs, with the place of the fault; PV_E_INTERNAL where the policy names nobody while jobs wait and nothing is under way,
  * which is the policy's mistake. Tasks that last equally long and are given slots together are
  * handled together: O((n + groups) log(n + groups)).
  */
@@ -48,5 +51,22 @@ enum pv_code slots_simulate(const struct slots_cluster *cluster,
                             struct arena *scratch,
                             struct slots_job_times times[],
                             struct pv_error *err) PV_MUSTCHECK;
+
+/* Series of an occupancy: SLOTS_PENDING + kind, tasks of jobs that have arrived that have no slot;
+ * SLOTS_HELD + kind, tasks that hold one. */
+enum slots_series { SLOTS_PENDING = 0, SLOTS_HELD = SLOTS_KINDS };
+enum { SLOTS_SERIES = SLOTS_HELD + SLOTS_KINDS };
+
+/* The same, and how many tasks wait and hold slots is added to an occupancy of SLOTS_SERIES series,
+ * whose origin is not after the first arrival; NULL: nobody looks. */
+enum pv_code slots_simulate_observed(const struct slots_cluster *cluster,
+                                     const struct slots_job jobs[],
+                                     size_t n,
+                                     const struct slots_terms *terms,
+                                     const struct slots_progress *progress,
+                                     struct occupancy *occupancy,
+                                     struct arena *scratch,
+                                     struct slots_job_times times[],
+                                     struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -2,10 +2,23 @@
 
 #include <math.h>
 
+#include "core/scheduling/fairness.h"
 #include "core/sim/statistics.h"
 
 /* Jobs between two reports. */
 enum { REPORT_EVERY = 256 };
+
+/* The progress of one job after others. */
+struct progress_alone {
+    const struct slots_progress *progress;
+    size_t before; /* tasks */
+};
+
+static bool report_alone(void *context, size_t tasks)
+{
+    const struct progress_alone *alone = context;
+    return alone->progress->report(alone->progress->context, alone->before + tasks);
+}
 
 static enum pv_code run_alone(const struct slots_cluster *cluster,
                               const struct slots_job jobs[],
@@ -16,17 +29,18 @@ static enum pv_code run_alone(const struct slots_cluster *cluster,
                               struct pv_error *err)
 {
     const struct slots_terms fifo = {.policy = &slots_policy_fifo};
-    size_t tasks = 0;
+    struct progress_alone so_far = {progress, 0};
+    const struct slots_progress inner = {report_alone, &so_far};
     for (size_t i = 0; i < n; i++) {
         struct slots_job alone = jobs[i];
         struct slots_job_times times;
         alone.arrival_s = 0;
-        PV_TRY(slots_simulate(cluster, &alone, 1, &fifo, NULL, scratch, &times, err));
+        PV_TRY(slots_simulate(cluster, &alone, 1, &fifo, progress != NULL ? &inner : NULL, scratch,
+                              &times, err));
         runtime_s[i] = times.finish_s;
         for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
-            tasks += slots_tasks_count(&alone.task_lists[kind]);
-        if (progress != NULL && i % REPORT_EVERY == 0 &&
-            !progress->report(progress->context, tasks))
+            so_far.before += slots_tasks_count(&alone.task_lists[kind]);
+        if (progress != NULL && i % REPORT_EVERY == 0 && !report_alone(&so_far, 0))
             return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     }
     return PV_OK;
@@ -46,23 +60,6 @@ enum pv_code slots_runtimes_alone(const struct slots_cluster *cluster,
     return code;
 }
 
-/* false: out of memory. */
-static bool take_percentiles(const double values[],
-                             size_t n,
-                             struct arena *scratch,
-                             struct slots_percentiles *percentiles)
-{
-    struct sorted_sample sample;
-    if (!sorted_sample_make(&sample, values, n, scratch))
-        return false;
-    *percentiles = (struct slots_percentiles){.mean = sample.mean,
-                                              .p50 = sorted_sample_quantile(&sample, 0.50),
-                                              .p90 = sorted_sample_quantile(&sample, 0.90),
-                                              .p95 = sorted_sample_quantile(&sample, 0.95),
-                                              .p99 = sorted_sample_quantile(&sample, 0.99)};
-    return true;
-}
-
 static void take_figures(const struct slots_cluster *cluster,
                          const struct slots_job jobs[],
                          size_t n,
@@ -70,24 +67,20 @@ static void take_figures(const struct slots_cluster *cluster,
                          struct slots_outcome *outcome)
 {
     struct compensated_sum work = {0, 0};
-    struct compensated_sum rates = {0, 0};
-    struct compensated_sum squares = {0, 0};
+    struct fairness fairness = {.n = 0};
     double first_s = HUGE_VAL;
     double last_s = 0;
     for (size_t i = 0; i < n; i++) {
         double size_s = slots_job_size(&jobs[i]);
-        double rate = size_s / (times[i].finish_s - jobs[i].arrival_s);
         compensated_sum_add(&work, size_s);
-        compensated_sum_add(&rates, rate);
-        compensated_sum_add(&squares, rate * rate);
+        fairness_add(&fairness, size_s / (times[i].finish_s - jobs[i].arrival_s));
         first_s = fmin(first_s, jobs[i].arrival_s);
         last_s = fmax(last_s, times[i].finish_s);
     }
-    double rate = compensated_sum_value(&rates);
     double slots = (double)(cluster->slots[SLOTS_MAP] + cluster->slots[SLOTS_REDUCE]);
     outcome->makespan_s = last_s - first_s;
     outcome->utilization = compensated_sum_value(&work) / (slots * outcome->makespan_s);
-    outcome->fairness = rate * rate / ((double)n * compensated_sum_value(&squares));
+    outcome->fairness = fairness_index(&fairness);
 }
 
 enum pv_code slots_summarize(const struct slots_cluster *cluster,
@@ -107,8 +100,8 @@ enum pv_code slots_summarize(const struct slots_cluster *cluster,
         sojourn_s[i] = times[i].finish_s - jobs[i].arrival_s;
         slowdown[i] = sojourn_s[i] / runtime_s[i];
     }
-    bool made = sojourn_s != NULL && take_percentiles(sojourn_s, n, scratch, &found.completion_s) &&
-                take_percentiles(slowdown, n, scratch, &found.slowdown);
+    bool made = sojourn_s != NULL && percentiles_of(sojourn_s, n, scratch, &found.completion_s) &&
+                percentiles_of(slowdown, n, scratch, &found.slowdown);
     arena_rewind(scratch, mark);
     if (!made)
         return pv_no_memory(err);

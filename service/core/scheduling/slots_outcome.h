@@ -1,29 +1,22 @@
 #ifndef CORE_SCHEDULING_SLOTS_OUTCOME_H
 #define CORE_SCHEDULING_SLOTS_OUTCOME_H
 
+#include "core/scheduling/percentiles.h"
 #include "core/scheduling/slots_engine.h"
 
-/* What a simulation of jobs on slots comes to. Quantiles are of type 7. */
-struct slots_percentiles {
-    double mean;
-    double p50;
-    double p90;
-    double p95;
-    double p99;
-};
-
+/* What a simulation of jobs on slots comes to. */
 struct slots_outcome {
-    double makespan_s;                     /* from the first arrival to the last finish */
-    double utilization;                    /* all task durations / (all slots x makespan) */
-    double fairness;                       /* Jain's index of size / (finish - arrival) */
-    struct slots_percentiles completion_s; /* finish - arrival */
-    struct slots_percentiles slowdown;
+    double makespan_s;               /* from the first arrival to the last finish */
+    double utilization;              /* all task durations / (all slots x makespan) */
+    double fairness;                 /* Jain's index of size / (finish - arrival) */
+    struct percentiles completion_s; /* finish - arrival */
+    struct percentiles slowdown;
     double slowdown_variability_95; /* p95 / p50 of the slowdowns (V_F of the paper) */
 };
 
 /*
  * runtime_s of each job: its finish when it alone arrives at 0 under fifo. It depends on no policy.
- * progress may be NULL; it gets the tasks of the jobs done. scratch is back at its mark.
+ * progress may be NULL; it gets the tasks that have ended. scratch is back at its mark.
  * PV_E_MEMORY, PV_E_CANCELLED, PV_E_INVALID as slots_simulate.
  */
 enum pv_code slots_runtimes_alone(const struct slots_cluster *cluster,

@@ -17,15 +17,13 @@
  * To add one: its terms, a file with its functions, a row.
  */
 
-/* No job. */
-#define SLOTS_NOBODY SIZE_MAX
-
 /* Of a job under way, by kind. Every task is pending, holds a slot, or has finished. */
 struct slots_counts {
     size_t pending[SLOTS_KINDS];
     size_t held[SLOTS_KINDS];
     size_t finished[SLOTS_KINDS];
-    bool ready[SLOTS_KINDS]; /* pending tasks may be given slots */
+    double finished_s[SLOTS_KINDS]; /* durations of those that have finished, summed */
+    bool ready[SLOTS_KINDS];        /* pending tasks may be given slots */
 };
 
 /* What a policy sees. Jobs stand in order of arrival: arrival_s, then the order of the request. */
@@ -36,6 +34,7 @@ struct slots_view {
     const double *size_s;              /* of each job */
     const double *predicted_size_s;    /* of each job, its size where none was predicted */
     size_t n_jobs;
+    double now_s; /* the instant that happens */
     double
         *limit_s; /* of each job: the service at which it crosses; HUGE_VAL: never. For the policy
                         to set, in `arrived` and `crossed`; used where it has the latter */
@@ -58,9 +57,18 @@ struct slots_policy;
 /* Of all policies together; each uses its own. Borrowed. */
 struct slots_terms {
     const struct slots_policy *policy;
-    size_t
-        concurrency; /* fair: jobs in the map phase, and in the reduce phase, at a time; 0: any */
-    size_t queues;   /* comp: >= 2; an arrival costs as much */
+    /* fair, fresh_static, fresh: jobs in the map phase, and in the reduce phase, at a time; 0 (fair
+     * only): any */
+    size_t concurrency;
+    /* fresh_static: as slots_split finds it, once for all runs of the same jobs; zeros: every run
+     * finds it by itself */
+    size_t split[SLOTS_KINDS];
+    double tau1, tau2; /* fresh: as in struct fresh_terms */
+    double ema_weight; /* omo: of the last window in the moving averages, 0 < .. <= 1 */
+    double window_s;   /* omo: > 0 */
+    bool lazy_start;   /* omo */
+    bool batch_finish; /* omo */
+    size_t queues;     /* comp: >= 2; an arrival costs as much */
     const double
         *limits_s;   /* fbq, tags: service in each queue but the last, > 0; sita: sizes, strictly
                                 rising */
@@ -100,6 +108,12 @@ struct slots_policy {
      * pending task of the kind that is ready; SLOTS_NOBODY: it stays free. *most, which is SIZE_MAX
      * before: how many free slots would go to that job one after the other, 1 at least. */
     size_t (*choose)(void *state, enum slots_kind kind, size_t partition, size_t *most);
+
+    /* Instead of `choose`, where slots have no fixed kind: all of the cluster's slots are one pool,
+     * which the policy does not divide. Whom a free one goes to, and for a task of which *kind, among
+     * jobs that have arrived and have such a task pending, ready or not; SLOTS_NOBODY: it stays
+     * free. NULL: slots are of a kind. */
+    size_t (*choose_shared)(void *state, enum slots_kind *kind);
 };
 
 enum slots_policy_index {
@@ -109,9 +123,12 @@ enum slots_policy_index {
     SLOTS_FBQ,
     SLOTS_TAGS,
     SLOTS_SITA,
-    SLOTS_COMP
+    SLOTS_COMP,
+    SLOTS_FRESH_STATIC,
+    SLOTS_FRESH,
+    SLOTS_OMO
 };
-enum { SLOTS_POLICIES = SLOTS_COMP + 1 };
+enum { SLOTS_POLICIES = SLOTS_OMO + 1 };
 
 extern const struct slots_policy *const slots_policies[SLOTS_POLICIES];
 
@@ -123,6 +140,9 @@ extern const struct slots_policy slots_policy_fbq;
 extern const struct slots_policy slots_policy_tags;
 extern const struct slots_policy slots_policy_sita;
 extern const struct slots_policy slots_policy_comp;
+extern const struct slots_policy slots_policy_fresh_static;
+extern const struct slots_policy slots_policy_fresh;
+extern const struct slots_policy slots_policy_omo;
 
 /* A job that a slot of the kind could go to. */
 static inline bool

@@ -28,7 +28,7 @@ enum pv_code slots_queues_init(struct slots_queues *queues,
     return PV_OK;
 }
 
-/* false: nothing is left for the last partition. */
+/* false: nothing is left for the last partition. parts may be NULL. */
 static bool divide(size_t slots, const double shares[], size_t n, size_t parts[])
 {
     size_t left = slots;
@@ -36,11 +36,18 @@ static bool divide(size_t slots, const double shares[], size_t n, size_t parts[]
         double part = fmax(1, rounding_floor(shares[p] * (double)slots));
         if (part >= (double)left)
             return false;
-        parts[p] = (size_t)part;
-        left -= parts[p];
+        left -= (size_t)part;
+        if (parts != NULL)
+            parts[p] = (size_t)part;
     }
-    parts[n - 1] = left;
+    if (parts != NULL)
+        parts[n - 1] = left;
     return left > 0;
+}
+
+bool slots_queues_suffice(size_t slots, const double shares[], size_t n)
+{
+    return divide(slots, shares, n, NULL);
 }
 
 enum pv_code slots_queues_divide(struct slots_queues *queues,

@@ -32,6 +32,9 @@ enum pv_code slots_queues_init(struct slots_queues *queues,
                                struct arena *arena,
                                struct pv_error *err) PV_MUSTCHECK;
 
+/* Whether so many slots, divided by n shares as below, leave one for the last partition at least. */
+bool slots_queues_suffice(size_t slots, const double shares[], size_t n);
+
 /*
  * Divide the slots of either kind, one partition for each queue by its share: all but the last get
  * max(1, floor(share x slots)), the last the rest. PV_E_INVALID where nothing is left for it (of

@@ -23,15 +23,27 @@ size_t slots_tasks_count(const struct slots_task_list *list)
     return count;
 }
 
+static void add_work(struct compensated_sum *sum, const struct slots_task_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct slots_tasks *tasks = &list->tasks[i];
+        double product = (double)tasks->count * tasks->duration_s;
+        compensated_sum_add(sum, product);
+        compensated_sum_add(sum, fma((double)tasks->count, tasks->duration_s, -product));
+    }
+}
+
+double slots_tasks_work(const struct slots_task_list *list)
+{
+    struct compensated_sum sum = {0, 0};
+    add_work(&sum, list);
+    return compensated_sum_value(&sum);
+}
+
 double slots_job_size(const struct slots_job *job)
 {
     struct compensated_sum sum = {0, 0};
     for (size_t k = 0; k < SLOTS_KINDS; k++)
-        for (size_t i = 0; i < job->task_lists[k].n; i++) {
-            const struct slots_tasks *tasks = &job->task_lists[k].tasks[i];
-            double product = (double)tasks->count * tasks->duration_s;
-            compensated_sum_add(&sum, product);
-            compensated_sum_add(&sum, fma((double)tasks->count, tasks->duration_s, -product));
-        }
+        add_work(&sum, &job->task_lists[k]);
     return compensated_sum_value(&sum);
 }

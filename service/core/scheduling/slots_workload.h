@@ -2,6 +2,7 @@
 #define CORE_SCHEDULING_SLOTS_WORKLOAD_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * MapReduce jobs and the slots they run on (B. Ghit, D. Epema, "Reducing job slowdown variability
@@ -9,6 +10,9 @@
  */
 enum slots_kind { SLOTS_MAP, SLOTS_REDUCE };
 enum { SLOTS_KINDS = SLOTS_REDUCE + 1 };
+
+/* No job. */
+#define SLOTS_NOBODY SIZE_MAX
 
 /* Tasks that last equally long, one after another in a job's list. */
 struct slots_tasks {
@@ -43,8 +47,9 @@ size_t slots_tasks_pack(const double durations_s[], size_t n, struct slots_tasks
 
 size_t slots_tasks_count(const struct slots_task_list *list);
 
-/* The durations of all tasks of a job, summed exactly but for the last rounding: the same, however
- * its tasks are packed. */
+/* The durations of all tasks of a list, or of a job, summed exactly but for the last rounding: the
+ * same, however the tasks are packed. */
+double slots_tasks_work(const struct slots_task_list *list);
 double slots_job_size(const struct slots_job *job);
 
 #endif

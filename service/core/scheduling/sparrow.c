@@ -61,7 +61,7 @@ static bool sparrow_take_job(struct tasks_run *sim, uint32_t job)
         for (uint32_t w = 0; w < workers; w++)
             if (!reserve(sim, w, job))
                 return false;
-    struct rng stream = tasks_run_stream(sim, TASKS_PROBES, job);
+    struct rng stream = trial_stream(&sim->trial, TRIAL_PROBES, job);
     const uint32_t *drawn = subset_draw(&sparrow->draws, &stream, rest);
     for (uint32_t i = 0; i < rest; i++)
         if (!reserve(sim, drawn[i], job))
@@ -75,7 +75,7 @@ static bool answer(struct tasks_run *sim, uint32_t w, uint32_t job)
     struct sparrow *sparrow = sim->state;
     double told_s = sim->now_s + sim->model->communication_s;
     double free_s = sparrow->given[job] < sim->model->jobs[job].tasks
-                        ? tasks_run_begin(sim, job, sparrow->given[job]++, told_s)
+                        ? tasks_run_begin(sim, w, job, sparrow->given[job]++, told_s)
                         : told_s;
     return event_heap_schedule(&sim->events, free_s, WORKER_FREE, w);
 }

@@ -1,17 +1,10 @@
 #include "core/scheduling/tasks_model.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/order.h"
 #include "base/rounding.h"
+#include "core/scheduling/arrival_order.h"
 #include "core/sim/statistics.h"
-#include "core/sim/variates.h"
-
-struct arrival {
-    double at_s;
-    uint32_t job;
-};
 
 static double mean_duration(const double durations_s[], uint32_t tasks)
 {
@@ -27,42 +20,6 @@ bool tasks_are_long(const double durations_s[], uint32_t tasks, double short_cut
     return mean > short_cutoff_s && !rounding_equal(mean, short_cutoff_s);
 }
 
-static int order_by_arrival(const void *a, const void *b)
-{
-    const struct arrival *x = a;
-    const struct arrival *y = b;
-    int order = compare_double(x->at_s, y->at_s);
-    return order != 0 ? order : (x->job > y->job) - (x->job < y->job);
-}
-
-static bool in_order(const struct tasks_model *model)
-{
-    for (uint32_t j = 1; j < model->n_jobs; j++)
-        if (model->jobs[j].arrival_s < model->jobs[j - 1].arrival_s)
-            return false;
-    return true;
-}
-
-/* false: no memory. */
-static bool order_jobs(const struct tasks_model *model, uint32_t order[], struct arena *arena)
-{
-    for (uint32_t j = 0; j < model->n_jobs; j++)
-        order[j] = j;
-    if (in_order(model))
-        return true;
-    struct arena_mark mark = arena_mark(arena);
-    struct arrival *arrivals = arena_array(arena, model->n_jobs, sizeof *arrivals);
-    if (arrivals == NULL)
-        return false;
-    for (uint32_t j = 0; j < model->n_jobs; j++)
-        arrivals[j] = (struct arrival){model->jobs[j].arrival_s, j};
-    qsort(arrivals, model->n_jobs, sizeof *arrivals, order_by_arrival);
-    for (uint32_t j = 0; j < model->n_jobs; j++)
-        order[j] = arrivals[j].job;
-    arena_rewind(arena, mark);
-    return true;
-}
-
 enum pv_code
 tasks_model_complete(struct tasks_model *model, struct arena *arena, struct pv_error *err)
 {
@@ -70,7 +27,8 @@ tasks_model_complete(struct tasks_model *model, struct arena *arena, struct pv_e
     double *mean_s = arena_array(arena, model->n_jobs, sizeof *mean_s);
     double *longest_s = arena_array(arena, model->n_jobs, sizeof *longest_s);
     struct compensated_sum work = {0, 0};
-    if (order == NULL || mean_s == NULL || longest_s == NULL || !order_jobs(model, order, arena))
+    if (order == NULL || mean_s == NULL || longest_s == NULL ||
+        !arrival_order(&model->jobs->arrival_s, sizeof *model->jobs, model->n_jobs, order, arena))
         return pv_no_memory(err);
     model->tasks = 0;
     for (uint32_t j = 0; j < model->n_jobs; j++) {
@@ -92,16 +50,14 @@ tasks_model_complete(struct tasks_model *model, struct arena *arena, struct pv_e
 
 void tasks_retime(const struct tasks_model *model,
                   double load,
-                  const struct tasks_trial *trial,
+                  const struct trial *trial,
                   struct tasks_job jobs[])
 {
-    double rate_per_s = load * (double)model->workers * (double)model->n_jobs / model->work_s;
+    double rate_per_s = load * tasks_model_capacity(model) * (double)model->n_jobs / model->work_s;
     double at_s = 0;
     for (uint32_t i = 0; i < model->n_jobs; i++) {
         uint32_t j = model->order[i];
-        const uint64_t keys[] = {TASKS_ARRIVALS, trial->repetition, j};
-        struct rng stream = variate_stream(trial->seed, keys, 3);
-        at_s += variate_exponential(&stream, rate_per_s);
+        at_s += trial_gap_s(trial, rate_per_s, j);
         jobs[j] = model->jobs[j];
         jobs[j].arrival_s = at_s;
     }

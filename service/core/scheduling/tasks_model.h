@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "core/scheduling/trial.h"
 
 /*
  * What is simulated of bags of tasks on workers (docs/design.md, "Bags of tasks"): jobs whose tasks
@@ -19,12 +20,22 @@ struct tasks_job {
     uint32_t tasks;            /* >= 1 */
     const uint32_t *placement; /* of each task, the Pigeon group, below their number; NULL: free */
     bool is_long;
+    uint32_t priority; /* its class from 0, the highest, for Pigeon with three classes or more */
+    const struct tasks_binding *bindings; /* of each task, for Pigeon's layouts; NULL: all free */
+};
+
+/* Workers that alone can run a task, because its data or what else it needs is there: different
+ * ones, those first that are to be preferred where nothing else decides. */
+struct tasks_binding {
+    const uint32_t *workers; /* from 0, group after group */
+    uint32_t n;              /* 0: the task is free */
 };
 
 struct tasks_model {
     /* Given; borrowed. */
     uint32_t workers;       /* >= 1 */
     double communication_s; /* >= 0: one message */
+    double capacity;        /* seconds of tasks that all workers do in one; 0: as many as workers */
     const struct tasks_job *jobs;
     uint32_t n_jobs;
     /* Derived by tasks_model_complete. */
@@ -35,18 +46,22 @@ struct tasks_model {
     double work_s;           /* of all tasks */
 };
 
-/* Which draws: nothing else decides them but what they are for and the job's index. */
-struct tasks_trial {
-    uint64_t seed;
-    uint64_t repetition;
-};
-
-/* The purposes of the streams of draws (core/sim/variates.h). */
-enum tasks_purpose { TASKS_ARRIVALS, TASKS_PLACEMENT, TASKS_PROBES };
-
 /* Whether a job is long: its tasks' mean duration is above the cut-off. NAN: there is none, and no
  * job is long. */
 bool tasks_are_long(const double durations_s[], uint32_t tasks, double short_cutoff_s);
+
+static inline double tasks_model_capacity(const struct tasks_model *model)
+{
+    return model->capacity > 0 ? model->capacity : (double)model->workers;
+}
+
+/* Of so many classes, the one of a job: of two, long jobs are in the second one. */
+static inline uint32_t tasks_class_of(const struct tasks_job *job, uint32_t classes)
+{
+    if (classes > 2)
+        return job->priority;
+    return classes == 2 && job->is_long ? 1 : 0;
+}
 
 /* Fill in what is derived; 20 bytes a job of the arena, and 16 that are given back. PV_E_MEMORY.
  * O(tasks + jobs log(jobs)), without the logarithm for jobs that are given in order of arrival. */
@@ -60,7 +75,7 @@ enum pv_code tasks_model_complete(struct tasks_model *model,
  * jobs: as many as the model's. */
 void tasks_retime(const struct tasks_model *model,
                   double load,
-                  const struct tasks_trial *trial,
+                  const struct trial *trial,
                   struct tasks_job jobs[]);
 
 #endif

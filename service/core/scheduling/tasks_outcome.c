@@ -2,57 +2,44 @@
 
 #include <math.h>
 
-#include "core/sim/statistics.h"
-
 static const char *const class_names[TASKS_CLASSES] = {
     [TASKS_ALL] = "all", [TASKS_SHORT] = "short", [TASKS_LONG] = "long"};
 
-static bool in_class(const struct tasks_job *job, enum tasks_class_id id)
-{
-    return id == TASKS_ALL || job->is_long == (id == TASKS_LONG);
-}
+/* Jobs of one of so many classes. */
+struct selection {
+    uint32_t classes;
+    uint32_t class;
+};
 
-static struct tasks_distribution distribution_of(const struct sorted_sample *sample)
-{
-    return (struct tasks_distribution){.mean = sample->mean,
-                                       .p50 = sorted_sample_quantile(sample, 0.50),
-                                       .p90 = sorted_sample_quantile(sample, 0.90),
-                                       .p95 = sorted_sample_quantile(sample, 0.95),
-                                       .p99 = sorted_sample_quantile(sample, 0.99)};
-}
+static const struct selection selections[TASKS_CLASSES] = {
+    [TASKS_ALL] = {1, 0}, [TASKS_SHORT] = {2, 0}, [TASKS_LONG] = {2, 1}};
 
 /* false: no memory. */
 static bool measure(const struct tasks_model *model,
                     const struct tasks_result *result,
-                    enum tasks_class_id id,
+                    struct selection selected,
                     struct arena *scratch,
                     struct tasks_class *found)
 {
-    struct sorted_sample completions;
-    struct sorted_sample slowdowns;
-    struct sorted_sample longest;
     double *values = arena_array(scratch, model->n_jobs, 3 * sizeof *values);
+    struct percentiles over;
     size_t n = 0;
     if (values == NULL)
         return false;
     double *slowdown = values + model->n_jobs;
     double *longest_s = slowdown + model->n_jobs;
     for (uint32_t j = 0; j < model->n_jobs; j++) {
-        if (!in_class(&model->jobs[j], id))
+        if (tasks_class_of(&model->jobs[j], selected.classes) != selected.class)
             continue;
         values[n] = tasks_completion_s(model, result, j);
         slowdown[n] = tasks_slowdown(model, result, j);
         longest_s[n++] = model->longest_s[j];
     }
-    if (!sorted_sample_make(&completions, values, n, scratch) ||
-        !sorted_sample_make(&slowdowns, slowdown, n, scratch) ||
-        !sorted_sample_make(&longest, longest_s, n, scratch))
+    *found = (struct tasks_class){.count = (uint32_t)n};
+    if (!percentiles_of(values, n, scratch, &found->completion_s) ||
+        !percentiles_of(slowdown, n, scratch, &found->slowdown) ||
+        !percentiles_of(longest_s, n, scratch, &over))
         return false;
-    struct tasks_distribution over = distribution_of(&longest);
-    *found = (struct tasks_class){.name = class_names[id],
-                                  .count = (uint32_t)n,
-                                  .completion_s = distribution_of(&completions),
-                                  .slowdown = distribution_of(&slowdowns)};
     found->completion_over_longest_p50 = found->completion_s.p50 / over.p50;
     found->completion_over_longest_p90 = found->completion_s.p90 / over.p90;
     found->completion_over_longest_p99 = found->completion_s.p99 / over.p99;
@@ -69,13 +56,28 @@ enum pv_code tasks_outcome_of(const struct tasks_model *model,
     for (uint32_t j = 0; j < model->n_jobs; j++)
         last_s = fmax(last_s, result->finish_s[j]);
     outcome->makespan_s = last_s - model->jobs[model->order[0]].arrival_s;
-    outcome->utilization = model->work_s / ((double)model->workers * outcome->makespan_s);
+    outcome->utilization = model->work_s / (tasks_model_capacity(model) * outcome->makespan_s);
     for (int c = 0; c < TASKS_CLASSES; c++) {
         struct arena_mark mark = arena_mark(scratch);
-        bool done = measure(model, result, (enum tasks_class_id)c, scratch, &outcome->classes[c]);
+        bool done = measure(model, result, selections[c], scratch, &outcome->classes[c]);
+        outcome->classes[c].name = class_names[c];
         arena_rewind(scratch, mark);
         if (!done)
             return pv_no_memory(err);
     }
     return PV_OK;
+}
+
+enum pv_code tasks_outcome_of_class(const struct tasks_model *model,
+                                    const struct tasks_result *result,
+                                    uint32_t classes,
+                                    uint32_t class,
+                                    struct arena *scratch,
+                                    struct tasks_class *found,
+                                    struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    bool done = measure(model, result, (struct selection){classes, class}, scratch, found);
+    arena_rewind(scratch, mark);
+    return done ? PV_OK : pv_no_memory(err);
 }

@@ -1,22 +1,15 @@
 #ifndef CORE_SCHEDULING_TASKS_OUTCOME_H
 #define CORE_SCHEDULING_TASKS_OUTCOME_H
 
+#include "core/scheduling/percentiles.h"
 #include "core/scheduling/tasks_terms.h"
 
 /* What became of simulated bags of tasks. */
-struct tasks_distribution {
-    double mean;
-    double p50;
-    double p90;
-    double p95;
-    double p99;
-};
-
 struct tasks_class {
     const char *name; /* "all", "short", "long" */
     uint32_t count;   /* jobs; 0: all figures are NAN */
-    struct tasks_distribution completion_s;
-    struct tasks_distribution slowdown; /* of jobs: completion / longest task */
+    struct percentiles completion_s;
+    struct percentiles slowdown; /* of jobs: completion / longest task */
     /* A percentile of the completions over the same one of the jobs' longest tasks. */
     double completion_over_longest_p50;
     double completion_over_longest_p90;
@@ -51,5 +44,14 @@ enum pv_code tasks_outcome_of(const struct tasks_model *model,
                               struct arena *scratch,
                               struct tasks_outcome *outcome,
                               struct pv_error *err) PV_MUSTCHECK;
+
+/* The same of the jobs of one of so many classes (tasks_class_of); it has no name. */
+enum pv_code tasks_outcome_of_class(const struct tasks_model *model,
+                                    const struct tasks_result *result,
+                                    uint32_t classes,
+                                    uint32_t class,
+                                    struct arena *scratch,
+                                    struct tasks_class *found,
+                                    struct pv_error *err) PV_MUSTCHECK;
 
 #endif

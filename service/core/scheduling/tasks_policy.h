@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "core/scheduling/tasks_observer.h"
 #include "core/scheduling/tasks_terms.h"
 #include "core/sim/event_heap.h"
-#include "core/sim/variates.h"
 
 /*
  * Between the engine and a policy. The engine notifies a policy of jobs, in order of arrival, and of
@@ -16,13 +16,14 @@
 struct tasks_run {
     const struct tasks_model *model;
     const struct tasks_terms *terms;
-    struct tasks_trial trial;
+    struct trial trial;
     struct event_heap events;
     double now_s;
     struct tasks_result *result;
-    uint64_t begun;      /* tasks */
-    void *state;         /* the policy's */
-    struct arena *arena; /* working memory */
+    const struct tasks_observer *observer; /* NULL: none */
+    uint64_t begun;                        /* tasks */
+    void *state;                           /* the policy's */
+    struct arena *arena;                   /* working memory */
 };
 
 struct tasks_policy {
@@ -35,34 +36,56 @@ struct tasks_policy {
     bool (*begin)(struct tasks_run *run);
     bool (*take_job)(struct tasks_run *run, uint32_t job);
     bool (*happen)(struct tasks_run *run, const struct event *event);
+    /* What it means that tasks are left when nothing is to happen any more. NULL: a mistake of the
+     * policy. */
+    const char *standstill;
+    /* The row that carries out these terms; NULL: this one, always. */
+    const struct tasks_policy *(*carried_out_by)(const struct tasks_terms *terms);
     struct tasks_terms usual;
 };
 
 extern const struct tasks_policy pigeon_policy;
+extern const struct tasks_policy pigeon_layout_policy; /* pigeon, where there is a layout */
 extern const struct tasks_policy centralised_policy;
 extern const struct tasks_policy sparrow_policy;
 extern const struct tasks_policy eagle_policy;
 
-/* A task of a job begins at an instant that is not in the past; returns when it ends. A task begins
- * once. */
-static inline double
-tasks_run_begin(struct tasks_run *run, uint32_t job, uint32_t task, double start_s)
+/* A task of a job is sent now to a place (tasks_start), where it begins at an instant that is not in
+ * the past and takes a time; returns when it ends. A task begins once. */
+static inline double tasks_run_begin_for(struct tasks_run *run,
+                                         uint32_t place,
+                                         uint32_t job,
+                                         uint32_t task,
+                                         double start_s,
+                                         double takes_s)
 {
-    double end_s = start_s + run->model->jobs[job].durations_s[task];
+    double end_s = start_s + takes_s;
     double told_s = end_s + run->model->communication_s;
     if (start_s < run->result->start_s[job])
         run->result->start_s[job] = start_s;
     if (told_s > run->result->finish_s[job])
         run->result->finish_s[job] = told_s;
     run->begun++;
+    if (run->observer != NULL) {
+        const struct tasks_start start = {run->now_s, start_s, end_s, job, task, place};
+        tasks_observe_start(run->observer, &run->model->jobs[job], &start);
+    }
     return end_s;
 }
 
-static inline struct rng
-tasks_run_stream(const struct tasks_run *run, enum tasks_purpose purpose, uint32_t job)
+/* At the speed that durations are of. */
+static inline double
+tasks_run_begin(struct tasks_run *run, uint32_t place, uint32_t job, uint32_t task, double start_s)
 {
-    const uint64_t keys[] = {purpose, run->trial.repetition, job};
-    return variate_stream(run->trial.seed, keys, 3);
+    return tasks_run_begin_for(run, place, job, task, start_s,
+                               run->model->jobs[job].durations_s[task]);
+}
+
+/* A master receives or sends n messages now. */
+static inline void tasks_run_messages(const struct tasks_run *run, uint32_t master, uint32_t n)
+{
+    if (run->observer != NULL && run->observer->masters != NULL)
+        tasks_master_count(&run->observer->masters[master], run->now_s, n);
 }
 
 #endif

@@ -28,9 +28,15 @@ const char *tasks_policy_name(enum tasks_policy_id id)
     return policies[id]->name;
 }
 
-size_t tasks_simulation_memory(const struct tasks_model *model, const struct tasks_terms *terms)
+static const struct tasks_policy *policy_of(const struct tasks_terms *terms)
 {
     const struct tasks_policy *policy = terms->policy;
+    return policy->carried_out_by != NULL ? policy->carried_out_by(terms) : policy;
+}
+
+size_t tasks_simulation_memory(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    const struct tasks_policy *policy = policy_of(terms);
     double needed = policy->memory(model, terms) +
                     (double)(policy->events(model) + 1) * sizeof(struct event_heap_entry);
     /* Of an arena's blocks, what is left of each is less than what did not fit into it; and the
@@ -39,23 +45,44 @@ size_t tasks_simulation_memory(const struct tasks_model *model, const struct tas
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
 }
 
-static double next_arrival(const struct tasks_run *run, uint32_t arrived)
+static double
+next_arrival(const struct tasks_run *run, const struct tasks_policy *policy, uint32_t arrived)
 {
     if (arrived == run->model->n_jobs)
         return HUGE_VAL;
     double at_s = run->model->jobs[run->model->order[arrived]].arrival_s;
-    for (unsigned i = 0; i < run->terms->policy->hops; i++)
+    for (unsigned i = 0; i < policy->hops; i++)
         at_s += run->model->communication_s;
     return at_s;
 }
 
-static enum pv_code
-work_through(struct tasks_run *run, const struct tasks_progress *progress, struct pv_error *err)
+/* The next job in order of arrival. */
+static bool take_job(struct tasks_run *run, const struct tasks_policy *policy, uint32_t arrived)
 {
-    const struct tasks_policy *policy = run->terms->policy;
+    uint32_t job = run->model->order[arrived];
+    if (run->observer != NULL)
+        tasks_observe_arrival(run->observer, &run->model->jobs[job]);
+    return policy->take_job(run, job);
+}
+
+static enum pv_code
+standstill(const struct tasks_run *run, const struct tasks_policy *policy, struct pv_error *err)
+{
+    if (run->begun == run->model->tasks)
+        return PV_OK;
+    if (policy->standstill != NULL)
+        return pv_fail(err, PV_E_INVALID, "%s", policy->standstill);
+    return pv_fail(err, PV_E_INTERNAL, "a simulation of tasks came to a standstill");
+}
+
+static enum pv_code work_through(struct tasks_run *run,
+                                 const struct tasks_policy *policy,
+                                 const struct tasks_progress *progress,
+                                 struct pv_error *err)
+{
     struct event event;
     uint32_t arrived = 0;
-    double arrival_s = next_arrival(run, arrived);
+    double arrival_s = next_arrival(run, policy, arrived);
     for (uint64_t n = 1;; n++) {
         double at_s = event_heap_next_at(&run->events);
         bool done = true;
@@ -64,8 +91,8 @@ work_through(struct tasks_run *run, const struct tasks_progress *progress, struc
             done = policy->happen(run, &event);
         } else if (arrived < run->model->n_jobs) {
             run->now_s = arrival_s;
-            done = policy->take_job(run, run->model->order[arrived++]);
-            arrival_s = next_arrival(run, arrived);
+            done = take_job(run, policy, arrived++);
+            arrival_s = next_arrival(run, policy, arrived);
         } else {
             run->result->events = n - 1;
             break;
@@ -76,14 +103,12 @@ work_through(struct tasks_run *run, const struct tasks_progress *progress, struc
             !progress->report(progress->context, run->begun))
             return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     }
-    if (run->begun != run->model->tasks)
-        return pv_fail(err, PV_E_INTERNAL, "a simulation of tasks came to a standstill");
-    return PV_OK;
+    return standstill(run, policy, err);
 }
 
 enum pv_code tasks_simulate(const struct tasks_model *model,
                             const struct tasks_terms *terms,
-                            const struct tasks_trial *trial,
+                            const struct trial *trial,
                             size_t memory_max,
                             const struct tasks_progress *progress,
                             struct arena *arena,
@@ -91,13 +116,33 @@ enum pv_code tasks_simulate(const struct tasks_model *model,
                             struct tasks_result *result,
                             struct pv_error *err)
 {
+    return tasks_simulate_observed(model, terms, trial, memory_max, progress, NULL, arena, scratch,
+                                   result, err);
+}
+
+enum pv_code tasks_simulate_observed(const struct tasks_model *model,
+                                     const struct tasks_terms *terms,
+                                     const struct trial *trial,
+                                     size_t memory_max,
+                                     const struct tasks_progress *progress,
+                                     const struct tasks_observer *observer,
+                                     struct arena *arena,
+                                     struct arena *scratch,
+                                     struct tasks_result *result,
+                                     struct pv_error *err)
+{
+    const struct tasks_policy *policy = policy_of(terms);
     size_t memory = tasks_simulation_memory(model, terms);
-    struct tasks_run run = {
-        .model = model, .terms = terms, .trial = *trial, .result = result, .arena = scratch};
+    struct tasks_run run = {.model = model,
+                            .terms = terms,
+                            .trial = *trial,
+                            .result = result,
+                            .observer = observer,
+                            .arena = scratch};
     if (memory_max > 0 && memory > memory_max)
         return pv_fail(err, PV_E_LIMIT,
                        "simulating %s may take %.1f MB of memory, and %.1f MB are allowed",
-                       terms->policy->name, 1e-6 * (double)memory, 1e-6 * (double)memory_max);
+                       policy->name, 1e-6 * (double)memory, 1e-6 * (double)memory_max);
     result->start_s = arena_array(arena, model->n_jobs, sizeof *result->start_s);
     result->finish_s = arena_array(arena, model->n_jobs, sizeof *result->finish_s);
     if (result->start_s == NULL || result->finish_s == NULL)
@@ -108,10 +153,10 @@ enum pv_code tasks_simulate(const struct tasks_model *model,
     }
     struct arena_mark mark = arena_mark(scratch);
     size_t before = scratch->total;
-    enum pv_code code = event_heap_init(&run.events, terms->policy->events(model), scratch) &&
-                                terms->policy->begin(&run)
-                            ? work_through(&run, progress, err)
-                            : pv_no_memory(err);
+    enum pv_code code =
+        event_heap_init(&run.events, policy->events(model), scratch) && policy->begin(&run)
+            ? work_through(&run, policy, progress, err)
+            : pv_no_memory(err);
     result->memory = scratch->total - before;
     arena_rewind(scratch, mark);
     return code;

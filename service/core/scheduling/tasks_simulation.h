@@ -1,6 +1,7 @@
 #ifndef CORE_SCHEDULING_TASKS_SIMULATION_H
 #define CORE_SCHEDULING_TASKS_SIMULATION_H
 
+#include "core/scheduling/tasks_observer.h"
 #include "core/scheduling/tasks_terms.h"
 
 /*
@@ -33,17 +34,31 @@ size_t tasks_simulation_memory(const struct tasks_model *model, const struct tas
  * tasks_simulation_memory; 0: no limit.
  *
  * One model, one trial and the same terms have one result. PV_E_MEMORY, PV_E_LIMIT (memory_max),
- * PV_E_CANCELLED (progress said so). O(tasks log(workers)) for pigeon and centralised, O(probes
- * log(workers)) for sparrow, for eagle as many times longer as reservations wait at a worker.
+ * PV_E_CANCELLED (progress said so); PV_E_INVALID where tasks wait for workers that have failed for
+ * good (pigeon_layout.h). O(tasks log(workers)) for pigeon and centralised, O(probes log(workers)) for
+ * sparrow, for eagle as many times longer as reservations wait at a worker; with a layout, jobs cost
+ * O(groups), bound tasks O(the workers they may run on x classes) each.
  */
 enum pv_code tasks_simulate(const struct tasks_model *model,
                             const struct tasks_terms *terms,
-                            const struct tasks_trial *trial,
+                            const struct trial *trial,
                             size_t memory_max,
                             const struct tasks_progress *progress,
                             struct arena *arena,
                             struct arena *scratch,
                             struct tasks_result *result,
                             struct pv_error *err) PV_MUSTCHECK;
+
+/* The same, and an observer is informed of it; NULL: nobody. The result is the same. */
+enum pv_code tasks_simulate_observed(const struct tasks_model *model,
+                                     const struct tasks_terms *terms,
+                                     const struct trial *trial,
+                                     size_t memory_max,
+                                     const struct tasks_progress *progress,
+                                     const struct tasks_observer *observer,
+                                     struct arena *arena,
+                                     struct arena *scratch,
+                                     struct tasks_result *result,
+                                     struct pv_error *err) PV_MUSTCHECK;
 
 #endif

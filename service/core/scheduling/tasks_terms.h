@@ -4,6 +4,7 @@
 #include "core/scheduling/tasks_model.h"
 
 /* What a simulation of bags of tasks goes by, and what comes of it. */
+struct pigeon_layout;
 struct tasks_policy;
 
 #define TASKS_WEIGHT_INFINITE UINT64_MAX
@@ -15,6 +16,9 @@ struct tasks_terms {
     double reserved_share;    /* pigeon, centralised, eagle: of the workers; [0, 0.5] */
     uint64_t weight;          /* pigeon, centralised: one of so many tasks is a long one; >= 1 */
     uint32_t probes_per_task; /* sparrow, eagle: >= 1 */
+    const struct pigeon_layout
+        *layout; /* pigeon: what it is made of beyond these (pigeon_layout.h);
+                                           NULL: nothing */
 };
 
 struct tasks_result {

@@ -24,4 +24,8 @@ bool subset_init(struct subset *subset, uint32_t n, struct arena *arena);
 /* k <= n different numbers in random order; they are valid until the next draw. */
 const uint32_t *subset_draw(struct subset *subset, struct rng *rng, uint32_t k);
 
+/* From the next draw on, samples are of 0 .. n - 1; n at most what it was at first. O(numbers of the
+ * last draw). */
+void subset_resize(struct subset *subset, uint32_t n);
+
 #endif

@@ -44,8 +44,7 @@ enum pv_code store_owner_usage_list(const char *owner_conninfo,
     for (size_t i = 0; i < list->n; i++) {
         struct team_usage *team = &list->items[i];
         PV_TRY(registry_enter(registry.tx, team->team_id, err));
-        PV_TRY(store_usage_list(registry.tx, arena, bounds->clusters_max, bounds->price_books_max,
-                                &team->usage, err));
+        PV_TRY(store_usage_list(registry.tx, arena, &bounds->most, &team->usage, err));
     }
     return PV_OK;
 }

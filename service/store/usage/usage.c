@@ -19,7 +19,8 @@ static const struct {
     [QUOTA_OPERATIONS] = {"operations", "wait until old ones go"},
     [QUOTA_REPLIES] = {"replies",
                        "leave out Idempotency-Key, or wait until replies of a day ago go"},
-    [QUOTA_BYTES] = {"bytes", "delete runs or applications, or give applications a retention"},
+    [QUOTA_BYTES] = {"bytes",
+                     "delete runs, applications or workloads, or give applications a retention"},
 };
 
 const char *usage_remedy(const char *quota)
@@ -131,7 +132,7 @@ static const struct column of_usage[] = {
 static const struct columns columns = {"usage", COLUMNS_OF(of_usage, U)};
 
 static enum pv_code
-send_list(struct store_tx *tx, int64_t clusters_max, int64_t price_books_max, struct pv_error *err)
+send_list(struct store_tx *tx, const struct usage_most *bounds, struct pv_error *err)
 {
     static struct columns_statement statement = {
         "SELECT {usage} FROM (SELECT quota, CASE quota WHEN 'bytes' THEN 'bytes' ELSE 'count' END"
@@ -139,7 +140,10 @@ send_list(struct store_tx *tx, int64_t clusters_max, int64_t price_books_max, st
         " FROM provisor.read_usage($2, $3, $4, $5, $6, $7, $8)"
         " UNION ALL SELECT 'clusters', 'count', count(*), $9 FROM provisor.cluster"
         " WHERE team_id = $1 UNION ALL SELECT 'price_books', 'count', count(*), $10"
-        " FROM provisor.price_book WHERE team_id = $1) AS u,"
+        " FROM provisor.price_book WHERE team_id = $1"
+        " UNION ALL SELECT 'workloads', 'count', count(*), $11 FROM provisor.workload"
+        " WHERE team_id = $1 UNION ALL SELECT 'workload_bytes', 'bytes',"
+        " coalesce(sum(bytes), 0)::bigint, $12 FROM provisor.workload WHERE team_id = $1) AS u,"
         " LATERAL (SELECT EXISTS (SELECT FROM provisor.team_quota q WHERE q.team_id = $1"
         " AND to_json(q) ->> u.quota IS NOT NULL) AS own) AS o",
         .of = {&columns}};
@@ -148,8 +152,10 @@ send_list(struct store_tx *tx, int64_t clusters_max, int64_t price_books_max, st
     tx_columns(tx, &sql, &statement);
     for (unsigned i = 0; i < QUOTAS; i++)
         sql_int(&sql, most[i]);
-    sql_int(&sql, clusters_max);
-    sql_int(&sql, price_books_max);
+    sql_int(&sql, bounds->clusters);
+    sql_int(&sql, bounds->price_books);
+    sql_int(&sql, bounds->workloads);
+    sql_int(&sql, bounds->workload_bytes);
     PV_TRY(tx_send(tx, &sql, err));
     tx_sql(tx, &sql,
            "SELECT max(counted_at) FROM provisor.team_usage WHERE team_id = $1 AND shard = 0");
@@ -175,14 +181,13 @@ static void add_pending(struct store_tx *tx, struct usage_list *list)
 
 enum pv_code store_usage_list(struct store_tx *tx,
                               struct arena *arena,
-                              int64_t clusters_max,
-                              int64_t price_books_max,
+                              const struct usage_most *most,
                               struct usage_list *list,
                               struct pv_error *err)
 {
     results_auto_t results = {{NULL}};
     bool more;
-    PV_TRY(send_list(tx, clusters_max, price_books_max, err));
+    PV_TRY(send_list(tx, most, err));
     PV_TRY(tx_results(tx, results.of, 2, err));
     PV_TRY(columns_read_items(results.of[0], SIZE_MAX, arena, &columns, &list->items, &list->n,
                               &more, err));

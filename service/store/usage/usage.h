@@ -42,12 +42,18 @@ bool quota_parse(struct strview name, enum quota *quota);
 
 /* --- for the calls --- */
 
-/* Every quota of the transaction's team; clusters_max and price_books_max bound what is counted
- * where it is written. */
+/* The bounds, by the settings, of what is counted where it is written. */
+struct usage_most {
+    int64_t clusters;
+    int64_t price_books;
+    int64_t workloads;
+    int64_t workload_bytes;
+};
+
+/* Every quota of the transaction's team. */
 enum pv_code store_usage_list(struct store_tx *tx,
                               struct arena *arena,
-                              int64_t clusters_max,
-                              int64_t price_books_max,
+                              const struct usage_most *most,
                               struct usage_list *list,
                               struct pv_error *err) PV_MUSTCHECK;
 
@@ -89,8 +95,7 @@ struct team_usage_list {
 /* What the settings give those without quotas of their own; 0: no bound. */
 struct usage_bounds {
     int64_t quotas[QUOTAS];
-    int64_t clusters_max;
-    int64_t price_books_max;
+    struct usage_most most;
 };
 
 /* Of that team (NULL: of all), by name. What processes have not counted yet (usage/tally.h) is

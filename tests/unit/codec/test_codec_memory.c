@@ -31,6 +31,8 @@
 #include "codec/models/fit.h"
 #include "codec/models/model.h"
 #include "codec/models/refit.h"
+#include "codec/scheduling/slots_simulation.h"
+#include "codec/scheduling/tasks_simulation.h"
 #include "codec/webhooks/webhook.h"
 #include "core/advice/advise.h"
 #include "core/control/explain.h"
@@ -645,6 +647,92 @@ Test(codec_memory, geo)
                      "per_s\":[0.05]}",
                      simulation),
                  2);
+}
+
+/* --- schedulers --- */
+
+static const struct codec_comparison_limits comparison_limits = {.jobs = 10,
+                                                                 .tasks = 200,
+                                                                 .runs = 100,
+                                                                 .task_runs = 10000,
+                                                                 .probes_per_task = 5,
+                                                                 .job_rows = 1000,
+                                                                 .memory_bytes = (size_t)1 << 30};
+
+static enum pv_code slots_simulation(const struct codec_node *top, struct pv_error *err)
+{
+    struct arena *arena = top->reader->arena;
+    struct codec_slots_simulation *asked = arena_calloc(arena, 1, sizeof *asked);
+    struct slots_comparison comparison;
+    struct writer w;
+    size_t n;
+    if (asked == NULL)
+        return pv_no_memory(err);
+    codec_slots_simulation_decode(top, &comparison_limits, asked);
+    PV_TRY(codec_result(top->reader));
+    PV_TRY(codec_slots_simulation_take(asked, arena, &comparison, err));
+    double *runtime_s = arena_array(arena, asked->n_jobs, sizeof *runtime_s);
+    const struct policy_cell *cells = policy_cells(&comparison.plan, arena, &n);
+    struct slots_cell *made = arena_calloc(arena, n, sizeof *made);
+    if (runtime_s == NULL || cells == NULL || made == NULL)
+        return pv_no_memory(err);
+    comparison.runtime_s = runtime_s;
+    PV_TRY(slots_runtimes_alone(&comparison.cluster, comparison.jobs, comparison.n_jobs, NULL,
+                                arena, runtime_s, err));
+    for (size_t i = 0; i < n; i++)
+        PV_TRY(slots_comparison_run(&comparison, &cells[i], NULL, arena, &made[i], err));
+    const struct codec_slots_result result = {
+        asked, &comparison,
+        slots_comparison_conclude(&comparison, made, asked->common.objective, arena)};
+    if (result.loads == NULL)
+        return pv_no_memory(err);
+    writer_init(&w, arena);
+    codec_slots_simulation_encode(&w, asked);
+    writer_end_line(&w);
+    codec_slots_result_encode(&w, &result);
+    return finish(&w, err);
+}
+
+static enum pv_code tasks_simulation(const struct codec_node *top, struct pv_error *err)
+{
+    struct arena *arena = top->reader->arena;
+    struct codec_tasks_simulation *asked = arena_calloc(arena, 1, sizeof *asked);
+    struct writer w;
+    size_t n;
+    if (asked == NULL)
+        return pv_no_memory(err);
+    codec_tasks_simulation_decode(top, &comparison_limits, asked);
+    PV_TRY(codec_result(top->reader));
+    const struct tasks_comparison comparison = codec_tasks_simulation_take(asked);
+    const struct policy_cell *cells = policy_cells(&comparison.plan, arena, &n);
+    struct tasks_cell *made = arena_calloc(arena, n, sizeof *made);
+    if (cells == NULL || made == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        PV_TRY(tasks_comparison_run(&comparison, &cells[i], NULL, arena, &made[i], err));
+    const struct codec_tasks_result result = {
+        asked, tasks_comparison_conclude(&comparison, made, asked->common.objective, arena)};
+    if (result.loads == NULL)
+        return pv_no_memory(err);
+    writer_init(&w, arena);
+    codec_tasks_simulation_encode(&w, asked);
+    writer_end_line(&w);
+    codec_tasks_result_encode(&w, &result);
+    return finish(&w, err);
+}
+
+static enum pv_code scheduler_simulation(const struct codec_node *top, struct pv_error *err)
+{
+    static const char *const kinds[] = {"slots", "tasks", NULL};
+    size_t kind = codec_choice(top, "kind", CODEC_REQUIRED, kinds, 2);
+    return kind == 0   ? slots_simulation(top, err)
+           : kind == 1 ? tasks_simulation(top, err)
+                       : codec_result(top->reader);
+}
+
+Test(codec_memory, schedulers)
+{
+    seeds("scheduler_simulation", scheduler_simulation);
 }
 
 /* --- models --- */

@@ -14,10 +14,12 @@
 #include "store/clusters/price_book.h"
 #include "store/clusters/reference.h"
 #include "store/history/name_rules.h"
+#include "store/history/run_arrivals.h"
 #include "store/history/run_import.h"
 #include "store/history/run_measured.h"
 #include "store/models/application_model.h"
 #include "store/operations/operation.h"
+#include "store/workloads/workload.h"
 #include "threads/clock.h"
 
 static struct database db;
@@ -209,6 +211,42 @@ static enum pv_code rules(struct store_tx *tx, struct arena *arena, struct pv_er
     return store_name_rules_get(tx, arena, &found, err);
 }
 
+static enum pv_code workloads(struct store_tx *tx, struct arena *arena, struct pv_error *err)
+{
+    const struct workload_room room = {.workloads = 10, .bytes = 1000};
+    struct workload_record record = {.name = strview_of("w"),
+                                     .jobs = 1,
+                                     .tasks = 1,
+                                     .runs = 1,
+                                     .chunks = 1,
+                                     .bytes = 5,
+                                     .summary = strview_of("{}")};
+    struct workload_page page;
+    struct strview content;
+    clock_uuid7(record.id);
+    PV_TRY(store_workload_append(tx, record.id, 0, strview_of("chunk"), err));
+    PV_TRY(store_workload_finish(tx, arena, &room, &record, err));
+    PV_TRY(store_workload_find(tx, arena, record.id, &record, err));
+    PV_TRY(store_workload_list(tx, arena, "", 10, &page, err));
+    PV_TRY(store_workload_chunk(tx, arena, record.id, 0, &content, err));
+    return store_workload_delete(tx, record.id, err);
+}
+
+static enum pv_code arrivals(struct store_tx *tx, struct arena *arena, struct pv_error *err)
+{
+    struct run_application of;
+    const struct run_arrivals_filter filter = {.applications = &of,
+                                               .n_applications = 1,
+                                               .since_us = RUN_NO_INSTANT,
+                                               .until_us = RUN_NO_INSTANT,
+                                               .after_us = RUN_NO_INSTANT,
+                                               .limit = 10,
+                                               .tasks_most = 1000};
+    struct run_arrivals page;
+    memcpy(of.id, there.id, sizeof of.id);
+    return store_run_arrivals(tx, arena, &filter, &page, err);
+}
+
 /* --- each of them --- */
 
 static enum pv_code attempt(void *context)
@@ -304,7 +342,9 @@ int main(void)
                  {"clusters", clusters},
                  {"operations", operations},
                  {"keys", keys},
-                 {"rules", rules}};
+                 {"rules", rules},
+                 {"workloads", workloads},
+                 {"arrivals", arrivals}};
     bool good = true;
     db = database_open(2);
     who = database_team(&db, "memory");

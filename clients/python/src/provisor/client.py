@@ -173,6 +173,38 @@ class Client(Calls):
             raise
         return count
 
+    # --- workloads ---
+
+    def create_workload(self, trace: Source, format: str, *, name: Optional[str] = None, map_bytes: Optional[float] = None,
+                        reduce_bytes: Optional[float] = None, map_bytes_per_s: Optional[float] = None,
+                        shuffle_bytes_per_s: Optional[float] = None, output_bytes_per_s: Optional[float] = None,
+                        task_overhead_s: Optional[float] = None, idempotency_key: Optional[str] = None,
+                        progress: Shown = None) -> schemas.Workload:
+        """Store a trace of jobs for simulations, read from a file while it is sent.
+
+        - trace: the path of a file, a file opened for reading bytes, bytes, or an iterable of bytes; plain or compressed
+        - format: pigeon, swim, google_2011, google_2019 or provisor
+        - name: for people; need not be unique
+        - map_bytes and those that follow: how tasks and durations follow from the bytes of a trace of SWIM
+        """
+        query = {"format": format, "name": name, "map_bytes": map_bytes, "reduce_bytes": reduce_bytes, "map_bytes_per_s": map_bytes_per_s,
+                 "shuffle_bytes_per_s": shuffle_bytes_per_s, "output_bytes_per_s": output_bytes_per_s, "task_overhead_s": task_overhead_s}
+        found: schemas.Workload = self._upload("createWorkload", "Workload", trace, progress, content_type="application/octet-stream",
+                                               query=query, idempotency_key=idempotency_key)
+        return found
+
+    def workload_from_runs(self, applications: Iterable[str], *, since: Optional[Instant] = None, until: Optional[Instant] = None,
+                           name: Optional[str] = None, idempotency_key: Optional[str] = None) -> schemas.Workload:
+        """Store a workload whose jobs are runs of these applications.
+
+        - since, until: submitted at this instant or later, and before that one
+        - name: of the workload, for people; need not be unique
+        """
+        body = {"from": "runs", "applications": list(applications), "since": since, "until": until, "name": name}
+        found: schemas.Workload = self._one(CALLS["createWorkload"], "Workload", body=json_bytes(body), content_type="application/json",
+                                            idempotency_key=idempotency_key)
+        return found
+
     # --- prices ---
 
     def put_price_book_csv(self, price_book: str, csv: Union[str, bytes], *, currency: Optional[str] = None, if_match: Optional[str] = None,

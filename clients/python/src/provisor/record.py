@@ -53,7 +53,13 @@ class Record:
 
     _names: ClassVar[Mapping[str, str]] = {}  # attribute -> member
     _required: ClassVar[FrozenSet[str]] = frozenset()
+    _constants: ClassVar[Mapping[str, Any]] = {}  # member -> its only value
     _converters: ClassVar[Mapping[str, Convert]] = {}
+
+    @classmethod
+    def _fits(cls, value: Mapping[str, Any]) -> bool:
+        """Whether the object has the members that are required, and those that are constant with their values."""
+        return cls._required <= value.keys() and all(value.get(k) == v for k, v in cls._constants.items())
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -178,9 +184,9 @@ def class_of(name: str) -> Any:
 
 
 def class_among(names: str, value: Mapping[str, Any]) -> Any:
-    """The class of the first of these schemas, "A|B", whose required members the object has; the last one, if it has those of none."""
+    """The class of the first of these schemas, "A|B", that the object fits; the last one, if it fits none."""
     classes = [class_of(name) for name in names.split("|")]
-    return next((made for made in classes if made._required <= value.keys()), classes[-1])
+    return next((made for made in classes if made._fits(value)), classes[-1])
 
 
 # --- converters: what a member is made of ------------------------------------------------------------
@@ -192,14 +198,14 @@ def one(name: str) -> Convert:
 
 
 def any_of(*names: str) -> Convert:
-    """An object of the first of these schemas whose required members it has."""
+    """An object of the first of these schemas that it fits."""
 
     def convert(value: Any) -> Any:
         if not isinstance(value, dict):
             return value
         for name in names:
             made = class_of(name)
-            if made._required <= value.keys():
+            if made._fits(value):
                 return made.from_json(value)
         return value
 

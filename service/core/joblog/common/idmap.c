@@ -84,6 +84,26 @@ enum pv_code idmap_insert(
     return PV_OK;
 }
 
+/* No mark stays behind: what a search would not find any more moves to the place that is free
+ * (D. E. Knuth, "The Art of Computer Programming" 3, 6.4, algorithm R). */
+void idmap_remove(struct idmap *map, int64_t key)
+{
+    size_t mask = map->capacity - 1;
+    size_t hole = idmap_mix(key) & mask;
+    while (map->slots[hole].key != key || !map->slots[hole].taken)
+        hole = (hole + 1) & mask;
+    map->slots[hole].taken = false;
+    map->n--;
+    for (size_t at = (hole + 1) & mask; map->slots[at].taken; at = (at + 1) & mask) {
+        size_t home = idmap_mix(map->slots[at].key) & mask;
+        if (((at - home) & mask) < ((at - hole) & mask))
+            continue;
+        map->slots[hole] = map->slots[at];
+        map->slots[at].taken = false;
+        hole = at;
+    }
+}
+
 void idmap_fini(struct idmap *map, struct budget *budget)
 {
     budget_free(budget, map->slots, map->capacity, sizeof *map->slots);

@@ -33,6 +33,9 @@ enum pv_code idmap_insert(struct idmap *map,
                           uint32_t value,
                           struct pv_error *err) PV_MUSTCHECK;
 
+/* Take a key out that is there. Others may move. */
+void idmap_remove(struct idmap *map, int64_t key);
+
 void idmap_fini(struct idmap *map, struct budget *budget);
 
 /* A key for a text (64-bit FNV-1a). */

@@ -92,6 +92,31 @@ Test(sparklog_idmap, finds_what_was_inserted_and_nothing_else)
     cr_assert_eq(budget.used, 0);
 }
 
+/* Keys come and go; at every step those that are there are found, and no others. */
+Test(sparklog_idmap, what_is_removed_is_gone_and_all_else_stays)
+{
+    enum { KEYS = 500 };
+    struct budget budget = {.limit = 1 << 22};
+    struct idmap map = {NULL, 0, 0};
+    static bool there[KEYS];
+    uint64_t random = 1;
+    for (int step = 0; step < 5000; step++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        int64_t key = (int64_t)(random >> 33) % KEYS;
+        if (there[key])
+            idmap_remove(&map, key * key);
+        else
+            cr_assert_eq(idmap_insert(&map, &budget, key * key, (uint32_t)key, NULL), PV_OK);
+        there[key] = !there[key];
+        for (int64_t k = 0; k < KEYS; k++) {
+            const uint32_t *value = idmap_find(&map, k * k);
+            cr_assert_eq(value != NULL, there[k]);
+            cr_assert(value == NULL || *value == (uint32_t)k);
+        }
+    }
+    idmap_fini(&map, &budget);
+}
+
 Test(sparklog_idmap, ends_at_the_budget)
 {
     struct budget budget = {.limit = 10000};

@@ -3,51 +3,22 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-enum { TASKS_MAX = 256, JOBS_MAX = 16, SLOTS_MAX = 32, QUEUES_MAX = 8 };
+#include "core/scheduling/slots_split.h"
+#include "slots_reference_internal.h"
 
-enum phase { PENDING, HOLDS_SLOT, WORKS, ENDED };
-
-struct task {
-    size_t job;
-    enum slots_kind kind;
-    double duration_s;
-    enum phase phase;
-    double given_s, begin_s; /* begin_s: NAN as long as it is not known */
-    size_t slot;
-};
-
-struct slot {
-    enum slots_kind kind;
-    size_t partition;
-    bool taken;
-};
-
-static struct {
-    const struct slots_job *jobs;
-    const struct slots_terms *terms;
-    double slow_start, now_s;
-    struct task tasks[TASKS_MAX];
-    size_t n_tasks;
-    struct slot slots[SLOTS_MAX];
-    size_t n_slots, n_of_kind[SLOTS_KINDS];
-    size_t n, order[JOBS_MAX], rank[JOBS_MAX], n_arrived;
-    bool arrived[JOBS_MAX], maps_told[JOBS_MAX], end_told[JOBS_MAX];
-    struct slots_job_times *times;
-    /* of policies */
-    size_t queue[JOBS_MAX];
-    size_t place[JOBS_MAX], places;
-    bool in_m[JOBS_MAX], in_r[JOBS_MAX];
-    size_t m_waits[JOBS_MAX], n_m_waits, p[JOBS_MAX], n_p;
-    double ended_sizes[JOBS_MAX];
-    size_t n_ended;
-} ref;
+struct reference ref;
 
 static bool is(enum slots_policy_index policy)
 {
     return ref.terms->policy == slots_policies[policy];
 }
 
-static size_t count(size_t job, enum slots_kind kind, bool pending, bool holding, bool ended)
+static bool is_fair(void)
+{
+    return is(SLOTS_FAIR) || is(SLOTS_FRESH_STATIC);
+}
+
+size_t reference_count(size_t job, enum slots_kind kind, bool pending, bool holding, bool ended)
 {
     size_t n = 0;
     for (size_t i = 0; i < ref.n_tasks; i++) {
@@ -62,12 +33,12 @@ static size_t count(size_t job, enum slots_kind kind, bool pending, bool holding
 
 static size_t all_of(size_t job, enum slots_kind kind)
 {
-    return count(job, kind, true, true, true);
+    return reference_count(job, kind, true, true, true);
 }
 
 static bool maps_done(size_t job)
 {
-    return count(job, SLOTS_MAP, true, true, false) == 0;
+    return reference_count(job, SLOTS_MAP, true, true, false) == 0;
 }
 
 static double map_end(size_t job)
@@ -173,6 +144,7 @@ static void fill_phases(void)
     }
     for (; m < k && ref.n_m_waits > 0; m++) {
         ref.in_m[ref.m_waits[0]] = true;
+        ref.entered_m_s[ref.m_waits[0]] = ref.now_s;
         ref.n_m_waits--;
         for (size_t i = 0; i < ref.n_m_waits; i++)
             ref.m_waits[i] = ref.m_waits[i + 1];
@@ -224,14 +196,15 @@ static void arrive(size_t job)
 
 static bool is_candidate(size_t job, enum slots_kind kind)
 {
-    if (!ref.arrived[job] || count(job, kind, true, false, false) == 0)
+    if (!ref.arrived[job] || reference_count(job, kind, true, false, false) == 0)
         return false;
-    if (is(SLOTS_FAIR) && ref.terms->concurrency > 0)
+    if (is_fair() && ref.terms->concurrency > 0)
         return kind == SLOTS_MAP ? ref.in_m[job] : ref.in_r[job];
     if (kind == SLOTS_MAP)
         return true;
     double maps = (double)all_of(job, SLOTS_MAP);
-    return (double)count(job, SLOTS_MAP, false, false, true) >= ceil(ref.slow_start * maps - 1e-9);
+    return (double)reference_count(job, SLOTS_MAP, false, false, true) >=
+           ceil(ref.slow_start * maps - 1e-9);
 }
 
 static double tenant_held(size_t tenant, enum slots_kind kind)
@@ -239,7 +212,7 @@ static double tenant_held(size_t tenant, enum slots_kind kind)
     double held = 0;
     for (size_t j = 0; j < ref.n; j++)
         if (ref.jobs[j].queue == tenant)
-            held += (double)count(j, kind, false, true, false);
+            held += (double)reference_count(j, kind, false, true, false);
     return held;
 }
 
@@ -248,8 +221,8 @@ static void standing(size_t job, enum slots_kind kind, double figures[3])
 {
     figures[0] = figures[1] = 0;
     figures[2] = (double)ref.rank[job];
-    if (is(SLOTS_FAIR))
-        figures[0] = (double)count(job, kind, false, true, false);
+    if (is_fair())
+        figures[0] = (double)reference_count(job, kind, false, true, false);
     if (is(SLOTS_CAPACITY)) {
         size_t tenant = ref.jobs[job].queue;
         figures[0] = tenant_held(tenant, kind) / ref.terms->tenants[tenant].share;
@@ -365,6 +338,8 @@ static void end_tasks(void)
 
 static void happen(void)
 {
+    if (is(SLOTS_OMO))
+        reference_close_windows();
     end_tasks();
     for (size_t i = 0; i < ref.n; i++)
         if (ref.arrived[ref.order[i]] && !ref.maps_told[ref.order[i]] && maps_done(ref.order[i]))
@@ -372,7 +347,7 @@ static void happen(void)
     for (size_t i = 0; i < ref.n; i++) {
         size_t j = ref.order[i];
         if (ref.arrived[j] && !ref.end_told[j] && maps_done(j) &&
-            count(j, SLOTS_REDUCE, true, true, false) == 0)
+            reference_count(j, SLOTS_REDUCE, true, true, false) == 0)
             tell_of_end(j);
     }
     for (size_t i = 0; i < ref.n; i++)
@@ -382,7 +357,12 @@ static void happen(void)
     if (is(SLOTS_FBQ) || is(SLOTS_TAGS))
         cross_all();
     for (size_t s = 0; s < ref.n_slots; s++) {
-        size_t job = ref.slots[s].taken ? SLOTS_NOBODY : choose(&ref.slots[s]);
+        struct slot *slot = &ref.slots[s];
+        if (slot->taken)
+            continue;
+        size_t job = is(SLOTS_FRESH) ? reference_choose_fresh(&slot->kind)
+                     : is(SLOTS_OMO) ? reference_choose_omo(&slot->kind)
+                                     : choose(slot);
         if (job != SLOTS_NOBODY)
             give(job, s);
     }
@@ -428,9 +408,17 @@ void slots_reference(const struct slots_cluster *cluster,
                      const struct slots_terms *terms,
                      struct slots_job_times times[])
 {
-    ref = (__typeof__(ref)){
+    ref = (struct reference){
         .jobs = jobs, .terms = terms, .slow_start = cluster->slow_start, .n = n, .times = times};
-    make_slots(cluster);
+    struct slots_cluster split = *cluster;
+    if (is(SLOTS_FRESH_STATIC)) {
+        struct arena arena;
+        arena_init(&arena, 0);
+        cr_assert_eq(slots_split(cluster, jobs, n, terms->concurrency, &arena, split.slots, NULL),
+                     PV_OK);
+        arena_fini(&arena);
+    }
+    make_slots(&split);
     for (size_t j = 0; j < n; j++) {
         make_tasks(j);
         for (size_t other = 0; other < n; other++)

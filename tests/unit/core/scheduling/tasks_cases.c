@@ -55,7 +55,7 @@ void tasks_case_long(struct tasks_case *one, double arrival_s, uint32_t tasks, d
 
 void tasks_case_run(struct tasks_case *one, const struct tasks_terms *terms)
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     cr_assert_eq(tasks_model_complete(&one->model, &one->arena, NULL), PV_OK);
     cr_assert_eq(tasks_simulate(&one->model, terms, &trial, 0, NULL, &one->arena, &one->scratch,
                                 &one->result, NULL),
@@ -84,7 +84,7 @@ struct tasks_model tasks_case_random(struct arena *arena,
                                      double load,
                                      double communication_s)
 {
-    const struct tasks_trial trial = {seed, 0};
+    const struct trial trial = {seed, 0};
     struct rng rng = rng_make(seed, 0);
     struct tasks_job *made = arena_array(arena, jobs, 2 * sizeof *made);
     cr_assert(made != NULL);
@@ -103,6 +103,12 @@ struct tasks_model tasks_case_random(struct arena *arena,
     tasks_retime(&model, load, &trial, made + jobs);
     model.jobs = made + jobs;
     return model;
+}
+
+bool tasks_case_same(const struct tasks_result *a, const struct tasks_result *b, uint32_t n)
+{
+    return memcmp(a->start_s, b->start_s, n * sizeof *a->start_s) == 0 &&
+           memcmp(a->finish_s, b->finish_s, n * sizeof *a->finish_s) == 0;
 }
 
 /* Messages from a job's arrival to the first start of a task. */

@@ -44,6 +44,9 @@ struct tasks_model tasks_case_random(struct arena *arena,
                                      double load,
                                      double communication_s);
 
+/* Whether the first n jobs have begun and ended at the very same instants. */
+bool tasks_case_same(const struct tasks_result *a, const struct tasks_result *b, uint32_t n);
+
 /* "" or what is wrong with what became of the jobs: first starts before messages could be there,
  * results before the longest task could end. */
 const char *tasks_case_fault(const struct tasks_model *model,

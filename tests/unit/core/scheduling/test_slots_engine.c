@@ -57,6 +57,20 @@ static void draw_case(struct rng *rng, size_t grain, struct slots_case *drawn)
     }
 }
 
+/* Policies of FRESH want every job to have a map. */
+static bool needs_maps(size_t policy)
+{
+    return policy == SLOTS_FRESH_STATIC || policy == SLOTS_FRESH;
+}
+
+static void draw_case_for(struct rng *rng, size_t grain, size_t policy, struct slots_case *drawn)
+{
+    draw_case(rng, grain, drawn);
+    for (size_t i = 0; needs_maps(policy) && i < CASE_JOBS_MAX; i++)
+        if (drawn->given[i].maps[0] == 0)
+            drawn->given[i].maps[0] = drawn->given[i].reduces[0];
+}
+
 static void draw_terms(struct rng *rng, size_t grain, size_t policy, struct drawn_terms *drawn)
 {
     size_t n_queues = 2 + variate_index(rng, QUEUES - 1);
@@ -78,6 +92,14 @@ static void draw_terms(struct rng *rng, size_t grain, size_t policy, struct draw
     for (size_t t = 0; t < QUEUES - 1; t++)
         drawn->tenants[t] =
             (struct slots_tenant){t == 0 ? 0.5 : 0.25, (1 + (double)variate_index(rng, 4)) / 4};
+    if (needs_maps(policy) && drawn->terms.concurrency == 0)
+        drawn->terms.concurrency = 3;
+    drawn->terms.tau1 = (double)variate_index(rng, 5) / 4;
+    drawn->terms.tau2 = variate_uniform(rng, 0, 1);
+    drawn->terms.ema_weight = (1 + (double)variate_index(rng, 4)) / 4;
+    drawn->terms.window_s = draw_time(rng, grain);
+    drawn->terms.lazy_start = variate_index(rng, 3) > 0;
+    drawn->terms.batch_finish = variate_index(rng, 3) > 0;
 }
 
 static bool equal_times(const struct slots_job_times *a, const struct slots_job_times *b)
@@ -103,7 +125,7 @@ static void compare_policy(size_t policy)
         struct slots_job_times got[CASE_JOBS_MAX];
         struct slots_job_times want[CASE_JOBS_MAX];
         struct slots_job_times packed[CASE_JOBS_MAX];
-        draw_case(&rng, grain, &drawn);
+        draw_case_for(&rng, grain, policy, &drawn);
         draw_terms(&rng, grain, policy, &terms);
         slots_case_prepare(&drawn, false);
         slots_reference(&drawn.cluster, drawn.jobs, drawn.n, &terms.terms, want);
@@ -157,6 +179,21 @@ Test(slots_engine, comp_agrees_with_a_plain_simulator)
     compare_policy(SLOTS_COMP);
 }
 
+Test(slots_engine, fresh_static_agrees_with_a_plain_simulator)
+{
+    compare_policy(SLOTS_FRESH_STATIC);
+}
+
+Test(slots_engine, fresh_agrees_with_a_plain_simulator)
+{
+    compare_policy(SLOTS_FRESH);
+}
+
+Test(slots_engine, omo_agrees_with_a_plain_simulator)
+{
+    compare_policy(SLOTS_OMO);
+}
+
 /* --- laws --- */
 
 /* A policy that passes everything on to another, and watches. */
@@ -180,13 +217,17 @@ static void watch_counts(void)
                          slots_tasks_count(&job->task_lists[kind]));
             held[kind] += counts->held[kind];
         }
-        cr_assert(counts->held[SLOTS_REDUCE] + counts->finished[SLOTS_REDUCE] == 0 ||
+        cr_assert(watched.policy->choose_shared != NULL ||
+                  counts->held[SLOTS_REDUCE] + counts->finished[SLOTS_REDUCE] == 0 ||
                   (double)counts->finished[SLOTS_MAP] >=
                       watched.view->cluster.slow_start * (double)maps - 1e-9);
         cr_assert(counts->finished[SLOTS_REDUCE] == 0 || counts->finished[SLOTS_MAP] == maps);
     }
-    for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
+    for (size_t kind = 0; watched.policy->choose_shared == NULL && kind < SLOTS_KINDS; kind++)
         cr_assert_leq(held[kind], watched.view->cluster.slots[kind]);
+    cr_assert_leq(held[SLOTS_MAP] + held[SLOTS_REDUCE],
+                  watched.view->cluster.slots[SLOTS_MAP] +
+                      watched.view->cluster.slots[SLOTS_REDUCE]);
 }
 
 static enum pv_code watch_begin(const struct slots_view *view,
@@ -235,6 +276,9 @@ static void watch_job_ended(void *state, size_t job)
     cr_assert_null(state);
     watch_counts();
     cr_assert_eq(watched.view->counts[job].held[SLOTS_REDUCE], 0);
+    for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
+        cr_assert_float_eq(watched.view->counts[job].finished_s[kind],
+                           slots_tasks_work(&watched.view->jobs[job].task_lists[kind]), 1e-9);
     cr_assert_eq(watched.mapped, jobs_with_maps_done()); /* was reported before */
     watched.ended++;
     if (watched.policy->job_ended != NULL)
@@ -266,27 +310,49 @@ static size_t watch_choose(void *state, enum slots_kind kind, size_t partition, 
     return job;
 }
 
+/* No slot of no fixed kind stays free while a map is pending, under omo: fresh keeps to phases. */
+static size_t watch_choose_shared(void *state, enum slots_kind *kind)
+{
+    cr_assert_null(state);
+    watch_counts();
+    size_t job = watched.policy->choose_shared(watched.state, kind);
+    for (size_t j = 0; job == SLOTS_NOBODY && j < watched.view->n_jobs; j++)
+        cr_assert(!watched.arrived[j] || watched.view->counts[j].pending[SLOTS_MAP] == 0 ||
+                  watched.policy == &slots_policy_fresh);
+    return job;
+}
+
 Test(slots_engine, tasks_and_slots_are_accounted_for)
 {
-    static const size_t policies[] = {SLOTS_FIFO, SLOTS_FAIR, SLOTS_FBQ, SLOTS_COMP};
+    static const size_t policies[] = {SLOTS_FIFO, SLOTS_FAIR,  SLOTS_FBQ,
+                                      SLOTS_COMP, SLOTS_FRESH, SLOTS_OMO};
     const uint64_t purpose[] = {11};
     struct rng rng = variate_stream(7, purpose, 1);
-    for (size_t c = 0; c < 1000; c++) {
-        size_t policy = policies[c % 4];
+    for (size_t c = 0; c < 1500; c++) {
+        size_t policy = policies[c % 6];
+        bool shared = slots_policies[policy]->choose_shared != NULL;
         struct slots_case drawn;
         struct drawn_terms terms;
         struct slots_job_times times[CASE_JOBS_MAX];
         struct slots_job_times same[CASE_JOBS_MAX];
-        draw_case(&rng, c / 4 % 4, &drawn);
-        draw_terms(&rng, c / 4 % 4, policy, &terms);
-        terms.terms.concurrency = 0;
+        draw_case_for(&rng, c / 6 % 4, policy, &drawn);
+        draw_terms(&rng, c / 6 % 4, policy, &terms);
+        if (!needs_maps(policy))
+            terms.terms.concurrency = 0;
         slots_case_run(&drawn, &terms.terms, times);
         memset(&watched, 0, sizeof watched);
         watched.policy = slots_policies[policy];
         const struct slots_policy watch = {
-            "watch",          watch_begin,     watch_arrived,
-            watch_maps_ended, watch_job_ended, policy == SLOTS_FBQ ? watch_crossed : NULL,
-            watch_changed,    watch_choose};
+            .name = "watch",
+            .begin = watch_begin,
+            .arrived = watch_arrived,
+            .maps_ended = watch_maps_ended,
+            .job_ended = watch_job_ended,
+            .crossed = policy == SLOTS_FBQ ? watch_crossed : NULL,
+            .changed = watch_changed,
+            .choose = shared ? NULL : watch_choose,
+            .choose_shared = shared ? watch_choose_shared : NULL,
+        };
         terms.terms.policy = &watch;
         slots_case_run(&drawn, &terms.terms, same);
         cr_assert_eq(memcmp(times, same, drawn.n * sizeof *times), 0);
@@ -300,7 +366,8 @@ Test(slots_engine, tasks_and_slots_are_accounted_for)
 /* Nothing but crossings knows how long a second is. */
 Test(slots_engine, times_scale)
 {
-    static const size_t policies[] = {SLOTS_FIFO, SLOTS_FAIR, SLOTS_CAPACITY, SLOTS_COMP};
+    static const size_t policies[] = {SLOTS_FIFO,         SLOTS_FAIR,  SLOTS_CAPACITY, SLOTS_COMP,
+                                      SLOTS_FRESH_STATIC, SLOTS_FRESH, SLOTS_OMO};
     const uint64_t purpose[] = {12};
     struct rng rng = variate_stream(7, purpose, 1);
     for (size_t c = 0; c < 1000; c++) {
@@ -308,9 +375,10 @@ Test(slots_engine, times_scale)
         struct drawn_terms terms;
         struct slots_job_times times[CASE_JOBS_MAX];
         struct slots_job_times scaled[CASE_JOBS_MAX];
-        draw_case(&rng, c / 4 % 4, &drawn);
-        draw_terms(&rng, c / 4 % 4, policies[c % 4], &terms);
+        draw_case_for(&rng, c / 7 % 4, policies[c % 7], &drawn);
+        draw_terms(&rng, c / 7 % 4, policies[c % 7], &terms);
         slots_case_run(&drawn, &terms.terms, times);
+        terms.terms.window_s *= 8;
         for (size_t j = 0; j < drawn.n; j++) {
             struct case_job *job = &drawn.given[j];
             job->arrival_s *= 8;
@@ -328,6 +396,44 @@ Test(slots_engine, times_scale)
             cr_assert_eq(scaled[j].finish_s, 8 * times[j].finish_s);
         }
     }
+}
+
+/* Jain's index is between 1/n and 1, no job is served sooner than its size allows, and all slots
+ * together do no more than they can. */
+Test(slots_engine, outcomes_are_possible_under_every_policy)
+{
+    const uint64_t purpose[] = {13};
+    struct rng rng = variate_stream(7, purpose, 1);
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    for (size_t c = 0; c < 100 * SLOTS_POLICIES; c++) {
+        size_t policy = c % SLOTS_POLICIES;
+        struct slots_case drawn;
+        struct drawn_terms terms;
+        struct slots_job_times times[CASE_JOBS_MAX];
+        double runtime_s[CASE_JOBS_MAX];
+        double slowdown[CASE_JOBS_MAX];
+        struct slots_outcome outcome;
+        draw_case_for(&rng, 3, policy, &drawn);
+        draw_terms(&rng, 3, policy, &terms);
+        slots_case_run(&drawn, &terms.terms, times);
+        cr_assert_eq(slots_runtimes_alone(&drawn.cluster, drawn.jobs, drawn.n, NULL, &scratch,
+                                          runtime_s, NULL),
+                     PV_OK);
+        cr_assert_eq(slots_summarize(&drawn.cluster, drawn.jobs, drawn.n, times, runtime_s,
+                                     &scratch, slowdown, &outcome, NULL),
+                     PV_OK);
+        cr_assert_geq(outcome.fairness, 1 / (double)drawn.n - 1e-12);
+        cr_assert_leq(outcome.fairness, 1 + 1e-12);
+        cr_assert_leq(outcome.utilization, 1 + 1e-12);
+        for (size_t j = 0; j < drawn.n; j++) {
+            double slots =
+                (double)(drawn.cluster.slots[SLOTS_MAP] + drawn.cluster.slots[SLOTS_REDUCE]);
+            cr_assert_geq((times[j].finish_s - drawn.jobs[j].arrival_s) * slots,
+                          slots_job_size(&drawn.jobs[j]) * (1 - 1e-12));
+        }
+    }
+    arena_fini(&scratch);
 }
 
 /* --- partitions --- */
@@ -471,7 +577,13 @@ Test(slots_engine, no_memory_is_an_error_wherever_it_ends)
                                           .n_limits = 2,
                                           .partitions = parts,
                                           .tenants = &tenant,
-                                          .n_tenants = 1};
+                                          .n_tenants = 1,
+                                          .tau1 = 0.8,
+                                          .tau2 = 0.6,
+                                          .ema_weight = 0.5,
+                                          .window_s = 10,
+                                          .lazy_start = true,
+                                          .batch_finish = true};
         enum pv_code code = PV_E_MEMORY;
         size_t limit = 1024;
         for (; code == PV_E_MEMORY && limit < 1 << 26; limit += limit / 4) {

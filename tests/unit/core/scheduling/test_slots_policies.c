@@ -325,6 +325,98 @@ Test(slots_policies, comp_forgets_earlier_jobs)
     EXPECT_TIMES(4, 24, 31, 31);
 }
 
+/* --- fresh_static --- */
+
+/* 12 s of maps and 3 s of reduces on 6 slots: 4 and 2, as the square roots, and not 3 and 3. */
+Test(slots_policies, fresh_static_divides_the_slots_between_the_kinds)
+{
+    struct slots_terms terms = {.policy = &slots_policy_fresh_static, .concurrency = 1};
+    struct slots_case one = {
+        .cluster = {{3, 3}, 0.05},
+        .given = {{.maps = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, .reduces = {1, 1, 1}}}};
+    slots_case_run(&one, &terms, times);
+    EXPECT_TIMES(0, 0, 3, 5);
+    terms.split[SLOTS_MAP] = 2; /* as was found for other jobs */
+    terms.split[SLOTS_REDUCE] = 4;
+    slots_case_run(&one, &terms, times);
+    EXPECT_TIMES(0, 0, 6, 7);
+}
+
+Test(slots_policies, fresh_wants_every_job_to_have_a_map)
+{
+    struct slots_case two = {.cluster = {{1, 1}, 0.05}, .given = {{.maps = {1}}, {.reduces = {1}}}};
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    slots_case_prepare(&two, true);
+    for (size_t p = SLOTS_FRESH_STATIC; p <= SLOTS_FRESH; p++) {
+        const struct slots_terms terms = {.policy = slots_policies[p], .concurrency = 1};
+        struct pv_error err = {0};
+        cr_expect_eq(
+            slots_simulate(&two.cluster, two.jobs, two.n, &terms, NULL, &scratch, times, &err),
+            PV_E_INVALID);
+        cr_expect_str_eq(err.faults[0].at, "/jobs");
+    }
+    arena_fini(&scratch);
+}
+
+/* --- fresh --- */
+
+/* One job at a time: A has all three slots for its maps, which end at 2; B's begin then, and A's
+ * reduces (work 6 against 2) get the two slots that are expected for them. */
+Test(slots_policies, fresh_gives_slots_of_no_fixed_kind_as_work_is_left)
+{
+    static const struct slots_terms terms = {
+        .policy = &slots_policy_fresh, .concurrency = 1, .tau1 = 1, .tau2 = 0.6};
+    struct slots_case two = {
+        .cluster = {{2, 1}, 0.05},
+        .given = {{.maps = {1, 1, 1, 1, 1, 1}, .reduces = {3, 3}}, {.maps = {1, 1}}}};
+    slots_case_run(&two, &terms, times);
+    EXPECT_TIMES(0, 0, 2, 5);
+    EXPECT_TIMES(1, 2, 4, 4);
+}
+
+/* A and B get slots in turn, as they have consumed: B, which came later, has more slots then. */
+Test(slots_policies, fresh_is_fair_in_what_jobs_have_consumed)
+{
+    static const struct slots_terms terms = {
+        .policy = &slots_policy_fresh, .concurrency = 2, .tau1 = 1, .tau2 = 0.6};
+    struct slots_case two = {
+        .cluster = {{2, 0}, 0.05},
+        .given = {{.maps = {2, 2, 2, 2, 2, 2}}, {.arrival_s = 1, .maps = {2, 2}}}};
+    slots_case_run(&two, &terms, times);
+    EXPECT_TIMES(1, 2, 4, 4);
+    EXPECT_TIMES(0, 0, 8, 8);
+}
+
+/* --- omo --- */
+
+/* Reduces may begin at once: three hold their slots from 0 and wait for the maps, for which the fourth
+ * slot is kept until both have ended; then it goes to the last reduce. */
+Test(slots_policies, omo_keeps_a_slot_for_maps)
+{
+    static const struct slots_terms terms = {
+        .policy = &slots_policy_omo, .ema_weight = 0.5, .window_s = 10};
+    struct slots_case one = {.cluster = {{2, 2}, 0},
+                             .given = {{.maps = {1, 1}, .reduces = {5, 5, 5, 5}}}};
+    slots_case_run(&one, &terms, times);
+    EXPECT_TIMES(0, 0, 2, 7);
+}
+
+/* Without a window nothing is known of the rates, and reduces begin with the last map given. From
+ * the first window on (at 2: two slots came free, two are available), the job has 6 maps pending at
+ * 3; a shuffle of 5 s then outlasts a map by 4 s: a step is 2 x 1/(1 x (2 - 1)) = 2 s, so that two
+ * maps from the end its reduce begins. */
+Test(slots_policies, omo_starts_reduces_so_that_the_shuffle_ends_with_the_maps)
+{
+    static const struct slots_terms terms = {
+        .policy = &slots_policy_omo, .ema_weight = 1, .window_s = 2, .lazy_start = true};
+    struct slots_case one = {
+        .cluster = {{1, 1}, 0},
+        .given = {{.maps = {1, 1, 1, 1, 1, 1, 1, 1}, .reduces = {1}, .shuffle_s = 5}}};
+    slots_case_run(&one, &terms, times);
+    EXPECT_TIMES(0, 0, 5, 9);
+}
+
 /* --- shares of counts --- */
 
 /* 0.29 x 100 comes out below 29, and 0.07 x 100 above 7. */

@@ -16,7 +16,7 @@ static struct tasks_result simulate(const struct tasks_model *model,
                                     uint64_t repetition,
                                     struct arena *arena)
 {
-    const struct tasks_trial trial = {seed, repetition};
+    const struct trial trial = {seed, repetition};
     struct tasks_result result;
     struct arena scratch;
     arena_init(&scratch, 0);
@@ -32,12 +32,6 @@ static struct tasks_terms terms_of(int id, uint32_t groups)
     struct tasks_terms terms = tasks_terms_default((enum tasks_policy_id)id);
     terms.groups = groups;
     return terms;
-}
-
-static bool same_jobs(const struct tasks_result *a, const struct tasks_result *b, uint32_t n)
-{
-    return memcmp(a->start_s, b->start_s, n * sizeof(double)) == 0 &&
-           memcmp(a->finish_s, b->finish_s, n * sizeof(double)) == 0;
 }
 
 /* --- what holds of every policy --- */
@@ -150,9 +144,9 @@ Test(tasks_simulation, one_seed_has_one_result)
         struct tasks_result again = simulate(&model, &terms, 1, 0, &arena);
         struct tasks_result seed = simulate(&model, &terms, 2, 0, &arena);
         struct tasks_result repetition = simulate(&model, &terms, 1, 1, &arena);
-        cr_expect(same_jobs(&first, &again, 500));
-        cr_expect_eq(same_jobs(&first, &seed, 500), id == TASKS_CENTRALISED);
-        cr_expect_eq(same_jobs(&first, &repetition, 500), id == TASKS_CENTRALISED);
+        cr_expect(tasks_case_same(&first, &again, 500));
+        cr_expect_eq(tasks_case_same(&first, &seed, 500), id == TASKS_CENTRALISED);
+        cr_expect_eq(tasks_case_same(&first, &repetition, 500), id == TASKS_CENTRALISED);
         arena_fini(&arena);
     }
 }
@@ -175,7 +169,7 @@ Test(tasks_simulation, later_jobs_do_not_change_draws)
         model.n_jobs = 300;
         cr_assert_eq(tasks_model_complete(&model, &arena, NULL), PV_OK);
         struct tasks_result without = simulate(&model, &terms, 1, 0, &arena);
-        cr_expect(same_jobs(&with, &without, 300));
+        cr_expect(tasks_case_same(&with, &without, 300));
         arena_fini(&arena);
     }
 }
@@ -184,7 +178,7 @@ Test(tasks_simulation, later_jobs_do_not_change_draws)
 
 Test(tasks_simulation, retimed_arrivals_scale_and_keep_their_order)
 {
-    const struct tasks_trial trial = {9, 2};
+    const struct trial trial = {9, 2};
     struct arena arena;
     struct tasks_job half[2000];
     struct tasks_job full[2000];
@@ -215,7 +209,7 @@ static bool stop_at_once(void *context, uint64_t tasks)
 
 Test(tasks_simulation, stops_when_asked_to)
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     uint64_t reported = 0;
     const struct tasks_progress progress = {stop_at_once, &reported};
     struct pv_error err = {0};
@@ -236,7 +230,7 @@ Test(tasks_simulation, stops_when_asked_to)
 
 Test(tasks_simulation, memory_is_bounded)
 {
-    const struct tasks_trial trial = {1, 0};
+    const struct trial trial = {1, 0};
     for (int id = 0; id < TASKS_POLICIES; id++) {
         struct pv_error err = {0};
         struct tasks_result result;
@@ -327,7 +321,7 @@ struct queued {
 static struct queued simulate_theory(
     uint32_t n, uint32_t groups, uint32_t fanout, uint32_t jobs, double load, bool equal)
 {
-    const struct tasks_trial trial = {4, 0};
+    const struct trial trial = {4, 0};
     struct rng rng = rng_make(11, 3);
     struct arena arena;
     struct running_moments delays = {0, 0, 0};

@@ -58,3 +58,24 @@ Test(subset, is_uniform)
             cr_expect(counts[k][n] > 1788 && counts[k][n] < 2212, "%d", counts[k][n]);
     arena_fini(&arena);
 }
+
+/* Fewer numbers, then all again, as though nothing had been drawn. */
+Test(subset, has_as_many_numbers_as_it_is_given)
+{
+    struct subset subset;
+    uint32_t first[12];
+    arena_init(&arena, 0);
+    cr_assert(subset_init(&subset, 12, &arena));
+    struct rng rng = rng_make(3, 0);
+    memcpy(first, subset_draw(&subset, &rng, 12), sizeof first);
+    subset_resize(&subset, 5);
+    const uint32_t *few = subset_draw(&subset, &rng, 5);
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < 5; i++)
+        seen |= 1U << few[i];
+    cr_expect_eq(seen, 31);
+    subset_resize(&subset, 12);
+    struct rng again = rng_make(3, 0);
+    cr_expect_eq(memcmp(first, subset_draw(&subset, &again, 12), sizeof first), 0);
+    arena_fini(&arena);
+}

@@ -1,0 +1,100 @@
+"""Schedulers compared by simulation, of jobs on slots and of bags of tasks."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
+
+from .. import schemas
+from ..tables import table
+
+if TYPE_CHECKING:
+    import pandas
+
+HEADS = ["policy", "load", "mean time (s)", "slowdown of 50 %", "of 95 %", "of 99 %", "95 % below the baseline's (%)", "makespan (s)",
+         "slots in use (share)"]
+
+
+def _marked(name: str, baseline: Optional[str], best: str) -> str:
+    marks = ", ".join(word for word, there in (("baseline", name == baseline), ("best", name == best)) if there)
+    return name + (" (%s)" % marks if marks else "")
+
+
+def _tables(kind: str, result: Union[schemas.SlotsSimulationResult, schemas.TasksSimulationResult], heads: List[str],
+            rows: Sequence[Sequence[Any]]) -> str:
+    text = table("Simulation of %s, repeated %d times, seed %d" % (kind, result.repetitions, result.seed), heads, rows)
+    text += table("The best policy at each load", ["load", "best", "in words"],
+                  [(load.load, load.best.name, load.best.message) for load in result.loads])
+    return text + (table("Warnings", ["warning", "in words"], [(w.code, w.message) for w in result.warnings]) if result.warnings else "")
+
+
+class SlotsSimulationResult(schemas.SlotsSimulationResult):
+    __doc__ = schemas.SlotsSimulationResult.__doc__
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each load and policy."""
+        from ..frames import frame_of
+        rows = self._rows()
+        made = frame_of("SlotsOutcome", [outcome for _, outcome in rows])
+        made = made.drop(columns=[name for name in made.columns if name == "jobs"])
+        made.insert(0, "load", [load.load for load, _ in rows])
+        made.insert(3, "baseline", [outcome.name == self.baseline for _, outcome in rows])
+        made.insert(4, "best", [outcome.name == load.best.name for load, outcome in rows])
+        return made
+
+    def jobs_frame(self) -> pandas.DataFrame:
+        """A row for each load, policy and job, if the request included jobs."""
+        from ..frames import frame_of
+        rows = [(load, outcome, job) for load, outcome in self._rows() for job in outcome.jobs or ()]
+        made = frame_of("SlotsOutcomeJob", [job for _, _, job in rows])
+        made.insert(0, "load", [load.load for load, _, _ in rows])
+        made.insert(1, "policy", [outcome.name for _, outcome, _ in rows])
+        return made
+
+    def _rows(self) -> List[Tuple[schemas.SlotsSimulationResultLoad, schemas.SlotsOutcome]]:
+        return [(load, outcome) for load in self.loads for outcome in load.policies]
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for load, outcome in self._rows():
+            saved = outcome.reduction_percent.slowdown.p95 if outcome.reduction_percent else None
+            rows.append((_marked(outcome.name, self.baseline, load.best.name), load.load, outcome.completion_s.mean, outcome.slowdown.p50,
+                         outcome.slowdown.p95, outcome.slowdown.p99, saved, outcome.makespan_s, outcome.utilization))
+        return _tables("jobs on slots", self, HEADS, rows)
+
+
+class TasksSimulationResult(schemas.TasksSimulationResult):
+    __doc__ = schemas.TasksSimulationResult.__doc__
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each load, policy and class of jobs."""
+        from ..frames import frame_of
+        rows = self._rows()
+        made = frame_of("TasksClass", [found for _, _, found in rows])
+        made = made.rename(columns={"name": "class"})
+        made.insert(0, "load", [load.load for load, _, _ in rows])
+        made.insert(1, "policy", [outcome.name for _, outcome, _ in rows])
+        made.insert(2, "baseline", [outcome.name == self.baseline for _, outcome, _ in rows])
+        made.insert(3, "best", [outcome.name == load.best.name for load, outcome, _ in rows])
+        made["makespan_s"] = [float(outcome.makespan_s) for _, outcome, _ in rows]
+        made["utilization"] = [float(outcome.utilization) for _, outcome, _ in rows]
+        return made
+
+    def jobs_frame(self) -> pandas.DataFrame:
+        """A row for each load, policy and job, if the request included jobs."""
+        from ..frames import frame_of
+        rows = [(load, outcome, job) for load in self.loads for outcome in load.policies for job in outcome.jobs or ()]
+        made = frame_of("TasksOutcomeJob", [job for _, _, job in rows])
+        made.insert(0, "load", [load.load for load, _, _ in rows])
+        made.insert(1, "policy", [outcome.name for _, outcome, _ in rows])
+        return made
+
+    def _rows(self) -> List[Tuple[schemas.TasksSimulationResultLoad, schemas.TasksOutcome, schemas.TasksClass]]:
+        return [(load, outcome, found) for load in self.loads for outcome in load.policies for found in outcome.classes]
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for load, outcome, found in self._rows():
+            reductions = outcome.reduction_percent.classes if outcome.reduction_percent else ()
+            saved = next((r.slowdown.p95 for r in reductions if r.name == found.name), None)
+            rows.append((_marked(outcome.name, self.baseline, load.best.name), found.name, load.load, found.completion_s.mean,
+                         found.slowdown.p50, found.slowdown.p95, found.slowdown.p99, saved, outcome.makespan_s, outcome.utilization))
+        return _tables("bags of tasks", self, HEADS[:1] + ["jobs"] + HEADS[1:], rows)

@@ -1,0 +1,162 @@
+#include "api/simulations/slots_simulation.h"
+
+#include "api/simulations/comparison_limits.h"
+#include "operation/parts.h"
+
+/* Jobs that a thread simulates alone at a time. */
+enum { JOBS_ALONE = 64 };
+
+/* --- what is asked --- */
+
+enum pv_code slots_simulation_read(const struct codec_node *top,
+                                   const struct config *config,
+                                   struct writer *w,
+                                   struct pv_error *err)
+{
+    const struct codec_comparison_limits limits = comparison_limits(config);
+    struct codec_slots_simulation *asked = arena_calloc(top->reader->arena, 1, sizeof *asked);
+    if (asked == NULL)
+        return pv_no_memory(err);
+    codec_slots_simulation_decode(top, &limits, asked);
+    PV_TRY(codec_result(top->reader));
+    codec_slots_simulation_encode(w, asked);
+    return PV_OK;
+}
+
+/* --- the work --- */
+
+/* What one attempt has in hand. */
+struct slots_work {
+    struct operation_run *run;
+    struct codec_slots_simulation *asked;
+    struct slots_comparison comparison;
+    double *runtime_s;         /* of each job, alone */
+    struct policy_cell *cells; /* n */
+    struct slots_cell *made;   /* by cell */
+    size_t n;
+};
+
+static bool slots_goes_on(void *context, size_t tasks)
+{
+    return operation_part_goes_on(context, (int64_t)tasks);
+}
+
+static enum pv_code slots_run_alone(void *context,
+                                    size_t index,
+                                    struct operation_part *part,
+                                    struct arena *scratch,
+                                    int64_t *done,
+                                    struct pv_error *err)
+{
+    struct slots_work *work = context;
+    const struct slots_comparison *comparison = &work->comparison;
+    const struct slots_progress progress = {slots_goes_on, part};
+    size_t first = index * JOBS_ALONE;
+    size_t left = comparison->n_jobs - first;
+    size_t n = left < JOBS_ALONE ? left : JOBS_ALONE;
+    for (size_t i = first; i < first + n; i++)
+        for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
+            *done += (int64_t)slots_tasks_count(&comparison->jobs[i].task_lists[kind]);
+    return slots_runtimes_alone(&comparison->cluster, comparison->jobs + first, n, &progress,
+                                scratch, work->runtime_s + first, err);
+}
+
+static enum pv_code slots_run_cell(void *context,
+                                   size_t index,
+                                   struct operation_part *part,
+                                   struct arena *scratch,
+                                   int64_t *done,
+                                   struct pv_error *err)
+{
+    struct slots_work *work = context;
+    const struct slots_progress progress = {slots_goes_on, part};
+    *done = (int64_t)work->comparison.tasks;
+    return slots_comparison_run(&work->comparison, &work->cells[index], &progress, scratch,
+                                &work->made[index], err);
+}
+
+static enum pv_code slots_run_all(struct slots_work *work, struct pv_error *err)
+{
+    const struct config *config = work->run->config;
+    int64_t tasks = (int64_t)work->comparison.tasks;
+    struct operation_parts parts = {.n = (work->comparison.n_jobs + JOBS_ALONE - 1) / JOBS_ALONE,
+                                    .threads = (size_t)config->simulation_threads,
+                                    .total = (int64_t)(work->n + 1) * tasks,
+                                    .unit = "tasks",
+                                    .scratch_bytes_max = (size_t)config->request_memory_bytes_max,
+                                    .work = slots_run_alone,
+                                    .context = work};
+    PV_TRY(operation_parts_run(work->run, &parts, err));
+    parts.n = work->n;
+    parts.before = tasks;
+    parts.work = slots_run_cell;
+    return operation_parts_run(work->run, &parts, err);
+}
+
+/* --- before and after --- */
+
+/* Room for what the result has of each job in the cells of the first repetition. false: no memory. */
+static bool slots_add_room(struct slots_work *work)
+{
+    struct arena *arena = work->run->arena;
+    size_t n = work->comparison.n_jobs;
+    bool wanted = (work->asked->common.include & COMPARISON_INCLUDE_JOBS) != 0;
+    for (size_t i = 0; i < work->n && wanted; i++) {
+        struct slots_cell *made = &work->made[i];
+        if (work->cells[i].repetition > 0)
+            continue;
+        made->times = arena_array(arena, n, sizeof *made->times);
+        made->slowdown = arena_array(arena, n, sizeof *made->slowdown);
+        if (made->times == NULL || made->slowdown == NULL)
+            return false;
+    }
+    return true;
+}
+
+static enum pv_code slots_prepare(struct slots_work *work, struct pv_error *err)
+{
+    struct arena *arena = work->run->arena;
+    struct slots_comparison *comparison = &work->comparison;
+    PV_TRY(codec_slots_simulation_take(work->asked, arena, comparison, err));
+    work->runtime_s = arena_array(arena, comparison->n_jobs, sizeof *work->runtime_s);
+    comparison->runtime_s = work->runtime_s;
+    work->cells = policy_cells(&comparison->plan, arena, &work->n);
+    work->made = arena_calloc(arena, work->n, sizeof *work->made);
+    if (work->runtime_s == NULL || work->cells == NULL || work->made == NULL ||
+        !slots_add_room(work))
+        return pv_no_memory(err);
+    return PV_OK;
+}
+
+static enum pv_code
+slots_write(const struct slots_work *work, struct strview *result, struct pv_error *err)
+{
+    struct arena *arena = work->run->arena;
+    const struct slots_load *loads = slots_comparison_conclude(
+        &work->comparison, work->made, work->asked->common.objective, arena);
+    const struct codec_slots_result made = {work->asked, &work->comparison, loads};
+    struct writer w;
+    if (loads == NULL)
+        return pv_no_memory(err);
+    writer_init(&w, arena);
+    codec_slots_result_encode(&w, &made);
+    result->at = writer_finish(&w, &result->n);
+    return result->at == NULL ? pv_no_memory(err) : PV_OK;
+}
+
+enum pv_code slots_simulation_run(struct operation_run *run,
+                                  const struct codec_node *top,
+                                  struct strview *result,
+                                  struct pv_error *err)
+{
+    const struct codec_comparison_limits limits = comparison_limits_again(run->config);
+    struct slots_work work = {.run = run};
+    work.asked = arena_calloc(run->arena, 1, sizeof *work.asked);
+    if (work.asked == NULL)
+        return pv_no_memory(err);
+    codec_slots_simulation_decode(top, &limits, work.asked);
+    PV_TRY(codec_result(top->reader));
+    PV_TRY(slots_prepare(&work, err));
+    PV_TRY(slots_run_all(&work, err));
+    return slots_write(&work, result, err);
+}

@@ -1,0 +1,130 @@
+#include "api/simulations/tasks_simulation.h"
+
+#include "api/simulations/comparison_limits.h"
+#include "operation/parts.h"
+
+/* --- what is asked --- */
+
+enum pv_code tasks_simulation_read(const struct codec_node *top,
+                                   const struct config *config,
+                                   struct writer *w,
+                                   struct pv_error *err)
+{
+    const struct codec_comparison_limits limits = comparison_limits(config);
+    struct codec_tasks_simulation *asked = arena_calloc(top->reader->arena, 1, sizeof *asked);
+    if (asked == NULL)
+        return pv_no_memory(err);
+    codec_tasks_simulation_decode(top, &limits, asked);
+    PV_TRY(codec_result(top->reader));
+    codec_tasks_simulation_encode(w, asked);
+    return PV_OK;
+}
+
+/* --- the work --- */
+
+/* What one attempt has in hand. */
+struct tasks_work {
+    struct operation_run *run;
+    struct codec_tasks_simulation *asked;
+    struct tasks_comparison comparison;
+    struct policy_cell *cells; /* n */
+    struct tasks_cell *made;   /* by cell */
+    size_t n;
+};
+
+static bool tasks_go_on(void *context, uint64_t tasks)
+{
+    return operation_part_goes_on(context, (int64_t)tasks);
+}
+
+static enum pv_code tasks_run_cell(void *context,
+                                   size_t index,
+                                   struct operation_part *part,
+                                   struct arena *scratch,
+                                   int64_t *done,
+                                   struct pv_error *err)
+{
+    struct tasks_work *work = context;
+    const struct tasks_progress progress = {tasks_go_on, part};
+    *done = (int64_t)work->comparison.model->tasks;
+    return tasks_comparison_run(&work->comparison, &work->cells[index], &progress, scratch,
+                                &work->made[index], err);
+}
+
+static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
+{
+    const struct config *config = work->run->config;
+    const struct operation_parts parts = {
+        .n = work->n,
+        .threads = (size_t)config->simulation_threads,
+        .total = (int64_t)work->n * (int64_t)work->comparison.model->tasks,
+        .unit = "tasks",
+        .scratch_bytes_max = (size_t)config->request_memory_bytes_max,
+        .work = tasks_run_cell,
+        .context = work};
+    return operation_parts_run(work->run, &parts, err);
+}
+
+/* --- before and after --- */
+
+/* Room for what the result has of each job in the cells of the first repetition. false: no memory. */
+static bool tasks_add_room(struct tasks_work *work)
+{
+    size_t n = work->asked->n_jobs;
+    bool wanted = (work->asked->common.include & COMPARISON_INCLUDE_JOBS) != 0;
+    for (size_t i = 0; i < work->n && wanted; i++) {
+        struct tasks_cell *made = &work->made[i];
+        if (work->cells[i].repetition > 0)
+            continue;
+        made->start_s = arena_array(work->run->arena, n, 3 * sizeof *made->start_s);
+        if (made->start_s == NULL)
+            return false;
+        made->finish_s = made->start_s + n;
+        made->slowdown = made->finish_s + n;
+    }
+    return true;
+}
+
+static enum pv_code tasks_prepare(struct tasks_work *work, struct pv_error *err)
+{
+    struct arena *arena = work->run->arena;
+    work->comparison = codec_tasks_simulation_take(work->asked);
+    work->cells = policy_cells(&work->comparison.plan, arena, &work->n);
+    work->made = arena_calloc(arena, work->n, sizeof *work->made);
+    if (work->cells == NULL || work->made == NULL || !tasks_add_room(work))
+        return pv_no_memory(err);
+    return PV_OK;
+}
+
+static enum pv_code
+tasks_write(const struct tasks_work *work, struct strview *result, struct pv_error *err)
+{
+    struct arena *arena = work->run->arena;
+    const struct tasks_load *loads = tasks_comparison_conclude(
+        &work->comparison, work->made, work->asked->common.objective, arena);
+    const struct codec_tasks_result made = {work->asked, loads};
+    struct writer w;
+    if (loads == NULL)
+        return pv_no_memory(err);
+    writer_init(&w, arena);
+    codec_tasks_result_encode(&w, &made);
+    result->at = writer_finish(&w, &result->n);
+    return result->at == NULL ? pv_no_memory(err) : PV_OK;
+}
+
+enum pv_code tasks_simulation_run(struct operation_run *run,
+                                  const struct codec_node *top,
+                                  struct strview *result,
+                                  struct pv_error *err)
+{
+    const struct codec_comparison_limits limits = comparison_limits_again(run->config);
+    struct tasks_work work = {.run = run};
+    work.asked = arena_calloc(run->arena, 1, sizeof *work.asked);
+    if (work.asked == NULL)
+        return pv_no_memory(err);
+    codec_tasks_simulation_decode(top, &limits, work.asked);
+    PV_TRY(codec_result(top->reader));
+    PV_TRY(tasks_prepare(&work, err));
+    PV_TRY(tasks_run_all(&work, err));
+    return tasks_write(&work, result, err);
+}

@@ -1,0 +1,18 @@
+#ifndef API_SIMULATIONS_TASKS_SIMULATION_H
+#define API_SIMULATIONS_TASKS_SIMULATION_H
+
+#include "codec/scheduling/tasks_simulation.h"
+#include "operation/operation.h"
+
+/* Simulations of kind `tasks`: schedulers of bags of tasks (core/scheduling). Rows of
+ * the table in simulation_run.c. */
+enum pv_code tasks_simulation_read(const struct codec_node *top,
+                                   const struct config *config,
+                                   struct writer *w,
+                                   struct pv_error *err);
+enum pv_code tasks_simulation_run(struct operation_run *run,
+                                  const struct codec_node *top,
+                                  struct strview *result,
+                                  struct pv_error *err);
+
+#endif

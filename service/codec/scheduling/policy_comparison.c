@@ -1,0 +1,274 @@
+#include "codec/scheduling/policy_comparison.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/plural.h"
+#include "codec/json/names.h"
+
+/* Loads are shares of the capacity: below, arrivals are so far apart that nothing waits; above,
+ * all jobs are as good as there at once. */
+#define LOAD_MIN 1e-6
+#define LOAD_MAX 1000
+
+/* The last of the drawn arrivals comes at some multiple of the time that is expected. */
+#define ARRIVALS_SPREAD 16
+/* Of the length of a simulation; less is lost when doubles are added up. */
+#define RESOLUTION 1e-13
+
+enum { MEMBERS_MAX = 16 };
+
+const char *const codec_comparison_includes[] = {"jobs", NULL};
+const char *const codec_comparison_objectives[] = {[POLICY_SLOWDOWN_P50] = "p50",
+                                                   [POLICY_SLOWDOWN_P90] = "p90",
+                                                   [POLICY_SLOWDOWN_P95] = "p95",
+                                                   [POLICY_SLOWDOWN_P99] = "p99",
+                                                   [POLICY_VARIABILITY] = "variability",
+                                                   [POLICY_MAKESPAN] = "makespan",
+                                                   NULL};
+
+void codec_comparison_begin(struct codec_comparison *common)
+{
+    *common = (struct codec_comparison){
+        .baseline = SIZE_MAX, .repetitions = 1, .seed = 1, .objective = POLICY_SLOWDOWN_P95};
+}
+
+/* --- policies --- */
+
+/* A policy that is unknown may have any term that another one has. */
+static void refuse_other_terms(const struct codec_node *node,
+                               const struct codec_policy_table *table,
+                               size_t word)
+{
+    const char *known[MEMBERS_MAX] = {"name", "policy"};
+    size_t n = 2;
+    assert(table->n_terms + n < MEMBERS_MAX);
+    for (size_t t = 0; t < table->n_terms; t++)
+        if (word == table->n || (table->terms_of[word] & 1U << t) != 0)
+            known[n++] = table->terms[t].name;
+    codec_refuse_unknown(node, known);
+}
+
+static size_t decode_word(const struct codec_node *node, const struct codec_policy_table *table)
+{
+    const char *words[COMPARISON_POLICIES_MAX + 1] = {NULL};
+    assert(table->n <= COMPARISON_POLICIES_MAX);
+    for (size_t i = 0; i < table->n; i++)
+        words[i] = table->name(i);
+    return codec_choice(node, "policy", CODEC_REQUIRED, words, table->n);
+}
+
+static void decode_policy(const struct codec_node *node,
+                          const struct codec_policy_table *table,
+                          const struct codec_comparison_limits *limits,
+                          void *request,
+                          size_t i)
+{
+    struct codec_comparison *common = request;
+    size_t faults = node->reader->err->n_faults;
+    if (!codec_expect_object(node))
+        return;
+    size_t word = decode_word(node, table);
+    refuse_other_terms(node, table, word);
+    common->names[i] = codec_name(node, "name", CODEC_OPTIONAL);
+    if (word == table->n)
+        return;
+    common->words[i] = (unsigned)word;
+    if (common->names[i].at == NULL && node->reader->err->n_faults == faults)
+        common->names[i] = strview_of(table->name(word));
+    void *terms = table->begin(request, i, word);
+    for (size_t t = 0; t < table->n_terms; t++)
+        if ((table->terms_of[word] & 1U << t) != 0)
+            table->terms[t].decode(node, limits, terms);
+}
+
+void codec_policies_decode(const struct codec_node *top,
+                           const struct codec_policy_table *table,
+                           const struct codec_comparison_limits *limits,
+                           void *request)
+{
+    struct codec_comparison *common = request;
+    struct codec_node list =
+        codec_array(top, "policies", CODEC_REQUIRED, 1, COMPARISON_POLICIES_MAX);
+    if (list.json == NULL)
+        return;
+    common->n_policies = json_array_size(list.json);
+    for (size_t i = 0; i < common->n_policies; i++) {
+        struct codec_node item = codec_item(&list, i);
+        decode_policy(&item, table, limits, request, i);
+    }
+    codec_refuse_same_names(&list, common->names, common->n_policies,
+                            "another policy has this name: give one of them another `name`");
+}
+
+void codec_policies_encode(struct writer *w,
+                           const struct codec_policy_table *table,
+                           const void *request)
+{
+    const struct codec_comparison *common = request;
+    writer_member_array(w, "policies");
+    for (size_t i = 0; i < common->n_policies; i++) {
+        unsigned word = common->words[i];
+        writer_begin_object(w);
+        writer_member_text(w, "name", common->names[i]);
+        writer_member_string(w, "policy", table->name(word));
+        for (size_t t = 0; t < table->n_terms; t++)
+            if ((table->terms_of[word] & 1U << t) != 0)
+                table->terms[t].encode(w, table->at(request, i));
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+/* --- other members --- */
+
+void codec_comparison_decode_baseline(const struct codec_node *node,
+                                      const void *limits,
+                                      void *request)
+{
+    struct codec_comparison *common = request;
+    struct strview name = codec_name(node, "baseline", CODEC_OPTIONAL);
+    (void)limits;
+    for (size_t i = 0; name.at != NULL && i < common->n_policies; i++)
+        if (strview_equal(common->names[i], name))
+            common->baseline = i;
+    if (name.at != NULL && common->baseline == SIZE_MAX)
+        codec_fault_member(node, "baseline", "unknown_policy",
+                           "no policy of the request has this name");
+}
+
+void codec_comparison_encode_baseline(struct writer *w, const void *request, const void *context)
+{
+    const struct codec_comparison *common = request;
+    (void)context;
+    if (common->baseline != SIZE_MAX)
+        writer_member_text(w, "baseline", common->names[common->baseline]);
+}
+
+void codec_comparison_decode_loads(const struct codec_node *node, const void *limits, void *request)
+{
+    struct codec_comparison *common = request;
+    double *loads = common->loads;
+    (void)limits;
+    struct codec_node list = codec_array(node, "loads", CODEC_OPTIONAL, 1, COMPARISON_LOADS_MAX);
+    if (list.json == NULL)
+        return;
+    common->n_loads = json_array_size(list.json);
+    for (size_t i = 0; i < common->n_loads; i++) {
+        struct codec_node item = codec_item(&list, i);
+        loads[i] = codec_as_number(&item, CODEC_REQUIRED, LOAD_MIN, LOAD_MAX);
+        for (size_t k = 0; k < i; k++)
+            if (loads[k] == loads[i])
+                codec_fault(&item, "duplicate", "this load was given before");
+    }
+}
+
+void codec_comparison_encode_loads(struct writer *w, const void *request, const void *context)
+{
+    const struct codec_comparison *common = request;
+    (void)context;
+    if (common->n_loads > 0)
+        writer_member_numbers(w, "loads", common->loads, common->n_loads);
+}
+
+/* --- how much it is --- */
+
+struct policy_comparison codec_comparison_plan(const struct codec_comparison *common,
+                                               const bool draws[])
+{
+    return (struct policy_comparison){.n_policies = common->n_policies,
+                                      .draws = draws,
+                                      .loads = common->loads,
+                                      .n_loads = common->n_loads,
+                                      .repetitions = common->repetitions,
+                                      .seed = (uint64_t)common->seed};
+}
+
+static size_t loads_of(const struct codec_comparison *common)
+{
+    return common->n_loads > 0 ? common->n_loads : 1;
+}
+
+/* The member to make smaller is one that was made larger. */
+static const char *largest_member(const struct codec_comparison *common)
+{
+    return common->repetitions > 1  ? "repetitions"
+           : common->n_loads > 1    ? "loads"
+           : common->n_policies > 1 ? "policies"
+                                    : "jobs";
+}
+
+static void check_runs(const struct codec_node *top,
+                       const struct codec_comparison_limits *limits,
+                       const struct codec_comparison *common,
+                       const struct codec_comparison_size *size)
+{
+    double runs = (double)common->repetitions * (double)loads_of(common);
+    double task_runs = runs * size->probed;
+    if (runs * (double)common->n_policies > (double)limits->runs)
+        codec_fault_member(top, largest_member(common), "out_of_range",
+                           "policies x loads x repetitions may be %zu (simulation_runs_max), they "
+                           "are %zu x %zu x %zu",
+                           limits->runs, common->n_policies, loads_of(common), common->repetitions);
+    else if (task_runs > (double)limits->task_runs)
+        codec_fault_member(top, largest_member(common), "out_of_range",
+                           "the tasks to simulate, over all policies, loads and repetitions and "
+                           "once for each probe, are %.0f, and %zu are allowed "
+                           "(simulation_job_task_runs_max)",
+                           task_runs, limits->task_runs);
+}
+
+static void check_rows(const struct codec_node *top,
+                       const struct codec_comparison_limits *limits,
+                       const struct codec_comparison *common,
+                       const struct codec_comparison_size *size)
+{
+    double rows = (double)size->jobs * (double)common->n_policies * (double)loads_of(common);
+    if ((common->include & COMPARISON_INCLUDE_JOBS) != 0 && rows > (double)limits->job_rows)
+        codec_fault_member(top, "include", "too_large",
+                           "jobs x policies x loads are %.0f, at most %zu of them can be included "
+                           "(simulation_job_rows_max)",
+                           rows, limits->job_rows);
+}
+
+/* Arrivals and durations are added up in doubles. */
+static void check_resolution(const struct codec_node *top,
+                             const struct codec_comparison *common,
+                             const struct codec_comparison_size *size)
+{
+    double longest_s = size->last_s;
+    for (size_t i = 0; i < common->n_loads; i++)
+        longest_s =
+            fmax(longest_s, ARRIVALS_SPREAD * size->work_s / (common->loads[i] * size->slots));
+    longest_s += size->work_s;
+    if (size->shortest_s < RESOLUTION * longest_s)
+        codec_fault_member(top, "jobs", "out_of_range",
+                           "the shortest task takes %.3g s, too short to be told from nothing "
+                           "after up to %.3g s",
+                           size->shortest_s, longest_s);
+}
+
+void codec_comparison_check(const struct codec_node *top,
+                            const struct codec_comparison_limits *limits,
+                            const struct codec_comparison *common,
+                            const struct codec_comparison_size *size)
+{
+    if (size->tasks > (double)limits->tasks) {
+        codec_fault_member(top, "jobs", "too_many_items",
+                           "their tasks together are %.0f, and %zu are allowed "
+                           "(simulation_tasks_max)",
+                           size->tasks, limits->tasks);
+        return;
+    }
+    check_runs(top, limits, common, size);
+    check_rows(top, limits, common, size);
+    check_resolution(top, common, size);
+    if (size->memory_bytes > limits->memory_bytes) {
+        struct codec_node list = codec_member(top, "policies");
+        struct codec_node item = codec_item(&list, size->memory_policy);
+        codec_fault(&item, "too_large",
+                    "its simulation may take %.1f MB of memory, %.1f MB are allowed "
+                    "(request_memory_bytes_max)",
+                    1e-6 * (double)size->memory_bytes, 1e-6 * (double)limits->memory_bytes);
+    }
+}

@@ -1,0 +1,63 @@
+#ifndef CODEC_SCHEDULING_SLOTS_SIMULATION_H
+#define CODEC_SCHEDULING_SLOTS_SIMULATION_H
+
+#include "codec/scheduling/policy_comparison.h"
+#include "core/scheduling/slots_comparison.h"
+
+/* POST /v1/simulations of kind `slots` (docs/design.md, "Jobs on slots"): what is asked, and what
+ * came of it. */
+
+struct codec_slots_job {
+    struct strview name;
+    struct slots_job job;
+    size_t queue; /* from 1 */
+    /* Tasks that last equally long, by number and duration; RUN_UNKNOWN: they are listed. */
+    int64_t count[SLOTS_KINDS];
+    double task_s[SLOTS_KINDS];
+};
+
+struct codec_slots_simulation {
+    struct codec_comparison common;
+    struct slots_cluster cluster;
+    struct codec_slots_job *sent;
+    struct slots_job *jobs; /* jobs[i] is that of sent[i] */
+    size_t n_jobs;
+    struct slots_terms policies[COMPARISON_POLICIES_MAX];
+};
+
+extern const struct shape codec_slots_simulation_shape;
+extern const struct shape codec_slots_cluster_shape;
+extern const struct shape codec_slots_job_shape;
+
+/*
+ * Faults: unknown members, those of other policies among them; types and ranges; tasks listed and
+ * counted at once; a job without tasks, or with reduces where there are no reduce slots; shares that
+ * do not add up to 1, and partitions without slots; limits that do not rise (sita); a queue that a
+ * policy `capacity` does not have; names twice; a baseline that is no policy; what
+ * codec_comparison_check says.
+ *
+ * The request lives in the reader's arena and is complete only when codec_result says PV_OK. `node`
+ * is the whole body; its member `kind` has been read.
+ */
+void codec_slots_simulation_decode(const struct codec_node *node,
+                                   const struct codec_comparison_limits *limits,
+                                   struct codec_slots_simulation *asked);
+
+/* The same with all defaults filled in, as a complete value; it decodes to the same. */
+void codec_slots_simulation_encode(struct writer *w, const struct codec_slots_simulation *asked);
+
+/* The comparison that is asked for, but for runtimes; complete, in the arena. PV_E_MEMORY. */
+enum pv_code codec_slots_simulation_take(const struct codec_slots_simulation *asked,
+                                         struct arena *arena,
+                                         struct slots_comparison *comparison,
+                                         struct pv_error *err) PV_MUSTCHECK;
+
+struct codec_slots_result {
+    const struct codec_slots_simulation *asked;
+    const struct slots_comparison *comparison;
+    const struct slots_load *loads; /* of the comparison */
+};
+
+void codec_slots_result_encode(struct writer *w, const struct codec_slots_result *result);
+
+#endif

@@ -1,0 +1,114 @@
+#include <math.h>
+
+#include "codec/scheduling/slots_simulation.h"
+
+static void encode_jobs(struct writer *w,
+                        const struct codec_slots_result *result,
+                        const struct slots_cell *cell)
+{
+    const struct codec_slots_simulation *asked = result->asked;
+    if (!writer_member_array_or_null(w, "jobs", cell->times != NULL))
+        return;
+    for (size_t i = 0; i < asked->n_jobs; i++) {
+        const struct slots_job_times *times = &cell->times[i];
+        writer_begin_object(w);
+        writer_member_text(w, "name", asked->sent[i].name);
+        writer_member_number(w, "start_s", times->start_s);
+        writer_member_number(w, "map_end_s", times->map_end_s);
+        writer_member_number(w, "finish_s", times->finish_s);
+        writer_member_number(w, "runtime_s", result->comparison->runtime_s[i]);
+        writer_member_number(w, "slowdown", cell->slowdown[i]);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+/* baseline NULL: there is none, or this is it. */
+static void encode_reduction(struct writer *w,
+                             const struct slots_outcome *outcome,
+                             const struct slots_outcome *baseline)
+{
+    if (!writer_member_object_or_null(w, "reduction_percent", baseline != NULL))
+        return;
+    writer_member_number(w, "makespan",
+                         policy_reduction_percent(outcome->makespan_s, baseline->makespan_s));
+    codec_percentiles_encode_reduction(w, "completion", &outcome->completion_s,
+                                       &baseline->completion_s);
+    codec_percentiles_encode_reduction(w, "slowdown", &outcome->slowdown, &baseline->slowdown);
+    writer_member_number(w, "slowdown_variability_95",
+                         policy_reduction_percent(outcome->slowdown_variability_95,
+                                                  baseline->slowdown_variability_95));
+    writer_end_object(w);
+}
+
+static void encode_policy(struct writer *w,
+                          const struct codec_slots_result *result,
+                          const struct slots_load *load,
+                          size_t policy)
+{
+    const struct codec_comparison *common = &result->asked->common;
+    const struct slots_outcome *outcome = &load->outcomes[policy];
+    const struct slots_terms *terms = &result->comparison->policies[policy];
+    bool compared = common->baseline != SIZE_MAX && common->baseline != policy;
+    writer_begin_object(w);
+    writer_member_text(w, "name", common->names[policy]);
+    writer_member_string(w, "policy", terms->policy->name);
+    for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
+        writer_member_count(w, kind == SLOTS_MAP ? "map_slots" : "reduce_slots",
+                            terms->split[SLOTS_MAP] > 0 ? (int64_t)terms->split[kind] : -1);
+    writer_member_number(w, "makespan_s", outcome->makespan_s);
+    writer_member_number(w, "utilization", outcome->utilization);
+    writer_member_number(w, "fairness", outcome->fairness);
+    codec_percentiles_encode(w, "completion_s", &outcome->completion_s);
+    codec_percentiles_encode(w, "slowdown", &outcome->slowdown);
+    writer_member_number(w, "slowdown_variability_95", outcome->slowdown_variability_95);
+    encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
+    encode_jobs(w, result, load->first[policy]);
+    writer_end_object(w);
+}
+
+/* Together the slots may be fewer than loaded while those of one kind are more. */
+static void warn_kinds(const struct codec_slots_result *result, struct findings *warnings)
+{
+    static const char *const kinds[SLOTS_KINDS] = {[SLOTS_MAP] = "map", [SLOTS_REDUCE] = "reduce"};
+    const struct codec_comparison *common = &result->asked->common;
+    for (size_t i = 0; i < common->n_loads; i++)
+        for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {
+            double load = common->loads[i];
+            double asked =
+                slots_comparison_kind_load(result->comparison, (enum slots_kind)kind, load);
+            if (load >= 1 || !(asked >= 1))
+                continue;
+            struct finding *finding = finding_add(
+                warnings, "kind_overload",
+                "at load %.6g, the work for %s slots alone is %.6g times what they can do: jobs "
+                "wait ever longer until the last one has arrived",
+                load, kinds[kind], asked);
+            finding_number(finding, "load", load);
+            finding_number(finding, "kind_load", asked);
+        }
+}
+
+void codec_slots_result_encode(struct writer *w, const struct codec_slots_result *result)
+{
+    const struct codec_comparison *common = &result->asked->common;
+    struct findings warnings = {.arena = w->arena};
+    size_t loads = policy_comparison_loads(&result->comparison->plan);
+    writer_begin_object(w);
+    codec_comparison_encode_head(w, "slots", common);
+    writer_member_array(w, "loads");
+    for (size_t l = 0; l < loads; l++) {
+        writer_begin_object(w);
+        codec_comparison_encode_best(w, common, l, &result->loads[l].choice, "jobs");
+        writer_member_array(w, "policies");
+        for (size_t p = 0; p < common->n_policies; p++)
+            encode_policy(w, result, &result->loads[l], p);
+        writer_end_array(w);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+    codec_comparison_warn_overload(common, &warnings);
+    warn_kinds(result, &warnings);
+    codec_findings_encode(w, "warnings", &warnings);
+    writer_end_object(w);
+}

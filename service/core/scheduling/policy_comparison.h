@@ -1,0 +1,98 @@
+#ifndef CORE_SCHEDULING_POLICY_COMPARISON_H
+#define CORE_SCHEDULING_POLICY_COMPARISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "core/scheduling/percentiles.h"
+#include "core/scheduling/trial.h"
+
+/*
+ * Policies side by side, at one or several loads, repeated with other draws (docs/design.md,
+ * "Comparing schedulers"). Each simulation of one policy at one load in one repetition is a cell.
+ * Cells do not depend on each other: they may be simulated in any order, on any threads.
+ */
+struct policy_comparison {
+    size_t n_policies;   /* >= 1 */
+    const bool *draws;   /* by policy: whether it draws random numbers of its own */
+    const double *loads; /* arrivals are drawn so that capacity is loaded to each of these shares */
+    size_t n_loads;      /* 0: arrivals as given, once */
+    size_t repetitions;  /* >= 1 */
+    uint64_t seed;
+};
+
+struct policy_cell {
+    size_t load; /* of `loads`; 0 where there are none */
+    size_t policy;
+    size_t repetition;
+};
+
+/* How often there is a result: for each load, or once. */
+static inline size_t policy_comparison_loads(const struct policy_comparison *comparison)
+{
+    return comparison->n_loads > 0 ? comparison->n_loads : 1;
+}
+
+/* How often a policy is simulated at each load: once where nothing is drawn. */
+static inline size_t policy_comparison_repetitions(const struct policy_comparison *comparison,
+                                                   size_t policy)
+{
+    return comparison->n_loads > 0 || comparison->draws[policy] ? comparison->repetitions : 1;
+}
+
+/* The load of a cell; NAN: arrivals as given. */
+double policy_cell_load(const struct policy_comparison *comparison, const struct policy_cell *cell);
+
+static inline struct trial policy_cell_trial(const struct policy_comparison *comparison,
+                                             const struct policy_cell *cell)
+{
+    return (struct trial){comparison->seed, cell->repetition};
+}
+
+/* All cells, by load, then policy, then repetition; *n of them. NULL: out of memory. */
+struct policy_cell *
+policy_cells(const struct policy_comparison *comparison, struct arena *arena, size_t *n);
+
+/* What the best policy is chosen by, the least of it: a percentile of the jobs' slowdowns, the 95th
+ * one over the median, or the makespan. */
+enum policy_objective {
+    POLICY_SLOWDOWN_P50,
+    POLICY_SLOWDOWN_P90,
+    POLICY_SLOWDOWN_P95,
+    POLICY_SLOWDOWN_P99,
+    POLICY_VARIABILITY,
+    POLICY_MAKESPAN
+};
+
+/* Of one of the first four objectives. */
+double policy_percentile(const struct percentiles *slowdown, enum policy_objective objective);
+
+/* The objective's values of a policy: one for each repetition, or one for all of them. */
+struct policy_values {
+    const double *at;
+    size_t n; /* >= 1 */
+};
+
+struct policy_choice {
+    size_t best;
+    size_t next;   /* the best of the others; SIZE_MAX: there are none */
+    double value;  /* of the best one, the mean over its repetitions */
+    double other;  /* of the next one; NAN likewise */
+    double margin; /* the share by which it is below the next one's; NAN likewise */
+    bool equal;    /* to the next one: it is the first of them */
+    /* Its paired difference to the next one is more than twice its standard error; true where
+     * nothing was repeated. */
+    bool clear;
+};
+
+/* The policy with the least mean, of equal ones (1e-9) the first. n >= 1. O(n repetitions). */
+struct policy_choice policy_choose(const struct policy_values values[], size_t n);
+
+/* By how many percent a figure is below that of the baseline: negative where it is above. */
+static inline double policy_reduction_percent(double figure, double baseline)
+{
+    return 100 * (1 - figure / baseline);
+}
+
+#endif

@@ -1,0 +1,209 @@
+#include "core/scheduling/slots_comparison.h"
+
+#include <math.h>
+
+#include "core/scheduling/arrival_order.h"
+#include "core/scheduling/slots_split.h"
+#include "core/sim/statistics.h"
+
+/* What the engine and its policies hold of a job, and of tasks that have a slot at one time, at
+ * most: twice that of what grows by doubling. Blocks of an arena double as well. */
+enum { BYTES_A_JOB = 1024, BYTES_A_TASK = 384, BYTES_OF_A_BLOCK = 4 << 20 };
+
+static void
+add_work(const struct slots_task_list *list, struct compensated_sum *work, size_t *tasks)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        compensated_sum_add(work, (double)list->tasks[i].count * list->tasks[i].duration_s);
+        *tasks += list->tasks[i].count;
+    }
+}
+
+/* Loads change when jobs arrive, but not in which order: one split is that of all cells. */
+static enum pv_code
+find_splits(struct slots_comparison *comparison, struct arena *scratch, struct pv_error *err)
+{
+    for (size_t p = 0; p < comparison->plan.n_policies; p++) {
+        struct slots_terms *terms = &comparison->policies[p];
+        if (terms->policy == &slots_policy_fresh_static)
+            PV_TRY(slots_split(&comparison->cluster, comparison->jobs, comparison->n_jobs,
+                               terms->concurrency, scratch, terms->split, err));
+    }
+    return PV_OK;
+}
+
+enum pv_code slots_comparison_complete(struct slots_comparison *comparison,
+                                       struct arena *arena,
+                                       struct pv_error *err)
+{
+    const struct slots_job *jobs = comparison->jobs;
+    size_t n = comparison->n_jobs;
+    uint32_t *order = arena_array(arena, n, sizeof *order);
+    if (order == NULL || !arrival_order(&jobs->arrival_s, sizeof *jobs, (uint32_t)n, order, arena))
+        return pv_no_memory(err);
+    comparison->order = order;
+    comparison->tasks = 0;
+    for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {
+        struct compensated_sum work = {0, 0};
+        for (size_t i = 0; i < n; i++)
+            add_work(&jobs[i].task_lists[kind], &work, &comparison->tasks);
+        comparison->work_s[kind] = compensated_sum_value(&work);
+    }
+    return find_splits(comparison, arena, err);
+}
+
+static double slots_of(const struct slots_comparison *comparison)
+{
+    const struct slots_cluster *cluster = &comparison->cluster;
+    return (double)cluster->slots[SLOTS_MAP] + (double)cluster->slots[SLOTS_REDUCE];
+}
+
+/* Jobs a second that load all slots to this share. */
+static double rate_of(const struct slots_comparison *comparison, double load)
+{
+    double work_s = comparison->work_s[SLOTS_MAP] + comparison->work_s[SLOTS_REDUCE];
+    return load * slots_of(comparison) * (double)comparison->n_jobs / work_s;
+}
+
+double slots_comparison_kind_load(const struct slots_comparison *comparison,
+                                  enum slots_kind kind,
+                                  double load)
+{
+    return rate_of(comparison, load) * comparison->work_s[kind] / (double)comparison->n_jobs /
+           (double)comparison->cluster.slots[kind];
+}
+
+size_t slots_comparison_memory(const struct slots_comparison *comparison)
+{
+    double running = fmin((double)comparison->tasks, slots_of(comparison));
+    double bytes = 2 * ((double)comparison->n_jobs * BYTES_A_JOB + running * BYTES_A_TASK);
+    bytes += BYTES_OF_A_BLOCK;
+    return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
+}
+
+/* The jobs as they arrive in the cell; NULL: out of memory. */
+static const struct slots_job *jobs_of(const struct slots_comparison *comparison,
+                                       const struct policy_cell *cell,
+                                       struct arena *scratch)
+{
+    const struct policy_comparison *plan = &comparison->plan;
+    if (plan->n_loads == 0)
+        return comparison->jobs;
+    struct slots_job *jobs = arena_array(scratch, comparison->n_jobs, sizeof *jobs);
+    double rate_per_s = rate_of(comparison, policy_cell_load(plan, cell));
+    struct trial trial = policy_cell_trial(plan, cell);
+    double at_s = 0;
+    for (size_t i = 0; jobs != NULL && i < comparison->n_jobs; i++) {
+        uint32_t j = comparison->order[i];
+        at_s += trial_gap_s(&trial, rate_per_s, j);
+        jobs[j] = comparison->jobs[j];
+        jobs[j].arrival_s = at_s;
+    }
+    return jobs;
+}
+
+static enum pv_code run_cell(const struct slots_comparison *comparison,
+                             const struct policy_cell *cell,
+                             const struct slots_progress *progress,
+                             struct arena *scratch,
+                             struct slots_cell *made,
+                             struct pv_error *err)
+{
+    size_t n = comparison->n_jobs;
+    struct slots_job_times *times = made->times;
+    double *slowdown = made->slowdown;
+    const struct slots_job *jobs = jobs_of(comparison, cell, scratch);
+    if (times == NULL)
+        times = arena_array(scratch, n, sizeof *times);
+    if (slowdown == NULL)
+        slowdown = arena_array(scratch, n, sizeof *slowdown);
+    if (jobs == NULL || times == NULL || slowdown == NULL)
+        return pv_no_memory(err);
+    PV_TRY(slots_simulate(&comparison->cluster, jobs, n, &comparison->policies[cell->policy],
+                          progress, scratch, times, err));
+    return slots_summarize(&comparison->cluster, jobs, n, times, comparison->runtime_s, scratch,
+                           slowdown, &made->outcome, err);
+}
+
+enum pv_code slots_comparison_run(const struct slots_comparison *comparison,
+                                  const struct policy_cell *cell,
+                                  const struct slots_progress *progress,
+                                  struct arena *scratch,
+                                  struct slots_cell *made,
+                                  struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    enum pv_code code = run_cell(comparison, cell, progress, scratch, made, err);
+    arena_rewind(scratch, mark);
+    return code;
+}
+
+/* --- what cells come to --- */
+
+static struct slots_outcome mean_of(const struct slots_cell cells[], size_t n)
+{
+    struct slots_outcome mean = {0};
+    double weight = 1 / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        const struct slots_outcome *outcome = &cells[i].outcome;
+        mean.makespan_s += weight * outcome->makespan_s;
+        mean.utilization += weight * outcome->utilization;
+        mean.fairness += weight * outcome->fairness;
+        mean.slowdown_variability_95 += weight * outcome->slowdown_variability_95;
+        percentiles_add(&mean.completion_s, &outcome->completion_s, weight);
+        percentiles_add(&mean.slowdown, &outcome->slowdown, weight);
+    }
+    return mean;
+}
+
+static double value_of(const struct slots_outcome *outcome, enum policy_objective objective)
+{
+    return objective == POLICY_MAKESPAN      ? outcome->makespan_s
+           : objective == POLICY_VARIABILITY ? outcome->slowdown_variability_95
+                                             : policy_percentile(&outcome->slowdown, objective);
+}
+
+/* The cells of a load, from made[*at] on. false: out of memory. */
+static bool conclude_load(const struct slots_comparison *comparison,
+                          const struct slots_cell made[],
+                          enum policy_objective objective,
+                          struct arena *arena,
+                          size_t *at,
+                          struct slots_load *load)
+{
+    size_t n = comparison->plan.n_policies;
+    struct policy_values *values = arena_array(arena, n, sizeof *values);
+    load->outcomes = arena_array(arena, n, sizeof *load->outcomes);
+    load->first = arena_array(arena, n, sizeof *load->first);
+    if (values == NULL || load->outcomes == NULL || load->first == NULL)
+        return false;
+    for (size_t p = 0; p < n; p++) {
+        const struct slots_cell *cells = &made[*at];
+        size_t repetitions = policy_comparison_repetitions(&comparison->plan, p);
+        double *of_policy = arena_array(arena, repetitions, sizeof *of_policy);
+        if (of_policy == NULL)
+            return false;
+        for (size_t r = 0; r < repetitions; r++)
+            of_policy[r] = value_of(&cells[r].outcome, objective);
+        values[p] = (struct policy_values){of_policy, repetitions};
+        load->outcomes[p] = mean_of(cells, repetitions);
+        load->first[p] = cells;
+        *at += repetitions;
+    }
+    load->choice = policy_choose(values, n);
+    return true;
+}
+
+struct slots_load *slots_comparison_conclude(const struct slots_comparison *comparison,
+                                             const struct slots_cell made[],
+                                             enum policy_objective objective,
+                                             struct arena *arena)
+{
+    size_t n = policy_comparison_loads(&comparison->plan);
+    struct slots_load *loads = arena_array(arena, n, sizeof *loads);
+    size_t at = 0;
+    for (size_t l = 0; loads != NULL && l < n; l++)
+        if (!conclude_load(comparison, made, objective, arena, &at, &loads[l]))
+            return NULL;
+    return loads;
+}

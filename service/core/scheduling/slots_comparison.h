@@ -1,0 +1,68 @@
+#ifndef CORE_SCHEDULING_SLOTS_COMPARISON_H
+#define CORE_SCHEDULING_SLOTS_COMPARISON_H
+
+#include "core/scheduling/policy_comparison.h"
+#include "core/scheduling/slots_outcome.h"
+
+/* Policies for jobs on map and reduce slots, compared (docs/design.md, "Comparing schedulers"). */
+struct slots_comparison {
+    /* Given; borrowed. */
+    struct policy_comparison plan; /* no policy draws */
+    struct slots_cluster cluster;
+    const struct slots_job *jobs;
+    size_t n_jobs;                /* >= 1 and < 2^32 - 1 */
+    struct slots_terms *policies; /* of the plan; `split` is derived */
+    const double *runtime_s;      /* of each job, alone (slots_runtimes_alone); what cells need */
+    /* Derived by slots_comparison_complete. */
+    const uint32_t *order; /* jobs by arrival */
+    double work_s[SLOTS_KINDS];
+    size_t tasks;
+};
+
+/* A cell: what it came to, and where there is room, of each job. */
+struct slots_cell {
+    struct slots_outcome outcome;
+    struct slots_job_times *times; /* n_jobs; NULL: not wanted */
+    double *slowdown;              /* likewise */
+};
+
+/* Fill in what is derived, in the arena. PV_E_INVALID as slots_split, PV_E_MEMORY. O(n log n +
+ * entries of task lists), and for each policy "fresh_static" the splits of its slots. */
+enum pv_code slots_comparison_complete(struct slots_comparison *comparison,
+                                       struct arena *arena,
+                                       struct pv_error *err) PV_MUSTCHECK;
+
+/* The share of the slots of a kind that jobs would keep busy in the long run at a load; NAN where
+ * there are neither slots nor work. 1 and more: they never do in time what arrives. */
+double slots_comparison_kind_load(const struct slots_comparison *comparison,
+                                  enum slots_kind kind,
+                                  double load);
+
+/* Bytes of scratch memory that a cell takes at most. */
+size_t slots_comparison_memory(const struct slots_comparison *comparison);
+
+/* Simulate one cell of a complete comparison; times and slowdown of `made` are the caller's.
+ * progress may be NULL. scratch is back at its mark. As slots_simulate. */
+enum pv_code slots_comparison_run(const struct slots_comparison *comparison,
+                                  const struct policy_cell *cell,
+                                  const struct slots_progress *progress,
+                                  struct arena *scratch,
+                                  struct slots_cell *made,
+                                  struct pv_error *err) PV_MUSTCHECK;
+
+/* What policies come to at a load. */
+struct slots_load {
+    struct slots_outcome
+        *outcomes; /* of each policy: means over its repetitions, figure by figure */
+    const struct slots_cell **first; /* of each policy: its first repetition */
+    struct policy_choice choice;     /* by the objective */
+};
+
+/* What all cells come to, made[i] being the i-th of policy_cells: an item for each load, in the arena.
+ * NULL: out of memory. O(cells). */
+struct slots_load *slots_comparison_conclude(const struct slots_comparison *comparison,
+                                             const struct slots_cell made[],
+                                             enum policy_objective objective,
+                                             struct arena *arena);
+
+#endif

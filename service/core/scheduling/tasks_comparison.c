@@ -1,0 +1,152 @@
+#include "core/scheduling/tasks_comparison.h"
+
+#include "core/scheduling/tasks_policy.h"
+
+/* Of a job, besides the simulation: it as it arrives, its result and what is summarized of it. */
+enum { BYTES_A_JOB = sizeof(struct tasks_job) + 9 * sizeof(double) };
+
+bool tasks_terms_draw(const struct tasks_terms *terms)
+{
+    return terms->policy != &centralised_policy &&
+           (terms->policy != &pigeon_policy || terms->groups > 1);
+}
+
+size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    size_t bytes = tasks_simulation_memory(model, terms);
+    size_t beside = 2 * (size_t)BYTES_A_JOB * model->n_jobs;
+    return bytes < SIZE_MAX - beside ? bytes + beside : SIZE_MAX;
+}
+
+static void keep_jobs(const struct tasks_model *model,
+                      const struct tasks_result *result,
+                      struct tasks_cell *made)
+{
+    for (uint32_t j = 0; made->finish_s != NULL && j < model->n_jobs; j++) {
+        made->start_s[j] = result->start_s[j];
+        made->finish_s[j] = result->finish_s[j];
+        made->slowdown[j] = tasks_slowdown(model, result, j);
+    }
+}
+
+static enum pv_code run_cell(const struct tasks_comparison *comparison,
+                             const struct policy_cell *cell,
+                             const struct tasks_progress *progress,
+                             struct arena *scratch,
+                             struct tasks_cell *made,
+                             struct pv_error *err)
+{
+    const struct policy_comparison *plan = &comparison->plan;
+    const struct trial trial = policy_cell_trial(plan, cell);
+    struct tasks_model model = *comparison->model;
+    struct tasks_result result;
+    if (plan->n_loads > 0) {
+        struct tasks_job *jobs = arena_array(scratch, model.n_jobs, sizeof *jobs);
+        if (jobs == NULL)
+            return pv_no_memory(err);
+        tasks_retime(comparison->model, policy_cell_load(plan, cell), &trial, jobs);
+        model.jobs = jobs;
+    }
+    PV_TRY(tasks_simulate(&model, &comparison->policies[cell->policy], &trial, 0, progress, scratch,
+                          scratch, &result, err));
+    keep_jobs(&model, &result, made);
+    return tasks_outcome_of(&model, &result, scratch, &made->outcome, err);
+}
+
+enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
+                                  const struct policy_cell *cell,
+                                  const struct tasks_progress *progress,
+                                  struct arena *scratch,
+                                  struct tasks_cell *made,
+                                  struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    enum pv_code code = run_cell(comparison, cell, progress, scratch, made, err);
+    arena_rewind(scratch, mark);
+    return code;
+}
+
+enum tasks_class_id tasks_objective_class(const struct tasks_outcome *outcome)
+{
+    return outcome->classes[TASKS_SHORT].count > 0 ? TASKS_SHORT : TASKS_ALL;
+}
+
+/* --- what cells come to --- */
+
+static void add_class(struct tasks_class *sum, const struct tasks_class *class, double weight)
+{
+    sum->name = class->name;
+    sum->count = class->count; /* the same in all repetitions */
+    percentiles_add(&sum->completion_s, &class->completion_s, weight);
+    percentiles_add(&sum->slowdown, &class->slowdown, weight);
+    sum->completion_over_longest_p50 += weight * class->completion_over_longest_p50;
+    sum->completion_over_longest_p90 += weight * class->completion_over_longest_p90;
+    sum->completion_over_longest_p99 += weight * class->completion_over_longest_p99;
+}
+
+static struct tasks_outcome mean_of(const struct tasks_cell cells[], size_t n)
+{
+    struct tasks_outcome mean = {0};
+    double weight = 1 / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        const struct tasks_outcome *outcome = &cells[i].outcome;
+        mean.makespan_s += weight * outcome->makespan_s;
+        mean.utilization += weight * outcome->utilization;
+        for (int c = 0; c < TASKS_CLASSES; c++)
+            add_class(&mean.classes[c], &outcome->classes[c], weight);
+    }
+    return mean;
+}
+
+static double value_of(const struct tasks_outcome *outcome, enum policy_objective objective)
+{
+    const struct percentiles *slowdown = &outcome->classes[tasks_objective_class(outcome)].slowdown;
+    return objective == POLICY_MAKESPAN      ? outcome->makespan_s
+           : objective == POLICY_VARIABILITY ? slowdown->p95 / slowdown->p50
+                                             : policy_percentile(slowdown, objective);
+}
+
+/* The cells of a load, from made[*at] on. false: out of memory. */
+static bool conclude_load(const struct tasks_comparison *comparison,
+                          const struct tasks_cell made[],
+                          enum policy_objective objective,
+                          struct arena *arena,
+                          size_t *at,
+                          struct tasks_load *load)
+{
+    size_t n = comparison->plan.n_policies;
+    struct policy_values *values = arena_array(arena, n, sizeof *values);
+    load->outcomes = arena_array(arena, n, sizeof *load->outcomes);
+    load->first = arena_array(arena, n, sizeof *load->first);
+    if (values == NULL || load->outcomes == NULL || load->first == NULL)
+        return false;
+    for (size_t p = 0; p < n; p++) {
+        const struct tasks_cell *cells = &made[*at];
+        size_t repetitions = policy_comparison_repetitions(&comparison->plan, p);
+        double *of_policy = arena_array(arena, repetitions, sizeof *of_policy);
+        if (of_policy == NULL)
+            return false;
+        for (size_t r = 0; r < repetitions; r++)
+            of_policy[r] = value_of(&cells[r].outcome, objective);
+        values[p] = (struct policy_values){of_policy, repetitions};
+        load->outcomes[p] = mean_of(cells, repetitions);
+        load->first[p] = cells;
+        *at += repetitions;
+    }
+    load->choice = policy_choose(values, n);
+    return true;
+}
+
+struct tasks_load *tasks_comparison_conclude(const struct tasks_comparison *comparison,
+                                             const struct tasks_cell made[],
+                                             enum policy_objective objective,
+                                             struct arena *arena)
+{
+    size_t n = policy_comparison_loads(&comparison->plan);
+    struct tasks_load *loads = arena_array(arena, n, sizeof *loads);
+    size_t at = 0;
+    for (size_t l = 0; loads != NULL && l < n; l++)
+        if (!conclude_load(comparison, made, objective, arena, &at, &loads[l]))
+            return NULL;
+    return loads;
+}

@@ -1,0 +1,222 @@
+/*
+ * Published traces as workloads, beside what data/README.md and data/peer-figures.md say of them:
+ * counts, work, percentiles to the digits printed there; at most 6 bytes a task; and, loaded again,
+ * every duration of Pigeon's traces as strtod reads it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/workload/workload_import.h"
+#include "core/workload/workload_load.h"
+#include "pigeon_trace.h"
+
+enum { SKIPPED = 77, PIECE = 65521, CHUNKS_MAX = 64 };
+
+static int faults;
+
+struct expected {
+    const char *path; /* under data */
+    enum workload_format format;
+    double jobs, maps, reduces;
+    double last_arrival_s;
+    double work_s, work_error;
+    double offered_slots;           /* to a digit behind the point; NAN: not stated */
+    double job_tasks[4];            /* p50, p90, p99, max; NAN as the first: not stated */
+    double job_mean_s[4];           /* to three digits */
+    double map_only, without_input; /* jobs of swim */
+};
+
+#define NGO {1, 1, 31, 98}, {0.354, 1.01, 26.1, 98.2}, 0, 0
+#define NYH {14, 47, 86, 100}, {0.165, 1.00, 34.1, 57.2}, 0, 0
+#define UNSTATED                                                                                   \
+    {(double)NAN},                                                                                 \
+    {                                                                                              \
+        (double)NAN                                                                                \
+    }
+
+static const struct expected traces[] = {
+    {"pigeon-traces/NGO_trace50", WORKLOAD_PIGEON, 5001, 10291, 0, 607.621, 36257, 0.5, 59.7, NGO},
+    {"pigeon-traces/NGO_trace70", WORKLOAD_PIGEON, 5001, 10291, 0, 434.015, 36257, 0.5, 83.5, NGO},
+    {"pigeon-traces/NGO_trace90", WORKLOAD_PIGEON, 5001, 10291, 0, 337.567, 36257, 0.5, 107.4, NGO},
+    {"pigeon-traces/NYH_trace50", WORKLOAD_PIGEON, 5001, 100350, 0, 607.621, 100085, 0.5, 164.7,
+     NYH},
+    {"pigeon-traces/NYH_trace90", WORKLOAD_PIGEON, 5001, 100350, 0, 337.567, 100085, 0.5, 296.5,
+     NYH},
+    /* Tasks and work as bench_slots derives them. */
+    {"swim/FB-2009_samples_24_times_1hr_0.tsv", WORKLOAD_SWIM, 5894, 425463, 87902, 86404,
+     5484738.95, 0.01, (double)NAN, UNSTATED, 4448, 86},
+};
+
+struct chunks {
+    struct arena arena;
+    struct strview chunks[CHUNKS_MAX];
+    size_t n;
+};
+
+static void check(const char *path, const char *what, double found, double expected, double error)
+{
+    if (fabs(found - expected) <= error)
+        return;
+    printf("# %s: %s is %.10g, not %.10g\n", path, what, found, expected);
+    faults++;
+}
+
+static void check_digits(const char *path,
+                         const char *what,
+                         const struct workload_distribution *found,
+                         const double expected[4])
+{
+    const double values[] = {found->p50, found->p90, found->p99, found->max};
+    for (int i = 0; i < 4 && !isnan(expected[0]); i++)
+        check(path, what, values[i], expected[i], 0.5 * pow(10, floor(log10(expected[i])) - 2));
+}
+
+static enum pv_code keep(void *context, struct strview bytes, struct pv_error *err)
+{
+    struct chunks *to = context;
+    (void)err;
+    if (to->n == CHUNKS_MAX)
+        abort();
+    to->chunks[to->n++] = arena_copy(&to->arena, bytes);
+    return PV_OK;
+}
+
+/* false: there is no such trace. */
+static bool read_trace(const char *root,
+                       const struct expected *expected,
+                       struct chunks *chunks,
+                       struct workload_summary *summary)
+{
+    const struct workload_terms terms = {expected->format, workload_rates_default};
+    const struct workload_sink sink = {keep, chunks};
+    struct workload_import *import;
+    struct pv_error err = {0};
+    char path[1024];
+    static char piece[PIECE];
+    size_t n;
+    (void)snprintf(path, sizeof path, "%s/data/%s", root, expected->path);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    if (workload_import_begin(&terms, NULL, &sink, &chunks->arena, &import, &err) != PV_OK)
+        abort();
+    enum pv_code code = PV_OK;
+    while (code == PV_OK && (n = fread(piece, 1, sizeof piece, file)) > 0)
+        code = workload_import_feed(import, (struct strview){piece, n}, &err);
+    (void)fclose(file);
+    if (code == PV_OK)
+        code = workload_import_finish(import, &chunks->arena, summary, &err);
+    workload_import_end(import);
+    if (code != PV_OK) {
+        printf("# %s: %s\n", expected->path, err.detail);
+        exit(1);
+    }
+    return true;
+}
+
+static struct workload_jobs
+load(struct chunks *chunks, const struct workload_summary *summary, enum workload_target target)
+{
+    const struct workload_load_terms terms = {target, false, false, 0, (double)NAN};
+    struct workload_load *loading;
+    struct workload_jobs jobs;
+    if (workload_load_begin(summary, &terms, &chunks->arena, &loading, NULL) != PV_OK)
+        abort();
+    for (size_t i = 0; i < chunks->n; i++) {
+        if (workload_load_chunk(loading, chunks->chunks[i], NULL) != PV_OK)
+            abort();
+    }
+    if (workload_load_finish(loading, &jobs, NULL) != PV_OK)
+        abort();
+    return jobs;
+}
+
+static void check_summary(const struct expected *e, const struct workload_summary *s)
+{
+    double tasks = (double)(s->tasks[WORKLOAD_TASKS] + s->tasks[WORKLOAD_REDUCES]);
+    check(e->path, "jobs", (double)s->jobs, e->jobs, 0);
+    check(e->path, "tasks", (double)s->tasks[WORKLOAD_TASKS], e->maps, 0);
+    check(e->path, "reduces", (double)s->tasks[WORKLOAD_REDUCES], e->reduces, 0);
+    check(e->path, "last_arrival_s", s->last_arrival_s, e->last_arrival_s, 0);
+    check(e->path, "work_s", s->work_s, e->work_s, e->work_error);
+    if (!isnan(e->offered_slots))
+        check(e->path, "offered_slots", s->offered_slots, e->offered_slots, 0.05);
+    check_digits(e->path, "job_tasks", &s->job_tasks, e->job_tasks);
+    check_digits(e->path, "job_mean_s", &s->job_mean_s, e->job_mean_s);
+    check(e->path, "warnings", (double)s->warnings.n, 0, 0);
+    check(e->path, "bytes a task", (double)s->encoded_bytes / tasks, 3, 3);
+    printf("# %s: %.2f bytes a task, tail index %.2f of %d jobs, largest 1%% %.3f, 10%% %.3f\n",
+           e->path, (double)s->encoded_bytes / tasks, s->tail_index, (int)s->tail_jobs,
+           s->largest_1_share, s->largest_10_share);
+}
+
+/* As another reader has it, to the last bit. */
+static void
+check_pigeon(const char *root, const struct expected *e, const struct workload_jobs *jobs)
+{
+    struct pigeon_trace trace = {0};
+    struct arena arena;
+    double differing = 0;
+    arena_init(&arena, 0);
+    if (!pigeon_trace_read(&trace, root, strchr(e->path, '/') + 1, 1, &arena))
+        abort();
+    check(e->path, "jobs read", (double)trace.jobs.n, (double)jobs->n, 0);
+    for (size_t j = 0; j < jobs->n && j < trace.jobs.n; j++) {
+        const struct tasks_job *one = &trace.jobs.items[j];
+        const struct tasks_job *other = &jobs->tasks[j];
+        differing += one->arrival_s != other->arrival_s || one->tasks != other->tasks ||
+                     memcmp(one->durations_s, other->durations_s,
+                            one->tasks * sizeof *one->durations_s) != 0;
+    }
+    check(e->path, "jobs that differ", differing, 0, 0);
+    arena_fini(&arena);
+}
+
+static void check_swim(const struct expected *e, const struct workload_jobs *jobs)
+{
+    double map_only = 0;
+    double longest_map_s = 0;
+    for (size_t j = 0; j < jobs->n; j++) {
+        const struct slots_task_list *maps = &jobs->slots[j].task_lists[SLOTS_MAP];
+        map_only += jobs->slots[j].task_lists[SLOTS_REDUCE].n == 0;
+        for (size_t i = 0; i < maps->n; i++)
+            longest_map_s = fmax(longest_map_s, maps->tasks[i].duration_s);
+    }
+    check(e->path, "jobs without reduces", map_only, e->map_only, 0);
+    /* A block of 64 MB at 10 MB/s, and a second. */
+    check(e->path, "longest map", longest_map_s, 7.4, 7.4 * 0x1p-24);
+}
+
+int main(void)
+{
+    const char *root = getenv("PROVISOR_SHARED");
+    if (root == NULL)
+        root = SHARED_DEFAULT;
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+        static struct chunks chunks;
+        struct workload_summary summary;
+        memset(&chunks, 0, sizeof chunks);
+        arena_init(&chunks.arena, 0);
+        if (!read_trace(root, &traces[i], &chunks, &summary)) {
+            printf("skipped: no trace %s in %s (set PROVISOR_SHARED)\n", traces[i].path, root);
+            arena_fini(&chunks.arena);
+            return SKIPPED;
+        }
+        bool swim = traces[i].format == WORKLOAD_SWIM;
+        struct workload_jobs jobs =
+            load(&chunks, &summary, swim ? WORKLOAD_FOR_SLOTS : WORKLOAD_FOR_TASKS);
+        check_summary(&traces[i], &summary);
+        check(traces[i].path, "rounding_error", summary.rounding_error, swim ? 0x1p-24 : 0, 0);
+        if (swim) {
+            check_swim(&traces[i], &jobs);
+            check(traces[i].path, "jobs with input", (double)summary.size_law.jobs,
+                  traces[i].jobs - traces[i].without_input, 0);
+        } else {
+            check_pigeon(root, &traces[i], &jobs);
+        }
+        arena_fini(&chunks.arena);
+    }
+    return faults == 0 ? 0 : 1;
+}

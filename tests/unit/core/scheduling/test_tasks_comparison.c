@@ -1,0 +1,121 @@
+#include "core/scheduling/tasks_comparison.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "base/rounding.h"
+#include "tasks_cases.h"
+
+enum { REPETITIONS = 3, WORKERS = 40, JOBS = 200 };
+
+/* All policies, each with terms that suit the workers. */
+static void take_policies(struct tasks_terms policies[TASKS_POLICIES], bool draws[TASKS_POLICIES])
+{
+    for (int p = 0; p < TASKS_POLICIES; p++) {
+        policies[p] = tasks_terms_default((enum tasks_policy_id)p);
+        if (p == TASKS_PIGEON)
+            policies[p].groups = 4;
+        draws[p] = tasks_terms_draw(&policies[p]);
+    }
+}
+
+Test(tasks_comparison, pigeon_of_several_groups_sparrow_and_eagle_draw)
+{
+    struct tasks_terms policies[TASKS_POLICIES];
+    bool draws[TASKS_POLICIES];
+    take_policies(policies, draws);
+    cr_expect(draws[TASKS_PIGEON] && draws[TASKS_SPARROW] && draws[TASKS_EAGLE]);
+    cr_expect(!draws[TASKS_CENTRALISED]);
+    policies[TASKS_PIGEON].groups = 1;
+    cr_expect(!tasks_terms_draw(&policies[TASKS_PIGEON]));
+}
+
+Test(tasks_comparison, cells_are_simulations_and_take_no_more_memory_than_was_said, .timeout = 60)
+{
+    struct tasks_terms policies[TASKS_POLICIES];
+    bool draws[TASKS_POLICIES];
+    const double loads[] = {0.5, 0.9};
+    struct arena arena;
+    struct arena kept;
+    arena_init(&arena, 0);
+    arena_init(&kept, 0);
+    take_policies(policies, draws);
+    struct tasks_model model = tasks_case_random(&arena, 3, WORKERS, JOBS, 20, 0.8, 0.001);
+    const struct tasks_comparison comparison = {.plan = {.n_policies = TASKS_POLICIES,
+                                                         .draws = draws,
+                                                         .loads = loads,
+                                                         .n_loads = 2,
+                                                         .repetitions = REPETITIONS,
+                                                         .seed = 8},
+                                                .model = &model,
+                                                .policies = policies};
+    size_t n;
+    const struct policy_cell *cells = policy_cells(&comparison.plan, &kept, &n);
+    cr_assert_eq(n, 2 * TASKS_POLICIES * REPETITIONS);
+    struct tasks_cell *made = arena_calloc(&kept, n, sizeof *made);
+    for (size_t i = 0; i < n; i++) {
+        struct arena scratch;
+        arena_init(&scratch, tasks_comparison_memory(&model, &policies[cells[i].policy]));
+        made[i].start_s = arena_array(&kept, JOBS, sizeof(double));
+        made[i].finish_s = arena_array(&kept, JOBS, sizeof(double));
+        made[i].slowdown = arena_array(&kept, JOBS, sizeof(double));
+        cr_assert_eq(tasks_comparison_run(&comparison, &cells[i], NULL, &scratch, &made[i], NULL),
+                     PV_OK);
+        arena_fini(&scratch);
+    }
+    /* The one at 0.9 in repetition 1 of eagle, by hand. */
+    struct tasks_job *jobs = arena_array(&kept, JOBS, sizeof *jobs);
+    const struct trial trial = {8, 1};
+    struct tasks_model retimed = model;
+    struct tasks_result result;
+    size_t at = (TASKS_POLICIES + TASKS_EAGLE) * REPETITIONS + 1;
+    cr_assert_eq(cells[at].policy, TASKS_EAGLE);
+    tasks_retime(&model, 0.9, &trial, jobs);
+    retimed.jobs = jobs;
+    cr_assert_eq(tasks_simulate(&retimed, &policies[TASKS_EAGLE], &trial, 0, NULL, &kept, &kept,
+                                &result, NULL),
+                 PV_OK);
+    for (uint32_t j = 0; j < JOBS; j++) {
+        cr_expect_eq(made[at].start_s[j], result.start_s[j]);
+        cr_expect_eq(made[at].finish_s[j], result.finish_s[j]);
+        cr_expect_eq(made[at].slowdown[j], tasks_slowdown(&retimed, &result, j));
+    }
+    arena_fini(&kept);
+    arena_fini(&arena);
+}
+
+static struct tasks_cell cell_of(double short_p95, double all_p95, uint32_t shorts)
+{
+    struct tasks_cell cell = {.outcome = {.makespan_s = 10 * all_p95}};
+    cell.outcome.classes[TASKS_ALL] =
+        (struct tasks_class){.name = "all", .count = 9, .slowdown = {.p50 = 1, .p95 = all_p95}};
+    cell.outcome.classes[TASKS_SHORT] = (struct tasks_class){
+        .name = "short", .count = shorts, .slowdown = {.p50 = 2, .p95 = short_p95}};
+    return cell;
+}
+
+Test(tasks_comparison, the_objective_is_about_short_jobs_where_there_are_any)
+{
+    const bool draws[] = {true, true};
+    const struct tasks_comparison comparison = {
+        .plan = {.n_policies = 2, .draws = draws, .repetitions = 2}};
+    struct arena arena;
+    arena_init(&arena, 0);
+    for (uint32_t shorts = 0; shorts < 2; shorts++) {
+        const struct tasks_cell made[] = {cell_of(4, 9, shorts), cell_of(5, 9, shorts),
+                                          cell_of(7, 3, shorts), cell_of(7, 3.5, shorts)};
+        const struct tasks_load *found =
+            tasks_comparison_conclude(&comparison, made, POLICY_SLOWDOWN_P95, &arena);
+        cr_assert_not_null(found);
+        cr_expect_eq(found->choice.best, shorts > 0 ? 0 : 1);
+        cr_expect_eq(found->choice.value, shorts > 0 ? 4.5 : 3.25);
+        cr_expect_eq(found->outcomes[1].classes[TASKS_ALL].slowdown.p95, 3.25);
+        cr_expect_eq(found->outcomes[1].classes[TASKS_ALL].count, 9);
+        found = tasks_comparison_conclude(&comparison, made, POLICY_VARIABILITY, &arena);
+        cr_expect_eq(found->choice.value, shorts > 0 ? 2.25 : 3.25);
+        found = tasks_comparison_conclude(&comparison, made, POLICY_MAKESPAN, &arena);
+        cr_expect_eq(found->choice.best, 1);
+        cr_expect_eq(found->choice.value, 32.5);
+    }
+    arena_fini(&arena);
+}
