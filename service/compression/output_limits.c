@@ -29,7 +29,7 @@ decompressor_emit(struct decompressor *framing, const char *bytes, size_t n, str
     if (framing->coding != &compression_plain &&
         compression_ratio_exceeded(framing->bytes_out, framing->bytes_in, framing->limits.ratio))
         return pv_fail(err, PV_E_LIMIT,
-                       "the log is compressed more than %.0f times (eventlog_ratio_max)",
+                       "the content is compressed more than %.0f times (eventlog_ratio_max)",
                        framing->limits.ratio);
     duty_works_on();
     return framing->sink(framing->context, bytes, n, err);

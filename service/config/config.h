@@ -180,6 +180,7 @@ struct config {
     int64_t simulation_search_task_runs;
     int64_t simulation_search_task_runs_max;
     int64_t simulation_threads;
+    int64_t simulation_memory_bytes_max; /* of slots and tasks */
     int64_t control_inline_steps; /* of control simulations: samples of executors and tasks */
     int64_t control_steps_max;
     int64_t control_repetitions_max;

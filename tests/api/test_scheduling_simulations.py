@@ -234,7 +234,7 @@ def test_loads_stretch_the_same_arrivals(client, kind):
     body = changed(SLOTS, jobs=slots, cluster={"map_slots": 40, "reduce_slots": 10}) if kind == "slots" else changed(
         TASKS, jobs=bags, cluster={"workers": 60}, policies=[{"policy": "pigeon", "groups": 3}, {"policy": "centralised"}])
     result = simulate(client, dict(body, loads=[0.01, 0.6, 1.2], repetitions=3))
-    light, busy, full = [[(p.get("classes") or [p])[0]["completion_s"]["mean"] for p in load["policies"]] for load in result["loads"]]
+    light, busy, full = [[(p["classes"][0] if kind == "tasks" else p)["completion_s"]["mean"] for p in load["policies"]] for load in result["loads"]]
     assert all(a < b < c for a, b, c in zip(light, busy, full))
     assert [load["load"] for load in result["loads"]] == [0.01, 0.6, 1.2]
     # Nobody waits for long: the makespan is that of the arrivals, and utilization the load.
@@ -280,6 +280,154 @@ def test_a_difference_within_its_error_is_told(client):
         [load] = simulate(client, changed(TASKS, jobs=many_jobs(30, seed)[1], policies=policies, repetitions=3, seed=seed, cluster={"workers": 50}))["loads"]
         codes.add(load["best"]["code"])
     assert "too_close" in codes, codes
+
+
+# --- what is included on request ---
+
+
+@pytest.mark.parametrize("body", [
+    changed(SLOTS, policies=ALL_SLOTS, loads=[0.5, 0.9], repetitions=2), changed(TASKS, loads=[0.5, 0.9], repetitions=2), SLOTS, TASKS])
+def test_queues_and_distributions_are_included_on_request_and_change_nothing_else(client, body):
+    plain = simulate(client, body)
+    full = simulate(client, dict(body, include=["jobs", "queues", "distributions"]))
+    for without, within in zip(plain["loads"], full["loads"]):
+        for policy, other in zip(without["policies"], within["policies"]):
+            assert policy["queues"] is policy["distributions"] is policy["jobs"] is None
+            assert dict(other, queues=None, distributions=None, jobs=None) == policy
+        assert dict(without, policies=None) == dict(within, policies=None)
+
+
+def area(queues, of, until_s):
+    left, width = queues["start_s"], queues["bin_s"]
+    return sum(mean * (min(left + (i + 1) * width, until_s) - left - i * width) for i, mean in enumerate(queues[of]))
+
+
+def test_queues_of_slots_add_up(client):
+    [load] = simulate(client, changed(SLOTS, include=["queues", "jobs"], policies=ALL_SLOTS))["loads"]
+    for policy in load["policies"]:
+        queues, until_s = policy["queues"], policy["makespan_s"]
+        assert queues["start_s"] == 0 and all(len(queues[of][kind]) <= 200 for of in ("waiting", "running") for kind in ("map", "reduce"))
+        running = area(dict(queues, map=queues["running"]["map"]), "map", until_s)
+        assert running == pytest.approx(8 + 6 + 80), "all maps, one after another"
+        held = area(dict(queues, reduce=queues["running"]["reduce"]), "reduce", until_s)
+        assert held >= 1 + 12 + 3 - 1e-6, "reduces hold slots while they fetch"
+    fifo = by_name(load)["fifo"]["queues"]
+    assert fifo["running"]["map"][0] == pytest.approx(3) and max(fifo["running"]["map"]) == pytest.approx(4)
+
+
+def test_queues_of_tasks_and_the_load_of_masters_add_up(client):
+    [load] = simulate(client, changed(TASKS, include=["queues"], jobs=many_jobs(100)[1], cluster={"workers": 20}))["loads"]
+    tasks = sum(len(job["task_durations_s"]) for job in many_jobs(100)[1])
+    work_s = sum(sum(job["task_durations_s"]) for job in many_jobs(100)[1])
+    for policy in load["policies"]:
+        queues, until_s = policy["queues"], policy["makespan_s"]
+        assert sum(area(dict(queues, x=queues["running"][c]), "x", until_s) for c in ("short", "long")) == pytest.approx(work_s)
+        masters = queues["masters"]
+        if policy["policy"] not in ("pigeon", "centralised"):
+            assert masters is None
+            continue
+        assert masters["count"] == len(masters["busiest"]) == (2 if policy["policy"] == "pigeon" else 1)
+        messages = sum(m["messages_per_s"] for m in masters["busiest"]) * policy["makespan_s"]
+        assert messages == pytest.approx(3 * tasks), "three messages a task"
+        assert masters["mean_messages_per_s"] * masters["count"] * policy["makespan_s"] == pytest.approx(3 * tasks)
+        assert masters["busiest"][0]["peak_messages_per_s"] >= masters["busiest"][0]["messages_per_s"]
+
+
+@pytest.mark.parametrize("kind", ["slots", "tasks"])
+def test_distributions_are_those_of_the_jobs(client, kind):
+    slots, bags = many_jobs(80)
+    body = changed(SLOTS, jobs=slots, cluster={"map_slots": 20, "reduce_slots": 10}) if kind == "slots" else changed(
+        TASKS, jobs=bags, cluster={"workers": 20})
+    [load] = simulate(client, dict(body, include=["distributions", "jobs"]))["loads"]
+    for policy in load["policies"]:
+        everybody = policy["distributions"][0]
+        slowdowns = sorted(job["slowdown"] for job in policy["jobs"])
+        assert (everybody["jobs"], everybody["count"]) == ("all", 80)
+        assert everybody["percents"] == [*range(100), 99.9, 100]
+        figures = policy if kind == "slots" else policy["classes"][0]
+        for name in ("completion_s", "slowdown"):
+            points = dict(zip(everybody["percents"], everybody[name]))
+            assert everybody[name] == sorted(everybody[name])
+            assert [points[q] for q in (50, 90, 95, 99)] == pytest.approx([figures[name]["p%d" % q] for q in (50, 90, 95, 99)])
+        assert (everybody["slowdown"][0], everybody["slowdown"][-1]) == pytest.approx((slowdowns[0], slowdowns[-1]))
+        assert everybody["slowdown_variability"]["p50"] == 1
+        assert everybody["slowdown_variability"]["p95"] == pytest.approx(figures["slowdown"]["p95"] / figures["slowdown"]["p50"])
+        if kind == "tasks":
+            assert [(d["jobs"], d["count"]) for d in policy["distributions"]] == [(c["name"], c["count"]) for c in policy["classes"]]
+
+
+def test_small_and_large_jobs_are_those_of_slowdowns(client):
+    [load] = simulate(client, changed(SLOTS, jobs=many_jobs(60)[0], include=["jobs"]))["loads"]
+    sizes = {j["name"]: sum(j["map_durations_s"]) + j["reduces"] * j["reduce_task_s"] for j in many_jobs(60)[0]}
+    arrivals = {j["name"]: j["arrival_s"] for j in many_jobs(60)[0]}
+    for policy in load["policies"]:
+        jobs = [{"name": j["name"], "arrival_s": arrivals[j["name"]], "finish_s": j["finish_s"], "runtime_s": j["runtime_s"], "size_s": sizes[j["name"]]}
+                for j in policy["jobs"]]
+        wanted = client.post("/v1/slowdowns", {"jobs": jobs}, 200).json()["classes"]
+        assert len(wanted) == len(policy["classes"]) > 1
+        for mine, other in zip(policy["classes"], wanted):
+            assert mine == pytest.approx(other)
+
+
+# --- the recommendation ---
+
+
+def codes(load, of):
+    return {finding["code"]: finding for finding in load["recommendation"][of]}
+
+
+def test_the_recommendation_gives_its_reasons_and_its_price(client):
+    body = changed(SLOTS, jobs=many_jobs(300)[0], cluster={"map_slots": 40, "reduce_slots": 10}, baseline="fifo", loads=[0.9, 1.1], repetitions=3)
+    result = simulate(client, body)
+    for load in result["loads"]:
+        policies, best = by_name(load), load["best"]["name"]
+        assert load["recommendation"]["policy"] == best == "fair"
+        reasons = codes(load, "reasons")
+        assert reasons["objective"]["message"] == load["best"]["message"]
+        assert reasons["objective"]["evidence"]["value"] == pytest.approx(policies["fair"]["slowdown"]["p95"])
+        assert reasons["objective"]["evidence"]["next_value"] == pytest.approx(policies["fifo"]["slowdown"]["p95"])
+        against = reasons.get("baseline_trade_off") or reasons["baseline_improved"]
+        assert against["evidence"]["completion_p50_change_percent"] == pytest.approx(-policies["fair"]["reduction_percent"]["completion"]["p50"])
+        assert against["evidence"]["makespan_change_percent"] == pytest.approx(-policies["fair"]["reduction_percent"]["makespan"])
+        assert ("trade_off" in reasons) == ("baseline_trade_off" in reasons), "the next one is the baseline"
+        assert ("overload" in codes(load, "warnings")) == (load["load"] >= 1)
+        assert "one_repetition" not in codes(load, "warnings")
+
+
+def test_the_load_of_masters_idle_workers_and_usual_terms_are_said(client):
+    jobs = [{"name": str(i), "arrival_s": i, "task_durations_s": [0.5] * 3} for i in range(50)]
+    body = changed(TASKS, jobs=jobs, cluster={"workers": 100}, policies=[{"policy": "pigeon", "groups": 4}])
+    [load] = simulate(client, dict(body, include=["queues"]))["loads"]
+    reasons, warnings = codes(load, "reasons"), codes(load, "warnings")
+    busiest = load["policies"][0]["queues"]["masters"]["busiest"][0]
+    assert reasons["masters_load"]["evidence"] == {"masters": 4, **{k: v for k, v in busiest.items() if k != "master"}}
+    assert warnings["reserved_idle"]["evidence"] == {"reserved_workers": 4, "reserved_utilization": 0}
+    assert warnings["default_terms"]["evidence"]["terms"] == "reserved_share is 0.05 and weight 20"
+    assert set(reasons) == {"only_policy", "masters_load"}
+
+
+def test_policies_under_which_nothing_waits_are_as_good(client):
+    jobs = [{"name": str(i), "arrival_s": 100 * i, "maps": 2, "map_task_s": 3} for i in range(5)]
+    [load] = simulate(client, changed(SLOTS, jobs=jobs))["loads"]
+    assert set(codes(load, "reasons")) == {"equal", "nothing_worse"}
+    assert codes(load, "warnings")["nothing_waits"]["evidence"] == {"slowdown_p99": 1}
+
+
+def test_how_many_repetitions_settle_a_difference(client):
+    policies = [{"policy": "sparrow", "name": "two"}, {"policy": "sparrow", "name": "three", "probes_per_task": 3}]
+    found = []
+    for seed in range(8):
+        [load] = simulate(client, changed(TASKS, jobs=many_jobs(30, seed)[1], policies=policies, repetitions=3, seed=seed, cluster={"workers": 50}))["loads"]
+        warning = codes(load, "warnings").get("within_noise")
+        assert (warning is not None) == (load["best"]["code"] == "too_close")
+        found += [warning["evidence"]] if warning else []
+    assert found
+    for evidence in found:
+        error = evidence["standard_error"] * 3 ** 0.5
+        needed = evidence.get("repetitions_needed", 1e6)
+        assert needed > 3 and (needed == 1e6 or 2 * error / needed ** 0.5 < evidence["difference"] <= 2 * error / (needed - 1) ** 0.5 + 1e-9)
+    [load] = simulate(client, changed(TASKS, jobs=many_jobs(50)[1], loads=[0.9]))["loads"]
+    assert "one_repetition" in codes(load, "warnings")
 
 
 # --- what is refused ---
@@ -427,7 +575,7 @@ def test_of_several_faults_all_are_told(client):
                                                                                          for i in range(30)], jobs=many_jobs(5000, tasks=19)[1])),
     ("/include", "simulation_job_rows_max", "640000", changed(SLOTS, jobs=[job(name=str(i)) for i in range(10000)], include=["jobs"],
                                                              loads=[0.5, 0.6], policies=[{"policy": "fifo", "name": str(i)} for i in range(32)])),
-    ("/policies/0", "request_memory_bytes_max", " MB", changed(TASKS, cluster={"workers": 10**9}, policies=[{"policy": "eagle"}])),
+    ("/policies/0", "simulation_memory_bytes_max", " MB", changed(TASKS, cluster={"workers": 10**9}, policies=[{"policy": "eagle"}])),
 ])
 def test_limits_name_their_setting_and_the_figure(limited, pointer, setting, figure, body):
     before = limited.get("/v1/operations?limit=1").json()["items"]

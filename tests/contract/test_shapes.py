@@ -24,7 +24,7 @@ UNIONS = {
     "contention": {"object", "boolean"},  # of advice: who meets the deadlines; of a step: whether there is any
     "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
     "error": {"object", "string"},  # problem details; of an attempt to deliver an event the words alone
-    "groups": {"array", "number"},  # of a scheduler; of a search the values to try
+    "groups": {"array", "number"},  # groups of workers that are listed; how many; of a search the values to try
     "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
     "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
     "executors": {"number", "array"},  # how many; of quota loops and their samples: each of them
@@ -45,6 +45,7 @@ UNIONS = {
     "utilization": {"array", "number"},  # of a copy plan by cluster; of a schedule the share
     "weight": {"array", "number", "string"},  # a number; of short tasks to long ones also "infinite"; of a search the values to try
     "workers": {"array", "number"},  # of quota loops each of them; of a scheduler how many
+    "workload": {"object", "string"},  # of workflows to be drawn; the id of a stored one
 }
 # Words of enumerations that are not in snake_case, as their papers or formats write them.
 WORDS = re.compile(r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")

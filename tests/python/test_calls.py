@@ -149,6 +149,9 @@ def test_workloads(client, app, name, tmp_path):
     assert runs.format == "runs" and runs.jobs == 1 and runs.summary.durations_from.recorded == 3
     assert look(client.workload(made.id)) == made
     assert {made.id, swim.id, runs.id} <= {look(workload).id for workload in client.workloads()}
+    asked = example("simulate", "jobs-of-a-workload")
+    simulated = look(client.wait(client.simulate(**dict(asked, workload=made.id)), timeout=60)).result
+    assert [load.load for load in simulated.loads] == asked["loads"] and len(simulated.loads[0].policies) == len(asked["policies"])
     client.delete_workload(made.id)
     assert made.id not in [workload.id for workload in client.workloads()]
 

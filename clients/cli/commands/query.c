@@ -283,3 +283,18 @@ bool patch_document(struct invocation *invocation,
 {
     return send_document(invocation, "PATCH", path, document, false, reply);
 }
+
+int query_ids(struct query *query, const char *path, size_t fallback)
+{
+    bool more;
+    query_add(query, "fields", "id");
+    json_t *items = query_items(query, path, fallback, &more);
+    if (items == NULL)
+        return invocation_failed(query->invocation);
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        print_safely(stdout, json_text_at(json_array_get(items, i), "id", ""));
+        putchar('\n');
+    }
+    json_decref(items);
+    return EXIT_DONE;
+}

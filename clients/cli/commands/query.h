@@ -49,6 +49,9 @@ int query_list(struct query *query,
                const struct column columns[],
                size_t n_columns);
 
+/* Their ids alone, one a line. */
+int query_ids(struct query *query, const char *path, size_t fallback);
+
 /* The items alone; *more: there are more than --limit. NULL: recorded. */
 json_t *query_items(struct query *query, const char *path, size_t fallback, bool *more);
 
@@ -87,6 +90,10 @@ int delete_path(struct invocation *invocation, const char *path, const char *wha
 #define OPTION_LIMIT                                                                               \
     {                                                                                              \
         "limit", 0, OPTION_COUNT, NULL, "At most so many; 50 without it.", false                   \
+    }
+#define OPTION_IDS                                                                                 \
+    {                                                                                              \
+        "ids", 0, OPTION_FLAG, NULL, "The ids alone, one a line.", false                           \
     }
 #define OPTION_LABEL                                                                               \
     {                                                                                              \

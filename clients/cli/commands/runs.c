@@ -20,24 +20,9 @@ static const struct option_spec list_options[] = {
     OPTION_LABEL,
     {"succeeded", 0, OPTION_CHOICE, "yes|no", "Only runs that succeeded, or that did not.", false},
     OPTION_LIMIT,
-    {"ids", 0, OPTION_FLAG, NULL, "The ids alone, one a line.", false},
+    OPTION_IDS,
     OPTIONS_END};
 static const struct option_group list_group = {"Options", list_options};
-
-static int write_ids(struct query *query, const char *path)
-{
-    bool more;
-    query_add(query, "fields", "id");
-    json_t *items = query_items(query, path, RUNS_LIMIT, &more);
-    if (items == NULL)
-        return invocation_failed(query->invocation);
-    for (size_t i = 0; i < json_array_size(items); i++) {
-        print_safely(stdout, json_text_at(json_array_get(items, i), "id", ""));
-        putchar('\n');
-    }
-    json_decref(items);
-    return EXIT_DONE;
-}
 
 static int run_list(struct invocation *invocation)
 {
@@ -64,7 +49,7 @@ static int run_list(struct invocation *invocation)
     if (succeeded != NULL)
         query_add(&query, "succeeded", succeeded[0] == 'y' ? "true" : "false");
     if (argument_given(invocation->arguments, "ids"))
-        return write_ids(&query, path);
+        return query_ids(&query, path, RUNS_LIMIT);
     return query_list(&query, path, RUNS_LIMIT, "runs", columns, COUNT(columns));
 }
 

@@ -22,6 +22,7 @@ static const struct column best_of_rates[] = {
 static const struct column outcomes[] = {
     {"load", "load", CELL_NUMBER, NULL},
     {"policy", "policy", CELL_TEXT, NULL},
+    {"best", "best", CELL_YES, NULL},
     {"jobs", "jobs", CELL_TEXT, NULL},
     {"mean time", "completion_s.mean", CELL_SECONDS, NULL},
     {"slowdown of 50 %", "slowdown.p50", CELL_NUMBER, NULL},
@@ -48,6 +49,8 @@ static void add_row(json_t *rows,
     json_t *row = json_object();
     set_borrowed(row, "load", json_at(load, "load"));
     set_borrowed(row, "policy", json_at(policy, "name"));
+    if (json_equal(json_at(policy, "name"), json_at(load, "best.name")))
+        (void)json_object_set_new(row, "best", json_true());
     (void)json_object_set_new(row, "jobs", json_string(jobs));
     set_borrowed(row, "completion_s", json_at(of, "completion_s"));
     set_borrowed(row, "slowdown", json_at(of, "slowdown"));

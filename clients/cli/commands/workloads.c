@@ -58,7 +58,7 @@ static bool write_workload(struct invocation *invocation, const json_t *workload
 
 /* --- looking --- */
 
-static const struct option_spec list_options[] = {OPTION_LIMIT, OPTIONS_END};
+static const struct option_spec list_options[] = {OPTION_LIMIT, OPTION_IDS, OPTIONS_END};
 static const struct option_group list_group = {"Options", list_options};
 
 static int run(struct invocation *invocation)
@@ -67,6 +67,8 @@ static int run(struct invocation *invocation)
     if (!invocation_begin(invocation, FORMS_OF_TABLES))
         return invocation_failed(invocation);
     query_begin(&query, invocation);
+    if (argument_given(invocation->arguments, "ids"))
+        return query_ids(&query, "/v1/workloads", WORKLOADS_LIMIT);
     return query_list(&query, "/v1/workloads", WORKLOADS_LIMIT, "workloads", columns,
                       COUNT(columns));
 }

@@ -7,6 +7,7 @@
 
 enum pv_code geo_simulation_read(const struct codec_node *top,
                                  const struct config *config,
+                                 const struct workload_summary *workload,
                                  struct writer *w,
                                  struct pv_error *err)
 {
@@ -20,6 +21,7 @@ enum pv_code geo_simulation_read(const struct codec_node *top,
         .templates = (size_t)config->simulation_templates_max,
         .operations = (size_t)config->simulation_operations_max};
     struct codec_simulation *asked = arena_calloc(top->reader->arena, 1, sizeof *asked);
+    (void)workload;
     if (asked == NULL)
         return pv_no_memory(err);
     codec_simulation_decode(top, &limits, asked);

@@ -41,7 +41,7 @@ run_batch(struct search_run *search, struct batch_work *work, double left, struc
                                           .total = search->done + most + search->after,
                                           .unit = "tasks",
                                           .scratch_bytes_max =
-                                              (size_t)config->request_memory_bytes_max,
+                                              (size_t)config->simulation_memory_bytes_max,
                                           .work = run_cell,
                                           .context = work};
     PV_TRY(operation_parts_run(search->run, &parts, err));
@@ -87,7 +87,7 @@ search_run_all(struct search_run *search, struct policy_search_found **found, st
     for (size_t l = 0; l < search->loads && code == PV_OK; l++) {
         struct arena arena;
         arena_init_beside(&arena, search->run->arena,
-                          (size_t)search->run->config->request_memory_bytes_max);
+                          (size_t)search->run->config->simulation_memory_bytes_max);
         code = run_load(search, l, &arena, &(*found)[l], err);
         arena_fini(&arena);
         (*found)[l].left_out += search->left_out;

@@ -5,9 +5,9 @@
 #include "api/simulations/tasks_simulation.h"
 
 static const struct simulation_kind kinds[] = {
-    {"geo", geo_simulation_read, geo_simulation_run},
-    {"slots", slots_simulation_read, slots_simulation_run},
-    {"tasks", tasks_simulation_read, tasks_simulation_run},
+    {"geo", false, geo_simulation_read, geo_simulation_run},
+    {"slots", true, slots_simulation_read, slots_simulation_run},
+    {"tasks", true, tasks_simulation_read, tasks_simulation_run},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -21,15 +21,23 @@ const struct simulation_kind *simulation_kind_decode(const struct codec_node *to
     return found < KINDS ? &kinds[found] : NULL;
 }
 
+enum pv_code simulation_open(struct strview text,
+                             struct arena *arena,
+                             struct codec_document *document,
+                             struct pv_error *err)
+{
+    const struct codec_bounds bounds = {.depth = WRITER_DEPTH_MAX, .values = text.n};
+    return codec_open(document, text.at, text.n, &bounds, arena, err);
+}
+
 enum pv_code simulation_run(void *context,
                             struct operation_run *run,
                             struct strview *result,
                             struct pv_error *err)
 {
-    const struct codec_bounds bounds = {.depth = WRITER_DEPTH_MAX, .values = run->request.n};
     struct codec_document document;
     (void)context;
-    PV_TRY(codec_open(&document, run->request.at, run->request.n, &bounds, run->arena, err));
+    PV_TRY(simulation_open(run->request, run->arena, &document, err));
     const struct simulation_kind *kind = simulation_kind_decode(&document.top);
     enum pv_code code = kind != NULL ? kind->run(run, &document.top, result, err) : PV_OK;
     enum pv_code read = codec_close(&document);

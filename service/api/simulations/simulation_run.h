@@ -4,6 +4,7 @@
 #include "api/api.h"
 #include "base/json_writer.h"
 #include "codec/json/reader.h"
+#include "core/workload/workload.h"
 #include "operation/operation.h"
 
 /*
@@ -12,10 +13,12 @@
  */
 struct simulation_kind {
     const char *name;
-    /* Read and check the body, and write it with all defaults filled in. limits: those of the
-     * settings, or, for a request that was accepted before, none. */
+    bool has_workloads; /* it may name a stored one */
+    /* Read and check the body, and write it with all defaults filled in. workload: what the one
+     * that the request names comes to; NULL: it names none, or its rules are checked later. */
     enum pv_code (*read)(const struct codec_node *top,
-                         const struct config *limits,
+                         const struct config *config,
+                         const struct workload_summary *workload,
                          struct writer *w,
                          struct pv_error *err);
     enum pv_code (*run)(struct operation_run *run,
@@ -26,6 +29,12 @@ struct simulation_kind {
 
 /* The kind that the body names; NULL and a fault at /kind where there is none. */
 const struct simulation_kind *simulation_kind_decode(const struct codec_node *top);
+
+/* A request that was accepted, or checked in part, is read again. */
+enum pv_code simulation_open(struct strview text,
+                             struct arena *arena,
+                             struct codec_document *document,
+                             struct pv_error *err) PV_MUSTCHECK;
 
 enum pv_code simulation_run(void *context,
                             struct operation_run *run,

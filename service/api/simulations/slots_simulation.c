@@ -2,6 +2,7 @@
 
 #include "api/simulations/comparison_limits.h"
 #include "api/simulations/slots_simulation_search.h"
+#include "api/simulations/workload_jobs.h"
 #include "operation/parts.h"
 
 /* Jobs that a thread simulates alone at a time. */
@@ -11,10 +12,11 @@ enum { JOBS_ALONE = 64 };
 
 enum pv_code slots_simulation_read(const struct codec_node *top,
                                    const struct config *config,
+                                   const struct workload_summary *workload,
                                    struct writer *w,
                                    struct pv_error *err)
 {
-    const struct codec_comparison_limits limits = comparison_limits(config);
+    const struct codec_comparison_limits limits = comparison_limits(config, workload);
     struct codec_slots_simulation *asked = arena_calloc(top->reader->arena, 1, sizeof *asked);
     if (asked == NULL)
         return pv_no_memory(err);
@@ -30,6 +32,7 @@ enum pv_code slots_simulation_read(const struct codec_node *top,
 struct slots_work {
     struct operation_run *run;
     struct codec_slots_simulation *asked;
+    struct workload_jobs_source source;
     struct slots_comparison comparison;
     double *runtime_s;         /* of each job, alone */
     struct policy_cell *cells; /* n */
@@ -86,7 +89,8 @@ static enum pv_code slots_run_all(struct slots_work *work, struct pv_error *err)
                                     .threads = (size_t)config->simulation_threads,
                                     .total = (int64_t)(work->n + 1) * tasks,
                                     .unit = "tasks",
-                                    .scratch_bytes_max = (size_t)config->request_memory_bytes_max,
+                                    .scratch_bytes_max =
+                                        (size_t)config->simulation_memory_bytes_max,
                                     .work = slots_run_alone,
                                     .context = work};
     PV_TRY(operation_parts_run(work->run, &parts, err));
@@ -101,22 +105,53 @@ static enum pv_code slots_run_all(struct slots_work *work, struct pv_error *err)
 
 /* --- before and after --- */
 
-/* Room for what the result has of each job in the cells of the first repetition. false: no memory. */
-static bool slots_add_room(struct slots_work *work)
+/* Room for what the result has of the first repetition. false: no memory. */
+static bool slots_add_first(struct slots_work *work, struct slots_cell *made)
 {
     struct arena *arena = work->run->arena;
     size_t n = work->comparison.n_jobs;
-    bool wanted = (work->asked->common.include & COMPARISON_INCLUDE_JOBS) != 0;
-    for (size_t i = 0; i < work->n && wanted; i++) {
-        struct slots_cell *made = &work->made[i];
-        if (work->cells[i].repetition > 0)
-            continue;
-        made->times = arena_array(arena, n, sizeof *made->times);
-        made->slowdown = arena_array(arena, n, sizeof *made->slowdown);
-        if (made->times == NULL || made->slowdown == NULL)
+    unsigned include = work->asked->common.include;
+    bool jobs = (include & COMPARISON_INCLUDE_JOBS) != 0;
+    bool queues = (include & COMPARISON_INCLUDE_QUEUES) != 0;
+    bool distribution = (include & COMPARISON_INCLUDE_DISTRIBUTIONS) != 0;
+    made->times = jobs ? arena_array(arena, n, sizeof *made->times) : NULL;
+    made->slowdown = jobs ? arena_array(arena, n, sizeof *made->slowdown) : NULL;
+    made->detail->queues = queues ? arena_array(arena, 1, sizeof *made->detail->queues) : NULL;
+    made->detail->distribution =
+        distribution ? arena_array(arena, 1, sizeof *made->detail->distribution) : NULL;
+    return (!jobs || (made->times != NULL && made->slowdown != NULL)) &&
+           (!queues || made->detail->queues != NULL) &&
+           (!distribution || made->detail->distribution != NULL);
+}
+
+/* Room for what the result has beside figures. false: no memory. */
+static bool slots_add_room(struct slots_work *work)
+{
+    struct slots_detail *details = arena_calloc(work->run->arena, work->n, sizeof *details);
+    for (size_t i = 0; details != NULL && i < work->n; i++) {
+        work->made[i].detail = &details[i];
+        if (work->cells[i].repetition == 0 && !slots_add_first(work, &work->made[i]))
             return false;
     }
-    return true;
+    return details != NULL;
+}
+
+/* The request, and the jobs of the workload that it names. */
+static enum pv_code
+slots_read_again(struct slots_work *work, const struct codec_node *top, struct pv_error *err)
+{
+    const struct config *config = work->run->config;
+    struct workload_jobs jobs;
+    PV_TRY(workload_jobs_find(&work->source, work->run, top, err));
+    const struct codec_comparison_limits limits =
+        comparison_limits_again(config, workload_jobs_summary(&work->source));
+    codec_slots_simulation_decode(top, &limits, work->asked);
+    PV_TRY(codec_result(top->reader));
+    if (limits.workload == NULL)
+        return PV_OK;
+    const struct workload_load_terms terms = codec_slots_simulation_load_terms(work->asked);
+    PV_TRY(workload_jobs_load(&work->source, &terms, &jobs, err));
+    return codec_slots_simulation_load(work->asked, &jobs, &work->source.arena, err);
 }
 
 static enum pv_code slots_prepare(struct slots_work *work, struct pv_error *err)
@@ -155,14 +190,17 @@ enum pv_code slots_simulation_run(struct operation_run *run,
                                   struct strview *result,
                                   struct pv_error *err)
 {
-    const struct codec_comparison_limits limits = comparison_limits_again(run->config);
     struct slots_work work = {.run = run};
     work.asked = arena_calloc(run->arena, 1, sizeof *work.asked);
     if (work.asked == NULL)
         return pv_no_memory(err);
-    codec_slots_simulation_decode(top, &limits, work.asked);
-    PV_TRY(codec_result(top->reader));
-    PV_TRY(slots_prepare(&work, err));
-    PV_TRY(slots_run_all(&work, err));
-    return slots_write(&work, result, err);
+    enum pv_code code = slots_read_again(&work, top, err);
+    if (code == PV_OK)
+        code = slots_prepare(&work, err);
+    if (code == PV_OK)
+        code = slots_run_all(&work, err);
+    if (code == PV_OK)
+        code = slots_write(&work, result, err);
+    workload_jobs_close(&work.source);
+    return code;
 }

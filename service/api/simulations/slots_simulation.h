@@ -8,6 +8,7 @@
  * the table in simulation_run.c. */
 enum pv_code slots_simulation_read(const struct codec_node *top,
                                    const struct config *config,
+                                   const struct workload_summary *workload,
                                    struct writer *w,
                                    struct pv_error *err);
 enum pv_code slots_simulation_run(struct operation_run *run,

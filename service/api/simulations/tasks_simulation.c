@@ -2,16 +2,18 @@
 
 #include "api/simulations/comparison_limits.h"
 #include "api/simulations/tasks_simulation_search.h"
+#include "api/simulations/workload_jobs.h"
 #include "operation/parts.h"
 
 /* --- what is asked --- */
 
 enum pv_code tasks_simulation_read(const struct codec_node *top,
                                    const struct config *config,
+                                   const struct workload_summary *workload,
                                    struct writer *w,
                                    struct pv_error *err)
 {
-    const struct codec_comparison_limits limits = comparison_limits(config);
+    const struct codec_comparison_limits limits = comparison_limits(config, workload);
     struct codec_tasks_simulation *asked = arena_calloc(top->reader->arena, 1, sizeof *asked);
     if (asked == NULL)
         return pv_no_memory(err);
@@ -27,6 +29,7 @@ enum pv_code tasks_simulation_read(const struct codec_node *top,
 struct tasks_work {
     struct operation_run *run;
     struct codec_tasks_simulation *asked;
+    struct workload_jobs_source source;
     struct tasks_comparison comparison;
     struct policy_cell *cells; /* n */
     struct tasks_cell *made;   /* by cell */
@@ -67,7 +70,7 @@ static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
                                           .total = done + tasks,
                                           .unit = "tasks",
                                           .scratch_bytes_max =
-                                              (size_t)config->request_memory_bytes_max,
+                                              (size_t)config->simulation_memory_bytes_max,
                                           .work = tasks_run_cell,
                                           .context = work};
     return operation_parts_run(work->run, &parts, err);
@@ -75,22 +78,61 @@ static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
 
 /* --- before and after --- */
 
-/* Room for what the result has of each job in the cells of the first repetition. false: no memory. */
-static bool tasks_add_room(struct tasks_work *work)
+/* false: no memory, as below. */
+static bool tasks_add_jobs(struct tasks_work *work, struct tasks_cell *made)
 {
     size_t n = work->asked->n_jobs;
-    bool wanted = (work->asked->common.include & COMPARISON_INCLUDE_JOBS) != 0;
-    for (size_t i = 0; i < work->n && wanted; i++) {
+    made->start_s = arena_array(work->run->arena, n, 3 * sizeof *made->start_s);
+    if (made->start_s == NULL)
+        return false;
+    made->finish_s = made->start_s + n;
+    made->slowdown = made->finish_s + n;
+    return true;
+}
+
+/* Room for what the result has beside figures, which is of the first repetition. */
+static bool tasks_add_room(struct tasks_work *work)
+{
+    struct arena *arena = work->run->arena;
+    unsigned include = work->asked->common.include;
+    bool queues = (include & COMPARISON_INCLUDE_QUEUES) != 0;
+    bool distributions = (include & COMPARISON_INCLUDE_DISTRIBUTIONS) != 0;
+    for (size_t i = 0; i < work->n; i++) {
         struct tasks_cell *made = &work->made[i];
         if (work->cells[i].repetition > 0)
             continue;
-        made->start_s = arena_array(work->run->arena, n, 3 * sizeof *made->start_s);
-        if (made->start_s == NULL)
+        struct tasks_detail *detail = arena_calloc(arena, 1, sizeof *detail);
+        if (detail == NULL)
             return false;
-        made->finish_s = made->start_s + n;
-        made->slowdown = made->finish_s + n;
+        made->detail = detail;
+        detail->queues = queues ? arena_array(arena, 1, sizeof *detail->queues) : NULL;
+        detail->distributions =
+            distributions ? arena_calloc(arena, TASKS_CLASSES, sizeof *detail->distributions)
+                          : NULL;
+        if ((queues && detail->queues == NULL) ||
+            (distributions && detail->distributions == NULL) ||
+            ((include & COMPARISON_INCLUDE_JOBS) != 0 && !tasks_add_jobs(work, made)))
+            return false;
     }
     return true;
+}
+
+/* The request, and the jobs of the workload that it names. */
+static enum pv_code
+tasks_read_again(struct tasks_work *work, const struct codec_node *top, struct pv_error *err)
+{
+    const struct config *config = work->run->config;
+    struct workload_jobs jobs;
+    PV_TRY(workload_jobs_find(&work->source, work->run, top, err));
+    const struct codec_comparison_limits limits =
+        comparison_limits_again(config, workload_jobs_summary(&work->source));
+    codec_tasks_simulation_decode(top, &limits, work->asked);
+    PV_TRY(codec_result(top->reader));
+    if (limits.workload == NULL)
+        return PV_OK;
+    const struct workload_load_terms terms = codec_tasks_simulation_load_terms(work->asked);
+    PV_TRY(workload_jobs_load(&work->source, &terms, &jobs, err));
+    return codec_tasks_simulation_load(work->asked, &jobs, &work->source.arena, err);
 }
 
 static enum pv_code tasks_prepare(struct tasks_work *work, struct pv_error *err)
@@ -125,14 +167,17 @@ enum pv_code tasks_simulation_run(struct operation_run *run,
                                   struct strview *result,
                                   struct pv_error *err)
 {
-    const struct codec_comparison_limits limits = comparison_limits_again(run->config);
     struct tasks_work work = {.run = run};
     work.asked = arena_calloc(run->arena, 1, sizeof *work.asked);
     if (work.asked == NULL)
         return pv_no_memory(err);
-    codec_tasks_simulation_decode(top, &limits, work.asked);
-    PV_TRY(codec_result(top->reader));
-    PV_TRY(tasks_prepare(&work, err));
-    PV_TRY(tasks_run_all(&work, err));
-    return tasks_write(&work, result, err);
+    enum pv_code code = tasks_read_again(&work, top, err);
+    if (code == PV_OK)
+        code = tasks_prepare(&work, err);
+    if (code == PV_OK)
+        code = tasks_run_all(&work, err);
+    if (code == PV_OK)
+        code = tasks_write(&work, result, err);
+    workload_jobs_close(&work.source);
+    return code;
 }

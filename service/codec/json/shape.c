@@ -307,6 +307,10 @@ static bool is_unknown(const struct shape_member *member, const void *value)
         return *(const int64_t *)value == RUN_NO_INSTANT;
     case SHAPE_KIND_ID:
         return *(const char *)value == '\0';
+    case SHAPE_KIND_SIZE:
+        return *(const size_t *)value == SIZE_MAX;
+    case SHAPE_KIND_OBJECTS:
+        return *(const void *const *)value == NULL;
     default:
         return false;
     }

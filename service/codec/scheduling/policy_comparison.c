@@ -18,7 +18,12 @@
 
 enum { MEMBERS_MAX = 16 };
 
-const char *const codec_comparison_includes[] = {"jobs", NULL};
+/* What a simulation keeps of each job of a workload beside the job: its place in order of arrival,
+ * how long it takes alone, or its mean and longest task; its sizes for a
+ * search; and what sorting takes. */
+enum { BYTES_BESIDE_A_JOB = 80 };
+
+const char *const codec_comparison_includes[] = {"jobs", "queues", "distributions", NULL};
 const char *const codec_comparison_objectives[] = {[POLICY_SLOWDOWN_P50] = "p50",
                                                    [POLICY_SLOWDOWN_P90] = "p90",
                                                    [POLICY_SLOWDOWN_P95] = "p95",
@@ -74,7 +79,7 @@ size_t codec_policy_decode(const struct codec_node *node,
         return word;
     void *terms = table->begin(request, i, word);
     for (size_t t = 0; t < table->n_terms; t++)
-        if ((table->terms_of[word] & 1U << t) != 0)
+        if ((table->terms_of[word] & 1U << t) != 0 && table->terms[t].decode != NULL)
             table->terms[t].decode(node, limits, terms);
     return word;
 }
@@ -145,6 +150,51 @@ void codec_policies_encode(struct writer *w,
 }
 
 /* --- other members --- */
+
+/* An object is what simulations of kind `geo` have there. */
+void codec_comparison_decode_workload(const struct codec_node *node,
+                                      const void *limits,
+                                      void *request)
+{
+    struct codec_comparison *common = request;
+    struct codec_node workload = codec_member(node, "workload");
+    (void)limits;
+    if (json_is_object(workload.json))
+        codec_fault_member(
+            node, "workload", "unknown_field",
+            "a workload that is described belongs to simulations of kind geo; here it "
+            "is the id of a stored one");
+    else
+        codec_uuid(node, "workload", CODEC_OPTIONAL, common->workload);
+}
+
+bool codec_comparison_find_workload(const struct codec_node *top, char id[37])
+{
+    struct codec_node workload = codec_member(top, "workload");
+    id[0] = '\0';
+    if (json_is_string(workload.json))
+        codec_uuid(top, "workload", CODEC_OPTIONAL, id);
+    return id[0] != '\0';
+}
+
+void codec_comparison_encode_workload(struct writer *w, const void *request, const void *context)
+{
+    const struct codec_comparison *common = request;
+    (void)context;
+    if (common->workload[0] != '\0')
+        writer_member_string(w, "workload", common->workload);
+}
+
+void codec_comparison_check_source(const struct codec_node *top)
+{
+    bool jobs = codec_member(top, "jobs").json != NULL;
+    bool workload = codec_member(top, "workload").json != NULL;
+    if (jobs && workload)
+        codec_fault_member(top, "workload", "conflict",
+                           "stands beside jobs: give the jobs, or the workload that has them");
+    if (!jobs && !workload)
+        codec_fault_member(top, "jobs", "required", "is required where there is no workload");
+}
 
 void codec_comparison_decode_baseline(const struct codec_node *node,
                                       const void *limits,
@@ -219,7 +269,7 @@ static const char *largest_member(const struct codec_comparison *common)
     return common->repetitions > 1  ? "repetitions"
            : common->n_loads > 1    ? "loads"
            : common->n_policies > 1 ? "policies"
-                                    : "jobs";
+                                    : codec_comparison_source(common);
 }
 
 static void check_runs(const struct codec_node *top,
@@ -257,21 +307,67 @@ static void check_rows(const struct codec_node *top,
                            rows, limits->job_rows);
 }
 
-/* Arrivals and durations are added up in doubles. */
-static void check_resolution(const struct codec_node *top,
-                             const struct codec_comparison *common,
-                             const struct codec_comparison_size *size)
+double codec_comparison_longest_s(const struct codec_comparison *common,
+                                  const struct codec_comparison_size *size)
 {
     double longest_s = size->last_s;
     for (size_t i = 0; i < common->n_loads; i++)
         longest_s =
             fmax(longest_s, ARRIVALS_SPREAD * size->work_s / (common->loads[i] * size->slots));
-    longest_s += size->work_s;
+    return longest_s + size->work_s;
+}
+
+/* Arrivals and durations are added up in doubles. */
+#define TOO_SHORT                                                                                  \
+    "the shortest task takes %.3g s, too short to be told from nothing after up to %.3g s"
+
+static void check_resolution(const struct codec_node *top,
+                             const struct codec_comparison *common,
+                             const struct codec_comparison_size *size)
+{
+    double longest_s = codec_comparison_longest_s(common, size);
     if (size->shortest_s < RESOLUTION * longest_s)
-        codec_fault_member(top, "jobs", "out_of_range",
-                           "the shortest task takes %.3g s, too short to be told from nothing "
-                           "after up to %.3g s",
-                           size->shortest_s, longest_s);
+        codec_fault_member(top, "jobs", "out_of_range", TOO_SHORT, size->shortest_s, longest_s);
+}
+
+enum pv_code codec_comparison_check_loaded(const struct codec_comparison *common,
+                                           const struct codec_comparison_size *size,
+                                           struct pv_error *err)
+{
+    double longest_s = codec_comparison_longest_s(common, size);
+    if (size->shortest_s < RESOLUTION * longest_s)
+        return pv_fail(err, PV_E_INVALID, "of the workload " TOO_SHORT, size->shortest_s,
+                       longest_s);
+    return PV_OK;
+}
+
+size_t codec_comparison_load_bytes(const struct workload_summary *workload,
+                                   const struct workload_load_terms *terms)
+{
+    double bytes =
+        (double)workload_load_bytes(workload, terms) + (double)workload->jobs * BYTES_BESIDE_A_JOB;
+    return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
+}
+
+static void check_memory(const struct codec_node *top,
+                         const struct codec_comparison_limits *limits,
+                         const struct codec_comparison *common,
+                         const struct codec_comparison_size *size)
+{
+    double allowed = 1e-6 * (double)limits->memory_bytes;
+    struct codec_node list = codec_member(top, "policies");
+    struct codec_node item = codec_item(&list, size->memory_policy);
+    if (size->load_bytes > limits->memory_bytes)
+        codec_fault_member(top, codec_comparison_source(common), "too_large",
+                           "its jobs take %.1f MB of memory, %.1f MB are allowed "
+                           "(simulation_memory_bytes_max)",
+                           1e-6 * (double)size->load_bytes, allowed);
+    else if (size->memory_bytes > limits->memory_bytes - size->load_bytes)
+        codec_fault(&item, "too_large",
+                    "its simulation may take %.1f MB of memory%s, %.1f MB are allowed "
+                    "(simulation_memory_bytes_max)",
+                    1e-6 * ((double)size->memory_bytes + (double)size->load_bytes),
+                    size->load_bytes > 0 ? ", the jobs of the workload included" : "", allowed);
 }
 
 void codec_comparison_check(const struct codec_node *top,
@@ -279,7 +375,8 @@ void codec_comparison_check(const struct codec_node *top,
                             const struct codec_comparison *common,
                             const struct codec_comparison_size *size)
 {
-    if (size->tasks > (double)limits->tasks) {
+    bool loaded = common->workload[0] != '\0';
+    if (!loaded && size->tasks > (double)limits->tasks) {
         codec_fault_member(top, "jobs", "too_many_items",
                            "their tasks together are %.0f, and %zu are allowed "
                            "(simulation_tasks_max)",
@@ -288,13 +385,7 @@ void codec_comparison_check(const struct codec_node *top,
     }
     check_runs(top, limits, common, size);
     check_rows(top, limits, common, size);
-    check_resolution(top, common, size);
-    if (size->memory_bytes > limits->memory_bytes) {
-        struct codec_node list = codec_member(top, "policies");
-        struct codec_node item = codec_item(&list, size->memory_policy);
-        codec_fault(&item, "too_large",
-                    "its simulation may take %.1f MB of memory, %.1f MB are allowed "
-                    "(request_memory_bytes_max)",
-                    1e-6 * (double)size->memory_bytes, 1e-6 * (double)limits->memory_bytes);
-    }
+    check_memory(top, limits, common, size);
+    if (!loaded)
+        check_resolution(top, common, size);
 }

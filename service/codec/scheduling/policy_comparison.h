@@ -6,19 +6,23 @@
 #include "codec/json/shape.h"
 #include "core/scheduling/percentiles.h"
 #include "core/scheduling/policy_comparison.h"
+#include "core/workload/workload_load.h"
 
 /* What requests that compare schedulers have in common (POST /v1/simulations of the kinds `slots`
  * and `tasks`): policies with terms of their own, loads, repetitions, and what is asked for. */
 
 /* What a client may ask for; from struct config. */
 struct codec_comparison_limits {
+    /* What the workload of the request comes to; NULL: it has not been looked up, or there is none.
+     * Rules that rest on it are checked only where it is there. */
+    const struct workload_summary *workload;
     size_t jobs;
-    size_t tasks;            /* of all jobs */
+    size_t tasks;            /* of all jobs of the request */
     size_t runs;             /* policies x loads x repetitions */
     size_t task_runs;        /* these x tasks; a policy that probes counts once for each probe */
     size_t probes_per_task;  /* sparrow, eagle */
     size_t job_rows;         /* jobs x policies x loads, where they are included in the result */
-    size_t memory_bytes;     /* that one simulation works with */
+    size_t memory_bytes;     /* that one simulation works with, and the jobs of a workload take */
     size_t search_task_runs; /* of a search, over all loads, where none are given */
     size_t search_task_runs_max;
 };
@@ -29,7 +33,11 @@ enum {
     SEARCH_FAMILIES_MAX = 16,
     SEARCH_CANDIDATES_MAX = 256
 };
-enum { COMPARISON_INCLUDE_JOBS = 1 };
+enum {
+    COMPARISON_INCLUDE_JOBS = 1,
+    COMPARISON_INCLUDE_QUEUES = 2,
+    COMPARISON_INCLUDE_DISTRIBUTIONS = 4
+};
 
 /* A search for the terms that suit best (codec/scheduling/policy_search.h). */
 struct codec_search {
@@ -45,7 +53,8 @@ struct codec_comparison {
     struct strview names[COMPARISON_POLICIES_MAX + 1]; /* behind the policies: of what is found */
     unsigned words[COMPARISON_POLICIES_MAX];           /* which policy, of the table */
     size_t n_policies;
-    size_t baseline; /* of the policies; SIZE_MAX: none */
+    char workload[37]; /* whose jobs are simulated; "": those of the request */
+    size_t baseline;   /* of the policies; SIZE_MAX: none */
     double loads[COMPARISON_LOADS_MAX];
     size_t n_loads;
     size_t repetitions;
@@ -64,6 +73,7 @@ static inline size_t codec_comparison_entries(const struct codec_comparison *com
 /* A term of policies: a member of theirs. */
 struct codec_policy_term {
     const char *name;
+    /* NULL: another term's reads this member as well. */
     void (*decode)(const struct codec_node *policy,
                    const struct codec_comparison_limits *limits,
                    void *terms);
@@ -87,6 +97,8 @@ extern const char *const codec_comparison_includes[];
 extern const char *const codec_comparison_objectives[];
 /* clang-format off */
 #define CODEC_COMPARISON_MEMBERS(T)                                                                \
+    {"workload", SHAPE_CODE, .decode = codec_comparison_decode_workload,                           \
+     .encode = codec_comparison_encode_workload},                                                  \
     {"baseline", SHAPE_CODE, .decode = codec_comparison_decode_baseline,                           \
      .encode = codec_comparison_encode_baseline},                                                  \
     {"loads", SHAPE_CODE, .decode = codec_comparison_decode_loads,                                 \
@@ -126,6 +138,10 @@ void codec_policy_encode_terms(struct writer *w,
                                const void *terms);
 
 /* Of CODEC_COMPARISON_MEMBERS. */
+void codec_comparison_decode_workload(const struct codec_node *node,
+                                      const void *limits,
+                                      void *request);
+void codec_comparison_encode_workload(struct writer *w, const void *request, const void *context);
 void codec_comparison_decode_baseline(const struct codec_node *node,
                                       const void *limits,
                                       void *request);
@@ -138,22 +154,56 @@ void codec_comparison_encode_loads(struct writer *w, const void *request, const 
 /* How large it is, for codec_comparison_check. */
 struct codec_comparison_size {
     size_t jobs;
-    double tasks;        /* of all jobs */
-    double probed;       /* tasks of one run of every policy, once for each probe where it probes */
-    double shortest_s;   /* the shortest task */
-    double last_s;       /* the last arrival */
-    double work_s;       /* all durations, and shuffles */
-    double slots;        /* or workers */
-    size_t memory_bytes; /* the most that one simulation works with */
+    double tasks;  /* of all jobs */
+    double probed; /* tasks of one run of every policy, once for each probe where it probes */
+    /* Of a workload that is not loaded the next three are 0. */
+    double shortest_s;    /* the shortest task */
+    double last_s;        /* the last arrival */
+    double work_s;        /* all durations, and shuffles */
+    double slots;         /* or workers */
+    size_t load_bytes;    /* that the jobs of a workload take, once for all simulations */
+    size_t memory_bytes;  /* the most that one simulation works with */
     size_t memory_policy; /* whose */
 };
+
+/* How long a simulation may take at most, as it were one task after the other. */
+double codec_comparison_longest_s(const struct codec_comparison *common,
+                                  const struct codec_comparison_size *size);
 
 /* The comparison as the core has it; `draws` of each policy is the caller's. */
 struct policy_comparison codec_comparison_plan(const struct codec_comparison *common,
                                                const bool draws[]);
 
-/* Faults: more tasks, simulations, memory or jobs in the result than the limits allow; tasks so
- * short that doubles cannot tell when they ended. */
+/* The list of jobs that faults are at which concern them all. */
+static inline const char *codec_comparison_source(const struct codec_comparison *common)
+{
+    return common->workload[0] != '\0' ? "workload" : "jobs";
+}
+
+/* As it is in replies: of a workload a job may have none. */
+static inline struct strview codec_comparison_job_name(const char *loaded)
+{
+    return loaded[0] == '\0' ? (struct strview){NULL, 0} : strview_of(loaded);
+}
+
+/* The id of the workload that a body names which has been decoded. false: it has its jobs. */
+bool codec_comparison_find_workload(const struct codec_node *top, char id[37]);
+
+/* Faults: neither jobs nor a workload, or both. */
+void codec_comparison_check_source(const struct codec_node *top);
+
+/* What is loaded of a workload, and with it. */
+size_t codec_comparison_load_bytes(const struct workload_summary *workload,
+                                   const struct workload_load_terms *terms);
+
+/* PV_E_INVALID: the workload that is loaded has tasks so short that doubles cannot tell when they
+ * ended. */
+enum pv_code codec_comparison_check_loaded(const struct codec_comparison *common,
+                                           const struct codec_comparison_size *size,
+                                           struct pv_error *err) PV_MUSTCHECK;
+
+/* Faults: more tasks, simulations, memory or jobs in the result than the limits allow; tasks of the
+ * request so short that doubles cannot tell when they ended. */
 void codec_comparison_check(const struct codec_node *top,
                             const struct codec_comparison_limits *limits,
                             const struct codec_comparison *common,
@@ -175,14 +225,6 @@ void codec_percentiles_encode_reduction(struct writer *w,
 void codec_comparison_encode_head(struct writer *w,
                                   const char *kind,
                                   const struct codec_comparison *common);
-
-/* The members load and best of the item of a load; of_jobs: "jobs" or "short jobs", which the
- * objective is about. */
-void codec_comparison_encode_best(struct writer *w,
-                                  const struct codec_comparison *common,
-                                  size_t load,
-                                  const struct policy_choice *choice,
-                                  const char *of_jobs);
 
 /* Warnings of loads at which more arrives than can be done. */
 void codec_comparison_warn_overload(const struct codec_comparison *common,

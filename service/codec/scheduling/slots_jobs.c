@@ -138,6 +138,7 @@ static const struct shape_member members[] = {
      .high = CODEC_SECONDS_MAX},
     {"predicted_size_s", SHAPE_NUMBER(J, job.predicted_size_s), .flags = OMIT | CODEC_ABOVE,
      .low = 0, .high = CODEC_SECONDS_SUM_MAX},
+    {"input_bytes", SHAPE_COUNT(J, input_bytes), .flags = OMIT, .most = CODEC_SEED_MAX},
     {"queue", SHAPE_SIZE(J, queue), .least = 1, .most = CODEC_COUNT_MAX},
 };
 const struct shape codec_slots_job_shape = {.request = "SlotsJob",

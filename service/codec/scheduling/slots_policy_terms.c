@@ -5,12 +5,7 @@
 
 enum { TENANTS_MAX = 100 };
 
-/* What FRESH and OMO go by where nothing else is said. */
-#define TAU1 0.8
-#define TAU2 0.6
 #define TAU2_MAX 1e9
-#define EMA_WEIGHT 0.5
-#define WINDOW_S 10
 
 /* From 0 on, or where flags say so above it. */
 static double number_or(
@@ -48,7 +43,7 @@ static void decode_tau1(const struct codec_node *policy,
 {
     struct slots_terms *slots = terms;
     (void)limits;
-    slots->tau1 = number_or(policy, "tau1", 0, 1, TAU1);
+    slots->tau1 = number_or(policy, "tau1", 0, 1, SLOTS_TAU1);
 }
 
 static void encode_tau1(struct writer *w, const void *terms)
@@ -63,7 +58,7 @@ static void decode_tau2(const struct codec_node *policy,
 {
     struct slots_terms *slots = terms;
     (void)limits;
-    slots->tau2 = number_or(policy, "tau2", 0, TAU2_MAX, TAU2);
+    slots->tau2 = number_or(policy, "tau2", 0, TAU2_MAX, SLOTS_TAU2);
 }
 
 static void encode_tau2(struct writer *w, const void *terms)
@@ -80,7 +75,7 @@ static void decode_ema_weight(const struct codec_node *policy,
 {
     struct slots_terms *slots = terms;
     (void)limits;
-    slots->ema_weight = number_or(policy, "ema_weight", CODEC_ABOVE, 1, EMA_WEIGHT);
+    slots->ema_weight = number_or(policy, "ema_weight", CODEC_ABOVE, 1, SLOTS_EMA_WEIGHT);
 }
 
 static void encode_ema_weight(struct writer *w, const void *terms)
@@ -95,7 +90,7 @@ static void decode_window(const struct codec_node *policy,
 {
     struct slots_terms *slots = terms;
     (void)limits;
-    slots->window_s = WINDOW_S;
+    slots->window_s = SLOTS_WINDOW_S;
     if (codec_member(policy, "window_s").json != NULL)
         slots->window_s =
             codec_number(policy, "window_s", CODEC_REQUIRED, CODEC_SECONDS_MIN, CODEC_SECONDS_MAX);

@@ -26,14 +26,20 @@ static void check_reduce_slots(const struct codec_node *top,
                            PLURAL_VERB(with, "has", "have"));
 }
 
-/* A job's queue is one of those of every policy "capacity". */
-static void check_queues(const struct codec_node *top, const struct codec_slots_simulation *asked)
+size_t codec_slots_tenants(const struct codec_slots_simulation *asked)
 {
-    struct codec_node list = codec_member(top, "jobs");
     size_t tenants = SIZE_MAX;
     for (size_t p = 0; p < asked->common.n_policies; p++)
         if (asked->policies[p].tenants != NULL && asked->policies[p].n_tenants < tenants)
             tenants = asked->policies[p].n_tenants;
+    return tenants;
+}
+
+/* A job's queue is one of those of every policy "capacity". */
+static void check_queues(const struct codec_node *top, const struct codec_slots_simulation *asked)
+{
+    struct codec_node list = codec_member(top, "jobs");
+    size_t tenants = codec_slots_tenants(asked);
     for (size_t i = 0; i < asked->n_jobs; i++) {
         struct codec_node item = codec_item(&list, i);
         if (asked->sent[i].queue > tenants)
@@ -64,32 +70,60 @@ static void check_partitions(const struct codec_node *top,
         }
 }
 
-/* FRESH divides slots by how far a job's maps are; and its static form tries all splits. */
-static void check_fresh(const struct codec_node *top, const struct codec_slots_simulation *asked)
+void codec_slots_check_splits(const struct codec_node *top,
+                              const struct codec_slots_simulation *asked,
+                              double n_jobs)
 {
-    struct codec_node jobs = codec_member(top, "jobs");
     struct codec_node policies = codec_member(top, "policies");
     double splits =
         ((double)asked->cluster.slots[SLOTS_MAP] + (double)asked->cluster.slots[SLOTS_REDUCE]) *
-        (double)asked->n_jobs;
-    bool any = false;
+        n_jobs;
     for (size_t p = 0; p < asked->common.n_policies; p++) {
-        const struct slots_policy *policy = asked->policies[p].policy;
         struct codec_node item = codec_item(&policies, p);
-        any = any || policy == &slots_policy_fresh_static || policy == &slots_policy_fresh;
-        if (policy == &slots_policy_fresh_static && splits > SPLITS_MAX)
+        if (asked->policies[p].policy == &slots_policy_fresh_static && splits > SPLITS_MAX)
             codec_fault_member(&item, "policy", "out_of_range",
                                "finds its split for slots x jobs of at most %.0f, they are %.0f",
                                SPLITS_MAX, splits);
     }
-    for (size_t i = 0; any && i < asked->n_jobs; i++) {
+}
+
+bool codec_slots_need_maps(const struct codec_slots_simulation *asked)
+{
+    bool any = false;
+    for (size_t p = 0; p < asked->common.n_policies; p++) {
+        const struct slots_policy *policy = asked->policies[p].policy;
+        any = any || policy == &slots_policy_fresh_static || policy == &slots_policy_fresh;
+    }
+    return any;
+}
+
+static void check_maps(const struct codec_node *top, const struct codec_slots_simulation *asked)
+{
+    struct codec_node jobs = codec_member(top, "jobs");
+    bool needed = codec_slots_need_maps(asked);
+    for (size_t i = 0; needed && i < asked->n_jobs; i++) {
         struct codec_node item = codec_item(&jobs, i);
         if (asked->jobs[i].task_lists[SLOTS_MAP].n == 0)
             codec_fault_member(&item, "maps", "out_of_range", "under FRESH every job needs a map");
     }
 }
 
-static struct codec_comparison_size size_of(const struct codec_slots_simulation *asked)
+/* A law that nobody gave can be learnt from a workload alone. */
+static void check_prediction(const struct codec_node *top,
+                             const struct codec_slots_simulation *asked)
+{
+    bool from_input = asked->predicted_sizes == PREDICTED_FROM_INPUT;
+    bool given = codec_present(top, "seconds_per_byte");
+    if (given && !from_input)
+        codec_fault_member(top, "seconds_per_byte", "conflict",
+                           "is how sizes are predicted where predicted_sizes is input");
+    if (from_input && !given && codec_present(top, "jobs"))
+        codec_fault_member(top, "seconds_per_byte", "required",
+                           "is required where sizes of jobs of the request are predicted from "
+                           "input");
+}
+
+struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simulation *asked)
 {
     struct codec_comparison_size size = {.jobs = asked->n_jobs,
                                          .shortest_s = HUGE_VAL,
@@ -109,52 +143,64 @@ static struct codec_comparison_size size_of(const struct codec_slots_simulation 
     return size;
 }
 
-static void check_search(const struct codec_node *top, struct codec_slots_simulation *asked)
-{
-    if (!asked->common.search.asked || top->reader->err->n_faults > 0)
-        return;
-    codec_search_complete(top, &codec_slots_policies, &codec_slots_families, asked);
-    enum pv_code code =
-        slots_search_candidates(&asked->cluster, asked->jobs, asked->n_jobs, asked->families,
-                                asked->common.search.n_families, SEARCH_CANDIDATES_MAX,
-                                top->reader->arena, &asked->tried, NULL);
-    const struct codec_search_size size = {.too_many = code == PV_E_LIMIT,
-                                           .n = asked->tried.n,
-                                           .heaviest = 1,
-                                           .tasks = size_of(asked).tasks};
-    if (code == PV_E_MEMORY)
-        (void)pv_no_memory(top->reader->err);
-    else
-        codec_search_check(top, &asked->common, &size);
-}
-
 static void check_size(const struct codec_node *top,
                        const struct codec_comparison_limits *limits,
                        const struct codec_slots_simulation *asked)
 {
-    struct codec_comparison_size size = size_of(asked);
+    struct codec_comparison_size size = codec_slots_size_of(asked);
     struct slots_comparison comparison = {
         .cluster = asked->cluster, .n_jobs = asked->n_jobs, .tasks = (size_t)size.tasks};
     size.memory_bytes = slots_comparison_memory(&comparison);
     codec_comparison_check(top, limits, &asked->common, &size);
 }
 
+/* What the core works with. false: no memory. */
+static bool take_jobs(const struct codec_node *top, struct codec_slots_simulation *asked)
+{
+    const struct workload_size_law law = {
+        .jobs = 1, .seconds_per_byte = asked->seconds_per_byte, .without_input_s = (double)NAN};
+    asked->n_jobs = asked->n_sent;
+    asked->jobs = codec_allocate(top, asked->n_jobs, sizeof *asked->jobs);
+    if (asked->jobs == NULL)
+        return false;
+    for (size_t i = 0; i < asked->n_jobs; i++) {
+        const struct codec_slots_job *sent = &asked->sent[i];
+        asked->jobs[i] = sent->job;
+        if (asked->predicted_sizes == PREDICTED_FROM_INPUT && sent->input_bytes != RUN_UNKNOWN &&
+            isnan(sent->job.predicted_size_s))
+            asked->jobs[i].predicted_size_s =
+                workload_predict_size(&law, (double)sent->input_bytes);
+    }
+    return true;
+}
+
+static void check_jobs(const struct codec_node *top,
+                       const struct codec_comparison_limits *limits,
+                       struct codec_slots_simulation *asked)
+{
+    if (!take_jobs(top, asked))
+        return;
+    check_reduce_slots(top, asked);
+    check_queues(top, asked);
+    codec_slots_check_splits(top, asked, (double)asked->n_jobs);
+    check_maps(top, asked);
+    if (top->reader->err->n_faults == 0)
+        codec_slots_check_search(top, asked);
+    check_size(top, limits, asked);
+}
+
 static void check(const struct codec_node *node, const void *limits, void *object)
 {
     struct codec_slots_simulation *asked = object;
+    codec_comparison_check_source(node);
+    check_prediction(node, asked);
     if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
         return;
-    asked->jobs = codec_allocate(node, asked->n_jobs, sizeof *asked->jobs);
-    if (asked->jobs == NULL)
-        return;
-    for (size_t i = 0; i < asked->n_jobs; i++)
-        asked->jobs[i] = asked->sent[i].job;
-    check_reduce_slots(node, asked);
-    check_queues(node, asked);
     check_partitions(node, asked);
-    check_fresh(node, asked);
-    check_search(node, asked);
-    check_size(node, limits, asked);
+    if (asked->common.workload[0] != '\0')
+        codec_slots_check_workload(node, limits, asked);
+    else
+        check_jobs(node, limits, asked);
 }
 
 /* --- the whole --- */
@@ -198,12 +244,18 @@ static const struct shape_member cluster_members[] = {
 const struct shape codec_slots_cluster_shape = {.request = "SlotsCluster",
                                                 SHAPE_OF(cluster_members, C)};
 
+static const char *const predictions[] = {
+    [PREDICTED_EXACT] = "exact", [PREDICTED_FROM_INPUT] = "input", NULL};
+
 #define A struct codec_slots_simulation
 static const struct shape_member members[] = {
     {"kind", SHAPE_CODE, .flags = CODEC_REQUIRED, .encode = encode_kind},
     {"cluster", SHAPE_OBJECT(A, cluster, &codec_slots_cluster_shape), .flags = CODEC_REQUIRED},
     {"slow_start", SHAPE_NUMBER(A, cluster.slow_start), .flags = SHAPE_KEEP, .low = 0, .high = 1},
-    {"jobs", SHAPE_OBJECTS(A, sent, n_jobs, &codec_slots_job_shape), .flags = CODEC_REQUIRED,
+    {"predicted_sizes", SHAPE_WORD(A, predicted_sizes, predictions), .flags = SHAPE_KEEP},
+    {"seconds_per_byte", SHAPE_NUMBER(A, seconds_per_byte),
+     .flags = CODEC_ABOVE | SHAPE_OMIT_UNKNOWN, .low = 0, .high = CODEC_SECONDS_MAX},
+    {"jobs", SHAPE_OBJECTS(A, sent, n_sent, &codec_slots_job_shape), .flags = SHAPE_OMIT_UNKNOWN,
      .least = 1, SHAPE_LIMIT(struct codec_comparison_limits, jobs)},
     {"policies", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_policies,
      .encode = encode_policies},

@@ -12,18 +12,26 @@
 struct codec_slots_job {
     struct strview name;
     struct slots_job job;
-    size_t queue; /* from 1 */
+    size_t queue;        /* from 1 */
+    int64_t input_bytes; /* RUN_UNKNOWN: not given */
     /* Tasks that last equally long, by number and duration; RUN_UNKNOWN: they are listed. */
     int64_t count[SLOTS_KINDS];
     double task_s[SLOTS_KINDS];
 };
 
+/* What a job's size is predicted from where it has no prediction of its own. */
+enum codec_slots_prediction { PREDICTED_EXACT, PREDICTED_FROM_INPUT };
+
 struct codec_slots_simulation {
     struct codec_comparison common;
     struct slots_cluster cluster;
+    unsigned predicted_sizes; /* enum codec_slots_prediction */
+    double seconds_per_byte;  /* NAN: what the workload has taught */
     struct codec_slots_job *sent;
-    struct slots_job *jobs; /* jobs[i] is that of sent[i] */
+    size_t n_sent;
+    struct slots_job *jobs; /* jobs[i] is that of sent[i], or the i-th of the workload */
     size_t n_jobs;
+    const char **names; /* of jobs of the workload, "": it has none; NULL: not loaded */
     struct slots_terms policies[COMPARISON_POLICIES_MAX];
     struct slots_family families[SEARCH_FAMILIES_MAX];
     struct slots_tried tried; /* the candidates of a search */
@@ -37,7 +45,8 @@ extern const struct shape codec_slots_job_shape;
  * Faults: unknown members, those of other policies among them; types and ranges; tasks listed and
  * counted at once; a job without tasks, or with reduces where there are no reduce slots; shares that
  * do not add up to 1, and partitions without slots; limits that do not rise (sita); a queue that a
- * policy `capacity` does not have; names twice; a baseline that is no policy; what
+ * policy `capacity` does not have; jobs and a workload at once, or neither; sizes to be predicted from
+ * input where nothing says how; names twice; a baseline that is no policy; what
  * codec_comparison_check and codec_search_check say.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK. `node`
@@ -50,7 +59,20 @@ void codec_slots_simulation_decode(const struct codec_node *node,
 /* The same with all defaults filled in, as a complete value; it decodes to the same. */
 void codec_slots_simulation_encode(struct writer *w, const struct codec_slots_simulation *asked);
 
-/* The comparison that is asked for, but for runtimes; complete, in the arena. PV_E_MEMORY. */
+/* How the workload is to be loaded. */
+struct workload_load_terms
+codec_slots_simulation_load_terms(const struct codec_slots_simulation *asked);
+
+/* The jobs of the workload, borrowed. PV_E_INVALID: one of them does not suit the policies, or has
+ * tasks that are too short; a search has too many candidates for them, or none. Candidates live in
+ * the arena. */
+enum pv_code codec_slots_simulation_load(struct codec_slots_simulation *asked,
+                                         const struct workload_jobs *jobs,
+                                         struct arena *arena,
+                                         struct pv_error *err) PV_MUSTCHECK;
+
+/* The comparison that is asked for, of a request with its jobs, but for runtimes; complete, in the
+ * arena. PV_E_MEMORY. */
 enum pv_code codec_slots_simulation_take(const struct codec_slots_simulation *asked,
                                          struct arena *arena,
                                          struct slots_comparison *comparison,

@@ -1,7 +1,10 @@
 #include <math.h>
 
+#include "codec/scheduling/policy_detail.h"
 #include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/slots_simulation_internal.h"
+#include "codec/scheduling/slowdown.h"
+#include "core/scheduling/slots_explain.h"
 
 static void encode_jobs(struct writer *w,
                         const struct codec_slots_result *result,
@@ -13,7 +16,9 @@ static void encode_jobs(struct writer *w,
     for (size_t i = 0; i < asked->n_jobs; i++) {
         const struct slots_job_times *times = &cell->times[i];
         writer_begin_object(w);
-        writer_member_text(w, "name", asked->sent[i].name);
+        writer_member_text(w, "name",
+                           asked->sent != NULL ? asked->sent[i].name
+                                               : codec_comparison_job_name(asked->names[i]));
         writer_member_number(w, "start_s", times->start_s);
         writer_member_number(w, "map_end_s", times->map_end_s);
         writer_member_number(w, "finish_s", times->finish_s);
@@ -42,6 +47,35 @@ static void encode_reduction(struct writer *w,
     writer_end_object(w);
 }
 
+static void encode_classes(struct writer *w,
+                           const struct codec_slots_result *result,
+                           const struct slots_load *load,
+                           size_t policy)
+{
+    size_t n;
+    const struct slowdown_class *classes =
+        slots_classes(result->comparison, load, policy, &n, w->arena);
+    if (classes == NULL)
+        w->failed = true;
+    else
+        codec_slowdown_classes_encode(w, classes, n);
+}
+
+/* NULL: nothing is included. */
+static void encode_detail(struct writer *w, const struct slots_detail *detail)
+{
+    static const char *const kinds[QUEUE_KINDS] = {[SLOTS_MAP] = "map", [SLOTS_REDUCE] = "reduce"};
+    if (writer_member_object_or_null(w, "queues", detail != NULL && detail->queues != NULL)) {
+        codec_queues_encode(w, detail->queues, kinds);
+        writer_end_object(w);
+    }
+    if (writer_member_array_or_null(w, "distributions",
+                                    detail != NULL && detail->distribution != NULL)) {
+        codec_distribution_encode(w, strview_of("all"), detail->distribution);
+        writer_end_array(w);
+    }
+}
+
 static void
 encode_policy(struct writer *w, const struct codec_slots_result *result, size_t l, size_t policy)
 {
@@ -63,7 +97,9 @@ encode_policy(struct writer *w, const struct codec_slots_result *result, size_t 
     codec_percentiles_encode(w, "slowdown", &outcome->slowdown);
     writer_member_number(w, "slowdown_variability_95", outcome->slowdown_variability_95);
     encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
+    encode_classes(w, result, load, policy);
     encode_jobs(w, result, load->first[policy]);
+    encode_detail(w, load->first[policy]->detail);
     writer_end_object(w);
 }
 
@@ -110,7 +146,9 @@ void codec_slots_result_encode(struct writer *w, const struct codec_slots_result
     writer_member_array(w, "loads");
     for (size_t l = 0; l < loads; l++) {
         writer_begin_object(w);
-        codec_comparison_encode_best(w, common, l, &result->loads[l].choice, "jobs");
+        codec_recommendation_encode(w, slots_results(result->comparison, &result->loads[l], l,
+                                                     common->objective, common->names,
+                                                     common->baseline, w->arena));
         writer_member_array(w, "policies");
         for (size_t p = 0; p < codec_comparison_entries(common); p++)
             encode_policy(w, result, l, p);

@@ -119,11 +119,13 @@ static void encode_jobs(struct writer *w, const struct codec_slowdown *request)
     writer_end_array(w);
 }
 
-static void encode_classes(struct writer *w, const struct slowdown_summary *summary)
+void codec_slowdown_classes_encode(struct writer *w,
+                                   const struct slowdown_class classes[],
+                                   size_t n)
 {
     writer_member_array(w, "classes");
-    for (size_t i = 0; i < summary->n_classes; i++) {
-        const struct slowdown_class *class = &summary->classes[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct slowdown_class *class = &classes[i];
         writer_begin_object(w);
         writer_member_number(w, "from_s", class->from_s);
         writer_member_number(w, "to_s", class->to_s);
@@ -148,7 +150,7 @@ void codec_slowdown_encode(struct writer *w,
     writer_member_number(w, "jain", summary->jain);
     encode_percentiles(w, request);
     encode_jobs(w, request);
-    encode_classes(w, summary);
+    codec_slowdown_classes_encode(w, summary->classes, summary->n_classes);
     codec_findings_encode(w, "warnings", warnings);
     writer_end_object(w);
 }

@@ -44,4 +44,9 @@ void codec_slowdown_encode(struct writer *w,
                            const struct slowdown_summary *summary,
                            const struct findings *warnings);
 
+/* The member `classes`: jobs by size, ascending. */
+void codec_slowdown_classes_encode(struct writer *w,
+                                   const struct slowdown_class classes[],
+                                   size_t n);
+
 #endif

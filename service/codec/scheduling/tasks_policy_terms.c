@@ -6,6 +6,8 @@ static void decode_groups(const struct codec_node *policy,
 {
     struct tasks_terms *tasks = terms;
     (void)limits;
+    if (codec_member(policy, "groups").json == NULL)
+        return; /* the cluster may list them */
     int64_t groups = codec_integer(policy, "groups", CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
     if (groups >= 1)
         tasks->groups = (uint32_t)groups;
@@ -14,7 +16,14 @@ static void decode_groups(const struct codec_node *policy,
 static void encode_groups(struct writer *w, const void *terms)
 {
     const struct tasks_terms *tasks = terms;
-    writer_member_integer(w, "groups", tasks->groups);
+    if (tasks->layout == NULL || tasks->layout->groups == NULL)
+        writer_member_integer(w, "groups", tasks->groups);
+}
+
+/* Terms of their own, instead of the policy's. */
+static bool has_classes(const struct tasks_terms *terms)
+{
+    return terms->layout != NULL && terms->layout->classes != NULL;
 }
 
 static void decode_reserved_share(const struct codec_node *policy,
@@ -31,34 +40,46 @@ static void decode_reserved_share(const struct codec_node *policy,
 static void encode_reserved_share(struct writer *w, const void *terms)
 {
     const struct tasks_terms *tasks = terms;
-    writer_member_number(w, "reserved_share", tasks->reserved_share);
+    if (!has_classes(tasks))
+        writer_member_number(w, "reserved_share", tasks->reserved_share);
 }
 
-/* An integer, or "infinite". */
+uint64_t codec_tasks_weight_decode(const struct codec_node *node, uint64_t absent)
+{
+    static const char *const words[] = {"infinite", NULL};
+    struct codec_node member = codec_member(node, "weight");
+    if (member.json == NULL)
+        return absent;
+    if (json_is_string(member.json)) {
+        (void)codec_choice(node, "weight", CODEC_REQUIRED, words, 0);
+        return TASKS_WEIGHT_INFINITE;
+    }
+    int64_t weight = codec_integer(node, "weight", CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
+    return weight >= 1 ? (uint64_t)weight : 1;
+}
+
+void codec_tasks_weight_encode(struct writer *w, uint64_t weight)
+{
+    if (weight == TASKS_WEIGHT_INFINITE)
+        writer_member_string(w, "weight", "infinite");
+    else
+        writer_member_integer(w, "weight", (int64_t)weight);
+}
+
 static void decode_weight(const struct codec_node *policy,
                           const struct codec_comparison_limits *limits,
                           void *terms)
 {
-    static const char *const words[] = {"infinite", NULL};
     struct tasks_terms *tasks = terms;
-    struct codec_node node = codec_member(policy, "weight");
     (void)limits;
-    if (json_is_string(node.json)) {
-        (void)codec_choice(policy, "weight", CODEC_REQUIRED, words, 0);
-        tasks->weight = TASKS_WEIGHT_INFINITE;
-    } else if (node.json != NULL) {
-        int64_t weight = codec_integer(policy, "weight", CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
-        tasks->weight = weight >= 1 ? (uint64_t)weight : 1;
-    }
+    tasks->weight = codec_tasks_weight_decode(policy, tasks->weight);
 }
 
 static void encode_weight(struct writer *w, const void *terms)
 {
     const struct tasks_terms *tasks = terms;
-    if (tasks->weight == TASKS_WEIGHT_INFINITE)
-        writer_member_string(w, "weight", "infinite");
-    else
-        writer_member_integer(w, "weight", (int64_t)tasks->weight);
+    if (!has_classes(tasks))
+        codec_tasks_weight_encode(w, tasks->weight);
 }
 
 static void decode_probes(const struct codec_node *policy,
@@ -80,17 +101,21 @@ static void encode_probes(struct writer *w, const void *terms)
     writer_member_integer(w, "probes_per_task", tasks->probes_per_task);
 }
 
-enum { GROUPS, RESERVED_SHARE, WEIGHT, PROBES };
+enum { GROUPS, RESERVED_SHARE, WEIGHT, PROBES, CLASSES, REPORT, FAILURES };
 
 static const struct codec_policy_term terms[] = {
     [GROUPS] = {"groups", decode_groups, encode_groups},
     [RESERVED_SHARE] = {"reserved_share", decode_reserved_share, encode_reserved_share},
     [WEIGHT] = {"weight", decode_weight, encode_weight},
     [PROBES] = {"probes_per_task", decode_probes, encode_probes},
+    [CLASSES] = {"classes", codec_pigeon_layout_decode, codec_pigeon_classes_encode},
+    [REPORT] = {"report_every_s", NULL, codec_pigeon_report_encode},
+    [FAILURES] = {"failures", NULL, codec_pigeon_failures_encode},
 };
 
 static const unsigned terms_of[TASKS_POLICIES] = {
-    [TASKS_PIGEON] = 1U << GROUPS | 1U << RESERVED_SHARE | 1U << WEIGHT,
+    [TASKS_PIGEON] = 1U << GROUPS | 1U << RESERVED_SHARE | 1U << WEIGHT | 1U << CLASSES |
+                     1U << REPORT | 1U << FAILURES,
     [TASKS_CENTRALISED] = 1U << RESERVED_SHARE | 1U << WEIGHT,
     [TASKS_SPARROW] = 1U << PROBES,
     [TASKS_EAGLE] = 1U << RESERVED_SHARE | 1U << PROBES,

@@ -43,104 +43,243 @@ static void check_placements(const struct codec_node *top,
 static void check_groups(const struct codec_node *top, const struct codec_tasks_simulation *asked)
 {
     struct codec_node list = codec_member(top, "policies");
+    size_t workers = asked->model.workers;
     for (size_t p = 0; p < asked->common.n_policies; p++) {
         struct codec_node item = codec_item(&list, p);
-        if (asked->policies[p].groups > asked->cluster.workers)
+        if (asked->policies[p].groups > workers)
             codec_fault_member(&item, "groups", "out_of_range",
-                               "must not be more than the %zu worker%s", asked->cluster.workers,
-                               PLURAL(asked->cluster.workers));
+                               "must not be more than the %zu worker%s", workers, PLURAL(workers));
     }
 }
 
-/* Of the candidates of a search; 0: there are none. */
-static double find_heaviest(const struct codec_tasks_simulation *asked)
+static void check_bindings(const struct codec_node *job,
+                           const struct codec_tasks_simulation *asked,
+                           const struct tasks_job *tasks)
 {
-    double heaviest = 0;
-    for (size_t i = 0; i < asked->tried.n; i++)
-        heaviest = fmax(heaviest, tasks_terms_weight(&asked->tried.terms[i]));
-    return heaviest;
+    struct codec_node bound = codec_member(job, "bound_to");
+    size_t workers = asked->model.workers;
+    for (uint32_t i = 0; i < tasks->tasks; i++) {
+        struct codec_node item = codec_item(&bound, i);
+        for (uint32_t k = 0; k < tasks->bindings[i].n; k++) {
+            struct codec_node at = codec_item(&item, k);
+            if (tasks->bindings[i].workers[k] >= workers)
+                codec_fault(&at, "out_of_range", "there %s %zu worker%s, from 0 on",
+                            PLURAL_VERB(workers, "is", "are"), workers, PLURAL(workers));
+        }
+    }
 }
 
-static struct codec_comparison_size size_of(const struct codec_tasks_simulation *asked)
+/* A comparison with a policy that sends bound tasks anywhere would say nothing. */
+static void check_bound(const struct codec_node *top, const struct codec_tasks_simulation *asked)
 {
-    const struct tasks_model *model = &asked->model;
-    struct codec_comparison_size size = {.jobs = asked->n_jobs,
-                                         .tasks = (double)model->tasks,
-                                         .shortest_s = HUGE_VAL,
-                                         .work_s = model->work_s,
-                                         .slots = (double)asked->cluster.workers};
-    for (uint32_t j = 0; j < model->n_jobs; j++) {
-        size.last_s = fmax(size.last_s, model->jobs[j].arrival_s);
-        for (uint32_t i = 0; i < model->jobs[j].tasks; i++)
-            size.shortest_s = fmin(size.shortest_s, model->jobs[j].durations_s[i]);
+    struct codec_node list = codec_member(top, "jobs");
+    bool others = false;
+    for (size_t p = 0; p < asked->common.n_policies; p++)
+        others = others || asked->policies[p].policy != &pigeon_policy;
+    for (size_t j = 0; j < asked->n_jobs; j++) {
+        struct codec_node item = codec_item(&list, j);
+        if (asked->jobs[j].bindings == NULL)
+            continue;
+        if (others)
+            codec_fault_member(&item, "bound_to", "conflict",
+                               "policies other than `pigeon` know no tasks that are bound");
+        check_bindings(&item, asked, &asked->jobs[j]);
     }
+}
+
+/* The most and the least power of workers. */
+static void find_powers(const struct codec_tasks_simulation *asked, double *most, double *least)
+{
+    *most = 1;
+    *least = 1;
+    for (uint32_t g = 0; g < asked->n_groups; g++) {
+        double power = asked->groups[g].power;
+        *most = g == 0 ? power : fmax(*most, power);
+        *least = g == 0 ? power : fmin(*least, power);
+    }
+}
+
+static void add_policies(const struct codec_tasks_simulation *asked,
+                         const struct tasks_model *model,
+                         struct codec_comparison_size *size)
+{
     for (size_t p = 0; p < asked->common.n_policies; p++) {
         const struct tasks_terms *terms = &asked->policies[p];
         size_t memory_bytes = tasks_comparison_memory(model, terms);
-        size.probed += size.tasks * tasks_terms_weight(terms);
-        if (memory_bytes > size.memory_bytes) {
-            size.memory_bytes = memory_bytes;
-            size.memory_policy = p;
+        size->probed += size->tasks * tasks_terms_weight(terms);
+        size->last_s = fmax(size->last_s, codec_pigeon_failures_last_s(terms));
+        if (memory_bytes > size->memory_bytes) {
+            size->memory_bytes = memory_bytes;
+            size->memory_policy = p;
         }
     }
-    size.probed += size.tasks * find_heaviest(asked);
+    size->probed += size->tasks * codec_tasks_heaviest(asked);
+}
+
+/* By the model, whose jobs may be counted only. */
+static struct codec_comparison_size size_of(const struct codec_tasks_simulation *asked,
+                                            const struct tasks_model *model)
+{
+    double most, least;
+    find_powers(asked, &most, &least);
+    struct codec_comparison_size size = {.jobs = model->n_jobs,
+                                         .tasks = (double)model->tasks,
+                                         .shortest_s = HUGE_VAL,
+                                         .work_s = model->work_s / least,
+                                         .slots = tasks_model_capacity(model)};
+    for (uint32_t j = 0; model->jobs != NULL && j < model->n_jobs; j++) {
+        size.last_s = fmax(size.last_s, model->jobs[j].arrival_s);
+        for (uint32_t i = 0; i < model->jobs[j].tasks; i++)
+            size.shortest_s = fmin(size.shortest_s, model->jobs[j].durations_s[i] / most);
+    }
+    add_policies(asked, model, &size);
     return size;
 }
 
-static void check_search(const struct codec_node *top,
-                         const struct codec_comparison_limits *limits,
-                         struct codec_tasks_simulation *asked)
+/* The workers, in groups where the cluster lists them; policies have these groups then. false: no
+ * memory. */
+static bool make_workers(const struct codec_node *top, struct codec_tasks_simulation *asked)
 {
-    if (!asked->common.search.asked)
-        return;
-    codec_search_complete(top, &codec_tasks_policies, &codec_tasks_families, asked);
-    enum pv_code code = tasks_search_candidates(
-        &asked->model, asked->families, asked->common.search.n_families, limits->memory_bytes,
-        SEARCH_CANDIDATES_MAX, top->reader->arena, &asked->tried, NULL);
-    const struct codec_search_size size = {.too_many = code == PV_E_LIMIT,
-                                           .n = asked->tried.n,
-                                           .heaviest = find_heaviest(asked),
-                                           .tasks = (double)asked->model.tasks};
-    if (code == PV_E_MEMORY)
-        (void)pv_no_memory(top->reader->err);
-    else
-        codec_search_check(top, &asked->common, &size);
+    const struct codec_tasks_cluster *cluster = &asked->cluster;
+    asked->model.workers = (uint32_t)cluster->workers;
+    if (cluster->n_groups == 0)
+        return true;
+    asked->groups = codec_tasks_groups(top, cluster);
+    if (asked->groups == NULL)
+        return false;
+    asked->n_groups = (uint32_t)cluster->n_groups;
+    asked->model.workers = 0;
+    for (uint32_t g = 0; g < asked->n_groups; g++)
+        asked->model.workers += asked->groups[g].workers;
+    asked->model.capacity = pigeon_layout_capacity(asked->groups, asked->n_groups);
+    for (size_t p = 0; p < asked->common.n_policies; p++)
+        if (asked->policies[p].policy == &pigeon_policy)
+            asked->policies[p].groups = asked->n_groups;
+    return true;
 }
 
-/* What the core works with; the class of jobs that have none is by the cut-off. false: no memory. */
-static bool make_model(const struct codec_node *top, struct codec_tasks_simulation *asked)
+/* What the core works with, once there are workers and jobs. */
+static enum pv_code
+make_model(struct codec_tasks_simulation *asked, struct arena *arena, struct pv_error *err)
 {
+    asked->model.communication_s = asked->communication_s;
+    asked->model.n_classes = (uint32_t)asked->n_classes;
+    asked->model.jobs = asked->jobs;
+    asked->model.n_jobs = (uint32_t)asked->n_jobs;
+    return tasks_model_complete(&asked->model, arena, err);
+}
+
+/* The jobs that were sent, with their classes. false: no memory. */
+static bool take_jobs(const struct codec_node *top, struct codec_tasks_simulation *asked)
+{
+    asked->n_jobs = asked->n_sent;
     asked->jobs = codec_allocate(top, asked->n_jobs, sizeof *asked->jobs);
     if (asked->jobs == NULL)
         return false;
-    for (size_t i = 0; i < asked->n_jobs; i++) {
-        struct tasks_job *job = &asked->sent[i].job;
-        if (!asked->sent[i].classed)
-            job->is_long = tasks_are_long(job->durations_s, job->tasks, asked->short_cutoff_s);
-        asked->jobs[i] = *job;
+    for (size_t i = 0; i < asked->n_jobs; i++)
+        asked->jobs[i] = asked->sent[i].job;
+    return make_model(asked, top->reader->arena, top->reader->err) == PV_OK;
+}
+
+struct workload_load_terms
+codec_tasks_simulation_load_terms(const struct codec_tasks_simulation *asked)
+{
+    return (struct workload_load_terms){.target = WORKLOAD_FOR_TASKS,
+                                        .names =
+                                            (asked->common.include & COMPARISON_INCLUDE_JOBS) != 0,
+                                        .short_cutoff_s = asked->short_cutoff_s};
+}
+
+static bool has_faults(const struct codec_node *top)
+{
+    return top->reader->err->n_faults > 0 || top->reader->err->code != PV_OK;
+}
+
+/* Layouts, how long it takes and what it takes, of a model whose jobs may be counted only. */
+static void check_size(const struct codec_node *top,
+                       const struct codec_comparison_limits *limits,
+                       const struct codec_tasks_simulation *asked,
+                       const struct tasks_model *model,
+                       size_t load_bytes)
+{
+    struct codec_comparison_size size = size_of(asked, model);
+    size.load_bytes = load_bytes;
+    codec_pigeon_reports_check(top, asked, codec_comparison_longest_s(&asked->common, &size));
+    codec_comparison_check(top, limits, &asked->common, &size);
+}
+
+static void check_workload(const struct codec_node *top,
+                           const struct codec_comparison_limits *limits,
+                           struct codec_tasks_simulation *asked)
+{
+    const struct workload_summary *workload = limits->workload;
+    const struct workload_load_terms terms = codec_tasks_simulation_load_terms(asked);
+    if (asked->n_classes > 0)
+        codec_fault_member(top, "classes", "conflict",
+                           "jobs of a workload are short or long: none names its class");
+    codec_pigeon_layouts_complete(top, asked);
+    if (workload == NULL || has_faults(top))
+        return;
+    if (workload->jobs > UINT32_MAX) {
+        codec_fault_member(top, "workload", "too_large", "it has more jobs than can be simulated");
+        return;
     }
-    asked->model = (struct tasks_model){.workers = (uint32_t)asked->cluster.workers,
-                                        .communication_s = asked->communication_s,
-                                        .jobs = asked->jobs,
-                                        .n_jobs = (uint32_t)asked->n_jobs};
-    return tasks_model_complete(&asked->model, top->reader->arena, top->reader->err) == PV_OK;
+    const struct tasks_model counted = {.workers = asked->model.workers,
+                                        .capacity = asked->model.capacity,
+                                        .n_jobs = (uint32_t)workload->jobs,
+                                        .tasks = workload->tasks[WORKLOAD_TASKS] +
+                                                 workload->tasks[WORKLOAD_REDUCES]};
+    size_t load_bytes = codec_comparison_load_bytes(workload, &terms);
+    codec_tasks_check_search(top, limits, &counted, load_bytes, asked);
+    check_size(top, limits, asked, &counted, load_bytes);
+}
+
+static void check_jobs(const struct codec_node *top,
+                       const struct codec_comparison_limits *limits,
+                       struct codec_tasks_simulation *asked)
+{
+    if (!take_jobs(top, asked))
+        return;
+    check_placements(top, asked);
+    check_bound(top, asked);
+    codec_pigeon_layouts_complete(top, asked);
+    if (has_faults(top))
+        return;
+    codec_tasks_check_search(top, limits, &asked->model, 0, asked);
+    check_size(top, limits, asked, &asked->model, 0);
 }
 
 static void check(const struct codec_node *node, const void *limits, void *object)
 {
     struct codec_tasks_simulation *asked = object;
-    if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK ||
-        !make_model(node, asked))
+    codec_comparison_check_source(node);
+    codec_tasks_classes_of_jobs(node, asked);
+    codec_pigeon_terms_check(node, asked);
+    codec_tasks_check_searchable(node, asked);
+    if (has_faults(node) || !make_workers(node, asked))
         return;
+    codec_tasks_powers_check(node, asked);
     check_groups(node, asked);
-    check_placements(node, asked);
-    if (node->reader->err->n_faults > 0)
-        return;
-    check_search(node, limits, asked);
-    struct codec_comparison_size size = size_of(asked);
-    codec_comparison_check(node, limits, &asked->common, &size);
+    if (asked->common.workload[0] != '\0')
+        check_workload(node, limits, asked);
+    else
+        check_jobs(node, limits, asked);
     for (size_t p = 0; p < asked->common.n_policies; p++)
         asked->draws[p] = tasks_terms_draw(&asked->policies[p]);
+}
+
+enum pv_code codec_tasks_simulation_load(struct codec_tasks_simulation *asked,
+                                         const struct workload_jobs *jobs,
+                                         struct arena *arena,
+                                         struct pv_error *err)
+{
+    asked->jobs = jobs->tasks;
+    asked->n_jobs = jobs->n;
+    asked->names = jobs->names;
+    PV_TRY(make_model(asked, arena, err));
+    PV_TRY(codec_tasks_choose_candidates(asked, arena, err));
+    struct codec_comparison_size size = size_of(asked, &asked->model);
+    return codec_comparison_check_loaded(&asked->common, &size, err);
 }
 
 /* --- the whole --- */
@@ -174,14 +313,6 @@ static void encode_search(struct writer *w, const void *object, const void *cont
     codec_search_encode(w, &codec_tasks_families, object);
 }
 
-#define C struct codec_tasks_cluster
-static const struct shape_member cluster_members[] = {
-    {"workers", SHAPE_SIZE(C, workers), .flags = CODEC_REQUIRED, .least = 1,
-     .most = CODEC_COUNT_MAX},
-};
-const struct shape codec_tasks_cluster_shape = {.request = "TasksCluster",
-                                                SHAPE_OF(cluster_members, C)};
-
 #define A struct codec_tasks_simulation
 static const struct shape_member members[] = {
     {"kind", SHAPE_CODE, .flags = CODEC_REQUIRED, .encode = encode_kind},
@@ -190,7 +321,9 @@ static const struct shape_member members[] = {
      .high = COMMUNICATION_MAX_S},
     {"short_cutoff_s", SHAPE_NUMBER(A, short_cutoff_s), .flags = CODEC_ABOVE | SHAPE_OMIT_UNKNOWN,
      .low = 0, .high = CODEC_SECONDS_MAX},
-    {"jobs", SHAPE_OBJECTS(A, sent, n_jobs, &codec_tasks_job_shape), .flags = CODEC_REQUIRED,
+    {"classes", SHAPE_CODE, .decode = codec_tasks_classes_decode,
+     .encode = codec_tasks_classes_encode},
+    {"jobs", SHAPE_OBJECTS(A, sent, n_sent, &codec_tasks_job_shape), .flags = SHAPE_OMIT_UNKNOWN,
      .least = 1, SHAPE_LIMIT(struct codec_comparison_limits, jobs)},
     {"policies", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_policies,
      .encode = encode_policies},

@@ -1,13 +1,27 @@
+#include <stdio.h>
 #include <string.h>
 
+#include "codec/scheduling/policy_detail.h"
 #include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
+#include "core/scheduling/tasks_explain.h"
 #include "core/scheduling/tasks_policy.h"
 
-static void encode_class(struct writer *w, const struct tasks_class *class)
+enum { JOBS_ROOM = NAME_SHOWN + 32 };
+
+/* Of a class of an outcome; those that the request declares are named there. */
+static struct strview class_name(const struct codec_tasks_simulation *asked,
+                                 const struct tasks_outcome *outcome,
+                                 size_t c)
+{
+    const char *name = outcome->classes[c].name;
+    return name != NULL ? strview_of(name) : asked->classes[c - 1];
+}
+
+static void encode_class(struct writer *w, struct strview name, const struct tasks_class *class)
 {
     writer_begin_object(w);
-    writer_member_string(w, "name", class->name);
+    writer_member_text(w, "name", name);
     writer_member_integer(w, "count", class->count);
     codec_percentiles_encode(w, "completion_s", &class->completion_s);
     codec_percentiles_encode(w, "slowdown", &class->slowdown);
@@ -21,6 +35,7 @@ static void encode_class(struct writer *w, const struct tasks_class *class)
 
 /* baseline NULL: there is none, or this is it. */
 static void encode_reduction(struct writer *w,
+                             const struct codec_tasks_simulation *asked,
                              const struct tasks_outcome *outcome,
                              const struct tasks_outcome *baseline)
 {
@@ -34,7 +49,7 @@ static void encode_reduction(struct writer *w,
         if (class->count == 0)
             continue;
         writer_begin_object(w);
-        writer_member_string(w, "name", class->name);
+        writer_member_text(w, "name", class_name(asked, outcome, c));
         codec_percentiles_encode_reduction(w, "completion", &class->completion_s,
                                            &baseline->classes[c].completion_s);
         codec_percentiles_encode_reduction(w, "slowdown", &class->slowdown,
@@ -53,12 +68,54 @@ static void encode_jobs(struct writer *w,
         return;
     for (size_t i = 0; i < asked->n_jobs; i++) {
         writer_begin_object(w);
-        writer_member_text(w, "name", asked->sent[i].name);
+        writer_member_text(w, "name",
+                           asked->sent != NULL ? asked->sent[i].name
+                                               : codec_comparison_job_name(asked->names[i]));
         writer_member_number(w, "start_s", cell->start_s[i]);
         writer_member_number(w, "finish_s", cell->finish_s[i]);
         writer_member_number(w, "slowdown", cell->slowdown[i]);
         writer_end_object(w);
     }
+    writer_end_array(w);
+}
+
+static void encode_masters(struct writer *w, const struct tasks_masters_load *masters)
+{
+    if (!writer_member_object_or_null(w, "masters", masters->n > 0))
+        return;
+    writer_member_integer(w, "count", masters->n);
+    writer_member_number(w, "mean_messages_per_s", masters->mean_messages_per_s);
+    writer_member_array(w, "busiest");
+    for (uint32_t i = 0; i < masters->n && i < MASTERS_SHOWN_MAX; i++) {
+        const struct tasks_master_load *shown = &masters->shown[i];
+        writer_begin_object(w);
+        writer_member_integer(w, "master", shown->master);
+        writer_member_number(w, "messages_per_s", shown->messages_per_s);
+        writer_member_number(w, "peak_messages_per_s", shown->peak_messages_per_s);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+    writer_end_object(w);
+}
+
+/* detail NULL: nothing is included. */
+static void encode_detail(struct writer *w,
+                          const struct codec_tasks_simulation *asked,
+                          const struct tasks_outcome *outcome,
+                          const struct tasks_detail *detail)
+{
+    static const char *const kinds[QUEUE_KINDS] = {"short", "long"};
+    if (writer_member_object_or_null(w, "queues", detail != NULL && detail->queues != NULL)) {
+        codec_queues_encode(w, detail->queues, kinds);
+        encode_masters(w, &detail->masters);
+        writer_end_object(w);
+    }
+    if (!writer_member_array_or_null(w, "distributions",
+                                     detail != NULL && detail->distributions != NULL))
+        return;
+    for (size_t c = 0; c < TASKS_CLASSES; c++)
+        if (detail->distributions[c].jobs > 0)
+            codec_distribution_encode(w, class_name(asked, outcome, c), &detail->distributions[c]);
     writer_end_array(w);
 }
 
@@ -79,10 +136,11 @@ encode_policy(struct writer *w, const struct codec_tasks_result *result, size_t 
     writer_member_array(w, "classes");
     for (size_t c = 0; c < TASKS_CLASSES; c++)
         if (outcome->classes[c].count > 0)
-            encode_class(w, &outcome->classes[c]);
+            encode_class(w, class_name(asked, outcome, c), &outcome->classes[c]);
     writer_end_array(w);
-    encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
+    encode_reduction(w, asked, outcome, compared ? &load->outcomes[common->baseline] : NULL);
     encode_jobs(w, asked, load->first[policy]);
+    encode_detail(w, asked, outcome, load->first[policy]->detail);
     writer_end_object(w);
 }
 
@@ -94,6 +152,21 @@ static const void *terms_of(const void *context, size_t candidate, size_t *word)
     while (strcmp(tasks_policy_name((enum tasks_policy_id) * word), terms->policy->name) != 0)
         (*word)++;
     return terms;
+}
+
+/* "short jobs": those that the objective is about. */
+static void describe_jobs(const struct codec_tasks_simulation *asked,
+                          const struct tasks_outcome *outcome,
+                          char text[JOBS_ROOM])
+{
+    enum tasks_class_id c = tasks_objective_class(outcome);
+    struct strview name = strview_clip(class_name(asked, outcome, c), NAME_SHOWN);
+    if (c == TASKS_ALL)
+        (void)snprintf(text, JOBS_ROOM, "jobs");
+    else if (asked->n_classes == 0)
+        (void)snprintf(text, JOBS_ROOM, "short jobs");
+    else
+        (void)snprintf(text, JOBS_ROOM, "jobs of class %.*s", (int)name.n, name.at);
 }
 
 void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result *result)
@@ -108,9 +181,12 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
     writer_member_array(w, "loads");
     for (size_t l = 0; l < loads; l++) {
         const struct tasks_load *load = &result->loads[l];
-        bool of_short = tasks_objective_class(&load->outcomes[0]) == TASKS_SHORT;
+        char of_jobs[JOBS_ROOM];
+        describe_jobs(asked, &load->outcomes[0], of_jobs);
         writer_begin_object(w);
-        codec_comparison_encode_best(w, common, l, &load->choice, of_short ? "short jobs" : "jobs");
+        codec_recommendation_encode(w, tasks_results(result->comparison, load, l, common->objective,
+                                                     of_jobs, common->names, common->baseline,
+                                                     w->arena));
         writer_member_array(w, "policies");
         for (size_t p = 0; p < codec_comparison_entries(common); p++)
             encode_policy(w, result, l, p);

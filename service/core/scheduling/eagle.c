@@ -10,11 +10,11 @@
  */
 #include <assert.h>
 
-#include "base/rounding.h"
 #include "core/scheduling/pigeon_plan.h"
 #include "core/scheduling/tasks_line.h"
 #include "core/scheduling/tasks_policy.h"
 #include "core/scheduling/tasks_promise.h"
+#include "core/scheduling/tasks_reservations.h"
 #include "core/sim/subset.h"
 
 /* In this order at one instant; jobs come last. Probes of a job that are sent back at one instant,
@@ -24,17 +24,16 @@ enum {
     LONG_ENDED,      /* about the worker and the job */
     SHORT_ENDED,     /* likewise */
     TOLD_NONE,       /* about the worker */
-    SCHEDULER_ASKED, /* about the worker and the job */
+    SCHEDULER_ASKED, /* about the worker and the job, or RESERVATIONS_NO_JOB */
     PROBES_RETURNED, /* about how often they were sent back, and the chain */
     LONGS_ARRIVED,   /* about the chain */
     PROBES_ARRIVED,  /* about the job: they are at the workers drawn first */
     PROBES_RESENT    /* about how often they were sent back, and the chain */
 };
 
-enum { PROBES_MIN = 20, PASSED_MAX = 5, SENT_BACK_MAX = 2 };
+enum { PROBES_MIN = 20, SENT_BACK_MAX = 2 };
 
 struct worker {
-    struct line line;       /* reservations */
     struct line long_tasks; /* in order of arrival */
     uint32_t longs;         /* long tasks promised to it that have not ended */
     uint32_t free_rank;     /* where it stands among workers without long tasks */
@@ -46,9 +45,9 @@ struct eagle {
     uint32_t general;       /* workers that are not reserved: the first ones */
     uint32_t *without_long; /* workers that have no long tasks, in no order */
     uint32_t n_without_long;
-    uint32_t *given;     /* of each short job: tasks given out */
-    double *remaining_s; /* of each short job: the others, at their mean duration */
+    uint32_t *given; /* of each short job: tasks given out */
     struct promises promises;
+    struct reservations reservations; /* of short jobs, by the mean duration of their tasks */
     struct line_pool pool;
     struct subset draws;
 };
@@ -91,28 +90,6 @@ static void long_is_over(struct eagle *eagle, uint32_t w, double mean_s)
 
 /* --- workers --- */
 
-/* The place before the one that a worker serves next, in a line that is not empty. Whoever waits
- * longest was passed over most often: when that is as often as may be, it is its turn. */
-static uint32_t before_next(const struct eagle *eagle, const struct line *line)
-{
-    const struct line_place *at = line_place_at(&eagle->pool, line->head);
-    uint32_t best = LINE_END;
-    uint32_t before = line->head;
-    double least = eagle->remaining_s[at->job];
-    if (at->count >= PASSED_MAX)
-        return LINE_END;
-    /* No job has less than nothing left. */
-    for (uint32_t next = at->next; next != LINE_END && least > 0; before = next, next = at->next) {
-        at = line_place_at(&eagle->pool, next);
-        double work = eagle->remaining_s[at->job];
-        if (work >= least || rounding_equal(work, least))
-            continue;
-        least = work;
-        best = before;
-    }
-    return best;
-}
-
 static bool begin_long(struct tasks_run *sim, uint32_t w)
 {
     struct eagle *eagle = sim->state;
@@ -125,41 +102,24 @@ static bool begin_long(struct tasks_run *sim, uint32_t w)
     return schedule(sim, tasks_run_begin(sim, w, job, task, sim->now_s), LONG_ENDED, w, job);
 }
 
-/* A reservation is served. Those that waited longer were passed over, unless its job has no more
- * tasks. */
-static bool ask(struct tasks_run *sim, uint32_t w)
-{
-    struct eagle *eagle = sim->state;
-    struct line *line = &eagle->workers[w].line;
-    uint32_t before = before_next(eagle, line);
-    uint32_t next = before == LINE_END ? line->head : line_place_at(&eagle->pool, before)->next;
-    uint32_t job = line_place_at(&eagle->pool, next)->job;
-    uint32_t passed = eagle->given[job] < sim->model->jobs[job].tasks ? 1 : 0;
-    for (uint32_t at = line->head; passed > 0 && at != next;
-         at = line_place_at(&eagle->pool, at)->next)
-        line_place_at(&eagle->pool, at)->count++;
-    line_remove(&eagle->pool, line, before);
-    line_pool_give(&eagle->pool, next);
-    return schedule(sim, in_a_hop(sim), SCHEDULER_ASKED, w, job);
-}
-
 static bool serve_next(struct tasks_run *sim, uint32_t w)
 {
     struct eagle *eagle = sim->state;
     struct worker *worker = &eagle->workers[w];
     bool long_waits = worker->long_tasks.head != LINE_END;
-    worker->busy = long_waits || worker->line.head != LINE_END;
+    worker->busy = long_waits || reservations_wait(&eagle->reservations, w);
     if (!worker->busy)
         return true;
-    return long_waits ? begin_long(sim, w) : ask(sim, w);
+    if (long_waits)
+        return begin_long(sim, w);
+    uint32_t job = reservations_take(&eagle->reservations, w);
+    return schedule(sim, in_a_hop(sim), SCHEDULER_ASKED, w, job);
 }
 
-/* What is at a worker waits there from now on, in one of its lines, passed over by nobody yet. */
-static bool wait_in(struct tasks_run *sim, uint32_t w, struct line *line, uint32_t place)
+/* Something joined one of a worker's lines. */
+static bool serve_if_idle(struct tasks_run *sim, uint32_t w)
 {
-    struct eagle *eagle = sim->state;
-    line_place_at(&eagle->pool, place)->count = 0;
-    line_append(&eagle->pool, line, place);
+    const struct eagle *eagle = sim->state;
     return eagle->workers[w].busy || serve_next(sim, w);
 }
 
@@ -170,11 +130,12 @@ static bool answer(struct tasks_run *sim, uint32_t w, uint32_t job)
 {
     struct eagle *eagle = sim->state;
     double told_s = in_a_hop(sim);
-    if (eagle->given[job] == sim->model->jobs[job].tasks)
+    if (job == RESERVATIONS_NO_JOB || eagle->given[job] == sim->model->jobs[job].tasks)
         return schedule(sim, told_s, TOLD_NONE, w, 0);
     double end_s = tasks_run_begin(sim, w, job, eagle->given[job]++, told_s);
-    eagle->remaining_s[job] =
-        (double)(sim->model->jobs[job].tasks - eagle->given[job]) * sim->model->mean_s[job];
+    reservations_set_remaining(&eagle->reservations, job,
+                               (double)(sim->model->jobs[job].tasks - eagle->given[job]) *
+                                   sim->model->mean_s[job]);
     return schedule(sim, end_s, SHORT_ENDED, w, job);
 }
 
@@ -183,11 +144,13 @@ static bool answer(struct tasks_run *sim, uint32_t w, uint32_t job)
 static bool arrive(
     struct tasks_run *sim, uint32_t w, uint32_t place, uint32_t sent_back, struct line *returning)
 {
-    const struct eagle *eagle = sim->state;
-    if (eagle->workers[w].longs == 0 || sent_back == SENT_BACK_MAX)
-        return wait_in(sim, w, &eagle->workers[w].line, place);
-    line_append(&eagle->pool, returning, place);
-    return true;
+    struct eagle *eagle = sim->state;
+    if (eagle->workers[w].longs > 0 && sent_back < SENT_BACK_MAX) {
+        line_append(&eagle->pool, returning, place);
+        return true;
+    }
+    reservations_add(&eagle->reservations, w, place);
+    return serve_if_idle(sim, w);
 }
 
 static bool return_probes(struct tasks_run *sim, uint32_t sent_back, const struct line *returning)
@@ -293,7 +256,8 @@ static bool long_tasks_arrive(struct tasks_run *sim, uint32_t chain)
     for (uint32_t at = chain, next; at != LINE_END; at = next) {
         next = line_place_at(&eagle->pool, at)->next;
         uint32_t w = line_place_at(&eagle->pool, at)->count;
-        if (!wait_in(sim, w, &eagle->workers[w].long_tasks, at))
+        line_append(&eagle->pool, &eagle->workers[w].long_tasks, at);
+        if (!serve_if_idle(sim, w))
             return false;
     }
     return true;
@@ -336,6 +300,9 @@ static bool eagle_happen(struct tasks_run *sim, const struct event *event)
 static double places_of(const struct tasks_model *model, const struct tasks_terms *terms)
 {
     double places = 0;
+    if (model->jobs == NULL)
+        return (double)model->tasks * (double)terms->probes_per_task +
+               (double)model->n_jobs * PROBES_MIN;
     for (uint32_t j = 0; j < model->n_jobs; j++)
         places += model->jobs[j].is_long ? (double)model->jobs[j].tasks
                                          : (double)probes_of(model, terms, j);
@@ -353,20 +320,21 @@ static bool eagle_begin(struct tasks_run *sim)
     eagle->workers = arena_array(sim->arena, workers, sizeof *eagle->workers);
     eagle->without_long = arena_array(sim->arena, workers, sizeof *eagle->without_long);
     eagle->given = arena_calloc(sim->arena, sim->model->n_jobs, sizeof *eagle->given);
-    eagle->remaining_s = arena_array(sim->arena, sim->model->n_jobs, sizeof *eagle->remaining_s);
     if (eagle->workers == NULL || eagle->without_long == NULL || eagle->given == NULL ||
-        eagle->remaining_s == NULL ||
         !promises_init(&eagle->promises, eagle->general, sim->arena) ||
         !subset_init(&eagle->draws, workers, sim->arena) ||
-        !line_pool_init(&eagle->pool, places_of(sim->model, sim->terms), sim->arena))
+        !line_pool_init(&eagle->pool, places_of(sim->model, sim->terms), sim->arena) ||
+        !reservations_init(&eagle->reservations, workers, sim->model->n_jobs, &eagle->pool,
+                           sim->arena))
         return false;
     for (uint32_t w = 0; w < workers; w++) {
-        eagle->workers[w] = (struct worker){LINE_EMPTY, LINE_EMPTY, 0, w, false};
+        eagle->workers[w] = (struct worker){LINE_EMPTY, 0, w, false};
         eagle->without_long[w] = w;
     }
     eagle->n_without_long = workers;
     for (uint32_t j = 0; j < sim->model->n_jobs; j++)
-        eagle->remaining_s[j] = sim->model->jobs[j].tasks * sim->model->mean_s[j];
+        reservations_set_remaining(&eagle->reservations, j,
+                                   sim->model->jobs[j].tasks * sim->model->mean_s[j]);
     sim->state = eagle;
     return true;
 }
@@ -375,8 +343,8 @@ static double eagle_memory(const struct tasks_model *model, const struct tasks_t
 {
     return line_pool_memory(places_of(model, terms)) +
            (double)model->workers * (sizeof(struct worker) + 3 * sizeof(uint32_t)) +
-           promises_memory(model->workers) +
-           (double)model->n_jobs * (sizeof(uint32_t) + sizeof(double)) + sizeof(struct eagle);
+           promises_memory(model->workers) + reservations_memory(model->workers, model->n_jobs) +
+           (double)model->n_jobs * sizeof(uint32_t) + sizeof(struct eagle);
 }
 
 /* One of each worker that is not idle, and one chain of each job. */

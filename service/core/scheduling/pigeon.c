@@ -42,6 +42,8 @@ struct pigeon {
 static double places_of(const struct tasks_model *model, uint32_t groups)
 {
     double places = 0;
+    if (model->jobs == NULL)
+        return (double)model->tasks;
     for (uint32_t j = 0; j < model->n_jobs; j++) {
         uint32_t tasks = model->jobs[j].tasks;
         bool placed = model->jobs[j].placement != NULL && groups > 1;
@@ -65,6 +67,8 @@ send_task(struct tasks_run *sim, uint32_t group, uint32_t kind, uint32_t job, ui
     double hop_s = sim->model->communication_s;
     tasks_run_messages(sim, group, 1);
     double end_s = tasks_run_begin(sim, group, job, task, sim->now_s + hop_s);
+    if (kind == RESERVED_IDLE)
+        tasks_run_reserved_works(sim, group, sim->model->jobs[job].durations_s[task]);
     return event_heap_schedule(&sim->events, end_s + hop_s, kind, group);
 }
 
@@ -203,6 +207,7 @@ static bool begin_with(struct tasks_run *sim, uint32_t n_groups)
                                            .idle_reserved = reserved,
                                            .short_tasks = LINE_EMPTY,
                                            .long_tasks = LINE_EMPTY};
+        tasks_run_reserved(sim, g, reserved);
     }
     sim->state = pigeon;
     return true;

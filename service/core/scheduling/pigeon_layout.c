@@ -28,6 +28,20 @@ struct pigeon_group pigeon_layout_group(const struct tasks_model *model,
     return (struct pigeon_group){model->workers / terms->groups + more, 1};
 }
 
+uint32_t pigeon_layout_first(const struct tasks_model *model,
+                             const struct tasks_terms *terms,
+                             uint32_t group)
+{
+    uint32_t first = 0;
+    if (terms->layout->groups == NULL) {
+        uint32_t more = model->workers % terms->groups;
+        return group * (model->workers / terms->groups) + (group < more ? group : more);
+    }
+    for (uint32_t g = 0; g < group; g++)
+        first += terms->layout->groups[g].workers;
+    return first;
+}
+
 uint32_t pigeon_layout_classes(const struct tasks_terms *terms,
                                struct pigeon_class classes[PIGEON_CLASSES_MAX])
 {

@@ -20,7 +20,7 @@ struct pigeon_class {
                               below, one of below, where one waits; of the lowest one not looked at */
 };
 
-enum { PIGEON_CLASSES_MAX = 16 };
+enum { PIGEON_CLASSES_MAX = TASKS_CLASSES_MAX };
 
 /* What becomes of a group whose master has failed. */
 enum pigeon_recovery {
@@ -62,6 +62,11 @@ uint32_t pigeon_layout_groups(const struct tasks_terms *terms);
 struct pigeon_group pigeon_layout_group(const struct tasks_model *model,
                                         const struct tasks_terms *terms,
                                         uint32_t group);
+
+/* The first worker of one of them, group after group. O(group) where they are listed. */
+uint32_t pigeon_layout_first(const struct tasks_model *model,
+                             const struct tasks_terms *terms,
+                             uint32_t group);
 
 /* The classes of terms with a layout; returns how many they are. */
 uint32_t pigeon_layout_classes(const struct tasks_terms *terms,

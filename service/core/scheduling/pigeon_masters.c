@@ -76,6 +76,8 @@ static bool send_task(struct tasks_run *sim, uint32_t w, uint32_t job, uint32_t 
         sim->model->jobs[job].durations_s[task] / pigeon->items[worker->group].group.power;
     tasks_run_messages(sim, worker->group, 1);
     double end_s = tasks_run_begin_for(sim, w, job, task, sim->now_s + hop_s, takes_s);
+    if (worker->level + 1 < pigeon->n_classes)
+        tasks_run_reserved_works(sim, worker->group, takes_s);
     return event_heap_schedule(&sim->events, end_s + hop_s, PIGEON_IDLE + worker->level, w);
 }
 
@@ -223,7 +225,7 @@ static bool happen(struct tasks_run *sim, const struct event *event)
 
 static bool has_bindings(const struct tasks_model *model)
 {
-    for (uint32_t j = 0; j < model->n_jobs; j++)
+    for (uint32_t j = 0; model->jobs != NULL && j < model->n_jobs; j++)
         if (model->jobs[j].bindings != NULL)
             return true;
     return false;
@@ -236,6 +238,8 @@ static double places_of(const struct tasks_model *model, const struct tasks_term
     double groups = pigeon_layout_groups(terms);
     bool failing = terms->layout->n_failures > 0;
     double places = 0;
+    if (model->jobs == NULL)
+        return (double)model->tasks;
     for (uint32_t j = 0; j < model->n_jobs; j++) {
         const struct tasks_job *job = &model->jobs[j];
         bool apart = failing || job->placement != NULL || job->bindings != NULL;
@@ -268,6 +272,7 @@ static void make_masters(struct pigeon_masters *pigeon, const struct tasks_run *
             (struct pigeon_master){.group = group, .first = pigeon->workers.n, .held = LINE_EMPTY};
         pigeon_layout_levels(pigeon->classes, pigeon->n_classes, group.workers, counts);
         pigeon_workers_add(&pigeon->workers, m, counts);
+        tasks_run_reserved(sim, m, group.workers - counts[pigeon->n_classes - 1]);
     }
     assert(pigeon->workers.n == sim->model->workers);
 }

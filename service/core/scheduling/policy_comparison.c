@@ -3,7 +3,14 @@
 #include <math.h>
 
 #include "base/rounding.h"
-#include "core/sim/statistics.h"
+
+bool policy_comparison_drawn_once(const struct policy_comparison *comparison)
+{
+    bool drawn = comparison->n_loads > 0;
+    for (size_t p = 0; p < comparison->n_policies; p++)
+        drawn = drawn || comparison->draws[p];
+    return drawn && comparison->repetitions == 1;
+}
 
 double policy_cell_load(const struct policy_comparison *comparison, const struct policy_cell *cell)
 {
@@ -59,15 +66,21 @@ static size_t find_least(const struct policy_values values[], size_t n, size_t w
     return found;
 }
 
-/* A policy that was simulated once would have come to the same in all repetitions. */
-static bool is_clear(const struct policy_values *best, const struct policy_values *next)
+struct running_moments policy_difference(const struct policy_values *one,
+                                         const struct policy_values *other)
 {
-    size_t n = best->n > next->n ? best->n : next->n;
+    size_t n = one->n > other->n ? one->n : other->n;
     struct running_moments difference = {0};
     for (size_t i = 0; i < n; i++)
         running_moments_add(&difference,
-                            next->at[next->n > 1 ? i : 0] - best->at[best->n > 1 ? i : 0]);
-    return n < 2 || difference.mean > 2 * running_moments_standard_error(&difference);
+                            other->at[other->n > 1 ? i : 0] - one->at[one->n > 1 ? i : 0]);
+    return difference;
+}
+
+static bool is_clear(const struct policy_values *best, const struct policy_values *next)
+{
+    struct running_moments difference = policy_difference(best, next);
+    return difference.n < 2 || difference.mean > 2 * running_moments_standard_error(&difference);
 }
 
 struct policy_choice policy_choose(const struct policy_values values[], size_t n)

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "core/scheduling/percentiles.h"
 #include "core/scheduling/trial.h"
+#include "core/sim/statistics.h"
 
 /*
  * Policies side by side, at one or several loads, repeated with other draws (docs/design.md,
@@ -40,6 +41,9 @@ static inline size_t policy_comparison_repetitions(const struct policy_compariso
 {
     return comparison->n_loads > 0 || comparison->draws[policy] ? comparison->repetitions : 1;
 }
+
+/* Whether figures depend on draws, and each is of a single one. */
+bool policy_comparison_drawn_once(const struct policy_comparison *comparison);
 
 /* The load of a cell; NAN: arrivals as given. */
 double policy_cell_load(const struct policy_comparison *comparison, const struct policy_cell *cell);
@@ -88,6 +92,11 @@ struct policy_choice {
 
 /* The policy with the least mean, of equal ones (1e-9) the first. n >= 1. O(n repetitions). */
 struct policy_choice policy_choose(const struct policy_values values[], size_t n);
+
+/* Differences, other less one, over the repetitions of both; a policy that was simulated once would
+ * have come to the same in all of them. */
+struct running_moments policy_difference(const struct policy_values *one,
+                                         const struct policy_values *other);
 
 /* By how many percent a figure is below that of the baseline: negative where it is above. */
 static inline double policy_reduction_percent(double figure, double baseline)

@@ -119,11 +119,18 @@ static enum pv_code run_cell(const struct slots_comparison *comparison,
         slowdown = arena_array(scratch, n, sizeof *slowdown);
     if (jobs == NULL || times == NULL || slowdown == NULL)
         return pv_no_memory(err);
-    PV_TRY(slots_simulate(&comparison->cluster, jobs, n,
-                          slots_comparison_terms(comparison, cell->load, cell->policy), progress,
-                          scratch, times, err));
-    return slots_summarize(&comparison->cluster, jobs, n, times, comparison->runtime_s, scratch,
-                           slowdown, &made->outcome, err);
+    struct occupancy occupancy;
+    bool observed = made->detail != NULL && made->detail->queues != NULL;
+    if (observed && !queue_lengths_begin(&occupancy, jobs[comparison->order[0]].arrival_s, scratch))
+        return pv_no_memory(err);
+    PV_TRY(slots_simulate_observed(&comparison->cluster, jobs, n,
+                                   slots_comparison_terms(comparison, cell->load, cell->policy),
+                                   progress, observed ? &occupancy : NULL, scratch, times, err));
+    PV_TRY(slots_summarize(&comparison->cluster, jobs, n, times, comparison->runtime_s, scratch,
+                           slowdown, &made->outcome, err));
+    return made->detail == NULL ? PV_OK
+                                : slots_detail_take(jobs, n, times, comparison->runtime_s, slowdown,
+                                                    &occupancy, scratch, made->detail, err);
 }
 
 enum pv_code slots_comparison_run(const struct slots_comparison *comparison,
@@ -225,6 +232,7 @@ static bool conclude_load(const struct slots_comparison *comparison,
         load->first[p] = cells;
         *at += repetitions;
     }
+    load->values = values;
     load->choice = policy_choose(values, n);
     return true;
 }

@@ -2,6 +2,7 @@
 #define CORE_SCHEDULING_SLOTS_COMPARISON_H
 
 #include "core/scheduling/policy_comparison.h"
+#include "core/scheduling/slots_detail.h"
 #include "core/scheduling/slots_outcome.h"
 
 /* Policies for jobs on map and reduce slots, compared (docs/design.md, "Comparing schedulers"). */
@@ -34,6 +35,7 @@ struct slots_cell {
     struct slots_outcome outcome;
     struct slots_job_times *times; /* n_jobs; NULL: not wanted */
     double *slowdown;              /* likewise */
+    struct slots_detail *detail;   /* NULL: not wanted */
 };
 
 /* Fill in what is derived, in the arena. PV_E_INVALID as slots_split, PV_E_MEMORY. O(n log n +
@@ -51,7 +53,7 @@ double slots_comparison_kind_load(const struct slots_comparison *comparison,
 /* Bytes of scratch memory that a cell takes at most. */
 size_t slots_comparison_memory(const struct slots_comparison *comparison);
 
-/* Simulate one cell of a complete comparison; times and slowdown of `made` are the caller's.
+/* Simulate one cell of a complete comparison; times, slowdown and detail of `made` are the caller's.
  * progress may be NULL. scratch is back at its mark. As slots_simulate. */
 enum pv_code slots_comparison_run(const struct slots_comparison *comparison,
                                   const struct policy_cell *cell,
@@ -78,8 +80,9 @@ enum pv_code slots_comparison_cut(const struct slots_comparison *comparison,
 struct slots_load {
     struct slots_outcome
         *outcomes; /* of each policy: means over its repetitions, figure by figure */
-    const struct slots_cell **first; /* of each policy: its first repetition */
-    struct policy_choice choice;     /* by the objective */
+    const struct slots_cell **first;    /* of each policy: its first repetition */
+    const struct policy_values *values; /* of each policy: the objective's */
+    struct policy_choice choice;        /* by the objective */
 };
 
 /* What all cells come to, made[i] being the i-th of policy_cells: an item for each load, in the arena.

@@ -54,6 +54,12 @@ struct slots_tenant {
 
 struct slots_policy;
 
+/* Terms of FRESH and OMO as in their dissertation. */
+#define SLOTS_TAU1 0.8
+#define SLOTS_TAU2 0.6
+#define SLOTS_EMA_WEIGHT 0.5
+#define SLOTS_WINDOW_S 10.0
+
 /* Of all policies together; each uses its own. Borrowed. */
 struct slots_terms {
     const struct slots_policy *policy;

@@ -5,6 +5,9 @@
 /* Of a job, besides the simulation: it as it arrives, its result and what is summarized of it. */
 enum { BYTES_A_JOB = sizeof(struct tasks_job) + 9 * sizeof(double) };
 
+/* Of what is observed of queues. */
+enum { BYTES_OBSERVED = 2 * QUEUE_KINDS * QUEUE_BINS_MAX * sizeof(struct occupancy_cell) };
+
 bool tasks_terms_draw(const struct tasks_terms *terms)
 {
     return terms->policy != &centralised_policy &&
@@ -20,7 +23,8 @@ double tasks_terms_weight(const struct tasks_terms *terms)
 size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms)
 {
     size_t bytes = tasks_simulation_memory(model, terms);
-    size_t beside = 2 * (size_t)BYTES_A_JOB * model->n_jobs;
+    size_t masters = tasks_terms_masters(terms) * sizeof(struct tasks_master);
+    size_t beside = 2 * ((size_t)BYTES_A_JOB * model->n_jobs + masters + BYTES_OBSERVED);
     return bytes < SIZE_MAX - beside ? bytes + beside : SIZE_MAX;
 }
 
@@ -53,10 +57,19 @@ static enum pv_code run_cell(const struct tasks_comparison *comparison,
         tasks_retime(comparison->model, policy_cell_load(plan, cell), &trial, jobs);
         model.jobs = jobs;
     }
-    PV_TRY(tasks_simulate(&model, tasks_comparison_terms(comparison, cell->load, cell->policy),
-                          &trial, 0, progress, scratch, scratch, &result, err));
+    const struct tasks_terms *terms = tasks_comparison_terms(comparison, cell->load, cell->policy);
+    struct tasks_observation observation;
+    if (made->detail != NULL &&
+        !tasks_observation_begin(&observation, &model, terms, made->detail, scratch))
+        return pv_no_memory(err);
+    PV_TRY(tasks_simulate_observed(&model, terms, &trial, 0, progress,
+                                   made->detail != NULL ? &observation.observer : NULL, scratch,
+                                   scratch, &result, err));
     keep_jobs(&model, &result, made);
-    return tasks_outcome_of(&model, &result, scratch, &made->outcome, err);
+    PV_TRY(tasks_outcome_of(&model, &result, scratch, &made->outcome, err));
+    return made->detail == NULL
+               ? PV_OK
+               : tasks_detail_take(&observation, &model, &result, scratch, made->detail, err);
 }
 
 enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
@@ -74,7 +87,11 @@ enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
 
 enum tasks_class_id tasks_objective_class(const struct tasks_outcome *outcome)
 {
-    return outcome->classes[TASKS_SHORT].count > 0 ? TASKS_SHORT : TASKS_ALL;
+    bool declared = outcome->classes[TASKS_SHORT].name == NULL;
+    unsigned c = TASKS_SHORT;
+    while (declared && c + 1 < TASKS_CLASSES && outcome->classes[c].count == 0)
+        c++;
+    return outcome->classes[c].count > 0 ? (enum tasks_class_id)c : TASKS_ALL;
 }
 
 /* --- what cells come to --- */
@@ -139,6 +156,7 @@ static bool conclude_load(const struct tasks_comparison *comparison,
         load->first[p] = cells;
         *at += repetitions;
     }
+    load->values = values;
     load->choice = policy_choose(values, n);
     return true;
 }

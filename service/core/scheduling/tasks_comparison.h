@@ -2,6 +2,7 @@
 #define CORE_SCHEDULING_TASKS_COMPARISON_H
 
 #include "core/scheduling/policy_comparison.h"
+#include "core/scheduling/tasks_detail.h"
 #include "core/scheduling/tasks_outcome.h"
 #include "core/scheduling/tasks_simulation.h"
 
@@ -25,9 +26,10 @@ tasks_comparison_terms(const struct tasks_comparison *comparison, size_t load, s
 /* A cell: what it came to, and where there is room, of each job. */
 struct tasks_cell {
     struct tasks_outcome outcome;
-    double *start_s;  /* of each job: when its first task began; NULL: not wanted */
-    double *finish_s; /* likewise: when its last result was at its scheduler */
-    double *slowdown; /* likewise */
+    double *start_s;             /* of each job: when its first task began; NULL: not wanted */
+    double *finish_s;            /* likewise: when its last result was at its scheduler */
+    double *slowdown;            /* likewise */
+    struct tasks_detail *detail; /* NULL: not wanted */
 };
 
 /* Whether a policy draws random numbers at given arrivals. */
@@ -36,11 +38,11 @@ bool tasks_terms_draw(const struct tasks_terms *terms);
 /* What simulating a task counts for: 1, or once for each probe. */
 double tasks_terms_weight(const struct tasks_terms *terms);
 
-/* Bytes of scratch memory that a cell of a policy takes at most. */
+/* Bytes of scratch memory that a cell of a policy takes at most; as tasks_simulation_memory. */
 size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms);
 
-/* Simulate one cell; start_s, finish_s and slowdown of `made` are the caller's. progress may be
- * NULL. scratch is back at its mark. As tasks_simulate. */
+/* Simulate one cell; start_s, finish_s, slowdown and detail of `made` are the caller's. progress may
+ * be NULL. scratch is back at its mark. As tasks_simulate. */
 enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
                                   const struct policy_cell *cell,
                                   const struct tasks_progress *progress,
@@ -48,7 +50,8 @@ enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
                                   struct tasks_cell *made,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-/* The class of jobs that percentiles of the objective are of: the short ones, where there are any. */
+/* The class of jobs that percentiles of the objective are of: the short ones, where there are any;
+ * where classes are declared, the highest one that has jobs. */
 enum tasks_class_id tasks_objective_class(const struct tasks_outcome *outcome);
 
 /* The objective's value of an outcome. */
@@ -58,8 +61,9 @@ double tasks_outcome_value(const struct tasks_outcome *outcome, enum policy_obje
 struct tasks_load {
     struct tasks_outcome
         *outcomes; /* of each policy: means over its repetitions, figure by figure */
-    const struct tasks_cell **first; /* of each policy: its first repetition */
-    struct policy_choice choice;     /* by the objective */
+    const struct tasks_cell **first;    /* of each policy: its first repetition */
+    const struct policy_values *values; /* of each policy: the objective's */
+    struct policy_choice choice;        /* by the objective */
 };
 
 /* What all cells come to, made[i] being the i-th of policy_cells: an item for each load, in the arena.

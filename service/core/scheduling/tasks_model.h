@@ -31,11 +31,14 @@ struct tasks_binding {
     uint32_t n;              /* 0: the task is free */
 };
 
+enum { TASKS_CLASSES_MAX = 16 };
+
 struct tasks_model {
     /* Given; borrowed. */
     uint32_t workers;       /* >= 1 */
     double communication_s; /* >= 0: one message */
     double capacity;        /* seconds of tasks that all workers do in one; 0: as many as workers */
+    uint32_t n_classes; /* of jobs, the highest first, <= TASKS_CLASSES_MAX; 0: short and long */
     const struct tasks_job *jobs;
     uint32_t n_jobs;
     /* Derived by tasks_model_complete. */
@@ -53,6 +56,11 @@ bool tasks_are_long(const double durations_s[], uint32_t tasks, double short_cut
 static inline double tasks_model_capacity(const struct tasks_model *model)
 {
     return model->capacity > 0 ? model->capacity : (double)model->workers;
+}
+
+static inline uint32_t tasks_model_classes(const struct tasks_model *model)
+{
+    return model->n_classes > 0 ? model->n_classes : 2;
 }
 
 /* Of so many classes, the one of a job: of two, long jobs are in the second one. */

@@ -18,12 +18,14 @@ struct tasks_start {
 };
 
 /* The messages of one master: each task that it receives, each that it sends to a worker, and each
- * report of a worker that it is idle. */
+ * report of a worker that it is idle; and its workers that long tasks never get. */
 struct tasks_master {
     uint64_t messages;
     uint64_t peak;   /* the most in one second, [n, n + 1) of the simulation's time */
     double second;   /* of the latest one */
     uint64_t latest; /* messages in it */
+    uint32_t reserved;
+    double reserved_s; /* how long these have worked, summed */
 };
 
 /* Any of these may be NULL: nobody looks at that. */

@@ -1,9 +1,14 @@
 #include "core/scheduling/tasks_outcome.h"
 
 #include <math.h>
+#include <string.h>
 
-static const char *const class_names[TASKS_CLASSES] = {
-    [TASKS_ALL] = "all", [TASKS_SHORT] = "short", [TASKS_LONG] = "long"};
+static const char *name_of(const struct tasks_model *model, uint32_t class)
+{
+    static const char *const names[] = {
+        [TASKS_ALL] = "all", [TASKS_SHORT] = "short", [TASKS_LONG] = "long"};
+    return class == TASKS_ALL || model->n_classes == 0 ? names[class] : NULL;
+}
 
 /* Jobs of one of so many classes. */
 struct selection {
@@ -11,8 +16,11 @@ struct selection {
     uint32_t class;
 };
 
-static const struct selection selections[TASKS_CLASSES] = {
-    [TASKS_ALL] = {1, 0}, [TASKS_SHORT] = {2, 0}, [TASKS_LONG] = {2, 1}};
+static struct selection select_class(const struct tasks_model *model, uint32_t class)
+{
+    return class == TASKS_ALL ? (struct selection){1, 0}
+                              : (struct selection){tasks_model_classes(model), class - 1};
+}
 
 /* false: no memory. */
 static bool measure(const struct tasks_model *model,
@@ -57,10 +65,11 @@ enum pv_code tasks_outcome_of(const struct tasks_model *model,
         last_s = fmax(last_s, result->finish_s[j]);
     outcome->makespan_s = last_s - model->jobs[model->order[0]].arrival_s;
     outcome->utilization = model->work_s / (tasks_model_capacity(model) * outcome->makespan_s);
-    for (int c = 0; c < TASKS_CLASSES; c++) {
+    memset(outcome->classes, 0, sizeof outcome->classes);
+    for (uint32_t c = 0; c <= tasks_model_classes(model); c++) {
         struct arena_mark mark = arena_mark(scratch);
-        bool done = measure(model, result, selections[c], scratch, &outcome->classes[c]);
-        outcome->classes[c].name = class_names[c];
+        bool done = measure(model, result, select_class(model, c), scratch, &outcome->classes[c]);
+        outcome->classes[c].name = name_of(model, c);
         arena_rewind(scratch, mark);
         if (!done)
             return pv_no_memory(err);

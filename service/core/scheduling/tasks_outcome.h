@@ -6,7 +6,7 @@
 
 /* What became of simulated bags of tasks. */
 struct tasks_class {
-    const char *name; /* "all", "short", "long" */
+    const char *name; /* "all", "short", "long"; NULL: the class of this number of those declared */
     uint32_t count;   /* jobs; 0: all figures are NAN */
     struct percentiles completion_s;
     struct percentiles slowdown; /* of jobs: completion / longest task */
@@ -16,8 +16,9 @@ struct tasks_class {
     double completion_over_longest_p99;
 };
 
+/* All jobs, then by class, the highest first: short and long where the model declares none. */
 enum tasks_class_id { TASKS_ALL, TASKS_SHORT, TASKS_LONG };
-enum { TASKS_CLASSES = TASKS_LONG + 1 };
+enum { TASKS_CLASSES = 1 + TASKS_CLASSES_MAX };
 
 struct tasks_outcome {
     double makespan_s; /* from the first arrival to the last result */

@@ -88,4 +88,19 @@ static inline void tasks_run_messages(const struct tasks_run *run, uint32_t mast
         tasks_master_count(&run->observer->masters[master], run->now_s, n);
 }
 
+/* A master has so many reserved workers. */
+static inline void tasks_run_reserved(const struct tasks_run *run, uint32_t master, uint32_t n)
+{
+    if (run->observer != NULL && run->observer->masters != NULL)
+        run->observer->masters[master].reserved = n;
+}
+
+/* One of them works for so long. */
+static inline void
+tasks_run_reserved_works(const struct tasks_run *run, uint32_t master, double takes_s)
+{
+    if (run->observer != NULL && run->observer->masters != NULL)
+        run->observer->masters[master].reserved_s += takes_s;
+}
+
 #endif

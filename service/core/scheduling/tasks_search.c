@@ -51,9 +51,12 @@ static void choose_probes(struct tasks_family *family)
     family->n_probes_per_task = eagle ? COUNT(eagle_probes) : COUNT(sparrow_probes);
 }
 
+/* Of jobs that are counted only it is not known. */
 static bool has_both_classes(const struct tasks_model *model)
 {
     size_t n_long = 0;
+    if (model->jobs == NULL)
+        return true;
     for (uint32_t j = 0; j < model->n_jobs; j++)
         n_long += model->jobs[j].is_long;
     return n_long > 0 && n_long < model->n_jobs;
@@ -128,7 +131,7 @@ are_alike(const struct tasks_model *model, const struct tasks_terms *a, const st
 static uint32_t find_greatest_group(const struct tasks_model *model)
 {
     uint32_t greatest = 0;
-    for (uint32_t j = 0; j < model->n_jobs; j++) {
+    for (uint32_t j = 0; model->jobs != NULL && j < model->n_jobs; j++) {
         const struct tasks_job *job = &model->jobs[j];
         for (uint32_t i = 0; job->placement != NULL && i < job->tasks; i++)
             greatest = job->placement[i] > greatest ? job->placement[i] : greatest;

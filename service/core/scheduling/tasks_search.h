@@ -28,7 +28,8 @@ struct tasks_tried {
                         there is not, more memory than allowed */
 };
 
-/* The candidates of all families of a complete model, in the arena. memory_max: of
+/* The candidates of all families, in the arena, of a complete model; of one whose jobs are counted
+ * only, those that it would have with short and long jobs and no placement. memory_max: of
  * tasks_comparison_memory. PV_E_MEMORY; PV_E_LIMIT: there are more than `most`. O(candidates^2). */
 enum pv_code tasks_search_candidates(const struct tasks_model *model,
                                      const struct tasks_family families[],

@@ -25,7 +25,8 @@ struct tasks_progress {
 };
 
 /* Bytes of scratch memory that a simulation takes at most, whatever happens in it; SIZE_MAX: more
- * than can be said. The result takes 16 a job more. */
+ * than can be said. The result takes 16 a job more. Of a model that only counts its jobs and tasks
+ * (jobs: NULL), at most of any such jobs that are not bound. */
 size_t tasks_simulation_memory(const struct tasks_model *model, const struct tasks_terms *terms);
 
 /*

@@ -13,6 +13,10 @@ static const int64_t IDLE_US = INT64_C(3600) * 1000000;
 /* When a task that is open began to run; and what it is otherwise. */
 enum { NOT_OPEN = -1, PENDING = -2, UNKNOWN_START = -3 };
 
+/* Tasks whose starts become valid together: one event of a task with a high index may not cost as much
+ * as events of all tasks before it. */
+enum { BLOCK_TASKS = 8, WORD_BITS = 64 };
+
 /* A job with open tasks, or without for less than an hour. */
 struct google_job {
     int64_t id;
@@ -20,11 +24,13 @@ struct google_job {
     int64_t idle_since_us;
     uint32_t previous, next; /* among idle jobs; next also among free ones */
     uint32_t open;           /* tasks */
-    uint32_t n_started;
     uint32_t n_finished;
     size_t started_capacity;
+    size_t valid_capacity;
     size_t finished_capacity;
+    size_t n_valid;
     int64_t *started_us; /* of each task by its index, NOT_OPEN, PENDING or UNKNOWN_START */
+    uint64_t *valid;     /* n_valid words: a bit for each block, whether its starts are valid */
     double *finished_s;  /* durations, in order of finish */
 };
 
@@ -88,11 +94,14 @@ hand_on(struct workload_import *import, const struct google_job *source, struct 
 static void free_arrays(struct workload_import *import, struct google_job *job)
 {
     budget_free(&import->budget, job->started_us, job->started_capacity, sizeof *job->started_us);
+    budget_free(&import->budget, job->valid, job->valid_capacity, sizeof *job->valid);
     budget_free(&import->budget, job->finished_s, job->finished_capacity, sizeof *job->finished_s);
     import->google->held_tasks -= job->started_capacity + job->finished_capacity;
     job->started_us = NULL;
+    job->valid = NULL;
     job->finished_s = NULL;
-    job->started_capacity = job->finished_capacity = 0;
+    job->started_capacity = job->valid_capacity = job->finished_capacity = 0;
+    job->n_valid = 0;
 }
 
 static enum pv_code end_job(struct workload_import *import, uint32_t index, struct pv_error *err)
@@ -167,15 +176,40 @@ job_of(struct workload_import *import, int64_t id, uint32_t *index, struct pv_er
     return idmap_insert(&trace->by_id, &import->budget, id, *index, err);
 }
 
+static bool is_valid(const struct google_job *job, uint32_t task)
+{
+    size_t block = task / BLOCK_TASKS;
+    return block / WORD_BITS < job->n_valid &&
+           (job->valid[block / WORD_BITS] >> block % WORD_BITS & 1) != 0;
+}
+
+/* Room for the start of a task; those of its block are NOT_OPEN unless they are valid. */
+static enum pv_code hold_start(struct workload_import *import,
+                               struct google_job *job,
+                               uint32_t task,
+                               struct pv_error *err)
+{
+    size_t block = task / BLOCK_TASKS;
+    size_t word = block / WORD_BITS;
+    if (is_valid(job, task))
+        return PV_OK;
+    PV_TRY(HOLD(import, job, started_us, started_capacity, (block + 1) * BLOCK_TASKS, err));
+    PV_TRY(budget_grow(&import->budget, job->valid, job->valid_capacity, word + 1, err));
+    while (job->n_valid <= word)
+        job->valid[job->n_valid++] = 0;
+    for (size_t i = 0; i < BLOCK_TASKS; i++)
+        job->started_us[block * BLOCK_TASKS + i] = NOT_OPEN;
+    job->valid[word] |= UINT64_C(1) << block % WORD_BITS;
+    return PV_OK;
+}
+
 /* An open task of a job. */
 static enum pv_code
 open_task(struct workload_import *import, uint32_t index, uint32_t task, struct pv_error *err)
 {
     struct google_trace *trace = import->google;
     struct google_job *job = &trace->jobs[index];
-    PV_TRY(HOLD(import, job, started_us, started_capacity, (size_t)task + 1, err));
-    while (job->n_started <= task)
-        job->started_us[job->n_started++] = NOT_OPEN;
+    PV_TRY(hold_start(import, job, task, err));
     if (job->started_us[task] != NOT_OPEN)
         return PV_OK;
     if (job->open++ == 0)
@@ -209,7 +243,7 @@ static enum pv_code close_task(struct workload_import *import,
 {
     struct google_trace *trace = import->google;
     struct google_job *job = &trace->jobs[index];
-    int64_t started_us = task < job->n_started ? job->started_us[task] : NOT_OPEN;
+    int64_t started_us = is_valid(job, task) ? job->started_us[task] : NOT_OPEN;
     if (event == GOOGLE_FINISH)
         PV_TRY(finish_task(import, job, started_us, err));
     else if (started_us >= 0 || started_us == UNKNOWN_START)

@@ -146,6 +146,10 @@ trace_end_job(struct workload_import *import, struct workload_job *job, struct p
         job->n_runs[l] = import->runs[l].n;
     }
     PV_TRY(check_job(import, job, err));
+    /* A trace may write -0. */
+    job->arrival_s = fabs(job->arrival_s);
+    job->shuffle_s = fabs(job->shuffle_s);
+    job->input_bytes = fabs(job->input_bytes);
     PV_TRY(workload_statistics_add(&import->statistics, job, err));
     return chunk_encoder_add(&import->encoder, job, err);
 }

@@ -43,6 +43,7 @@
 #include "core/scaling/selection/selection.h"
 #include "core/scaling/uncertainty/bootstrap.h"
 #include "failing_malloc.h"
+#include "two_jobs.h"
 
 enum { BODY_MAX = 1 << 16 };
 
@@ -651,7 +652,8 @@ Test(codec_memory, geo)
 
 /* --- schedulers --- */
 
-static const struct codec_comparison_limits comparison_limits = {.jobs = 10,
+static const struct codec_comparison_limits comparison_limits = {.workload = &two_jobs,
+                                                                 .jobs = 10,
                                                                  .tasks = 200,
                                                                  .runs = 100,
                                                                  .task_runs = 10000,
@@ -740,6 +742,7 @@ static enum pv_code slots_simulation(const struct codec_node *top, struct pv_err
         return pv_no_memory(err);
     codec_slots_simulation_decode(top, &comparison_limits, asked);
     PV_TRY(codec_result(top->reader));
+    PV_TRY(two_jobs_load_slots(asked, arena, err));
     PV_TRY(codec_slots_simulation_take(asked, arena, &comparison, err));
     PV_TRY(search_slots(asked, &comparison, arena, &found, err));
     double *runtime_s = arena_array(arena, asked->n_jobs, sizeof *runtime_s);
@@ -750,8 +753,17 @@ static enum pv_code slots_simulation(const struct codec_node *top, struct pv_err
     comparison.runtime_s = runtime_s;
     PV_TRY(slots_runtimes_alone(&comparison.cluster, comparison.jobs, comparison.n_jobs, NULL,
                                 arena, runtime_s, err));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        struct slots_detail *detail = arena_calloc(arena, 1, sizeof *detail);
+        if (detail == NULL)
+            return pv_no_memory(err);
+        detail->queues = arena_calloc(arena, 1, sizeof *detail->queues);
+        detail->distribution = arena_calloc(arena, 1, sizeof *detail->distribution);
+        if (detail->queues == NULL || detail->distribution == NULL)
+            return pv_no_memory(err);
+        made[i].detail = detail;
         PV_TRY(slots_comparison_run(&comparison, &cells[i], NULL, arena, &made[i], err));
+    }
     const struct codec_slots_result result = {
         asked, &comparison,
         slots_comparison_conclude(&comparison, made, asked->common.objective, arena), found};
@@ -774,6 +786,7 @@ static enum pv_code tasks_simulation(const struct codec_node *top, struct pv_err
         return pv_no_memory(err);
     codec_tasks_simulation_decode(top, &comparison_limits, asked);
     PV_TRY(codec_result(top->reader));
+    PV_TRY(two_jobs_load_tasks(asked, arena, err));
     struct tasks_comparison comparison = codec_tasks_simulation_take(asked);
     struct policy_search_found *found;
     PV_TRY(search_tasks(asked, &comparison, arena, &found, err));
@@ -781,8 +794,17 @@ static enum pv_code tasks_simulation(const struct codec_node *top, struct pv_err
     struct tasks_cell *made = arena_calloc(arena, n, sizeof *made);
     if (cells == NULL || made == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        struct tasks_detail *detail = arena_calloc(arena, 1, sizeof *detail);
+        if (detail == NULL)
+            return pv_no_memory(err);
+        detail->queues = arena_calloc(arena, 1, sizeof *detail->queues);
+        detail->distributions = arena_calloc(arena, TASKS_CLASSES, sizeof *detail->distributions);
+        if (detail->queues == NULL || detail->distributions == NULL)
+            return pv_no_memory(err);
+        made[i].detail = detail;
         PV_TRY(tasks_comparison_run(&comparison, &cells[i], NULL, arena, &made[i], err));
+    }
     const struct codec_tasks_result result = {
         asked, &comparison,
         tasks_comparison_conclude(&comparison, made, asked->common.objective, arena), found};

@@ -196,7 +196,7 @@ Test(tasks_observer, layouts_are_observed)
     struct pigeon_scene scene;
     struct pigeon_watch watch;
     struct tasks_result result;
-    struct tasks_master masters[5] = {{0, 0, 0, 0}};
+    struct tasks_master masters[5] = {{.messages = 0}};
     double running_s[3] = {0, 0, 0};
     double last_s = 0;
     uint64_t messages = 0;
@@ -236,7 +236,7 @@ Test(tasks_observer, messages_of_masters)
     static const double halves[] = {0.5, 0.5, 0.5};
     static const uint32_t first[] = {0, 0, 0};
     static const uint32_t second[] = {1};
-    struct tasks_master masters[2] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    struct tasks_master masters[2] = {{.messages = 0}};
     struct tasks_case one;
     arena_init(&arena, 0);
     tasks_case_init(&one, 2, 0);
@@ -256,6 +256,36 @@ Test(tasks_observer, messages_of_masters)
     cr_expect_eq(masters[1].peak, 3);
     tasks_case_fini(&one);
     arena_fini(&arena);
+}
+
+/* Two workers of one group, one of them reserved: of two short tasks at once the second goes there. A
+ * long one that comes then waits for the first to end, and the third short one has the reserved
+ * worker again. */
+Test(tasks_observer, what_reserved_workers_do)
+{
+    static const double at_once[] = {8, 2};
+    static const double later[] = {3};
+    const struct pigeon_layout nothing = {0};
+    const struct pigeon_layout *const layouts[] = {NULL, &nothing};
+    for (int i = 0; i < 2; i++) {
+        struct tasks_master master = {.messages = 0};
+        struct tasks_case one;
+        arena_init(&arena, 0);
+        tasks_case_init(&one, 2, 0);
+        tasks_case_job(&one, 0, at_once, 2);
+        tasks_case_job(&one, 1, later, 1)->is_long = true;
+        tasks_case_job(&one, 4, later, 1);
+        cr_assert_eq(tasks_model_complete(&one.model, &one.arena, NULL), PV_OK);
+        const struct tasks_observer observer = {.masters = &master};
+        struct tasks_terms terms = tasks_terms_default(TASKS_PIGEON);
+        terms.layout = layouts[i];
+        run(&one.model, &terms, &observer, &one.result);
+        cr_expect_eq(one.result.start_s[1], 8);
+        cr_expect_eq(master.reserved, 1);
+        cr_expect_eq(master.reserved_s, 2 + 3);
+        tasks_case_fini(&one);
+        arena_fini(&arena);
+    }
 }
 
 /* However groups are made, a task is three messages in all. */

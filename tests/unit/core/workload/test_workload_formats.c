@@ -279,6 +279,18 @@ Test(workload_formats, warnings)
     cr_expect_eq(one.summary.last_arrival_s, 9);
 }
 
+/* JSON and programs that print numbers may write zero so. */
+Test(workload_formats, zero_has_no_sign)
+{
+    workload_case_read(&one, WORKLOAD_PIGEON, "-0 1 2 2\n");
+    cr_expect_not(signbit(one.summary.first_arrival_s));
+    workload_case_read(&one, WORKLOAD_SWIM, "job0 -0.0 0 -0 -0 -0\n");
+    cr_expect_not(signbit(one.summary.last_arrival_s));
+    workload_case_read(&one, WORKLOAD_PROVISOR,
+                       "{\"arrival_s\": -0, \"maps\": 1, \"map_task_s\": 1, \"shuffle_s\": -0}\n");
+    cr_expect_not(signbit(one.summary.first_arrival_s));
+}
+
 Test(workload_formats, rates_of_swim_must_be_positive)
 {
     struct workload_terms terms = {WORKLOAD_SWIM, workload_rates_default};

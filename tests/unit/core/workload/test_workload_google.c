@@ -51,6 +51,20 @@ Test(workload_google, what_does_not_count_is_warned_of)
     cr_expect_eq(workload_case_warning(&one, "rows_passed_over", "count"), 1);
 }
 
+/* Tasks far from one another, in any order; what lies between was never open. */
+Test(workload_google, indices_of_tasks_may_be_sparse)
+{
+    workload_case_read(
+        &one, WORKLOAD_GOOGLE_2011,
+        "1000000,,1,999999,,1\n1000000,,1,0,,1\n1000000,,1,500000,,1\n"
+        "2000000,,1,499999,,4\n2000000,,1,999998,,5\n2000000,,1,7,,4\n2000000,,1,8,,4\n"
+        "3000000,,1,500000,,4\n4000000,,1,0,,4\n5000000,,1,999999,,4\n"
+        /* another job in the place of the first */
+        "3700000000,,2,512,,1\n3700000000,,2,500000,,4\n3701000000,,2,512,,4\n");
+    cr_expect_str_eq(workload_case_text(&one), "1 1: 2 3 4\n2 3700: 1");
+    cr_expect_eq(workload_case_warning(&one, "tasks_without_start", "count"), 4);
+}
+
 /* Within an hour a job goes on; after it, the same id is another job. */
 Test(workload_google, a_job_ends_an_hour_after_its_tasks)
 {

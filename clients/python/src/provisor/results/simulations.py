@@ -8,6 +8,9 @@ from ..tables import table
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
+
+    from ..plots import Plot
 
 HEADS = ["policy", "load", "mean time (s)", "slowdown of 50 %", "of 95 %", "of 99 %", "95 % below the baseline's (%)", "makespan (s)",
          "slots in use (share)"]
@@ -21,20 +24,70 @@ def _marked(name: str, baseline: Optional[str], best: str) -> str:
 def _tables(kind: str, result: Union[schemas.SlotsSimulationResult, schemas.TasksSimulationResult], heads: List[str],
             rows: Sequence[Sequence[Any]]) -> str:
     text = table("Simulation of %s, repeated %d times, seed %d" % (kind, result.repetitions, result.seed), heads, rows)
-    text += table("The best policy at each load", ["load", "best", "in words"],
-                  [(load.load, load.best.name, load.best.message) for load in result.loads])
+    why = [(load.load, load.best.name, found.code, found.message) for load in result.loads
+           for found in (*load.recommendation.reasons, *load.recommendation.warnings)]
+    text += table("The best policy at each load", ["load", "best", "reason or warning", "in words"], why)
     return text + (table("Warnings", ["warning", "in words"], [(w.code, w.message) for w in result.warnings]) if result.warnings else "")
+
+
+def _queues_frame(result: Union[schemas.SlotsSimulationResult, schemas.TasksSimulationResult]) -> pandas.DataFrame:
+    import pandas
+    from ..plots.schedulers import series_of
+    rows = []
+    for load in result.loads:
+        for outcome in load.policies:
+            series = series_of(outcome)
+            for place in range(max(map(len, series.values()), default=0)):
+                row = {"load": load.load, "policy": outcome.name, "start_s": outcome.queues.start_s + place * outcome.queues.bin_s}
+                rows.append({**row, **{name.replace(", ", "."): values[place] for name, values in series.items()}})
+    return pandas.DataFrame(rows)
+
+
+def _distributions_frame(result: Union[schemas.SlotsSimulationResult, schemas.TasksSimulationResult]) -> pandas.DataFrame:
+    import pandas
+    columns = ["load", "policy", "jobs", "percent", "completion_s", "slowdown"]
+    rows = [(load.load, outcome.name, found.jobs, *point) for load in result.loads for outcome in load.policies
+            for found in outcome.distributions or () for point in zip(found.percents, found.completion_s, found.slowdown)]
+    return pandas.DataFrame(rows, columns=columns)
 
 
 class SlotsSimulationResult(schemas.SlotsSimulationResult):
     __doc__ = schemas.SlotsSimulationResult.__doc__
+
+    def plot(self, load: Optional[float] = None, *, ax: Optional[Axes] = None) -> Plot:
+        """Completion times by policy: within which 50, 90 and 99 % of the jobs are done.
+
+        - load: only this one (of several, each has axes of its own)"""
+        from ..plots.schedulers import completion_plot
+        return completion_plot(self, load, ax)
+
+    def distributions_plot(self, load: Optional[float] = None, *, ax: Optional[Axes] = None) -> Plot:
+        """The share of jobs that are done within a time, by policy, if the request included distributions."""
+        from ..plots.schedulers import distributions_plot
+        return distributions_plot(self, load, None, ax)
+
+    def queues_plot(self, load: Optional[float] = None, *, ax: Optional[Axes] = None) -> Plot:
+        """How many tasks wait and run over time, by policy, if the request included queues.
+
+        - load: the first one by default"""
+        from ..plots.schedulers import queues_plot
+        return queues_plot(self, load, ax)
+
+    def queues_frame(self) -> pandas.DataFrame:
+        """A row for each load, policy and bin of time, if the request included queues."""
+        return _queues_frame(self)
+
+    def distributions_frame(self) -> pandas.DataFrame:
+        """A row for each load, policy, class of jobs and percentage, if the request included distributions."""
+        return _distributions_frame(self)
 
     def to_frame(self) -> pandas.DataFrame:
         """A row for each load and policy."""
         from ..frames import frame_of
         rows = self._rows()
         made = frame_of("SlotsOutcome", [outcome for _, outcome in rows])
-        made = made.drop(columns=[name for name in made.columns if name == "jobs"])
+        listed = {"jobs", "classes", "distributions"}
+        made = made.drop(columns=[name for name in made.columns if name in listed or name.partition(".")[0] == "queues"])
         made.insert(0, "load", [load.load for load, _ in rows])
         made.insert(3, "baseline", [outcome.name == self.baseline for _, outcome in rows])
         made.insert(4, "best", [outcome.name == load.best.name for load, outcome in rows])
@@ -45,6 +98,15 @@ class SlotsSimulationResult(schemas.SlotsSimulationResult):
         from ..frames import frame_of
         rows = [(load, outcome, job) for load, outcome in self._rows() for job in outcome.jobs or ()]
         made = frame_of("SlotsOutcomeJob", [job for _, _, job in rows])
+        made.insert(0, "load", [load.load for load, _, _ in rows])
+        made.insert(1, "policy", [outcome.name for _, outcome, _ in rows])
+        return made
+
+    def classes_frame(self) -> pandas.DataFrame:
+        """Small and large jobs: a row for each load, policy and class of sizes."""
+        from ..frames import frame_of
+        rows = [(load, outcome, found) for load, outcome in self._rows() for found in outcome.classes]
+        made = frame_of("SizeClass", [found for _, _, found in rows])
         made.insert(0, "load", [load.load for load, _, _ in rows])
         made.insert(1, "policy", [outcome.name for _, outcome, _ in rows])
         return made
@@ -63,6 +125,35 @@ class SlotsSimulationResult(schemas.SlotsSimulationResult):
 
 class TasksSimulationResult(schemas.TasksSimulationResult):
     __doc__ = schemas.TasksSimulationResult.__doc__
+
+    def plot(self, load: Optional[float] = None, *, ax: Optional[Axes] = None) -> Plot:
+        """Completion times by policy and class of jobs: within which 50, 90 and 99 % of the jobs are done.
+
+        - load: only this one (of several, each has axes of its own)"""
+        from ..plots.schedulers import completion_plot
+        return completion_plot(self, load, ax)
+
+    def distributions_plot(self, load: Optional[float] = None, jobs: Optional[str] = None, *, ax: Optional[Axes] = None) -> Plot:
+        """The share of jobs that are done within a time, by policy, if the request included distributions.
+
+        - jobs: "all", "short" or "long"; by default the short ones where there are both"""
+        from ..plots.schedulers import distributions_plot
+        return distributions_plot(self, load, jobs, ax)
+
+    def queues_plot(self, load: Optional[float] = None, *, ax: Optional[Axes] = None) -> Plot:
+        """How many tasks wait and run over time, by policy, if the request included queues.
+
+        - load: the first one by default"""
+        from ..plots.schedulers import queues_plot
+        return queues_plot(self, load, ax)
+
+    def queues_frame(self) -> pandas.DataFrame:
+        """A row for each load, policy and bin of time, if the request included queues."""
+        return _queues_frame(self)
+
+    def distributions_frame(self) -> pandas.DataFrame:
+        """A row for each load, policy, class of jobs and percentage, if the request included distributions."""
+        return _distributions_frame(self)
 
     def to_frame(self) -> pandas.DataFrame:
         """A row for each load, policy and class of jobs."""

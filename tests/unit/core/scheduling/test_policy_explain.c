@@ -1,0 +1,279 @@
+#include "core/scheduling/policy_explain.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/rounding.h"
+
+/* What is found of a few policies with figures by hand: short and long jobs and fairness. */
+enum { FIGURES = 3, POLICIES_MAX = 3 };
+
+static const struct policy_figure figures[FIGURES] = {{"short jobs", "short_percent", false},
+                                                      {"long jobs", "long_percent", false},
+                                                      {"fairness", "fairness_percent", true}};
+
+static const char *const names[POLICIES_MAX] = {"pigeon", "sparrow", "fifo"};
+
+struct found {
+    struct arena arena;
+    struct strview names[POLICIES_MAX];
+    struct policy_choice choice;
+    struct policy_results results;
+    struct findings reasons;
+    struct findings warnings;
+};
+
+/* Three policies, the first the best with 2 beside 2.5 and 4. */
+static const double values_at[POLICIES_MAX][1] = {{2}, {2.5}, {4}};
+static const double slowest[POLICIES_MAX] = {3, 4, 9};
+/* The best one is better than the third throughout; beside the second, short jobs are 20 % better,
+ * long ones 10 % worse, and fairness is as good as the same. */
+static const double at[POLICIES_MAX * FIGURES] = {8, 110, 0.9, 10, 100, 0.905, 20, 125, 0.6};
+static struct policy_values values[POLICIES_MAX];
+
+static void begin(struct found *found, size_t n)
+{
+    arena_init(&found->arena, 0);
+    for (size_t p = 0; p < POLICIES_MAX; p++) {
+        found->names[p] = strview_of(names[p]);
+        values[p] = (struct policy_values){values_at[p], 1};
+    }
+    found->reasons = (struct findings){.arena = &found->arena};
+    found->warnings = (struct findings){.arena = &found->arena};
+    found->choice = policy_choose(values, n);
+    found->results = (struct policy_results){.names = found->names,
+                                             .n = n,
+                                             .objective = POLICY_SLOWDOWN_P95,
+                                             .of_jobs = "short jobs",
+                                             .values = values,
+                                             .choice = &found->choice,
+                                             .figures = figures,
+                                             .n_figures = FIGURES,
+                                             .at = at,
+                                             .slowest = slowest,
+                                             .baseline = SIZE_MAX,
+                                             .load = (double)NAN};
+}
+
+static void explain(struct found *found)
+{
+    policy_explain(&found->results, &found->reasons, &found->warnings);
+    cr_assert(!found->reasons.failed && !found->warnings.failed);
+}
+
+static const struct finding *reason(const struct found *found, const char *code)
+{
+    const struct finding *finding = finding_find(&found->reasons, code);
+    cr_assert_not_null(finding, "%s is missing", code);
+    return finding;
+}
+
+static const struct finding *warning(const struct found *found, const char *code)
+{
+    const struct finding *finding = finding_find(&found->warnings, code);
+    cr_assert_not_null(finding, "%s is missing", code);
+    return finding;
+}
+
+static void expect_value(const struct finding *finding, const char *name, double value)
+{
+    cr_expect(rounding_equal(finding_value(finding, name), value), "%s is %g, not %g", name,
+              finding_value(finding, name), value);
+}
+
+Test(policy_explain, the_best_beside_the_next_and_what_it_costs)
+{
+    struct found found;
+    begin(&found, 3);
+    explain(&found);
+    const struct finding *best = reason(&found, "objective");
+    cr_expect_str_eq(best->message, "Under pigeon the slowdown of 95 % of the short jobs is at "
+                                    "most 2, under sparrow, the next best, 2.5.");
+    expect_value(best, "value", 2);
+    expect_value(best, "next_value", 2.5);
+    expect_value(best, "margin_percent", 20);
+    cr_expect(isnan(finding_value(best, "standard_error")), "nothing was repeated");
+    const struct finding *worse = reason(&found, "trade_off");
+    cr_expect_str_eq(worse->message,
+                     "Compared with sparrow, the next best, this is worse: long jobs (+10 %).");
+    expect_value(worse, "long_percent", 10);
+    cr_expect(isnan(finding_value(worse, "short_percent")));
+    cr_expect_eq(found.reasons.n, 2);
+    cr_expect_eq(found.warnings.n, 0);
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, nothing_is_worse_than_under_the_next_one)
+{
+    static const double even[POLICIES_MAX * FIGURES] = {8, 100.9, 0.9, 10, 100, 0.905};
+    struct found found;
+    begin(&found, 2);
+    found.results.at = even;
+    explain(&found);
+    cr_expect_str_eq(reason(&found, "nothing_worse")->message,
+                     "Compared with sparrow, the next best, nothing is worse by more than 1 %.");
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, less_fairness_is_worse)
+{
+    static const double unfair[POLICIES_MAX * FIGURES] = {8, 90, 0.45, 10, 100, 0.9};
+    struct found found;
+    begin(&found, 2);
+    found.results.at = unfair;
+    explain(&found);
+    expect_value(reason(&found, "trade_off"), "fairness_percent", -50);
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, the_baseline_is_compared_with)
+{
+    struct found found;
+    begin(&found, 3);
+    found.results.baseline = 2;
+    explain(&found);
+    const struct finding *better = reason(&found, "baseline_improved");
+    cr_expect_str_eq(better->message,
+                     "Compared with fifo, the baseline: short jobs (-60 %), long jobs (-12 %), "
+                     "fairness (+50 %); nothing is worse by more than 1 %.");
+    expect_value(better, "short_percent", -60);
+    expect_value(better, "long_percent", -12);
+    expect_value(better, "fairness_percent", 50);
+    arena_fini(&found.arena);
+
+    begin(&found, 3);
+    found.results.baseline = 1;
+    explain(&found);
+    const struct finding *mixed = reason(&found, "baseline_trade_off");
+    cr_expect_str_eq(mixed->message,
+                     "Compared with sparrow, the baseline: short jobs (-20 %), long jobs (+10 %), "
+                     "fairness (-0.552 %); 1 of them is worse by more than 1 %.");
+    expect_value(mixed, "worse", 1);
+    arena_fini(&found.arena);
+
+    begin(&found, 3);
+    found.results.baseline = 0;
+    explain(&found);
+    cr_expect_str_eq(reason(&found, "is_baseline")->message,
+                     "It is the baseline: none of the others is better.");
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, one_alone_and_equal_ones)
+{
+    static const double same[] = {2};
+    struct found found;
+    begin(&found, 1);
+    found.results.objective = POLICY_MAKESPAN;
+    explain(&found);
+    cr_expect_str_eq(reason(&found, "only_policy")->message,
+                     "Only pigeon was simulated; under it the makespan is 2 s.");
+    cr_expect_eq(found.reasons.n, 1);
+    arena_fini(&found.arena);
+
+    begin(&found, 2);
+    values[1] = (struct policy_values){same, 1};
+    found.choice = policy_choose(values, 2);
+    explain(&found);
+    expect_value(reason(&found, "equal"), "margin_percent", 0);
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, the_masters_of_the_best)
+{
+    struct found found;
+    begin(&found, 2);
+    found.results.masters = (struct policy_masters){.n = 4,
+                                                    .messages_per_s = 1234.5,
+                                                    .peak_messages_per_s = 5000,
+                                                    .reserved = 8,
+                                                    .reserved_utilization = 0.0125};
+    explain(&found);
+    const struct finding *load = reason(&found, "masters_load");
+    expect_value(load, "masters", 4);
+    expect_value(load, "messages_per_s", 1234.5);
+    expect_value(load, "peak_messages_per_s", 5000);
+    const struct finding *idle = warning(&found, "reserved_idle");
+    cr_expect_str_eq(idle->message, "8 workers are reserved for short jobs and work 1.25 % of the "
+                                    "time: a smaller `reserved_share` leaves long jobs more.");
+    expect_value(idle, "reserved_workers", 8);
+    arena_fini(&found.arena);
+
+    begin(&found, 2);
+    found.results.masters =
+        (struct policy_masters){.n = 1, .reserved = 1, .reserved_utilization = 0.05};
+    explain(&found);
+    cr_expect_null(finding_find(&found.warnings, "reserved_idle"), "they work enough");
+    arena_fini(&found.arena);
+}
+
+/* Differences 4, -2, 3, -1: mean 1, variance 26/3, standard error sqrt(26/12). More than twice the
+ * error takes n > 4 x 26/3, 34.67. */
+Test(policy_explain, how_many_repetitions_settle_a_difference)
+{
+    static const double one[] = {10, 20, 30, 40};
+    static const double other[] = {14, 18, 33, 39};
+    struct found found;
+    begin(&found, 2);
+    values[0] = (struct policy_values){one, 4};
+    values[1] = (struct policy_values){other, 4};
+    found.choice = policy_choose(values, 2);
+    explain(&found);
+    const struct finding *noise = warning(&found, "within_noise");
+    expect_value(noise, "difference", 1);
+    expect_value(noise, "standard_error", sqrt(26.0 / 12));
+    expect_value(noise, "repetitions", 4);
+    expect_value(noise, "repetitions_needed", 35);
+    expect_value(reason(&found, "objective"), "standard_error", sqrt(26.0 / 12));
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, a_difference_that_cannot_be_settled)
+{
+    static const double one[] = {10, 20};
+    static const double other[] = {11, 19.0001};
+    struct found found;
+    begin(&found, 2);
+    values[0] = (struct policy_values){one, 2};
+    values[1] = (struct policy_values){other, 2};
+    found.choice = policy_choose(values, 2);
+    explain(&found);
+    cr_expect(isnan(finding_value(warning(&found, "within_noise"), "repetitions_needed")));
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, loads_that_say_little)
+{
+    static const double alone[POLICIES_MAX] = {1, 1.01, 1};
+    static const double waits[POLICIES_MAX] = {1, 1.02, 1};
+    struct found found;
+    begin(&found, 3);
+    found.results.load = 1;
+    found.results.slowest = alone;
+    explain(&found);
+    expect_value(warning(&found, "overload"), "load", 1);
+    expect_value(warning(&found, "nothing_waits"), "slowdown_p99", 1.01);
+    arena_fini(&found.arena);
+
+    begin(&found, 3);
+    found.results.load = 0.999;
+    found.results.slowest = waits;
+    explain(&found);
+    cr_expect_eq(found.warnings.n, 0);
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, one_repetition_and_usual_terms)
+{
+    struct found found;
+    begin(&found, 2);
+    found.results.drawn_once = true;
+    strcpy(found.results.defaults, "weight is 20");
+    explain(&found);
+    cr_expect_not_null(warning(&found, "one_repetition"));
+    cr_expect_str_eq(warning(&found, "default_terms")->message,
+                     "Of pigeon, weight is 20 as by default. What suits best differs from trace to "
+                     "trace: other values may do better here.");
+    arena_fini(&found.arena);
+}
