@@ -1,5 +1,6 @@
 """The member `search` of POST /v1/simulations: policies and terms that suit the jobs best, by successive halving."""
 import itertools
+import json
 import time
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from long_work import wait_for
 from patience import SLOWDOWN
 from test_scheduling_simulations import SLOTS, TASKS, by_name, changed, checked, ended, many_jobs, running, simulate
+from test_workloads import send
 
 SLOT_JOBS, BAGS = many_jobs(150, seed=5)
 # Short jobs of few tasks beside long ones, on 60 workers: reserved ones and groups matter.
@@ -138,7 +140,66 @@ def test_one_request_has_one_answer_on_any_number_of_threads(client, make, body)
     assert again["request"] == made["request"] and again["result"] == made["result"]
 
 
+def test_what_is_found_is_explained_and_shown_as_the_others_are(client):
+    """Its terms were chosen among others, so that none of them is reported as left at its default."""
+    wanted = {"policies": [{"policy": "pigeon", "groups": [1], "reserved_share": [0.05], "weight": [20]}]}
+    body = changed(SCHEDULERS, policies=[{"policy": "sparrow", "probes_per_task": 1}], include=["queues", "distributions"], objective="p99")
+    del body["baseline"]
+    [load] = simulate(client, changed(body, search=wanted))["loads"]
+    given = {"policy": "pigeon", "name": "search", "groups": 1, "reserved_share": 0.05, "weight": 20}
+    [alike] = simulate(client, changed(body, policies=body["policies"] + [given]))["loads"]
+    assert load["policies"] == alike["policies"] and load["best"]["name"] == alike["best"]["name"] == "search"
+    found = by_name(load)["search"]
+    assert found["queues"]["masters"]["count"] == 1 and [d["jobs"] for d in found["distributions"]] == ["all", "short", "long"]
+    assert load["recommendation"]["reasons"] == alike["recommendation"]["reasons"]
+
+    def warned(at):
+        return {warning["code"] for warning in at["recommendation"]["warnings"]}
+    assert warned(alike) - warned(load) == {"default_terms"} and not warned(load) - warned(alike)
+    body = changed(SLOT_POLICIES, policies=[{"policy": "fifo"}], include=["queues", "distributions"])
+    [load] = simulate(client, changed(body, search={"policies": [{"policy": "fbq", "limits_s": [[50]]}]}))["loads"]
+    [alike] = simulate(client, changed(body, policies=body["policies"] + [{"policy": "fbq", "name": "search", "limits_s": [50]}]))["loads"]
+    assert load["policies"] == alike["policies"] and load["recommendation"] == alike["recommendation"]
+    assert by_name(load)["search"]["queues"] and by_name(load)["search"]["distributions"]
+
+
+@pytest.mark.parametrize("body", [
+    dict(SCHEDULERS, policies=[{"policy": "sparrow"}], baseline="sparrow", repetitions=2,
+         search={"policies": [{"policy": "pigeon", "groups": [2, 6]}, {"policy": "eagle", "probes_per_task": [2]}]}),
+    dict(SCHEDULERS, short_cutoff_s=1e6, search={"policies": [{"policy": "pigeon"}]}),
+    dict(SLOT_POLICIES, loads=[0.7], search={"policies": [{"policy": "tags"}, {"policy": "fair"}], "task_runs": 500000})], ids=["tasks", "all short", "slots"])
+def test_jobs_of_a_workload_are_searched_as_those_of_the_request(client, body):
+    jobs = [dict(job, **{key: [round(s, 3) for s in job[key]] for key in ("map_durations_s", "task_durations_s") if key in job}) for job in body["jobs"]]
+    workload = send(client, "".join(json.dumps(job) + "\n" for job in jobs), format="provisor").json()["id"]
+    named = {key: value for key, value in body.items() if key != "jobs"}
+    made = ended(client, changed(named, workload=workload))
+    assert checked(client, made)["loads"] == simulate(client, changed(body, jobs=jobs))["loads"]
+    again = ended(client, made["request"])
+    assert again["request"] == made["request"] and again["result"] == made["result"]
+    problem = client.post("/v1/simulations", changed(named, workload=workload, search={"task_runs": 100}), 422).json()
+    assert ("/search/task_runs", "out_of_range") in {(fault["pointer"], fault["code"]) for fault in problem["errors"]}, problem
+
+
+def test_slots_of_a_workload_without_candidates_fail(client):
+    workload = send(client, json.dumps({"name": "A", "maps": 1, "map_task_s": 1}) + "\n", format="provisor").json()["id"]
+    body = {"kind": "slots", "cluster": {"map_slots": 2, "reduce_slots": 0}, "workload": workload, "policies": [{"policy": "fifo"}]}
+    for family, detail in (({"policy": "sita", "limits_s": [[1, 2]], "partitions": [[0.4, 0.3, 0.3]]}, "none of the candidates"),
+                           ({"policy": "fbq", "limits_s": [[i + 1, j + 100] for i in range(8) for j in range(8)]}, None),
+                           ({"policy": "tags", "limits_s": [[i + 1] for i in range(64)], "partitions": [[i / 64, 1 - i / 64] for i in range(20, 40)]},
+                            "more than 256 candidates")):
+        made = client.post("/v1/simulations", changed(body, cluster={"map_slots": 2 if detail and "none" in detail else 64, "reduce_slots": 0},
+                                                      search={"policies": [family]}), 202).json()
+        seen = wait_for(client, made["id"])
+        assert (seen["status"] == "failed") is (detail is not None), seen
+        assert detail is None or detail in seen["error"]["detail"], seen
+
+
 @pytest.mark.parametrize("body, pointer, code", [
+    (changed(SCHEDULERS, search={}, cluster={"groups": [{"workers": 30}, {"workers": 30}]}, policies=[{"policy": "pigeon"}]), "/search", "conflict"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "sparrow"}]}, cluster={"groups": [{"workers": 60}]}, policies=[{"policy": "pigeon"}]),
+     "/search", "conflict"),
+    (changed(TASKS, search={}, classes=["high", "low"], jobs=[{"name": "A", "class": "high", "task_durations_s": [1]}]), "/search", "conflict"),
+    (changed(SCHEDULERS, search={}, jobs=[{"name": "A", "task_durations_s": [1], "bound_to": [[3]]}]), "/search", "conflict"),
     (changed(SCHEDULERS, search=5), "/search", "wrong_type"),
     (changed(SCHEDULERS, search={"polices": []}), "/search/polices", "unknown_field"),
     (changed(SCHEDULERS, search={"policies": []}), "/search/policies", "too_few_items"),

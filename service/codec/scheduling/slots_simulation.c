@@ -196,6 +196,8 @@ static void check(const struct codec_node *node, const void *limits, void *objec
     check_prediction(node, asked);
     if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
         return;
+    if (asked->common.search.asked)
+        codec_search_complete(node, &codec_slots_policies, &codec_slots_families, asked);
     check_partitions(node, asked);
     if (asked->common.workload[0] != '\0')
         codec_slots_check_workload(node, limits, asked);

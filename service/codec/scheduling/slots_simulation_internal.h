@@ -27,7 +27,7 @@ void codec_slots_check_splits(const struct codec_node *top,
                               const struct codec_slots_simulation *asked,
                               double n_jobs);
 
-/* Complete a search and choose its candidates for the jobs, as soon as they are there. Faults: as of
+/* Choose the candidates of a search, if there is one, for the jobs of the request. Faults: as of
  * codec_search_check. */
 void codec_slots_check_search(const struct codec_node *top, struct codec_slots_simulation *asked);
 /* Likewise of a workload, before its jobs are loaded: candidates go by their sizes. */

@@ -17,7 +17,6 @@ void codec_slots_check_search(const struct codec_node *top, struct codec_slots_s
 {
     if (!asked->common.search.asked)
         return;
-    codec_search_complete(top, &codec_slots_policies, &codec_slots_families, asked);
     enum pv_code code = choose(asked, top->reader->arena, NULL);
     const struct codec_search_size size = {.too_many = code == PV_E_LIMIT,
                                            .n = asked->tried.n,
@@ -38,7 +37,6 @@ void codec_slots_check_search_of(const struct codec_node *top,
     uint64_t tasks = workload->tasks[WORKLOAD_TASKS] + workload->tasks[WORKLOAD_REDUCES];
     /* How many candidates there are is known when the jobs are: here it is at fault in no way. */
     const struct codec_search_size size = {.n = 1, .heaviest = 1, .tasks = (double)tasks};
-    codec_search_complete(top, &codec_slots_policies, &codec_slots_families, asked);
     codec_search_check(top, &asked->common, &size);
 }
 

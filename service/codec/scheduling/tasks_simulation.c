@@ -258,6 +258,8 @@ static void check(const struct codec_node *node, const void *limits, void *objec
     codec_tasks_check_searchable(node, asked);
     if (has_faults(node) || !make_workers(node, asked))
         return;
+    if (asked->common.search.asked)
+        codec_search_complete(node, &codec_tasks_policies, &codec_tasks_families, asked);
     codec_tasks_powers_check(node, asked);
     check_groups(node, asked);
     if (asked->common.workload[0] != '\0')

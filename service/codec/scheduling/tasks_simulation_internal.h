@@ -48,7 +48,7 @@ void codec_tasks_check_searchable(const struct codec_node *top,
 /* What simulating a task of the heaviest candidate counts for; 0: there is none. */
 double codec_tasks_heaviest(const struct codec_tasks_simulation *asked);
 
-/* Complete a search, if there is one, and choose its candidates for the model, whose jobs may be
+/* Choose the candidates of a search, if there is one, for the model, whose jobs may be
  * counted only; load_bytes: that they take. Faults: as of codec_search_check. */
 void codec_tasks_check_search(const struct codec_node *top,
                               const struct codec_comparison_limits *limits,

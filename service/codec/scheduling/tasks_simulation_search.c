@@ -55,7 +55,6 @@ void codec_tasks_check_search(const struct codec_node *top,
     if (!asked->common.search.asked || load_bytes > limits->memory_bytes)
         return;
     asked->candidate_bytes_max = limits->memory_bytes - load_bytes;
-    codec_search_complete(top, &codec_tasks_policies, &codec_tasks_families, asked);
     enum pv_code code = choose(asked, model, top->reader->arena, NULL);
     const struct codec_search_size size = {.too_many = code == PV_E_LIMIT,
                                            .n = asked->tried.n,

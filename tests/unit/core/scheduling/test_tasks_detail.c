@@ -162,6 +162,11 @@ Test(tasks_detail, results_are_what_the_explanation_goes_by)
     cr_expect(rounding_equal(results->at[8], 14), "the makespan");
     cr_expect_eq(results->masters.peak_messages_per_s, 4);
     cr_expect_eq(results->masters.reserved, 1);
+    made.comparison.found = &made.terms;
+    results = tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names,
+                            SIZE_MAX, &made.kept);
+    cr_expect_str_eq(results->defaults, "", "of what a search has found none is by default");
+    made.comparison.found = NULL;
     made.terms.weight = TASKS_WEIGHT_INFINITE;
     results = tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names,
                             SIZE_MAX, &made.kept);

@@ -86,6 +86,27 @@ Test(tasks_search, without_both_classes_neither_weight_nor_shares_matter)
     arena_fini(&arena);
 }
 
+Test(tasks_search, of_jobs_that_are_counted_only_both_classes_are_assumed)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct tasks_model model = make_model(3000, true, &arena);
+    struct tasks_model counted = {
+        .workers = model.workers, .n_jobs = model.n_jobs, .tasks = model.tasks};
+    struct tasks_tried tried = candidates(&model, all, 4, &arena);
+    struct tasks_tried before = candidates(&counted, all, 4, &arena);
+    cr_assert_eq(before.n, tried.n);
+    for (size_t i = 0; i < tried.n; i++) {
+        cr_expect_eq(before.terms[i].policy, tried.terms[i].policy);
+        cr_expect_eq(before.terms[i].groups, tried.terms[i].groups);
+        cr_expect_eq(before.terms[i].weight, tried.terms[i].weight);
+        cr_expect_eq(before.terms[i].probes_per_task, tried.terms[i].probes_per_task);
+    }
+    model = make_model(3000, false, &arena);
+    cr_expect_lt(candidates(&model, all, 4, &arena).n, before.n);
+    arena_fini(&arena);
+}
+
 Test(tasks_search, what_cannot_be_simulated_is_counted)
 {
     static const uint64_t groups[] = {1, 2, 5, 11, 2};
