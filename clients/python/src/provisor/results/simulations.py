@@ -87,7 +87,7 @@ class SlotsSimulationResult(schemas.SlotsSimulationResult):
         rows = self._rows()
         made = frame_of("SlotsOutcome", [outcome for _, outcome in rows])
         listed = {"jobs", "classes", "distributions"}
-        made = made.drop(columns=[name for name in made.columns if name in listed or name.partition(".")[0] == "queues"])
+        made = made.drop(columns=[name for name in made.columns if name in listed or name.partition(".")[0] == "queue_lengths"])
         made.insert(0, "load", [load.load for load, _ in rows])
         made.insert(3, "baseline", [outcome.name == self.baseline for _, outcome in rows])
         made.insert(4, "best", [outcome.name == load.best.name for load, outcome in rows])
