@@ -177,6 +177,8 @@ struct config {
     int64_t simulation_job_task_runs_max;
     int64_t simulation_probes_per_task_max;
     int64_t simulation_job_rows_max;
+    int64_t simulation_search_task_runs;
+    int64_t simulation_search_task_runs_max;
     int64_t simulation_threads;
     int64_t simulation_memory_bytes_max; /* of slots and tasks */
     int64_t control_inline_steps; /* of control simulations: samples of executors and tasks */

@@ -201,6 +201,8 @@ const struct setting settings[] = {
     INTEGER(simulation_job_task_runs_max, "", 1, 1000000000000, "1000000000", "tasks of all jobs x policies x loads x repetitions of a simulation of slots or tasks, a policy that probes counted once for each probe; more are 422. A core does 1,000,000 to 5,000,000 a second, of the policies fresh and omo with thousands of jobs at a time 50,000 and more"),
     INTEGER(simulation_probes_per_task_max, "", 1, 1000, "100", "probes_per_task of the policies sparrow and eagle; more are 422"),
     INTEGER(simulation_job_rows_max, "", 1, 100000000, "500000", "jobs x policies x loads of a simulation of slots or tasks whose result includes jobs; more are 422"),
+    INTEGER(simulation_search_task_runs, "", 1, 1000000000000, "200000000", "tasks that a search for the best terms simulates at most where the request does not say so, over all loads, a policy that probes counted once for each probe"),
+    INTEGER(simulation_search_task_runs_max, "", 1, 1000000000000, "1000000000", "most that a request may say; more is 422. A core does 1,000,000 to 5,000,000 a second"),
     INTEGER(simulation_threads, "", 1, 256, "2", "threads of an operation that simulates slots or tasks: policies, loads and repetitions side by side, each in memory of its own"),
     INTEGER(simulation_memory_bytes_max, "bytes", 1024 * KIB, 64 * GIB, "1073741824", "memory that simulating one policy of slots or tasks may take, together with the jobs of the workload; more is 422"),
     INTEGER(control_inline_steps, "", 0, INT64_C(1000000000), "200000", "a control simulation of about this many steps (samples of executors and tasks, over all strategies and gammas) is answered at once; larger ones become operations"),

@@ -16,13 +16,15 @@ DOCUMENT = bundle.load()
 # Members whose name has more than one JSON type (null aside), each with the reason.
 UNIONS = {
     "applications": {"array", "number"},  # of a plan; of a size of heaps how many fit
+    "candidates": {"array", "number"},  # of models, plans and searches; of a round of a search how many
     "cluster": {"string", "object"},  # the name of a cluster; in a feasibility request also its size
     "completion_over_longest_task": {"number", "object"},  # one percentile; of a class of jobs three
     "completion_s": {"number", "object"},  # of a job; of many jobs their percentiles
+    "concurrency": {"array", "number"},  # of a scheduler; of a search the values to try
     "contention": {"object", "boolean"},  # of advice: who meets the deadlines; of a step: whether there is any
     "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
     "error": {"object", "string"},  # problem details; of an attempt to deliver an event the words alone
-    "groups": {"array", "number"},  # groups of workers that are listed; how many
+    "groups": {"array", "number"},  # groups of workers that are listed; how many; of a search the values to try
     "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
     "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
     "executors": {"number", "array"},  # how many; of quota loops and their samples: each of them
@@ -30,16 +32,18 @@ UNIONS = {
     "met": {"array", "boolean"},  # the jobs that meet their deadlines; of a job whether it does
     "model": {"string", "object"},  # the kind; of advice what the prediction is based on
     "observations": {"array", "number"},  # of a fit's request; of its quality how many there were
+    "probes_per_task": {"array", "number"},  # of a scheduler; of a search the values to try
     "processing": {"array", "object"},  # samples and estimates are lists, a copy plan's distributions go by operation
     "progress": {"object", "number"},  # of an operation; of a running job the share that is done
     "queues": {"array", "number"},  # of a scheduler of slots its queues, or how many
+    "reserved_share": {"array", "number"},  # of a scheduler; of a search the values to try
     "running": {"array", "number"},  # of advice: jobs beside it; of a memory plan how many start
     "slowdown": {"number", "object"},  # of a job; of many jobs their percentiles
     "status": {"string", "number"},  # of an operation, a model; of a problem the status of HTTP (RFC 9457)
     "task": {"string", "number"},  # of a copy plan its id; of a schedule its place within the stage
     "tasks": {"array", "number"},  # the tasks; of a stage how many
     "utilization": {"array", "number"},  # of a copy plan by cluster; of a schedule the share
-    "weight": {"number", "string"},  # a number; of short tasks to long ones also "infinite"
+    "weight": {"array", "number", "string"},  # a number; of short tasks to long ones also "infinite"; of a search the values to try
     "workers": {"array", "number"},  # of quota loops each of them; of a scheduler how many
     "workload": {"object", "string"},  # of workflows to be drawn; the id of a stored one
 }

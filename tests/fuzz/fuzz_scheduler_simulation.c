@@ -22,7 +22,9 @@ static const struct codec_comparison_limits limits = {.workload = &two_jobs,
                                                       .task_runs = 600,
                                                       .probes_per_task = 5,
                                                       .job_rows = 40,
-                                                      .memory_bytes = (size_t)64 << 20};
+                                                      .memory_bytes = (size_t)64 << 20,
+                                                      .search_task_runs = 2000,
+                                                      .search_task_runs_max = 2000};
 
 typedef void (*encode)(struct writer *w, const void *asked);
 
@@ -41,6 +43,48 @@ static json_t *parsed(const char *text, size_t n)
     json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
     FUZZ_REQUIRE(json != NULL);
     return json;
+}
+
+/* --- searches --- */
+
+/* Simulates a cell of a batch; what it is given. */
+struct simulator {
+    const void *asked;
+    const void *comparison;
+    double (*value)(const struct simulator *simulator,
+                    const struct policy_cell *cell,
+                    size_t jobs,
+                    struct arena *arena);
+};
+
+/* At each load what is found lies within the budget and is simulated in full. */
+static struct policy_search_found *search_all(const struct codec_comparison *common,
+                                              struct policy_search_plan plan,
+                                              const struct simulator *simulator,
+                                              struct arena *arena)
+{
+    size_t loads = common->n_loads > 0 ? common->n_loads : 1;
+    struct policy_search_found *found = arena_array(arena, loads, sizeof *found);
+    plan.budget = (double)common->search.task_runs / (double)loads;
+    plan.error_chance = common->search.error_chance;
+    for (size_t l = 0; l < loads; l++) {
+        struct policy_search *search = policy_search_begin(&plan, arena);
+        struct policy_search_batch batch;
+        while (policy_search_next(search, &batch)) {
+            double *values = arena_array(arena, batch.n, sizeof *values);
+            for (size_t i = 0; i < batch.n; i++) {
+                const struct policy_cell cell = {l, batch.cells[i].candidate,
+                                                 batch.cells[i].repetition};
+                values[i] = simulator->value(simulator, &cell, batch.jobs, arena);
+                FUZZ_REQUIRE(values[i] > 0 && isfinite(values[i]));
+            }
+            policy_search_give(search, values);
+        }
+        FUZZ_REQUIRE(policy_search_conclude(search, arena, &found[l]));
+        FUZZ_REQUIRE(found[l].n > 0 && found[l].ranks[0].jobs == plan.jobs);
+        FUZZ_REQUIRE(found[l].task_runs <= plan.budget * (1 + CLOSE));
+    }
+    return found;
 }
 
 static void require_percentiles(const struct percentiles *percentiles)
@@ -74,12 +118,45 @@ static void require_slots_again(const struct codec_slots_simulation *asked, stru
     FUZZ_REQUIRE(n == n_again && memcmp(text, text_again, n) == 0);
 }
 
+static double slots_value(const struct simulator *simulator,
+                          const struct policy_cell *cell,
+                          size_t jobs,
+                          struct arena *arena)
+{
+    const struct codec_slots_simulation *asked = simulator->asked;
+    struct slots_comparison part;
+    struct slots_cell made = {.times = NULL};
+    FUZZ_REQUIRE(slots_comparison_cut(simulator->comparison, jobs, arena, &part, NULL) == PV_OK);
+    FUZZ_REQUIRE(slots_comparison_run(&part, cell, NULL, arena, &made, NULL) == PV_OK);
+    return slots_outcome_value(&made.outcome, asked->common.objective);
+}
+
+/* What is found becomes a policy of the comparison; NULL: no search is asked for. */
+static struct policy_search_found *search_slots(const struct codec_slots_simulation *asked,
+                                                struct slots_comparison *comparison,
+                                                struct arena *arena)
+{
+    struct slots_comparison candidates = *comparison;
+    const struct simulator simulator = {asked, &candidates, slots_value};
+    struct policy_search_plan plan;
+    if (!asked->common.search.asked)
+        return NULL;
+    candidates.policies = asked->tried.terms;
+    candidates.plan.n_policies = asked->tried.n;
+    FUZZ_REQUIRE(slots_search_plan(comparison, &asked->tried, arena, &plan));
+    struct policy_search_found *found = search_all(&asked->common, plan, &simulator, arena);
+    size_t loads = policy_comparison_loads(&comparison->plan);
+    comparison->found = slots_search_best(&asked->tried, found, loads, arena);
+    return found;
+}
+
 static void require_slots_reply(const struct codec_slots_simulation *asked,
                                 const struct slots_comparison *comparison,
                                 const struct slots_cell made[],
+                                const struct policy_search_found *found,
                                 struct arena *arena)
 {
-    struct codec_slots_result result = {asked, comparison, NULL};
+    struct codec_slots_result result = {asked, comparison, NULL, found};
     struct writer w;
     size_t n;
     result.loads = slots_comparison_conclude(comparison, made, asked->common.objective, arena);
@@ -102,6 +179,7 @@ static void run_slots(const struct codec_slots_simulation *asked, struct arena *
     FUZZ_REQUIRE(slots_runtimes_alone(&comparison.cluster, comparison.jobs, comparison.n_jobs, NULL,
                                       &scratch, runtime_s, NULL) == PV_OK);
     comparison.runtime_s = runtime_s;
+    const struct policy_search_found *found = search_slots(asked, &comparison, arena);
     const struct policy_cell *cells = policy_cells(&comparison.plan, arena, &n);
     struct slots_cell *made = arena_calloc(arena, n, sizeof *made);
     for (size_t i = 0; i < n; i++) {
@@ -118,7 +196,7 @@ static void run_slots(const struct codec_slots_simulation *asked, struct arena *
         require_percentiles(&outcome->slowdown);
     }
     arena_fini(&scratch);
-    require_slots_reply(asked, &comparison, made, arena);
+    require_slots_reply(asked, &comparison, made, found, arena);
 }
 
 static void fuzz_slots(const struct codec_node *top)
@@ -128,7 +206,7 @@ static void fuzz_slots(const struct codec_node *top)
     if (!fuzz_body_is_taken(top))
         return;
     require_slots_again(&asked, top->reader->arena);
-    FUZZ_REQUIRE(two_jobs_load_slots(&asked, NULL) == PV_OK);
+    FUZZ_REQUIRE(two_jobs_load_slots(&asked, top->reader->arena, NULL) == PV_OK);
     run_slots(&asked, top->reader->arena);
 }
 
@@ -155,12 +233,49 @@ static void require_tasks_again(const struct codec_tasks_simulation *asked, stru
     FUZZ_REQUIRE(n == n_again && memcmp(text, text_again, n) == 0);
 }
 
+static double tasks_value(const struct simulator *simulator,
+                          const struct policy_cell *cell,
+                          size_t jobs,
+                          struct arena *arena)
+{
+    const struct codec_tasks_simulation *asked = simulator->asked;
+    struct tasks_comparison part = *(const struct tasks_comparison *)simulator->comparison;
+    struct tasks_model first;
+    struct tasks_cell made = {.start_s = NULL};
+    FUZZ_REQUIRE(tasks_model_cut(part.model, (uint32_t)jobs, arena, &first, NULL) == PV_OK);
+    part.model = &first;
+    FUZZ_REQUIRE(tasks_comparison_run(&part, cell, NULL, arena, &made, NULL) == PV_OK);
+    return tasks_outcome_value(&made.outcome, asked->common.objective);
+}
+
+/* As search_slots. */
+static struct policy_search_found *search_tasks(struct codec_tasks_simulation *asked,
+                                                struct tasks_comparison *comparison,
+                                                struct arena *arena)
+{
+    struct tasks_comparison candidates = *comparison;
+    const struct simulator simulator = {asked, &candidates, tasks_value};
+    struct policy_search_plan plan;
+    if (!asked->common.search.asked)
+        return NULL;
+    candidates.policies = asked->tried.terms;
+    candidates.plan.n_policies = asked->tried.n;
+    FUZZ_REQUIRE(
+        tasks_search_plan(&asked->model, &asked->tried, asked->common.n_loads > 0, arena, &plan));
+    struct policy_search_found *found = search_all(&asked->common, plan, &simulator, arena);
+    size_t loads = policy_comparison_loads(&comparison->plan);
+    comparison->found = tasks_search_best(&asked->tried, found, loads, arena);
+    asked->draws[asked->common.n_policies] = tasks_terms_draw(&comparison->found[0]);
+    return found;
+}
+
 static void require_tasks_reply(const struct codec_tasks_simulation *asked,
                                 const struct tasks_comparison *comparison,
                                 const struct tasks_cell made[],
+                                const struct policy_search_found *found,
                                 struct arena *arena)
 {
-    struct codec_tasks_result result = {asked, comparison, NULL};
+    struct codec_tasks_result result = {asked, comparison, NULL, found};
     struct writer w;
     size_t n;
     result.loads = tasks_comparison_conclude(comparison, made, asked->common.objective, arena);
@@ -181,9 +296,10 @@ static bool may_strand(const struct tasks_terms *terms)
     return false;
 }
 
-static void run_tasks(const struct codec_tasks_simulation *asked, struct arena *arena)
+static void run_tasks(struct codec_tasks_simulation *asked, struct arena *arena)
 {
     struct tasks_comparison comparison = codec_tasks_simulation_take(asked);
+    const struct policy_search_found *found = search_tasks(asked, &comparison, arena);
     size_t n;
     const struct policy_cell *cells = policy_cells(&comparison.plan, arena, &n);
     struct tasks_cell *made = arena_calloc(arena, n, sizeof *made);
@@ -194,12 +310,13 @@ static void run_tasks(const struct codec_tasks_simulation *asked, struct arena *
             arena_calloc(arena, TASKS_CLASSES, sizeof *made[i].detail->distributions);
         const struct tasks_outcome *outcome = &made[i].outcome;
         struct arena scratch;
-        arena_init(&scratch, tasks_comparison_memory(comparison.model,
-                                                     &comparison.policies[cells[i].policy]));
+        const struct tasks_terms *terms =
+            tasks_comparison_terms(&comparison, cells[i].load, cells[i].policy);
+        arena_init(&scratch, tasks_comparison_memory(comparison.model, terms));
         enum pv_code code =
             tasks_comparison_run(&comparison, &cells[i], NULL, &scratch, &made[i], NULL);
         arena_fini(&scratch);
-        if (code == PV_E_INVALID && may_strand(&comparison.policies[cells[i].policy]))
+        if (code == PV_E_INVALID && may_strand(terms))
             return; /* the problem of the operation */
         FUZZ_REQUIRE(code == PV_OK);
         FUZZ_REQUIRE(outcome->makespan_s > 0 && outcome->utilization > 0);
@@ -210,7 +327,7 @@ static void run_tasks(const struct codec_tasks_simulation *asked, struct arena *
                 require_percentiles(&outcome->classes[c].slowdown);
             }
     }
-    require_tasks_reply(asked, &comparison, made, arena);
+    require_tasks_reply(asked, &comparison, made, found, arena);
 }
 
 static void fuzz_tasks(const struct codec_node *top)

@@ -11,8 +11,8 @@
 static const struct workload_summary two_jobs = {
     .jobs = 2, .tasks = {3, 0}, .runs = {2, 0}, .name_bytes = 3, .chunks = 1, .sorted = true};
 
-static inline enum pv_code two_jobs_load_slots(struct codec_slots_simulation *asked,
-                                               struct pv_error *err)
+static inline enum pv_code
+two_jobs_load_slots(struct codec_slots_simulation *asked, struct arena *arena, struct pv_error *err)
 {
     static const struct slots_tasks tasks[] = {{1.5, 1}, {4, 2}};
     static const char *names[] = {"", "b"};
@@ -22,8 +22,9 @@ static inline enum pv_code two_jobs_load_slots(struct codec_slots_simulation *as
         jobs[i] = (struct slots_job){.arrival_s = (double)i,
                                      .task_lists = {[SLOTS_MAP] = {&tasks[i], 1}},
                                      .predicted_size_s = (double)NAN};
-    return asked->common.workload[0] == '\0' ? PV_OK
-                                             : codec_slots_simulation_load(asked, &loaded, err);
+    return asked->common.workload[0] == '\0'
+               ? PV_OK
+               : codec_slots_simulation_load(asked, &loaded, arena, err);
 }
 
 static inline enum pv_code

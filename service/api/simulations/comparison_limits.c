@@ -3,6 +3,8 @@
 struct codec_comparison_limits comparison_limits(const struct config *config,
                                                  const struct workload_summary *workload)
 {
+    int64_t most = config->simulation_search_task_runs_max;
+    int64_t usual = config->simulation_search_task_runs;
     return (struct codec_comparison_limits){
         .workload = workload,
         .jobs = (size_t)config->simulation_jobs_max,
@@ -11,7 +13,9 @@ struct codec_comparison_limits comparison_limits(const struct config *config,
         .task_runs = (size_t)config->simulation_job_task_runs_max,
         .probes_per_task = (size_t)config->simulation_probes_per_task_max,
         .job_rows = (size_t)config->simulation_job_rows_max,
-        .memory_bytes = (size_t)config->simulation_memory_bytes_max};
+        .memory_bytes = (size_t)config->simulation_memory_bytes_max,
+        .search_task_runs = (size_t)(usual < most ? usual : most),
+        .search_task_runs_max = (size_t)most};
 }
 
 struct codec_comparison_limits comparison_limits_again(const struct config *config,
@@ -25,5 +29,6 @@ struct codec_comparison_limits comparison_limits_again(const struct config *conf
                                             .probes_per_task = INT32_MAX,
                                             .job_rows = SIZE_MAX,
                                             .memory_bytes =
-                                                (size_t)config->simulation_memory_bytes_max};
+                                                (size_t)config->simulation_memory_bytes_max,
+                                            .search_task_runs_max = INT64_MAX};
 }

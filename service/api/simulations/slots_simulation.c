@@ -1,6 +1,7 @@
 #include "api/simulations/slots_simulation.h"
 
 #include "api/simulations/comparison_limits.h"
+#include "api/simulations/slots_simulation_search.h"
 #include "api/simulations/workload_jobs.h"
 #include "operation/parts.h"
 
@@ -37,6 +38,7 @@ struct slots_work {
     struct policy_cell *cells; /* n */
     struct slots_cell *made;   /* by cell */
     size_t n;
+    const struct policy_search_found *found; /* of each load; NULL: no search was asked for */
 };
 
 static bool slots_goes_on(void *context, size_t tasks)
@@ -78,6 +80,7 @@ static enum pv_code slots_run_cell(void *context,
                                 &work->made[index], err);
 }
 
+/* Each job alone, then the search, which goes by that, then what is found among the policies. */
 static enum pv_code slots_run_all(struct slots_work *work, struct pv_error *err)
 {
     const struct config *config = work->run->config;
@@ -91,8 +94,11 @@ static enum pv_code slots_run_all(struct slots_work *work, struct pv_error *err)
                                     .work = slots_run_alone,
                                     .context = work};
     PV_TRY(operation_parts_run(work->run, &parts, err));
-    parts.n = work->n;
     parts.before = tasks;
+    PV_TRY(slots_simulation_search(work->run, work->asked, &work->comparison, &parts.before,
+                                   (int64_t)work->n * tasks, &work->found, err));
+    parts.n = work->n;
+    parts.total = parts.before + (int64_t)work->n * tasks;
     parts.work = slots_run_cell;
     return operation_parts_run(work->run, &parts, err);
 }
@@ -145,7 +151,7 @@ slots_read_again(struct slots_work *work, const struct codec_node *top, struct p
         return PV_OK;
     const struct workload_load_terms terms = codec_slots_simulation_load_terms(work->asked);
     PV_TRY(workload_jobs_load(&work->source, &terms, &jobs, err));
-    return codec_slots_simulation_load(work->asked, &jobs, err);
+    return codec_slots_simulation_load(work->asked, &jobs, &work->source.arena, err);
 }
 
 static enum pv_code slots_prepare(struct slots_work *work, struct pv_error *err)
@@ -169,7 +175,7 @@ slots_write(const struct slots_work *work, struct strview *result, struct pv_err
     struct arena *arena = work->run->arena;
     const struct slots_load *loads = slots_comparison_conclude(
         &work->comparison, work->made, work->asked->common.objective, arena);
-    const struct codec_slots_result made = {work->asked, &work->comparison, loads};
+    const struct codec_slots_result made = {work->asked, &work->comparison, loads, work->found};
     struct writer w;
     if (loads == NULL)
         return pv_no_memory(err);

@@ -1,6 +1,7 @@
 #include "api/simulations/tasks_simulation.h"
 
 #include "api/simulations/comparison_limits.h"
+#include "api/simulations/tasks_simulation_search.h"
 #include "api/simulations/workload_jobs.h"
 #include "operation/parts.h"
 
@@ -33,6 +34,7 @@ struct tasks_work {
     struct policy_cell *cells; /* n */
     struct tasks_cell *made;   /* by cell */
     size_t n;
+    const struct policy_search_found *found; /* of each load; NULL: no search was asked for */
 };
 
 static bool tasks_go_on(void *context, uint64_t tasks)
@@ -54,17 +56,23 @@ static enum pv_code tasks_run_cell(void *context,
                                 &work->made[index], err);
 }
 
+/* The search comes first: what it finds is compared with the policies. */
 static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
 {
     const struct config *config = work->run->config;
-    const struct operation_parts parts = {
-        .n = work->n,
-        .threads = (size_t)config->simulation_threads,
-        .total = (int64_t)work->n * (int64_t)work->comparison.model->tasks,
-        .unit = "tasks",
-        .scratch_bytes_max = (size_t)config->simulation_memory_bytes_max,
-        .work = tasks_run_cell,
-        .context = work};
+    int64_t tasks = (int64_t)work->n * (int64_t)work->comparison.model->tasks;
+    int64_t done = 0;
+    PV_TRY(tasks_simulation_search(work->run, work->asked, &work->comparison, &done, tasks,
+                                   &work->found, err));
+    const struct operation_parts parts = {.n = work->n,
+                                          .threads = (size_t)config->simulation_threads,
+                                          .before = done,
+                                          .total = done + tasks,
+                                          .unit = "tasks",
+                                          .scratch_bytes_max =
+                                              (size_t)config->simulation_memory_bytes_max,
+                                          .work = tasks_run_cell,
+                                          .context = work};
     return operation_parts_run(work->run, &parts, err);
 }
 
@@ -144,7 +152,7 @@ tasks_write(const struct tasks_work *work, struct strview *result, struct pv_err
     struct arena *arena = work->run->arena;
     const struct tasks_load *loads = tasks_comparison_conclude(
         &work->comparison, work->made, work->asked->common.objective, arena);
-    const struct codec_tasks_result made = {work->asked, &work->comparison, loads};
+    const struct codec_tasks_result made = {work->asked, &work->comparison, loads, work->found};
     struct writer w;
     if (loads == NULL)
         return pv_no_memory(err);

@@ -27,7 +27,7 @@ static void encode_weight(struct writer *w, const void *object, const void *cont
 static const struct shape_member members[] = {
     {"name", SHAPE_NAME(C, name), .flags = CODEC_REQUIRED},
     {"reserved_share", SHAPE_NUMBER(C, reserved_share), .flags = SHAPE_KEEP, .low = 0,
-     .high = RESERVED_SHARE_MAX},
+     .high = TASKS_RESERVED_SHARE_MAX},
     {"weight", SHAPE_CODE, .decode = decode_weight, .encode = encode_weight},
 };
 const struct shape codec_pigeon_class_shape = {.request = "PigeonClass", SHAPE_OF(members, C)};

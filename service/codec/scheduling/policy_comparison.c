@@ -19,8 +19,9 @@
 enum { MEMBERS_MAX = 16 };
 
 /* What a simulation keeps of each job of a workload beside the job: its place in order of arrival,
- * how long it takes alone, or its mean and longest task; and what sorting takes. */
-enum { BYTES_BESIDE_A_JOB = 64 };
+ * how long it takes alone, or its mean and longest task; its sizes for a
+ * search; and what sorting takes. */
+enum { BYTES_BESIDE_A_JOB = 80 };
 
 const char *const codec_comparison_includes[] = {"jobs", "queues", "distributions", NULL};
 const char *const codec_comparison_objectives[] = {[POLICY_SLOWDOWN_P50] = "p50",
@@ -42,11 +43,14 @@ void codec_comparison_begin(struct codec_comparison *common)
 /* A policy that is unknown may have any term that another one has. */
 static void refuse_other_terms(const struct codec_node *node,
                                const struct codec_policy_table *table,
+                               const char *beside,
                                size_t word)
 {
-    const char *known[MEMBERS_MAX] = {"name", "policy"};
-    size_t n = 2;
-    assert(table->n_terms + n < MEMBERS_MAX);
+    const char *known[MEMBERS_MAX] = {"policy"};
+    size_t n = 1;
+    assert(table->n_terms + 3 < MEMBERS_MAX);
+    if (beside != NULL)
+        known[n++] = beside;
     for (size_t t = 0; t < table->n_terms; t++)
         if (word == table->n || (table->terms_of[word] & 1U << t) != 0)
             known[n++] = table->terms[t].name;
@@ -62,6 +66,35 @@ static size_t decode_word(const struct codec_node *node, const struct codec_poli
     return codec_choice(node, "policy", CODEC_REQUIRED, words, table->n);
 }
 
+size_t codec_policy_decode(const struct codec_node *node,
+                           const struct codec_policy_table *table,
+                           const char *beside,
+                           const struct codec_comparison_limits *limits,
+                           void *request,
+                           size_t i)
+{
+    size_t word = decode_word(node, table);
+    refuse_other_terms(node, table, beside, word);
+    if (word == table->n)
+        return word;
+    void *terms = table->begin(request, i, word);
+    for (size_t t = 0; t < table->n_terms; t++)
+        if ((table->terms_of[word] & 1U << t) != 0 && table->terms[t].decode != NULL)
+            table->terms[t].decode(node, limits, terms);
+    return word;
+}
+
+void codec_policy_encode_terms(struct writer *w,
+                               const struct codec_policy_table *table,
+                               size_t word,
+                               const void *terms)
+{
+    writer_member_string(w, "policy", table->name(word));
+    for (size_t t = 0; t < table->n_terms; t++)
+        if ((table->terms_of[word] & 1U << t) != 0)
+            table->terms[t].encode(w, terms);
+}
+
 static void decode_policy(const struct codec_node *node,
                           const struct codec_policy_table *table,
                           const struct codec_comparison_limits *limits,
@@ -72,18 +105,14 @@ static void decode_policy(const struct codec_node *node,
     size_t faults = node->reader->err->n_faults;
     if (!codec_expect_object(node))
         return;
-    size_t word = decode_word(node, table);
-    refuse_other_terms(node, table, word);
     common->names[i] = codec_name(node, "name", CODEC_OPTIONAL);
+    bool unnamed = common->names[i].at == NULL && node->reader->err->n_faults == faults;
+    size_t word = codec_policy_decode(node, table, "name", limits, request, i);
     if (word == table->n)
         return;
     common->words[i] = (unsigned)word;
-    if (common->names[i].at == NULL && node->reader->err->n_faults == faults)
+    if (unnamed)
         common->names[i] = strview_of(table->name(word));
-    void *terms = table->begin(request, i, word);
-    for (size_t t = 0; t < table->n_terms; t++)
-        if ((table->terms_of[word] & 1U << t) != 0 && table->terms[t].decode != NULL)
-            table->terms[t].decode(node, limits, terms);
 }
 
 void codec_policies_decode(const struct codec_node *top,
@@ -112,13 +141,9 @@ void codec_policies_encode(struct writer *w,
     const struct codec_comparison *common = request;
     writer_member_array(w, "policies");
     for (size_t i = 0; i < common->n_policies; i++) {
-        unsigned word = common->words[i];
         writer_begin_object(w);
         writer_member_text(w, "name", common->names[i]);
-        writer_member_string(w, "policy", table->name(word));
-        for (size_t t = 0; t < table->n_terms; t++)
-            if ((table->terms_of[word] & 1U << t) != 0)
-                table->terms[t].encode(w, table->at(request, i));
+        codec_policy_encode_terms(w, table, common->words[i], table->at(request, i));
         writer_end_object(w);
     }
     writer_end_array(w);
@@ -225,7 +250,7 @@ void codec_comparison_encode_loads(struct writer *w, const void *request, const 
 struct policy_comparison codec_comparison_plan(const struct codec_comparison *common,
                                                const bool draws[])
 {
-    return (struct policy_comparison){.n_policies = common->n_policies,
+    return (struct policy_comparison){.n_policies = codec_comparison_entries(common),
                                       .draws = draws,
                                       .loads = common->loads,
                                       .n_loads = common->n_loads,
@@ -254,11 +279,12 @@ static void check_runs(const struct codec_node *top,
 {
     double runs = (double)common->repetitions * (double)loads_of(common);
     double task_runs = runs * size->probed;
-    if (runs * (double)common->n_policies > (double)limits->runs)
+    size_t entries = codec_comparison_entries(common);
+    if (runs * (double)entries > (double)limits->runs)
         codec_fault_member(top, largest_member(common), "out_of_range",
                            "policies x loads x repetitions may be %zu (simulation_runs_max), they "
                            "are %zu x %zu x %zu",
-                           limits->runs, common->n_policies, loads_of(common), common->repetitions);
+                           limits->runs, entries, loads_of(common), common->repetitions);
     else if (task_runs > (double)limits->task_runs)
         codec_fault_member(top, largest_member(common), "out_of_range",
                            "the tasks to simulate, over all policies, loads and repetitions and "
@@ -272,7 +298,8 @@ static void check_rows(const struct codec_node *top,
                        const struct codec_comparison *common,
                        const struct codec_comparison_size *size)
 {
-    double rows = (double)size->jobs * (double)common->n_policies * (double)loads_of(common);
+    double rows =
+        (double)size->jobs * (double)codec_comparison_entries(common) * (double)loads_of(common);
     if ((common->include & COMPARISON_INCLUDE_JOBS) != 0 && rows > (double)limits->job_rows)
         codec_fault_member(top, "include", "too_large",
                            "jobs x policies x loads are %.0f, at most %zu of them can be included "

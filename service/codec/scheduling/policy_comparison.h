@@ -17,25 +17,41 @@ struct codec_comparison_limits {
      * Rules that rest on it are checked only where it is there. */
     const struct workload_summary *workload;
     size_t jobs;
-    size_t tasks;           /* of all jobs of the request */
-    size_t runs;            /* policies x loads x repetitions */
-    size_t task_runs;       /* these x tasks; a policy that probes counts once for each probe */
-    size_t probes_per_task; /* sparrow, eagle */
-    size_t job_rows;        /* jobs x policies x loads, where they are included in the result */
-    size_t memory_bytes;    /* that one simulation works with, and the jobs of a workload take */
+    size_t tasks;            /* of all jobs of the request */
+    size_t runs;             /* policies x loads x repetitions */
+    size_t task_runs;        /* these x tasks; a policy that probes counts once for each probe */
+    size_t probes_per_task;  /* sparrow, eagle */
+    size_t job_rows;         /* jobs x policies x loads, where they are included in the result */
+    size_t memory_bytes;     /* that one simulation works with, and the jobs of a workload take */
+    size_t search_task_runs; /* of a search, over all loads, where none are given */
+    size_t search_task_runs_max;
 };
 
-enum { COMPARISON_POLICIES_MAX = 32, COMPARISON_LOADS_MAX = 32 };
+enum {
+    COMPARISON_POLICIES_MAX = 32,
+    COMPARISON_LOADS_MAX = 32,
+    SEARCH_FAMILIES_MAX = 16,
+    SEARCH_CANDIDATES_MAX = 256
+};
 enum {
     COMPARISON_INCLUDE_JOBS = 1,
     COMPARISON_INCLUDE_QUEUES = 2,
     COMPARISON_INCLUDE_DISTRIBUTIONS = 4
 };
 
+/* A search for the terms that suit best (codec/scheduling/policy_search.h). */
+struct codec_search {
+    bool asked;
+    size_t task_runs;
+    double error_chance;
+    unsigned words[SEARCH_FAMILIES_MAX]; /* which policy, of the table of what is searched */
+    size_t n_families;
+};
+
 /* The first member of what a request becomes. */
 struct codec_comparison {
-    struct strview names[COMPARISON_POLICIES_MAX];
-    unsigned words[COMPARISON_POLICIES_MAX]; /* which policy, of the table */
+    struct strview names[COMPARISON_POLICIES_MAX + 1]; /* behind the policies: of what is found */
+    unsigned words[COMPARISON_POLICIES_MAX];           /* which policy, of the table */
     size_t n_policies;
     char workload[37]; /* whose jobs are simulated; "": those of the request */
     size_t baseline;   /* of the policies; SIZE_MAX: none */
@@ -45,7 +61,14 @@ struct codec_comparison {
     int64_t seed;
     unsigned include;
     enum policy_objective objective;
+    struct codec_search search;
 };
+
+/* Policies side by side at a load: those of the request, and the one that is found. */
+static inline size_t codec_comparison_entries(const struct codec_comparison *common)
+{
+    return common->n_policies + common->search.asked;
+}
 
 /* A term of policies: a member of theirs. */
 struct codec_policy_term {
@@ -99,6 +122,20 @@ void codec_policies_decode(const struct codec_node *top,
 void codec_policies_encode(struct writer *w,
                            const struct codec_policy_table *table,
                            const void *request);
+
+/* The policy of an item, an object, and its terms, which become the i-th of the request; its word, or
+ * table->n where it is at fault. beside: another member that it may have; NULL: none. */
+size_t codec_policy_decode(const struct codec_node *node,
+                           const struct codec_policy_table *table,
+                           const char *beside,
+                           const struct codec_comparison_limits *limits,
+                           void *request,
+                           size_t i);
+/* The member `policy`, and those of its terms. */
+void codec_policy_encode_terms(struct writer *w,
+                               const struct codec_policy_table *table,
+                               size_t word,
+                               const void *terms);
 
 /* Of CODEC_COMPARISON_MEMBERS. */
 void codec_comparison_decode_workload(const struct codec_node *node,

@@ -3,8 +3,7 @@
 #include "base/rounding.h"
 #include "codec/scheduling/slots_simulation_internal.h"
 
-/* Most queues of a policy. For each task that is given a slot, queues are looked at one by one. */
-enum { LIMITS_MAX = 100, TENANTS_MAX = 100, QUEUES_MAX = 1000 };
+enum { TENANTS_MAX = 100 };
 
 #define TAU2_MAX 1e9
 
@@ -193,8 +192,8 @@ static void decode_limits(const struct codec_node *policy,
     struct slots_terms *slots = terms;
     struct codec_node list;
     (void)limits;
-    double *values = codec_list(policy, "limits_s", CODEC_REQUIRED, 1, LIMITS_MAX, sizeof *values,
-                                &list, &slots->n_limits);
+    double *values = codec_list(policy, "limits_s", CODEC_REQUIRED, 1, SLOTS_LIMITS_MAX,
+                                sizeof *values, &list, &slots->n_limits);
     slots->limits_s = values;
     for (size_t i = 0; i < slots->n_limits; i++) {
         struct codec_node item = codec_item(&list, i);
@@ -225,7 +224,7 @@ static void decode_partitions(const struct codec_node *policy,
     bool known = slots->n_limits > 0;
     (void)limits;
     double *shares = codec_list(policy, "partitions", CODEC_REQUIRED, known ? wanted : 2,
-                                known ? wanted : LIMITS_MAX + 1, sizeof *shares, &list, &n);
+                                known ? wanted : SLOTS_LIMITS_MAX + 1, sizeof *shares, &list, &n);
     slots->partitions = shares;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
@@ -250,7 +249,7 @@ static void decode_queues(const struct codec_node *policy,
 {
     struct slots_terms *slots = terms;
     (void)limits;
-    slots->queues = (size_t)codec_integer(policy, "queues", CODEC_REQUIRED, 2, QUEUES_MAX);
+    slots->queues = (size_t)codec_integer(policy, "queues", CODEC_REQUIRED, 2, SLOTS_QUEUES_MAX);
 }
 
 static void encode_queues(struct writer *w, const void *terms)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/slots_simulation_internal.h"
 #include "core/scheduling/slots_queues.h"
 
@@ -138,7 +139,7 @@ struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simula
                 size.shortest_s = fmin(size.shortest_s, job->task_lists[kind].tasks[k].duration_s);
         }
     }
-    size.probed = size.tasks * (double)asked->common.n_policies;
+    size.probed = size.tasks * (double)codec_comparison_entries(&asked->common);
     return size;
 }
 
@@ -183,6 +184,8 @@ static void check_jobs(const struct codec_node *top,
     check_queues(top, asked);
     codec_slots_check_splits(top, asked, (double)asked->n_jobs);
     check_maps(top, asked);
+    if (top->reader->err->n_faults == 0)
+        codec_slots_check_search(top, asked);
     check_size(top, limits, asked);
 }
 
@@ -220,6 +223,17 @@ static void encode_policies(struct writer *w, const void *object, const void *co
     codec_policies_encode(w, &codec_slots_policies, object);
 }
 
+static void decode_search(const struct codec_node *node, const void *limits, void *object)
+{
+    codec_search_decode(node, &codec_slots_families, &codec_slots_search_shape, limits, object);
+}
+
+static void encode_search(struct writer *w, const void *object, const void *context)
+{
+    (void)context;
+    codec_search_encode(w, &codec_slots_families, object);
+}
+
 #define C struct slots_cluster
 static const struct shape_member cluster_members[] = {
     {"map_slots", SHAPE_SIZE(C, slots[SLOTS_MAP]), .flags = CODEC_REQUIRED, .least = 1,
@@ -246,6 +260,7 @@ static const struct shape_member members[] = {
     {"policies", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_policies,
      .encode = encode_policies},
     CODEC_COMPARISON_MEMBERS(A),
+    {"search", SHAPE_CODE, .decode = decode_search, .encode = encode_search},
 };
 const struct shape codec_slots_simulation_shape = {
     .request = "SlotsSimulationRequest", SHAPE_OF(members, A), .check = check};
@@ -269,8 +284,9 @@ enum pv_code codec_slots_simulation_take(const struct codec_slots_simulation *as
                                          struct slots_comparison *comparison,
                                          struct pv_error *err)
 {
-    static const bool draws[COMPARISON_POLICIES_MAX]; /* none of them */
-    struct slots_terms *policies = arena_array(arena, COMPARISON_POLICIES_MAX, sizeof *policies);
+    static const bool draws[COMPARISON_POLICIES_MAX + 1]; /* none of them */
+    struct slots_terms *policies =
+        arena_calloc(arena, COMPARISON_POLICIES_MAX + 1, sizeof *policies);
     if (policies == NULL)
         return pv_no_memory(err);
     memcpy(policies, asked->policies, sizeof asked->policies);

@@ -2,7 +2,9 @@
 #define CODEC_SCHEDULING_SLOTS_SIMULATION_H
 
 #include "codec/scheduling/policy_comparison.h"
+#include "core/scheduling/policy_search.h"
 #include "core/scheduling/slots_comparison.h"
+#include "core/scheduling/slots_search.h"
 
 /* POST /v1/simulations of kind `slots` (docs/design.md, "Jobs on slots"): what is asked, and what
  * came of it. */
@@ -31,6 +33,8 @@ struct codec_slots_simulation {
     size_t n_jobs;
     const char **names; /* of jobs of the workload, "": it has none; NULL: not loaded */
     struct slots_terms policies[COMPARISON_POLICIES_MAX];
+    struct slots_family families[SEARCH_FAMILIES_MAX];
+    struct slots_tried tried; /* the candidates of a search */
 };
 
 extern const struct shape codec_slots_simulation_shape;
@@ -43,7 +47,7 @@ extern const struct shape codec_slots_job_shape;
  * do not add up to 1, and partitions without slots; limits that do not rise (sita); a queue that a
  * policy `capacity` does not have; jobs and a workload at once, or neither; sizes to be predicted from
  * input where nothing says how; names twice; a baseline that is no policy; what
- * codec_comparison_check says.
+ * codec_comparison_check and codec_search_check say.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK. `node`
  * is the whole body; its member `kind` has been read.
@@ -60,9 +64,11 @@ struct workload_load_terms
 codec_slots_simulation_load_terms(const struct codec_slots_simulation *asked);
 
 /* The jobs of the workload, borrowed. PV_E_INVALID: one of them does not suit the policies, or has
- * tasks that are too short. */
+ * tasks that are too short; a search has too many candidates for them, or none. Candidates live in
+ * the arena. */
 enum pv_code codec_slots_simulation_load(struct codec_slots_simulation *asked,
                                          const struct workload_jobs *jobs,
+                                         struct arena *arena,
                                          struct pv_error *err) PV_MUSTCHECK;
 
 /* The comparison that is asked for, of a request with its jobs, but for runtimes; complete, in the
@@ -75,7 +81,8 @@ enum pv_code codec_slots_simulation_take(const struct codec_slots_simulation *as
 struct codec_slots_result {
     const struct codec_slots_simulation *asked;
     const struct slots_comparison *comparison;
-    const struct slots_load *loads; /* of the comparison */
+    const struct slots_load *loads;          /* of the comparison */
+    const struct policy_search_found *found; /* of each load; NULL: no search was asked for */
 };
 
 void codec_slots_result_encode(struct writer *w, const struct codec_slots_result *result);

@@ -6,6 +6,13 @@
 /* The policies for slots and the terms of each. */
 extern const struct codec_policy_table codec_slots_policies;
 
+/* What a search tries of each (codec/scheduling/policy_search.h). */
+extern const struct codec_policy_table codec_slots_families;
+
+/* Most limits of a policy, and queues of "comp": for each task that is given a slot, queues are looked at
+ * one by one. */
+enum { SLOTS_LIMITS_MAX = 100, SLOTS_QUEUES_MAX = 1000 };
+
 /* How many queues the policies "capacity" have, those that have fewest; SIZE_MAX: there are none. */
 size_t codec_slots_tenants(const struct codec_slots_simulation *asked);
 
@@ -20,9 +27,22 @@ void codec_slots_check_splits(const struct codec_node *top,
                               const struct codec_slots_simulation *asked,
                               double n_jobs);
 
+/* Complete a search and choose its candidates for the jobs, as soon as they are there. Faults: as of
+ * codec_search_check. */
+void codec_slots_check_search(const struct codec_node *top, struct codec_slots_simulation *asked);
+/* Likewise of a workload, before its jobs are loaded: candidates go by their sizes. */
+void codec_slots_check_search_of(const struct codec_node *top,
+                                 const struct workload_summary *workload,
+                                 struct codec_slots_simulation *asked);
+/* The candidates of a search, if there is one, for jobs that have been loaded. PV_E_INVALID: there are
+ * too many, or none. */
+enum pv_code codec_slots_choose_candidates(struct codec_slots_simulation *asked,
+                                           struct arena *arena,
+                                           struct pv_error *err);
+
 /* Faults of a request that names a workload; limits->workload says what it comes to. */
 void codec_slots_check_workload(const struct codec_node *top,
                                 const struct codec_comparison_limits *limits,
-                                const struct codec_slots_simulation *asked);
+                                struct codec_slots_simulation *asked);
 
 #endif

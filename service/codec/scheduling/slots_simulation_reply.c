@@ -1,7 +1,8 @@
 #include <math.h>
 
 #include "codec/scheduling/policy_detail.h"
-#include "codec/scheduling/slots_simulation.h"
+#include "codec/scheduling/policy_search.h"
+#include "codec/scheduling/slots_simulation_internal.h"
 #include "codec/scheduling/slowdown.h"
 #include "core/scheduling/slots_explain.h"
 
@@ -76,14 +77,13 @@ static void encode_detail(struct writer *w, const struct slots_detail *detail)
     }
 }
 
-static void encode_policy(struct writer *w,
-                          const struct codec_slots_result *result,
-                          const struct slots_load *load,
-                          size_t policy)
+static void
+encode_policy(struct writer *w, const struct codec_slots_result *result, size_t l, size_t policy)
 {
     const struct codec_comparison *common = &result->asked->common;
+    const struct slots_load *load = &result->loads[l];
     const struct slots_outcome *outcome = &load->outcomes[policy];
-    const struct slots_terms *terms = &result->comparison->policies[policy];
+    const struct slots_terms *terms = slots_comparison_terms(result->comparison, l, policy);
     bool compared = common->baseline != SIZE_MAX && common->baseline != policy;
     writer_begin_object(w);
     writer_member_text(w, "name", common->names[policy]);
@@ -126,10 +126,21 @@ static void warn_kinds(const struct codec_slots_result *result, struct findings 
         }
 }
 
+/* A candidate of the search, with its policy's place in the table. */
+static const void *terms_of(const void *context, size_t candidate, size_t *word)
+{
+    const struct codec_slots_simulation *asked = context;
+    const struct slots_terms *terms = &asked->tried.terms[candidate];
+    while (slots_policies[*word] != terms->policy)
+        (*word)++;
+    return terms;
+}
+
 void codec_slots_result_encode(struct writer *w, const struct codec_slots_result *result)
 {
     const struct codec_comparison *common = &result->asked->common;
     struct findings warnings = {.arena = w->arena};
+    const struct codec_search_report report = {&codec_slots_policies, terms_of, result->asked};
     size_t loads = policy_comparison_loads(&result->comparison->plan);
     writer_begin_object(w);
     codec_comparison_encode_head(w, "slots", common);
@@ -140,9 +151,11 @@ void codec_slots_result_encode(struct writer *w, const struct codec_slots_result
                                                      common->objective, common->names,
                                                      common->baseline, w->arena));
         writer_member_array(w, "policies");
-        for (size_t p = 0; p < common->n_policies; p++)
-            encode_policy(w, result, &result->loads[l], p);
+        for (size_t p = 0; p < codec_comparison_entries(common); p++)
+            encode_policy(w, result, l, p);
         writer_end_array(w);
+        codec_search_encode_found(w, common, &report,
+                                  result->found == NULL ? NULL : &result->found[l]);
         writer_end_object(w);
     }
     writer_end_array(w);

@@ -30,14 +30,14 @@ static struct codec_comparison_size size_of(const struct codec_slots_simulation 
     return (struct codec_comparison_size){
         .jobs = (size_t)workload->jobs,
         .tasks = (double)tasks,
-        .probed = (double)tasks * (double)asked->common.n_policies,
+        .probed = (double)tasks * (double)codec_comparison_entries(&asked->common),
         .load_bytes = codec_comparison_load_bytes(workload, &terms),
         .memory_bytes = slots_comparison_memory(&comparison)};
 }
 
 void codec_slots_check_workload(const struct codec_node *top,
                                 const struct codec_comparison_limits *limits,
-                                const struct codec_slots_simulation *asked)
+                                struct codec_slots_simulation *asked)
 {
     const struct workload_summary *workload = limits->workload;
     struct codec_node cluster = codec_member(top, "cluster");
@@ -54,6 +54,8 @@ void codec_slots_check_workload(const struct codec_node *top,
                            "is required: the jobs of the workload do not say how size and input "
                            "bytes belong together");
     codec_slots_check_splits(top, asked, (double)workload->jobs);
+    if (top->reader->err->n_faults == 0)
+        codec_slots_check_search_of(top, workload, asked);
     struct codec_comparison_size size = size_of(asked, workload);
     codec_comparison_check(top, limits, &asked->common, &size);
 }
@@ -81,6 +83,7 @@ static enum pv_code check_job(const struct slots_job *job,
 
 enum pv_code codec_slots_simulation_load(struct codec_slots_simulation *asked,
                                          const struct workload_jobs *jobs,
+                                         struct arena *arena,
                                          struct pv_error *err)
 {
     size_t tenants = codec_slots_tenants(asked);
@@ -90,6 +93,7 @@ enum pv_code codec_slots_simulation_load(struct codec_slots_simulation *asked,
     asked->names = jobs->names;
     for (size_t i = 0; i < jobs->n; i++)
         PV_TRY(check_job(&jobs->slots[i], i + 1, tenants, need_maps, err));
+    PV_TRY(codec_slots_choose_candidates(asked, arena, err));
     struct codec_comparison_size size = codec_slots_size_of(asked);
     return codec_comparison_check_loaded(&asked->common, &size, err);
 }

@@ -34,7 +34,7 @@ static void decode_reserved_share(const struct codec_node *policy,
     (void)limits;
     if (codec_member(policy, "reserved_share").json != NULL)
         tasks->reserved_share =
-            codec_number(policy, "reserved_share", CODEC_REQUIRED, 0, RESERVED_SHARE_MAX);
+            codec_number(policy, "reserved_share", CODEC_REQUIRED, 0, TASKS_RESERVED_SHARE_MAX);
 }
 
 static void encode_reserved_share(struct writer *w, const void *terms)

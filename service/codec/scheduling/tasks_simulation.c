@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
 #include "core/scheduling/tasks_policy.h"
 
@@ -104,15 +105,15 @@ static void add_policies(const struct codec_tasks_simulation *asked,
 {
     for (size_t p = 0; p < asked->common.n_policies; p++) {
         const struct tasks_terms *terms = &asked->policies[p];
-        bool probes = terms->policy == &sparrow_policy || terms->policy == &eagle_policy;
         size_t memory_bytes = tasks_comparison_memory(model, terms);
-        size->probed += size->tasks * (probes ? (double)terms->probes_per_task : 1);
+        size->probed += size->tasks * tasks_terms_weight(terms);
         size->last_s = fmax(size->last_s, codec_pigeon_failures_last_s(terms));
         if (memory_bytes > size->memory_bytes) {
             size->memory_bytes = memory_bytes;
             size->memory_policy = p;
         }
     }
+    size->probed += size->tasks * codec_tasks_heaviest(asked);
 }
 
 /* By the model, whose jobs may be counted only. */
@@ -228,7 +229,9 @@ static void check_workload(const struct codec_node *top,
                                         .n_jobs = (uint32_t)workload->jobs,
                                         .tasks = workload->tasks[WORKLOAD_TASKS] +
                                                  workload->tasks[WORKLOAD_REDUCES]};
-    check_size(top, limits, asked, &counted, codec_comparison_load_bytes(workload, &terms));
+    size_t load_bytes = codec_comparison_load_bytes(workload, &terms);
+    codec_tasks_check_search(top, limits, &counted, load_bytes, asked);
+    check_size(top, limits, asked, &counted, load_bytes);
 }
 
 static void check_jobs(const struct codec_node *top,
@@ -240,8 +243,10 @@ static void check_jobs(const struct codec_node *top,
     check_placements(top, asked);
     check_bound(top, asked);
     codec_pigeon_layouts_complete(top, asked);
-    if (!has_faults(top))
-        check_size(top, limits, asked, &asked->model, 0);
+    if (has_faults(top))
+        return;
+    codec_tasks_check_search(top, limits, &asked->model, 0, asked);
+    check_size(top, limits, asked, &asked->model, 0);
 }
 
 static void check(const struct codec_node *node, const void *limits, void *object)
@@ -250,6 +255,7 @@ static void check(const struct codec_node *node, const void *limits, void *objec
     codec_comparison_check_source(node);
     codec_tasks_classes_of_jobs(node, asked);
     codec_pigeon_terms_check(node, asked);
+    codec_tasks_check_searchable(node, asked);
     if (has_faults(node) || !make_workers(node, asked))
         return;
     codec_tasks_powers_check(node, asked);
@@ -271,6 +277,7 @@ enum pv_code codec_tasks_simulation_load(struct codec_tasks_simulation *asked,
     asked->n_jobs = jobs->n;
     asked->names = jobs->names;
     PV_TRY(make_model(asked, arena, err));
+    PV_TRY(codec_tasks_choose_candidates(asked, arena, err));
     struct codec_comparison_size size = size_of(asked, &asked->model);
     return codec_comparison_check_loaded(&asked->common, &size, err);
 }
@@ -295,6 +302,17 @@ static void encode_policies(struct writer *w, const void *object, const void *co
     codec_policies_encode(w, &codec_tasks_policies, object);
 }
 
+static void decode_search(const struct codec_node *node, const void *limits, void *object)
+{
+    codec_search_decode(node, &codec_tasks_families, &codec_tasks_search_shape, limits, object);
+}
+
+static void encode_search(struct writer *w, const void *object, const void *context)
+{
+    (void)context;
+    codec_search_encode(w, &codec_tasks_families, object);
+}
+
 #define A struct codec_tasks_simulation
 static const struct shape_member members[] = {
     {"kind", SHAPE_CODE, .flags = CODEC_REQUIRED, .encode = encode_kind},
@@ -310,6 +328,7 @@ static const struct shape_member members[] = {
     {"policies", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_policies,
      .encode = encode_policies},
     CODEC_COMPARISON_MEMBERS(A),
+    {"search", SHAPE_CODE, .decode = decode_search, .encode = encode_search},
 };
 const struct shape codec_tasks_simulation_shape = {
     .request = "TasksSimulationRequest", SHAPE_OF(members, A), .check = check};

@@ -3,7 +3,9 @@
 
 #include "codec/scheduling/policy_comparison.h"
 #include "core/scheduling/pigeon_layout.h"
+#include "core/scheduling/policy_search.h"
 #include "core/scheduling/tasks_comparison.h"
+#include "core/scheduling/tasks_search.h"
 
 /* POST /v1/simulations of kind `tasks` (docs/design.md, "Bags of tasks"): what is asked, and what
  * came of it. */
@@ -40,8 +42,12 @@ struct codec_tasks_simulation {
     uint32_t n_groups;
     const char **names; /* of jobs of the workload, "": it has none; NULL: not loaded */
     struct tasks_terms policies[COMPARISON_POLICIES_MAX];
-    bool draws[COMPARISON_POLICIES_MAX];
-    struct tasks_model model; /* complete, once there are jobs */
+    bool draws[COMPARISON_POLICIES_MAX + 1]; /* behind the policies: of what is found */
+    struct tasks_model model;                /* complete, once there are jobs */
+    struct tasks_family families[SEARCH_FAMILIES_MAX];
+    size_t candidate_bytes_max; /* that simulating one may take */
+    struct tasks_tried
+        tried; /* the candidates of a search; of a workload chosen anew for its jobs */
 };
 
 extern const struct shape codec_tasks_simulation_shape;
@@ -54,7 +60,7 @@ extern const struct shape codec_tasks_job_shape;
  * is not of every task, or names a group that some policy does not have; more groups than workers;
  * jobs and a workload at once, or neither, and classes beside a workload; names twice; a baseline that
  * is no policy; classes that are not declared; layouts that cannot be (tasks_simulation_internal.h);
- * what codec_comparison_check says.
+ * what codec_comparison_check and codec_search_check say.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK. `node`
  * is the whole body; its member `kind` has been read.
@@ -71,7 +77,7 @@ struct workload_load_terms
 codec_tasks_simulation_load_terms(const struct codec_tasks_simulation *asked);
 
 /* The jobs of the workload, borrowed; what is derived of them lives in the arena. PV_E_INVALID: they
- * have tasks that are too short. PV_E_MEMORY. */
+ * have tasks that are too short; a search has no candidate for them. PV_E_MEMORY. */
 enum pv_code codec_tasks_simulation_load(struct codec_tasks_simulation *asked,
                                          const struct workload_jobs *jobs,
                                          struct arena *arena,
@@ -83,7 +89,8 @@ struct tasks_comparison codec_tasks_simulation_take(const struct codec_tasks_sim
 struct codec_tasks_result {
     const struct codec_tasks_simulation *asked;
     const struct tasks_comparison *comparison;
-    const struct tasks_load *loads; /* of the comparison */
+    const struct tasks_load *loads;          /* of the comparison */
+    const struct policy_search_found *found; /* of each load; NULL: no search was asked for */
 };
 
 void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result *result);

@@ -7,9 +7,12 @@
 /* The schedulers of bags of tasks and the terms of each. Groups are not compared with workers. */
 extern const struct codec_policy_table codec_tasks_policies;
 
+/* What a search tries of each (codec/scheduling/policy_search.h). */
+extern const struct codec_policy_table codec_tasks_families;
+
 enum { NAME_SHOWN = 64 };
 
-#define RESERVED_SHARE_MAX 0.5
+#define TASKS_RESERVED_SHARE_MAX 0.5
 
 /* --- workers in groups (tasks_cluster.c) --- */
 
@@ -35,6 +38,28 @@ size_t codec_tasks_class_find(const struct codec_tasks_simulation *asked, struct
  * the long jobs. */
 void codec_tasks_classes_of_jobs(const struct codec_node *top,
                                  const struct codec_tasks_simulation *asked);
+
+/* --- searches (tasks_simulation_search.c) --- */
+
+/* Fault: what no candidate knows, workers in groups, declared classes or bound tasks. */
+void codec_tasks_check_searchable(const struct codec_node *top,
+                                  const struct codec_tasks_simulation *asked);
+
+/* What simulating a task of the heaviest candidate counts for; 0: there is none. */
+double codec_tasks_heaviest(const struct codec_tasks_simulation *asked);
+
+/* Complete a search, if there is one, and choose its candidates for the model, whose jobs may be
+ * counted only; load_bytes: that they take. Faults: as of codec_search_check. */
+void codec_tasks_check_search(const struct codec_node *top,
+                              const struct codec_comparison_limits *limits,
+                              const struct tasks_model *model,
+                              size_t load_bytes,
+                              struct codec_tasks_simulation *asked);
+
+/* The candidates again, for jobs that have been loaded. PV_E_INVALID: there is none. */
+enum pv_code codec_tasks_choose_candidates(struct codec_tasks_simulation *asked,
+                                           struct arena *arena,
+                                           struct pv_error *err);
 
 /* --- the member `weight` of policies and of their classes (tasks_policy_terms.c) --- */
 

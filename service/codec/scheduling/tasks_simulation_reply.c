@@ -1,8 +1,11 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "codec/scheduling/policy_detail.h"
+#include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
 #include "core/scheduling/tasks_explain.h"
+#include "core/scheduling/tasks_policy.h"
 
 enum { JOBS_ROOM = NAME_SHOWN + 32 };
 
@@ -117,18 +120,18 @@ static void encode_detail(struct writer *w,
     writer_end_array(w);
 }
 
-static void encode_policy(struct writer *w,
-                          const struct codec_tasks_simulation *asked,
-                          const struct tasks_load *load,
-                          size_t policy)
+static void
+encode_policy(struct writer *w, const struct codec_tasks_result *result, size_t l, size_t policy)
 {
+    const struct codec_tasks_simulation *asked = result->asked;
     const struct codec_comparison *common = &asked->common;
+    const struct tasks_load *load = &result->loads[l];
+    const struct tasks_terms *terms = tasks_comparison_terms(result->comparison, l, policy);
     const struct tasks_outcome *outcome = &load->outcomes[policy];
     bool compared = common->baseline != SIZE_MAX && common->baseline != policy;
     writer_begin_object(w);
     writer_member_text(w, "name", common->names[policy]);
-    writer_member_string(w, "policy",
-                         tasks_policy_name((enum tasks_policy_id)common->words[policy]));
+    writer_member_string(w, "policy", terms->policy->name);
     writer_member_number(w, "makespan_s", outcome->makespan_s);
     writer_member_number(w, "utilization", outcome->utilization);
     writer_member_array(w, "classes");
@@ -140,6 +143,16 @@ static void encode_policy(struct writer *w,
     encode_jobs(w, asked, load->first[policy]);
     encode_detail(w, asked, outcome, load->first[policy]->detail);
     writer_end_object(w);
+}
+
+/* A candidate of the search, with its policy's place in the table. */
+static const void *terms_of(const void *context, size_t candidate, size_t *word)
+{
+    const struct codec_tasks_simulation *asked = context;
+    const struct tasks_terms *terms = &asked->tried.terms[candidate];
+    while (strcmp(tasks_policy_name((enum tasks_policy_id) * word), terms->policy->name) != 0)
+        (*word)++;
+    return terms;
 }
 
 /* "short jobs": those that the objective is about. */
@@ -161,6 +174,7 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
 {
     const struct codec_tasks_simulation *asked = result->asked;
     const struct codec_comparison *common = &asked->common;
+    const struct codec_search_report report = {&codec_tasks_policies, terms_of, asked};
     struct findings warnings = {.arena = w->arena};
     size_t loads = common->n_loads > 0 ? common->n_loads : 1;
     writer_begin_object(w);
@@ -175,9 +189,11 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
                                                      of_jobs, common->names, common->baseline,
                                                      w->arena));
         writer_member_array(w, "policies");
-        for (size_t p = 0; p < common->n_policies; p++)
-            encode_policy(w, asked, load, p);
+        for (size_t p = 0; p < codec_comparison_entries(common); p++)
+            encode_policy(w, result, l, p);
         writer_end_array(w);
+        codec_search_encode_found(w, common, &report,
+                                  result->found == NULL ? NULL : &result->found[l]);
         writer_end_object(w);
     }
     writer_end_array(w);

@@ -124,8 +124,8 @@ static enum pv_code run_cell(const struct slots_comparison *comparison,
     if (observed && !queue_lengths_begin(&occupancy, jobs[comparison->order[0]].arrival_s, scratch))
         return pv_no_memory(err);
     PV_TRY(slots_simulate_observed(&comparison->cluster, jobs, n,
-                                   &comparison->policies[cell->policy], progress,
-                                   observed ? &occupancy : NULL, scratch, times, err));
+                                   slots_comparison_terms(comparison, cell->load, cell->policy),
+                                   progress, observed ? &occupancy : NULL, scratch, times, err));
     PV_TRY(slots_summarize(&comparison->cluster, jobs, n, times, comparison->runtime_s, scratch,
                            slowdown, &made->outcome, err));
     return made->detail == NULL ? PV_OK
@@ -146,6 +146,40 @@ enum pv_code slots_comparison_run(const struct slots_comparison *comparison,
     return code;
 }
 
+/* --- the first jobs alone --- */
+
+void slots_comparison_tasks_by(const struct slots_comparison *comparison, double tasks[])
+{
+    tasks[0] = 0;
+    for (size_t i = 0; i < comparison->n_jobs; i++) {
+        const struct slots_job *job = &comparison->jobs[comparison->order[i]];
+        tasks[i + 1] = tasks[i];
+        for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
+            tasks[i + 1] += (double)slots_tasks_count(&job->task_lists[kind]);
+    }
+}
+
+enum pv_code slots_comparison_cut(const struct slots_comparison *comparison,
+                                  size_t n,
+                                  struct arena *arena,
+                                  struct slots_comparison *part,
+                                  struct pv_error *err)
+{
+    struct slots_job *jobs = arena_array(arena, n, sizeof *jobs);
+    double *runtime_s = arena_array(arena, n, sizeof *runtime_s);
+    if (jobs == NULL || runtime_s == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        jobs[i] = comparison->jobs[comparison->order[i]];
+        runtime_s[i] = comparison->runtime_s[comparison->order[i]];
+    }
+    *part = *comparison;
+    part->jobs = jobs;
+    part->n_jobs = n;
+    part->runtime_s = runtime_s;
+    return slots_comparison_complete(part, arena, err);
+}
+
 /* --- what cells come to --- */
 
 static struct slots_outcome mean_of(const struct slots_cell cells[], size_t n)
@@ -164,7 +198,7 @@ static struct slots_outcome mean_of(const struct slots_cell cells[], size_t n)
     return mean;
 }
 
-static double value_of(const struct slots_outcome *outcome, enum policy_objective objective)
+double slots_outcome_value(const struct slots_outcome *outcome, enum policy_objective objective)
 {
     return objective == POLICY_MAKESPAN      ? outcome->makespan_s
            : objective == POLICY_VARIABILITY ? outcome->slowdown_variability_95
@@ -192,7 +226,7 @@ static bool conclude_load(const struct slots_comparison *comparison,
         if (of_policy == NULL)
             return false;
         for (size_t r = 0; r < repetitions; r++)
-            of_policy[r] = value_of(&cells[r].outcome, objective);
+            of_policy[r] = slots_outcome_value(&cells[r].outcome, objective);
         values[p] = (struct policy_values){of_policy, repetitions};
         load->outcomes[p] = mean_of(cells, repetitions);
         load->first[p] = cells;

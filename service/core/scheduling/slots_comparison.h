@@ -12,13 +12,23 @@ struct slots_comparison {
     struct slots_cluster cluster;
     const struct slots_job *jobs;
     size_t n_jobs;                /* >= 1 and < 2^32 - 1 */
-    struct slots_terms *policies; /* of the plan; `split` is derived */
-    const double *runtime_s;      /* of each job, alone (slots_runtimes_alone); what cells need */
+    struct slots_terms *policies; /* of the plan, but the one that is found; `split` is derived */
+    /* By load: of the last policy of the plan, which a search has found; NULL: none has. */
+    const struct slots_terms *found;
+    const double *runtime_s; /* of each job, alone (slots_runtimes_alone); what cells need */
     /* Derived by slots_comparison_complete. */
     const uint32_t *order; /* jobs by arrival */
     double work_s[SLOTS_KINDS];
     size_t tasks;
 };
+
+/* The terms of a policy of the plan at a load. */
+static inline const struct slots_terms *
+slots_comparison_terms(const struct slots_comparison *comparison, size_t load, size_t policy)
+{
+    bool found = comparison->found != NULL && policy + 1 == comparison->plan.n_policies;
+    return found ? &comparison->found[load] : &comparison->policies[policy];
+}
 
 /* A cell: what it came to, and where there is room, of each job. */
 struct slots_cell {
@@ -50,6 +60,20 @@ enum pv_code slots_comparison_run(const struct slots_comparison *comparison,
                                   const struct slots_progress *progress,
                                   struct arena *scratch,
                                   struct slots_cell *made,
+                                  struct pv_error *err) PV_MUSTCHECK;
+
+/* The objective's value of an outcome. */
+double slots_outcome_value(const struct slots_outcome *outcome, enum policy_objective objective);
+
+/* tasks[i]: of the first i jobs that arrive, i from 0 to n_jobs. */
+void slots_comparison_tasks_by(const struct slots_comparison *comparison, double tasks[]);
+
+/* The same of the first n jobs that arrive, 1 <= n <= n_jobs, complete, in the arena. What it
+ * borrows stays where it is. PV_E_MEMORY. O(n + entries of task lists). */
+enum pv_code slots_comparison_cut(const struct slots_comparison *comparison,
+                                  size_t n,
+                                  struct arena *arena,
+                                  struct slots_comparison *part,
                                   struct pv_error *err) PV_MUSTCHECK;
 
 /* What policies come to at a load. */

@@ -96,7 +96,6 @@ const struct policy_results *slots_results(const struct slots_comparison *compar
         if (!take_policy(comparison, load, p, &values[p * FIGURES], arena))
             return NULL;
     }
-    const struct slots_terms *best = &comparison->policies[load->choice.best];
     *results = (struct policy_results){.names = names,
                                        .n = n,
                                        .objective = objective,
@@ -110,6 +109,10 @@ const struct policy_results *slots_results(const struct slots_comparison *compar
                                        .baseline = baseline,
                                        .load = plan->n_loads > 0 ? plan->loads[at] : (double)NAN,
                                        .drawn_once = policy_comparison_drawn_once(plan)};
-    describe_defaults(best, results->defaults, sizeof results->defaults);
+    /* Of what a search has found none is as by default: others were tried. */
+    size_t best = load->choice.best;
+    if (comparison->found == NULL || best + 1 < n)
+        describe_defaults(slots_comparison_terms(comparison, at, best), results->defaults,
+                          sizeof results->defaults);
     return results;
 }

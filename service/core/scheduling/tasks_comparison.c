@@ -14,6 +14,12 @@ bool tasks_terms_draw(const struct tasks_terms *terms)
            (terms->policy != &pigeon_policy || terms->groups > 1);
 }
 
+double tasks_terms_weight(const struct tasks_terms *terms)
+{
+    bool probes = terms->policy == &sparrow_policy || terms->policy == &eagle_policy;
+    return probes ? (double)terms->probes_per_task : 1;
+}
+
 size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms)
 {
     size_t bytes = tasks_simulation_memory(model, terms);
@@ -51,7 +57,7 @@ static enum pv_code run_cell(const struct tasks_comparison *comparison,
         tasks_retime(comparison->model, policy_cell_load(plan, cell), &trial, jobs);
         model.jobs = jobs;
     }
-    const struct tasks_terms *terms = &comparison->policies[cell->policy];
+    const struct tasks_terms *terms = tasks_comparison_terms(comparison, cell->load, cell->policy);
     struct tasks_observation observation;
     if (made->detail != NULL &&
         !tasks_observation_begin(&observation, &model, terms, made->detail, scratch))
@@ -115,7 +121,7 @@ static struct tasks_outcome mean_of(const struct tasks_cell cells[], size_t n)
     return mean;
 }
 
-static double value_of(const struct tasks_outcome *outcome, enum policy_objective objective)
+double tasks_outcome_value(const struct tasks_outcome *outcome, enum policy_objective objective)
 {
     const struct percentiles *slowdown = &outcome->classes[tasks_objective_class(outcome)].slowdown;
     return objective == POLICY_MAKESPAN      ? outcome->makespan_s
@@ -144,7 +150,7 @@ static bool conclude_load(const struct tasks_comparison *comparison,
         if (of_policy == NULL)
             return false;
         for (size_t r = 0; r < repetitions; r++)
-            of_policy[r] = value_of(&cells[r].outcome, objective);
+            of_policy[r] = tasks_outcome_value(&cells[r].outcome, objective);
         values[p] = (struct policy_values){of_policy, repetitions};
         load->outcomes[p] = mean_of(cells, repetitions);
         load->first[p] = cells;

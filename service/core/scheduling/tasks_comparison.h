@@ -10,8 +10,18 @@
 struct tasks_comparison {
     struct policy_comparison plan;
     const struct tasks_model *model;    /* complete, of at least one job */
-    const struct tasks_terms *policies; /* of the plan */
+    const struct tasks_terms *policies; /* of the plan, but the one that is found */
+    /* By load: of the last policy of the plan, which a search has found; NULL: none has. */
+    const struct tasks_terms *found;
 };
+
+/* The terms of a policy of the plan at a load. */
+static inline const struct tasks_terms *
+tasks_comparison_terms(const struct tasks_comparison *comparison, size_t load, size_t policy)
+{
+    bool found = comparison->found != NULL && policy + 1 == comparison->plan.n_policies;
+    return found ? &comparison->found[load] : &comparison->policies[policy];
+}
 
 /* A cell: what it came to, and where there is room, of each job. */
 struct tasks_cell {
@@ -24,6 +34,9 @@ struct tasks_cell {
 
 /* Whether a policy draws random numbers at given arrivals. */
 bool tasks_terms_draw(const struct tasks_terms *terms);
+
+/* What simulating a task counts for: 1, or once for each probe. */
+double tasks_terms_weight(const struct tasks_terms *terms);
 
 /* Bytes of scratch memory that a cell of a policy takes at most; as tasks_simulation_memory. */
 size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms);
@@ -40,6 +53,9 @@ enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
 /* The class of jobs that percentiles of the objective are of: the short ones, where there are any;
  * where classes are declared, the highest one that has jobs. */
 enum tasks_class_id tasks_objective_class(const struct tasks_outcome *outcome);
+
+/* The objective's value of an outcome. */
+double tasks_outcome_value(const struct tasks_outcome *outcome, enum policy_objective objective);
 
 /* What policies come to at a load. */
 struct tasks_load {

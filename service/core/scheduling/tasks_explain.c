@@ -118,6 +118,9 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
                                        .load = plan->n_loads > 0 ? plan->loads[at] : (double)NAN,
                                        .drawn_once = policy_comparison_drawn_once(plan),
                                        .masters = masters_of(load->first[best])};
-    describe_defaults(&comparison->policies[best], results->defaults, sizeof results->defaults);
+    /* Of what a search has found none is as by default: others were tried. */
+    if (comparison->found == NULL || best + 1 < n)
+        describe_defaults(tasks_comparison_terms(comparison, at, best), results->defaults,
+                          sizeof results->defaults);
     return results;
 }

@@ -62,3 +62,27 @@ void tasks_retime(const struct tasks_model *model,
         jobs[j].arrival_s = at_s;
     }
 }
+
+void tasks_model_tasks_by(const struct tasks_model *model, double tasks[])
+{
+    tasks[0] = 0;
+    for (uint32_t i = 0; i < model->n_jobs; i++)
+        tasks[i + 1] = tasks[i] + model->jobs[model->order[i]].tasks;
+}
+
+enum pv_code tasks_model_cut(const struct tasks_model *model,
+                             uint32_t n,
+                             struct arena *arena,
+                             struct tasks_model *part,
+                             struct pv_error *err)
+{
+    struct tasks_job *jobs = arena_array(arena, n, sizeof *jobs);
+    if (jobs == NULL)
+        return pv_no_memory(err);
+    for (uint32_t i = 0; i < n; i++)
+        jobs[i] = model->jobs[model->order[i]];
+    *part = *model;
+    part->jobs = jobs;
+    part->n_jobs = n;
+    return tasks_model_complete(part, arena, err);
+}

@@ -86,4 +86,15 @@ void tasks_retime(const struct tasks_model *model,
                   const struct trial *trial,
                   struct tasks_job jobs[]);
 
+/* tasks[i]: of the first i jobs that arrive, i from 0 to n_jobs. */
+void tasks_model_tasks_by(const struct tasks_model *model, double tasks[]);
+
+/* The first n jobs that arrive, 1 <= n <= n_jobs, complete, in the arena. PV_E_MEMORY. O(tasks of
+ * theirs). */
+enum pv_code tasks_model_cut(const struct tasks_model *model,
+                             uint32_t n,
+                             struct arena *arena,
+                             struct tasks_model *part,
+                             struct pv_error *err) PV_MUSTCHECK;
+
 #endif

@@ -659,21 +659,92 @@ static const struct codec_comparison_limits comparison_limits = {.workload = &tw
                                                                  .task_runs = 10000,
                                                                  .probes_per_task = 5,
                                                                  .job_rows = 1000,
-                                                                 .memory_bytes = (size_t)1 << 30};
+                                                                 .memory_bytes = (size_t)1 << 30,
+                                                                 .search_task_runs = 2000,
+                                                                 .search_task_runs_max = 2000};
+
+/* Candidates that are the better the later they come. */
+static enum pv_code search_for(const struct codec_comparison *common,
+                               struct policy_search_plan *plan,
+                               struct arena *arena,
+                               struct policy_search_found **found,
+                               struct pv_error *err)
+{
+    size_t loads = common->n_loads > 0 ? common->n_loads : 1;
+    *found = arena_array(arena, loads, sizeof **found);
+    plan->budget = (double)common->search.task_runs / (double)loads;
+    plan->error_chance = common->search.error_chance;
+    for (size_t l = 0; *found != NULL && l < loads; l++) {
+        struct policy_search *search = policy_search_begin(plan, arena);
+        struct policy_search_batch batch;
+        while (search != NULL && policy_search_next(search, &batch)) {
+            double *values = arena_array(arena, batch.n, sizeof *values);
+            if (values == NULL)
+                return pv_no_memory(err);
+            for (size_t i = 0; i < batch.n; i++)
+                values[i] = 1000 - (double)batch.cells[i].candidate;
+            policy_search_give(search, values);
+        }
+        if (search == NULL || !policy_search_conclude(search, arena, &(*found)[l]))
+            return pv_no_memory(err);
+    }
+    return *found != NULL ? PV_OK : pv_no_memory(err);
+}
+
+static enum pv_code search_slots(const struct codec_slots_simulation *asked,
+                                 struct slots_comparison *comparison,
+                                 struct arena *arena,
+                                 struct policy_search_found **found,
+                                 struct pv_error *err)
+{
+    struct policy_search_plan plan;
+    *found = NULL;
+    if (!asked->common.search.asked)
+        return PV_OK;
+    if (!slots_search_plan(comparison, &asked->tried, arena, &plan))
+        return pv_no_memory(err);
+    PV_TRY(search_for(&asked->common, &plan, arena, found, err));
+    comparison->found =
+        slots_search_best(&asked->tried, *found, policy_comparison_loads(&comparison->plan), arena);
+    return comparison->found != NULL ? PV_OK : pv_no_memory(err);
+}
+
+static enum pv_code search_tasks(struct codec_tasks_simulation *asked,
+                                 struct tasks_comparison *comparison,
+                                 struct arena *arena,
+                                 struct policy_search_found **found,
+                                 struct pv_error *err)
+{
+    struct policy_search_plan plan;
+    *found = NULL;
+    if (!asked->common.search.asked)
+        return PV_OK;
+    if (!tasks_search_plan(&asked->model, &asked->tried, asked->common.n_loads > 0, arena, &plan))
+        return pv_no_memory(err);
+    PV_TRY(search_for(&asked->common, &plan, arena, found, err));
+    comparison->found =
+        tasks_search_best(&asked->tried, *found, policy_comparison_loads(&comparison->plan), arena);
+    if (comparison->found == NULL)
+        return pv_no_memory(err);
+    asked->draws[asked->common.n_policies] = tasks_terms_draw(&comparison->found[0]);
+    return PV_OK;
+}
 
 static enum pv_code slots_simulation(const struct codec_node *top, struct pv_error *err)
 {
     struct arena *arena = top->reader->arena;
     struct codec_slots_simulation *asked = arena_calloc(arena, 1, sizeof *asked);
     struct slots_comparison comparison;
+    struct policy_search_found *found;
     struct writer w;
     size_t n;
     if (asked == NULL)
         return pv_no_memory(err);
     codec_slots_simulation_decode(top, &comparison_limits, asked);
     PV_TRY(codec_result(top->reader));
-    PV_TRY(two_jobs_load_slots(asked, err));
+    PV_TRY(two_jobs_load_slots(asked, arena, err));
     PV_TRY(codec_slots_simulation_take(asked, arena, &comparison, err));
+    PV_TRY(search_slots(asked, &comparison, arena, &found, err));
     double *runtime_s = arena_array(arena, asked->n_jobs, sizeof *runtime_s);
     const struct policy_cell *cells = policy_cells(&comparison.plan, arena, &n);
     struct slots_cell *made = arena_calloc(arena, n, sizeof *made);
@@ -695,7 +766,7 @@ static enum pv_code slots_simulation(const struct codec_node *top, struct pv_err
     }
     const struct codec_slots_result result = {
         asked, &comparison,
-        slots_comparison_conclude(&comparison, made, asked->common.objective, arena)};
+        slots_comparison_conclude(&comparison, made, asked->common.objective, arena), found};
     if (result.loads == NULL)
         return pv_no_memory(err);
     writer_init(&w, arena);
@@ -716,7 +787,9 @@ static enum pv_code tasks_simulation(const struct codec_node *top, struct pv_err
     codec_tasks_simulation_decode(top, &comparison_limits, asked);
     PV_TRY(codec_result(top->reader));
     PV_TRY(two_jobs_load_tasks(asked, arena, err));
-    const struct tasks_comparison comparison = codec_tasks_simulation_take(asked);
+    struct tasks_comparison comparison = codec_tasks_simulation_take(asked);
+    struct policy_search_found *found;
+    PV_TRY(search_tasks(asked, &comparison, arena, &found, err));
     const struct policy_cell *cells = policy_cells(&comparison.plan, arena, &n);
     struct tasks_cell *made = arena_calloc(arena, n, sizeof *made);
     if (cells == NULL || made == NULL)
@@ -734,7 +807,7 @@ static enum pv_code tasks_simulation(const struct codec_node *top, struct pv_err
     }
     const struct codec_tasks_result result = {
         asked, &comparison,
-        tasks_comparison_conclude(&comparison, made, asked->common.objective, arena)};
+        tasks_comparison_conclude(&comparison, made, asked->common.objective, arena), found};
     if (result.loads == NULL)
         return pv_no_memory(err);
     writer_init(&w, arena);

@@ -1,0 +1,76 @@
+#include "api/simulations/slots_simulation_search.h"
+
+#include "api/simulations/policy_search_run.h"
+
+/* What the threads read: the candidates in place of the policies, and the jobs at hand. */
+struct slots_search {
+    struct slots_comparison whole;
+    struct slots_comparison comparison; /* of all jobs, or of the first ones */
+    enum policy_objective objective;
+};
+
+static enum pv_code
+slots_search_cut(void *kind, size_t jobs, struct arena *arena, struct pv_error *err)
+{
+    struct slots_search *search = kind;
+    search->comparison = search->whole;
+    if (jobs == search->whole.n_jobs)
+        return PV_OK;
+    return slots_comparison_cut(&search->whole, jobs, arena, &search->comparison, err);
+}
+
+static bool slots_search_goes_on(void *context, size_t tasks)
+{
+    return operation_part_goes_on(context, (int64_t)tasks);
+}
+
+static enum pv_code slots_search_simulate(void *kind,
+                                          const struct policy_cell *cell,
+                                          struct operation_part *part,
+                                          struct arena *scratch,
+                                          double *value,
+                                          struct pv_error *err)
+{
+    const struct slots_search *search = kind;
+    const struct slots_progress progress = {slots_search_goes_on, part};
+    struct slots_cell made = {.times = NULL};
+    PV_TRY(slots_comparison_run(&search->comparison, cell, &progress, scratch, &made, err));
+    *value = slots_outcome_value(&made.outcome, search->objective);
+    return PV_OK;
+}
+
+enum pv_code slots_simulation_search(struct operation_run *run,
+                                     struct codec_slots_simulation *asked,
+                                     struct slots_comparison *comparison,
+                                     int64_t *done,
+                                     int64_t after,
+                                     const struct policy_search_found **found,
+                                     struct pv_error *err)
+{
+    struct slots_search kind = {.whole = *comparison, .objective = asked->common.objective};
+    struct search_run search = {.run = run,
+                                .loads = policy_comparison_loads(&comparison->plan),
+                                .left_out = asked->tried.left_out,
+                                .budget = (double)asked->common.search.task_runs,
+                                .done = *done,
+                                .after = after,
+                                .kind = &kind,
+                                .cut = slots_search_cut,
+                                .simulate = slots_search_simulate};
+    struct policy_search_found *made;
+    *found = NULL;
+    if (!asked->common.search.asked)
+        return PV_OK;
+    kind.whole.policies = asked->tried.terms;
+    kind.whole.plan.n_policies = asked->tried.n;
+    if (!slots_search_plan(comparison, &asked->tried, run->arena, &search.plan))
+        return pv_no_memory(err);
+    search.plan.error_chance = asked->common.search.error_chance;
+    PV_TRY(search_run_all(&search, &made, err));
+    *found = made;
+    *done = search.done;
+    comparison->found = slots_search_best(&asked->tried, made, search.loads, run->arena);
+    if (comparison->found == NULL)
+        return pv_no_memory(err);
+    return PV_OK;
+}

@@ -1,0 +1,60 @@
+#include "base/plural.h"
+#include "codec/scheduling/policy_search.h"
+#include "codec/scheduling/slots_simulation_internal.h"
+
+/* Searches of simulations of kind `slots`: candidates are chosen by the sizes of jobs, of a stored
+ * workload once they are loaded. */
+
+static enum pv_code
+choose(struct codec_slots_simulation *asked, struct arena *arena, struct pv_error *err)
+{
+    return slots_search_candidates(&asked->cluster, asked->jobs, asked->n_jobs, asked->families,
+                                   asked->common.search.n_families, SEARCH_CANDIDATES_MAX, arena,
+                                   &asked->tried, err);
+}
+
+void codec_slots_check_search(const struct codec_node *top, struct codec_slots_simulation *asked)
+{
+    if (!asked->common.search.asked)
+        return;
+    codec_search_complete(top, &codec_slots_policies, &codec_slots_families, asked);
+    enum pv_code code = choose(asked, top->reader->arena, NULL);
+    const struct codec_search_size size = {.too_many = code == PV_E_LIMIT,
+                                           .n = asked->tried.n,
+                                           .heaviest = 1,
+                                           .tasks = codec_slots_size_of(asked).tasks};
+    if (code == PV_E_MEMORY)
+        (void)pv_no_memory(top->reader->err);
+    else
+        codec_search_check(top, &asked->common, &size);
+}
+
+void codec_slots_check_search_of(const struct codec_node *top,
+                                 const struct workload_summary *workload,
+                                 struct codec_slots_simulation *asked)
+{
+    if (!asked->common.search.asked)
+        return;
+    uint64_t tasks = workload->tasks[WORKLOAD_TASKS] + workload->tasks[WORKLOAD_REDUCES];
+    /* How many candidates there are is known when the jobs are: here it is at fault in no way. */
+    const struct codec_search_size size = {.n = 1, .heaviest = 1, .tasks = (double)tasks};
+    codec_search_complete(top, &codec_slots_policies, &codec_slots_families, asked);
+    codec_search_check(top, &asked->common, &size);
+}
+
+enum pv_code codec_slots_choose_candidates(struct codec_slots_simulation *asked,
+                                           struct arena *arena,
+                                           struct pv_error *err)
+{
+    if (!asked->common.search.asked)
+        return PV_OK;
+    enum pv_code code = choose(asked, arena, err);
+    if (code == PV_E_LIMIT)
+        return pv_fail(err, PV_E_INVALID,
+                       "for the jobs of the workload the search has more than %d candidates, over "
+                       "all combinations of values",
+                       SEARCH_CANDIDATES_MAX);
+    if (code == PV_OK && asked->tried.n == 0)
+        return pv_fail(err, PV_E_INVALID, "none of the candidates of the search can be simulated");
+    return code;
+}

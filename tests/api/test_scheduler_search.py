@@ -1,0 +1,180 @@
+"""The member `search` of POST /v1/simulations: policies and terms that suit the jobs best, by successive halving."""
+import itertools
+import time
+
+import pytest
+
+from long_work import wait_for
+from patience import SLOWDOWN
+from test_scheduling_simulations import SLOTS, TASKS, by_name, changed, checked, ended, many_jobs, running, simulate
+
+SLOT_JOBS, BAGS = many_jobs(150, seed=5)
+# Short jobs of few tasks beside long ones, on 60 workers: reserved ones and groups matter.
+SCHEDULERS = {"kind": "tasks", "cluster": {"workers": 60}, "short_cutoff_s": 5, "jobs": BAGS, "policies": [{"policy": "pigeon", "groups": 2}],
+              "baseline": "pigeon", "loads": [0.8], "repetitions": 10, "seed": 3}
+SLOT_POLICIES = {"kind": "slots", "cluster": {"map_slots": 20, "reduce_slots": 8}, "jobs": SLOT_JOBS, "policies": [{"policy": "fifo"}, {"policy": "fbq", "limits_s": [50]}]}
+
+
+@pytest.fixture(scope="module")
+def make(make_service):
+    def made(threads, **settings):
+        service = make_service(PROVISOR_SIMULATION_THREADS=threads, PROVISOR_SIMULATION_SEARCH_TASK_RUNS_MAX=100000000, **settings)
+        service.alpha_token = service.token("alpha")
+        return service.start()
+    return made
+
+
+@pytest.fixture(scope="module")
+def client(make):
+    service = make(2)
+    return service.client(service.alpha_token)
+
+
+def terms_of(candidate):
+    beside = ("value", "excess_percent", "jobs", "repetitions", "round")
+    return {key: value for key, value in candidate.items() if key not in beside}
+
+
+def test_what_is_found_is_one_more_policy(client):
+    made = ended(client, changed(SCHEDULERS, search={"policies": [{"policy": "pigeon", "groups": [1, 6, 30], "weight": [20]}, {"policy": "sparrow"}]}))
+    result = checked(client, made)
+    [load] = result["loads"]
+    search = load["search"]
+    assert (search["name"], search["cut_short"], search["not_tried"]) == ("search", False, 0)
+    assert search["error_chance"] <= 0.05 and search["loss_percent_max"] >= 0
+    assert search["candidates"][0]["excess_percent"] == 0 and terms_of(search["candidates"][0]) == terms_of(search["best"])
+    assert [policy["name"] for policy in load["policies"]] == ["pigeon", "search"]
+    found = by_name(load)["search"]
+    assert found["policy"] == search["best"]["policy"]
+    assert found["reduction_percent"]["classes"][0]["name"] == "all"
+    # The same terms, asked for as a policy, come to the same.
+    asked = simulate(client, changed(SCHEDULERS, policies=[{"policy": "pigeon", "groups": 2}, dict(terms_of(search["best"]), name="search")]))
+    assert asked["loads"][0]["policies"] == load["policies"] and asked["loads"][0]["best"] == load["best"]
+    assert made["progress"]["done"] == made["progress"]["total"]
+
+
+def test_it_finds_what_trying_all_of_them_finds(client):
+    """At arrivals as given under policies that draw nothing there is one best policy: all are tried, or half of them at a time."""
+    limits = [[5], [20], [50], [200], [5, 100], [20, 200]]
+    policies = [{"policy": "fbq", "name": str(i), "limits_s": values} for i, values in enumerate(limits)]
+    tasks = sum(len(job["map_durations_s"]) + job["reduces"] for job in SLOT_JOBS)
+    [tried] = simulate(client, changed(SLOT_POLICIES, policies=policies))["loads"]
+    least = min(policy["slowdown"]["p95"] for policy in tried["policies"])
+    for budget, exact in ((100, True), (6, True), (5.5, False)):
+        wanted = {"policies": [{"policy": "fbq", "limits_s": limits}], "task_runs": int(budget * tasks)}
+        [load] = simulate(client, changed(SLOT_POLICIES, search=wanted))["loads"]
+        search = load["search"]
+        assert search["task_runs"] <= budget * tasks
+        assert search["cut_short"] is not exact and (search["error_chance"] == 0) is exact
+        if exact:
+            assert search["best"]["value"] == pytest.approx(least, rel=1e-12)
+            assert search["rounds"] == [{"purpose": "halving", "candidates": 6, "kept": 3, "jobs": 150, "repetitions": 1}]
+        else:
+            assert search["error_chance"] is None and search["loss_percent_max"] is None
+            assert search["rounds"][0]["jobs"] < 150 == search["rounds"][-1]["jobs"]
+
+
+def test_the_best_group_size_is_found(client):
+    """Among numbers of groups that are far from each other, the one that does best by many repetitions."""
+    groups = [1, 4, 15, 60]
+    policies = [{"policy": "pigeon", "name": str(n), "groups": n} for n in groups]
+    [load] = simulate(client, changed(SCHEDULERS, policies=policies, baseline="1", repetitions=50))["loads"]
+    wanted = {"policies": [{"policy": "pigeon", "groups": groups, "reserved_share": [0.05], "weight": [20]}]}
+    [found] = simulate(client, changed(SCHEDULERS, search=wanted))["loads"]
+    assert load["best"]["code"] == "least_slowdown"
+    assert str(found["search"]["best"]["groups"]) == load["best"]["name"] and found["search"]["error_chance"] <= 0.05
+
+
+def test_it_errs_no_more_often_than_it_says(client):
+    """Over seeds the best of a small grid is named, or one that many repetitions do not show to be worse."""
+    grid = [{"policy": "pigeon", "groups": n, "weight": w, "reserved_share": 0.1} for n, w in itertools.product([1, 3, 12], [2, "infinite"])]
+    policies = [dict(terms, name=str(i)) for i, terms in enumerate(grid)]
+    [load] = simulate(client, changed(SCHEDULERS, policies=policies, baseline="0", repetitions=150, seed=999))["loads"]
+    short = {policy["name"]: policy["classes"][1]["slowdown"]["p95"] for policy in load["policies"]}
+    wanted = {"policies": [{"policy": "pigeon", "groups": [1, 3, 12], "weight": [2, "infinite"], "reserved_share": [0.1]}], "error_chance": 0.2}
+    wrong = 0
+    for seed in range(12):
+        [found] = simulate(client, changed(SCHEDULERS, search=wanted, seed=seed, repetitions=1))["loads"]
+        best = terms_of(found["search"]["best"])
+        name = next(str(i) for i, terms in enumerate(grid) if terms == best)
+        wrong += short[name] > 1.02 * min(short.values())
+    assert wrong <= 3
+
+
+def test_families_and_values_are_chosen(client):
+    made = ended(client, changed(SLOT_POLICIES, search={}))
+    assert made["request"]["search"] == {"policies": [{"policy": "fbq"}], "task_runs": 100000000, "error_chance": 0.05}
+    [load] = checked(client, made)["loads"]
+    assert load["search"]["tried"] >= 8 and {c["policy"] for c in load["search"]["candidates"]} == {"fbq"}
+    made = ended(client, changed(SLOT_POLICIES, policies=[{"policy": "fifo", "name": "search"}], search={"task_runs": 3000000}))
+    assert [family["policy"] for family in made["request"]["search"]["policies"]] == ["fair", "fbq", "tags", "sita", "comp"]
+    [load] = checked(client, made)["loads"]
+    assert load["search"]["name"] == "search-2" and load["best"]["name"] == "search-2"
+    made = ended(client, changed(SCHEDULERS, policies=TASKS["policies"], baseline="eagle", search={"task_runs": 1000000}))
+    assert [family["policy"] for family in made["request"]["search"]["policies"]] == ["pigeon", "centralised", "sparrow", "eagle"]
+    [load] = checked(client, made)["loads"]
+    assert load["search"]["tried"] + load["search"]["not_tried"] > 50 and load["search"]["task_runs"] <= 1000000
+
+
+def test_partitions_without_slots_are_left_out(client):
+    body = changed(SLOTS, search={"policies": [{"policy": "sita", "limits_s": [[5], [5, 20]], "partitions": [[0.5, 0.5], [0.4, 0.3, 0.3]]}]})
+    [load] = simulate(client, body)["loads"]
+    # Two reduce slots are none for a third queue.
+    assert (load["search"]["tried"], load["search"]["not_tried"]) == (1, 1)
+    assert terms_of(load["search"]["best"]) == {"policy": "sita", "limits_s": [5], "partitions": [0.5, 0.5]}
+
+
+@pytest.mark.parametrize("body", [
+    changed(SCHEDULERS, search={}, loads=[0.5, 0.9]),
+    changed(SLOT_POLICIES, search={"policies": [{"policy": "tags"}, {"policy": "comp", "queues": [2, 3]}, {"policy": "fair", "concurrency": [3]}],
+                                   "task_runs": 500000}, loads=[0.7], repetitions=2),
+    changed(SLOT_POLICIES, search={"policies": [{"policy": "sita", "queues": [3], "partitions": [[0.2, 0.3, 0.5]]}], "task_runs": 8000})])
+def test_one_request_has_one_answer_on_any_number_of_threads(client, make, body):
+    service = make(1)
+    other = service.client(service.alpha_token)
+    made = ended(client, body)
+    assert checked(other, ended(other, body)) == checked(client, made)
+    again = ended(client, made["request"])
+    assert again["request"] == made["request"] and again["result"] == made["result"]
+
+
+@pytest.mark.parametrize("body, pointer, code", [
+    (changed(SCHEDULERS, search=5), "/search", "wrong_type"),
+    (changed(SCHEDULERS, search={"polices": []}), "/search/polices", "unknown_field"),
+    (changed(SCHEDULERS, search={"policies": []}), "/search/policies", "too_few_items"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "fifo"}]}), "/search/policies/0/policy", "not_allowed"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "sparrow", "groups": [1]}]}), "/search/policies/0/groups", "unknown_field"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "pigeon", "name": "a"}]}), "/search/policies/0/name", "unknown_field"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "pigeon", "groups": 3}]}), "/search/policies/0/groups", "wrong_type"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "pigeon", "groups": [0]}]}), "/search/policies/0/groups/0", "out_of_range"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "pigeon", "weight": ["many"]}]}), "/search/policies/0/weight/0", "not_allowed"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "pigeon", "reserved_share": [0.7]}]}), "/search/policies/0/reserved_share/0", "out_of_range"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "sparrow", "probes_per_task": [1000]}]}), "/search/policies/0/probes_per_task/0", "out_of_range"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "pigeon", "groups": [61]}]}), "/search/policies", "out_of_range"),
+    (changed(SCHEDULERS, search={"policies": [{"policy": "pigeon", "groups": list(range(1, 60)), "weight": [1, 2, 3, 4, 5]}]}),
+     "/search/policies", "too_many_items"),
+    (changed(SCHEDULERS, search={"task_runs": 100}), "/search/task_runs", "out_of_range"),
+    (changed(SCHEDULERS, search={"task_runs": 10 ** 12}), "/search/task_runs", "out_of_range"),
+    (changed(SCHEDULERS, search={"error_chance": 0}), "/search/error_chance", "out_of_range"),
+    (changed(SLOT_POLICIES, search={"policies": [{"policy": "capacity"}]}), "/search/policies/0/policy", "not_allowed"),
+    (changed(SLOT_POLICIES, search={"policies": [{"policy": "fbq", "limits_s": [5]}]}), "/search/policies/0/limits_s/0", "wrong_type"),
+    (changed(SLOT_POLICIES, search={"policies": [{"policy": "fbq", "limits_s": [[]]}]}), "/search/policies/0/limits_s/0", "too_few_items"),
+    (changed(SLOT_POLICIES, search={"policies": [{"policy": "fbq", "limits_s": [[5]], "queues": [2]}]}), "/search/policies/0/queues", "not_allowed"),
+    (changed(SLOT_POLICIES, search={"policies": [{"policy": "sita", "limits_s": [[5, 5]]}]}), "/search/policies/0/limits_s/0", "out_of_range"),
+    (changed(SLOT_POLICIES, search={"policies": [{"policy": "sita", "partitions": [[0.5, 0.4]]}]}), "/search/policies/0/partitions/0", "out_of_range"),
+    (changed(SLOT_POLICIES, search={"policies": [{"policy": "sita", "queues": [3], "partitions": [[0.5, 0.5]]}]}),
+     "/search/policies/0/partitions/0", "out_of_range"),
+    (changed(SLOT_POLICIES, search={"policies": [{"policy": "tags", "queues": [21]}]}), "/search/policies/0/queues/0", "out_of_range"),
+])
+def test_faults_are_named(client, body, pointer, code):
+    problem = client.post("/v1/simulations", body, 422).json()
+    assert (pointer, code) in {(fault["pointer"], fault["code"]) for fault in problem["errors"]}, problem
+
+
+def test_a_search_is_cancelled_soon(client):
+    made = running(client, changed(SLOT_POLICIES, jobs=many_jobs(5000)[0], loads=[0.7, 0.9], search={}))
+    began = time.monotonic()
+    client.delete("/v1/operations/" + made, (200, 202))
+    seen = wait_for(client, made)
+    assert seen["status"] == "cancelled" and time.monotonic() - began < 1.5 * SLOWDOWN
+    assert 0 < seen["progress"]["done"] < seen["progress"]["total"]
