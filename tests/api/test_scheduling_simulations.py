@@ -292,8 +292,8 @@ def test_queues_and_distributions_are_included_on_request_and_change_nothing_els
     full = simulate(client, dict(body, include=["jobs", "queues", "distributions"]))
     for without, within in zip(plain["loads"], full["loads"]):
         for policy, other in zip(without["policies"], within["policies"]):
-            assert policy["queues"] is policy["distributions"] is policy["jobs"] is None
-            assert dict(other, queues=None, distributions=None, jobs=None) == policy
+            assert policy["queue_lengths"] is policy["distributions"] is policy["jobs"] is None
+            assert dict(other, queue_lengths=None, distributions=None, jobs=None) == policy
         assert dict(without, policies=None) == dict(within, policies=None)
 
 
@@ -305,14 +305,14 @@ def area(queues, of, until_s):
 def test_queues_of_slots_add_up(client):
     [load] = simulate(client, changed(SLOTS, include=["queues", "jobs"], policies=ALL_SLOTS))["loads"]
     for policy in load["policies"]:
-        queues, until_s = policy["queues"], policy["makespan_s"]
-        assert queues["start_s"] == 0 and all(len(queues[of][kind]) <= 200 for of in ("waiting", "running") for kind in ("map", "reduce"))
-        running = area(dict(queues, map=queues["running"]["map"]), "map", until_s)
+        queues, until_s = policy["queue_lengths"], policy["makespan_s"]
+        assert queues["start_s"] == 0 and all(len(queues[of][kind]) <= 200 for of in ("waiting_tasks", "running_tasks") for kind in ("map", "reduce"))
+        running = area(dict(queues, map=queues["running_tasks"]["map"]), "map", until_s)
         assert running == pytest.approx(8 + 6 + 80), "all maps, one after another"
-        held = area(dict(queues, reduce=queues["running"]["reduce"]), "reduce", until_s)
+        held = area(dict(queues, reduce=queues["running_tasks"]["reduce"]), "reduce", until_s)
         assert held >= 1 + 12 + 3 - 1e-6, "reduces hold slots while they fetch"
-    fifo = by_name(load)["fifo"]["queues"]
-    assert fifo["running"]["map"][0] == pytest.approx(3) and max(fifo["running"]["map"]) == pytest.approx(4)
+    fifo = by_name(load)["fifo"]["queue_lengths"]
+    assert fifo["running_tasks"]["map"][0] == pytest.approx(3) and max(fifo["running_tasks"]["map"]) == pytest.approx(4)
 
 
 def test_queues_of_tasks_and_the_load_of_masters_add_up(client):
@@ -320,8 +320,8 @@ def test_queues_of_tasks_and_the_load_of_masters_add_up(client):
     tasks = sum(len(job["task_durations_s"]) for job in many_jobs(100)[1])
     work_s = sum(sum(job["task_durations_s"]) for job in many_jobs(100)[1])
     for policy in load["policies"]:
-        queues, until_s = policy["queues"], policy["makespan_s"]
-        assert sum(area(dict(queues, x=queues["running"][c]), "x", until_s) for c in ("short", "long")) == pytest.approx(work_s)
+        queues, until_s = policy["queue_lengths"], policy["makespan_s"]
+        assert sum(area(dict(queues, x=queues["running_tasks"][c]), "x", until_s) for c in ("short", "long")) == pytest.approx(work_s)
         masters = queues["masters"]
         if policy["policy"] not in ("pigeon", "centralised"):
             assert masters is None
@@ -342,18 +342,18 @@ def test_distributions_are_those_of_the_jobs(client, kind):
     for policy in load["policies"]:
         everybody = policy["distributions"][0]
         slowdowns = sorted(job["slowdown"] for job in policy["jobs"])
-        assert (everybody["jobs"], everybody["count"]) == ("all", 80)
+        assert (everybody["class"], everybody["count"]) == ("all", 80)
         assert everybody["percents"] == [*range(100), 99.9, 100]
         figures = policy if kind == "slots" else policy["classes"][0]
-        for name in ("completion_s", "slowdown"):
-            points = dict(zip(everybody["percents"], everybody[name]))
-            assert everybody[name] == sorted(everybody[name])
+        for name, quantiles in (("completion_s", "completion_quantiles_s"), ("slowdown", "slowdown_quantiles")):
+            points = dict(zip(everybody["percents"], everybody[quantiles]))
+            assert everybody[quantiles] == sorted(everybody[quantiles])
             assert [points[q] for q in (50, 90, 95, 99)] == pytest.approx([figures[name]["p%d" % q] for q in (50, 90, 95, 99)])
-        assert (everybody["slowdown"][0], everybody["slowdown"][-1]) == pytest.approx((slowdowns[0], slowdowns[-1]))
+        assert (everybody["slowdown_quantiles"][0], everybody["slowdown_quantiles"][-1]) == pytest.approx((slowdowns[0], slowdowns[-1]))
         assert everybody["slowdown_variability"]["p50"] == 1
         assert everybody["slowdown_variability"]["p95"] == pytest.approx(figures["slowdown"]["p95"] / figures["slowdown"]["p50"])
         if kind == "tasks":
-            assert [(d["jobs"], d["count"]) for d in policy["distributions"]] == [(c["name"], c["count"]) for c in policy["classes"]]
+            assert [(d["class"], d["count"]) for d in policy["distributions"]] == [(c["name"], c["count"]) for c in policy["classes"]]
 
 
 def test_small_and_large_jobs_are_those_of_slowdowns(client):
@@ -399,7 +399,7 @@ def test_the_load_of_masters_idle_workers_and_usual_terms_are_said(client):
     body = changed(TASKS, jobs=jobs, cluster={"workers": 100}, policies=[{"policy": "pigeon", "groups": 4}])
     [load] = simulate(client, dict(body, include=["queues"]))["loads"]
     reasons, warnings = codes(load, "reasons"), codes(load, "warnings")
-    busiest = load["policies"][0]["queues"]["masters"]["busiest"][0]
+    busiest = load["policies"][0]["queue_lengths"]["masters"]["busiest"][0]
     assert reasons["masters_load"]["evidence"] == {"masters": 4, **{k: v for k, v in busiest.items() if k != "master"}}
     assert warnings["reserved_idle"]["evidence"] == {"reserved_workers": 4, "reserved_utilization": 0}
     assert warnings["default_terms"]["evidence"]["terms"] == "reserved_share is 0.05 and weight 20"

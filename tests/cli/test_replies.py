@@ -157,7 +157,7 @@ def test_a_simulation_is_shown_with_what_policies_come_to(cli, client):
     body = {"kind": "slots", "cluster": {"map_slots": 2, "reduce_slots": 0}, "jobs": [{"name": "A", "maps": 3, "map_task_s": 2}],
             "policies": [{"policy": "fifo"}]}
     made = client.post("/v1/simulations", body, 200, headers={"Prefer": "wait=30"}).json()
-    assert "fifo is the only policy" in cli("operations", "watch", made["id"]).out
+    assert "Only fifo was simulated" in cli("operations", "watch", made["id"]).out
 
 
 def test_watching_can_be_interrupted(cli, client, history):

@@ -65,8 +65,8 @@ def test_distributions(tasks, slots):
     plot = tasks.distributions_plot(load=0.6)
     curves = lines(plot.axes, "curve")
     for curve, policy in zip(curves, tasks.loads[0].policies):
-        [points] = [each for each in policy.distributions if each.jobs == "short"]
-        assert list(curve.get_xdata()) == list(points.completion_s) and list(curve.get_ydata()) == list(points.percents)
+        [points] = [each for each in policy.distributions if each.class_ == "short"]
+        assert list(curve.get_xdata()) == list(points.completion_quantiles_s) and list(curve.get_ydata()) == list(points.percents)
     assert len(curves) == 3 and "Completion times of short jobs" in plot.alt and len(labelled(plot.axes)) == 3
     drawn(plot)
     assert "long jobs" in tasks.distributions_plot(jobs="long").title
@@ -84,14 +84,14 @@ def test_queues(tasks, slots):
     plot = tasks.queues_plot(load=0.9)
     parts = [axes for axes in plot.figure.axes if axes.patches]
     assert len(parts) == 3 and all(len(axes.patches) <= 4 for axes in parts)
-    queues = tasks.loads[1].policies[0].queues
+    queues = tasks.loads[1].policies[0].queue_lengths
     stairs = {patch.get_label(): patch for patch in parts[0].patches}
-    assert list(stairs["long, running"].get_data().values) == list(queues.running.long)
+    assert list(stairs["long, running"].get_data().values) == list(queues.running_tasks.long)
     assert "long, running at most" in plot.alt
     drawn(plot)
     drawn(slots.queues_plot())
     frame = slots.queues_frame()
-    assert len(frame) == sum(len(policy.queues.waiting.map) for policy in slots.loads[0].policies)
+    assert len(frame) == sum(len(policy.queue_lengths.waiting_tasks.map) for policy in slots.loads[0].policies)
     assert {"map.waiting", "map.running", "reduce.running"} <= set(frame.columns) and (frame["map.running"] <= 2 + 1e-9).all()
 
 
@@ -112,7 +112,7 @@ def test_tables_give_reasons_and_sizes(tasks, slots):
     assert "<script" not in html
     frame = slots.classes_frame()
     assert frame.groupby("policy")["count"].sum().tolist() == [6, 6] and frame.groupby("policy")["work_share"].sum().tolist() == pytest.approx([1, 1])
-    assert "classes" not in slots.to_frame() and "queues.start_s" not in slots.to_frame()
+    assert "classes" not in slots.to_frame() and "queue_lengths.start_s" not in slots.to_frame()
 
 
 def test_many_policies_and_loads_stay_a_small_picture(tasks):

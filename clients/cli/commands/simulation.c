@@ -60,17 +60,20 @@ static void add_row(json_t *rows,
     (void)json_array_append_new(rows, row);
 }
 
+/* Of kind slots the figures of all jobs are the policy's own, of kind tasks those of a class. */
 static void add_policy(json_t *rows, const json_t *load, const json_t *policy)
 {
     const json_t *classes = json_at(policy, "classes");
     const json_t *reductions = json_at(policy, "reduction_percent.classes");
+    if (json_at(policy, "slowdown") != NULL) {
+        add_row(rows, load, policy, policy, json_at(policy, "reduction_percent"), "all");
+        return;
+    }
     for (size_t i = 0; i < json_array_size(classes); i++) {
         const json_t *class = json_array_get(classes, i);
         add_row(rows, load, policy, class, json_array_get(reductions, i),
                 json_text_at(class, "name", ""));
     }
-    if (classes == NULL)
-        add_row(rows, load, policy, policy, json_at(policy, "reduction_percent"), "all");
 }
 
 json_t *simulation_sections(const json_t *result, struct section sections[SIMULATION_SECTIONS])

@@ -68,8 +68,8 @@ void codec_queues_encode(struct writer *w,
 {
     writer_member_number(w, "start_s", queues->start_s);
     writer_member_number(w, "bin_s", queues->bin_s);
-    encode_lengths(w, "waiting", queues->waiting, queues->n, kinds);
-    encode_lengths(w, "running", queues->running, queues->n, kinds);
+    encode_lengths(w, "waiting_tasks", queues->waiting, queues->n, kinds);
+    encode_lengths(w, "running_tasks", queues->running, queues->n, kinds);
 }
 
 void codec_distribution_encode(struct writer *w,
@@ -81,14 +81,15 @@ void codec_distribution_encode(struct writer *w,
         size_t percent;
     } shown[] = {{"p50", 50}, {"p90", 90}, {"p95", 95}, {"p99", 99}};
     writer_begin_object(w);
-    writer_member_text(w, "jobs", of_jobs);
+    writer_member_text(w, "class", of_jobs);
     writer_member_integer(w, "count", (int64_t)distribution->jobs);
     writer_member_array(w, "percents");
     for (size_t i = 0; i < DISTRIBUTION_POINTS; i++)
         writer_number(w, job_distribution_percent(i));
     writer_end_array(w);
-    writer_member_numbers(w, "completion_s", distribution->completion_s, DISTRIBUTION_POINTS);
-    writer_member_numbers(w, "slowdown", distribution->slowdown, DISTRIBUTION_POINTS);
+    writer_member_numbers(w, "completion_quantiles_s", distribution->completion_s,
+                          DISTRIBUTION_POINTS);
+    writer_member_numbers(w, "slowdown_quantiles", distribution->slowdown, DISTRIBUTION_POINTS);
     writer_member_object(w, "slowdown_variability");
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         writer_member_number(w, shown[i].key,

@@ -65,7 +65,8 @@ static void encode_classes(struct writer *w,
 static void encode_detail(struct writer *w, const struct slots_detail *detail)
 {
     static const char *const kinds[QUEUE_KINDS] = {[SLOTS_MAP] = "map", [SLOTS_REDUCE] = "reduce"};
-    if (writer_member_object_or_null(w, "queues", detail != NULL && detail->queues != NULL)) {
+    if (writer_member_object_or_null(w, "queue_lengths",
+                                     detail != NULL && detail->queues != NULL)) {
         codec_queues_encode(w, detail->queues, kinds);
         writer_end_object(w);
     }

@@ -105,7 +105,8 @@ static void encode_detail(struct writer *w,
                           const struct tasks_detail *detail)
 {
     static const char *const kinds[QUEUE_KINDS] = {"short", "long"};
-    if (writer_member_object_or_null(w, "queues", detail != NULL && detail->queues != NULL)) {
+    if (writer_member_object_or_null(w, "queue_lengths",
+                                     detail != NULL && detail->queues != NULL)) {
         codec_queues_encode(w, detail->queues, kinds);
         encode_masters(w, &detail->masters);
         writer_end_object(w);

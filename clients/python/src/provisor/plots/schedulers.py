@@ -132,7 +132,7 @@ def distributions_of(load: Load, jobs: Optional[str]) -> List[Tuple[str, schemas
     """By policy; jobs None: the short ones where there are some besides others."""
     found: List[Tuple[str, schemas.JobDistribution]] = []
     for outcome in load.policies:
-        there = {each.jobs: each for each in outcome.distributions or ()}
+        there = {each.class_: each for each in outcome.distributions or ()}
         wanted = jobs or ("short" if "short" in there and "long" in there else "all")
         if there and wanted not in there:
             raise ValueError("there are no %s jobs; there are %s" % (wanted, ", ".join(there)))
@@ -143,17 +143,17 @@ def distributions_of(load: Load, jobs: Optional[str]) -> List[Tuple[str, schemas
 def distributions_plot(result: Result, load: Optional[float], jobs: Optional[str], ax: Optional[Axes]) -> Plot:
     loads = loads_of(result, load, ax)
     found = [distributions_of(each, jobs) for each in loads]
-    title = "Completion times of %s jobs" % next((points.jobs for each in found for _, points in each), jobs or "all")
+    title = "Completion times of %s jobs" % next((points.class_ for each in found for _, points in each), jobs or "all")
     if not any(found):
         return _nothing(title, "distributions", ax)
     names = list(dict.fromkeys(name for each in found for name, _ in each))
     looks = {name: _look(place, name == result.baseline) for place, name in enumerate(names)}
     figure, all_axes, room = _canvases(len(loads), (4.0, 3.2), len(names), ax)
-    ends = [points.completion_s[end] for each in found for _, points in each for end in (0, -1)]
+    ends = [points.completion_quantiles_s[end] for each in found for _, points in each for end in (0, -1)]
     for axes, each, mine in zip(all_axes, loads, found):
         for name, points in mine:
             look = looks[name]
-            axes.plot(points.completion_s, points.percents, color=look.colour, linestyle=look.dashes, label=_name(name, result), gid="curve")
+            axes.plot(points.completion_quantiles_s, points.percents, color=look.colour, linestyle=look.dashes, label=_name(name, result), gid="curve")
         if max(ends) > LOGARITHMIC_FROM * min(ends) > 0:
             axes.set_xscale("log")
         axes.set_ylim(0, 102)
@@ -165,7 +165,7 @@ def distributions_plot(result: Result, load: Optional[float], jobs: Optional[str
         figure.suptitle(title)
     text = title + ", as the share of them that is done within a time."
     for each, mine in zip(loads, found):
-        words = ["%s half within %s, 99.9 %% within %s" % (name, number(points.completion_s[50], "s"), number(points.completion_s[100], "s"))
+        words = ["%s half within %s, 99.9 %% within %s" % (name, number(points.completion_quantiles_s[50], "s"), number(points.completion_quantiles_s[100], "s"))
                  for name, points in mine]
         text += " At %s: %s." % (load_words(each), first_few(words, 12))
     return Plot(figure, all_axes[0], text, ax is None, title if len(loads) > 1 else None)
@@ -188,18 +188,18 @@ def _nothing(title: str, what: str, ax: Optional[Axes]) -> Plot:
 
 def series_of(outcome: Outcome) -> Dict[str, List[float]]:
     """Tasks that wait and run, by kind or class; those of which there never is any are left out."""
-    queues = outcome.queues
+    queues = outcome.queue_lengths
     if queues is None:
         return {}
-    both = {"%s, %s" % (kind, state): list(getattr(getattr(queues, state), kind))
-            for kind in (("map", "reduce") if hasattr(queues.waiting, "map") else ("short", "long")) for state in ("waiting", "running")}
+    both = {"%s, %s" % (kind, state): list(getattr(getattr(queues, state + "_tasks"), kind))
+            for kind in (("map", "reduce") if hasattr(queues.waiting_tasks, "map") else ("short", "long")) for state in ("waiting", "running")}
     return {name: values for name, values in both.items() if any(values)}
 
 
 def queues_plot(result: Result, load: Optional[float], ax: Optional[Axes]) -> Plot:
     each = loads_of(result, load if load is not None else result.loads[0].load, ax)[0]
     title = "Tasks that wait and run: %s" % load_words(each)
-    outcomes: List[Any] = [outcome for outcome in each.policies if outcome.queues is not None]
+    outcomes: List[Any] = [outcome for outcome in each.policies if outcome.queue_lengths is not None]
     if not outcomes:
         return _nothing(title, "queues", ax)
     if ax is not None and len(outcomes) > 1:
@@ -208,7 +208,7 @@ def queues_plot(result: Result, load: Optional[float], ax: Optional[Axes]) -> Pl
     figure, all_axes, room = _canvases(len(drawn), (3.9, 2.8), 4, ax)
     names = list(dict.fromkeys(name for outcome in drawn for name in series_of(outcome)))
     for axes, outcome in zip(all_axes, drawn):
-        queues = outcome.queues
+        queues = outcome.queue_lengths
         for name, values in series_of(outcome).items():
             look = style(names.index(name))
             edges = [queues.start_s + place * queues.bin_s for place in range(len(values) + 1)]

@@ -38,7 +38,7 @@ def _queues_frame(result: Union[schemas.SlotsSimulationResult, schemas.TasksSimu
         for outcome in load.policies:
             series = series_of(outcome)
             for place in range(max(map(len, series.values()), default=0)):
-                row = {"load": load.load, "policy": outcome.name, "start_s": outcome.queues.start_s + place * outcome.queues.bin_s}
+                row = {"load": load.load, "policy": outcome.name, "start_s": outcome.queue_lengths.start_s + place * outcome.queue_lengths.bin_s}
                 rows.append({**row, **{name.replace(", ", "."): values[place] for name, values in series.items()}})
     return pandas.DataFrame(rows)
 
@@ -46,8 +46,8 @@ def _queues_frame(result: Union[schemas.SlotsSimulationResult, schemas.TasksSimu
 def _distributions_frame(result: Union[schemas.SlotsSimulationResult, schemas.TasksSimulationResult]) -> pandas.DataFrame:
     import pandas
     columns = ["load", "policy", "jobs", "percent", "completion_s", "slowdown"]
-    rows = [(load.load, outcome.name, found.jobs, *point) for load in result.loads for outcome in load.policies
-            for found in outcome.distributions or () for point in zip(found.percents, found.completion_s, found.slowdown)]
+    rows = [(load.load, outcome.name, found.class_, *point) for load in result.loads for outcome in load.policies
+            for found in outcome.distributions or () for point in zip(found.percents, found.completion_quantiles_s, found.slowdown_quantiles)]
     return pandas.DataFrame(rows, columns=columns)
 
 
@@ -87,7 +87,7 @@ class SlotsSimulationResult(schemas.SlotsSimulationResult):
         rows = self._rows()
         made = frame_of("SlotsOutcome", [outcome for _, outcome in rows])
         listed = {"jobs", "classes", "distributions"}
-        made = made.drop(columns=[name for name in made.columns if name in listed or name.partition(".")[0] == "queues"])
+        made = made.drop(columns=[name for name in made.columns if name in listed or name.partition(".")[0] == "queue_lengths"])
         made.insert(0, "load", [load.load for load, _ in rows])
         made.insert(3, "baseline", [outcome.name == self.baseline for _, outcome in rows])
         made.insert(4, "best", [outcome.name == load.best.name for load, outcome in rows])
