@@ -150,7 +150,7 @@ def test_what_is_found_is_explained_and_shown_as_the_others_are(client):
     [alike] = simulate(client, changed(body, policies=body["policies"] + [given]))["loads"]
     assert load["policies"] == alike["policies"] and load["best"]["name"] == alike["best"]["name"] == "search"
     found = by_name(load)["search"]
-    assert found["queues"]["masters"]["count"] == 1 and [d["jobs"] for d in found["distributions"]] == ["all", "short", "long"]
+    assert found["queue_lengths"]["masters"]["count"] == 1 and [d["class"] for d in found["distributions"]] == ["all", "short", "long"]
     assert load["recommendation"]["reasons"] == alike["recommendation"]["reasons"]
 
     def warned(at):
@@ -160,7 +160,7 @@ def test_what_is_found_is_explained_and_shown_as_the_others_are(client):
     [load] = simulate(client, changed(body, search={"policies": [{"policy": "fbq", "limits_s": [[50]]}]}))["loads"]
     [alike] = simulate(client, changed(body, policies=body["policies"] + [{"policy": "fbq", "name": "search", "limits_s": [50]}]))["loads"]
     assert load["policies"] == alike["policies"] and load["recommendation"] == alike["recommendation"]
-    assert by_name(load)["search"]["queues"] and by_name(load)["search"]["distributions"]
+    assert by_name(load)["search"]["queue_lengths"] and by_name(load)["search"]["distributions"]
 
 
 @pytest.mark.parametrize("body", [

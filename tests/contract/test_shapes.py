@@ -19,14 +19,14 @@ UNIONS = {
     "candidates": {"array", "number"},  # of models, plans and searches; of a round of a search how many
     "cluster": {"string", "object"},  # the name of a cluster; in a feasibility request also its size
     "completion_over_longest_task": {"number", "object"},  # one percentile; of a class of jobs three
-    "completion_s": {"array", "number", "object"},  # of a job; of many jobs their percentiles, or all hundredths
+    "completion_s": {"number", "object"},  # of a job; of many jobs their percentiles
     "concurrency": {"array", "number"},  # of a scheduler; of a search the values to try
     "contention": {"object", "boolean"},  # of advice: who meets the deadlines; of a step: whether there is any
     "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
     "error": {"object", "string"},  # problem details; of an attempt to deliver an event the words alone
     "groups": {"array", "number"},  # groups of workers that are listed; how many; of a search the values to try
     "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
-    "jobs": {"array", "number", "string"},  # the jobs of a request; of a run how many it had; of a distribution whose it is
+    "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
     "executors": {"number", "array"},  # how many; of quota loops and their samples: each of them
     "memory": {"object", "boolean"},  # of advice: of the executors; of a best load: whether memory is its limit
     "met": {"array", "boolean"},  # the jobs that meet their deadlines; of a job whether it does
@@ -35,15 +35,14 @@ UNIONS = {
     "probes_per_task": {"array", "number"},  # of a scheduler; of a search the values to try
     "processing": {"array", "object"},  # samples and estimates are lists, a copy plan's distributions go by operation
     "progress": {"object", "number"},  # of an operation; of a running job the share that is done
-    "queues": {"array", "number", "object"},  # of a scheduler of slots its queues, or how many; of a result how long they were
+    "queues": {"array", "number"},  # of a scheduler of slots its queues, or how many
     "reserved_share": {"array", "number"},  # of a scheduler; of a search the values to try
-    "running": {"array", "number", "object"},  # of advice: jobs beside it; of a memory plan how many start; of queues by kind or class
-    "slowdown": {"array", "number", "object"},  # of a job; of many jobs their percentiles, or all hundredths
+    "running": {"array", "number"},  # of advice: jobs beside it; of a memory plan how many start
+    "slowdown": {"number", "object"},  # of a job; of many jobs their percentiles
     "status": {"string", "number"},  # of an operation, a model; of a problem the status of HTTP (RFC 9457)
     "task": {"string", "number"},  # of a copy plan its id; of a schedule its place within the stage
     "tasks": {"array", "number"},  # the tasks; of a stage how many
     "utilization": {"array", "number"},  # of a copy plan by cluster; of a schedule the share
-    "waiting": {"array", "object"},  # how many by bin of time; of queues by kind or class
     "weight": {"array", "number", "string"},  # a number; of short tasks to long ones also "infinite"; of a search the values to try
     "workers": {"array", "number"},  # of quota loops each of them; of a scheduler how many
     "workload": {"object", "string"},  # of workflows to be drawn; the id of a stored one
