@@ -153,7 +153,8 @@ def distributions_plot(result: Result, load: Optional[float], jobs: Optional[str
     for axes, each, mine in zip(all_axes, loads, found):
         for name, points in mine:
             look = looks[name]
-            axes.plot(points.completion_quantiles_s, points.percents, color=look.colour, linestyle=look.dashes, label=_name(name, result), gid="curve")
+            axes.plot(points.completion_quantiles_s, points.percents, color=look.colour, linestyle=look.dashes, label=_name(name, result),
+                      gid="curve")
         if max(ends) > LOGARITHMIC_FROM * min(ends) > 0:
             axes.set_xscale("log")
         axes.set_ylim(0, 102)
@@ -165,8 +166,8 @@ def distributions_plot(result: Result, load: Optional[float], jobs: Optional[str
         figure.suptitle(title)
     text = title + ", as the share of them that is done within a time."
     for each, mine in zip(loads, found):
-        words = ["%s half within %s, 99.9 %% within %s" % (name, number(points.completion_quantiles_s[50], "s"), number(points.completion_quantiles_s[100], "s"))
-                 for name, points in mine]
+        words = ["%s half within %s, 99.9 %% within %s" % (name, number(times[50], "s"), number(times[100], "s"))
+                 for name, times in ((name, points.completion_quantiles_s) for name, points in mine)]
         text += " At %s: %s." % (load_words(each), first_few(words, 12))
     return Plot(figure, all_axes[0], text, ax is None, title if len(loads) > 1 else None)
 
@@ -192,7 +193,8 @@ def series_of(outcome: Outcome) -> Dict[str, List[float]]:
     if queues is None:
         return {}
     both = {"%s, %s" % (kind, state): list(getattr(getattr(queues, state + "_tasks"), kind))
-            for kind in (("map", "reduce") if hasattr(queues.waiting_tasks, "map") else ("short", "long")) for state in ("waiting", "running")}
+            for kind in (("map", "reduce") if hasattr(queues.waiting_tasks, "map") else ("short", "long"))
+            for state in ("waiting", "running")}
     return {name: values for name, values in both.items() if any(values)}
 
 
@@ -218,8 +220,8 @@ def queues_plot(result: Result, load: Optional[float], ax: Optional[Axes]) -> Pl
     all_axes[0].set_ylabel("tasks")
     _legend(all_axes, room)
     figure.suptitle(title)
-    words = ["%s: %s" % (outcome.name, ", ".join("%s at most %s" % (name, number(max(values))) for name, values in series_of(outcome).items()))
-             for outcome in drawn]
+    words = ["%s: %s" % (outcome.name, ", ".join("%s at most %s" % (name, number(max(values)))
+                                                 for name, values in series_of(outcome).items())) for outcome in drawn]
     text = "%s. %s." % (title, first_few(words, 12))
     if len(drawn) < len(outcomes):
         text += " %s are not drawn." % counted(len(outcomes) - len(drawn), "policy", "policies")

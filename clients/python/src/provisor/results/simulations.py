@@ -36,9 +36,11 @@ def _queues_frame(result: Union[schemas.SlotsSimulationResult, schemas.TasksSimu
     rows = []
     for load in result.loads:
         for outcome in load.policies:
-            series = series_of(outcome)
+            queues, series = outcome.queue_lengths, series_of(outcome)
+            if queues is None:
+                continue
             for place in range(max(map(len, series.values()), default=0)):
-                row = {"load": load.load, "policy": outcome.name, "start_s": outcome.queue_lengths.start_s + place * outcome.queue_lengths.bin_s}
+                row = {"load": load.load, "policy": outcome.name, "start_s": queues.start_s + place * queues.bin_s}
                 rows.append({**row, **{name.replace(", ", "."): values[place] for name, values in series.items()}})
     return pandas.DataFrame(rows)
 
@@ -47,7 +49,8 @@ def _distributions_frame(result: Union[schemas.SlotsSimulationResult, schemas.Ta
     import pandas
     columns = ["load", "policy", "jobs", "percent", "completion_s", "slowdown"]
     rows = [(load.load, outcome.name, found.class_, *point) for load in result.loads for outcome in load.policies
-            for found in outcome.distributions or () for point in zip(found.percents, found.completion_quantiles_s, found.slowdown_quantiles)]
+            for found in outcome.distributions or ()
+            for point in zip(found.percents, found.completion_quantiles_s, found.slowdown_quantiles)]
     return pandas.DataFrame(rows, columns=columns)
 
 
