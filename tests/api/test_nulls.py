@@ -39,7 +39,7 @@ CONDITIONAL = {
     ("/v1/models/predict", "problem_size"): "wrong_type",  # of all kinds but ipso, which knows none
     ("/v1/models/predict", "problem_size_range"): "wrong_type",  # likewise
 }
-REFUSALS = ("wrong_type", "not_allowed")
+REFUSALS = ("wrong_type", "not_allowed", "unknown_field")  # the last: of another policy or kind
 
 
 def bodies():
@@ -62,7 +62,10 @@ def allows_null(schema):
 def suits(schema, value):
     """Of objects to choose from: the one that knows what the body holds."""
     known = CONTRACT.resolve(schema).get("properties")
-    return known is None or not isinstance(value, dict) or set(value) <= set(known)
+    if known is None or not isinstance(value, dict):
+        return True
+    kinds = CONTRACT.resolve(known.get("kind", {})).get("enum", [])
+    return set(value) <= set(known) and (len(kinds) != 1 or value.get("kind") in kinds)
 
 
 def parts(schema, value):

@@ -685,7 +685,7 @@ def test_a_killed_process_begins_anew_and_comes_to_the_same(make_service):
     service = make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_LEASE_S=5)
     token = service.token("alpha")
     client = service.start().client(token)
-    body = changed(LONG, repetitions=20)
+    body = changed(LONG, repetitions=20 // SLOWDOWN)
     made = running(client, body)
     service.kill()
     service.start()

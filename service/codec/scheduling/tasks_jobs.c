@@ -33,7 +33,7 @@ static void decode_placement(const struct codec_node *node, const void *limits, 
     size_t n;
     size_t tasks = job->job.tasks;
     (void)limits;
-    if (tasks == 0 || !codec_present(node, "placement"))
+    if (tasks == 0 || codec_member(node, "placement").json == NULL)
         return;
     uint32_t *groups =
         codec_list(node, "placement", CODEC_REQUIRED, tasks, tasks, sizeof *groups, &list, &n);
@@ -78,9 +78,9 @@ static void decode_bound_to(const struct codec_node *node, const void *limits, v
     size_t n;
     size_t tasks = job->job.tasks;
     (void)limits;
-    if (!codec_present(node, "bound_to"))
+    if (codec_member(node, "bound_to").json == NULL)
         return;
-    if (codec_present(node, "placement"))
+    if (codec_member(node, "placement").json != NULL)
         codec_fault_member(node, "bound_to", "conflict",
                            "tasks are sent to groups by `placement`, or bound to workers");
     if (tasks == 0)
