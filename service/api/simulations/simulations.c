@@ -48,7 +48,7 @@ static enum pv_code simulations_create_decode(void *context,
     return code != PV_OK ? code : closed;
 }
 
-/* What rests on the workload is checked when it is known: its jobs are counted there, not here. */
+/* What depends on the workload is checked when it is known: its jobs are counted there, not here. */
 static enum pv_code simulations_check_workload(void *context,
                                                struct http_request *request,
                                                struct http_response *response,

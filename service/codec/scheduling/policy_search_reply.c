@@ -7,6 +7,9 @@
 /* Candidates that are listed. */
 enum { LISTED = 20 };
 
+/* In sentences; the bound is based on assumptions that are not as exact as smaller numbers suggest. */
+#define CHANCE_SHOWN_MIN 1e-4
+
 static void
 encode_terms(struct writer *w, const struct codec_search_report *report, size_t candidate)
 {
@@ -66,7 +69,7 @@ static void describe(const struct codec_comparison *common,
                        found->error_chance, 100 * found->loss, common->search.error_chance);
     else
         (void)snprintf(text, room, "; the chance that another one is better is at most %.2g",
-                       found->error_chance);
+                       fmax(found->error_chance, CHANCE_SHOWN_MIN));
 }
 
 void codec_search_encode_found(struct writer *w,

@@ -104,7 +104,7 @@ codec_pigeon_layout_of(const struct tasks_terms *terms)
 }
 
 /* The members classes, report_every_s and failures of a policy, where there is one of them; what
- * rests on the rest of the request is left for below. */
+ * depends on the rest of the request is left for below. */
 void codec_pigeon_layout_decode(const struct codec_node *policy,
                                 const struct codec_comparison_limits *limits,
                                 void *terms);
