@@ -83,6 +83,6 @@ enum pv_code esplash_decide(const struct speculation_cluster *cluster,
                             const struct esplash_terms *terms,
                             struct arena *arena,
                             struct esplash_decision *decision,
-                            struct pv_error *err);
+                            struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -27,6 +27,6 @@ struct late_decision {
 enum pv_code late_decide(const struct speculation_cluster *cluster,
                          struct arena *arena,
                          struct late_decision *decision,
-                         struct pv_error *err);
+                         struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -35,7 +35,7 @@ enum pv_code node_levels_find(const struct speculation_cluster *cluster,
                               size_t count,
                               struct arena *arena,
                               struct node_levels *levels,
-                              struct pv_error *err);
+                              struct pv_error *err) PV_MUSTCHECK;
 
 /* Levels as given, borrowed, each >= 1. O(n). */
 struct node_levels node_levels_given(size_t *level, size_t n_nodes);
