@@ -41,6 +41,7 @@
     STEPS(POST, "/v1/memory-plans", READ, memory_plans_create, JSON) \
     STEPS(POST, "/v1/pigeon-plans", READ, pigeon_plans_create, JSON) \
     STEPS(POST, "/v1/slowdowns", READ, slowdowns_summarize, JSON) \
+    STEPS(POST, "/v1/speculation-decisions", READ, speculation_decide, JSON) \
     CALL(GET, "/v1/quota-loops", READ, IO, quota_loops_list, NO_BODY) \
     CALL(GET, API_LOOP, READ, IO, quota_loops_get, NO_BODY) \
     STEPS(PUT, API_LOOP, WRITE, quota_loops_put, JSON) \

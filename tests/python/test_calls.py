@@ -283,11 +283,13 @@ def test_deadlines(client):
     assert look(client.memory_plan(**example("planMemory")))
 
 
-@makes("planPigeon", "summarizeSlowdowns")
+@makes("planPigeon", "summarizeSlowdowns", "decideSpeculation")
 def test_scheduling(client):
     plan = look(client.pigeon_plan(**example("planPigeon")))
     assert plan.recommended.group_size in [c.group_size for c in plan.candidates]
     assert look(client.slowdowns(**example("summarizeSlowdowns"))).count == 3
+    decision = look(client.speculation_decision(**example("decideSpeculation")))
+    assert (decision.kind, decision.action.task, decision.action.host) == ("esplash", "t1", "new-1")
 
 
 @makes("simulateControl")

@@ -83,6 +83,7 @@ METHODS = [
     # scheduling
     row("planPigeon", "pigeon_plan", "one"),
     row("summarizeSlowdowns", "slowdowns", "one", "jobs"),
+    row("decideSpeculation", "speculation_decision", "one"),
     row("simulate", "simulate", "one"),
     row("createWorkload", "create_workload", "written"),
     row("createWorkload", "workload_from_runs", "written"),

@@ -174,7 +174,8 @@ static double find_value_s(const struct assessment *assessment,
                            size_t level,
                            size_t min_level)
 {
-    double rest_s = task->progress > 0 ? speculation_remaining_s(task) : outlook->mean_s[level];
+    double rest_s =
+        speculation_has_progress(task) ? speculation_remaining_s(task) : outlook->mean_s[level];
     double saved_s = 0;
     for (size_t l = min_level; l <= assessment->levels->highest; l++)
         saved_s += assessment->containers[l] * (rest_s - outlook->mean_s[l]);

@@ -128,7 +128,8 @@ static double duration_ratio(const struct esplash_terms *terms,
                              const struct entry *entry,
                              const struct speculation_task *task)
 {
-    double expected_s = task->progress > 0 ? task->elapsed_s / task->progress : task->elapsed_s;
+    double expected_s =
+        speculation_has_progress(task) ? task->elapsed_s / task->progress : task->elapsed_s;
     double deviation_s = fmax(entry->deviation_s, terms->deviation_floor * entry->mean_s);
     return (expected_s - entry->mean_s) / deviation_s;
 }

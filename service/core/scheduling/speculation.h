@@ -58,8 +58,11 @@ struct speculation_place {
     size_t task;
 };
 
+/* Whether its progress is above 0, by more than 1e-9: only then is its speed known. O(1). */
+bool speculation_has_progress(const struct speculation_task *task);
+
 /* What a task will still take if it goes on as it did so far: elapsed / progress - elapsed. NAN while
- * its progress is 0. O(1). */
+ * it has no progress. O(1). */
 double speculation_remaining_s(const struct speculation_task *task);
 
 #endif
