@@ -40,6 +40,7 @@
     STEPS(POST, "/v1/control-simulations", WRITE, control_simulations_create, JSON) \
     STEPS(POST, "/v1/memory-plans", READ, memory_plans_create, JSON) \
     STEPS(POST, "/v1/pigeon-plans", READ, pigeon_plans_create, JSON) \
+    STEPS(POST, "/v1/slot-plans", READ, slot_plans_create, JSON) \
     STEPS(POST, "/v1/slowdowns", READ, slowdowns_summarize, JSON) \
     CALL(GET, "/v1/quota-loops", READ, IO, quota_loops_list, NO_BODY) \
     CALL(GET, API_LOOP, READ, IO, quota_loops_get, NO_BODY) \

@@ -90,6 +90,7 @@ const struct setting settings[] = {
     INTEGER(advice_batch_max, "", 1, 100000, "1000", "questions of a batch for advice"),
     INTEGER(advised_jobs_max, "", 1, 10000, "100", "jobs that were advised and have not reported back, beside which advice is given (running_from); the newest count"),
     INTEGER(memory_plan_applications_max, "", 1, 1000000, "10000", "applications of a memory plan"),
+    INTEGER(slot_splits_max, "", 1, INT64_C(1000000000000), "10000000", "slots x jobs of a slot plan, once more for each concurrency of its sweep, and of a simulation of `fresh_static`; more are 422"),
     INTEGER(slowdown_jobs_max, "", 1, 10000000, "1000000", "jobs of a request for slowdowns"),
     INTEGER(plan_clusters_max, "", 1, 10000, "1000", "clusters of a copy plan"),
     INTEGER(plan_tasks_max, "", 1, 10000000, "20000", "tasks of a copy plan"),
