@@ -15,6 +15,7 @@ DOCUMENT = bundle.load()
 
 # Members whose name has more than one JSON type (null aside), each with the reason.
 UNIONS = {
+    "action": {"object", "string"},  # of a decision; of an audit record its name
     "applications": {"array", "number"},  # of a plan; of a size of heaps how many fit
     "candidates": {"array", "number"},  # of models, plans and searches; of a round of a search how many
     "cluster": {"string", "object"},  # the name of a cluster; in a feasibility request also its size

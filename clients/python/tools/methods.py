@@ -82,6 +82,7 @@ METHODS = [
     row("sampleQuotaLoop", "sample_quota_loop", "one"),
     # scheduling
     row("planPigeon", "pigeon_plan", "one"),
+    row("decideSlot", "slot_decision", "one", query=()),
     row("planSlots", "slot_plan", "one"),
     row("summarizeSlowdowns", "slowdowns", "one", "jobs"),
     row("simulate", "simulate", "one"),

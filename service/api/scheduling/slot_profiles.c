@@ -35,7 +35,7 @@ static enum pv_code draw_profile(struct store_tx *tx,
     struct run_profile drawn;
     PV_TRY(recent_runs_load(tx, scratch, application, &list, err));
     if (list.n == 0)
-        return pv_fail(err, PV_E_TOO_FEW, "none of the latest %d runs succeeded and has stages",
+        return pv_fail(err, PV_E_TOO_FEW, "of its latest %d, no run succeeded and has stages",
                        RECENT_RUNS_MAX);
     PV_TRY(run_profile_build(list.items, list.n, scratch, &drawn, err));
     PV_TRY(map_reduce_of(&drawn, &profile->tasks, err));
