@@ -283,11 +283,15 @@ def test_deadlines(client):
     assert look(client.memory_plan(**example("planMemory")))
 
 
-@makes("planPigeon", "summarizeSlowdowns")
+@makes("planPigeon", "planSlots", "summarizeSlowdowns", "decideSpeculation")
 def test_scheduling(client):
     plan = look(client.pigeon_plan(**example("planPigeon")))
     assert plan.recommended.group_size in [c.group_size for c in plan.candidates]
     assert look(client.slowdowns(**example("summarizeSlowdowns"))).count == 3
+    slots = look(client.slot_plan(**example("planSlots")))
+    assert slots.order[0] == "grep" and slots.per_node.map_slots <= 4 and [p.concurrency for p in slots.sweep] == [1, 2, 3]
+    decision = look(client.speculation_decision(**example("decideSpeculation")))
+    assert (decision.kind, decision.action.task, decision.action.host) == ("esplash", "t1", "new-1")
 
 
 @makes("simulateControl")

@@ -82,7 +82,10 @@ METHODS = [
     row("sampleQuotaLoop", "sample_quota_loop", "one"),
     # scheduling
     row("planPigeon", "pigeon_plan", "one"),
+    row("decideSlot", "slot_decision", "one", query=()),
+    row("planSlots", "slot_plan", "one"),
     row("summarizeSlowdowns", "slowdowns", "one", "jobs"),
+    row("decideSpeculation", "speculation_decision", "one"),
     row("simulate", "simulate", "one"),
     row("createWorkload", "create_workload", "written"),
     row("createWorkload", "workload_from_runs", "written"),
