@@ -45,6 +45,7 @@ ROOMS = {
     "core/geo/planners": ({"base", "core/geo"}, set(), CORE),
     "core/scheduling": ({"base", "core/numerics", "core/sim"}, set(), CORE),
     "core/spark": ({"base", "core/history"}, set(), CORE),
+    "core/stragglers": ({"base", "core/diagnosis", "core/history", "core/numerics", "core/scheduling", "core/spark"}, set(), CORE),
     "core/webhooks": ({"base"}, {"core/history/run.h"}, CORE),
     # The lines and the JSON scanner of the log readers read traces as well.
     "core/workload": ({"base", "core/history", "core/joblog/common", "core/numerics", "core/scheduling", "core/sim"}, set(), CORE),

@@ -166,8 +166,8 @@ struct run {
     size_t n_stages;
     struct run_node *nodes; /* names are unique */
     size_t n_nodes;         /* 0: unknown */
-    bool tasks_thinned; /* a stage of it is */
-    bool has_stages;    /* false: stages were never given (or not loaded) */
+    bool tasks_thinned;     /* a stage of it is */
+    bool has_stages;        /* false: stages were never given (or not loaded) */
 
     /* From event logs only. */
     bool from_log;

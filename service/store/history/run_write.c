@@ -248,7 +248,7 @@ static const void *ragged_list(const struct run_stage *s, unsigned kind, size_t 
 {
     const void *const lists[RAGGED_LISTS] = {s->parents, s->task_durations_s, s->task_nodes,
                                              s->task_read_bytes};
-    *n = kind == RAGGED_PARENTS ? s->n_parents
+    *n = kind == RAGGED_PARENTS                ? s->n_parents
          : is_listed(s) && lists[kind] != NULL ? (size_t)s->n_tasks
                                                : 0;
     return kind == RAGGED_PARENTS || is_listed(s) ? lists[kind] : NULL;

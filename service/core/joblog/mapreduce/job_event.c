@@ -16,18 +16,12 @@ struct field {
     }
 
 static const struct field fields[] = {
-    FIELD("jobid", TEXT, job_id),
-    FIELD("jobName", TEXT, job_name),
-    FIELD("taskid", TEXT, task_id),
-    FIELD("attemptId", TEXT, attempt_id),
-    FIELD("avataar", TEXT, avataar),
-    FIELD("taskStatus", TEXT, status),
-    FIELD("hostname", TEXT, host),
-    FIELD("submitTime", INSTANT, submit_ms),
-    FIELD("startTime", INSTANT, start_ms),
-    FIELD("finishTime", INSTANT, finish_ms),
-    FIELD("totalMaps", COUNT, maps),
-    FIELD("totalReduces", COUNT, reduces),
+    FIELD("jobid", TEXT, job_id),          FIELD("jobName", TEXT, job_name),
+    FIELD("taskid", TEXT, task_id),        FIELD("attemptId", TEXT, attempt_id),
+    FIELD("avataar", TEXT, avataar),       FIELD("taskStatus", TEXT, status),
+    FIELD("hostname", TEXT, host),         FIELD("submitTime", INSTANT, submit_ms),
+    FIELD("startTime", INSTANT, start_ms), FIELD("finishTime", INSTANT, finish_ms),
+    FIELD("totalMaps", COUNT, maps),       FIELD("totalReduces", COUNT, reduces),
     FIELD("counters", RAW, counters),
 };
 

@@ -327,7 +327,8 @@ set_job_times(struct mapreduce *log, const struct side sides[TASK_KINDS], struct
     run->initialization_s = (double)NAN;
     if (submit == NO_TIME)
         return;
-    run->duration_s = log_seconds(log_reader_elapsed(&log->reader, submit, job_containers_end_ms(log)));
+    run->duration_s =
+        log_seconds(log_reader_elapsed(&log->reader, submit, job_containers_end_ms(log)));
     if (launch != NO_TIME)
         run->initialization_s = log_seconds(log_reader_elapsed(&log->reader, submit, launch));
 }

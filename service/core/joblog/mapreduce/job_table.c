@@ -194,9 +194,11 @@ add_attempt(struct mapreduce *log, const struct attempt_name *name, struct pv_er
     PV_TRY(budget_grow(budget, log->attempts, log->attempts_capacity, log->n_attempts + 1, err));
     PV_TRY(idmap_insert(&log->attempt_at, budget, job_table_pack(name), (uint32_t)log->n_attempts,
                         err));
-    log->attempts[log->n_attempts++] = (struct job_attempt){
-        .kind = name->kind, .task = name->task, .start_ms = NO_TIME, .finish_ms = NO_TIME,
-        .node = LOG_NODE_UNKNOWN};
+    log->attempts[log->n_attempts++] = (struct job_attempt){.kind = name->kind,
+                                                            .task = name->task,
+                                                            .start_ms = NO_TIME,
+                                                            .finish_ms = NO_TIME,
+                                                            .node = LOG_NODE_UNKNOWN};
     return PV_OK;
 }
 

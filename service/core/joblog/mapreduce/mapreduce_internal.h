@@ -54,7 +54,7 @@ struct mapreduce {
     int64_t lost;                /* attempts whose output was lost after they had succeeded */
     int64_t planned[TASK_KINDS]; /* tasks; -1 when unknown */
     struct log_nodes nodes;
-    struct idmap attempt_at;     /* packed attempt id -> index in attempts */
+    struct idmap attempt_at; /* packed attempt id -> index in attempts */
     struct job_attempt *attempts;
     size_t n_attempts;
     size_t attempts_capacity;

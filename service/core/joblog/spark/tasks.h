@@ -46,7 +46,7 @@ enum pv_code tasks_add(struct tasks *tasks,
 /* What a run keeps of tasks, side by side; each with room for tasks->n. */
 struct task_lists {
     double *durations_s;
-    int64_t *nodes;      /* RUN_UNKNOWN where unknown, as below */
+    int64_t *nodes; /* RUN_UNKNOWN where unknown, as below */
     int64_t *read_bytes;
 };
 

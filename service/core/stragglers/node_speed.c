@@ -1,0 +1,222 @@
+#include "core/stragglers/node_speed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "core/numerics/quantile.h"
+#include "core/numerics/student.h"
+
+/* The variance of a median is that of a mean times this, in a normal distribution. */
+static const double MEDIAN_VARIANCE = 1.5707963267948966;
+
+/* Tasks differ by 2 percent at least, whatever a few of them show. */
+static const double LEAST_DEVIATION = 0.02;
+
+/* --- a stage --- */
+
+/* The tasks of a stage, node by node. */
+struct by_node {
+    double *ratios;   /* of node i: from begins[i] to begins[i + 1], ascending */
+    size_t *begins;   /* n_nodes + 1 */
+    double *medians;  /* of the nodes that have tasks, ascending */
+    size_t n_present; /* nodes that have tasks */
+    size_t n_tasks;   /* of known nodes */
+    double within;    /* sum of squares within nodes */
+};
+
+static bool group_ratios(const struct run_stage *stage,
+                         const struct stage_times *times,
+                         size_t n_nodes,
+                         struct arena *scratch,
+                         struct by_node *by)
+{
+    size_t n = (size_t)stage->n_tasks;
+    by->ratios = arena_array(scratch, n, sizeof *by->ratios);
+    by->begins = arena_calloc(scratch, n_nodes + 2, sizeof *by->begins);
+    by->medians = arena_array(scratch, n_nodes, sizeof *by->medians);
+    if (by->ratios == NULL || by->begins == NULL || by->medians == NULL)
+        return false;
+    /* Counted two places further on, filled one further on, so that begins ends where it should. */
+    for (size_t i = 0; i < n; i++)
+        if (stage->task_nodes[i] >= 0)
+            by->begins[stage->task_nodes[i] + 2]++;
+    for (size_t k = 2; k < n_nodes + 2; k++)
+        by->begins[k] += by->begins[k - 1];
+    for (size_t i = 0; i < n; i++)
+        if (stage->task_nodes[i] >= 0)
+            by->ratios[by->begins[stage->task_nodes[i] + 1]++] = times->log_ratio[i];
+    by->n_tasks = by->begins[n_nodes];
+    return true;
+}
+
+static double squares(const double values[], size_t n)
+{
+    double mean = 0;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double off = values[i] - mean;
+        mean += off / (double)(i + 1);
+        sum += off * (values[i] - mean);
+    }
+    return sum;
+}
+
+static void summarize_nodes(size_t n_nodes, struct by_node *by)
+{
+    by->within = 0;
+    by->n_present = 0;
+    for (size_t k = 0; k < n_nodes; k++) {
+        size_t n = by->begins[k + 1] - by->begins[k];
+        double *ratios = by->ratios + by->begins[k];
+        if (n == 0)
+            continue;
+        by->within += squares(ratios, n);
+        by->medians[by->n_present++] = quantile_median(ratios, n);
+    }
+    if (by->n_present > 0)
+        qsort(by->medians, by->n_present, sizeof *by->medians, order_by_double);
+}
+
+/* One of the medians left out. */
+static double median_without(const struct by_node *by, double one)
+{
+    const double *found =
+        bsearch(&one, by->medians, by->n_present, sizeof *by->medians, order_by_double);
+    size_t out = (size_t)(found - by->medians);
+    size_t left = by->n_present - 1;
+    size_t lower = (left - 1) / 2;
+    size_t upper = left / 2;
+    return 0.5 * (by->medians[lower + (lower >= out)] + by->medians[upper + (upper >= out)]);
+}
+
+/* Of single tasks, the one on the node in question left out. False: they are too few. */
+static bool measure_others(const struct by_node *by, double one, double *variance, double *freedom)
+{
+    if (by->n_present < 3)
+        return false;
+    double sum = 0;
+    double mean = 0;
+    size_t seen = 0;
+    bool out = false;
+    for (size_t k = 0; k < by->n_present; k++) {
+        if (!out && by->medians[k] == one) {
+            out = true;
+            continue;
+        }
+        double off = by->medians[k] - mean;
+        mean += off / (double)++seen;
+        sum += off * (by->medians[k] - mean);
+    }
+    *freedom = (double)(by->n_present - 2);
+    *variance = sum / *freedom;
+    return true;
+}
+
+/* s^2 and its degrees of freedom, as node `median` sees them. */
+static bool
+measure_noise(const struct by_node *by, double median, double *variance, double *freedom)
+{
+    size_t within = by->n_tasks - by->n_present;
+    if (within == 0 && !measure_others(by, median, variance, freedom))
+        return false;
+    if (within > 0) {
+        *freedom = (double)within;
+        *variance = by->within / *freedom;
+    }
+    *variance = fmax(*variance, LEAST_DEVIATION * LEAST_DEVIATION);
+    return true;
+}
+
+enum pv_code node_speed_study(const struct run_stage *stage,
+                              const struct stage_times *times,
+                              const size_t node_of[],
+                              size_t n_nodes,
+                              struct arena *scratch,
+                              struct node_study studies[],
+                              size_t *n,
+                              struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct by_node by;
+    *n = 0;
+    if (!group_ratios(stage, times, n_nodes, scratch, &by))
+        return pv_no_memory(err);
+    summarize_nodes(n_nodes, &by);
+    for (size_t k = 0; by.n_present > 1 && k < n_nodes; k++) {
+        double tasks = (double)(by.begins[k + 1] - by.begins[k]);
+        double variance;
+        double freedom;
+        if (tasks < 1 || node_of[k] == SIZE_MAX)
+            continue;
+        double median = quantile_of_sorted(by.ratios + by.begins[k], (size_t)tasks, 0.5);
+        if (!measure_noise(&by, median, &variance, &freedom))
+            continue;
+        double others = (double)by.n_tasks - tasks;
+        studies[(*n)++] =
+            (struct node_study){.node = node_of[k],
+                                .tasks = (size_t)tasks,
+                                .shift = median - median_without(&by, median),
+                                .variance = MEDIAN_VARIANCE * variance * (1 / tasks + 1 / others),
+                                .freedom = freedom};
+    }
+    arena_rewind(scratch, mark);
+    return PV_OK;
+}
+
+/* --- a node --- */
+
+/* Variance between stages (DerSimonian and Laird). */
+static double between_stages(const struct node_study *const studies[], size_t n)
+{
+    double weights = 0;
+    double squared = 0;
+    double mean = 0;
+    for (size_t i = 0; i < n; i++) {
+        double weight = 1 / studies[i]->variance;
+        weights += weight;
+        squared += weight * weight;
+        mean += weight * (studies[i]->shift - mean) / weights;
+    }
+    double heterogeneity = 0;
+    for (size_t i = 0; i < n; i++) {
+        double off = studies[i]->shift - mean;
+        heterogeneity += off * off / studies[i]->variance;
+    }
+    double scale = weights - squared / weights;
+    return n < 2 || !(scale > 0) ? 0 : fmax((heterogeneity - ((double)n - 1)) / scale, 0);
+}
+
+struct node_speed
+node_speed_combine(const struct node_study *const studies[], size_t n, double level)
+{
+    struct node_speed speed = {.factor = (double)NAN, .low = 0, .high = (double)INFINITY};
+    double between = between_stages(studies, n);
+    double weights = 0;
+    double mean = 0;
+    for (size_t i = 0; i < n; i++) {
+        double weight = 1 / (studies[i]->variance + between);
+        weights += weight;
+        mean += weight * (studies[i]->shift - mean) / weights;
+        speed.tasks += studies[i]->tasks;
+    }
+    speed.studies = n;
+    if (n == 0)
+        return speed;
+    double variance = 1 / weights;
+    double parts = 0; /* sum over the components of variance: component^2 / freedom */
+    double of_stages = 0;
+    for (size_t i = 0; i < n; i++) {
+        double weight = 1 / (studies[i]->variance + between) / weights;
+        double component = weight * weight * studies[i]->variance;
+        parts += component * component / studies[i]->freedom;
+        of_stages += weight * weight * between;
+    }
+    if (n > 1)
+        parts += of_stages * of_stages / ((double)n - 1);
+    double reach = student_quantile(level, variance * variance / parts) * sqrt(variance);
+    speed.factor = exp(mean);
+    speed.low = exp(mean - reach);
+    speed.high = exp(mean + reach);
+    return speed;
+}
