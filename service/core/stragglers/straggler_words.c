@@ -13,7 +13,7 @@ static const double WORTH_SHARE = 0.02;
 static const double WORTH_S = 1;
 
 /* A sentence names so many nodes at most, a property so many. */
-enum { ADVICE_MAX = 3, LABEL_BYTES = 272, NAMED_MAX = 5, EXCLUDED_MAX = 100 };
+enum { ADVICE_MAX = 3, LABEL_BYTES = 272, NAMED_MAX = 5, EXCLUDED_MAX = 100, RANGE_BYTES = 64 };
 
 static void put_label(const struct straggler_node *node, char out[LABEL_BYTES])
 {
@@ -140,6 +140,17 @@ static bool advise_nodes(const struct search *search, struct findings *made)
     return true;
 }
 
+/* "2 to 5", or "2" where both read the same. */
+static void put_range(double a, double b, char out[RANGE_BYTES])
+{
+    char low[RANGE_BYTES / 2];
+    char high[RANGE_BYTES / 2];
+    (void)snprintf(low, sizeof low, "%.3g", fmin(a, b));
+    (void)snprintf(high, sizeof high, "%.3g", fmax(a, b));
+    bool same = strcmp(low, high) == 0;
+    (void)snprintf(out, RANGE_BYTES, "%s%s%s", low, same ? "" : " to ", same ? "" : high);
+}
+
 static bool is_on(const struct run *run)
 {
     for (size_t i = 0; i < run->n_spark_properties; i++)
@@ -159,19 +170,23 @@ static bool advise_copies(const struct search *search, struct findings *made)
         return true;
     bool pays = least >= worth;
     bool may = !pays && most >= worth;
+    char saved[RANGE_BYTES];
+    char copies[RANGE_BYTES];
+    put_range(least, most, saved);
+    put_range((double)of[STRAGGLER_OPTIMISTIC].copies, (double)of[STRAGGLER_PESSIMISTIC].copies,
+              copies);
     struct finding *finding = finding_add(
         made,
         pays  ? "speculation_pays"
         : may ? "speculation_may_pay"
               : "speculation_does_not_pay",
-        "Copies of slow tasks by Spark's rule (quantile %g, multiplier %g) would have changed the "
-        "last run's %.4g s by %.3g to %.3g s, with %zu to %zu copies%s.",
-        found->rule.quantile, found->rule.multiplier, found->run->duration_s, 0 - most, 0 - least,
-        of[STRAGGLER_OPTIMISTIC].copies, of[STRAGGLER_PESSIMISTIC].copies,
-        pays  ? ", whatever made its tasks slow"
-        : may ? "; whether they help depends on whether the tasks were slow by chance, which the "
-                "log does not say"
-              : "");
+        "Copies of slow tasks by Spark's rule (quantile %g, multiplier %g) would have saved %s s "
+        "of "
+        "the last run's %.4g s; copies made: %s.%s",
+        found->rule.quantile, found->rule.multiplier, saved, found->run->duration_s, copies,
+        may ? " How much depends on whether its tasks were slow by chance, which the log does not "
+              "say."
+            : "");
     if (finding == NULL)
         return false;
     finding_number(finding, "saved_least_s", least);
