@@ -68,10 +68,10 @@ static const struct column stage_columns[] = {
 static const struct column rule_columns[] = {
     {"rule", "rule", CELL_TEXT, NULL},
     {"saves at best", "optimistic.saved_s", CELL_SECONDS, NULL},
-    {"copies", "optimistic.copies", CELL_COUNT, NULL},
+    {"copies", "optimistic.copies_started", CELL_COUNT, NULL},
     {"useful", "optimistic.useful_copies", CELL_COUNT, NULL},
     {"saves at worst", "pessimistic.saved_s", CELL_SECONDS, NULL},
-    {"copies", "pessimistic.copies", CELL_COUNT, NULL},
+    {"copies", "pessimistic.copies_started", CELL_COUNT, NULL},
     {"useful", "pessimistic.useful_copies", CELL_COUNT, NULL},
 };
 
@@ -84,10 +84,15 @@ static bool write_stragglers(FILE *out,
     const json_t *reply = context;
     bool people = form == FORM_TABLE;
     const json_t *advice = json_object_get(reply, "advice");
-    char copies[128];
+    char replayed[32];
+    char measured[32];
+    char copies[160];
+    cell_seconds(json_number_at(reply, "speculation.replayed_s", 0), replayed, sizeof replayed);
+    cell_seconds(json_number_at(reply, "speculation.measured_s", 0), measured, sizeof measured);
     (void)snprintf(copies, sizeof copies,
-                   "What copies of slow tasks would have saved (the replay is %.1f %% off)",
-                   json_number_at(reply, "speculation.replay_error_percent", 0));
+                   "What copies of slow tasks would have saved (stages without: replayed %s, "
+                   "measured %s)",
+                   replayed, measured);
     const json_t *warnings = json_object_get(reply, "warnings");
     const struct section sections[] = {
         {.title = "Nodes",

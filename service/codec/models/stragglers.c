@@ -93,7 +93,7 @@ static void encode_copies(struct writer *w, const char *key, const struct stragg
     writer_member_object(w, key);
     writer_member_number(w, "duration_s", copies->duration_s);
     writer_member_number(w, "saved_s", copies->saved_s);
-    writer_member_integer(w, "copies", (int64_t)copies->copies);
+    writer_member_integer(w, "copies_started", (int64_t)copies->copies);
     writer_member_integer(w, "useful_copies", (int64_t)copies->useful);
     writer_member_number(w, "wasted_s", copies->wasted_s);
     writer_end_object(w);

@@ -1,3 +1,5 @@
+#include "core/stragglers/copy_replay.h"
+
 #include <math.h>
 
 #include "core/stragglers/copy_replay_internal.h"

@@ -166,8 +166,15 @@ enum pv_code node_speed_study(const struct run_stage *stage,
 
 /* --- a node --- */
 
-/* Variance between stages (DerSimonian and Laird). */
-static double between_stages(const struct node_study *const studies[], size_t n)
+/* How the studies of a node differ (DerSimonian and Laird). */
+struct heterogeneity {
+    double q;
+    double scale;   /* (q - freedom) / scale estimates tau^2 */
+    double freedom; /* studies - 1 */
+};
+
+static struct heterogeneity measure_heterogeneity(const struct node_study *const studies[],
+                                                  size_t n)
 {
     double weights = 0;
     double squared = 0;
@@ -178,24 +185,87 @@ static double between_stages(const struct node_study *const studies[], size_t n)
         squared += weight * weight;
         mean += weight * (studies[i]->shift - mean) / weights;
     }
-    double heterogeneity = 0;
+    struct heterogeneity of = {.scale = n == 0 ? 0 : weights - squared / weights,
+                               .freedom = n == 0 ? 0 : (double)n - 1};
     for (size_t i = 0; i < n; i++) {
         double off = studies[i]->shift - mean;
-        heterogeneity += off * off / studies[i]->variance;
+        of.q += off * off / studies[i]->variance;
     }
-    double scale = weights - squared / weights;
-    return n < 2 || !(scale > 0) ? 0 : fmax((heterogeneity - ((double)n - 1)) / scale, 0);
+    return of;
 }
 
-struct node_speed
-node_speed_combine(const struct node_study *const studies[], size_t n, double level)
+/* To three digits (E. B. Wilson, M. M. Hilferty, "The distribution of chi-square", PNAS 17, 1931). */
+static double chi_square_median(double freedom)
+{
+    double root = 1 - 2 / (9 * freedom);
+    return freedom * root * root * root;
+}
+
+struct stage_spread
+node_speed_spread(const struct node_study *const studies[], size_t n, double room[])
+{
+    struct stage_spread spread = {.variance = 0};
+    size_t nodes = 0;
+    for (size_t i = 0, next; i < n; i = next) {
+        for (next = i; next < n && studies[next]->node == studies[i]->node;)
+            next++;
+        struct heterogeneity of = measure_heterogeneity(studies + i, next - i);
+        if (!(of.scale > 0))
+            continue;
+        room[nodes++] = (of.q / chi_square_median(of.freedom) - 1) * of.freedom / of.scale;
+        spread.freedom += of.freedom / 2;
+    }
+    if (nodes > 0)
+        spread.variance = fmax(quantile_median(room, nodes), 0);
+    return spread;
+}
+
+/* The common spread, or that of the node where it stands out. */
+static struct stage_spread choose_spread(const struct heterogeneity *own,
+                                         const struct stage_spread *common)
+{
+    if (!(own->scale > 0))
+        return *common;
+    double expected = own->freedom + common->variance * own->scale;
+    bool stands_out = own->q > expected * (1 + 3 * sqrt(2 / own->freedom));
+    return stands_out ? (struct stage_spread){.variance = (own->q - own->freedom) / own->scale,
+                                              .freedom = own->freedom}
+                      : *common;
+}
+
+/* Half of the interval of the mean, whose weights add up to `weights`. */
+static double find_reach(const struct node_study *const studies[],
+                         size_t n,
+                         const struct stage_spread *between,
+                         double weights,
+                         double level)
+{
+    double variance = 1 / weights;
+    double parts = 0; /* sum over the components of variance: component^2 / freedom */
+    double of_stages = 0;
+    for (size_t i = 0; i < n; i++) {
+        double weight = 1 / (studies[i]->variance + between->variance) / weights;
+        double component = weight * weight * studies[i]->variance;
+        parts += component * component / studies[i]->freedom;
+        of_stages += weight * weight * between->variance;
+    }
+    if (between->freedom > 0)
+        parts += of_stages * of_stages / between->freedom;
+    return student_quantile(level, variance * variance / parts) * sqrt(variance);
+}
+
+struct node_speed node_speed_combine(const struct node_study *const studies[],
+                                     size_t n,
+                                     const struct stage_spread *common,
+                                     double level)
 {
     struct node_speed speed = {.factor = (double)NAN, .low = 0, .high = (double)INFINITY};
-    double between = between_stages(studies, n);
+    struct heterogeneity own = measure_heterogeneity(studies, n);
+    struct stage_spread between = choose_spread(&own, common);
     double weights = 0;
     double mean = 0;
     for (size_t i = 0; i < n; i++) {
-        double weight = 1 / (studies[i]->variance + between);
+        double weight = 1 / (studies[i]->variance + between.variance);
         weights += weight;
         mean += weight * (studies[i]->shift - mean) / weights;
         speed.tasks += studies[i]->tasks;
@@ -203,18 +273,7 @@ node_speed_combine(const struct node_study *const studies[], size_t n, double le
     speed.studies = n;
     if (n == 0)
         return speed;
-    double variance = 1 / weights;
-    double parts = 0; /* sum over the components of variance: component^2 / freedom */
-    double of_stages = 0;
-    for (size_t i = 0; i < n; i++) {
-        double weight = 1 / (studies[i]->variance + between) / weights;
-        double component = weight * weight * studies[i]->variance;
-        parts += component * component / studies[i]->freedom;
-        of_stages += weight * weight * between;
-    }
-    if (n > 1)
-        parts += of_stages * of_stages / ((double)n - 1);
-    double reach = student_quantile(level, variance * variance / parts) * sqrt(variance);
+    double reach = find_reach(studies, n, &between, weights, level);
     speed.factor = exp(mean);
     speed.low = exp(mean - reach);
     speed.high = exp(mean + reach);

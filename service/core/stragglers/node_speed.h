@@ -46,14 +46,34 @@ enum pv_code node_speed_study(const struct run_stage *stage,
                               size_t *n,
                               struct pv_error *err) PV_MUSTCHECK;
 
+/* How the shifts of a node differ from stage to stage, beyond what its tasks' variance explains. */
+struct stage_spread {
+    double variance; /* tau^2 */
+    double freedom;  /* degrees of freedom of `variance`; 0: no node has two studies */
+};
+
+/*
+ * The spread that nodes have in common: the median over nodes of
+ *
+ *     tau^2 = (Q / m - 1) (k - 1) / scale
+ *
+ * with the heterogeneity Q and its scale after R. DerSimonian and N. Laird ("Meta-analysis in clinical
+ * trials", Controlled Clinical Trials 7, 1986), and m the median of chi^2 with k - 1 degrees of
+ * freedom, so that nodes that have become slow, say, do not decide it. A median takes twice the
+ * studies that a mean would. studies: sorted by node; room: for n numbers. O(n log n).
+ */
+struct stage_spread
+node_speed_spread(const struct node_study *const studies[], size_t n, double room[]);
+
 /*
  * What n studies of one node say together, with an interval at `level`: weights 1 / (variance +
- * tau^2) with tau^2 between stages by R. DerSimonian and N. Laird ("Meta-analysis in clinical
- * trials", Controlled Clinical Trials 7, 1986), Student's distribution with degrees of freedom after
- * F. E. Satterthwaite ("An approximate distribution of estimates of variance components", Biometrics
- * Bulletin 2, 1946). O(n).
+ * tau^2), tau^2 the common spread or, where the node stands out, its own by DerSimonian and Laird: where Q is above what is to be expected with the common one by three standard deviations; Student's distribution with
+ * degrees of freedom after F. E. Satterthwaite ("An approximate distribution of estimates of variance
+ * components", Biometrics Bulletin 2, 1946). O(n).
  */
-struct node_speed
-node_speed_combine(const struct node_study *const studies[], size_t n, double level);
+struct node_speed node_speed_combine(const struct node_study *const studies[],
+                                     size_t n,
+                                     const struct stage_spread *common,
+                                     double level);
 
 #endif

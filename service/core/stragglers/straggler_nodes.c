@@ -160,13 +160,14 @@ static bool is_slow(const struct node_speed *speed)
 static void count_runs(const struct search *search,
                        const struct node_study *const of[],
                        size_t n,
+                       const struct stage_spread *spread,
                        struct straggler_node *node)
 {
     bool unbroken = true;
     for (size_t i = 0, next; i < n; i = next) {
         for (next = i; next < n && of[next]->run == of[i]->run;)
             next++;
-        struct node_speed speed = node_speed_combine(of + i, next - i, LEVEL);
+        struct node_speed speed = node_speed_combine(of + i, next - i, spread, LEVEL);
         bool slow = is_slow(&speed);
         node->runs++;
         node->slow_runs += slow;
@@ -179,13 +180,14 @@ static void count_runs(const struct search *search,
 static void judge_node(const struct search *search,
                        const struct node_study *const of[],
                        size_t n,
+                       const struct stage_spread *spread,
                        struct straggler_node *node)
 {
     /* One interval in twenty is wrong: of many nodes some would be called slow for nothing. */
     double level = 1 - (1 - LEVEL) / (double)search->found->n_nodes;
-    node->speed = node_speed_combine(of, n, level);
+    node->speed = node_speed_combine(of, n, spread, level);
     node->since_us = RUN_NO_INSTANT;
-    count_runs(search, of, n, node);
+    count_runs(search, of, n, spread, node);
     bool clear = node->speed.low > 1 || node->speed.high <= STRAGGLER_UNCLEAR;
     node->verdict = is_slow(&node->speed) ? STRAGGLER_SLOW
                     : n > 0 && clear      ? STRAGGLER_NORMAL
@@ -205,18 +207,20 @@ static int compare_studies(const void *a, const void *b)
 static bool judge_all(const struct search *search, const struct studies *studies)
 {
     const struct node_study **sorted = arena_array(search->scratch, studies->n, sizeof *sorted);
-    if (sorted == NULL)
+    double *room = arena_array(search->scratch, studies->n, sizeof *room);
+    if (sorted == NULL || room == NULL)
         return false;
     for (size_t i = 0; i < studies->n; i++)
         sorted[i] = &studies->items[i];
     if (studies->n > 0)
         qsort(sorted, studies->n, sizeof *sorted, compare_studies);
+    const struct stage_spread spread = node_speed_spread(sorted, studies->n, room);
     size_t at = 0;
     for (size_t k = 0; k < search->found->n_nodes; k++) {
         size_t begin = at;
         while (at < studies->n && sorted[at]->node == k)
             at++;
-        judge_node(search, sorted + begin, at - begin, &search->found->nodes[k]);
+        judge_node(search, sorted + begin, at - begin, &spread, &search->found->nodes[k]);
     }
     return true;
 }

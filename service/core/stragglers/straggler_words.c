@@ -143,8 +143,8 @@ static bool advise_nodes(const struct search *search, struct findings *made)
 /* "2 to 5", or "2" where both read the same. */
 static void put_range(double a, double b, char out[RANGE_BYTES])
 {
-    char low[RANGE_BYTES / 2];
-    char high[RANGE_BYTES / 2];
+    char low[24];
+    char high[24];
     (void)snprintf(low, sizeof low, "%.3g", fmin(a, b));
     (void)snprintf(high, sizeof high, "%.3g", fmax(a, b));
     bool same = strcmp(low, high) == 0;
@@ -313,8 +313,8 @@ static void warn_last_run(const struct search *search, const struct gaps *gaps)
                       gaps->cores_unknown);
     if (gaps->tasks > STRAGGLER_REPLAY_TASKS_MAX)
         finding_count(finding_add(warnings, "too_many_tasks",
-                                  "The last run has %zu tasks: more than %d are not replayed.",
-                                  gaps->tasks, STRAGGLER_REPLAY_TASKS_MAX),
+                                  "The last run has %zu task%s: more than %d are not replayed.",
+                                  gaps->tasks, PLURAL(gaps->tasks), STRAGGLER_REPLAY_TASKS_MAX),
                       gaps->tasks);
     if (is_on(last) || last->tasks_speculative > 0)
         (void)finding_add(warnings, "speculation_was_on",
