@@ -47,7 +47,7 @@ def test_a_slow_node_is_found_with_its_factor_and_since_when(client, name):
     store(client, name, run(0), run(1, "n3"), run(2, "n3"))
     found = stragglers(client, name)
     slow = found["nodes"][0]
-    assert (slow["name"], slow["verdict"], slow["cores"], slow["node"]) == ("n3", "straggler", 2, 2)
+    assert (slow["name"], slow["verdict"], slow["cores"], slow["node_index"]) == ("n3", "straggler", 2, 2)
     assert slow["interval"][0] < 2 * 0.9 < slow["interval"][1] and slow["interval"][0] > 1, "a third of the stages has it at speed"
     assert (slow["runs"], slow["slow_runs"], slow["slow_since_at"]) == (3, 2, "2026-01-02T00:00:00Z")
     assert "n3" in slow["reason"] and "2 of 3 runs" in slow["reason"]
@@ -112,13 +112,13 @@ def test_what_is_missing_is_named(client, name):
     store(client, name, {"problem_size": 1, "executors": 1, "cores_per_executor": 1, "duration_s": 9}, plain)
     found = stragglers(client, name)
     assert codes(found["warnings"]) == ["no_node_figures", "runs_without_stages"] and found["nodes"] == []
-    assert found["stages"][0]["slow_tasks"] == 1 and found["stages"][0]["slowest"][0]["node"] is None
+    assert found["stages"][0]["slow_tasks"] == 1 and found["stages"][0]["slowest"][0]["node_index"] is None
     unnamed = run(1, "n1")
     unnamed["nodes"] = [{"name": None, "cores": None}] * 4
     store(client, name, unnamed, dict(unnamed, started_at="2026-01-05T00:00:00Z"))
     found = stragglers(client, name)
     assert {"nodes_unnamed", "node_cores_unknown"} <= set(codes(found["warnings"])) and found["speculation"] is None
-    assert found["nodes"][0]["name"] is None and found["nodes"][0]["node"] == 0 and found["nodes"][0]["runs"] == 1
+    assert found["nodes"][0]["name"] is None and found["nodes"][0]["node_index"] == 0 and found["nodes"][0]["runs"] == 1
     (alone,) = store(client, name, run(7, nodes=["n1"], names=["n1"]))
     assert "single_node" in codes(stragglers(client, name, "?run_id=" + alone)["warnings"])
 

@@ -20,7 +20,7 @@ static void encode_node(struct writer *w, const struct straggler_node *node, con
     int64_t cores = node->place == SIZE_MAX ? RUN_UNKNOWN : run->nodes[node->place].cores;
     writer_begin_object(w);
     writer_member_text(w, "name", node->name);
-    encode_place(w, "node", node->place);
+    encode_place(w, "node_index", node->place);
     writer_member_string(w, "verdict", straggler_verdict_name(node->verdict));
     writer_member_number(w, "slowdown", node->speed.factor);
     if (node->speed.studies > 0)
@@ -49,7 +49,7 @@ static void encode_slow_task(struct writer *w,
         stage->task_read_bytes == NULL ? RUN_UNKNOWN : stage->task_read_bytes[slow->task];
     writer_begin_object(w);
     writer_member_integer(w, "task", (int64_t)slow->task);
-    writer_member_count(w, "node", node);
+    writer_member_count(w, "node_index", node);
     writer_member_text(w, "node_name",
                        node < 0 ? (struct strview){NULL, 0} : run->nodes[node].name);
     writer_member_number(w, "duration_s", stage->task_durations_s[slow->task]);

@@ -200,6 +200,17 @@ static bool fill_queues(struct replay *replay, struct arena *scratch)
     return true;
 }
 
+/* The first tasks of a node; slots may be many more than there are. */
+static void fill_node(struct replay *replay, size_t node)
+{
+    struct replay_node *of = &replay->nodes[node];
+    size_t slots = replay->stage->slots[node];
+    while (of->next < of->n_queue && of->next < slots)
+        start_task(replay, of->queue[of->next++]);
+    of->idle = slots - of->next;
+    replay->idle += of->idle;
+}
+
 static bool begin_replay(struct replay *replay, struct arena *scratch)
 {
     const struct copy_stage *stage = replay->stage;
@@ -215,8 +226,7 @@ static bool begin_replay(struct replay *replay, struct arena *scratch)
         replay->tasks[i] = (struct replay_task){
             .copy_began_s = (double)NAN, .host = SPECULATION_NONE, .at = SPECULATION_NONE};
     for (size_t k = 0; k < stage->n_nodes; k++)
-        for (size_t s = 0; s < stage->slots[k]; s++)
-            free_slot(replay, k);
+        fill_node(replay, k);
     return true;
 }
 

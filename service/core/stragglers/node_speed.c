@@ -15,76 +15,83 @@ static const double LEAST_DEVIATION = 0.02;
 
 /* --- a stage --- */
 
-/* The tasks of a stage, node by node. */
-struct by_node {
-    double *ratios;   /* of node i: from begins[i] to begins[i + 1], ascending */
-    size_t *begins;   /* n_nodes + 1 */
-    double *medians;  /* of the nodes that have tasks, ascending */
-    size_t n_present; /* nodes that have tasks */
-    size_t n_tasks;   /* of known nodes */
-    double within;    /* sum of squares within nodes */
+/* A task of which it is known where it ran. */
+struct spot {
+    int64_t node;
+    double ratio;
 };
 
-static bool group_ratios(const struct run_stage *stage,
-                         const struct stage_times *times,
-                         size_t n_nodes,
-                         struct arena *scratch,
-                         struct by_node *by)
+/* The tasks of one node. */
+struct group {
+    int64_t node;
+    size_t n;
+    double median;
+};
+
+/* The tasks of a stage, node by node. */
+struct by_node {
+    struct group *groups;
+    double *medians; /* of the groups, ascending */
+    size_t n_groups;
+    size_t n_tasks;
+    double within; /* sum of squares within nodes */
+};
+
+static int compare_spots(const void *a, const void *b)
 {
-    size_t n = (size_t)stage->n_tasks;
-    by->ratios = arena_array(scratch, n, sizeof *by->ratios);
-    by->begins = arena_calloc(scratch, n_nodes + 2, sizeof *by->begins);
-    by->medians = arena_array(scratch, n_nodes, sizeof *by->medians);
-    if (by->ratios == NULL || by->begins == NULL || by->medians == NULL)
-        return false;
-    /* Counted two places further on, filled one further on, so that begins ends where it should. */
-    for (size_t i = 0; i < n; i++)
-        if (stage->task_nodes[i] >= 0)
-            by->begins[stage->task_nodes[i] + 2]++;
-    for (size_t k = 2; k < n_nodes + 2; k++)
-        by->begins[k] += by->begins[k - 1];
-    for (size_t i = 0; i < n; i++)
-        if (stage->task_nodes[i] >= 0)
-            by->ratios[by->begins[stage->task_nodes[i] + 1]++] = times->log_ratio[i];
-    by->n_tasks = by->begins[n_nodes];
-    return true;
+    const struct spot *x = a;
+    const struct spot *y = b;
+    int order = compare_int64(x->node, y->node);
+    return order != 0 ? order : compare_double(x->ratio, y->ratio);
 }
 
-static double squares(const double values[], size_t n)
+/* n tasks of one node, ascending by ratio, become a group. */
+static void add_group(struct by_node *by, const struct spot spots[], size_t n)
 {
     double mean = 0;
-    double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        double off = values[i] - mean;
+        double off = spots[i].ratio - mean;
         mean += off / (double)(i + 1);
-        sum += off * (values[i] - mean);
+        by->within += off * (spots[i].ratio - mean);
     }
-    return sum;
+    double median = 0.5 * (spots[(n - 1) / 2].ratio + spots[n / 2].ratio);
+    by->medians[by->n_groups] = median;
+    by->groups[by->n_groups++] = (struct group){spots->node, n, median};
 }
 
-static void summarize_nodes(size_t n_nodes, struct by_node *by)
+static bool group_tasks(const struct run_stage *stage,
+                        const struct stage_times *times,
+                        struct arena *scratch,
+                        struct by_node *by)
 {
-    by->within = 0;
-    by->n_present = 0;
-    for (size_t k = 0; k < n_nodes; k++) {
-        size_t n = by->begins[k + 1] - by->begins[k];
-        double *ratios = by->ratios + by->begins[k];
-        if (n == 0)
-            continue;
-        by->within += squares(ratios, n);
-        by->medians[by->n_present++] = quantile_median(ratios, n);
+    size_t n = (size_t)stage->n_tasks;
+    struct spot *spots = arena_array(scratch, n, sizeof *spots);
+    *by = (struct by_node){.groups = arena_array(scratch, n, sizeof *by->groups),
+                           .medians = arena_array(scratch, n, sizeof *by->medians)};
+    if (spots == NULL || by->groups == NULL || by->medians == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (stage->task_nodes[i] >= 0)
+            spots[by->n_tasks++] = (struct spot){stage->task_nodes[i], times->log_ratio[i]};
+    if (by->n_tasks > 0)
+        qsort(spots, by->n_tasks, sizeof *spots, compare_spots);
+    for (size_t i = 0, next; i < by->n_tasks; i = next) {
+        for (next = i; next < by->n_tasks && spots[next].node == spots[i].node;)
+            next++;
+        add_group(by, spots + i, next - i);
     }
-    if (by->n_present > 0)
-        qsort(by->medians, by->n_present, sizeof *by->medians, order_by_double);
+    if (by->n_groups > 0)
+        qsort(by->medians, by->n_groups, sizeof *by->medians, order_by_double);
+    return true;
 }
 
 /* One of the medians left out. */
 static double median_without(const struct by_node *by, double one)
 {
     const double *found =
-        bsearch(&one, by->medians, by->n_present, sizeof *by->medians, order_by_double);
+        bsearch(&one, by->medians, by->n_groups, sizeof *by->medians, order_by_double);
     size_t out = (size_t)(found - by->medians);
-    size_t left = by->n_present - 1;
+    size_t left = by->n_groups - 1;
     size_t lower = (left - 1) / 2;
     size_t upper = left / 2;
     return 0.5 * (by->medians[lower + (lower >= out)] + by->medians[upper + (upper >= out)]);
@@ -93,13 +100,13 @@ static double median_without(const struct by_node *by, double one)
 /* Of single tasks, the one on the node in question left out. False: they are too few. */
 static bool measure_others(const struct by_node *by, double one, double *variance, double *freedom)
 {
-    if (by->n_present < 3)
+    if (by->n_groups < 3)
         return false;
     double sum = 0;
     double mean = 0;
     size_t seen = 0;
     bool out = false;
-    for (size_t k = 0; k < by->n_present; k++) {
+    for (size_t k = 0; k < by->n_groups; k++) {
         if (!out && by->medians[k] == one) {
             out = true;
             continue;
@@ -108,7 +115,7 @@ static bool measure_others(const struct by_node *by, double one, double *varianc
         mean += off / (double)++seen;
         sum += off * (by->medians[k] - mean);
     }
-    *freedom = (double)(by->n_present - 2);
+    *freedom = (double)(by->n_groups - 2);
     *variance = sum / *freedom;
     return true;
 }
@@ -117,7 +124,7 @@ static bool measure_others(const struct by_node *by, double one, double *varianc
 static bool
 measure_noise(const struct by_node *by, double median, double *variance, double *freedom)
 {
-    size_t within = by->n_tasks - by->n_present;
+    size_t within = by->n_tasks - by->n_groups;
     if (within == 0 && !measure_others(by, median, variance, freedom))
         return false;
     if (within > 0) {
@@ -131,7 +138,6 @@ measure_noise(const struct by_node *by, double median, double *variance, double 
 enum pv_code node_speed_study(const struct run_stage *stage,
                               const struct stage_times *times,
                               const size_t node_of[],
-                              size_t n_nodes,
                               struct arena *scratch,
                               struct node_study studies[],
                               size_t *n,
@@ -140,24 +146,21 @@ enum pv_code node_speed_study(const struct run_stage *stage,
     struct arena_mark mark = arena_mark(scratch);
     struct by_node by;
     *n = 0;
-    if (!group_ratios(stage, times, n_nodes, scratch, &by))
+    if (!group_tasks(stage, times, scratch, &by))
         return pv_no_memory(err);
-    summarize_nodes(n_nodes, &by);
-    for (size_t k = 0; by.n_present > 1 && k < n_nodes; k++) {
-        double tasks = (double)(by.begins[k + 1] - by.begins[k]);
+    for (size_t g = 0; by.n_groups > 1 && g < by.n_groups; g++) {
+        const struct group *group = &by.groups[g];
         double variance;
         double freedom;
-        if (tasks < 1 || node_of[k] == SIZE_MAX)
+        if (node_of[group->node] == SIZE_MAX ||
+            !measure_noise(&by, group->median, &variance, &freedom))
             continue;
-        double median = quantile_of_sorted(by.ratios + by.begins[k], (size_t)tasks, 0.5);
-        if (!measure_noise(&by, median, &variance, &freedom))
-            continue;
-        double others = (double)by.n_tasks - tasks;
+        double share = 1 / (double)group->n + 1 / (double)(by.n_tasks - group->n);
         studies[(*n)++] =
-            (struct node_study){.node = node_of[k],
-                                .tasks = (size_t)tasks,
-                                .shift = median - median_without(&by, median),
-                                .variance = MEDIAN_VARIANCE * variance * (1 / tasks + 1 / others),
+            (struct node_study){.node = node_of[group->node],
+                                .tasks = group->n,
+                                .shift = group->median - median_without(&by, group->median),
+                                .variance = MEDIAN_VARIANCE * variance * share,
                                 .freedom = freedom};
     }
     arena_rewind(scratch, mark);

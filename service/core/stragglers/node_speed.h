@@ -27,7 +27,7 @@ struct node_speed {
 
 /*
  * The studies that a stage makes, one for each node with tasks of it, into `studies`, which has room
- * for n_nodes; none where it has tasks on one node only, or too few to see how tasks vary.
+ * for as many as the stage has tasks, or the run nodes; none where it has tasks on one node only, or too few to see how tasks vary.
  *
  * The other node that one is compared with is the median of the others, each by the median of its
  * tasks, so that one slow node with many tasks is no yardstick. variance = (pi / 2) s^2 (1 / tasks
@@ -40,7 +40,6 @@ struct node_speed {
 enum pv_code node_speed_study(const struct run_stage *stage,
                               const struct stage_times *times,
                               const size_t node_of[],
-                              size_t n_nodes,
                               struct arena *scratch,
                               struct node_study studies[],
                               size_t *n,

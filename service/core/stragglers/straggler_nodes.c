@@ -121,14 +121,15 @@ static enum pv_code study_stage(const struct search *search,
                                 struct pv_error *err)
 {
     size_t nodes = search->runs[run].n_nodes;
+    size_t most = (size_t)stage->n_tasks < nodes ? (size_t)stage->n_tasks : nodes;
     struct stage_times times;
     size_t n;
-    if (!vector_reserve(search->arena, studies->items, studies->capacity, studies->n + nodes))
+    if (!vector_reserve(search->arena, studies->items, studies->capacity, studies->n + most))
         return pv_no_memory(err);
     struct arena_mark mark = arena_mark(search->scratch);
     PV_TRY(stage_times_make(stage, search->scratch, search->scratch, &times, err));
-    PV_TRY(node_speed_study(stage, &times, node_of, nodes, search->scratch,
-                            studies->items + studies->n, &n, err));
+    PV_TRY(node_speed_study(stage, &times, node_of, search->scratch, studies->items + studies->n,
+                            &n, err));
     arena_rewind(search->scratch, mark);
     for (size_t i = 0; i < n; i++)
         studies->items[studies->n++].run = run;

@@ -231,12 +231,19 @@ replay_stage(const struct plan *plan, struct straggler_stage *judged, struct pv_
     return replay_rules(plan, judged, &stage, err);
 }
 
-static size_t count_tasks(const struct stragglers *found)
+/* About how many steps the replays take: a decision looks at the nodes and at what runs. */
+static double count_steps(const struct plan *plan)
 {
-    size_t tasks = 0;
-    for (size_t i = 0; i < found->n_stages; i++)
-        tasks += (size_t)found->stages[i].stage->n_tasks;
-    return tasks;
+    const struct stragglers *found = plan->search->found;
+    double slots = 0;
+    double steps = 0;
+    for (size_t k = 0; k < found->run->n_nodes; k++)
+        slots += (double)plan->slots[k];
+    for (size_t i = 0; i < found->n_stages; i++) {
+        double tasks = (double)found->stages[i].stage->n_tasks;
+        steps += tasks * ((double)found->run->n_nodes + fmin(slots, tasks));
+    }
+    return steps;
 }
 
 static enum pv_code replay_all(const struct plan *plan, struct pv_error *err)
@@ -277,8 +284,10 @@ straggler_replay(const struct search *search, const double factors[], struct pv_
                                               .ratio_cap = 10}}};
     if (plan.slots == NULL)
         return pv_no_memory(err);
-    if (!find_slots(search, &plan) || search->runs->n_nodes < 2 ||
-        count_tasks(search->found) > STRAGGLER_REPLAY_TASKS_MAX)
+    if (!find_slots(search, &plan) || search->runs->n_nodes < 2)
+        return PV_OK;
+    search->found->too_large = count_steps(&plan) > STRAGGLER_REPLAY_STEPS_MAX;
+    if (search->found->too_large)
         return PV_OK;
     PV_TRY(find_levels(search, &levels, err));
     PV_TRY(replay_all(&plan, err));

@@ -311,10 +311,12 @@ static void warn_last_run(const struct search *search, const struct gaps *gaps)
                                   "executors had there, so copies of tasks cannot be replayed.",
                                   gaps->cores_unknown, PLURAL(gaps->cores_unknown)),
                       gaps->cores_unknown);
-    if (gaps->tasks > STRAGGLER_REPLAY_TASKS_MAX)
+    if (search->found->too_large)
         finding_count(finding_add(warnings, "too_many_tasks",
-                                  "The last run has %zu task%s: more than %d are not replayed.",
-                                  gaps->tasks, PLURAL(gaps->tasks), STRAGGLER_REPLAY_TASKS_MAX),
+                                  "The last run has %zu task%s on %zu node%s: too many to be "
+                                  "replayed.",
+                                  gaps->tasks, PLURAL(gaps->tasks), last->n_nodes,
+                                  PLURAL(last->n_nodes)),
                       gaps->tasks);
     if (is_on(last) || last->tasks_speculative > 0)
         (void)finding_add(warnings, "speculation_was_on",

@@ -81,13 +81,15 @@ struct stragglers {
     struct straggler_stage *stages; /* of which the tasks' durations are known; by id */
     size_t n_stages;
     struct straggler_speculation speculation;
+    bool too_large; /* for a replay */
     struct straggler_advice *advice;
     size_t n_advice;
     struct findings warnings;
 };
 
-/* More tasks in the last run are not replayed. */
-enum { STRAGGLER_REPLAY_TASKS_MAX = 200000 };
+/* A last run is not replayed where the sum over its stages of tasks x (nodes + tasks at once) is more:
+ * replays then take seconds. */
+enum { STRAGGLER_REPLAY_STEPS_MAX = 200000000 };
 
 /*
  * runs: newest first, one at least, with stages and their tasks as far as these are known; borrowed.

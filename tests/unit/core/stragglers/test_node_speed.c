@@ -30,19 +30,15 @@ static void expect(double got, double want)
 
 static const size_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
-static size_t study(const double durations[],
-                    const int64_t nodes[],
-                    int64_t n,
-                    size_t n_nodes,
-                    struct node_study studies[])
+static size_t
+study(const double durations[], const int64_t nodes[], int64_t n, struct node_study studies[])
 {
     const struct run_stage stage = {
         .n_tasks = n, .task_durations_s = durations, .task_nodes = nodes};
     struct stage_times times;
     size_t made;
     cr_assert_eq(stage_times_make(&stage, &arena, &scratch, &times, NULL), PV_OK);
-    cr_assert_eq(node_speed_study(&stage, &times, numbers, n_nodes, &scratch, studies, &made, NULL),
-                 PV_OK);
+    cr_assert_eq(node_speed_study(&stage, &times, numbers, &scratch, studies, &made, NULL), PV_OK);
     return made;
 }
 
@@ -52,7 +48,7 @@ Test(node_speed, a_stage_by_hand)
     struct node_study studies[3];
     const double durations[] = {1, 1, 2, exp(0.2), exp(0.2), 2 * exp(0.2), 1};
     const int64_t nodes[] = {0, 1, 2, 0, 1, 2, -1};
-    cr_assert_eq(study(durations, nodes, 7, 3, studies), 3);
+    cr_assert_eq(study(durations, nodes, 7, studies), 3);
     expect(studies[2].shift, log(2));
     expect(studies[0].shift, -log(2) / 2);
     expect(studies[2].variance, 1.5707963267948966 * 0.02 * (1.0 / 2 + 1.0 / 4));
@@ -65,7 +61,7 @@ Test(node_speed, single_tasks_are_compared_with_each_other)
 {
     struct node_study studies[4];
     const double durations[] = {1, exp(0.1), exp(0.2), 5};
-    cr_assert_eq(study(durations, (const int64_t[]){0, 1, 2, 3}, 4, 4, studies), 4);
+    cr_assert_eq(study(durations, (const int64_t[]){0, 1, 2, 3}, 4, studies), 4);
     expect(studies[3].freedom, 2);
     expect(studies[3].variance, 1.5707963267948966 * 0.01 * (1 + 1.0 / 3));
     expect(studies[3].shift, log(5) - 0.1);
@@ -74,8 +70,8 @@ Test(node_speed, single_tasks_are_compared_with_each_other)
 Test(node_speed, one_node_or_two_tasks_are_no_study)
 {
     struct node_study studies[2];
-    cr_assert_eq(study((const double[]){1, 2}, (const int64_t[]){0, 0}, 2, 2, studies), 0);
-    cr_assert_eq(study((const double[]){1, 9}, (const int64_t[]){0, 1}, 2, 2, studies), 0);
+    cr_assert_eq(study((const double[]){1, 2}, (const int64_t[]){0, 0}, 2, studies), 0);
+    cr_assert_eq(study((const double[]){1, 9}, (const int64_t[]){0, 1}, 2, studies), 0);
 }
 
 /* A node with most of the tasks is no yardstick for the others. */
@@ -88,7 +84,7 @@ Test(node_speed, a_slow_node_with_many_tasks_leaves_the_others_ordinary)
         nodes[i] = i < 10 ? 0 : 1 + (int64_t)i % 2;
         durations[i] = i < 10 ? 3 : 1;
     }
-    cr_assert_eq(study(durations, nodes, 14, 3, studies), 3);
+    cr_assert_eq(study(durations, nodes, 14, studies), 3);
     expect(studies[0].shift, log(3));
     expect(studies[1].shift, -log(3) / 2);
 }
@@ -104,7 +100,7 @@ Test(node_speed, a_node_that_is_left_out_is_one_of_the_others_still)
     struct stage_times times;
     size_t n;
     cr_assert_eq(stage_times_make(&stage, &arena, &scratch, &times, NULL), PV_OK);
-    cr_assert_eq(node_speed_study(&stage, &times, left_out, 2, &scratch, studies, &n, NULL), PV_OK);
+    cr_assert_eq(node_speed_study(&stage, &times, left_out, &scratch, studies, &n, NULL), PV_OK);
     cr_assert_eq(n, 1);
     cr_assert_eq(studies->node, 7);
     expect(studies->shift, log(2));
@@ -204,8 +200,7 @@ static void draw_stage(struct rng *rng,
         nodes[i] = (int64_t)(i % DRAWN_NODES);
         durations[i] = 10 * exp(sigma * rng_normal(rng)) * stage_pace[i % DRAWN_NODES];
     }
-    cr_assert_eq(study(durations, nodes, (int64_t)(DRAWN_NODES * each), DRAWN_NODES, studies),
-                 DRAWN_NODES);
+    cr_assert_eq(study(durations, nodes, (int64_t)(DRAWN_NODES * each), studies), DRAWN_NODES);
 }
 
 /* Runs of some stages, drawn: tasks vary by `sigma`, nodes from stage to stage by `between`. How often

@@ -226,6 +226,35 @@ Test(stragglers, what_is_missing_is_named)
     cr_assert_eq(found.n_stages, 2, "slow tasks are seen without nodes");
 }
 
+/* Cores are no more work than tasks are. */
+Test(stragglers, a_node_of_a_billion_cores_is_replayed)
+{
+    make_runs(1, factors);
+    nodes[0][0].cores = 1000000000;
+    cr_assert_eq(find(1).speculation.stages, 2);
+}
+
+Test(stragglers, what_would_take_too_long_is_not_replayed)
+{
+    enum { MANY = 20000 };
+    static double many[MANY];
+    static int64_t on[MANY];
+    make_runs(1, factors);
+    for (size_t i = 0; i < MANY; i++) {
+        many[i] = 1;
+        on[i] = (int64_t)(i % NODES);
+    }
+    stages[0][0].n_tasks = MANY;
+    stages[0][0].task_durations_s = many;
+    stages[0][0].task_nodes = on;
+    nodes[0][0].cores = 1000000000;
+    struct stragglers found = find(1);
+    cr_assert_eq(found.speculation.stages, 0);
+    expect_warnings(&found, (const char *const[]){"too_many_tasks"}, 1);
+    nodes[0][0].cores = 2;
+    cr_assert_eq(find(1).speculation.stages, 2);
+}
+
 Test(stragglers, one_node_and_no_stage_are_fine)
 {
     make_runs(1, factors);
