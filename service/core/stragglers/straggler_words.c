@@ -324,6 +324,25 @@ static void warn_last_run(const struct search *search, const struct gaps *gaps)
                           "on top.");
 }
 
+/* Stages that shared the cores with others, or waited for executors, are not what was replayed. */
+static void warn_replay(const struct search *search)
+{
+    static const double FAR = 0.25;
+    struct stragglers *found = search->found;
+    double measured = found->speculation.measured_s;
+    double replayed = found->speculation.replayed_s;
+    if (found->speculation.stages == 0 || fabs(replayed - measured) <= FAR * measured)
+        return;
+    struct finding *finding = finding_add(
+        &found->warnings, "replay_far_off",
+        "Stages of the last run took %.4g s together, their replays without copies %.4g s: they "
+        "ran "
+        "beside others or waited for something but tasks, so what copies would save is uncertain.",
+        measured, replayed);
+    finding_number(finding, "measured_s", measured);
+    finding_number(finding, "replayed_s", replayed);
+}
+
 static void warn_nodes(const struct search *search)
 {
     struct stragglers *found = search->found;
@@ -351,6 +370,7 @@ enum pv_code straggler_explain(const struct search *search, struct pv_error *err
     const struct gaps gaps = count_gaps(search);
     warn_runs(search, &gaps);
     warn_last_run(search, &gaps);
+    warn_replay(search);
     warn_nodes(search);
     return findings_check(&found->warnings, err);
 }

@@ -226,6 +226,14 @@ Test(stragglers, what_is_missing_is_named)
     cr_assert_eq(found.n_stages, 2, "slow tasks are seen without nodes");
 }
 
+Test(stragglers, a_replay_far_from_what_was_measured_is_named)
+{
+    make_runs(1, factors);
+    stages[0][0].duration_s = 150;
+    struct stragglers found = find(1);
+    expect_warnings(&found, (const char *const[]){"replay_far_off"}, 1);
+}
+
 /* Cores are no more work than tasks are. */
 Test(stragglers, a_node_of_a_billion_cores_is_replayed)
 {

@@ -197,8 +197,8 @@ class Stragglers(schemas.Stragglers):
         columns = [("rule", str), ("optimistic_saved_s", float), ("optimistic_copies", int), ("pessimistic_saved_s", float),
                    ("pessimistic_copies", int)]
         rules = self.speculation.rules if self.speculation is not None else []
-        return rows_frame(columns, [(r.rule, r.optimistic.saved_s, r.optimistic.copies_started, r.pessimistic.saved_s, r.pessimistic.copies_started)
-                                    for r in rules])
+        return rows_frame(columns, [(r.rule, r.optimistic.saved_s, r.optimistic.copies_started, r.pessimistic.saved_s,
+                                     r.pessimistic.copies_started) for r in rules])
 
     def _repr_html_(self) -> str:
         nodes = table("Nodes of %s" % self.application, ["node", "verdict", "takes times", "interval", "tasks", "slow runs", "reason"],
