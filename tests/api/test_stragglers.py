@@ -92,6 +92,21 @@ def test_copies_help_against_chance_and_not_against_bytes(client, name):
     assert by_bytes["stages"][0]["without_slow_tasks_s"] < by_bytes["stages"][0]["duration_s"]
 
 
+def test_stages_at_the_same_time(client, name):
+    """A long task that waits behind another stage would have ended sooner with the cores divided in another way."""
+    body = run(0, stages=2)
+    body["stages"][1].update(parents=[], started_s=0.5)
+    body["stages"][1]["task_durations_s"][-1] = 60.0
+    store(client, name, body)
+    found = stragglers(client, name)
+    (group,) = found["concurrent_stages"]
+    assert group["stage_ids"] == [0, 1] and group["slots"] == 8 and group["rule_of_run"] == "fifo"
+    by_rule = {d["rule"]: d["makespan_s"] for d in group["divisions"]}
+    assert group["replayed_s"] == by_rule["fifo"] and group["saved_s"] == pytest.approx(by_rule["fifo"] - by_rule[group["best_rule"]]) > 5
+    assert by_rule[group["best_rule"]] == min(by_rule.values())
+    assert "concurrent_stages" in codes(a["finding"] for a in found["advice"])
+
+
 def test_one_run_too_few_is_no_verdict(client, name):
     """Two tasks on every node cannot say which is slow, ten runs of them can."""
     few = [run(seed, "n2", stages=1, tasks=8, factor=1.6, noise=0.2) for seed in range(10)]

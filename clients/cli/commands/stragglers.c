@@ -75,6 +75,12 @@ static const struct column rule_columns[] = {
     {"useful", "pessimistic.useful_copies", CELL_COUNT, NULL},
 };
 
+static const struct column group_columns[] = {
+    {"stages", "stage_ids", CELL_TEXT, NULL},   {"as it ran", "rule_of_run", CELL_TEXT, NULL},
+    {"took", "replayed_s", CELL_SECONDS, NULL}, {"best", "best_rule", CELL_TEXT, NULL},
+    {"saves", "saved_s", CELL_SECONDS, NULL},
+};
+
 static bool write_stragglers(FILE *out,
                              enum output_form form,
                              const struct terminal *terminal,
@@ -107,6 +113,10 @@ static bool write_stragglers(FILE *out,
          .value = json_at(reply, "speculation.rules"),
          .columns = rule_columns,
          .n_columns = COUNT(rule_columns)},
+        {.title = "Stages at the same time, with the cores divided in another way",
+         .value = json_object_get(reply, "concurrent_stages"),
+         .columns = group_columns,
+         .n_columns = COUNT(group_columns)},
         {.title = "What to do", .draw = draw_advice, .context = advice},
         {.title = "What the figures do not say", .draw = draw_findings, .context = warnings}};
     struct section shown[COUNT(sections)];

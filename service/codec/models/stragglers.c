@@ -123,6 +123,39 @@ static void encode_speculation(struct writer *w, const struct straggler_speculat
     writer_end_object(w);
 }
 
+/* --- stages at the same time --- */
+
+static const char *const share_words[SHARE_RULES] = {[SHARE_FIFO] = "fifo",
+                                                     [SHARE_FAIR] = "fair",
+                                                     [SHARE_SHORTEST] = "shortest_first",
+                                                     [SHARE_LONGEST] = "longest_first"};
+
+static void encode_group(struct writer *w, const struct straggler_group *group, size_t slots)
+{
+    double as_run = group->rules[group->rule_of_run].makespan_s;
+    writer_begin_object(w);
+    writer_member_array(w, "stage_ids");
+    for (size_t i = 0; i < group->n; i++)
+        writer_integer(w, group->stage_ids[i]);
+    writer_end_array(w);
+    writer_member_integer(w, "slots", (int64_t)slots);
+    writer_member_number(w, "measured_s", group->measured_s);
+    writer_member_number(w, "replayed_s", as_run);
+    writer_member_string(w, "rule_of_run", share_words[group->rule_of_run]);
+    writer_member_string(w, "best_rule", share_words[group->best]);
+    writer_member_number(w, "saved_s", fmax(as_run - group->rules[group->best].makespan_s, 0));
+    writer_member_array(w, "divisions");
+    for (enum share_rule rule = SHARE_FIFO; rule < SHARE_RULES; rule++) {
+        writer_begin_object(w);
+        writer_member_string(w, "rule", share_words[rule]);
+        writer_member_number(w, "makespan_s", group->rules[rule].makespan_s);
+        writer_member_number(w, "mean_end_s", group->rules[rule].mean_end_s);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+    writer_end_object(w);
+}
+
 /* --- all --- */
 
 static void encode_advice(struct writer *w, const struct stragglers *found)
@@ -173,6 +206,10 @@ static void encode_lists(struct writer *w, const struct stragglers *found)
             encode_stage(w, found->run, &found->stages[i]);
     writer_end_array(w);
     encode_speculation(w, found == NULL ? &none : &found->speculation);
+    writer_member_array(w, "concurrent_stages");
+    for (size_t g = 0; found != NULL && g < found->n_groups; g++)
+        encode_group(w, &found->groups[g], found->slots);
+    writer_end_array(w);
 }
 
 void codec_stragglers_encode(struct writer *w, const struct codec_stragglers *all)

@@ -19,7 +19,7 @@ struct plan {
 
 /* --- slots --- */
 
-static int64_t cores_per_task(const struct run *run)
+int64_t straggler_cores_per_task(const struct run *run)
 {
     int64_t most = 1;
     for (size_t i = 0; i < run->n_resources; i++)
@@ -32,7 +32,7 @@ static int64_t cores_per_task(const struct run *run)
 static bool find_slots(const struct search *search, struct plan *plan)
 {
     const struct run *run = search->runs;
-    int64_t each = cores_per_task(run);
+    int64_t each = straggler_cores_per_task(run);
     for (size_t k = 0; k < run->n_nodes; k++) {
         if (run->nodes[k].cores < 1)
             return false;

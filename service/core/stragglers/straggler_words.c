@@ -13,7 +13,7 @@ static const double WORTH_SHARE = 0.02;
 static const double WORTH_S = 1;
 
 /* A sentence names so many nodes at most, a property so many. */
-enum { ADVICE_MAX = 3, LABEL_BYTES = 272, NAMED_MAX = 5, EXCLUDED_MAX = 100, RANGE_BYTES = 64 };
+enum { ADVICE_MAX = 4, LABEL_BYTES = 272, NAMED_MAX = 5, EXCLUDED_MAX = 100, RANGE_BYTES = 64 };
 
 static void put_label(const struct straggler_node *node, char out[LABEL_BYTES])
 {
@@ -225,6 +225,49 @@ static bool advise_skew(const struct search *search, struct findings *made)
     return true;
 }
 
+static const char *rule_words(enum share_rule rule)
+{
+    static const char *const words[SHARE_RULES] = {
+        [SHARE_FIFO] = "the first stage first",
+        [SHARE_FAIR] = "equal shares (FAIR)",
+        [SHARE_SHORTEST] = "the stage with least work left first",
+        [SHARE_LONGEST] = "the stage with most work left first"};
+    return words[rule];
+}
+
+/* What the best division of each group saves; the group that gains most has the word. */
+static bool advise_sharing(const struct search *search, struct findings *made)
+{
+    struct stragglers *found = search->found;
+    const struct straggler_group *most = NULL;
+    double saved = 0;
+    double largest = 0;
+    for (size_t g = 0; g < found->n_groups; g++) {
+        const struct straggler_group *group = &found->groups[g];
+        double gain =
+            group->rules[group->rule_of_run].makespan_s - group->rules[group->best].makespan_s;
+        saved += gain;
+        if (gain > largest) {
+            largest = gain;
+            most = group;
+        }
+    }
+    double worth = fmax(WORTH_SHARE * found->run->duration_s, WORTH_S);
+    if (most == NULL || !(saved >= worth))
+        return true;
+    struct finding *finding = finding_add(
+        made, "concurrent_stages",
+        "Stages that ran at the same time would have ended %.3g s sooner with the cores divided in "
+        "another way: in the group that begins with stage %" PRId64 ", %s.",
+        saved, most->stage_ids[0], rule_words(most->best));
+    if (finding == NULL)
+        return false;
+    finding_number(finding, "saved_s", saved);
+    bool fair = most->best == SHARE_FAIR;
+    add_advice(found, made, fair ? "spark.scheduler.mode" : NULL, fair ? "FAIR" : NULL);
+    return true;
+}
+
 /* --- warnings --- */
 
 struct gaps {
@@ -365,7 +408,7 @@ enum pv_code straggler_explain(const struct search *search, struct pv_error *err
     }
     found->advice = arena_calloc(search->arena, ADVICE_MAX, sizeof *found->advice);
     if (found->advice == NULL || !advise_nodes(search, &made) || !advise_copies(search, &made) ||
-        !advise_skew(search, &made))
+        !advise_skew(search, &made) || !advise_sharing(search, &made))
         return pv_no_memory(err);
     const struct gaps gaps = count_gaps(search);
     warn_runs(search, &gaps);

@@ -84,6 +84,7 @@ enum pv_code stragglers_find(const struct run runs[],
         return pv_no_memory(err);
     PV_TRY(straggler_judge_stages(&search, factors, err));
     PV_TRY(straggler_replay(&search, factors, err));
+    PV_TRY(straggler_find_groups(&search, err));
     if (found->n_nodes > 0)
         qsort(found->nodes, found->n_nodes, sizeof *found->nodes, compare_nodes);
     return straggler_explain(&search, err);

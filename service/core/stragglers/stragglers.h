@@ -3,6 +3,7 @@
 
 #include "base/finding.h"
 #include "core/history/run.h"
+#include "core/stragglers/concurrent_stages.h"
 #include "core/stragglers/copy_replay.h"
 #include "core/stragglers/node_speed.h"
 #include "core/stragglers/slow_tasks.h"
@@ -65,6 +66,16 @@ struct straggler_speculation {
     struct straggler_copies copies[COPY_RULES][STRAGGLER_CASES]; /* not of COPY_NONE */
 };
 
+/* Stages of the last run that ran at the same time, directly or through others of the group. */
+struct straggler_group {
+    const int64_t *stage_ids; /* in order of their start */
+    size_t n;
+    double measured_s; /* from the first start to the last end */
+    enum share_rule rule_of_run;
+    enum share_rule best; /* of the rules, the first with the least makespan */
+    struct share_outcome rules[SHARE_RULES];
+};
+
 /* What to do, with the property of Spark that does it; key NULL: none does. */
 struct straggler_advice {
     struct finding finding;
@@ -82,6 +93,9 @@ struct stragglers {
     size_t n_stages;
     struct straggler_speculation speculation;
     bool too_large; /* for a replay */
+    struct straggler_group *groups;
+    size_t n_groups;
+    size_t slots; /* tasks at once in their replays; 0: unknown, and there are no groups */
     struct straggler_advice *advice;
     size_t n_advice;
     struct findings warnings;

@@ -31,6 +31,12 @@ enum pv_code straggler_replay(const struct search *search,
                               const double factors[],
                               struct pv_error *err) PV_MUSTCHECK;
 
+/* found->groups and slots (straggler_groups.c). */
+enum pv_code straggler_find_groups(const struct search *search, struct pv_error *err) PV_MUSTCHECK;
+
+/* The most of any resource profile; 1 where that is unknown. */
+int64_t straggler_cores_per_task(const struct run *run);
+
 /* Reasons of nodes, advice and warnings (straggler_words.c). */
 enum pv_code straggler_explain(const struct search *search, struct pv_error *err) PV_MUSTCHECK;
 

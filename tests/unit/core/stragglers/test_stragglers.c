@@ -226,6 +226,30 @@ Test(stragglers, what_is_missing_is_named)
     cr_assert_eq(found.n_stages, 2, "slow tasks are seen without nodes");
 }
 
+/* Stages 0 and 1 at once: two executors of two cores; the last task of stage 1 is long. */
+Test(stragglers, stages_at_the_same_time_are_a_group)
+{
+    make_runs(1, factors);
+    cr_assert_eq(find(1).n_groups, 0, "one after the other");
+    stages[0][1].started_s = 1;
+    runs[0].executors = 2;
+    runs[0].cores_per_executor = 2;
+    durations[0][1][31] = 100;
+    struct stragglers found = find(1);
+    cr_assert_eq(found.n_groups, 1);
+    const struct straggler_group *group = found.groups;
+    cr_assert(group->n == 2 && group->stage_ids[0] == 0 && group->stage_ids[1] == 1);
+    cr_assert(found.slots == 4 && group->measured_s == 51 && group->rule_of_run == SHARE_FIFO);
+    cr_assert_neq(group->best, SHARE_FIFO);
+    cr_assert_lt(group->rules[group->best].makespan_s, group->rules[SHARE_FIFO].makespan_s);
+    const struct straggler_advice *last = &found.advice[found.n_advice - 1];
+    cr_assert_str_eq(last->finding.code, "concurrent_stages");
+    runs[0].cores_per_executor = INT64_MAX;
+    cr_assert_eq(find(1).slots, 1000000000);
+    runs[0].cores_per_executor = RUN_UNKNOWN;
+    cr_assert_eq(find(1).n_groups, 0);
+}
+
 Test(stragglers, a_replay_far_from_what_was_measured_is_named)
 {
     make_runs(1, factors);
