@@ -102,7 +102,8 @@ def test_stages_at_the_same_time(client, name):
     (group,) = found["concurrent_stages"]
     assert group["stage_ids"] == [0, 1] and group["slots"] == 8 and group["rule_of_run"] == "fifo"
     by_rule = {d["rule"]: d["makespan_s"] for d in group["divisions"]}
-    assert group["replayed_s"] == by_rule["fifo"] and group["saved_s"] == pytest.approx(by_rule["fifo"] - by_rule[group["best_rule"]]) > 5
+    assert group["replayed_s"] == by_rule["fifo"] and group["saved_s"] > 5
+    assert group["saved_s"] == pytest.approx(by_rule["fifo"] - by_rule[group["best_rule"]])
     assert by_rule[group["best_rule"]] == min(by_rule.values())
     assert "concurrent_stages" in codes(a["finding"] for a in found["advice"])
 
