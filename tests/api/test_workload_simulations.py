@@ -2,6 +2,7 @@
 import json
 import random
 import time
+import uuid
 
 import psycopg2
 import pytest
@@ -333,6 +334,17 @@ def test_a_workload_that_is_deleted_is_missed_by_whoever_has_not_loaded_it(make_
     seen = wait_for(client, second)
     assert (seen["status"], seen["error"]["status"]) == ("failed", 404), seen
     assert seen["error"]["detail"] == "the workload was deleted before its jobs were loaded"
+
+
+def test_a_repetition_is_answered_as_before_when_the_workload_has_been_deleted(client):
+    body, head = changed(TASKS, workload=stored(client, SMALL, "pigeon")), {"Idempotency-Key": str(uuid.uuid4())}
+    first = client.post("/v1/simulations", body, 202, headers=head)
+    wait_for(client, first.json()["id"])
+    client.delete("/v1/workloads/" + body["workload"])
+    again = client.post("/v1/simulations", body, 202, headers=head)
+    assert again.json() == first.json() and again.headers["Idempotency-Replayed"] == "true" and again.headers["Location"] == first.headers["Location"]
+    client.refuse("POST", "/v1/simulations", 422, header="Idempotency-Key", headers=head, json=changed(body, seed=2))
+    assert refused(client, body, "/workload")["code"] == "unknown_workload"
 
 
 def test_a_simulation_is_cancelled_while_it_loads(service, client):
