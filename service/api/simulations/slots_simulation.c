@@ -173,7 +173,7 @@ static enum pv_code
 slots_write(const struct slots_work *work, struct strview *result, struct pv_error *err)
 {
     struct arena *arena = work->run->arena;
-    const struct slots_load *loads = slots_comparison_conclude(
+    const struct policy_load *loads = slots_comparison_conclude(
         &work->comparison, work->made, work->asked->common.objective, arena);
     const struct codec_slots_result made = {work->asked, &work->comparison, loads, work->found};
     struct writer w;

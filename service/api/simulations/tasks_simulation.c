@@ -150,7 +150,7 @@ static enum pv_code
 tasks_write(const struct tasks_work *work, struct strview *result, struct pv_error *err)
 {
     struct arena *arena = work->run->arena;
-    const struct tasks_load *loads = tasks_comparison_conclude(
+    const struct policy_load *loads = tasks_comparison_conclude(
         &work->comparison, work->made, work->asked->common.objective, arena);
     const struct codec_tasks_result made = {work->asked, &work->comparison, loads, work->found};
     struct writer w;

@@ -49,7 +49,7 @@ static void encode_reduction(struct writer *w,
 
 static void encode_classes(struct writer *w,
                            const struct codec_slots_result *result,
-                           const struct slots_load *load,
+                           const struct policy_load *load,
                            size_t policy)
 {
     size_t n;
@@ -81,8 +81,8 @@ static void
 encode_policy(struct writer *w, const struct codec_slots_result *result, size_t l, size_t policy)
 {
     const struct codec_comparison *common = &result->asked->common;
-    const struct slots_load *load = &result->loads[l];
-    const struct slots_outcome *outcome = &load->outcomes[policy];
+    const struct policy_load *load = &result->loads[l];
+    const struct slots_outcome *outcome = slots_load_mean(load, policy);
     const struct slots_terms *terms = slots_comparison_terms(result->comparison, l, policy);
     bool compared = common->baseline != SIZE_MAX && common->baseline != policy;
     writer_begin_object(w);
@@ -97,10 +97,10 @@ encode_policy(struct writer *w, const struct codec_slots_result *result, size_t 
     codec_percentiles_encode(w, "completion_s", &outcome->completion_s);
     codec_percentiles_encode(w, "slowdown", &outcome->slowdown);
     writer_member_number(w, "slowdown_variability_95", outcome->slowdown_variability_95);
-    encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
+    encode_reduction(w, outcome, compared ? slots_load_mean(load, common->baseline) : NULL);
     encode_classes(w, result, load, policy);
-    encode_jobs(w, result, load->first[policy]);
-    encode_detail(w, load->first[policy]->detail);
+    encode_jobs(w, result, slots_load_first(load, policy));
+    encode_detail(w, slots_load_first(load, policy)->detail);
     writer_end_object(w);
 }
 

@@ -107,18 +107,14 @@ static void add_class(struct tasks_class *sum, const struct tasks_class *class, 
     sum->completion_over_longest_p99 += weight * class->completion_over_longest_p99;
 }
 
-static struct tasks_outcome mean_of(const struct tasks_cell cells[], size_t n)
+static void add_outcome(void *sum, const void *cell, double weight)
 {
-    struct tasks_outcome mean = {0};
-    double weight = 1 / (double)n;
-    for (size_t i = 0; i < n; i++) {
-        const struct tasks_outcome *outcome = &cells[i].outcome;
-        mean.makespan_s += weight * outcome->makespan_s;
-        mean.utilization += weight * outcome->utilization;
-        for (int c = 0; c < TASKS_CLASSES; c++)
-            add_class(&mean.classes[c], &outcome->classes[c], weight);
-    }
-    return mean;
+    const struct tasks_outcome *outcome = &((const struct tasks_cell *)cell)->outcome;
+    struct tasks_outcome *mean = sum;
+    mean->makespan_s += weight * outcome->makespan_s;
+    mean->utilization += weight * outcome->utilization;
+    for (int c = 0; c < TASKS_CLASSES; c++)
+        add_class(&mean->classes[c], &outcome->classes[c], weight);
 }
 
 double tasks_outcome_value(const struct tasks_outcome *outcome, enum policy_objective objective)
@@ -129,48 +125,18 @@ double tasks_outcome_value(const struct tasks_outcome *outcome, enum policy_obje
                                              : policy_percentile(slowdown, objective);
 }
 
-/* The cells of a load, from made[*at] on. false: out of memory. */
-static bool conclude_load(const struct tasks_comparison *comparison,
-                          const struct tasks_cell made[],
-                          enum policy_objective objective,
-                          struct arena *arena,
-                          size_t *at,
-                          struct tasks_load *load)
+static double value_of(const void *cell, enum policy_objective objective)
 {
-    size_t n = comparison->plan.n_policies;
-    struct policy_values *values = arena_array(arena, n, sizeof *values);
-    load->outcomes = arena_array(arena, n, sizeof *load->outcomes);
-    load->first = arena_array(arena, n, sizeof *load->first);
-    if (values == NULL || load->outcomes == NULL || load->first == NULL)
-        return false;
-    for (size_t p = 0; p < n; p++) {
-        const struct tasks_cell *cells = &made[*at];
-        size_t repetitions = policy_comparison_repetitions(&comparison->plan, p);
-        double *of_policy = arena_array(arena, repetitions, sizeof *of_policy);
-        if (of_policy == NULL)
-            return false;
-        for (size_t r = 0; r < repetitions; r++)
-            of_policy[r] = tasks_outcome_value(&cells[r].outcome, objective);
-        values[p] = (struct policy_values){of_policy, repetitions};
-        load->outcomes[p] = mean_of(cells, repetitions);
-        load->first[p] = cells;
-        *at += repetitions;
-    }
-    load->values = values;
-    load->choice = policy_choose(values, n);
-    return true;
+    const struct tasks_cell *made = cell;
+    return tasks_outcome_value(&made->outcome, objective);
 }
 
-struct tasks_load *tasks_comparison_conclude(const struct tasks_comparison *comparison,
-                                             const struct tasks_cell made[],
-                                             enum policy_objective objective,
-                                             struct arena *arena)
+struct policy_load *tasks_comparison_conclude(const struct tasks_comparison *comparison,
+                                              const struct tasks_cell made[],
+                                              enum policy_objective objective,
+                                              struct arena *arena)
 {
-    size_t n = policy_comparison_loads(&comparison->plan);
-    struct tasks_load *loads = arena_array(arena, n, sizeof *loads);
-    size_t at = 0;
-    for (size_t l = 0; loads != NULL && l < n; l++)
-        if (!conclude_load(comparison, made, objective, arena, &at, &loads[l]))
-            return NULL;
-    return loads;
+    static const struct policy_outcomes outcomes = {
+        sizeof(struct tasks_cell), sizeof(struct tasks_outcome), value_of, add_outcome};
+    return policy_comparison_conclude(&comparison->plan, &outcomes, made, objective, arena);
 }

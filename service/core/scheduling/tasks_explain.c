@@ -78,7 +78,7 @@ static struct policy_masters masters_of(const struct tasks_cell *cell)
 }
 
 const struct policy_results *tasks_results(const struct tasks_comparison *comparison,
-                                           const struct tasks_load *load,
+                                           const struct policy_load *load,
                                            size_t at,
                                            enum policy_objective objective,
                                            const char *of_jobs,
@@ -94,10 +94,11 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
         return NULL;
     double *slowest = values + n * FIGURES;
     bool declared = comparison->model->n_classes > 0;
-    uint32_t high = declared ? tasks_objective_class(&load->outcomes[0]) : TASKS_SHORT;
-    uint32_t low = declared ? lowest_class(comparison->model, &load->outcomes[0]) : TASKS_LONG;
+    uint32_t high = declared ? tasks_objective_class(tasks_load_mean(load, 0)) : TASKS_SHORT;
+    uint32_t low =
+        declared ? lowest_class(comparison->model, tasks_load_mean(load, 0)) : TASKS_LONG;
     for (size_t p = 0; p < n; p++) {
-        const struct tasks_outcome *outcome = &load->outcomes[p];
+        const struct tasks_outcome *outcome = tasks_load_mean(load, p);
         take_class(&outcome->classes[high], &values[p * FIGURES]);
         take_class(&outcome->classes[low], &values[p * FIGURES + OF_CLASS]);
         values[p * FIGURES + 2 * OF_CLASS] = outcome->makespan_s;
@@ -117,7 +118,7 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
                                        .baseline = baseline,
                                        .load = plan->n_loads > 0 ? plan->loads[at] : (double)NAN,
                                        .drawn_once = policy_comparison_drawn_once(plan),
-                                       .masters = masters_of(load->first[best])};
+                                       .masters = masters_of(tasks_load_first(load, best))};
     /* Of what a search has found none is as by default: others were tried. */
     if (comparison->found == NULL || best + 1 < n)
         describe_defaults(tasks_comparison_terms(comparison, at, best), results->defaults,

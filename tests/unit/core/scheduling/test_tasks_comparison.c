@@ -104,13 +104,13 @@ Test(tasks_comparison, the_objective_is_about_short_jobs_where_there_are_any)
     for (uint32_t shorts = 0; shorts < 2; shorts++) {
         const struct tasks_cell made[] = {cell_of(4, 9, shorts), cell_of(5, 9, shorts),
                                           cell_of(7, 3, shorts), cell_of(7, 3.5, shorts)};
-        const struct tasks_load *found =
+        const struct policy_load *found =
             tasks_comparison_conclude(&comparison, made, POLICY_SLOWDOWN_P95, &arena);
         cr_assert_not_null(found);
         cr_expect_eq(found->choice.best, shorts > 0 ? 0 : 1);
         cr_expect_eq(found->choice.value, shorts > 0 ? 4.5 : 3.25);
-        cr_expect_eq(found->outcomes[1].classes[TASKS_ALL].slowdown.p95, 3.25);
-        cr_expect_eq(found->outcomes[1].classes[TASKS_ALL].count, 9);
+        cr_expect_eq(tasks_load_mean(found, 1)->classes[TASKS_ALL].slowdown.p95, 3.25);
+        cr_expect_eq(tasks_load_mean(found, 1)->classes[TASKS_ALL].count, 9);
         found = tasks_comparison_conclude(&comparison, made, POLICY_VARIABILITY, &arena);
         cr_expect_eq(found->choice.value, shorts > 0 ? 2.25 : 3.25);
         found = tasks_comparison_conclude(&comparison, made, POLICY_MAKESPAN, &arena);

@@ -150,7 +150,7 @@ Test(tasks_detail, results_are_what_the_explanation_goes_by)
     struct made made;
     const struct strview names[] = {strview_of("central")};
     make(&made);
-    const struct tasks_load *load =
+    const struct policy_load *load =
         tasks_comparison_conclude(&made.comparison, &made.cell, POLICY_SLOWDOWN_P95, &made.kept);
     const struct policy_results *results = tasks_results(
         &made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names, SIZE_MAX, &made.kept);
