@@ -49,15 +49,13 @@ enum pv_code slots_simulation_search(struct operation_run *run,
 {
     struct slots_search kind = {.whole = *comparison, .objective = asked->common.objective};
     struct search_run search = {.run = run,
-                                .loads = policy_comparison_loads(&comparison->plan),
+                                .asked = &asked->common,
                                 .left_out = asked->tried.left_out,
-                                .budget = (double)asked->common.search.task_runs,
-                                .done = *done,
+                                .done = done,
                                 .after = after,
                                 .kind = &kind,
                                 .cut = slots_search_cut,
                                 .simulate = slots_search_simulate};
-    struct policy_search_found *made;
     *found = NULL;
     if (!asked->common.search.asked)
         return PV_OK;
@@ -65,11 +63,9 @@ enum pv_code slots_simulation_search(struct operation_run *run,
     kind.whole.plan.n_policies = asked->tried.n;
     if (!slots_search_plan(comparison, &asked->tried, run->arena, &search.plan))
         return pv_no_memory(err);
-    search.plan.error_chance = asked->common.search.error_chance;
-    PV_TRY(search_run_all(&search, &made, err));
-    *found = made;
-    *done = search.done;
-    comparison->found = slots_search_best(&asked->tried, made, search.loads, run->arena);
+    PV_TRY(search_run_all(&search, found, err));
+    comparison->found = slots_search_best(&asked->tried, *found,
+                                          policy_comparison_loads(&comparison->plan), run->arena);
     if (comparison->found == NULL)
         return pv_no_memory(err);
     return PV_OK;

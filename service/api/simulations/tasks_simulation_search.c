@@ -53,15 +53,13 @@ enum pv_code tasks_simulation_search(struct operation_run *run,
                                 .comparison = *comparison,
                                 .objective = asked->common.objective};
     struct search_run search = {.run = run,
-                                .loads = policy_comparison_loads(&comparison->plan),
+                                .asked = &asked->common,
                                 .left_out = asked->tried.left_out,
-                                .budget = (double)asked->common.search.task_runs,
-                                .done = *done,
+                                .done = done,
                                 .after = after,
                                 .kind = &kind,
                                 .cut = tasks_search_cut,
                                 .simulate = tasks_search_simulate};
-    struct policy_search_found *made;
     *found = NULL;
     if (!asked->common.search.asked)
         return PV_OK;
@@ -70,11 +68,9 @@ enum pv_code tasks_simulation_search(struct operation_run *run,
     if (!tasks_search_plan(comparison->model, &asked->tried, asked->common.n_loads > 0, run->arena,
                            &search.plan))
         return pv_no_memory(err);
-    search.plan.error_chance = asked->common.search.error_chance;
-    PV_TRY(search_run_all(&search, &made, err));
-    *found = made;
-    *done = search.done;
-    comparison->found = tasks_search_best(&asked->tried, made, search.loads, run->arena);
+    PV_TRY(search_run_all(&search, found, err));
+    comparison->found = tasks_search_best(&asked->tried, *found,
+                                          policy_comparison_loads(&comparison->plan), run->arena);
     if (comparison->found == NULL)
         return pv_no_memory(err);
     asked->draws[asked->common.n_policies] = tasks_terms_draw(&comparison->found[0]);

@@ -56,14 +56,10 @@ void codec_tasks_check_search(const struct codec_node *top,
         return;
     asked->candidate_bytes_max = limits->memory_bytes - load_bytes;
     enum pv_code code = choose(asked, model, top->reader->arena, NULL);
-    const struct codec_search_size size = {.too_many = code == PV_E_LIMIT,
-                                           .n = asked->tried.n,
+    const struct codec_search_size size = {.n = asked->tried.n,
                                            .heaviest = codec_tasks_heaviest(asked),
                                            .tasks = (double)model->tasks};
-    if (code == PV_E_MEMORY)
-        (void)pv_no_memory(top->reader->err);
-    else
-        codec_search_check(top, &asked->common, &size);
+    codec_search_check(top, &asked->common, code, &size);
 }
 
 enum pv_code codec_tasks_choose_candidates(struct codec_tasks_simulation *asked,
@@ -72,8 +68,6 @@ enum pv_code codec_tasks_choose_candidates(struct codec_tasks_simulation *asked,
 {
     if (!asked->common.search.asked)
         return PV_OK;
-    PV_TRY(choose(asked, &asked->model, arena, err));
-    if (asked->tried.n == 0)
-        return pv_fail(err, PV_E_INVALID, "none of the candidates of the search can be simulated");
-    return PV_OK;
+    enum pv_code code = choose(asked, &asked->model, arena, err);
+    return codec_search_check_loaded(code, asked->tried.n, err);
 }
