@@ -145,10 +145,9 @@ json_t *simulation_sections(const json_t *result, struct section sections[SIMULA
                              .value = json_at(result, "loads"),
                              .columns = geo ? best_of_rates : best_of_loads,
                              .n_columns = geo ? COUNT(best_of_rates) : COUNT(best_of_loads)};
-    if (!geo) {
-        simulation_reasons(result, made, at);
-        simulation_search(result, made, at + REASONS_SECTIONS);
-        simulation_queues(result, made, at + REASONS_SECTIONS + SEARCH_SECTIONS);
-    }
+    simulation_reasons(result, made, at);
+    at += REASONS_SECTIONS;
+    simulation_search(result, made, at);
+    simulation_queues(result, made, at + SEARCH_SECTIONS);
     return made;
 }
