@@ -56,26 +56,6 @@ static enum pv_code tasks_run_cell(void *context,
                                 &work->made[index], err);
 }
 
-/* The search comes first: what it finds is compared with the policies. */
-static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
-{
-    const struct config *config = work->run->config;
-    int64_t tasks = (int64_t)work->n * (int64_t)work->comparison.model->tasks;
-    int64_t done = 0;
-    PV_TRY(tasks_simulation_search(work->run, work->asked, &work->comparison, &done, tasks,
-                                   &work->found, err));
-    const struct operation_parts parts = {.n = work->n,
-                                          .threads = (size_t)config->simulation_threads,
-                                          .before = done,
-                                          .total = done + tasks,
-                                          .unit = "tasks",
-                                          .scratch_bytes_max =
-                                              (size_t)config->simulation_memory_bytes_max,
-                                          .work = tasks_run_cell,
-                                          .context = work};
-    return operation_parts_run(work->run, &parts, err);
-}
-
 /* --- before and after --- */
 
 /* false: no memory, as below. */
@@ -135,15 +115,39 @@ tasks_read_again(struct tasks_work *work, const struct codec_node *top, struct p
     return codec_tasks_simulation_load(work->asked, &jobs, &work->source.arena, err);
 }
 
-static enum pv_code tasks_prepare(struct tasks_work *work, struct pv_error *err)
+/* The cells to simulate, and room for what comes of them. */
+static enum pv_code tasks_lay_out(struct tasks_work *work, struct pv_error *err)
 {
     struct arena *arena = work->run->arena;
-    work->comparison = codec_tasks_simulation_take(work->asked);
     work->cells = policy_cells(&work->comparison.plan, arena, &work->n);
     work->made = arena_calloc(arena, work->n, sizeof *work->made);
     if (work->cells == NULL || work->made == NULL || !tasks_add_room(work))
         return pv_no_memory(err);
     return PV_OK;
+}
+
+/* The search comes first: what it finds is compared with the policies, and whether that draws
+ * random numbers decides how often it is simulated. */
+static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
+{
+    const struct config *config = work->run->config;
+    int64_t done = 0;
+    work->comparison = codec_tasks_simulation_take(work->asked);
+    int64_t tasks = (int64_t)work->comparison.model->tasks;
+    int64_t most = (int64_t)policy_cell_count(&work->comparison.plan) * tasks;
+    PV_TRY(tasks_simulation_search(work->run, work->asked, &work->comparison, &done, most,
+                                   &work->found, err));
+    PV_TRY(tasks_lay_out(work, err));
+    const struct operation_parts parts = {.n = work->n,
+                                          .threads = (size_t)config->simulation_threads,
+                                          .before = done,
+                                          .total = done + (int64_t)work->n * tasks,
+                                          .unit = "tasks",
+                                          .scratch_bytes_max =
+                                              (size_t)config->simulation_memory_bytes_max,
+                                          .work = tasks_run_cell,
+                                          .context = work};
+    return operation_parts_run(work->run, &parts, err);
 }
 
 static enum pv_code
@@ -172,8 +176,6 @@ enum pv_code tasks_simulation_run(struct operation_run *run,
     if (work.asked == NULL)
         return pv_no_memory(err);
     enum pv_code code = tasks_read_again(&work, top, err);
-    if (code == PV_OK)
-        code = tasks_prepare(&work, err);
     if (code == PV_OK)
         code = tasks_run_all(&work, err);
     if (code == PV_OK)

@@ -73,6 +73,9 @@ enum pv_code tasks_simulation_search(struct operation_run *run,
                                           policy_comparison_loads(&comparison->plan), run->arena);
     if (comparison->found == NULL)
         return pv_no_memory(err);
-    asked->draws[asked->common.n_policies] = tasks_terms_draw(&comparison->found[0]);
+    bool draws = false;
+    for (size_t l = 0; l < policy_comparison_loads(&comparison->plan); l++)
+        draws = draws || tasks_terms_draw(&comparison->found[l]);
+    asked->draws[asked->common.n_policies] = draws;
     return PV_OK;
 }

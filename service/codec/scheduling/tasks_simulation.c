@@ -268,6 +268,8 @@ static void check(const struct codec_node *node, const void *limits, void *objec
         check_jobs(node, limits, asked);
     for (size_t p = 0; p < asked->common.n_policies; p++)
         asked->draws[p] = tasks_terms_draw(&asked->policies[p]);
+    /* What is found may draw: whether it does is known once it is found. */
+    asked->draws[asked->common.n_policies] = true;
 }
 
 enum pv_code codec_tasks_simulation_load(struct codec_tasks_simulation *asked,

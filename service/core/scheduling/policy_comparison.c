@@ -18,14 +18,19 @@ double policy_cell_load(const struct policy_comparison *comparison, const struct
     return comparison->n_loads > 0 ? comparison->loads[cell->load] : (double)NAN;
 }
 
+size_t policy_cell_count(const struct policy_comparison *comparison)
+{
+    size_t at_a_load = 0;
+    for (size_t p = 0; p < comparison->n_policies; p++)
+        at_a_load += policy_comparison_repetitions(comparison, p);
+    return policy_comparison_loads(comparison) * at_a_load;
+}
+
 struct policy_cell *
 policy_cells(const struct policy_comparison *comparison, struct arena *arena, size_t *n)
 {
     size_t loads = policy_comparison_loads(comparison);
-    size_t at_a_load = 0;
-    for (size_t p = 0; p < comparison->n_policies; p++)
-        at_a_load += policy_comparison_repetitions(comparison, p);
-    struct policy_cell *cells = arena_array(arena, loads * at_a_load, sizeof *cells);
+    struct policy_cell *cells = arena_array(arena, policy_cell_count(comparison), sizeof *cells);
     *n = 0;
     for (size_t l = 0; cells != NULL && l < loads; l++)
         for (size_t p = 0; p < comparison->n_policies; p++)

@@ -54,6 +54,9 @@ static inline struct trial policy_cell_trial(const struct policy_comparison *com
     return (struct trial){comparison->seed, cell->repetition};
 }
 
+/* How many cells there are. */
+size_t policy_cell_count(const struct policy_comparison *comparison);
+
 /* All cells, by load, then policy, then repetition; *n of them. NULL: out of memory. */
 struct policy_cell *
 policy_cells(const struct policy_comparison *comparison, struct arena *arena, size_t *n);
