@@ -9,7 +9,7 @@
 
 /*
  * Jobs that wait for slots of one kind, in groups (queues, tenants), each job in one group at most;
- * the first of a group is the one with the least key. Keys are different within a group.
+ * the first of a group is the one with the least key, of equal ones any.
  *
  * Pairing heaps (core/sim/pairing_heap.h) whose nodes are the jobs': adding and looking at the first
  * cost O(1), taking out O(log n) amortized, and nothing fails after the beginning.
