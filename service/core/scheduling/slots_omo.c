@@ -205,6 +205,16 @@ static size_t omo_choose(void *state, enum slots_kind *kind)
     return omo_candidates_fewest_slots(&omo->candidates);
 }
 
+/* Those whose last maps may be hurried: their reduces hold slots. */
+static size_t
+omo_looked_through(const struct slots_cluster *cluster, const struct slots_terms *terms, size_t n)
+{
+    size_t slots = cluster->slots[SLOTS_MAP] + cluster->slots[SLOTS_REDUCE];
+    if (!terms->batch_finish)
+        return 0;
+    return slots < n ? slots : n;
+}
+
 const struct slots_policy slots_policy_omo = {
     .name = "omo",
     .begin = omo_begin,
@@ -212,4 +222,6 @@ const struct slots_policy slots_policy_omo = {
     .job_ended = omo_job_ended,
     .changed = omo_changed,
     .choose_shared = omo_choose,
+    .looked_through = omo_looked_through,
+    .looked_through_free = 700,
 };
