@@ -198,7 +198,7 @@ const struct setting settings[] = {
     INTEGER(simulation_templates_max, "", 0, 10000, "20", "recorded executions given to a simulation; more are 422"),
     INTEGER(simulation_operations_max, "", 1, 10000, "100", "different programs that they run together; more are 422"),
     INTEGER(simulation_jobs_max, "", 1, 1000000, "10000", "jobs of a simulation of slots or tasks; more are 422"),
-    INTEGER(simulation_job_task_runs_max, "", 1, 1000000000000, "1000000000", "tasks of all jobs x policies x loads x repetitions of a simulation of slots or tasks, a policy that probes counted once for each probe; more are 422. A core does 1,000,000 to 5,000,000 a second, of the policies fresh and omo with thousands of jobs at a time 50,000 and more"),
+    INTEGER(simulation_job_task_runs_max, "", 1, 1000000000000, "1000000000", "tasks of all jobs x policies x loads x repetitions of a simulation of slots or tasks, a policy that probes counted once for each probe, fresh max(1, jobs in a phase/200) times, omo with batch_finish max(1, min(jobs, slots)/700) times; more are 422. A core does 1,000,000 to 5,000,000 a second"),
     INTEGER(simulation_probes_per_task_max, "", 1, 1000, "100", "probes_per_task of the policies sparrow and eagle; more are 422"),
     INTEGER(simulation_job_rows_max, "", 1, 100000000, "500000", "jobs x policies x loads of a simulation of slots or tasks whose result includes jobs; more are 422"),
     INTEGER(simulation_search_task_runs, "", 1, 1000000000000, "200000000", "tasks that a search for the best terms simulates at most where the request does not say so, over all loads, a policy that probes counted once for each probe"),

@@ -19,6 +19,9 @@ size_t codec_slots_tenants(const struct codec_slots_simulation *asked);
 /* Some policy divides slots by how far a job's maps are: every job needs a map. */
 bool codec_slots_need_maps(const struct codec_slots_simulation *asked);
 
+/* Tasks of one run of every policy, each by its weight (slots_terms_weight). */
+double codec_slots_probed(const struct codec_slots_simulation *asked, double tasks, size_t n_jobs);
+
 /* How large a request with its jobs is, but for memory. */
 struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simulation *asked);
 

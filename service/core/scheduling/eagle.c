@@ -302,7 +302,7 @@ static double places_of(const struct tasks_model *model, const struct tasks_term
     double places = 0;
     if (model->jobs == NULL)
         return (double)model->tasks * (double)terms->probes_per_task +
-               (double)model->n_jobs * PROBES_MIN;
+               (double)model->n_jobs * fmax(0, PROBES_MIN - (double)terms->probes_per_task);
     for (uint32_t j = 0; j < model->n_jobs; j++)
         places += model->jobs[j].is_long ? (double)model->jobs[j].tasks
                                          : (double)probes_of(model, terms, j);
@@ -341,10 +341,16 @@ static bool eagle_begin(struct tasks_run *sim)
 
 static double eagle_memory(const struct tasks_model *model, const struct tasks_terms *terms)
 {
-    return line_pool_memory(places_of(model, terms)) +
-           (double)model->workers * (sizeof(struct worker) + 3 * sizeof(uint32_t)) +
+    (void)terms;
+    return (double)model->workers * (sizeof(struct worker) + 3 * sizeof(uint32_t)) +
            promises_memory(model->workers) + reservations_memory(model->workers, model->n_jobs) +
            (double)model->n_jobs * sizeof(uint32_t) + sizeof(struct eagle);
+}
+
+static double eagle_places(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    double places = places_of(model, terms);
+    return line_pool_memory(places) + reservations_index_nodes_memory(places);
 }
 
 /* One of each worker that is not idle, and one chain of each job. */
@@ -357,6 +363,7 @@ const struct tasks_policy eagle_policy = {
     .name = "eagle",
     .events = eagle_events,
     .memory = eagle_memory,
+    .places = eagle_places,
     .begin = eagle_begin,
     .take_job = eagle_take_job,
     .happen = eagle_happen,

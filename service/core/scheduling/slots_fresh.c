@@ -214,6 +214,14 @@ static size_t fresh_choose(void *state, enum slots_kind *kind)
     return action.job;
 }
 
+/* Those in either phase: what they have consumed changes all the time. */
+static size_t
+fresh_looked_through(const struct slots_cluster *cluster, const struct slots_terms *terms, size_t n)
+{
+    (void)cluster;
+    return terms->concurrency < n ? terms->concurrency : n;
+}
+
 const struct slots_policy slots_policy_fresh = {
     .name = "fresh",
     .begin = fresh_begin,
@@ -222,4 +230,6 @@ const struct slots_policy slots_policy_fresh = {
     .job_ended = fresh_job_ended,
     .changed = fresh_changed,
     .choose_shared = fresh_choose,
+    .looked_through = fresh_looked_through,
+    .looked_through_free = 200,
 };

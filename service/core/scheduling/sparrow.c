@@ -112,9 +112,14 @@ static bool sparrow_begin(struct tasks_run *sim)
 
 static double sparrow_memory(const struct tasks_model *model, const struct tasks_terms *terms)
 {
-    return line_pool_memory(reservations_of(model, terms)) +
-           (double)model->workers * (sizeof(struct worker) + 2 * sizeof(uint32_t)) +
+    (void)terms;
+    return (double)model->workers * (sizeof(struct worker) + 2 * sizeof(uint32_t)) +
            (double)model->n_jobs * sizeof(uint32_t) + sizeof(struct sparrow);
+}
+
+static double sparrow_places(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    return line_pool_memory(reservations_of(model, terms));
 }
 
 /* One of each worker that is not idle. */
@@ -128,6 +133,7 @@ const struct tasks_policy sparrow_policy = {
     .hops = 1,
     .events = sparrow_events,
     .memory = sparrow_memory,
+    .places = sparrow_places,
     .begin = sparrow_begin,
     .take_job = sparrow_take_job,
     .happen = sparrow_happen,

@@ -29,9 +29,11 @@ struct tasks_run {
 struct tasks_policy {
     const char *name;
     unsigned hops; /* messages between a job's arrival and when the policy hears of it */
-    /* Events to come at a time, and bytes that the policy works with, at most. */
+    /* Events to come at a time, and bytes that the policy works with, at most; `places` beside
+     * `memory` those in pieces of a pool (tasks_line.h) or in one array. NULL: there are none. */
     size_t (*events)(const struct tasks_model *model);
     double (*memory)(const struct tasks_model *model, const struct tasks_terms *terms);
+    double (*places)(const struct tasks_model *model, const struct tasks_terms *terms);
     /* All false: out of memory. */
     bool (*begin)(struct tasks_run *run);
     bool (*take_job)(struct tasks_run *run, uint32_t job);

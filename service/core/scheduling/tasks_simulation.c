@@ -2,12 +2,17 @@
 
 #include <assert.h>
 
+#include "core/scheduling/tasks_line.h"
 #include "core/scheduling/tasks_policy.h"
 
 /* Events between two reports: less than a millisecond. */
 enum { REPORT_EVERY = 4096 };
 
 enum { ARENA_STEP_MAX = 4 << 20 };
+
+/* Of a block of ARENA_STEP_MAX, a piece does not fit any more. */
+static const double PIECES_WASTE =
+    (double)(LINE_PIECE * sizeof(struct line_place)) / (double)(ARENA_STEP_MAX / 2);
 
 static const struct tasks_policy *const policies[TASKS_POLICIES] = {
     [TASKS_PIGEON] = &pigeon_policy,
@@ -39,9 +44,12 @@ size_t tasks_simulation_memory(const struct tasks_model *model, const struct tas
     const struct tasks_policy *policy = policy_of(terms);
     double needed = policy->memory(model, terms) +
                     (double)(policy->events(model) + 1) * sizeof(struct event_heap_entry);
-    /* Of an arena's blocks, what is left of each is less than what did not fit into it; and the
-     * last one, of ARENA_STEP_MAX at most where that is enough, may be as good as empty. */
-    double bytes = 2 * needed + ARENA_STEP_MAX;
+    double places = policy->places != NULL ? policy->places(model, terms) : 0;
+    /* Of an arena's blocks, what is left of each is less than what did not fit into it: of those
+     * with a pool's pieces hardly anything. The last one, of ARENA_STEP_MAX at most where that is
+     * enough, may be as good as empty, and so may be those before the one array and the first
+     * piece. */
+    double bytes = 2 * needed + (1 + PIECES_WASTE) * places + 3 * ARENA_STEP_MAX;
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
 }
 

@@ -37,7 +37,7 @@ size_t tasks_simulation_memory(const struct tasks_model *model, const struct tas
  * One model, one trial and the same terms have one result. PV_E_MEMORY, PV_E_LIMIT (memory_max),
  * PV_E_CANCELLED (progress said so); PV_E_INVALID where tasks wait for workers that have failed for
  * good (pigeon_layout.h). O(tasks log(workers)) for pigeon and centralised, O(probes log(workers)) for
- * sparrow, for eagle as many times longer as reservations wait at a worker; with a layout, jobs cost
+ * sparrow and eagle, for the latter and at each worker those of jobs that have begun as well; with a layout, jobs cost
  * O(groups), bound tasks O(the workers they may run on x classes) each.
  */
 enum pv_code tasks_simulate(const struct tasks_model *model,
