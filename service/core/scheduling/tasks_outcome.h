@@ -2,6 +2,7 @@
 #define CORE_SCHEDULING_TASKS_OUTCOME_H
 
 #include "core/scheduling/percentiles.h"
+#include "core/scheduling/tasks_progress.h"
 #include "core/scheduling/tasks_terms.h"
 
 /* What became of simulated bags of tasks. */
@@ -39,9 +40,11 @@ tasks_slowdown(const struct tasks_model *model, const struct tasks_result *resul
 }
 
 /* Of at least one job. Percentiles are of type 7. 48 bytes a job of scratch, which is back at its
- * mark. PV_E_MEMORY. O(jobs log(jobs)). */
+ * mark. progress may be NULL; all tasks are reported. PV_E_MEMORY, PV_E_CANCELLED. O(jobs
+ * log(jobs)). */
 enum pv_code tasks_outcome_of(const struct tasks_model *model,
                               const struct tasks_result *result,
+                              const struct tasks_progress *progress,
                               struct arena *scratch,
                               struct tasks_outcome *outcome,
                               struct pv_error *err) PV_MUSTCHECK;

@@ -199,17 +199,20 @@ bool tasks_search_plan(const struct tasks_model *model,
 {
     bool *draws = arena_array(arena, tried->n, sizeof *draws);
     double *weight = arena_array(arena, tried->n, sizeof *weight);
+    double *setup = arena_array(arena, tried->n, sizeof *setup);
     double *tasks_by = arena_array(arena, (size_t)model->n_jobs + 1, sizeof *tasks_by);
-    if (draws == NULL || weight == NULL || tasks_by == NULL)
+    if (draws == NULL || weight == NULL || setup == NULL || tasks_by == NULL)
         return false;
     for (size_t i = 0; i < tried->n; i++) {
         draws[i] = retimed || tasks_terms_draw(&tried->terms[i]);
-        weight[i] = tasks_terms_weight(&tried->terms[i]);
+        weight[i] = tasks_simulation_work(model, &tried->terms[i]) / (double)model->tasks;
+        setup[i] = tasks_comparison_setup(model, &tried->terms[i]);
     }
     tasks_model_tasks_by(model, tasks_by);
     *plan = (struct policy_search_plan){.n = tried->n,
                                         .draws = draws,
                                         .weight = weight,
+                                        .setup = setup,
                                         .tasks_by = tasks_by,
                                         .jobs = model->n_jobs};
     return true;

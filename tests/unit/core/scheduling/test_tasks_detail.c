@@ -133,7 +133,7 @@ Test(tasks_detail, the_busiest_masters_are_shown)
                                 &made.kept, &result, NULL),
                  PV_OK);
     cr_assert_eq(
-        tasks_detail_take(&observation, &made.one.model, &result, &made.kept, &detail, NULL),
+        tasks_detail_take(&observation, &made.one.model, &result, NULL, &made.kept, &detail, NULL),
         PV_OK);
     cr_expect_eq(detail.masters.n, MASTERS);
     cr_expect_eq(detail.masters.shown[0].master, 149);
