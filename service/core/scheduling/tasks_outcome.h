@@ -1,6 +1,7 @@
 #ifndef CORE_SCHEDULING_TASKS_OUTCOME_H
 #define CORE_SCHEDULING_TASKS_OUTCOME_H
 
+#include "base/rounding.h"
 #include "core/scheduling/percentiles.h"
 #include "core/scheduling/tasks_progress.h"
 #include "core/scheduling/tasks_terms.h"
@@ -30,7 +31,8 @@ struct tasks_outcome {
 static inline double
 tasks_completion_s(const struct tasks_model *model, const struct tasks_result *result, uint32_t job)
 {
-    return result->finish_s[job] - model->jobs[job].arrival_s;
+    return rounding_elapsed(model->jobs[job].arrival_s, result->finish_s[job],
+                            model->longest_s[job]);
 }
 
 static inline double

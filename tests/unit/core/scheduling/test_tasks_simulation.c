@@ -200,6 +200,24 @@ Test(tasks_simulation, retimed_arrivals_scale_and_keep_their_order)
     arena_fini(&arena);
 }
 
+/* Instants of 1e11 s are 1.5e-5 s apart. */
+Test(tasks_simulation, no_job_is_faster_than_its_longest_task_however_late_it_is)
+{
+    for (int id = 0; id < TASKS_POLICIES; id++) {
+        struct tasks_case one;
+        const double early_s = 1;
+        const double late_s = 0.1003;
+        struct tasks_terms terms = terms_of(id, 1);
+        tasks_case_init(&one, 2, 0);
+        tasks_case_job(&one, 0, &early_s, 1);
+        tasks_case_job(&one, 99999999999.7, &late_s, 1);
+        tasks_case_run(&one, &terms);
+        for (uint32_t j = 0; j < 2; j++)
+            cr_expect_eq(tasks_slowdown(&one.model, &one.result, j), 1, "policy %d", id);
+        tasks_case_fini(&one);
+    }
+}
+
 /* --- bounds --- */
 
 static bool stop_at_once(void *context, uint64_t tasks)
