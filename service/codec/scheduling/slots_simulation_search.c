@@ -8,6 +8,10 @@
 static enum pv_code
 choose(struct codec_slots_simulation *asked, struct arena *arena, struct pv_error *err)
 {
+    for (size_t f = 0; f < asked->common.search.n_families; f++) {
+        asked->families[f].compared = asked->policies;
+        asked->families[f].n_compared = asked->common.n_policies;
+    }
     return slots_search_candidates(&asked->cluster, asked->jobs, asked->n_jobs, asked->families,
                                    asked->common.search.n_families, SEARCH_CANDIDATES_MAX, arena,
                                    &asked->tried, err);

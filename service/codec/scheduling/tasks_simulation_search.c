@@ -41,6 +41,10 @@ static enum pv_code choose(struct codec_tasks_simulation *asked,
                            struct arena *arena,
                            struct pv_error *err)
 {
+    for (size_t f = 0; f < asked->common.search.n_families; f++) {
+        asked->families[f].compared = asked->policies;
+        asked->families[f].n_compared = asked->common.n_policies;
+    }
     return tasks_search_candidates(model, asked->families, asked->common.search.n_families,
                                    asked->candidate_bytes_max, SEARCH_CANDIDATES_MAX, arena,
                                    &asked->tried, err);
