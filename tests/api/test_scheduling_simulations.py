@@ -573,7 +573,7 @@ def test_of_several_faults_all_are_told(client):
                                                                     loads=[0.01 * (i + 1) for i in range(26)])),
     ("/repetitions", "simulation_job_task_runs_max", "101250000", changed(SLOTS, policies=[{"policy": "fresh", "concurrency": 2000}], repetitions=15,
                                                                           jobs=[job(name=str(i), maps=600) for i in range(1500)])),
-    ("/policies", "simulation_job_task_runs_max", "150741000", changed(TASKS, policies=[{"policy": "sparrow", "name": str(i), "probes_per_task": 100}
+    ("/policies", "simulation_job_task_runs_max", "XXX", changed(TASKS, policies=[{"policy": "sparrow", "name": str(i), "probes_per_task": 100}
                                                                                          for i in range(30)], jobs=many_jobs(5000, tasks=19)[1])),
     ("/include", "simulation_job_rows_max", "640000", changed(SLOTS, jobs=[job(name=str(i)) for i in range(10000)], include=["jobs"],
                                                              loads=[0.5, 0.6], policies=[{"policy": "fifo", "name": str(i)} for i in range(32)])),
