@@ -15,6 +15,7 @@ DOCUMENT = bundle.load()
 
 # Members whose name has more than one JSON type (null aside), each with the reason.
 UNIONS = {
+    "action": {"object", "string"},  # of a decision; of an audit record its name
     "applications": {"array", "number"},  # of a plan; of a size of heaps how many fit
     "candidates": {"array", "number"},  # of models, plans and searches; of a round of a search how many
     "cluster": {"string", "object"},  # the name of a cluster; in a feasibility request also its size
@@ -32,6 +33,7 @@ UNIONS = {
     "met": {"array", "boolean"},  # the jobs that meet their deadlines; of a job whether it does
     "model": {"string", "object"},  # the kind; of advice what the prediction is based on
     "observations": {"array", "number"},  # of a fit's request; of its quality how many there were
+    "order": {"array", "string"},  # of a plan of slots the names of jobs; a word
     "probes_per_task": {"array", "number"},  # of a scheduler; of a search the values to try
     "processing": {"array", "object"},  # samples and estimates are lists, a copy plan's distributions go by operation
     "progress": {"object", "number"},  # of an operation; of a running job the share that is done
