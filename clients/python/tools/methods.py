@@ -85,7 +85,7 @@ METHODS = [
     row("decideSlot", "slot_decision", "one", query=()),
     row("planSlots", "slot_plan", "one"),
     row("summarizeSlowdowns", "slowdowns", "one", "jobs"),
-    row("decideSpeculation", "speculation_decision", "one"),
+    row("decideSpeculation", "speculation_decision", "one", query=()),
     row("simulate", "simulate", "one"),
     row("createWorkload", "create_workload", "written"),
     row("createWorkload", "workload_from_runs", "written"),
