@@ -92,6 +92,14 @@ def test_a_log_is_decided_on_line_by_line(client):
     assert replay(client, b"") == ([], {"lines": 0, "refused": 0, "recorded": 0, "different": 0, "contradicting": 0, "decisions": []})
 
 
+def test_clocks_that_go_back_and_counts_that_fall(client):
+    early, lost = dict(FRESH, now_s=590), dict(FRESH, jobs=[dict(A, maps_finished=99), dict(C, reduces_finished=29)])
+    lines, summary = replay(client, log(FRESH, early, FRESH, lost, OMO))
+    assert [codes(dict({"warnings": []}, **line)) for line in lines] == [[], ["now_fell"], [], ["maps_finished_fell", "reduces_finished_fell"], []]
+    assert lines[1]["warnings"][0]["evidence"] == {"now_s": 590, "before_s": 600} and summary["contradicting"] == 2
+    assert lines[3]["warnings"][0]["evidence"] == {"count": 1, "job": "A"}
+
+
 def test_limits_of_states_and_logs(client, make_service):
     head = {"Content-Type": "application/x-ndjson"}
     client.refuse("POST", PATH, 422, parameter="lines", data=log(FRESH), headers=head, params={"lines": "some"})

@@ -2,8 +2,8 @@
 #include "api/routes.h"
 #include "api/scheduling/decision_log.h"
 #include "api/scheduling/speculation_make.h"
+#include "api/scheduling/state_history.h"
 #include "api/shared/reply.h"
-#include "codec/scheduling/speculation_history.h"
 
 /* POST /v1/speculation-decisions: which slow task gets a second copy; of a log, in each state. */
 
@@ -88,18 +88,38 @@ static enum pv_code decide_line(const void *decoded,
     return PV_OK;
 }
 
+/* A task that runs in two states has neither lost progress nor become younger. */
 static enum pv_code follow_line(const void *decoded,
                                 void *memory,
                                 struct arena *scratch,
                                 struct findings *warnings,
                                 struct pv_error *err)
 {
-    return codec_speculation_follow(memory, decoded, scratch, warnings, err);
+    static const struct state_words words = {
+        .of = "task",
+        .code = {"progress_fell", "elapsed_fell"},
+        .what = {"the progress", "the time so far"},
+    };
+    const struct codec_speculation *asked = decoded;
+    size_t n = 0;
+    for (size_t i = 0; i < asked->n_nodes; i++)
+        n += asked->nodes[i].n_running;
+    struct state_item *tasks = arena_array(scratch, n, sizeof *tasks);
+    if (tasks == NULL)
+        return pv_no_memory(err);
+    n = 0;
+    for (size_t i = 0; i < asked->n_nodes; i++) {
+        for (size_t t = 0; t < asked->nodes[i].n_running; t++) {
+            const struct codec_speculation_task *task = &asked->nodes[i].running[t];
+            tasks[n++] = (struct state_item){task->id, {task->progress, task->elapsed_s}};
+        }
+    }
+    return state_history_follow(memory, &words, tasks, n, warnings, err);
 }
 
 static void forget_lines(void *memory)
 {
-    codec_speculation_forget(memory);
+    state_history_forget(memory);
 }
 
 static enum pv_code
@@ -107,7 +127,7 @@ begin_log(void *context, struct http_request *request, void **state, struct pv_e
 {
     static const struct decision_log_row row = {
         .line_bytes = sizeof(struct codec_speculation),
-        .memory_bytes = sizeof(struct codec_speculation_history),
+        .memory_bytes = sizeof(struct state_history),
         .decode = decode_line,
         .decide = decide_line,
         .follow = follow_line,
