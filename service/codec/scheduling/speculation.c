@@ -196,14 +196,14 @@ static const struct shape_member esplash_members[] = {
     STATE_MEMBERS,
 };
 const struct shape codec_esplash_shape = {
-    .request = "EsplashRequest", SHAPE_OF(esplash_members, R), .check = check_esplash};
+    .request = "EsplashState", SHAPE_OF(esplash_members, R), .check = check_esplash};
 
 static const struct shape_member late_members[] = {
     {"kind", SHAPE_CODE, .flags = CODEC_REQUIRED},
     STATE_MEMBERS,
 };
 const struct shape codec_late_shape = {
-    .request = "LateRequest", SHAPE_OF(late_members, R), .check = check_late};
+    .request = "LateState", SHAPE_OF(late_members, R), .check = check_late};
 
 void codec_speculation_decode(const struct codec_node *node,
                               const struct codec_speculation_limits *limits,

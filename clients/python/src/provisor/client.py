@@ -220,9 +220,9 @@ class Client(Calls):
         """
         return self._replay("decideSlot", "SlotLogReplyLine", log, lines, include, progress)
 
-    def replay_speculation_decisions(self, log: Union[Source, Iterable[Union[requests.EsplashRequest, requests.LateRequest, Mapping[str, Any]]]],
-                                     *, lines: Optional[str] = None, include: Optional[Iterable[str]] = None,
-                                     progress: Shown = None) -> ReplayedDecisions:
+    def replay_speculation_decisions(
+            self, log: Union[Source, Iterable[Union[requests.EsplashState, requests.LateState, Mapping[str, Any]]]], *,
+            lines: Optional[str] = None, include: Optional[Iterable[str]] = None, progress: Shown = None) -> ReplayedDecisions:
         """Which slow task should have had a copy in each state of a log, with a summary.
 
         - log: NDJSON, as a source of ingest, each line a state as speculation_decision takes it; or an iterable of states. A state may have
