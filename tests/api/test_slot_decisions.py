@@ -100,6 +100,17 @@ def test_clocks_that_go_back_and_counts_that_fall(client):
     assert lines[3]["warnings"][0]["evidence"] == {"count": 1, "job": "A"}
 
 
+def test_the_reply_to_a_log_is_bounded_by_memory(make_service):
+    service = make_service(PROVISOR_REQUEST_MEMORY_BYTES_MAX=1 << 20)
+    token = service.token("memory")
+    service.start()
+    client = service.client(token)
+    body = log(OMO) * 12000
+    problem = client.refuse("POST", PATH, 422, data=body, headers={"Content-Type": "application/x-ndjson"})
+    assert "1048576 bytes of memory" in problem["detail"]
+    assert replay(client, body, lines="none")[1]["decisions"][0]["count"] == 12000
+
+
 def test_limits_of_states_and_logs(client, make_service):
     head = {"Content-Type": "application/x-ndjson"}
     client.refuse("POST", PATH, 422, parameter="lines", data=log(FRESH), headers=head, params={"lines": "some"})

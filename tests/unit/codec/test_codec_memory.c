@@ -31,6 +31,8 @@
 #include "codec/models/fit.h"
 #include "codec/models/model.h"
 #include "codec/models/refit.h"
+#include "codec/scheduling/slot_decision.h"
+#include "codec/scheduling/slot_plan.h"
 #include "codec/scheduling/slots_simulation.h"
 #include "codec/scheduling/speculation.h"
 #include "codec/scheduling/tasks_simulation.h"
@@ -655,6 +657,7 @@ Test(codec_memory, geo)
 
 static const struct codec_comparison_limits comparison_limits = {.workload = &two_jobs,
                                                                  .jobs = 10,
+                                                                 .splits = 10000,
                                                                  .tasks = 200,
                                                                  .runs = 100,
                                                                  .task_runs = 10000,
@@ -859,9 +862,46 @@ static enum pv_code speculation(const struct codec_node *top, struct pv_error *e
     return finish(&w, err);
 }
 
+static enum pv_code slot_plan(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_slot_plan_limits limits = {.jobs = 10, .splits = 1000};
+    static const struct run_source source = {.problem_size = 8, .executors = 2};
+    static const struct codec_slot_profile profile = {
+        .tasks = {40, 2, 10, 3}, .runs = &source, .n_runs = 1, .graph_changed = true};
+    struct arena *arena = top->reader->arena;
+    struct findings warnings = {.arena = arena};
+    struct codec_slot_plan asked;
+    struct fresh_plan_terms terms;
+    struct fresh_plan plan;
+    struct writer w;
+    codec_slot_plan_decode(top, &limits, &asked);
+    PV_TRY(codec_result(top->reader));
+    for (size_t i = 0; i < asked.n_jobs; i++)
+        if (asked.jobs[i].application.at != NULL)
+            asked.jobs[i].profile = &profile;
+    PV_TRY(codec_slot_plan_take(&asked, arena, &terms, err));
+    PV_TRY(fresh_plan_make(&terms, arena, &plan, err));
+    codec_slot_plan_warn(&asked, &plan, &warnings);
+    writer_init(&w, arena);
+    codec_slot_plan_encode(&w, &asked, &plan, &warnings);
+    return finish(&w, err);
+}
+
+/* Decoded alone: what is decided with needs no memory, or is the core's. */
+static enum pv_code slot_decision(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_slot_decision_limits limits = {.jobs = 10};
+    struct codec_slot_decision asked;
+    (void)err;
+    codec_slot_decision_decode(top, &limits, &asked);
+    return codec_result(top->reader);
+}
+
 Test(codec_memory, schedulers)
 {
     seeds("scheduler_simulation", scheduler_simulation);
+    seeds("slot_plan", slot_plan);
+    seeds("slot_decision", slot_decision);
     seeds("speculation", speculation);
 }
 
