@@ -347,7 +347,7 @@ def part_vectors():
     if not runner.is_file():
         say("  skipped: no shared data at %s (set PROVISOR_SHARED)" % SHARED)
         return Counts(0, 0, 1)
-    calls = ("feasibility", "stage-plans", "contention", "memory-plans", "quota-loops", "copy-plans", "models-fit", "pigeon-plans", "slot-decisions", "slot-plans", "slowdowns", "simulations")
+    calls = ("feasibility", "stage-plans", "contention", "memory-plans", "quota-loops", "copy-plans", "models-fit", "pigeon-plans", "slot-decisions", "slot-plans", "slowdowns", "speculation-decisions", "simulations")
     vectors = SHARED / "golden" / "vectors"
     folders = [vectors / f for c in calls for f in (c, "errors/" + c)]
     with running_service() as (base_url, token):

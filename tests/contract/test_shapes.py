@@ -29,6 +29,7 @@ UNIONS = {
     "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
     "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
     "executors": {"number", "array"},  # how many; of quota loops and their samples: each of them
+    "level_count": {"number", "string"},  # of eSplash: how many, or "auto"
     "memory": {"object", "boolean"},  # of advice: of the executors; of a best load: whether memory is its limit
     "met": {"array", "boolean"},  # the jobs that meet their deadlines; of a job whether it does
     "model": {"string", "object"},  # the kind; of advice what the prediction is based on
@@ -46,6 +47,7 @@ UNIONS = {
     "tasks": {"array", "number"},  # the tasks; of a stage how many
     "utilization": {"array", "number"},  # of a copy plan by cluster; of a schedule the share
     "weight": {"array", "number", "string"},  # a number; of short tasks to long ones also "infinite"; of a search the values to try
+    "weights": {"array", "string"},  # of eSplash two numbers; of a fit how observations are weighted
     "workers": {"array", "number"},  # of quota loops each of them; of a scheduler how many
     "workload": {"object", "string"},  # of workflows to be drawn; the id of a stored one
 }

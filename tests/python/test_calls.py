@@ -284,7 +284,7 @@ def test_deadlines(client):
     assert look(client.memory_plan(**example("planMemory")))
 
 
-@makes("planPigeon", "decideSlot", "planSlots", "summarizeSlowdowns")
+@makes("planPigeon", "decideSlot", "planSlots", "summarizeSlowdowns", "decideSpeculation")
 def test_scheduling(client):
     plan = look(client.pigeon_plan(**example("planPigeon")))
     assert plan.recommended.group_size in [c.group_size for c in plan.candidates]
@@ -299,6 +299,12 @@ def test_scheduling(client):
     assert client.replay_slot_decisions(json.dumps(state).encode(), lines="none").lines == []
     slots = look(client.slot_plan(**example("planSlots")))
     assert slots.order[0] == "grep" and slots.per_node.map_slots <= 4 and [p.concurrency for p in slots.sweep] == [1, 2, 3]
+    state = example("decideSpeculation")
+    decision = look(client.speculation_decision(**state))
+    assert (decision.kind, decision.action.task, decision.action.host) == ("esplash", "t1", "new-1")
+    replayed = client.replay_speculation_decisions([dict(state, taken={"task": None}), dict(state, threshold=-1)], include=["figures"])
+    assert replayed.lines[0].differs and replayed.lines[0].decision == decision and replayed.lines[1].error.status == 422
+    assert list(replayed.to_frame()["action.task"])[0] == "t1" and replayed.summary.contradicting == 0
 
 
 @makes("simulateControl")

@@ -2,6 +2,7 @@
 #define API_SCHEDULING_DECISION_LOG_H
 
 #include "api/api.h"
+#include "base/finding.h"
 #include "base/json_writer.h"
 #include "codec/json/reader.h"
 #include "http/route.h"
@@ -36,6 +37,16 @@ struct decision_log_row {
                            struct writer *w,
                            struct decision_made *made,
                            struct pv_error *err);
+    /* What in a line contradicts the line before that was not at fault: warnings of the line. `memory`,
+     * all zeros at first, keeps what is needed of a line, and is given back by `forget`. PV_E_MEMORY.
+     * NULL: each line is by itself. */
+    size_t memory_bytes;
+    enum pv_code (*follow)(const void *decoded,
+                           void *memory,
+                           struct arena *scratch,
+                           struct findings *warnings,
+                           struct pv_error *err);
+    void (*forget)(void *memory);
 };
 
 /* `begin` of a stream, with its row; the others are as they are. */

@@ -19,6 +19,7 @@ struct decision_summary {
     uint64_t refused;
     uint64_t recorded; /* lines that say what was done */
     uint64_t different;
+    uint64_t contradicting;                            /* lines that contradict the one before */
     struct decision_group groups[DECISION_GROUPS_MAX]; /* in the order in which they came up */
     size_t n;
 };

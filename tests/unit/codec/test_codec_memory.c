@@ -34,6 +34,7 @@
 #include "codec/scheduling/slot_decision.h"
 #include "codec/scheduling/slot_plan.h"
 #include "codec/scheduling/slots_simulation.h"
+#include "codec/scheduling/speculation.h"
 #include "codec/scheduling/tasks_simulation.h"
 #include "codec/webhooks/webhook.h"
 #include "core/advice/advise.h"
@@ -829,6 +830,38 @@ static enum pv_code scheduler_simulation(const struct codec_node *top, struct pv
                        : codec_result(top->reader);
 }
 
+static enum pv_code speculation(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_speculation_limits limits = {
+        .nodes = 40, .tasks = 100, .types = 12, .auto_nodes = 30};
+    struct arena *arena = top->reader->arena;
+    struct findings warnings = {.arena = arena};
+    struct codec_speculation asked;
+    struct speculation_gaps gaps;
+    struct node_levels levels;
+    struct esplash_decision esplash;
+    struct late_decision late;
+    struct writer w;
+    codec_speculation_decode(top, &limits, &asked);
+    PV_TRY(codec_result(top->reader));
+    PV_TRY(speculation_find_gaps(&asked.cluster, arena, &gaps, err));
+    writer_init(&w, arena);
+    if (asked.kind == CODEC_SPECULATION_LATE) {
+        PV_TRY(late_decide(&asked.cluster, arena, &late, err));
+        codec_speculation_warn(&asked, NULL, &gaps, &warnings);
+        codec_late_encode(&w, &asked, &late, &warnings);
+        return finish(&w, err);
+    }
+    if (asked.level != NULL)
+        levels = node_levels_given(asked.level, asked.n_nodes);
+    else
+        PV_TRY(node_levels_find(&asked.cluster, asked.level_count, arena, &levels, err));
+    PV_TRY(esplash_decide(&asked.cluster, &levels, &asked.terms, arena, &esplash, err));
+    codec_speculation_warn(&asked, &levels, &gaps, &warnings);
+    codec_esplash_encode(&w, &asked, &levels, &esplash, &warnings);
+    return finish(&w, err);
+}
+
 static enum pv_code slot_plan(const struct codec_node *top, struct pv_error *err)
 {
     static const struct codec_slot_plan_limits limits = {.jobs = 10, .splits = 1000};
@@ -869,6 +902,7 @@ Test(codec_memory, schedulers)
     seeds("scheduler_simulation", scheduler_simulation);
     seeds("slot_plan", slot_plan);
     seeds("slot_decision", slot_decision);
+    seeds("speculation", speculation);
 }
 
 /* --- models --- */

@@ -220,6 +220,18 @@ class Client(Calls):
         """
         return self._replay("decideSlot", "SlotLogReplyLine", log, lines, include, progress)
 
+    def replay_speculation_decisions(
+            self, log: Union[Source, Iterable[Union[requests.EsplashState, requests.LateState, Mapping[str, Any]]]], *,
+            lines: Optional[str] = None, include: Optional[Iterable[str]] = None, progress: Shown = None) -> ReplayedDecisions:
+        """Which slow task should have had a copy in each state of a log, with a summary.
+
+        - log: NDJSON, as a source of ingest, each line a state as speculation_decision takes it; or an iterable of states. A state may have
+          `taken`, which task got a copy
+        - lines: which the reply has: all, different (from what was taken, or contradicting the line before, and errors) or none
+        - include: `figures` for the whole decision of each line, with its figures
+        """
+        return self._replay("decideSpeculation", "SpeculationLogReplyLine", log, lines, include, progress)
+
     def _replay(self, operation: str, kind: str, log: Any, lines: Optional[str],
                 include: Optional[Iterable[str]], shown: Shown) -> ReplayedDecisions:
         source = _lines_of(log)
