@@ -8,6 +8,7 @@
  *   CALL(method, template, who may, where it runs, handler, what it takes as its body)
  *   STEPS(method, template, who may, call in steps, what it takes as its body)
  *   STREAM(method, template, who may, stream)
+ *   EITHER(method, template, who may, call in steps, stream that takes NDJSON instead)
  * A row declares its handler too, so that the file that has it includes this one.
  */
 #define API_APPLICATION "/v1/applications/{name}"
@@ -18,7 +19,7 @@
 #define API_DELIVERY API_WEBHOOK "/deliveries/{delivery_id}"
 
 /* clang-format off */
-#define API_ROUTES(CALL, STEPS, STREAM) \
+#define API_ROUTES(CALL, STEPS, STREAM, EITHER) \
     STEPS(POST, "/v1/tokens", ADMIN, token_create, JSON) \
     CALL(GET, "/v1/tokens", ADMIN, IO, token_list, NO_BODY) \
     CALL(DELETE, "/v1/tokens/{id}", ADMIN, IO, token_revoke, NO_BODY) \
@@ -40,7 +41,10 @@
     STEPS(POST, "/v1/control-simulations", WRITE, control_simulations_create, JSON) \
     STEPS(POST, "/v1/memory-plans", READ, memory_plans_create, JSON) \
     STEPS(POST, "/v1/pigeon-plans", READ, pigeon_plans_create, JSON) \
+    EITHER(POST, "/v1/slot-decisions", READ, slot_decisions_make, slot_decisions_replay) \
+    STEPS(POST, "/v1/slot-plans", READ, slot_plans_create, JSON) \
     STEPS(POST, "/v1/slowdowns", READ, slowdowns_summarize, JSON) \
+    EITHER(POST, "/v1/speculation-decisions", READ, speculation_decide, speculation_replay) \
     CALL(GET, "/v1/quota-loops", READ, IO, quota_loops_list, NO_BODY) \
     CALL(GET, API_LOOP, READ, IO, quota_loops_get, NO_BODY) \
     STEPS(PUT, API_LOOP, WRITE, quota_loops_put, JSON) \
@@ -123,7 +127,10 @@
                          struct http_response *response, struct pv_error *err);
 #define API_DECLARE_STEPS(method, template, access, name, body) extern const struct http_call name;
 #define API_DECLARE_STREAM(method, template, access, name) extern const struct http_stream name;
+#define API_DECLARE_EITHER(method, template, access, call, stream)                                 \
+    extern const struct http_call call;                                                            \
+    extern const struct http_stream stream;
 
-API_ROUTES(API_DECLARE_CALL, API_DECLARE_STEPS, API_DECLARE_STREAM)
+API_ROUTES(API_DECLARE_CALL, API_DECLARE_STEPS, API_DECLARE_STREAM, API_DECLARE_EITHER)
 
 #endif

@@ -97,6 +97,16 @@ static inline bool writer_member_array_or_null(struct writer *w, const char *key
 /* Behind a complete value: a line feed, and another value may follow (NDJSON). */
 void writer_end_line(struct writer *w);
 
+/* How much there is, and back to that: what was written since is gone. Both between lines only. */
+static inline size_t writer_size(const struct writer *w)
+{
+    return w->n;
+}
+static inline void writer_take_back(struct writer *w, size_t size)
+{
+    w->n = size;
+}
+
 /* The finished text (NUL-terminated, in the arena), or NULL when memory ran out. */
 const char *writer_finish(struct writer *w, size_t *n);
 

@@ -67,6 +67,15 @@ struct config {
     int64_t advised_jobs_max; /* that advice is given beside */
     int64_t memory_plan_applications_max;
     int64_t slowdown_jobs_max;
+    int64_t slot_decision_jobs_max;
+    int64_t decision_log_bytes_max;
+    int64_t decision_log_line_bytes_max;
+    int64_t decision_log_lines_max;
+    int64_t slot_splits_max; /* slots x jobs of a plan */
+    int64_t speculation_nodes_max;
+    int64_t speculation_tasks_max; /* that run, on all nodes together */
+    int64_t speculation_types_max;
+    int64_t speculation_auto_nodes_max;
     int64_t plan_clusters_max;
     int64_t plan_tasks_max;
     int64_t distribution_points_max;

@@ -224,20 +224,29 @@ bool http_fields_are_csv(const struct http_request *request)
     return has_type(request, "text/csv");
 }
 
+bool http_fields_are_ndjson(const struct http_request *request)
+{
+    return has_type(request, "application/x-ndjson");
+}
+
 enum pv_code
 http_fields_type(const struct http_request *request, enum http_body body, struct pv_error *err)
 {
-    bool csv_too = body == HTTP_JSON_OR_CSV;
+    /* What a body may be beside JSON. NDJSON has a row of its own (http/route.h). */
+    static const char *const others[] = {
+        [HTTP_JSON_OR_CSV] = "text/csv", [HTTP_JSON_OR_NDJSON] = "application/x-ndjson"};
+    const char *other = body > HTTP_JSON ? others[body] : NULL;
     const char *coding = http_header(request, "Content-Encoding");
     if (coding != NULL && strcasecmp(coding, "identity") != 0)
         return fields_refuse(err, PV_E_MEDIA_TYPE, "Content-Encoding", "unsupported",
                              "a body of this call is taken as it is, not compressed");
-    if (has_type(request, "application/json") || (csv_too && http_fields_are_csv(request)))
+    if (has_type(request, "application/json") || (other != NULL && has_type(request, other)))
         return PV_OK;
     if (err != NULL)
-        (void)snprintf(err->allow, sizeof err->allow, "application/json%s",
-                       csv_too ? ", text/csv" : "");
-    return fields_refuse(err, PV_E_MEDIA_TYPE, "Content-Type", "unsupported",
-                         csv_too ? "the body must be application/json or text/csv, in UTF-8"
-                                 : "the body must be application/json in UTF-8");
+        (void)snprintf(err->allow, sizeof err->allow, "application/json%s%s",
+                       other != NULL ? ", " : "", other != NULL ? other : "");
+    char detail[96];
+    (void)snprintf(detail, sizeof detail, "the body must be application/json%s%s in UTF-8",
+                   other != NULL ? " or " : "", other != NULL ? other : "");
+    return fields_refuse(err, PV_E_MEDIA_TYPE, "Content-Type", "unsupported", detail);
 }

@@ -48,4 +48,7 @@ enum pv_code http_fields_type(const struct http_request *request,
 /* Of a body that has passed: is it CSV? */
 bool http_fields_are_csv(const struct http_request *request);
 
+/* Is the body NDJSON, by its Content-Type? */
+bool http_fields_are_ndjson(const struct http_request *request);
+
 #endif

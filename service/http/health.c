@@ -113,9 +113,9 @@ static enum pv_code get_metrics(void *context,
 }
 
 const struct http_route health_routes[] = {
-    {HTTP_GET, "/healthz", HTTP_PUBLIC, HTTP_INLINE, get_health, NULL, false, NULL},
-    {HTTP_GET, "/readyz", HTTP_PUBLIC, HTTP_IO, get_ready, NULL, false, NULL},
-    {HTTP_GET, "/metrics", HTTP_PUBLIC, HTTP_IO, get_metrics, NULL, false, NULL},
+    {HTTP_GET, "/healthz", HTTP_PUBLIC, HTTP_INLINE, get_health, NULL, false, NULL, NULL},
+    {HTTP_GET, "/readyz", HTTP_PUBLIC, HTTP_IO, get_ready, NULL, false, NULL, NULL},
+    {HTTP_GET, "/metrics", HTTP_PUBLIC, HTTP_IO, get_metrics, NULL, false, NULL, NULL},
     {.template = NULL},
 };
 

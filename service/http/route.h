@@ -94,7 +94,7 @@ enum http_access {
 };
 
 /* What a call takes as its body; to a stream a body is bytes of any type. */
-enum http_body { HTTP_NO_BODY, HTTP_JSON, HTTP_JSON_OR_CSV };
+enum http_body { HTTP_NO_BODY, HTTP_JSON, HTTP_JSON_OR_CSV, HTTP_JSON_OR_NDJSON };
 
 struct http_route {
     enum http_method method;
@@ -105,6 +105,8 @@ struct http_route {
     const struct http_stream *stream; /* NULL for all others */
     enum http_body takes_body;        /* false and true do for the first two */
     const struct http_call *call;     /* in steps; NULL for all others */
+    /* HTTP_JSON_OR_NDJSON: the row that takes over where the body is application/x-ndjson, a stream. */
+    const struct http_route *ndjson;
 };
 
 #endif

@@ -148,6 +148,8 @@ enum pv_code validate_route(struct exchange *x, struct pv_error *err)
     x->route = x->resource->by_method[request->method];
     if (x->route == NULL)
         return refuse_method(x, err);
+    if (x->route->ndjson != NULL && http_fields_are_ndjson(request))
+        x->route = x->route->ndjson;
     request->n_path_parameters = x->resource->n_parameters;
     request->path_parameters =
         http_router_parameters(x->resource, target.segments, target.n_segments, &x->arena);

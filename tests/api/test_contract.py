@@ -79,6 +79,10 @@ def test_every_json_body_has_an_example_that_works(method, template, service, cl
             body = dict(body, items=[dict(item, application=name) for item in body["items"]])
             client.post("/v1/applications/%s/runs" % name, {"problem_size": 64, "executors": 8, "cores_per_executor": 4, "duration_s": 62,
                                                             "stages": [{"id": 0, "tasks": 64, "task_duration_s": 20}]}, 201)
+        if template == "/v1/slot-plans":
+            body = dict(body, jobs=[dict(job, application=name) if "application" in job else job for job in body["jobs"]])
+            client.post("/v1/applications/%s/runs" % name, {"problem_size": 64, "executors": 8, "cores_per_executor": 4, "duration_s": 62,
+                                                            "stages": [{"id": 0, "tasks": 64, "task_duration_s": 20}]}, 201)
         if template == "/v1/simulations" and isinstance(body.get("workload"), str):
             made = client.post("/v1/workloads", None, 201, params={"format": "pigeon"}, data=b"0 2 1.5 1 2\n1 1 3 3\n",
                                headers={"Content-Type": "application/octet-stream"})

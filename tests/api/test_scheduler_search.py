@@ -139,7 +139,7 @@ def test_partitions_without_slots_are_left_out(client):
 
 
 @pytest.mark.parametrize("body", [
-    changed(SCHEDULERS, search={}, loads=[0.5, 0.9]),
+    changed(SCHEDULERS, search={"task_runs": 3000000}, loads=[0.5, 0.9]),
     changed(SLOT_POLICIES, search={"policies": [{"policy": "tags"}, {"policy": "comp", "queues": [2, 3]}, {"policy": "fair", "concurrency": [3]}],
                                    "task_runs": 500000}, loads=[0.7], repetitions=2),
     changed(SLOT_POLICIES, search={"policies": [{"policy": "sita", "queues": [3], "partitions": [[0.2, 0.3, 0.5]]}], "task_runs": 8000})])

@@ -38,9 +38,11 @@ def many_jobs(n, seed=1, tasks=20):
     return slots, bags
 
 
-# A minute of work and more, told every few milliseconds.
+# A minute of work and more, told every few milliseconds. In few words: an operation repeats its request whenever it is looked at.
 LONG = {"kind": "slots", "cluster": {"map_slots": 400, "reduce_slots": 100}, "policies": [{"policy": "fbq", "limits_s": [50]}, {"policy": "fair"}],
-        "jobs": many_jobs(5000, tasks=60)[0], "loads": [0.7, 0.8, 0.9], "repetitions": 166}
+        "jobs": [{"name": str(i), "arrival_s": 10 * i, "maps": 300, "map_task_s": 20 if i % 10 == 0 else 1, "reduces": 20, "reduce_task_s": 5}
+                 for i in range(500)],
+        "loads": [0.7, 0.8, 0.9], "repetitions": 166}
 
 
 @pytest.fixture(scope="module")
@@ -687,7 +689,7 @@ def test_a_killed_process_begins_anew_and_comes_to_the_same(make_service):
     service = make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_LEASE_S=5)
     token = service.token("alpha")
     client = service.start().client(token)
-    body = changed(LONG, repetitions=20 // SLOWDOWN)
+    body = changed(LONG, repetitions=8 // SLOWDOWN)
     made = running(client, body)
     service.kill()
     service.start()

@@ -372,7 +372,7 @@ def test_a_killed_process_loads_again_and_comes_to_the_same(make_service):
     service = make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_LEASE_S=5)
     token = service.token("alpha")
     client = service.start().client(token)
-    body = changed(LONG, repetitions=20 // SLOWDOWN, workload=stored(client, many_jobs(5000, tasks=60)[0]))
+    body = changed(LONG, repetitions=8 // SLOWDOWN, workload=stored(client, many_jobs(5000, tasks=60)[0]))
     made = running(client, body)
     service.kill()
     service.start()

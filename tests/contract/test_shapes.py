@@ -15,6 +15,7 @@ DOCUMENT = bundle.load()
 
 # Members whose name has more than one JSON type (null aside), each with the reason.
 UNIONS = {
+    "action": {"object", "string"},  # of a decision; of an audit record its name
     "applications": {"array", "number"},  # of a plan; of a size of heaps how many fit
     "candidates": {"array", "number"},  # of models, plans and searches; of a round of a search how many
     "cluster": {"string", "object"},  # the name of a cluster; in a feasibility request also its size
@@ -28,10 +29,12 @@ UNIONS = {
     "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
     "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
     "executors": {"number", "array"},  # how many; of quota loops and their samples: each of them
+    "level_count": {"number", "string"},  # of eSplash: how many, or "auto"
     "memory": {"object", "boolean"},  # of advice: of the executors; of a best load: whether memory is its limit
     "met": {"array", "boolean"},  # the jobs that meet their deadlines; of a job whether it does
     "model": {"string", "object"},  # the kind; of advice what the prediction is based on
     "observations": {"array", "number"},  # of a fit's request; of its quality how many there were
+    "order": {"array", "string"},  # of a plan of slots the names of jobs; a word
     "probes_per_task": {"array", "number"},  # of a scheduler; of a search the values to try
     "processing": {"array", "object"},  # samples and estimates are lists, a copy plan's distributions go by operation
     "progress": {"object", "number"},  # of an operation; of a running job the share that is done
@@ -44,6 +47,7 @@ UNIONS = {
     "tasks": {"array", "number"},  # the tasks; of a stage how many
     "utilization": {"array", "number"},  # of a copy plan by cluster; of a schedule the share
     "weight": {"array", "number", "string"},  # a number; of short tasks to long ones also "infinite"; of a search the values to try
+    "weights": {"array", "string"},  # of eSplash two numbers; of a fit how observations are weighted
     "workers": {"array", "number"},  # of quota loops each of them; of a scheduler how many
     "workload": {"object", "string"},  # of workflows to be drawn; the id of a stored one
 }

@@ -16,6 +16,7 @@
 #define CLOSE 1e-6
 
 static const struct codec_comparison_limits limits = {.workload = &two_jobs,
+                                                      .splits = 10000000,
                                                       .jobs = 6,
                                                       .tasks = 60,
                                                       .runs = 12,

@@ -31,7 +31,7 @@ bool stored_trace_read(struct stored_trace *trace,
     FILE *file = fopen(path, "r");
     if (file == NULL)
         return false;
-    *trace = (struct stored_trace){.chunks = {NULL}};
+    *trace = (struct stored_trace){.chunks = {.items = NULL}};
     arena_init(&trace->arena, 0);
     if (workload_import_begin(terms, NULL, &sink, &trace->arena, &import, &err) != PV_OK)
         abort();

@@ -18,18 +18,6 @@ static size_t count_of(json_t *object, const char *key)
     return (size_t)vectors_number(object, key, 0);
 }
 
-/* A word or, where it is null, no word. */
-static void expect_word(const char *file, json_t *want, const char *key, const char *got)
-{
-    const char *word = json_string_value(json_object_get(want, key));
-    figures.compared++;
-    if (got == NULL ? word == NULL : word != NULL && strcmp(got, word) == 0)
-        return;
-    figures.differ++;
-    printf("# %s: %s is \"%s\", not \"%s\"\n", file, key, got != NULL ? got : "(null)",
-           word != NULL ? word : "(null)");
-}
-
 static const char *name_of(json_t *request, size_t job)
 {
     json_t *jobs = json_object_get(request, "jobs");
@@ -45,9 +33,10 @@ static void expect_action(const char *file,
 {
     static const char *const kinds[] = {"map", "reduce"};
     json_t *action = json_object_get(want, "action");
-    expect_word(file, action, "slot", job != SLOTS_NOBODY ? kinds[kind] : "none");
-    expect_word(file, action, "job", job != SLOTS_NOBODY ? name_of(request, job) : NULL);
-    expect_word(file, action, "rule", rule);
+    vectors_expect_word(&figures, file, action, "slot", job != SLOTS_NOBODY ? kinds[kind] : "none");
+    vectors_expect_word(&figures, file, action, "job",
+                        job != SLOTS_NOBODY ? name_of(request, job) : NULL);
+    vectors_expect_word(&figures, file, action, "rule", rule);
 }
 
 /* --- kind "fresh" --- */
@@ -83,8 +72,9 @@ static void expect_fresh_figures(const char *file,
     vectors_expect(&figures, file, want, "remaining_map_work_s", tally->map_work_s);
     vectors_expect(&figures, file, want, "remaining_reduce_work_s", tally->reduce_work_s);
     vectors_expect(&figures, file, want, "current_ratio", got->current_ratio);
-    expect_word(file, want, "first_to_end",
-                got->first_to_end != SLOTS_NOBODY ? name_of(request, got->first_to_end) : NULL);
+    vectors_expect_word(&figures, file, want, "first_to_end",
+                        got->first_to_end != SLOTS_NOBODY ? name_of(request, got->first_to_end)
+                                                          : NULL);
     vectors_expect(&figures, file, want, "progress", got->progress);
     vectors_expect(&figures, file, want, "next_map_work_s", got->next_map_work_s);
     vectors_expect(&figures, file, want, "next_reduce_work_s", got->next_reduce_work_s);

@@ -60,3 +60,18 @@ void vectors_expect(
     figures->differ++;
     printf("# %s: %s is %.17g, not %.17g\n", where, key, got, want);
 }
+
+void vectors_expect_word(struct vectors_figures *figures,
+                         const char *where,
+                         json_t *object,
+                         const char *key,
+                         const char *got)
+{
+    const char *want = json_string_value(json_object_get(object, key));
+    figures->compared++;
+    if (got == NULL ? want == NULL : want != NULL && strcmp(got, want) == 0)
+        return;
+    figures->differ++;
+    printf("# %s: %s is \"%s\", not \"%s\"\n", where, key, got != NULL ? got : "(null)",
+           want != NULL ? want : "(null)");
+}

@@ -41,4 +41,11 @@ void vectors_expect(struct vectors_figures *figures,
                     const char *key,
                     double got);
 
+/* Likewise of a word; NULL where that is null or absent. */
+void vectors_expect_word(struct vectors_figures *figures,
+                         const char *where,
+                         json_t *object,
+                         const char *key,
+                         const char *got);
+
 #endif

@@ -3,6 +3,7 @@
 #include "api/advice/recent_runs.h"
 #include "api/routes.h"
 #include "api/shared/reply.h"
+#include "codec/history/source_run.h"
 
 /* GET /v1/applications/{name}/profile: the latest stage graph with what recent runs show. */
 
@@ -28,31 +29,15 @@ static void encode_stage(struct writer *w, const struct run_profile_stage *stage
     writer_end_object(w);
 }
 
-static void
-encode_sources(struct writer *w, const struct run runs[], const struct run_profile *profile)
-{
-    writer_key(w, "source_runs");
-    writer_begin_array(w);
-    for (size_t i = 0; i < profile->n_runs; i++) {
-        const struct run *run = &runs[profile->runs[i]];
-        writer_begin_object(w);
-        writer_member_string(w, "id", run->id);
-        writer_member_number(w, "problem_size", run->problem_size);
-        writer_member_count(w, "executors", run->executors);
-        writer_end_object(w);
-    }
-    writer_end_array(w);
-}
-
 static void profile_encode(struct writer *w,
                            struct strview application,
-                           const struct run runs[],
+                           const struct run_source sources[],
                            const struct run_profile *profile)
 {
     writer_begin_object(w);
     writer_member_text(w, "application", application);
-    writer_member_string(w, "run_id", runs[0].id);
-    encode_sources(w, runs, profile);
+    writer_member_string(w, "run_id", sources[0].id);
+    codec_source_runs_encode(w, sources, profile->n_runs);
     writer_member_boolean(w, "graph_changed", profile->graph_changed);
     writer_member_number(w, "average_nominal_rate_per_s", profile->average_nominal_rate_per_s);
     writer_key(w, "stages");
@@ -92,8 +77,12 @@ enum pv_code profile_get(void *context,
                        RECENT_RUNS_MAX);
     struct run_profile profile;
     PV_TRY(run_profile_build(list.items, list.n, request->arena, &profile, err));
+    struct run_source *sources = arena_array(request->arena, profile.n_runs, sizeof *sources);
+    if (sources == NULL)
+        return pv_no_memory(err);
+    run_profile_sources(&profile, list.items, sources);
     struct writer w;
     writer_init(&w, request->arena);
-    profile_encode(&w, application.name, list.items, &profile);
+    profile_encode(&w, application.name, sources, &profile);
     return api_reply(response, 200, &w, err);
 }

@@ -13,6 +13,7 @@ void ndjson_init(struct ndjson *ndjson,
     *ndjson = (struct ndjson){.sink = sink,
                               .context = context,
                               .line_bytes_max = line_bytes_max,
+                              .setting = "import_line_bytes_max",
                               .account = account,
                               .line = 1};
 }
@@ -43,9 +44,8 @@ static enum pv_code check_length(const struct ndjson *ndjson, size_t n, struct p
 {
     if (n <= ndjson->line_bytes_max && ndjson->kept_n <= ndjson->line_bytes_max - n)
         return PV_OK;
-    return pv_fail(err, PV_E_LIMIT,
-                   "line %" PRIu64 " is longer than %zu bytes (import_line_bytes_max)",
-                   ndjson->line, ndjson->line_bytes_max);
+    return pv_fail(err, PV_E_LIMIT, "line %" PRIu64 " is longer than %zu bytes (%s)", ndjson->line,
+                   ndjson->line_bytes_max, ndjson->setting);
 }
 
 /* The length has been checked, so the sums stay far from overflow. */

@@ -22,8 +22,9 @@ struct ndjson {
     ndjson_sink sink;
     void *context;
     size_t line_bytes_max;
-    uint64_t line; /* the one that is being read, from 1 */
-    char *kept;    /* its beginning, from pieces before */
+    const char *setting; /* that says so, for messages; static, import_line_bytes_max at first */
+    uint64_t line;       /* the one that is being read, from 1 */
+    char *kept;          /* its beginning, from pieces before */
     size_t kept_n;
     size_t capacity;
     struct ledger_account *account; /* what is kept is counted there; borrowed; NULL: nowhere */

@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/order.h"
 
@@ -39,7 +40,8 @@ void text_index_sort(struct text_index *index)
             index->entries[index->n++] = index->entries[i];
 }
 
-size_t text_index_find(const struct text_index *index, struct strview text)
+/* Where the text is, or would be. */
+static size_t lower_bound(const struct text_index *index, struct strview text)
 {
     size_t low = 0;
     size_t high = index->n;
@@ -50,6 +52,27 @@ size_t text_index_find(const struct text_index *index, struct strview text)
         else
             high = middle;
     }
-    bool found = low < index->n && compare_strview(index->entries[low].text, text) == 0;
-    return found ? index->entries[low].place : SIZE_MAX;
+    return low;
+}
+
+static bool is_at(const struct text_index *index, size_t at, struct strview text)
+{
+    return at < index->n && strview_equal(index->entries[at].text, text);
+}
+
+size_t text_index_find(const struct text_index *index, struct strview text)
+{
+    size_t at = lower_bound(index, text);
+    return is_at(index, at, text) ? index->entries[at].place : SIZE_MAX;
+}
+
+size_t text_index_place(struct text_index *index, struct strview text)
+{
+    size_t at = lower_bound(index, text);
+    if (!is_at(index, at, text)) {
+        memmove(&index->entries[at + 1], &index->entries[at],
+                (index->n - at) * sizeof *index->entries);
+        index->entries[at] = (struct text_index_entry){text, index->n++};
+    }
+    return index->entries[at].place;
 }

@@ -30,4 +30,8 @@ void text_index_sort(struct text_index *index);
 /* SIZE_MAX: it is not there. */
 size_t text_index_find(const struct text_index *index, struct strview text);
 
+/* The place of the text; where it is not there it is added, as place n, for which `entries` must have
+ * room. The text is borrowed. O(log n), and O(n) for a new one. */
+size_t text_index_place(struct text_index *index, struct strview text);
+
 #endif

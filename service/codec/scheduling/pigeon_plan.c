@@ -1,5 +1,7 @@
 #include "codec/scheduling/pigeon_plan.h"
 
+#include "codec/json/counts.h"
+
 enum { WORKERS_MAX = 10000000, FANOUT_MAX = 1000000, GROUP_SIZES_MAX = 100 };
 
 static const int64_t default_sizes[] = {25, 50, 75, 100, 150, 200};
@@ -15,27 +17,12 @@ static void decode_load(const struct codec_node *node, const void *limits, void 
                            "must be less than 1: a full cluster has no steady state");
 }
 
-static bool is_repeated(const int64_t sizes[], size_t at)
-{
-    for (size_t i = 0; i < at; i++)
-        if (sizes[i] == sizes[at])
-            return true;
-    return false;
-}
-
 static void decode_group_sizes(const struct codec_node *node, const void *limits, void *object)
 {
     struct codec_pigeon_plan *request = object;
-    struct codec_node list;
     (void)limits;
-    request->group_sizes = codec_list(node, "group_sizes", CODEC_OPTIONAL, 1, GROUP_SIZES_MAX,
-                                      sizeof *request->group_sizes, &list, &request->n);
-    for (size_t i = 0; i < request->n; i++) {
-        struct codec_node item = codec_item(&list, i);
-        request->group_sizes[i] = codec_as_integer(&item, 1, CODEC_COUNT_MAX);
-        if (is_repeated(request->group_sizes, i) && request->group_sizes[i] >= 1)
-            codec_fault(&item, "duplicate", "is there already");
-    }
+    request->group_sizes =
+        codec_distinct_counts(node, "group_sizes", GROUP_SIZES_MAX, CODEC_COUNT_MAX, &request->n);
 }
 
 static void drop_larger(struct codec_pigeon_plan *request)

@@ -21,6 +21,7 @@ struct codec_comparison_limits {
     size_t runs;      /* policies x loads x repetitions */
     size_t task_runs; /* these x what they count for (tasks_comparison_work, slots_terms_weight) */
     size_t probes_per_task;  /* sparrow, eagle */
+    size_t splits;           /* slots x jobs, under fresh_static */
     size_t job_rows;         /* jobs x policies x loads, where they are included in the result */
     size_t memory_bytes;     /* that one simulation works with, and the jobs of a workload take */
     size_t search_task_runs; /* of a search, over all loads, where none are given */

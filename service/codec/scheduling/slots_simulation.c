@@ -9,7 +9,6 @@
 #include "core/scheduling/slots_queues.h"
 
 #define SLOW_START 0.05
-#define SPLITS_MAX 1e7 /* slots x jobs, as of slot plans */
 
 /* --- rules across members --- */
 
@@ -71,6 +70,7 @@ static void check_partitions(const struct codec_node *top,
 }
 
 void codec_slots_check_splits(const struct codec_node *top,
+                              const struct codec_comparison_limits *limits,
                               const struct codec_slots_simulation *asked,
                               double n_jobs)
 {
@@ -80,10 +80,12 @@ void codec_slots_check_splits(const struct codec_node *top,
         n_jobs;
     for (size_t p = 0; p < asked->common.n_policies; p++) {
         struct codec_node item = codec_item(&policies, p);
-        if (asked->policies[p].policy == &slots_policy_fresh_static && splits > SPLITS_MAX)
+        if (asked->policies[p].policy == &slots_policy_fresh_static &&
+            splits > (double)limits->splits)
             codec_fault_member(&item, "policy", "out_of_range",
-                               "finds its split for slots x jobs of at most %.0f, they are %.0f",
-                               SPLITS_MAX, splits);
+                               "finds its split for slots x jobs of at most %zu (slot_splits_max), "
+                               "they are %.0f",
+                               limits->splits, splits);
     }
 }
 
@@ -191,7 +193,7 @@ static void check_jobs(const struct codec_node *top,
         return;
     check_reduce_slots(top, asked);
     check_queues(top, asked);
-    codec_slots_check_splits(top, asked, (double)asked->n_jobs);
+    codec_slots_check_splits(top, limits, asked, (double)asked->n_jobs);
     check_maps(top, asked);
     if (top->reader->err->n_faults == 0)
         codec_slots_check_search(top, asked);

@@ -27,6 +27,7 @@ struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simula
 
 /* Faults: a policy tries all divisions of the slots, and these are too many for n jobs. */
 void codec_slots_check_splits(const struct codec_node *top,
+                              const struct codec_comparison_limits *limits,
                               const struct codec_slots_simulation *asked,
                               double n_jobs);
 

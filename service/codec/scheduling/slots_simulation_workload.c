@@ -53,7 +53,7 @@ void codec_slots_check_workload(const struct codec_node *top,
         codec_fault_member(top, "seconds_per_byte", "required",
                            "is required: the jobs of the workload do not say how size and input "
                            "bytes belong together");
-    codec_slots_check_splits(top, asked, (double)workload->jobs);
+    codec_slots_check_splits(top, limits, asked, (double)workload->jobs);
     if (top->reader->err->n_faults == 0)
         codec_slots_check_search_of(top, workload, asked);
     struct codec_comparison_size size = size_of(asked, workload);

@@ -1,6 +1,7 @@
 #include "core/history/run_profile.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/history/graph.h"
 #include "core/history/stage_weight.h"
@@ -124,4 +125,16 @@ enum pv_code run_profile_build(const struct run runs[],
     built.average_nominal_rate_per_s = average_rate(&built);
     *profile = built;
     return PV_OK;
+}
+
+void run_profile_sources(const struct run_profile *profile,
+                         const struct run runs[],
+                         struct run_source sources[])
+{
+    for (size_t i = 0; i < profile->n_runs; i++) {
+        const struct run *run = &runs[profile->runs[i]];
+        sources[i] =
+            (struct run_source){.problem_size = run->problem_size, .executors = run->executors};
+        memcpy(sources[i].id, run->id, sizeof sources[i].id);
+    }
 }

@@ -16,6 +16,13 @@ struct run_profile_stage {
     double weight; /* core/history/stage_weight.h with the mean durations; NAN: unknown */
 };
 
+/* A run that a profile was drawn from. */
+struct run_source {
+    char id[37];
+    double problem_size;
+    int64_t executors; /* RUN_UNKNOWN */
+};
+
 struct run_profile {
     struct run_profile_stage *stages; /* ascending by id */
     size_t n_stages;
@@ -35,5 +42,10 @@ enum pv_code run_profile_build(const struct run runs[],
                                struct arena *arena,
                                struct run_profile *profile,
                                struct pv_error *err) PV_MUSTCHECK;
+
+/* The runs of the profile, which was drawn from `runs`; sources has room for profile->n_runs. */
+void run_profile_sources(const struct run_profile *profile,
+                         const struct run runs[],
+                         struct run_source sources[]);
 
 #endif

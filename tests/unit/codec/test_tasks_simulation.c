@@ -8,6 +8,7 @@
 #include "core/scheduling/tasks_policy.h"
 
 static const struct codec_comparison_limits limits = {.jobs = 10,
+                                                      .splits = 10000000,
                                                       .tasks = 100,
                                                       .runs = 10,
                                                       .task_runs = 1000,

@@ -18,6 +18,7 @@ from .events import follow
 from .exports import ExportedRuns
 from .progress import Progress, Shown, progress_of
 from .record import Record
+from .replays import ReplayedDecisions
 from .settings import read_settings
 from .transport import Transport
 from .uploads import Source, Upload
@@ -207,6 +208,43 @@ class Client(Calls):
         found: schemas.Workload = self._one(CALLS["createWorkload"], "Workload", body=json_bytes(body), content_type="application/json",
                                             idempotency_key=idempotency_key)
         return found
+
+    # --- decisions ---
+
+    def replay_slot_decisions(self, log: Union[Source, Iterable[Union[requests.FreshState, requests.OmoState, Mapping[str, Any]]]], *,
+                              lines: Optional[str] = None, include: Optional[Iterable[str]] = None,
+                              progress: Shown = None) -> ReplayedDecisions:
+        """What each free slot of a log of states should have served, with a summary.
+
+        - log: NDJSON, as a source of ingest, each line a state as slot_decision takes it; or an iterable of states. A state may have
+          `taken`, what the scheduler did
+        - lines: which the reply has: all, different (from what was taken, and errors) or none
+        - include: `figures` for the whole decision of each line, with its figures
+        """
+        return self._replay("decideSlot", "SlotLogReplyLine", log, lines, include, progress)
+
+    def replay_speculation_decisions(
+            self, log: Union[Source, Iterable[Union[requests.EsplashState, requests.LateState, Mapping[str, Any]]]], *,
+            lines: Optional[str] = None, include: Optional[Iterable[str]] = None, progress: Shown = None) -> ReplayedDecisions:
+        """Which slow task should have had a copy in each state of a log, with a summary.
+
+        - log: NDJSON, as a source of ingest, each line a state as speculation_decision takes it; or an iterable of states. A state may have
+          `taken`, which task got a copy
+        - lines: which the reply has: all, different (from what was taken, or contradicting the line before, and errors) or none
+        - include: `figures` for the whole decision of each line, with its figures
+        """
+        return self._replay("decideSpeculation", "SpeculationLogReplyLine", log, lines, include, progress)
+
+    def _replay(self, operation: str, kind: str, log: Any, lines: Optional[str],
+                include: Optional[Iterable[str]], shown: Shown) -> ReplayedDecisions:
+        source = _lines_of(log)
+        progress = progress_of(self._progress if shown is None else shown, _title(source))
+        request = self._request(CALLS[operation], body=Upload(source, progress), content_type=NDJSON, accept=NDJSON,
+                                query={"lines": lines, "include": include})
+        try:
+            return ReplayedDecisions(kind, self._exchange(request).body)
+        finally:
+            progress.end()
 
     # --- prices ---
 
