@@ -10,9 +10,8 @@ enum { REPORT_EVERY = 4096 };
 
 enum { ARENA_STEP_MAX = 4 << 20 };
 
-/* Of a block of ARENA_STEP_MAX, a piece does not fit any more. */
-static const double PIECES_WASTE =
-    (double)(LINE_PIECE * sizeof(struct line_place)) / (double)(ARENA_STEP_MAX / 2);
+/* Of a block of ARENA_STEP_MAX, one piece at most does not fit; twice that is allowed for. */
+static const double PIECES_WASTE = 2.0 * LINE_PIECE * sizeof(struct line_place) / ARENA_STEP_MAX;
 
 static const struct tasks_policy *const policies[TASKS_POLICIES] = {
     [TASKS_PIGEON] = &pigeon_policy,
