@@ -284,7 +284,7 @@ def narrow(make_service):
 def test_limits_name_their_setting_and_the_figure(narrow):
     small, large = stored(narrow, many_jobs(90)[1]), send(narrow, pigeon(20, 3000)).json()["id"]
     fault = refused(narrow, changed(TASKS, workload=large), "/policies")
-    assert "simulation_job_task_runs_max" in fault["detail"] and "360000" in fault["detail"], fault
+    assert "simulation_job_task_runs_max" in fault["detail"] and "360387" in fault["detail"], fault
     fault = refused(narrow, changed(TASKS, workload=small, include=["jobs"]), "/include")
     assert "simulation_job_rows_max" in fault["detail"] and "360" in fault["detail"], fault
     fault = refused(narrow, changed(TASKS, workload=large, cluster={"workers": 100000}, policies=[{"policy": "sparrow", "probes_per_task": 1}]), "/policies/0")
