@@ -60,8 +60,9 @@ struct engine {
     struct slots_job *jobs; /* in order of arrival */
     struct slots_counts *counts;
     struct progress *progress;
-    size_t arrived; /* jobs */
-    size_t ended;   /* jobs */
+    size_t arrived;     /* jobs */
+    size_t ended;       /* jobs */
+    size_t given_tasks; /* that have been given slots */
     size_t ended_tasks;
     struct slots_partitions free; /* slots */
     VECTOR(struct batch) batches;
@@ -85,8 +86,10 @@ static bool goes_on(struct engine *engine)
     engine->looked_through = 0;
     if (engine->unreported >= REPORT_EVERY) {
         engine->unreported = 0;
-        engine->cancelled |= engine->report != NULL &&
-                             !engine->report->report(engine->report->context, engine->ended_tasks);
+        engine->cancelled |=
+            engine->report != NULL &&
+            !engine->report->report(engine->report->context,
+                                    engine->given_tasks / 2 + engine->ended_tasks / 2);
     }
     return !engine->cancelled;
 }
@@ -195,6 +198,7 @@ give(struct engine *engine, enum slots_kind kind, size_t partition, size_t job, 
     observe(engine, SLOTS_PENDING, kind, -(double)count);
     observe(engine, SLOTS_HELD, kind, (double)count);
     engine->free.slots[kind][partition] -= count;
+    engine->given_tasks += count;
     while (count > 0) {
         const struct slots_tasks *tasks = &list->tasks[progress->list_at[kind]];
         size_t left = tasks->count - progress->given_at[kind];

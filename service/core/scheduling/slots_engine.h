@@ -27,7 +27,8 @@ struct slots_job_times {
     double finish_s;
 };
 
-/* Called now and then with the tasks that have ended. false: stop. */
+/* Called now and then with how far the tasks are, in tasks: one that has been given a slot counts half,
+ * one that has ended whole. false: stop. */
 struct slots_progress {
     bool (*report)(void *context, size_t tasks);
     void *context;

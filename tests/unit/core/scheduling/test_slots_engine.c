@@ -576,11 +576,12 @@ Test(slots_engine, a_long_instant_can_be_cancelled)
                  PV_OK);
     /* Each slot makes the jobs be looked through again, which counts for more than a report. */
     cr_expect_geq(count.reports, MANY);
+    cr_expect_geq(count.tasks, MANY / 2 - 1, "slots that were given count");
     count = (struct count){.most = 2};
     cr_expect_eq(slots_simulate(&cluster, jobs, MANY, &fresh, &progress, &scratch, times, NULL),
                  PV_E_CANCELLED);
     cr_expect_eq(count.reports, 2);
-    cr_expect_eq(count.tasks, 0);
+    cr_expect_lt(count.tasks, 10);
     arena_fini(&scratch);
 }
 

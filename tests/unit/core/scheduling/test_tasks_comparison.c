@@ -85,6 +85,60 @@ Test(tasks_comparison, cells_are_simulations_and_take_no_more_memory_than_was_sa
     arena_fini(&arena);
 }
 
+/* --- cancelled --- */
+
+struct count {
+    size_t reports;
+    size_t most; /* after these it is to stop */
+    uint64_t tasks;
+};
+
+static bool count_report(void *context, uint64_t tasks)
+{
+    struct count *count = context;
+    cr_expect_geq(tasks, count->tasks);
+    count->tasks = tasks;
+    return ++count->reports < count->most;
+}
+
+/* Also when all tasks are done and what they come to is worked out. */
+Test(tasks_comparison, a_cell_can_be_cancelled_to_its_very_end)
+{
+    struct arena arena;
+    struct arena scratch;
+    const bool draws[] = {true};
+    const double loads[] = {0.9};
+    struct tasks_terms terms = tasks_terms_default(TASKS_PIGEON);
+    arena_init(&arena, 0);
+    terms.groups = 4;
+    struct tasks_model model = tasks_case_random(&arena, 3, WORKERS, JOBS, 20, 0.8, 0.001);
+    const struct tasks_comparison comparison = {
+        .plan = {.n_policies = 1, .draws = draws, .loads = loads, .n_loads = 1, .repetitions = 1},
+        .model = &model,
+        .policies = &terms};
+    const struct policy_cell cell = {0, 0, 0};
+    struct job_distribution *distributions =
+        arena_calloc(&arena, TASKS_CLASSES, sizeof *distributions);
+    struct tasks_detail detail = {.distributions = distributions};
+    struct count count = {.most = SIZE_MAX};
+    const struct tasks_progress progress = {count_report, &count};
+    enum pv_code code = PV_E_CANCELLED;
+    size_t all = 0;
+    for (size_t most = 1; code == PV_E_CANCELLED; most++) {
+        struct tasks_cell made = {.detail = &detail};
+        arena_init(&scratch, 0);
+        count = (struct count){.most = most};
+        code = tasks_comparison_run(&comparison, &cell, &progress, &scratch, &made, NULL);
+        all = count.reports;
+        arena_fini(&scratch);
+    }
+    cr_expect_eq(code, PV_OK);
+    /* One when jobs are retimed, three for each class and all jobs, one for each distribution. */
+    cr_expect_geq(all, 1 + 3 * 3 + 3);
+    cr_expect_eq(count.tasks, model.tasks);
+    arena_fini(&arena);
+}
+
 /* --- what it costs --- */
 
 static const double seconds[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
