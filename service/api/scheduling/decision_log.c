@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/scheduling/decision_summary.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/upload.h"
