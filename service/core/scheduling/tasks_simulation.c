@@ -1,6 +1,7 @@
 #include "core/scheduling/tasks_simulation.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "core/scheduling/tasks_line.h"
 #include "core/scheduling/tasks_policy.h"
@@ -10,9 +11,8 @@ enum { REPORT_EVERY = 4096 };
 
 enum { ARENA_STEP_MAX = 4 << 20 };
 
-/* Of a block of ARENA_STEP_MAX, a piece does not fit any more. */
-static const double PIECES_WASTE =
-    (double)(LINE_PIECE * sizeof(struct line_place)) / (double)(ARENA_STEP_MAX / 2);
+/* Of a block of ARENA_STEP_MAX, one piece at most does not fit; twice that is allowed for. */
+static const double PIECES_WASTE = 2.0 * LINE_PIECE * sizeof(struct line_place) / ARENA_STEP_MAX;
 
 static const struct tasks_policy *const policies[TASKS_POLICIES] = {
     [TASKS_PIGEON] = &pigeon_policy,
@@ -49,7 +49,8 @@ size_t tasks_simulation_memory(const struct tasks_model *model, const struct tas
      * with a pool's pieces hardly anything. The last one, of ARENA_STEP_MAX at most where that is
      * enough, may be as good as empty, and so may be those before the one array and the first
      * piece. */
-    double bytes = 2 * needed + (1 + PIECES_WASTE) * places + 3 * ARENA_STEP_MAX;
+    double bytes = fmin(2 * (needed + places) + ARENA_STEP_MAX,
+                        2 * needed + (1 + PIECES_WASTE) * places + 3.0 * ARENA_STEP_MAX);
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
 }
 
