@@ -24,8 +24,11 @@ static enum pv_code run_cell(void *context,
     const struct policy_search_cell *cell = &work->batch.cells[index];
     const struct policy_cell at = {work->load, cell->candidate,
                                    first_repetition + cell->repetition};
-    *done = (int64_t)search->plan.tasks_by[work->batch.jobs];
-    return search->simulate(search->kind, &at, part, scratch, &work->values[index], err);
+    double price = policy_search_price(&search->plan, cell->candidate, work->batch.jobs);
+    const struct comparison_progress progress =
+        comparison_progress(part, search->plan.tasks_by[work->batch.jobs], price);
+    *done = (int64_t)price;
+    return search->simulate(search->kind, &at, &progress, scratch, &work->values[index], err);
 }
 
 /* left: of the budget of all loads, which the total is reported by. */
@@ -33,7 +36,10 @@ static enum pv_code
 run_batch(struct search_run *search, struct batch_work *work, double left, struct pv_error *err)
 {
     const struct config *config = search->run->config;
-    int64_t tasks = (int64_t)(search->plan.tasks_by[work->batch.jobs] * (double)work->batch.n);
+    int64_t tasks = 0;
+    for (size_t c = 0; c < work->batch.n; c++)
+        tasks += (int64_t)policy_search_price(&search->plan, work->batch.cells[c].candidate,
+                                              work->batch.jobs);
     int64_t most = left > (double)tasks ? (int64_t)left : tasks;
     const struct operation_parts parts = {.n = work->batch.n,
                                           .threads = (size_t)config->simulation_threads,

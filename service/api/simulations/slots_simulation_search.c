@@ -21,18 +21,19 @@ slots_search_cut(void *kind, size_t jobs, struct arena *arena, struct pv_error *
 
 static bool slots_search_goes_on(void *context, size_t tasks)
 {
-    return operation_part_goes_on(context, (int64_t)tasks);
+    return comparison_goes_on(context, (double)tasks);
 }
 
 static enum pv_code slots_search_simulate(void *kind,
                                           const struct policy_cell *cell,
-                                          struct operation_part *part,
+                                          const struct comparison_progress *counted,
                                           struct arena *scratch,
                                           double *value,
                                           struct pv_error *err)
 {
     const struct slots_search *search = kind;
-    const struct slots_progress progress = {slots_search_goes_on, part};
+    struct comparison_progress own = *counted;
+    const struct slots_progress progress = {slots_search_goes_on, &own};
     struct slots_cell made = {.times = NULL};
     PV_TRY(slots_comparison_run(&search->comparison, cell, &progress, scratch, &made, err));
     *value = slots_outcome_value(&made.outcome, search->objective);

@@ -1,9 +1,11 @@
 #include "api/simulations/tasks_simulation.h"
 
+#include <math.h>
+
 #include "api/simulations/comparison_limits.h"
+#include "api/simulations/comparison_progress.h"
 #include "api/simulations/tasks_simulation_search.h"
 #include "api/simulations/workload_jobs.h"
-#include "operation/parts.h"
 
 /* --- what is asked --- */
 
@@ -39,7 +41,32 @@ struct tasks_work {
 
 static bool tasks_go_on(void *context, uint64_t tasks)
 {
-    return operation_part_goes_on(context, (int64_t)tasks);
+    return comparison_goes_on(context, (double)tasks);
+}
+
+/* What a simulation counts for; of what a search has yet to find, at most. */
+static double tasks_work_of(const struct tasks_work *work, size_t load, size_t policy)
+{
+    const struct tasks_comparison *comparison = &work->comparison;
+    const struct tasks_tried *tried = &work->asked->tried;
+    double most = 0;
+    if (policy < work->asked->common.n_policies || comparison->found != NULL)
+        return tasks_comparison_work(comparison->model,
+                                     tasks_comparison_terms(comparison, load, policy));
+    for (size_t i = 0; i < tried->n; i++)
+        most = fmax(most, tasks_comparison_work(comparison->model, &tried->terms[i]));
+    return most;
+}
+
+static int64_t tasks_work_of_all(const struct tasks_work *work)
+{
+    const struct policy_comparison *plan = &work->comparison.plan;
+    int64_t sum = 0;
+    for (size_t l = 0; l < policy_comparison_loads(plan); l++)
+        for (size_t p = 0; p < plan->n_policies; p++)
+            sum += (int64_t)policy_comparison_repetitions(plan, p) *
+                   (int64_t)tasks_work_of(work, l, p);
+    return sum;
 }
 
 static enum pv_code tasks_run_cell(void *context,
@@ -50,10 +77,14 @@ static enum pv_code tasks_run_cell(void *context,
                                    struct pv_error *err)
 {
     struct tasks_work *work = context;
-    const struct tasks_progress progress = {tasks_go_on, part};
-    *done = (int64_t)work->comparison.model->tasks;
-    return tasks_comparison_run(&work->comparison, &work->cells[index], &progress, scratch,
-                                &work->made[index], err);
+    const struct policy_cell *cell = &work->cells[index];
+    double counted = tasks_work_of(work, cell->load, cell->policy);
+    struct comparison_progress so_far =
+        comparison_progress(part, (double)work->comparison.model->tasks, counted);
+    const struct tasks_progress progress = {tasks_go_on, &so_far};
+    *done = (int64_t)counted;
+    return tasks_comparison_run(&work->comparison, cell, &progress, scratch, &work->made[index],
+                                err);
 }
 
 /* --- before and after --- */
@@ -133,15 +164,13 @@ static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
     const struct config *config = work->run->config;
     int64_t done = 0;
     work->comparison = codec_tasks_simulation_take(work->asked);
-    int64_t tasks = (int64_t)work->comparison.model->tasks;
-    int64_t most = (int64_t)policy_cell_count(&work->comparison.plan) * tasks;
-    PV_TRY(tasks_simulation_search(work->run, work->asked, &work->comparison, &done, most,
-                                   &work->found, err));
+    PV_TRY(tasks_simulation_search(work->run, work->asked, &work->comparison, &done,
+                                   tasks_work_of_all(work), &work->found, err));
     PV_TRY(tasks_lay_out(work, err));
     const struct operation_parts parts = {.n = work->n,
                                           .threads = (size_t)config->simulation_threads,
                                           .before = done,
-                                          .total = done + (int64_t)work->n * tasks,
+                                          .total = done + tasks_work_of_all(work),
                                           .unit = "tasks",
                                           .scratch_bytes_max =
                                               (size_t)config->simulation_memory_bytes_max,

@@ -23,18 +23,19 @@ tasks_search_cut(void *kind, size_t jobs, struct arena *arena, struct pv_error *
 
 static bool tasks_search_goes_on(void *context, uint64_t tasks)
 {
-    return operation_part_goes_on(context, (int64_t)tasks);
+    return comparison_goes_on(context, (double)tasks);
 }
 
 static enum pv_code tasks_search_simulate(void *kind,
                                           const struct policy_cell *cell,
-                                          struct operation_part *part,
+                                          const struct comparison_progress *counted,
                                           struct arena *scratch,
                                           double *value,
                                           struct pv_error *err)
 {
     const struct tasks_search *search = kind;
-    const struct tasks_progress progress = {tasks_search_goes_on, part};
+    struct comparison_progress own = *counted;
+    const struct tasks_progress progress = {tasks_search_goes_on, &own};
     struct tasks_cell made = {.start_s = NULL};
     PV_TRY(tasks_comparison_run(&search->comparison, cell, &progress, scratch, &made, err));
     *value = tasks_outcome_value(&made.outcome, search->objective);

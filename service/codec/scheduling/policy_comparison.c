@@ -287,9 +287,9 @@ static void check_runs(const struct codec_node *top,
                            limits->runs, entries, loads_of(common), common->repetitions);
     else if (task_runs > (double)limits->task_runs)
         codec_fault_member(top, largest_member(common), "out_of_range",
-                           "the tasks to simulate, over all policies, loads and repetitions and "
-                           "once for each probe or so many jobs looked through, are %.0f, and %zu "
-                           "are allowed (simulation_job_task_runs_max)",
+                           "all simulations together have %.0f tasks, counting workers, groups, "
+                           "probes and jobs looked through; %zu are allowed "
+                           "(simulation_job_task_runs_max)",
                            task_runs, limits->task_runs);
 }
 

@@ -48,8 +48,7 @@ void codec_search_complete(const struct codec_node *top,
 /* The candidates. */
 struct codec_search_size {
     size_t n;
-    double heaviest; /* what simulating a task of the heaviest one counts for */
-    double tasks;    /* of all jobs */
+    double work; /* what simulating all jobs once counts for, of the one that takes most */
 };
 
 /* Faults: too many candidates or none; a budget that does not suffice to simulate all jobs once at

@@ -27,12 +27,13 @@ void codec_tasks_check_searchable(const struct codec_node *top,
                            what);
 }
 
-double codec_tasks_heaviest(const struct codec_tasks_simulation *asked)
+double codec_tasks_most_work(const struct codec_tasks_simulation *asked,
+                             const struct tasks_model *model)
 {
-    double heaviest = 0;
+    double most = 0;
     for (size_t i = 0; i < asked->tried.n; i++)
-        heaviest = fmax(heaviest, tasks_terms_weight(&asked->tried.terms[i]));
-    return heaviest;
+        most = fmax(most, tasks_comparison_work(model, &asked->tried.terms[i]));
+    return most;
 }
 
 static enum pv_code choose(struct codec_tasks_simulation *asked,
@@ -40,6 +41,10 @@ static enum pv_code choose(struct codec_tasks_simulation *asked,
                            struct arena *arena,
                            struct pv_error *err)
 {
+    for (size_t f = 0; f < asked->common.search.n_families; f++) {
+        asked->families[f].compared = asked->policies;
+        asked->families[f].n_compared = asked->common.n_policies;
+    }
     return tasks_search_candidates(model, asked->families, asked->common.search.n_families,
                                    asked->candidate_bytes_max, SEARCH_CANDIDATES_MAX, arena,
                                    &asked->tried, err);
@@ -57,8 +62,7 @@ void codec_tasks_check_search(const struct codec_node *top,
     asked->candidate_bytes_max = limits->memory_bytes - load_bytes;
     enum pv_code code = choose(asked, model, top->reader->arena, NULL);
     const struct codec_search_size size = {.n = asked->tried.n,
-                                           .heaviest = codec_tasks_heaviest(asked),
-                                           .tasks = (double)model->tasks};
+                                           .work = codec_tasks_most_work(asked, model)};
     codec_search_check(top, &asked->common, code, &size);
 }
 

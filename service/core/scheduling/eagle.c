@@ -145,6 +145,8 @@ static bool arrive(
     struct tasks_run *sim, uint32_t w, uint32_t place, uint32_t sent_back, struct line *returning)
 {
     struct eagle *eagle = sim->state;
+    if (!tasks_run_goes_on(sim, 1))
+        return false;
     if (eagle->workers[w].longs > 0 && sent_back < SENT_BACK_MAX) {
         line_append(&eagle->pool, returning, place);
         return true;
@@ -240,7 +242,7 @@ static bool place_long(struct tasks_run *sim, uint32_t job)
     struct line tasks = LINE_EMPTY;
     for (uint32_t i = 0; i < sim->model->jobs[job].tasks; i++) {
         uint32_t place = line_pool_take(&eagle->pool, job, i);
-        if (place == LINE_END)
+        if (place == LINE_END || !tasks_run_goes_on(sim, 1))
             return false;
         uint32_t w = promises_least(&eagle->promises);
         promise_long(eagle, w, sim->model->mean_s[job]);
@@ -322,10 +324,11 @@ static bool eagle_begin(struct tasks_run *sim)
     eagle->given = arena_calloc(sim->arena, sim->model->n_jobs, sizeof *eagle->given);
     if (eagle->workers == NULL || eagle->without_long == NULL || eagle->given == NULL ||
         !promises_init(&eagle->promises, eagle->general, sim->arena) ||
-        !subset_init(&eagle->draws, workers, sim->arena) ||
+        !tasks_run_goes_on(sim, workers) || !subset_init(&eagle->draws, workers, sim->arena) ||
         !line_pool_init(&eagle->pool, places_of(sim->model, sim->terms), sim->arena) ||
         !reservations_init(&eagle->reservations, workers, sim->model->n_jobs, &eagle->pool,
-                           sim->arena))
+                           sim->arena) ||
+        !tasks_run_goes_on(sim, workers))
         return false;
     for (uint32_t w = 0; w < workers; w++) {
         eagle->workers[w] = (struct worker){LINE_EMPTY, 0, w, false};
@@ -336,7 +339,7 @@ static bool eagle_begin(struct tasks_run *sim)
         reservations_set_remaining(&eagle->reservations, j,
                                    sim->model->jobs[j].tasks * sim->model->mean_s[j]);
     sim->state = eagle;
-    return true;
+    return tasks_run_goes_on(sim, workers);
 }
 
 static double eagle_memory(const struct tasks_model *model, const struct tasks_terms *terms)
@@ -364,6 +367,7 @@ const struct tasks_policy eagle_policy = {
     .events = eagle_events,
     .memory = eagle_memory,
     .places = eagle_places,
+    .work = places_of,
     .begin = eagle_begin,
     .take_job = eagle_take_job,
     .happen = eagle_happen,

@@ -126,6 +126,8 @@ static enum pv_code run_cell(const struct slots_comparison *comparison,
     PV_TRY(slots_simulate_observed(&comparison->cluster, jobs, n,
                                    slots_comparison_terms(comparison, cell->load, cell->policy),
                                    progress, observed ? &occupancy : NULL, scratch, times, err));
+    if (progress != NULL && !progress->report(progress->context, comparison->tasks))
+        return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     PV_TRY(slots_summarize(&comparison->cluster, jobs, n, times, comparison->runtime_s, scratch,
                            slowdown, &made->outcome, err));
     return made->detail == NULL ? PV_OK

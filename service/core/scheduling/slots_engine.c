@@ -16,7 +16,8 @@
 #include "core/sim/clock.h"
 #include "core/sim/event_queue.h"
 
-/* Instants between two reports: less than a millisecond. */
+/* Steps between two reports, less than a millisecond: instants, slots given to a job at once, jobs that
+ * the policy looks through. */
 enum { REPORT_EVERY = 1024 };
 
 enum slots_event { TASKS_END, WORK_BEGINS };
@@ -71,7 +72,24 @@ struct engine {
     size_t n_jobs_ended;
     size_t *due; /* jobs that cross */
     bool no_memory;
+    const struct slots_progress *report; /* NULL: nobody is informed */
+    size_t unreported;                   /* steps since the last report */
+    size_t looked_through;               /* jobs, by the policy, not among these steps yet */
+    bool cancelled;
 };
+
+/* A step more was made. false: stop, the run is cancelled. */
+static bool goes_on(struct engine *engine)
+{
+    engine->unreported += 1 + engine->looked_through;
+    engine->looked_through = 0;
+    if (engine->unreported >= REPORT_EVERY) {
+        engine->unreported = 0;
+        engine->cancelled |= engine->report != NULL &&
+                             !engine->report->report(engine->report->context, engine->ended_tasks);
+    }
+    return !engine->cancelled;
+}
 
 /* So many tasks more, or fewer, are pending or hold slots. */
 static void
@@ -204,7 +222,7 @@ give(struct engine *engine, enum slots_kind kind, size_t partition, size_t job, 
 static void give_free(struct engine *engine, enum slots_kind kind, size_t partition)
 {
     const size_t *free = &engine->free.slots[kind][partition];
-    while (*free > 0) {
+    while (*free > 0 && goes_on(engine)) {
         size_t most = SIZE_MAX;
         size_t job = engine->policy->choose(engine->policy_state, kind, partition, &most);
         if (job == SLOTS_NOBODY)
@@ -220,7 +238,7 @@ static void give_free(struct engine *engine, enum slots_kind kind, size_t partit
 static void give_shared(struct engine *engine)
 {
     const size_t *free = &engine->free.slots[SLOTS_MAP][0];
-    while (*free > 0) {
+    while (*free > 0 && goes_on(engine)) {
         enum slots_kind kind = SLOTS_MAP;
         size_t job = engine->policy->choose_shared(engine->policy_state, &kind);
         if (job == SLOTS_NOBODY)
@@ -320,7 +338,7 @@ static void notify(struct engine *engine, void (*what)(void *, size_t), size_t j
 {
     if (*n > 1)
         qsort(jobs, *n, sizeof *jobs, order_by_size);
-    for (size_t i = 0; what != NULL && i < *n; i++)
+    for (size_t i = 0; what != NULL && i < *n && goes_on(engine); i++)
         what(engine->policy_state, jobs[i]);
     *n = 0;
 }
@@ -392,18 +410,16 @@ static void happen(struct engine *engine)
     give_slots(engine);
 }
 
-static enum pv_code
-run(struct engine *engine, const struct slots_progress *progress, struct pv_error *err)
+static enum pv_code run(struct engine *engine, struct pv_error *err)
 {
     double at_s;
-    for (size_t i = 1; find_next_instant(engine, &at_s); i++) {
+    while (find_next_instant(engine, &at_s)) {
         sim_clock_advance(&engine->clock, at_s);
         engine->view.now_s = at_s;
         happen(engine);
         if (engine->no_memory)
             return pv_no_memory(err);
-        if (i % REPORT_EVERY == 0 && progress != NULL &&
-            !progress->report(progress->context, engine->ended_tasks))
+        if (!goes_on(engine))
             return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     }
     if (engine->ended < engine->view.n_jobs)
@@ -489,7 +505,6 @@ static enum pv_code simulate(struct engine *engine,
                              const struct slots_job jobs[],
                              size_t n,
                              const struct slots_terms *terms,
-                             const struct slots_progress *progress,
                              struct slots_job_times times[],
                              struct pv_error *err)
 {
@@ -500,7 +515,7 @@ static enum pv_code simulate(struct engine *engine,
     PV_TRY(make_engine(engine, n, err));
     PV_TRY(take_jobs(engine, jobs, order, err));
     PV_TRY(begin_policy(engine, terms, err));
-    PV_TRY(run(engine, progress, err));
+    PV_TRY(run(engine, err));
     for (size_t i = 0; i < n; i++)
         times[order[i]] = engine->progress[i].times;
     return PV_OK;
@@ -534,9 +549,11 @@ enum pv_code slots_simulate_observed(const struct slots_cluster *cluster,
                             .policy = terms->policy,
                             .follows_service = terms->policy->crossed != NULL,
                             .occupancy = occupancy,
+                            .report = progress,
                             .arena = scratch,
                             .over = NONE};
-    enum pv_code code = simulate(&engine, jobs, n, terms, progress, times, err);
+    engine.view.looked_through = &engine.looked_through;
+    enum pv_code code = simulate(&engine, jobs, n, terms, times, err);
     arena_rewind(scratch, mark);
     return code;
 }

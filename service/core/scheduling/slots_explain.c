@@ -7,14 +7,14 @@
 enum { FIGURES = 8 };
 
 static const struct policy_figure figures[FIGURES] = {
-    {"the median of the completion times", "completion_p50_change_percent", false},
-    {"their 90th percentile", "completion_p90_change_percent", false},
-    {"their 95th percentile", "completion_p95_change_percent", false},
-    {"their 99th percentile", "completion_p99_change_percent", false},
-    {"the mean slowdown of small jobs", "small_slowdown_change_percent", false},
-    {"the mean slowdown of large jobs", "large_slowdown_change_percent", false},
-    {"the makespan", "makespan_change_percent", false},
-    {"fairness", "fairness_change_percent", true},
+    {"completion times", "median", "completion_p50_change_percent", false},
+    {"completion times", "90th percentile", "completion_p90_change_percent", false},
+    {"completion times", "95th percentile", "completion_p95_change_percent", false},
+    {"completion times", "99th percentile", "completion_p99_change_percent", false},
+    {"mean slowdown", "of small jobs", "small_slowdown_change_percent", false},
+    {"mean slowdown", "of large jobs", "large_slowdown_change_percent", false},
+    {NULL, "makespan", "makespan_change_percent", false},
+    {NULL, "fairness", "fairness_change_percent", true},
 };
 
 const struct slowdown_class *slots_classes(const struct slots_comparison *comparison,

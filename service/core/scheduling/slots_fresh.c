@@ -123,6 +123,7 @@ static void fresh_maps_ended(void *state, size_t index)
     struct fresh_policy *fresh = state;
     struct fresh_job *job = &fresh->jobs[index];
     fresh->tallied = false;
+    *fresh->view->looked_through += fresh->members[SLOTS_MAP].n;
     remove_member(&fresh->members[SLOTS_MAP], index);
     job->phase = FRESH_PENDING;
     compensated_sum_add(&fresh->waiting_s, fresh_reduce_work_s(job));
@@ -133,6 +134,7 @@ static void fresh_job_ended(void *state, size_t index)
 {
     struct fresh_policy *fresh = state;
     fresh->tallied = false;
+    *fresh->view->looked_through += fresh->members[SLOTS_REDUCE].n;
     if (fresh->jobs[index].phase == FRESH_REDUCE)
         remove_member(&fresh->members[SLOTS_REDUCE], index);
     slots_phases_job_ended(&fresh->phases, index);
@@ -198,6 +200,7 @@ static void take_tally(struct fresh_policy *fresh)
             count_time(fresh, index);
             fresh_tally_add(&fresh->tally, index, &fresh->jobs[index]);
         }
+    *fresh->view->looked_through += fresh->members[SLOTS_MAP].n + fresh->members[SLOTS_REDUCE].n;
     fresh->slots.next_map_work_s = next != SLOTS_NOBODY ? fresh_map_work_s(&fresh->jobs[next]) : 0;
     fresh->tallied = true;
 }

@@ -184,6 +184,7 @@ static void assess_anew(struct omo_policy *omo)
     const struct omo_rates *rates = omo->windows > 0 ? &omo->rates : &none;
     omo_candidates_set_rates(&omo->candidates, rates, omo->n_running);
     omo_watch_set_rates(&omo->watch, rates, omo->n_running);
+    *omo->view->looked_through += omo->watch.n_awake;
     for (size_t i = omo->watch.n_awake; i > 0; i--)
         put(omo, omo->watch.awake[i - 1]);
     omo->stale = false;
@@ -195,6 +196,7 @@ static size_t omo_choose(void *state, enum slots_kind *kind)
     close_windows(omo);
     if (omo->stale)
         assess_anew(omo);
+    *omo->view->looked_through += omo->candidates.n_savings;
     struct omo_action action = omo_candidates_choose(&omo->candidates);
     *kind = action.kind;
     if (action.job == SLOTS_NOBODY || action.kind == SLOTS_MAP ||

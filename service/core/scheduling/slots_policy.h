@@ -38,6 +38,7 @@ struct slots_view {
     double
         *limit_s; /* of each job: the service at which it crosses; HUGE_VAL: never. For the policy
                         to set, in `arrived` and `crossed`; used where it has the latter */
+    size_t *looked_through; /* for the policy to add jobs to that it looks through one by one */
 };
 
 /* Slots divided: partition p has slots[kind][p]. One partition has all unless a policy says else. */

@@ -1,5 +1,6 @@
 #include "core/scheduling/tasks_comparison.h"
 
+#include "core/scheduling/pigeon_layout.h"
 #include "core/scheduling/tasks_policy.h"
 
 /* Of a job, besides the simulation: it as it arrives, its result and what is summarized of it. */
@@ -14,10 +15,16 @@ bool tasks_terms_draw(const struct tasks_terms *terms)
            (terms->policy != &pigeon_policy || terms->groups > 1);
 }
 
-double tasks_terms_weight(const struct tasks_terms *terms)
+double tasks_comparison_setup(const struct tasks_model *model, const struct tasks_terms *terms)
 {
-    bool probes = terms->policy == &sparrow_policy || terms->policy == &eagle_policy;
-    return probes ? (double)terms->probes_per_task : 1;
+    double failures =
+        terms->policy == &pigeon_policy && terms->layout != NULL ? terms->layout->n_failures : 0;
+    return (double)model->workers + tasks_terms_masters(terms) * (1 + failures);
+}
+
+double tasks_comparison_work(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    return tasks_comparison_setup(model, terms) + tasks_simulation_work(model, terms);
 }
 
 size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms)
@@ -56,6 +63,8 @@ static enum pv_code run_cell(const struct tasks_comparison *comparison,
             return pv_no_memory(err);
         tasks_retime(comparison->model, policy_cell_load(plan, cell), &trial, jobs);
         model.jobs = jobs;
+        if (!tasks_progress_goes_on(progress, 0))
+            return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     }
     const struct tasks_terms *terms = tasks_comparison_terms(comparison, cell->load, cell->policy);
     struct tasks_observation observation;
@@ -66,10 +75,10 @@ static enum pv_code run_cell(const struct tasks_comparison *comparison,
                                    made->detail != NULL ? &observation.observer : NULL, scratch,
                                    scratch, &result, err));
     keep_jobs(&model, &result, made);
-    PV_TRY(tasks_outcome_of(&model, &result, scratch, &made->outcome, err));
-    return made->detail == NULL
-               ? PV_OK
-               : tasks_detail_take(&observation, &model, &result, scratch, made->detail, err);
+    PV_TRY(tasks_outcome_of(&model, &result, progress, scratch, &made->outcome, err));
+    return made->detail == NULL ? PV_OK
+                                : tasks_detail_take(&observation, &model, &result, progress,
+                                                    scratch, made->detail, err);
 }
 
 enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,

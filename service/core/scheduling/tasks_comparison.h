@@ -35,8 +35,12 @@ struct tasks_cell {
 /* Whether a policy draws random numbers at given arrivals. */
 bool tasks_terms_draw(const struct tasks_terms *terms);
 
-/* What simulating a task counts for: 1, or once for each probe. */
-double tasks_terms_weight(const struct tasks_terms *terms);
+/* What setting up a simulation costs, in tasks, however few jobs there are: one for each worker, and
+ * one for each master, at each of its failures anew. */
+double tasks_comparison_setup(const struct tasks_model *model, const struct tasks_terms *terms);
+
+/* What a simulation costs: that, and tasks_simulation_work. */
+double tasks_comparison_work(const struct tasks_model *model, const struct tasks_terms *terms);
 
 /* Bytes of scratch memory that a cell of a policy takes at most; as tasks_simulation_memory. */
 size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms);

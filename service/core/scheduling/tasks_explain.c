@@ -7,8 +7,8 @@
 
 #define COMPLETION(whose, word, ordinal, percent)                                                  \
     {                                                                                              \
-        "the " ordinal " of the " whose " completion times",                                       \
-            word "_completion_p" percent "_change_percent", false                                  \
+        "completion times of " whose, ordinal, word "_completion_p" percent "_change_percent",     \
+            false                                                                                  \
     }
 #define COMPLETIONS(whose, word)                                                                   \
     COMPLETION(whose, word, "median", "50"), COMPLETION(whose, word, "90th percentile", "90"),     \
@@ -16,17 +16,18 @@
         COMPLETION(whose, word, "99th percentile", "99")
 #define MAKESPAN                                                                                   \
     {                                                                                              \
-        "the makespan", "makespan_change_percent", false                                           \
+        NULL, "makespan", "makespan_change_percent", false                                         \
     }
 
 enum { OF_CLASS = 4, FIGURES = 2 * OF_CLASS + 1 };
 
-static const struct policy_figure figures[FIGURES] = {COMPLETIONS("short jobs'", "short"),
-                                                      COMPLETIONS("long jobs'", "long"), MAKESPAN};
+static const struct policy_figure figures[FIGURES] = {COMPLETIONS("short jobs", "short"),
+                                                      COMPLETIONS("long jobs", "long"), MAKESPAN};
 
 /* Where classes are declared. */
 static const struct policy_figure figures_declared[FIGURES] = {
-    COMPLETIONS("highest class's", "highest"), COMPLETIONS("lowest class's", "lowest"), MAKESPAN};
+    COMPLETIONS("the highest class", "highest"), COMPLETIONS("the lowest class", "lowest"),
+    MAKESPAN};
 
 /* Those with jobs. */
 static uint32_t lowest_class(const struct tasks_model *model, const struct tasks_outcome *outcome)

@@ -2,6 +2,7 @@
 #define CORE_SCHEDULING_TASKS_SIMULATION_H
 
 #include "core/scheduling/tasks_observer.h"
+#include "core/scheduling/tasks_progress.h"
 #include "core/scheduling/tasks_terms.h"
 
 /*
@@ -18,16 +19,15 @@ struct tasks_terms tasks_terms_default(enum tasks_policy_id id);
 /* "pigeon", "centralised", "sparrow", "eagle" */
 const char *tasks_policy_name(enum tasks_policy_id id);
 
-/* Called now and then with the tasks that were given to workers. false: stop. */
-struct tasks_progress {
-    bool (*report)(void *context, uint64_t tasks);
-    void *context;
-};
-
 /* Bytes of scratch memory that a simulation takes at most, whatever happens in it; SIZE_MAX: more
  * than can be said. The result takes 16 a job more. Of a model that only counts its jobs and tasks
  * (jobs: NULL), at most of any such jobs that are not bound. */
 size_t tasks_simulation_memory(const struct tasks_model *model, const struct tasks_terms *terms);
+
+/* What the jobs cost once all is set up, in tasks: one for each task, or each probe, and one for each
+ * group or worker that is looked through for them. Of a model that only counts its jobs and tasks, at
+ * most of any such jobs. */
+double tasks_simulation_work(const struct tasks_model *model, const struct tasks_terms *terms);
 
 /*
  * Simulate a complete model of at least one job under one policy. The result lives in `arena`, what
