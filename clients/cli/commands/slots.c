@@ -144,9 +144,8 @@ const struct command command_slots = {
     .positional = "FILE",
     .positional_min = 1,
     .positional_max = 1,
-    .examples =
-        "  provisor slots batch.yaml\n"
-        "  echo '{slots: 40, concurrency: 2, jobs: [{name: etl, application: nightly-etl}]}' "
-        "| provisor slots -",
+    .examples = "  provisor slots batch.yaml\n"
+                "  echo '{slots: 9, concurrency: 2, jobs: [{name: a, application: etl}]}' | "
+                "provisor slots -",
     .groups = {&group},
     .run = run};

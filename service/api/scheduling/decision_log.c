@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/scheduling/decision_summary.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/upload.h"
@@ -97,8 +96,8 @@ static enum pv_code write_decision(struct decision_log *log, uint64_t number, st
     PV_TRY(write_contradictions(log, &contradicts, err));
     writer_end_object(&log->w);
     writer_end_line(&log->w);
-    if (log->which == WHICH_NONE ||
-        (log->which == WHICH_DIFFERENT && !made.differs && !contradicts))
+    bool remarkable = (made.recorded && made.differs) || contradicts;
+    if (log->which == WHICH_NONE || (log->which == WHICH_DIFFERENT && !remarkable))
         writer_take_back(&log->w, before);
     decision_summary_add(&log->summary, &made);
     return PV_OK;

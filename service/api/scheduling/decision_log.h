@@ -2,6 +2,7 @@
 #define API_SCHEDULING_DECISION_LOG_H
 
 #include "api/api.h"
+#include "api/scheduling/decision_summary.h"
 #include "base/finding.h"
 #include "base/json_writer.h"
 #include "codec/json/reader.h"
@@ -17,14 +18,6 @@
  * A kind of decisions is a row: what a line holds, and how it is decided on. Each has a stream of its
  * own, which differs in `begin` alone.
  */
-struct decision_made {
-    const char *kind;   /* the words by which decisions are counted; static */
-    const char *choice; /* what was decided */
-    const char *rule;   /* on what grounds; NULL: there are no rules */
-    bool recorded;      /* the line says what was really done */
-    bool differs;       /* from that */
-};
-
 struct decision_log_row {
     size_t line_bytes; /* of what a line becomes */
     /* Faults are the reader's. */

@@ -57,7 +57,7 @@ Test(state_history, only_items_of_both_states_are_compared_and_only_of_neighbour
     cr_expect_eq(follow(first, 2).n, 0);
     cr_expect_eq(follow(second, 2).n, 0);
     cr_expect_eq(follow(third, 3).n, 0, "it has been away");
-    cr_expect_eq(follow(NULL, 0).n, 0);
+    cr_expect_eq(follow(first, 0).n, 0);
     cr_expect_eq(follow(third, 3).n, 0);
 }
 
