@@ -44,7 +44,7 @@
     EITHER(POST, "/v1/slot-decisions", READ, slot_decisions_make, slot_decisions_replay) \
     STEPS(POST, "/v1/slot-plans", READ, slot_plans_create, JSON) \
     STEPS(POST, "/v1/slowdowns", READ, slowdowns_summarize, JSON) \
-    STEPS(POST, "/v1/speculation-decisions", READ, speculation_decide, JSON) \
+    EITHER(POST, "/v1/speculation-decisions", READ, speculation_decide, speculation_replay) \
     CALL(GET, "/v1/quota-loops", READ, IO, quota_loops_list, NO_BODY) \
     CALL(GET, API_LOOP, READ, IO, quota_loops_get, NO_BODY) \
     STEPS(PUT, API_LOOP, WRITE, quota_loops_put, JSON) \

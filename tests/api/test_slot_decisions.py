@@ -82,14 +82,33 @@ def test_a_log_is_decided_on_line_by_line(client):
     assert lines[0]["action"] == client.post(PATH, FRESH, 200).json()["action"] and "differs" not in lines[0]
     assert [line.get("differs") for line in lines] == [None, True, None, None, False]
     assert [line["error"]["status"] for line in lines[2:4]] == [400, 422] and lines[3]["error"]["errors"][0]["pointer"] == "/tau1"
-    assert summary == {"lines": 5, "refused": 2, "recorded": 2, "different": 1, "decisions": [
+    assert summary == {"lines": 5, "refused": 2, "recorded": 2, "different": 1, "contradicting": 0, "decisions": [
         {"kind": "fresh", "choice": "map", "rule": "expected_slots", "count": 2, "different": 0},
         {"kind": "omo", "choice": "reduce", "rule": "lazy_start", "count": 1, "different": 1}]}
     assert replay(client, gzip.compress(body)) == (lines, summary)
     assert replay(client, body, lines="none") == ([], summary)
     assert [line["line"] for line in replay(client, body, lines="different")[0]] == [3, 4, 5]
     assert replay(client, log(FRESH), include="figures")[0][0]["decision"] == client.post(PATH, FRESH, 200).json()
-    assert replay(client, b"") == ([], {"lines": 0, "refused": 0, "recorded": 0, "different": 0, "decisions": []})
+    assert replay(client, b"") == ([], {"lines": 0, "refused": 0, "recorded": 0, "different": 0, "contradicting": 0, "decisions": []})
+
+
+def test_clocks_that_go_back_and_counts_that_fall(client):
+    early, lost = dict(FRESH, now_s=590), dict(FRESH, jobs=[dict(A, maps_finished=99), dict(C, reduces_finished=29)])
+    lines, summary = replay(client, log(FRESH, early, FRESH, lost, OMO))
+    assert [codes(dict({"warnings": []}, **line)) for line in lines] == [[], ["now_fell"], [], ["maps_finished_fell", "reduces_finished_fell"], []]
+    assert lines[1]["warnings"][0]["evidence"] == {"now_s": 590, "before_s": 600} and summary["contradicting"] == 2
+    assert lines[3]["warnings"][0]["evidence"] == {"count": 1, "job": "A"}
+
+
+def test_the_reply_to_a_log_is_bounded_by_memory(make_service):
+    service = make_service(PROVISOR_REQUEST_MEMORY_BYTES_MAX=1 << 20)
+    token = service.token("memory")
+    service.start()
+    client = service.client(token)
+    body = log(OMO) * 12000
+    problem = client.refuse("POST", PATH, 422, data=body, headers={"Content-Type": "application/x-ndjson"})
+    assert "1048576 bytes of memory" in problem["detail"]
+    assert replay(client, body, lines="none")[1]["decisions"][0]["count"] == 12000
 
 
 def test_limits_of_states_and_logs(client, make_service):

@@ -1,5 +1,6 @@
 """POST /v1/speculation-decisions through the door: both kinds, faults, limits, warnings."""
 import copy
+import json
 
 import pytest
 
@@ -106,3 +107,29 @@ def test_limits(make_service):
     body["nodes"][5]["finished"][0]["type"] = "r"
     problem = client.refuse("POST", PATH, 422, pointer="/nodes/5", json=body)
     assert problem["errors"][0]["code"] == "too_many_items"
+
+
+def replay(client, *states, **params):
+    body = "".join(json.dumps(state) + "\n" for state in states).encode()
+    reply = client.post(PATH, None, 200, data=body, params=params, headers={"Content-Type": "application/x-ndjson"})
+    lines = [json.loads(line) for line in reply.text.splitlines()]
+    return lines[:-1], lines[-1]["summary"]
+
+
+def test_a_log_is_decided_on_and_its_contradictions_are_named(client):
+    later = [task("x", 1, 0.1), task("a", 39, 0.6, progress_rate_per_s=0.0125)]
+    second = dict(with_node(0, running=later), taken={"task": "b", "host": "fast-3"})
+    third = dict(with_node(0, running=[task("a", 50, 0.4)]), kind="late", taken={"task": None})
+    fourth = dict(third, taken={"task": "b"})
+    states = (BODY, second, changed(nodes=[]), third, fourth)
+    lines, summary = replay(client, *states)
+    alone = [client.post(PATH, {k: v for k, v in s.items() if k != "taken"}, 200).json() for s in (BODY, second, third)]
+    assert [line["action"] for line in lines if "action" in line] == [a["action"] for a in alone] + [alone[2]["action"]]
+    assert [line.get("differs") for line in lines] == [None, False, None, True, True] and lines[2]["error"]["status"] == 422
+    assert [[w["code"] for w in line.get("warnings", [])] for line in lines] == [[], ["elapsed_fell"], [], ["progress_fell"], []]
+    assert lines[1]["warnings"][0]["evidence"] == {"count": 1, "task": "a"}
+    assert (summary["lines"], summary["refused"], summary["recorded"], summary["different"], summary["contradicting"]) == (5, 1, 3, 2, 2)
+    assert [(d["kind"], d["choice"], d["rule"], d["count"]) for d in summary["decisions"]] == [("esplash", "copy", None, 2), ("late", "copy", None, 2)]
+    assert replay(client, *states, lines="none") == ([], summary)
+    assert [line["line"] for line in replay(client, *states, lines="different")[0]] == [2, 3, 4, 5]
+    assert replay(client, BODY, include="figures")[0][0]["decision"] == alone[0]

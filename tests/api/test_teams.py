@@ -79,6 +79,7 @@ def body_of(method, template, mine):
                                           "policies": [{"policy": "centralised"}]},
             ("POST", "/v1/feasibility"): {"cluster": {"executors": 1, "cores_per_executor": 2},
                                           "jobs": [{"name": "A", "application": name, "deadline_s": 60}]},
+            ("POST", "/v1/slot-plans"): {"slots": 4, "concurrency": 1, "jobs": [{"name": "A", "application": name}]},
             ("POST", "/v1/copy-plans"): {"clusters": [name], "jobs": [{"name": "j", "unprocessed_bytes": 1, "tasks": [
                 {"id": "t", "operation": "o", "size_bytes": 1}]}]},
             ("PATCH", "/v1/applications/{name}/runs/{id}"): {"problem_size": 3},

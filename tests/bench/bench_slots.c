@@ -10,34 +10,35 @@
  * output at 20 MB/s; every task lasts a second more. "equal" is drawn, a million tasks of jobs with
  * bounded Pareto counts whose tasks last equally long, and "distinct" the same with another
  * duration for every task, so that none are handled together. "Seen" is with the tasks that wait and
- * hold slots over time. Arrivals keep their order and
+ * hold slots over time. "Nodes", "late" and "esplash" are on 100 nodes of two speeds, of which some are
+ * slowed for a time, without copies of tasks and with them. Arrivals keep their order and
  * pattern, and are stretched to the load.
  *
  * The status is 1 when fifo or fbq simulate fewer than 3,000,000 tasks a second of "swim", or of
- * "equal" where there is no trace.
+ * "equal" where there is no trace; or fifo on nodes, with copies or without them, less than half as
+ * many.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "../golden/swim_trace.h"
+#include "../golden/stored_trace.h"
 #include "core/scheduling/slots_outcome.h"
 #include "core/sim/variates.h"
 
 static const struct slots_cluster CLUSTER = {.slots = {600, 200}, .slow_start = 0.05};
 static const double GOAL = 3e6; /* tasks a second */
-static const struct swim_rates RATES = {.block_bytes = 64e6,
-                                        .reduce_bytes = 256e6,
-                                        .map_bytes_per_s = 10e6,
-                                        .shuffle_bytes_per_s = 10e6,
-                                        .output_bytes_per_s = 20e6,
-                                        .task_s = 1};
 static const double DRAWN_TASKS = 1e6;
 
-enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8 };
+enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8, NODES = 100 };
 
 static struct arena arena;
+
+struct trace {
+    VECTOR(struct slots_job) jobs;
+    double tasks;
+};
 
 static void *need(void *memory)
 {
@@ -55,7 +56,21 @@ static double cpu_s(void)
 
 /* --- traces --- */
 
-static void draw_tasks(struct swim_trace *trace,
+/* false: there is no such file. */
+static bool read_swim(struct trace *trace, struct stored_trace *stored, const char *path)
+{
+    const struct workload_terms terms = {WORKLOAD_SWIM, workload_rates_default};
+    const struct workload_summary *summary = &stored->summary;
+    if (!stored_trace_read(stored, path, &terms))
+        return false;
+    struct workload_jobs jobs = stored_trace_load(stored, WORKLOAD_FOR_SLOTS);
+    trace->jobs.items = jobs.slots;
+    trace->jobs.n = jobs.n;
+    trace->tasks = (double)(summary->tasks[WORKLOAD_TASKS] + summary->tasks[WORKLOAD_REDUCES]);
+    return true;
+}
+
+static void draw_tasks(struct trace *trace,
                        struct rng *rng,
                        struct slots_job *job,
                        enum slots_kind kind,
@@ -63,19 +78,19 @@ static void draw_tasks(struct swim_trace *trace,
                        bool distinct)
 {
     double mean_s = variate_bounded_pareto(rng, 2, 200, 1.2);
+    size_t entries = distinct ? (size_t)count : 1;
+    struct slots_tasks *tasks = need(arena_array(&arena, entries, sizeof *tasks));
+    job->task_lists[kind] = (struct slots_task_list){tasks, entries};
     trace->tasks += count;
     if (!distinct) {
-        if (!swim_add_tasks(job, kind, count, mean_s, mean_s, &arena))
-            abort();
+        tasks[0] = (struct slots_tasks){mean_s, (size_t)count};
         return;
     }
-    struct slots_tasks *tasks = need(arena_array(&arena, (size_t)count, sizeof *tasks));
-    for (size_t i = 0; i < (size_t)count; i++)
+    for (size_t i = 0; i < entries; i++)
         tasks[i] = (struct slots_tasks){variate_uniform(rng, 0.5, 1.5) * mean_s, 1};
-    job->task_lists[kind] = (struct slots_task_list){tasks, (size_t)count};
 }
 
-static void draw(struct swim_trace *trace, bool distinct)
+static void draw(struct trace *trace, bool distinct)
 {
     static const uint64_t purpose[] = {1};
     struct rng rng = variate_stream(1, purpose, 1);
@@ -94,7 +109,7 @@ static void draw(struct swim_trace *trace, bool distinct)
 
 /* Arrivals stretched so that the work of all jobs is `load` of what the slots can do meanwhile; jobs
  * belong to the tenants in turn. */
-static void stretch(struct swim_trace *trace, double load)
+static void stretch(struct trace *trace, double load)
 {
     if (trace->jobs.n == 0)
         return;
@@ -114,25 +129,28 @@ static void stretch(struct swim_trace *trace, double load)
 /* --- policies --- */
 
 /* Seconds of the processor; observed: with counts over time. */
-static double simulate(const struct swim_trace *trace,
+static double simulate(const struct slots_cluster *cluster,
+                       const struct trace *trace,
                        const struct slots_terms *terms,
                        bool observed,
                        struct arena *scratch,
                        struct slots_job_times times[])
 {
     struct occupancy occupancy;
+    const struct slots_observer observer = {.occupancy = &occupancy};
     if (observed && !occupancy_init(&occupancy, SLOTS_SERIES, BINS, 0, scratch))
         abort();
     double began_s = cpu_s();
-    if (slots_simulate_observed(&CLUSTER, trace->jobs.items, trace->jobs.n, terms, NULL,
-                                observed ? &occupancy : NULL, scratch, times, NULL) != PV_OK)
+    if (slots_simulate_observed(cluster, trace->jobs.items, trace->jobs.n, terms, NULL,
+                                observed ? &observer : NULL, scratch, times, NULL) != PV_OK)
         abort();
     return cpu_s() - began_s;
 }
 
 /* Tasks a second, the best of some runs; prints a line. */
 static double measure(const char *name,
-                      const struct swim_trace *trace,
+                      const struct slots_cluster *cluster,
+                      const struct trace *trace,
                       const struct slots_terms *terms,
                       const char *policy,
                       bool observed,
@@ -146,8 +164,8 @@ static double measure(const char *name,
     struct slots_job_times *times = need(arena_array(&scratch, n, sizeof *times));
     double *slowdown = need(arena_array(&scratch, n, sizeof *slowdown));
     for (size_t i = 0; i < RUNS; i++)
-        best_s = fmin(best_s, simulate(trace, terms, observed, &scratch, times));
-    if (slots_summarize(&CLUSTER, trace->jobs.items, n, times, runtime_s, &scratch, slowdown,
+        best_s = fmin(best_s, simulate(cluster, trace, terms, observed, &scratch, times));
+    if (slots_summarize(cluster, trace->jobs.items, n, times, runtime_s, &scratch, slowdown,
                         &outcome, NULL) != PV_OK)
         abort();
     printf("%-9s %-12s %8.1f ms %12.0f %10.2f %10.2f %10.2f\n", name, policy, best_s * 1e3,
@@ -156,8 +174,50 @@ static double measure(const char *name,
     return trace->tasks / best_s;
 }
 
-/* The lesser of fifo's and fbq's tasks a second. */
-static double measure_all(const char *name, struct swim_trace *trace, double load)
+/* The same slots on nodes, slow and fast ones in turn; every tenth is slowed now and then, so that there
+ * are stragglers to find. Returns the least tasks a second. */
+static double measure_nodes(const char *name,
+                            const struct trace *trace,
+                            struct slots_terms *terms,
+                            const double runtime_s[])
+{
+    static const char *const labels[SLOTS_SPECULATION_KINDS] = {"fifo nodes", "fifo late",
+                                                                "fifo esplash"};
+    struct slots_node nodes[NODES];
+    struct slots_incident incidents[NODES];
+    struct slots_cluster cluster = CLUSTER;
+    double last_s = trace->jobs.items[trace->jobs.n - 1].arrival_s;
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < NODES; i++) {
+        nodes[i] = (struct slots_node){
+            .slots = {CLUSTER.slots[SLOTS_MAP] / NODES, CLUSTER.slots[SLOTS_REDUCE] / NODES},
+            .speed = i % 2 == 0 ? 0.8 : 1.2,
+            .level = 1 + i % 2};
+        incidents[i] = (struct slots_incident){.node = i / 10 * 10,
+                                               .at_s = (double)i / NODES * last_s,
+                                               .until_s = (double)(i + 1) / NODES * last_s,
+                                               .speed_factor = i % 2 == 0 ? 0.2 : 1};
+    }
+    cluster.nodes = nodes;
+    cluster.n_nodes = NODES;
+    cluster.incidents = incidents;
+    cluster.n_incidents = NODES;
+    for (size_t kind = 0; kind < SLOTS_SPECULATION_KINDS; kind++) {
+        terms->speculation =
+            (struct slots_speculation_terms){.kind = (enum slots_speculation_kind)kind,
+                                             .epoch_s = SLOTS_EPOCH_S,
+                                             .esplash = {.threshold = 3,
+                                                         .duration_weight = 1,
+                                                         .rate_weight = 1,
+                                                         .deviation_floor = 0.05,
+                                                         .ratio_cap = 10}};
+        least = fmin(least, measure(name, &cluster, trace, terms, labels[kind], false, runtime_s));
+    }
+    return least;
+}
+
+/* The lesser of fifo's and fbq's tasks a second, and of twice those on nodes. */
+static double measure_all(const char *name, struct trace *trace, double load)
 {
     static const double limits_s[] = {1e3, 1e4, 1e5};
     static const double parts[] = {0.25, 0.25, 0.25, 0.25};
@@ -190,17 +250,19 @@ static double measure_all(const char *name, struct swim_trace *trace, double loa
     for (size_t p = 0; p < SLOTS_POLICIES; p++) {
         terms.policy = slots_policies[p];
         terms.concurrency = p == SLOTS_FRESH_STATIC || p == SLOTS_FRESH ? CONCURRENCY : 0;
-        double rate = measure(name, trace, &terms, terms.policy->name, false, runtime_s);
+        double rate = measure(name, &CLUSTER, trace, &terms, terms.policy->name, false, runtime_s);
         if (p == SLOTS_FIFO || p == SLOTS_FBQ)
             least = fmin(least, rate);
     }
     terms.policy = &slots_policy_fbq;
-    (void)measure(name, trace, &terms, "fbq seen", true, runtime_s);
+    (void)measure(name, &CLUSTER, trace, &terms, "fbq seen", true, runtime_s);
     terms.policy = &slots_policy_fifo;
-    (void)measure(name, trace, &terms, "fifo seen", true, runtime_s);
+    (void)measure(name, &CLUSTER, trace, &terms, "fifo seen", true, runtime_s);
     terms.policy = &slots_policy_fair;
     terms.concurrency = CONCURRENCY;
-    (void)measure(name, trace, &terms, "fair k=8", false, runtime_s);
+    (void)measure(name, &CLUSTER, trace, &terms, "fair k=8", false, runtime_s);
+    terms.policy = &slots_policy_fifo;
+    least = fmin(least, 2 * measure_nodes(name, trace, &terms, runtime_s));
     arena_fini(&scratch);
     return least;
 }
@@ -209,15 +271,18 @@ int main(int argc, char **argv)
 {
     double load = argc > 2 ? strtod(argv[2], NULL) : 0.7;
     double least = 0;
-    struct swim_trace swim = {0};
-    struct swim_trace equal = {0};
-    struct swim_trace distinct = {0};
+    struct stored_trace stored;
+    struct trace swim = {0};
+    struct trace equal = {0};
+    struct trace distinct = {0};
     arena_init(&arena, 0);
     printf("%-9s %-12s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s",
            "slowdown", "p95", "utilization");
-    bool has_swim = argc > 1 && swim_trace_read(&swim, argv[1], &RATES, &arena);
-    if (has_swim)
+    bool has_swim = argc > 1 && read_swim(&swim, &stored, argv[1]);
+    if (has_swim) {
         least = measure_all("swim", &swim, load);
+        stored_trace_end(&stored);
+    }
     draw(&equal, false);
     double drawn = measure_all("equal", &equal, load);
     draw(&distinct, true);

@@ -223,8 +223,8 @@ static const struct http_stream upload_stream = {upload_begin, upload_piece, upl
 static const struct http_route routes[] = {
     {HTTP_GET, "/v1/echo/{name}", HTTP_READ, HTTP_IO, echo, NULL, false, NULL, NULL},
     {HTTP_PUT, "/v1/echo/{name}", HTTP_WRITE, HTTP_IO, echo, NULL, true, NULL, NULL},
-    {HTTP_PATCH, "/v1/echo/{name}", HTTP_WRITE, HTTP_IO, echo, NULL, true, NULL},
-    {HTTP_DELETE, "/v1/echo/{name}", HTTP_ADMIN, HTTP_IO, echo, NULL, false, NULL},
+    {HTTP_PATCH, "/v1/echo/{name}", HTTP_WRITE, HTTP_IO, echo, NULL, true, NULL, NULL},
+    {HTTP_DELETE, "/v1/echo/{name}", HTTP_ADMIN, HTTP_IO, echo, NULL, false, NULL, NULL},
     {HTTP_GET, "/v1/echo/{name}/runs/{id}", HTTP_PUBLIC, HTTP_INLINE, echo, NULL, false, NULL,
      NULL},
     {HTTP_GET, "/v1/echo/{name}/runs/export", HTTP_PUBLIC, HTTP_INLINE, tagged, NULL, false, NULL,

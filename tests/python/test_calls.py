@@ -4,6 +4,7 @@ A test says with `makes` which operations it makes; the requests that it sent ar
 """
 import dataclasses
 import datetime
+import json
 import pathlib
 import sys
 import time
@@ -287,15 +288,27 @@ def test_deadlines(client):
     assert look(client.memory_plan(**example("planMemory")))
 
 
-@makes("planPigeon", "planSlots", "summarizeSlowdowns", "decideSpeculation")
+@makes("planPigeon", "decideSlot", "planSlots", "summarizeSlowdowns", "decideSpeculation")
 def test_scheduling(client):
     plan = look(client.pigeon_plan(**example("planPigeon")))
     assert plan.recommended.group_size in [c.group_size for c in plan.candidates]
     assert look(client.slowdowns(**example("summarizeSlowdowns"))).count == 3
+    state = example("decideSlot")
+    decision = look(client.slot_decision(**state))
+    assert type(decision).__name__ == "FreshDecision" and decision.action.slot == "reduce" and decision.action.job == "sort"
+    replayed = client.replay_slot_decisions([dict(state, taken={"slot": "map"}), dict(state, now_s=-1)], include=["figures"])
+    assert replayed.lines[0].differs and replayed.lines[0].decision == decision and replayed.lines[1].error.status == 422
+    assert (replayed.summary.lines, replayed.summary.refused, replayed.summary.different) == (2, 1, 1) and "of 1 recorded" in repr(replayed)
+    assert list(replayed.to_frame()["action.slot"])[0] == "reduce" and list(replayed.summary_frame()["count"]) == [1]
+    assert client.replay_slot_decisions(json.dumps(state).encode(), lines="none").lines == []
     slots = look(client.slot_plan(**example("planSlots")))
     assert slots.order[0] == "grep" and slots.per_node.map_slots <= 4 and [p.concurrency for p in slots.sweep] == [1, 2, 3]
-    decision = look(client.speculation_decision(**example("decideSpeculation")))
+    state = example("decideSpeculation")
+    decision = look(client.speculation_decision(**state))
     assert (decision.kind, decision.action.task, decision.action.host) == ("esplash", "t1", "new-1")
+    replayed = client.replay_speculation_decisions([dict(state, taken={"task": None}), dict(state, threshold=-1)], include=["figures"])
+    assert replayed.lines[0].differs and replayed.lines[0].decision == decision and replayed.lines[1].error.status == 422
+    assert list(replayed.to_frame()["action.task"])[0] == "t1" and replayed.summary.contradicting == 0
 
 
 @makes("simulateControl")

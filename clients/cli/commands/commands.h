@@ -31,6 +31,7 @@ extern const struct command command_operations;
 extern const struct command command_price_books;
 extern const struct command command_runs;
 extern const struct command command_simulate;
+extern const struct command command_slots;
 extern const struct command command_speedup;
 extern const struct command command_submit;
 extern const struct command command_tokens;

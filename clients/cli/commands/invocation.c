@@ -200,3 +200,12 @@ bool invocation_for_people(const struct invocation *invocation)
             return invocation->outputs.items[i].form == FORM_TABLE;
     return false;
 }
+
+bool invocation_draws_ascii(const struct invocation *invocation)
+{
+    const char *term = getenv("TERM");
+    const char *all = getenv("LC_ALL");
+    return argument_given(invocation->arguments, "ascii") ||
+           (term != NULL && strcmp(term, "dumb") == 0) ||
+           (all != NULL && (strcmp(all, "C") == 0 || strcmp(all, "POSIX") == 0));
+}

@@ -73,4 +73,7 @@ bool invocation_write_report(struct invocation *invocation,
 /* Is a form for people among those asked for, on standard output? */
 bool invocation_for_people(const struct invocation *invocation);
 
+/* Of a command with --ascii: is a picture to be drawn with characters of ASCII alone? */
+bool invocation_draws_ascii(const struct invocation *invocation);
+
 #endif

@@ -237,15 +237,6 @@ static json_t *recorded_runs(struct invocation *invocation)
     return remote_list(invocation->remote, path, query.items, RECORDED_MAX, &invocation->failure);
 }
 
-static bool is_ascii(const struct invocation *invocation)
-{
-    const char *term = getenv("TERM");
-    const char *all = getenv("LC_ALL");
-    return argument_given(invocation->arguments, "ascii") ||
-           (term != NULL && strcmp(term, "dumb") == 0) ||
-           (all != NULL && (strcmp(all, "C") == 0 || strcmp(all, "POSIX") == 0));
-}
-
 static bool write_surface(struct invocation *invocation, const char *path, json_t *reply)
 {
     const char *show = argument_text(invocation->arguments, "show");
@@ -257,7 +248,7 @@ static bool write_surface(struct invocation *invocation, const char *path, json_
     struct drawn drawn = {.reply = curves,
                           .runs = runs,
                           .speedup = show != NULL && strcmp(show, "speedup") == 0,
-                          .ascii = is_ascii(invocation)};
+                          .ascii = invocation_draws_ascii(invocation)};
     const struct section sections[] = {{.value = rows,
                                         .columns = point_columns,
                                         .n_columns = COUNT(point_columns),

@@ -55,9 +55,11 @@ class Calls:
         if rows:
             raise SystemExit("the contract has no %s" % ", ".join(rows))
         # What lines, events, problems and methods written by hand are made of.
-        for name in ("Problem", "RunRecord", "OperationEvent", "ImportOutcome", "Run", "PriceBook"):
+        for name in ("Problem", "RunRecord", "OperationEvent", "ImportOutcome", "Run", "PriceBook", "SlotLogReplyLine",
+                     "SpeculationLogReplyLine"):
             self.records.of({"$ref": "#/components/schemas/" + name}, name, "")
-        self.requests.of({"$ref": "#/components/schemas/RunRecord"}, "RunRecord", "")
+        for name in ("RunRecord", "FreshState", "OmoState", "EsplashState", "LateState"):
+            self.requests.of({"$ref": "#/components/schemas/" + name}, name, "")
 
     def describe(self, path: str, verb: str, operation: dict[str, Any], parameters: list[dict[str, Any]]) -> str:
         name = operation["operationId"]

@@ -83,9 +83,11 @@ METHODS = [
     # scheduling
     row("planPigeon", "pigeon_plan", "one"),
     row("decideSlot", "slot_decision", "one", query=()),
+    row("decideSlot", "replay_slot_decisions", "written"),
     row("planSlots", "slot_plan", "one"),
     row("summarizeSlowdowns", "slowdowns", "one", "jobs"),
-    row("decideSpeculation", "speculation_decision", "one"),
+    row("decideSpeculation", "speculation_decision", "one", query=()),
+    row("decideSpeculation", "replay_speculation_decisions", "written"),
     row("simulate", "simulate", "one"),
     row("createWorkload", "create_workload", "written"),
     row("createWorkload", "workload_from_runs", "written"),
@@ -160,8 +162,8 @@ METHODS = [
 ]
 
 # What changes nothing, or knows a repetition by itself, so that repeating it does no harm although it is a POST.
-COMPUTES_ONLY = {"checkFeasibility", "planStages", "shareCores", "planMemory", "planCopies", "previewNameRules", "fitModel",
-                 "predictFromModel", "sampleQuotaLoop"}
+COMPUTES_ONLY = {"checkFeasibility", "planStages", "shareCores", "planMemory", "decideSlot", "planSlots", "decideSpeculation", "planCopies",
+                 "previewNameRules", "fitModel", "predictFromModel", "sampleQuotaLoop"}
 
 # Path parameters whose name in the contract says too little where it stands for itself.
 PATH_NAMES = {"ApplicationName": "application", "ClusterName": "cluster", "PriceBookName": "price_book", "QuotaLoopName": "quota_loop",

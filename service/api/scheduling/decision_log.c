@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/scheduling/decision_summary.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/upload.h"
 #include "base/plural.h"
+#include "codec/json/finding.h"
 #include "codec/json/ndjson.h"
 #include "compression/compression.h"
 #include "http/problem.h"
@@ -28,6 +28,7 @@ struct decision_log {
     uint64_t plain_bytes;
     struct arena scratch; /* of a line */
     void *decoded;
+    void *memory;    /* of the line before */
     struct writer w; /* the reply, in the request's arena */
     struct decision_summary summary;
 };
@@ -66,19 +67,37 @@ decode_line(struct decision_log *log, const char *text, size_t n, struct pv_erro
     return codec_close(&line);
 }
 
+/* The member `warnings`, where there are any. */
+static enum pv_code write_contradictions(struct decision_log *log, bool *any, struct pv_error *err)
+{
+    struct findings warnings = {.arena = &log->scratch};
+    *any = false;
+    if (log->row->follow == NULL)
+        return PV_OK;
+    PV_TRY(log->row->follow(log->decoded, log->memory, &log->scratch, &warnings, err));
+    *any = warnings.n > 0;
+    if (*any)
+        codec_findings_encode(&log->w, "warnings", &warnings);
+    log->summary.contradicting += *any;
+    return PV_OK;
+}
+
 /* Lines that are not wanted are decided on all the same, and their text goes back. */
 static enum pv_code write_decision(struct decision_log *log, uint64_t number, struct pv_error *err)
 {
     struct decision_made made;
+    bool contradicts;
     size_t before = writer_size(&log->w);
     writer_begin_object(&log->w);
     writer_member_integer(&log->w, "line", (int64_t)number);
     PV_TRY(log->row->decide(log->decoded, log->figures, &log->scratch, &log->w, &made, err));
     if (made.recorded)
         writer_member_boolean(&log->w, "differs", made.differs);
+    PV_TRY(write_contradictions(log, &contradicts, err));
     writer_end_object(&log->w);
     writer_end_line(&log->w);
-    if (log->which == WHICH_NONE || (log->which == WHICH_DIFFERENT && !made.differs))
+    bool remarkable = (made.recorded && made.differs) || contradicts;
+    if (log->which == WHICH_NONE || (log->which == WHICH_DIFFERENT && !remarkable))
         writer_take_back(&log->w, before);
     decision_summary_add(&log->summary, &made);
     return PV_OK;
@@ -161,8 +180,12 @@ open_readers(struct decision_log *log, struct http_request *request, struct pv_e
                 take_line, log);
     log->lines.setting = "decision_log_line_bytes_max";
     log->decoded = calloc(1, log->row->line_bytes);
+    if (log->row->memory_bytes > 0)
+        log->memory = calloc(1, log->row->memory_bytes);
     log->framing = decompressor_create(&limits, take_plain, log);
-    return log->decoded != NULL && log->framing != NULL ? PV_OK : pv_no_memory(err);
+    bool ready = log->decoded != NULL && log->framing != NULL &&
+                 (log->row->memory_bytes == 0 || log->memory != NULL);
+    return ready ? PV_OK : pv_no_memory(err);
 }
 
 enum pv_code decision_log_begin(const struct decision_log_row *row,
@@ -225,6 +248,9 @@ void decision_log_end(void *context, void *state)
     decompressor_destroy(log->framing);
     ndjson_fini(&log->lines);
     arena_fini(&log->scratch);
+    if (log->memory != NULL)
+        log->row->forget(log->memory);
+    free(log->memory);
     free(log->decoded);
     free(log);
 }

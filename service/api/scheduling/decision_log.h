@@ -2,6 +2,8 @@
 #define API_SCHEDULING_DECISION_LOG_H
 
 #include "api/api.h"
+#include "api/scheduling/decision_summary.h"
+#include "base/finding.h"
 #include "base/json_writer.h"
 #include "codec/json/reader.h"
 #include "http/route.h"
@@ -16,14 +18,6 @@
  * A kind of decisions is a row: what a line holds, and how it is decided on. Each has a stream of its
  * own, which differs in `begin` alone.
  */
-struct decision_made {
-    const char *kind;   /* the words by which decisions are counted; static */
-    const char *choice; /* what was decided */
-    const char *rule;   /* on what grounds; NULL: there are no rules */
-    bool recorded;      /* the line says what was really done */
-    bool differs;       /* from that */
-};
-
 struct decision_log_row {
     size_t line_bytes; /* of what a line becomes */
     /* Faults are the reader's. */
@@ -36,6 +30,16 @@ struct decision_log_row {
                            struct writer *w,
                            struct decision_made *made,
                            struct pv_error *err);
+    /* What in a line contradicts the line before that was not at fault: warnings of the line. `memory`,
+     * all zeros at first, keeps what is needed of a line, and is given back by `forget`. PV_E_MEMORY.
+     * NULL: each line is by itself. */
+    size_t memory_bytes;
+    enum pv_code (*follow)(const void *decoded,
+                           void *memory,
+                           struct arena *scratch,
+                           struct findings *warnings,
+                           struct pv_error *err);
+    void (*forget)(void *memory);
 };
 
 /* `begin` of a stream, with its row; the others are as they are. */

@@ -40,6 +40,7 @@ void decision_summary_write(struct writer *w, const struct decision_summary *sum
     writer_member_integer(w, "refused", (int64_t)summary->refused);
     writer_member_integer(w, "recorded", (int64_t)summary->recorded);
     writer_member_integer(w, "different", (int64_t)summary->different);
+    writer_member_integer(w, "contradicting", (int64_t)summary->contradicting);
     writer_member_array(w, "decisions");
     for (size_t i = 0; i < summary->n; i++) {
         const struct decision_group *group = &summary->groups[i];

@@ -1,9 +1,19 @@
 #ifndef API_SCHEDULING_DECISION_SUMMARY_H
 #define API_SCHEDULING_DECISION_SUMMARY_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "api/scheduling/decision_log.h"
+#include "base/json_writer.h"
+
+struct decision_made {
+    const char *kind;   /* the words by which decisions are counted; static */
+    const char *choice; /* what was decided */
+    const char *rule;   /* on what grounds; NULL: there are no rules */
+    bool recorded;      /* the line says what was really done */
+    bool differs;       /* from that */
+};
 
 /* What the decisions of a log come to; {0} has none yet. */
 enum { DECISION_GROUPS_MAX = 64 };
@@ -19,6 +29,7 @@ struct decision_summary {
     uint64_t refused;
     uint64_t recorded; /* lines that say what was done */
     uint64_t different;
+    uint64_t contradicting;                            /* lines that contradict the one before */
     struct decision_group groups[DECISION_GROUPS_MAX]; /* in the order in which they came up */
     size_t n;
 };

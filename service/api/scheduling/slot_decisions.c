@@ -2,7 +2,9 @@
 #include "api/routes.h"
 #include "api/scheduling/decision_log.h"
 #include "api/scheduling/slot_decision_make.h"
+#include "api/scheduling/state_history.h"
 #include "api/shared/reply.h"
+#include "base/rounding.h"
 
 /* POST /v1/slot-decisions: what a slot that has come free is to serve; of a log, each in turn. */
 
@@ -80,12 +82,76 @@ static enum pv_code decide_line(const void *decoded,
     return PV_OK;
 }
 
+/* The line before. */
+struct slot_memory {
+    struct state_history jobs;
+    bool has_clock;
+    double now_s;
+};
+
+static void check_clock(struct slot_memory *memory, double now_s, struct findings *warnings)
+{
+    if (memory->has_clock && now_s < memory->now_s && !rounding_equal(now_s, memory->now_s)) {
+        struct finding *finding =
+            finding_add(warnings, "now_fell", "It is %.9g s, and was %.9g s in the state before.",
+                        now_s, memory->now_s);
+        finding_number(finding, "now_s", now_s);
+        finding_number(finding, "before_s", memory->now_s);
+    }
+    memory->has_clock = true;
+    memory->now_s = now_s;
+}
+
+static struct state_item finished_of(struct strview name, size_t maps, size_t reduces)
+{
+    return (struct state_item){name, {(double)maps, (double)reduces}};
+}
+
+/* Clocks do not go back, and what has finished remains so. */
+static enum pv_code follow_line(const void *decoded,
+                                void *memory,
+                                struct arena *scratch,
+                                struct findings *warnings,
+                                struct pv_error *err)
+{
+    static const struct state_words words = {
+        .of = "job",
+        .code = {"maps_finished_fell", "reduces_finished_fell"},
+        .what = {"the number of finished maps", "the number of finished reduces"},
+    };
+    const struct codec_slot_decision *asked = decoded;
+    struct slot_memory *before = memory;
+    bool omo = asked->kind == SLOT_DECISION_OMO;
+    size_t n = omo ? asked->omo.n : asked->fresh.n;
+    struct state_item *jobs = arena_array(scratch, n, sizeof *jobs);
+    if (jobs == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; omo && i < n; i++)
+        jobs[i] = finished_of(asked->omo.jobs[i].name, asked->omo.jobs[i].job.maps_finished,
+                              asked->omo.jobs[i].job.reduces_finished);
+    for (size_t i = 0; !omo && i < n; i++)
+        jobs[i] = finished_of(asked->fresh.jobs[i].name, asked->fresh.jobs[i].job.maps_finished,
+                              asked->fresh.jobs[i].job.reduces_finished);
+    if (!omo)
+        check_clock(before, asked->fresh.now_s, warnings);
+    return state_history_follow(&before->jobs, &words, jobs, n, warnings, err);
+}
+
+static void forget_lines(void *memory)
+{
+    struct slot_memory *before = memory;
+    state_history_forget(&before->jobs);
+}
+
 static enum pv_code
 begin_log(void *context, struct http_request *request, void **state, struct pv_error *err)
 {
     static const struct decision_log_row row = {.line_bytes = sizeof(struct codec_slot_decision),
+                                                .memory_bytes = sizeof(struct slot_memory),
                                                 .decode = decode_line,
-                                                .decide = decide_line};
+                                                .decide = decide_line,
+                                                .follow = follow_line,
+                                                .forget = forget_lines};
     return decision_log_begin(&row, context, request, state, err);
 }
 

@@ -16,10 +16,13 @@ fault_at(struct pv_error *err, size_t job, const char *code, const char *detail,
 /* A job before this one that is of the same application, or this one. */
 static size_t find_same(const struct codec_slot_plan *asked, size_t job)
 {
-    size_t i = 0;
-    while (!strview_equal(asked->jobs[i].application, asked->jobs[job].application))
-        i++;
-    return i;
+    struct strview wanted = asked->jobs[job].application;
+    for (size_t i = 0; i < job; i++) {
+        struct strview other = asked->jobs[i].application;
+        if (other.at != NULL && strview_equal(other, wanted))
+            return i;
+    }
+    return job;
 }
 
 /* The recent runs become a profile; they are gone when this returns. PV_E_TOO_FEW: they do not say

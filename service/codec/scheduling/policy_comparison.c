@@ -16,7 +16,7 @@
 /* Of the length of a simulation; less is lost when doubles are added up. */
 #define RESOLUTION 1e-13
 
-enum { MEMBERS_MAX = 16 };
+enum { MEMBERS_MAX = 24 };
 
 /* What a simulation keeps of each job of a workload beside the job: its place in order of arrival,
  * how long it takes alone, or its mean and longest task; its sizes for a
@@ -91,7 +91,7 @@ void codec_policy_encode_terms(struct writer *w,
 {
     writer_member_string(w, "policy", table->name(word));
     for (size_t t = 0; t < table->n_terms; t++)
-        if ((table->terms_of[word] & 1U << t) != 0)
+        if ((table->terms_of[word] & 1U << t) != 0 && table->terms[t].encode != NULL)
             table->terms[t].encode(w, terms);
 }
 
@@ -286,11 +286,12 @@ static void check_runs(const struct codec_node *top,
                            "are %zu x %zu x %zu",
                            limits->runs, entries, loads_of(common), common->repetitions);
     else if (task_runs > (double)limits->task_runs)
-        codec_fault_member(top, largest_member(common), "out_of_range",
-                           "the tasks to simulate, over all policies, loads and repetitions and "
-                           "once for each probe, are %.0f, and %zu are allowed "
-                           "(simulation_job_task_runs_max)",
-                           task_runs, limits->task_runs);
+        codec_fault_member(
+            top, largest_member(common), "out_of_range",
+            "the tasks of all simulations together, counting workers, groups, probes "
+            "and jobs looked through, are %.0f; %zu are allowed "
+            "(simulation_job_task_runs_max)",
+            task_runs, limits->task_runs);
 }
 
 static void check_rows(const struct codec_node *top,

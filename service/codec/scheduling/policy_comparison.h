@@ -17,9 +17,9 @@ struct codec_comparison_limits {
      * Rules that rest on it are checked only where it is there. */
     const struct workload_summary *workload;
     size_t jobs;
-    size_t tasks;            /* of all jobs of the request */
-    size_t runs;             /* policies x loads x repetitions */
-    size_t task_runs;        /* these x tasks; a policy that probes counts once for each probe */
+    size_t tasks;     /* of all jobs of the request */
+    size_t runs;      /* policies x loads x repetitions */
+    size_t task_runs; /* these x what they count for (tasks_comparison_work, slots_terms_weight) */
     size_t probes_per_task;  /* sparrow, eagle */
     size_t splits;           /* slots x jobs, under fresh_static */
     size_t job_rows;         /* jobs x policies x loads, where they are included in the result */
@@ -37,7 +37,10 @@ enum {
 enum {
     COMPARISON_INCLUDE_JOBS = 1,
     COMPARISON_INCLUDE_QUEUES = 2,
-    COMPARISON_INCLUDE_DISTRIBUTIONS = 4
+    COMPARISON_INCLUDE_DISTRIBUTIONS = 4,
+    /* Of kind `slots` alone. */
+    COMPARISON_INCLUDE_FAIRNESS = 8,
+    COMPARISON_INCLUDE_OCCUPANCY = 16
 };
 
 /* A search for the terms that suit best (codec/scheduling/policy_search.h). */
@@ -74,7 +77,7 @@ static inline size_t codec_comparison_entries(const struct codec_comparison *com
 /* A term of policies: a member of theirs. */
 struct codec_policy_term {
     const char *name;
-    /* NULL: another term's reads this member as well. */
+    /* NULL, both of them or the first: another term's reads, and writes, this member as well. */
     void (*decode)(const struct codec_node *policy,
                    const struct codec_comparison_limits *limits,
                    void *terms);
@@ -97,7 +100,8 @@ struct codec_policy_table {
 extern const char *const codec_comparison_includes[];
 extern const char *const codec_comparison_objectives[];
 /* clang-format off */
-#define CODEC_COMPARISON_MEMBERS(T)                                                                \
+#define CODEC_COMPARISON_MEMBERS(T) CODEC_COMPARISON_MEMBERS_WITH(T, codec_comparison_includes)
+#define CODEC_COMPARISON_MEMBERS_WITH(T, includes)                                                 \
     {"workload", SHAPE_CODE, .decode = codec_comparison_decode_workload,                           \
      .encode = codec_comparison_encode_workload},                                                  \
     {"baseline", SHAPE_CODE, .decode = codec_comparison_decode_baseline,                           \
@@ -107,7 +111,7 @@ extern const char *const codec_comparison_objectives[];
     {"repetitions", SHAPE_SIZE(T, common.repetitions), .flags = SHAPE_KEEP, .least = 1,            \
      SHAPE_LIMIT(struct codec_comparison_limits, runs)},                                           \
     {"seed", SHAPE_COUNT(T, common.seed), .flags = SHAPE_KEEP, .most = CODEC_SEED_MAX},            \
-    {"include", SHAPE_WORDS(T, common.include, codec_comparison_includes)},                        \
+    {"include", SHAPE_WORDS(T, common.include, includes)},                                         \
     {"objective", SHAPE_WORD(T, common.objective, codec_comparison_objectives),                    \
      .flags = SHAPE_KEEP}
 /* clang-format on */
@@ -156,7 +160,7 @@ void codec_comparison_encode_loads(struct writer *w, const void *request, const 
 struct codec_comparison_size {
     size_t jobs;
     double tasks;  /* of all jobs */
-    double probed; /* tasks of one run of every policy, once for each probe where it probes */
+    double probed; /* what one run of every policy counts for, in tasks */
     /* Of a workload that is not loaded the next three are 0. */
     double shortest_s;    /* the shortest task */
     double last_s;        /* the last arrival */

@@ -49,7 +49,7 @@ static void encode_reduction(struct writer *w,
 
 static void encode_classes(struct writer *w,
                            const struct codec_slots_result *result,
-                           const struct slots_load *load,
+                           const struct policy_load *load,
                            size_t policy)
 {
     size_t n;
@@ -59,6 +59,32 @@ static void encode_classes(struct writer *w,
         w->failed = true;
     else
         codec_slowdown_classes_encode(w, classes, n);
+}
+
+/* Means over jobs with reduces, if there are any. */
+static void encode_phases(struct writer *w, const struct slots_breakdown *breakdown)
+{
+    if (!writer_member_object_or_null(w, "phases", !isnan(breakdown->map_only_s)))
+        return;
+    writer_member_number(w, "map_only_s", breakdown->map_only_s);
+    writer_member_number(w, "overlap_s", breakdown->overlap_s);
+    writer_member_number(w, "shuffle_only_s", breakdown->shuffle_only_s);
+    writer_end_object(w);
+}
+
+static void encode_speculation(struct writer *w,
+                               const struct slots_terms *terms,
+                               const struct slots_mean_speculation *of)
+{
+    if (!writer_member_object_or_null(w, "speculation",
+                                      terms->speculation.kind != SLOTS_NO_SPECULATION))
+        return;
+    writer_member_number(w, "copies", of->copies);
+    writer_member_number(w, "useful", of->useful);
+    writer_member_number(w, "killed_on_straggler", of->killed_on_straggler);
+    writer_member_number(w, "killed_on_slower", of->killed_on_slower);
+    writer_member_number(w, "wasted_s", of->wasted_s);
+    writer_end_object(w);
 }
 
 /* NULL: nothing is included. */
@@ -77,12 +103,23 @@ static void encode_detail(struct writer *w, const struct slots_detail *detail)
     }
 }
 
+/* NULL: it is not included. */
+static void encode_fairness(struct writer *w, const struct fairness_points *points)
+{
+    if (!writer_member_object_or_null(w, "fairness_over_time", points != NULL))
+        return;
+    writer_member_number(w, "start_s", points->start_s);
+    writer_member_number(w, "step_s", points->step_s);
+    writer_member_numbers(w, "values", points->values, points->n);
+    writer_end_object(w);
+}
+
 static void
 encode_policy(struct writer *w, const struct codec_slots_result *result, size_t l, size_t policy)
 {
     const struct codec_comparison *common = &result->asked->common;
-    const struct slots_load *load = &result->loads[l];
-    const struct slots_outcome *outcome = &load->outcomes[policy];
+    const struct policy_load *load = &result->loads[l];
+    const struct slots_outcome *outcome = slots_load_mean(load, policy);
     const struct slots_terms *terms = slots_comparison_terms(result->comparison, l, policy);
     bool compared = common->baseline != SIZE_MAX && common->baseline != policy;
     writer_begin_object(w);
@@ -97,10 +134,15 @@ encode_policy(struct writer *w, const struct codec_slots_result *result, size_t 
     codec_percentiles_encode(w, "completion_s", &outcome->completion_s);
     codec_percentiles_encode(w, "slowdown", &outcome->slowdown);
     writer_member_number(w, "slowdown_variability_95", outcome->slowdown_variability_95);
-    encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
+    encode_phases(w, &outcome->breakdown);
+    encode_speculation(w, terms, &outcome->speculation);
+    encode_reduction(w, outcome, compared ? slots_load_mean(load, common->baseline) : NULL);
     encode_classes(w, result, load, policy);
-    encode_jobs(w, result, load->first[policy]);
-    encode_detail(w, load->first[policy]->detail);
+    encode_jobs(w, result, slots_load_first(load, policy));
+    const struct slots_detail *detail = slots_load_first(load, policy)->detail;
+    encode_detail(w, detail);
+    encode_fairness(w, detail != NULL ? detail->fairness : NULL);
+    codec_slots_occupancy_encode(w, result, terms, detail != NULL ? detail->spans : NULL);
     writer_end_object(w);
 }
 

@@ -7,6 +7,10 @@
 #define LEVEL_MAX 1000
 #define WEIGHT_MAX 1e9 /* and of thresholds and ratios: sums stay far from overflow */
 
+const char *const codec_speculation_kinds[] = {[CODEC_SPECULATION_ESPLASH] = "esplash",
+                                               [CODEC_SPECULATION_LATE] = "late",
+                                               [CODEC_SPECULATION_KINDS] = NULL};
+
 /* --- nodes --- */
 
 #define F struct codec_speculation_finished
@@ -67,6 +71,29 @@ const struct shape codec_speculation_node_shape = {.request = "SpeculationNode",
                                                    .check = check_node,
                                                    .unique = "name",
                                                    .twice = "another node has this name"};
+
+/* --- what was done --- */
+
+#define A struct codec_speculation_taken
+static const struct shape_member taken_members[] = {
+    {"task", SHAPE_NAME(A, task), .flags = CODEC_REQUIRED | CODEC_NULLABLE},
+    {"host", SHAPE_NAME(A, host), .flags = CODEC_NULLABLE},
+};
+const struct shape codec_speculation_taken_shape = {.request = "SpeculationTaken",
+                                                    SHAPE_OF(taken_members, A)};
+
+static bool is_same(struct strview a, struct strview b)
+{
+    return a.at == NULL || b.at == NULL ? a.at == b.at : strview_equal(a, b);
+}
+
+bool codec_speculation_taken_is(const struct codec_speculation_taken *taken,
+                                const struct codec_speculation_action *action)
+{
+    return is_same(taken->task, action->task) &&
+           (taken->host.at == NULL || action->host.at == NULL ||
+            strview_equal(taken->host, action->host));
+}
 
 /* --- levels --- */
 
@@ -150,10 +177,11 @@ static void check_esplash(const struct codec_node *node, const void *limits, voi
 }
 
 #define R struct codec_speculation
-#define NODES                                                                                      \
+#define STATE_MEMBERS                                                                              \
+    {"nodes", SHAPE_OBJECTS(R, nodes, n_nodes, &codec_speculation_node_shape),                     \
+     .flags = CODEC_REQUIRED, .least = 1, SHAPE_LIMIT(L, nodes)},                                  \
     {                                                                                              \
-        "nodes", SHAPE_OBJECTS(R, nodes, n_nodes, &codec_speculation_node_shape),                  \
-            .flags = CODEC_REQUIRED, .least = 1, SHAPE_LIMIT(L, nodes)                             \
+        "taken", SHAPE_OBJECT(R, taken, &codec_speculation_taken_shape), SHAPE_GIVEN(R, has_taken) \
     }
 static const struct shape_member esplash_members[] = {
     {"kind", SHAPE_CODE, .flags = CODEC_REQUIRED},
@@ -165,25 +193,22 @@ static const struct shape_member esplash_members[] = {
      .low = 0, .high = 1},
     {"ratio_cap", SHAPE_NUMBER(R, terms.ratio_cap), .flags = SHAPE_KEEP, .low = 1,
      .high = WEIGHT_MAX},
-    NODES,
+    STATE_MEMBERS,
 };
 const struct shape codec_esplash_shape = {
-    .request = "EsplashRequest", SHAPE_OF(esplash_members, R), .check = check_esplash};
+    .request = "EsplashState", SHAPE_OF(esplash_members, R), .check = check_esplash};
 
 static const struct shape_member late_members[] = {
     {"kind", SHAPE_CODE, .flags = CODEC_REQUIRED},
-    NODES,
+    STATE_MEMBERS,
 };
 const struct shape codec_late_shape = {
-    .request = "LateRequest", SHAPE_OF(late_members, R), .check = check_late};
+    .request = "LateState", SHAPE_OF(late_members, R), .check = check_late};
 
 void codec_speculation_decode(const struct codec_node *node,
                               const struct codec_speculation_limits *limits,
                               struct codec_speculation *asked)
 {
-    static const char *const kinds[] = {[CODEC_SPECULATION_ESPLASH] = "esplash",
-                                        [CODEC_SPECULATION_LATE] = "late",
-                                        [CODEC_SPECULATION_KINDS] = NULL};
     *asked = (struct codec_speculation){
         .level_count = NODE_LEVELS_AUTO,
         .terms = {.threshold = 3,
@@ -192,8 +217,8 @@ void codec_speculation_decode(const struct codec_node *node,
                   .deviation_floor = 0.05,
                   .ratio_cap = 10},
     };
-    asked->kind = (enum codec_speculation_kind)codec_choice(node, "kind", CODEC_REQUIRED, kinds,
-                                                            CODEC_SPECULATION_KINDS);
+    asked->kind = (enum codec_speculation_kind)codec_choice(
+        node, "kind", CODEC_REQUIRED, codec_speculation_kinds, CODEC_SPECULATION_KINDS);
     if (asked->kind == CODEC_SPECULATION_ESPLASH)
         shape_decode(node, &codec_esplash_shape, limits, asked);
     else if (asked->kind == CODEC_SPECULATION_LATE)

@@ -22,6 +22,15 @@ enum codec_speculation_kind {
     CODEC_SPECULATION_KINDS /* none of them: a fault */
 };
 
+/* Their words; the end: NULL. */
+extern const char *const codec_speculation_kinds[];
+
+/* In logs: which task really got a copy, and where. */
+struct codec_speculation_taken {
+    struct strview task; /* at == NULL: none */
+    struct strview host; /* at == NULL: not known, or the copy waited */
+};
+
 struct codec_speculation_finished {
     struct strview type;
     size_t tasks;
@@ -53,6 +62,7 @@ struct codec_speculation_node {
 extern const struct shape codec_esplash_shape;
 extern const struct shape codec_late_shape;
 extern const struct shape codec_speculation_node_shape;
+extern const struct shape codec_speculation_taken_shape;
 extern const struct shape codec_speculation_task_shape;
 extern const struct shape codec_speculation_finished_shape;
 
@@ -63,6 +73,8 @@ struct codec_speculation {
     struct esplash_terms terms;
     struct codec_speculation_node *nodes;
     size_t n_nodes;
+    bool has_taken;
+    struct codec_speculation_taken taken;
     /* What the core works with. */
     struct speculation_cluster cluster; /* its nodes are `nodes`, tasks likewise */
     struct strview *types;              /* by number, in order of first sight */
@@ -90,6 +102,29 @@ void codec_late_encode(struct writer *w,
                        const struct codec_speculation *asked,
                        const struct late_decision *decision,
                        const struct findings *warnings);
+
+/* Which task gets a copy, and where. */
+struct codec_speculation_action {
+    struct strview task; /* at == NULL: none */
+    struct strview host; /* at == NULL: it is not said, or the copy waits */
+};
+
+struct codec_speculation_action codec_esplash_action(const struct codec_speculation *asked,
+                                                     const struct esplash_decision *decision);
+struct codec_speculation_action codec_late_action(const struct codec_speculation *asked,
+                                                  const struct late_decision *decision);
+
+/* The member `action` of a reply. */
+void codec_esplash_action_encode(struct writer *w,
+                                 const struct codec_speculation *asked,
+                                 const struct esplash_decision *decision);
+void codec_late_action_encode(struct writer *w,
+                              const struct codec_speculation *asked,
+                              const struct late_decision *decision);
+
+/* Whether what was taken is what was decided: the task and, where both say one, the host. */
+bool codec_speculation_taken_is(const struct codec_speculation_taken *taken,
+                                const struct codec_speculation_action *action);
 
 /* Warnings: what the decision could not be based on, and what contradicts itself. levels NULL: kind
  * late. */

@@ -30,17 +30,31 @@ static void encode_level(struct writer *w, const char *key, size_t level)
 
 /* --- kind "esplash" --- */
 
-static void encode_esplash_action(struct writer *w,
-                                  const struct codec_speculation *asked,
-                                  const struct esplash_decision *decision)
+static const struct esplash_candidate *chosen_of(const struct esplash_decision *decision)
 {
-    const struct esplash_action *action = &decision->action;
-    const struct esplash_candidate *chosen =
-        action->candidate != SPECULATION_NONE ? &decision->candidates[action->candidate] : NULL;
+    size_t candidate = decision->action.candidate;
+    return candidate != SPECULATION_NONE ? &decision->candidates[candidate] : NULL;
+}
+
+struct codec_speculation_action codec_esplash_action(const struct codec_speculation *asked,
+                                                     const struct esplash_decision *decision)
+{
+    const struct esplash_candidate *chosen = chosen_of(decision);
+    return (struct codec_speculation_action){
+        .task = chosen != NULL ? task_id(asked, chosen->place) : NOBODY,
+        .host = node_name(asked, decision->action.host),
+    };
+}
+
+void codec_esplash_action_encode(struct writer *w,
+                                 const struct codec_speculation *asked,
+                                 const struct esplash_decision *decision)
+{
+    const struct esplash_candidate *chosen = chosen_of(decision);
     writer_member_object(w, "action");
     encode_place(w, asked, chosen != NULL ? &chosen->place : NULL);
     encode_level(w, "min_level", chosen != NULL ? chosen->min_level : 0);
-    writer_member_text(w, "host", node_name(asked, action->host));
+    writer_member_text(w, "host", node_name(asked, decision->action.host));
     writer_member_number(w, "value_s", chosen != NULL ? chosen->value_s : (double)NAN);
     writer_end_object(w);
 }
@@ -168,7 +182,7 @@ void codec_esplash_encode(struct writer *w,
 {
     writer_begin_object(w);
     writer_member_string(w, "kind", "esplash");
-    encode_esplash_action(w, asked, decision);
+    codec_esplash_action_encode(w, asked, decision);
     writer_member_integer(w, "highest_level", (int64_t)levels->highest);
     writer_member_number(w, "silhouette", levels->silhouette);
     encode_nodes(w, asked, levels, decision);
@@ -181,19 +195,38 @@ void codec_esplash_encode(struct writer *w,
 
 /* --- kind "late" --- */
 
+static const struct late_candidate *slowest_of(const struct late_decision *decision)
+{
+    return decision->action != SPECULATION_NONE ? &decision->candidates[decision->action] : NULL;
+}
+
+struct codec_speculation_action codec_late_action(const struct codec_speculation *asked,
+                                                  const struct late_decision *decision)
+{
+    const struct late_candidate *chosen = slowest_of(decision);
+    return (struct codec_speculation_action){.task = chosen != NULL ? task_id(asked, chosen->place)
+                                                                    : NOBODY};
+}
+
+void codec_late_action_encode(struct writer *w,
+                              const struct codec_speculation *asked,
+                              const struct late_decision *decision)
+{
+    const struct late_candidate *chosen = slowest_of(decision);
+    writer_member_object(w, "action");
+    encode_place(w, asked, chosen != NULL ? &chosen->place : NULL);
+    writer_member_number(w, "value_s", chosen != NULL ? chosen->value_s : (double)NAN);
+    writer_end_object(w);
+}
+
 void codec_late_encode(struct writer *w,
                        const struct codec_speculation *asked,
                        const struct late_decision *decision,
                        const struct findings *warnings)
 {
-    const struct late_candidate *chosen =
-        decision->action != SPECULATION_NONE ? &decision->candidates[decision->action] : NULL;
     writer_begin_object(w);
     writer_member_string(w, "kind", "late");
-    writer_member_object(w, "action");
-    encode_place(w, asked, chosen != NULL ? &chosen->place : NULL);
-    writer_member_number(w, "value_s", chosen != NULL ? chosen->value_s : (double)NAN);
-    writer_end_object(w);
+    codec_late_action_encode(w, asked, decision);
     writer_member_array(w, "candidates");
     for (size_t i = 0; i < decision->n_candidates; i++) {
         const struct late_candidate *candidate = &decision->candidates[i];

@@ -50,10 +50,10 @@ void fresh_census_warn(const struct fresh_census *census,
     warn_phase(census->in_phase[FRESH_MAP], terms->concurrency, "map", warnings);
     warn_phase(census->in_phase[FRESH_REDUCE], terms->concurrency, "reduce", warnings);
     if (census->consumption > (double)slots->total_slots * (1 + 1e-9)) {
-        struct finding *finding =
-            finding_add(warnings, "more_time_than_slots",
-                        "A job has used %.6g slots on average since it started, of %zu slot%s.",
-                        census->consumption, slots->total_slots, PLURAL(slots->total_slots));
+        struct finding *finding = finding_add(
+            warnings, "more_time_than_slots",
+            "The consumption of a job since it started is %.6g: more than the %zu slot%s.",
+            census->consumption, slots->total_slots, PLURAL(slots->total_slots));
         finding_number(finding, "consumption", census->consumption);
         finding_number(finding, "slots", (double)slots->total_slots);
     }

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "core/scheduling/esplash.h"
 #include "core/scheduling/slots_workload.h"
 
 /*
@@ -17,7 +18,8 @@
  * To add one: its terms, a file with its functions, a row.
  */
 
-/* Of a job under way, by kind. Every task is pending, holds a slot, or has finished. */
+/* Of a job under way, by kind. Every task is pending, holds a slot (one, even if a copy of it holds
+ * another), or has finished. Tasks on a node that goes down are pending again. */
 struct slots_counts {
     size_t pending[SLOTS_KINDS];
     size_t held[SLOTS_KINDS];
@@ -38,6 +40,7 @@ struct slots_view {
     double
         *limit_s; /* of each job: the service at which it crosses; HUGE_VAL: never. For the policy
                         to set, in `arrived` and `crossed`; used where it has the latter */
+    size_t *looked_through; /* for the policy to add jobs to that it looks through one by one */
 };
 
 /* Slots divided: partition p has slots[kind][p]. One partition has all unless a policy says else. */
@@ -59,6 +62,19 @@ struct slots_policy;
 #define SLOTS_TAU2 0.6
 #define SLOTS_EMA_WEIGHT 0.5
 #define SLOTS_WINDOW_S 10.0
+
+/* Whether tasks get copies on other nodes, and which. */
+enum slots_speculation_kind { SLOTS_NO_SPECULATION, SLOTS_LATE, SLOTS_ESPLASH };
+enum { SLOTS_SPECULATION_KINDS = SLOTS_ESPLASH + 1 };
+
+#define SLOTS_EPOCH_S 5.0
+
+struct slots_speculation_terms {
+    enum slots_speculation_kind kind;
+    double epoch_s;     /* > 0: between two decisions */
+    size_t level_count; /* esplash: where nodes have no levels, how many; NODE_LEVELS_AUTO */
+    struct esplash_terms esplash; /* esplash */
+};
 
 /* Of all policies together; each uses its own. Borrowed. */
 struct slots_terms {
@@ -82,6 +98,7 @@ struct slots_terms {
     const double *partitions;           /* tags, sita: n_limits + 1 shares > 0, which add up to 1 */
     const struct slots_tenant *tenants; /* capacity */
     size_t n_tenants;
+    struct slots_speculation_terms speculation; /* all, where the cluster has nodes */
 };
 
 struct slots_policy {
@@ -120,7 +137,20 @@ struct slots_policy {
      * jobs that have arrived and have such a task pending, ready or not; SLOTS_NOBODY: it stays
      * free. NULL: slots are of a kind. */
     size_t (*choose_shared)(void *state, enum slots_kind *kind);
+
+    /* Jobs, of n at a time, that a decision looks through at most, and how many of them take as long as
+     * all else that a task costs. NULL: the number of jobs makes no difference. */
+    size_t (*looked_through)(const struct slots_cluster *cluster,
+                             const struct slots_terms *terms,
+                             size_t n_jobs);
+    size_t looked_through_free;
 };
+
+/* What simulating a task of so many jobs at a time counts for: 1, or as many times more as jobs are
+ * looked through. */
+double slots_terms_weight(const struct slots_terms *terms,
+                          const struct slots_cluster *cluster,
+                          size_t n_jobs);
 
 enum slots_policy_index {
     SLOTS_FIFO,

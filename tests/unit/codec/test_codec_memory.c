@@ -31,7 +31,10 @@
 #include "codec/models/fit.h"
 #include "codec/models/model.h"
 #include "codec/models/refit.h"
+#include "codec/scheduling/slot_decision.h"
+#include "codec/scheduling/slot_plan.h"
 #include "codec/scheduling/slots_simulation.h"
+#include "codec/scheduling/speculation.h"
 #include "codec/scheduling/tasks_simulation.h"
 #include "codec/webhooks/webhook.h"
 #include "core/advice/advise.h"
@@ -654,6 +657,7 @@ Test(codec_memory, geo)
 
 static const struct codec_comparison_limits comparison_limits = {.workload = &two_jobs,
                                                                  .jobs = 10,
+                                                                 .splits = 10000,
                                                                  .tasks = 200,
                                                                  .runs = 100,
                                                                  .task_runs = 10000,
@@ -826,9 +830,79 @@ static enum pv_code scheduler_simulation(const struct codec_node *top, struct pv
                        : codec_result(top->reader);
 }
 
+static enum pv_code speculation(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_speculation_limits limits = {
+        .nodes = 40, .tasks = 100, .types = 12, .auto_nodes = 30};
+    struct arena *arena = top->reader->arena;
+    struct findings warnings = {.arena = arena};
+    struct codec_speculation asked;
+    struct speculation_gaps gaps;
+    struct node_levels levels;
+    struct esplash_decision esplash;
+    struct late_decision late;
+    struct writer w;
+    codec_speculation_decode(top, &limits, &asked);
+    PV_TRY(codec_result(top->reader));
+    PV_TRY(speculation_find_gaps(&asked.cluster, arena, &gaps, err));
+    writer_init(&w, arena);
+    if (asked.kind == CODEC_SPECULATION_LATE) {
+        PV_TRY(late_decide(&asked.cluster, arena, &late, err));
+        codec_speculation_warn(&asked, NULL, &gaps, &warnings);
+        codec_late_encode(&w, &asked, &late, &warnings);
+        return finish(&w, err);
+    }
+    if (asked.level != NULL)
+        levels = node_levels_given(asked.level, asked.n_nodes);
+    else
+        PV_TRY(node_levels_find(&asked.cluster, asked.level_count, arena, &levels, err));
+    PV_TRY(esplash_decide(&asked.cluster, &levels, &asked.terms, arena, &esplash, err));
+    codec_speculation_warn(&asked, &levels, &gaps, &warnings);
+    codec_esplash_encode(&w, &asked, &levels, &esplash, &warnings);
+    return finish(&w, err);
+}
+
+static enum pv_code slot_plan(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_slot_plan_limits limits = {.jobs = 10, .splits = 1000};
+    static const struct run_source source = {.problem_size = 8, .executors = 2};
+    static const struct codec_slot_profile profile = {
+        .tasks = {40, 2, 10, 3}, .runs = &source, .n_runs = 1, .graph_changed = true};
+    struct arena *arena = top->reader->arena;
+    struct findings warnings = {.arena = arena};
+    struct codec_slot_plan asked;
+    struct fresh_plan_terms terms;
+    struct fresh_plan plan;
+    struct writer w;
+    codec_slot_plan_decode(top, &limits, &asked);
+    PV_TRY(codec_result(top->reader));
+    for (size_t i = 0; i < asked.n_jobs; i++)
+        if (asked.jobs[i].application.at != NULL)
+            asked.jobs[i].profile = &profile;
+    PV_TRY(codec_slot_plan_take(&asked, arena, &terms, err));
+    PV_TRY(fresh_plan_make(&terms, arena, &plan, err));
+    codec_slot_plan_warn(&asked, &plan, &warnings);
+    writer_init(&w, arena);
+    codec_slot_plan_encode(&w, &asked, &plan, &warnings);
+    return finish(&w, err);
+}
+
+/* Decoded alone: what is decided with needs no memory, or is the core's. */
+static enum pv_code slot_decision(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_slot_decision_limits limits = {.jobs = 10};
+    struct codec_slot_decision asked;
+    (void)err;
+    codec_slot_decision_decode(top, &limits, &asked);
+    return codec_result(top->reader);
+}
+
 Test(codec_memory, schedulers)
 {
     seeds("scheduler_simulation", scheduler_simulation);
+    seeds("slot_plan", slot_plan);
+    seeds("slot_decision", slot_decision);
+    seeds("speculation", speculation);
 }
 
 /* --- models --- */

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, Mapping, NoRetu
 
 from .calls import CALLS, Calls
 from .connection import endpoint
-from .encode import json_bytes
+from .encode import json_bytes, plain
 from .errors import ConfigurationError, InvalidReply
 from .events import follow
 from .exports import ExportedRuns
 from .progress import Progress, Shown, progress_of
 from .record import Record
+from .replays import ReplayedDecisions
 from .settings import read_settings
 from .transport import Transport
 from .uploads import Source, Upload
@@ -197,13 +198,53 @@ class Client(Calls):
                            name: Optional[str] = None, idempotency_key: Optional[str] = None) -> schemas.Workload:
         """Store a workload whose jobs are runs of these applications.
 
+        - applications: a list of their names
         - since, until: submitted at this instant or later, and before that one
         - name: of the workload, for people; need not be unique
         """
-        body = {"from": "runs", "applications": list(applications), "since": since, "until": until, "name": name}
+        if applications is None or isinstance(applications, (str, bytes)):
+            raise TypeError("a list of applications is needed, not one text or None: %r" % (applications,))
+        body = {"from": "runs", "applications": plain(applications), "since": since, "until": until, "name": name}
         found: schemas.Workload = self._one(CALLS["createWorkload"], "Workload", body=json_bytes(body), content_type="application/json",
                                             idempotency_key=idempotency_key)
         return found
+
+    # --- decisions ---
+
+    def replay_slot_decisions(self, log: Union[Source, Iterable[Union[requests.FreshState, requests.OmoState, Mapping[str, Any]]]], *,
+                              lines: Optional[str] = None, include: Optional[Iterable[str]] = None,
+                              progress: Shown = None) -> ReplayedDecisions:
+        """What each free slot of a log of states should have served, with a summary.
+
+        - log: NDJSON, as a source of ingest, each line a state as slot_decision takes it; or an iterable of states. A state may have
+          `taken`, what the scheduler did
+        - lines: which the reply has: all, different (from what was taken, and errors) or none
+        - include: `figures` for the whole decision of each line, with its figures
+        """
+        return self._replay("decideSlot", "SlotLogReplyLine", log, lines, include, progress)
+
+    def replay_speculation_decisions(
+            self, log: Union[Source, Iterable[Union[requests.EsplashState, requests.LateState, Mapping[str, Any]]]], *,
+            lines: Optional[str] = None, include: Optional[Iterable[str]] = None, progress: Shown = None) -> ReplayedDecisions:
+        """Which slow task should have had a copy in each state of a log, with a summary.
+
+        - log: NDJSON, as a source of ingest, each line a state as speculation_decision takes it; or an iterable of states. A state may have
+          `taken`, which task got a copy
+        - lines: which the reply has: all, different (from what was taken, or contradicting the line before, and errors) or none
+        - include: `figures` for the whole decision of each line, with its figures
+        """
+        return self._replay("decideSpeculation", "SpeculationLogReplyLine", log, lines, include, progress)
+
+    def _replay(self, operation: str, kind: str, log: Any, lines: Optional[str],
+                include: Optional[Iterable[str]], shown: Shown) -> ReplayedDecisions:
+        source = _lines_of(log)
+        progress = progress_of(self._progress if shown is None else shown, _title(source))
+        request = self._request(CALLS[operation], body=Upload(source, progress), content_type=NDJSON, accept=NDJSON,
+                                query={"lines": lines, "include": include})
+        try:
+            return ReplayedDecisions(kind, self._exchange(request).body)
+        finally:
+            progress.end()
 
     # --- prices ---
 

@@ -34,7 +34,7 @@ static void
 prepare(struct compared *compared, const double loads[], size_t n_loads, size_t repetitions)
 {
     compared->jobs = (struct slots_case){
-        .cluster = {{3, 2}, 0.5},
+        .cluster = {.slots = {3, 2}, .slow_start = 0.5},
         .given = {{.arrival_s = 0, .maps = {3, 2, 4, 1}, .reduces = {1, 2}},
                   {.arrival_s = 5, .maps = {9, 9}, .reduces = {2}, .shuffle_s = 1},
                   {.arrival_s = 2, .maps = {1}},
@@ -157,7 +157,7 @@ Test(slots_comparison, means_are_over_the_repetitions_and_choices_by_the_objecti
     run_cells(&compared);
     for (enum policy_objective objective = POLICY_SLOWDOWN_P50; objective <= POLICY_MAKESPAN;
          objective++) {
-        const struct slots_load *found = slots_comparison_conclude(
+        const struct policy_load *found = slots_comparison_conclude(
             &compared.comparison, compared.made, objective, &compared.arena);
         cr_assert_not_null(found);
         for (size_t l = 0; l < 2; l++) {
@@ -170,9 +170,9 @@ Test(slots_comparison, means_are_over_the_repetitions_and_choices_by_the_objecti
                     makespan_s += cells[3 * p + r].outcome.makespan_s / 3;
                     p95 += cells[3 * p + r].outcome.slowdown.p95 / 3;
                 }
-                cr_expect(rounding_equal(found[l].outcomes[p].makespan_s, makespan_s));
-                cr_expect(rounding_equal(found[l].outcomes[p].slowdown.p95, p95));
-                cr_expect_eq(found[l].first[p], &cells[3 * p]);
+                cr_expect(rounding_equal(slots_load_mean(&found[l], p)->makespan_s, makespan_s));
+                cr_expect(rounding_equal(slots_load_mean(&found[l], p)->slowdown.p95, p95));
+                cr_expect_eq(slots_load_first(&found[l], p), &cells[3 * p]);
                 least = fmin(least, objective == POLICY_MAKESPAN ? makespan_s : p95);
             }
             if (objective == POLICY_MAKESPAN || objective == POLICY_SLOWDOWN_P95)
@@ -209,7 +209,7 @@ Test(slots_comparison, a_cell_takes_no_more_memory_than_was_said, .timeout = 60)
         for (size_t p = 0; p < POLICIES; p++) {
             struct slots_comparison comparison = {
                 .plan = {.n_policies = POLICIES, .draws = draws, .repetitions = 1},
-                .cluster = {{slots, slots}, 0.05},
+                .cluster = {.slots = {slots, slots}, .slow_start = 0.05},
                 .jobs = jobs,
                 .n_jobs = JOBS,
                 .policies = policies,

@@ -40,8 +40,8 @@ static void draw_case(struct rng *rng, size_t grain, struct slots_case *drawn)
     static const double slow_starts[] = {0, 0.05, 0.5, 1};
     size_t n = 1 + variate_index(rng, 7);
     *drawn = (struct slots_case){
-        .cluster = {{QUEUES + variate_index(rng, 4), QUEUES + variate_index(rng, 3)},
-                    slow_starts[variate_index(rng, 4)]}};
+        .cluster = {.slots = {QUEUES + variate_index(rng, 4), QUEUES + variate_index(rng, 3)},
+                    .slow_start = slow_starts[variate_index(rng, 4)]}};
     for (size_t i = 0; i < n; i++) {
         struct case_job *job = &drawn->given[i];
         job->arrival_s = variate_index(rng, 3) == 0 ? 0 : draw_time(rng, grain);
@@ -496,7 +496,7 @@ static const struct slots_policy divided = {.name = "divided",
 Test(slots_engine, slots_go_back_to_their_partitions)
 {
     static const struct slots_terms terms = {.policy = &divided};
-    struct slots_case three = {.cluster = {{2, 0}, 0},
+    struct slots_case three = {.cluster = {.slots = {2, 0}, .slow_start = 0},
                                .given = {{.maps = {1, 1}}, {.arrival_s = 0.5, .maps = {1, 1}}}};
     struct slots_job_times times[CASE_JOBS_MAX];
     struct arena scratch;
@@ -526,7 +526,7 @@ static void make_many(void)
                                           .predicted_size_s = (double)NAN};
 }
 
-static const struct slots_cluster many_slots = {{100, 50}, 0.05};
+static const struct slots_cluster many_slots = {.slots = {100, 50}, .slow_start = 0.05};
 
 static bool stop(void *context, size_t tasks)
 {
@@ -539,6 +539,50 @@ static bool go_on(void *context, size_t tasks)
     cr_assert_geq(tasks, *(size_t *)context);
     *(size_t *)context = tasks;
     return true;
+}
+
+struct count {
+    size_t reports;
+    size_t most; /* after these it is to stop */
+    size_t tasks;
+};
+
+static bool count_report(void *context, size_t tasks)
+{
+    struct count *count = context;
+    count->tasks = tasks;
+    return ++count->reports < count->most;
+}
+
+/* All jobs arrive at once and are given slots at one instant; what they are looked through for is
+ * reported within it. */
+Test(slots_engine, a_long_instant_can_be_cancelled)
+{
+    enum { MANY = 3000 };
+    static const struct slots_tasks one_map = {5, 1};
+    static struct slots_job jobs[MANY];
+    static struct slots_job_times times[MANY];
+    const struct slots_cluster cluster = {.slots = {MANY, MANY}};
+    const struct slots_terms fresh = {
+        .policy = &slots_policy_fresh, .concurrency = MANY, .tau1 = SLOTS_TAU1, .tau2 = SLOTS_TAU2};
+    struct count count = {.most = SIZE_MAX};
+    struct slots_progress progress = {count_report, &count};
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    for (size_t i = 0; i < MANY; i++)
+        jobs[i] = (struct slots_job){.task_lists = {{&one_map, 1}, {NULL, 0}},
+                                     .predicted_size_s = (double)NAN};
+    cr_assert_eq(slots_simulate(&cluster, jobs, MANY, &fresh, &progress, &scratch, times, NULL),
+                 PV_OK);
+    /* Each slot makes the jobs be looked through again, which counts for more than a report. */
+    cr_expect_geq(count.reports, MANY);
+    cr_expect_geq(count.tasks, MANY / 2 - 1, "slots that were given count");
+    count = (struct count){.most = 2};
+    cr_expect_eq(slots_simulate(&cluster, jobs, MANY, &fresh, &progress, &scratch, times, NULL),
+                 PV_E_CANCELLED);
+    cr_expect_eq(count.reports, 2);
+    cr_expect_lt(count.tasks, 10);
+    arena_fini(&scratch);
 }
 
 Test(slots_engine, a_simulation_can_be_cancelled)
@@ -600,7 +644,7 @@ Test(slots_engine, no_memory_is_an_error_wherever_it_ends)
 Test(slots_engine, reduces_need_a_slot_for_them)
 {
     static const struct slots_terms fifo = {.policy = &slots_policy_fifo};
-    struct slots_case one = {.cluster = {{2, 0}, 0.05},
+    struct slots_case one = {.cluster = {.slots = {2, 0}, .slow_start = 0.05},
                              .given = {{.arrival_s = 0, .maps = {6}, .reduces = {1}}}};
     struct slots_job_times times[CASE_JOBS_MAX];
     struct pv_error err = {0};

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from .models import Speedup as Speedup
     from .models import Stragglers as Stragglers
     from .models import TeamAccuracy as TeamAccuracy
+    from .scheduling import SlotPlan as SlotPlan
     from .simulations import SlotsSimulationResult as SlotsSimulationResult
     from .simulations import TasksSimulationResult as TasksSimulationResult
 
 # Modules here; record.class_of reads the one that a class's topic names.
-TOPICS = frozenset(("advice", "clusters", "deadlines", "geo", "models", "operations", "simulations"))
+TOPICS = frozenset(("advice", "clusters", "deadlines", "geo", "models", "operations", "scheduling", "simulations"))
 
 
 if not TYPE_CHECKING:

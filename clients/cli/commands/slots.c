@@ -1,0 +1,151 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/invocation.h"
+#include "cli/commands/query.h"
+#include "cli/terminal/plot.h"
+
+/* `slots`: map and reduce slots for a batch of jobs. */
+
+enum { CURVE_ROWS = 12 };
+
+/* Divisions that take longer than so many times the best say no more than that they do. */
+static const double beyond = 5;
+
+static const struct option_spec options[] = {
+    {"ascii", 0, OPTION_FLAG, NULL, "Draw with characters of ASCII alone.", false}, OPTIONS_END};
+static const struct option_group group = {"Options", options};
+
+/* --- the curve --- */
+
+struct drawn {
+    const json_t *plan;
+    bool ascii;
+};
+
+static struct plot_point *curve_of(const json_t *plan, size_t *n)
+{
+    const json_t *splits = json_object_get(plan, "splits");
+    const double most_s = beyond * json_number_at(plan, "makespan_s", 0);
+    struct plot_point *points = calloc(json_array_size(splits) + 1, sizeof *points);
+    *n = 0;
+    for (size_t i = 0; points != NULL && i < json_array_size(splits); i++) {
+        const json_t *split = json_array_get(splits, i);
+        const double makespan_s = json_number_at(split, "makespan_s", (double)NAN);
+        if (makespan_s <= most_s)
+            points[(*n)++] = (struct plot_point){json_number_at(split, "map_slots", 0), makespan_s,
+                                                 (double)NAN, (double)NAN, false};
+    }
+    return points;
+}
+
+static void draw_curve(FILE *out, const struct terminal *terminal, const void *context)
+{
+    const struct drawn *drawn = context;
+    const struct plot_mark best = {json_number_at(drawn->plan, "map_slots", 0),
+                                   json_number_at(drawn->plan, "makespan_s", 0), 0};
+    struct plot_series series = {.label = ""};
+    struct plot_point *points = curve_of(drawn->plan, &series.n);
+    series.points = points;
+    const struct plot plot = {.x_label = "map slots",
+                              .y_label = "makespan in s",
+                              .series = &series,
+                              .n_series = 1,
+                              .marks = &best,
+                              .n_marks = 1,
+                              .width = terminal->width > 0 ? terminal->width : 80,
+                              .rows = CURVE_ROWS,
+                              .ascii = drawn->ascii,
+                              .color = terminal->color_out};
+    if (points == NULL || series.n < 2 || !plot_draw(out, &plot))
+        fputs("There is no choice.\n", out);
+    free(points);
+}
+
+/* --- the answer --- */
+
+static const struct column best_columns[] = {
+    {"map slots", "map_slots", CELL_COUNT, NULL},
+    {"reduce slots", "reduce_slots", CELL_COUNT, NULL},
+    {"all jobs take", "makespan_s", CELL_SECONDS, NULL},
+    {"fairness", "fairness", CELL_NUMBER, NULL},
+};
+static const struct column job_columns[] = {
+    {"job", "name", CELL_TEXT, NULL},
+    {"starts", "start_s", CELL_SECONDS, NULL},
+    {"maps end", "map_end_s", CELL_SECONDS, NULL},
+    {"reduces start", "reduce_start_s", CELL_SECONDS, NULL},
+    {"ends", "finish_s", CELL_SECONDS, NULL},
+    {"profile of", "profile.application", CELL_TEXT, NULL},
+};
+static const struct column sweep_columns[] = {
+    {"jobs at a time", "concurrency", CELL_COUNT, NULL},
+    {"map slots", "map_slots", CELL_COUNT, NULL},
+    {"reduce slots", "reduce_slots", CELL_COUNT, NULL},
+    {"all jobs take", "makespan_s", CELL_SECONDS, NULL},
+    {"fairness", "fairness", CELL_NUMBER, NULL},
+};
+static const struct column error_columns[] = {
+    {"map work times", "map_factor", CELL_NUMBER, NULL},
+    {"reduce work times", "reduce_factor", CELL_NUMBER, NULL},
+    {"best map slots", "best_map_slots", CELL_COUNT, NULL},
+    {"all jobs take", "makespan_s", CELL_SECONDS, NULL},
+    {"longer than the best by", "regret_percent", CELL_PERCENT, NULL},
+};
+
+static bool write_plan(struct invocation *invocation, const json_t *plan)
+{
+    const struct drawn drawn = {plan, invocation_draws_ascii(invocation)};
+    const struct section sections[] = {
+        {.value = plan, .columns = best_columns, .n_columns = COUNT(best_columns)},
+        {.title = "Slots of each node",
+         .value = json_object_get(plan, "per_node"),
+         .columns = best_columns,
+         .n_columns = COUNT(best_columns) - 1},
+        {.title = "Divisions", .draw = draw_curve, .context = &drawn},
+        {.title = "Jobs",
+         .value = json_object_get(plan, "jobs"),
+         .columns = job_columns,
+         .n_columns = COUNT(job_columns)},
+        {.title = "Other concurrencies",
+         .value = json_object_get(plan, "sweep"),
+         .columns = sweep_columns,
+         .n_columns = COUNT(sweep_columns)},
+        {.title = "If the profiles are wrong",
+         .value = json_object_get(plan, "sensitivity"),
+         .columns = error_columns,
+         .n_columns = COUNT(error_columns)},
+        {.text = json_text_at(plan, "warnings.0.message", "")}};
+    return invocation_write_report(invocation, sections, COUNT(sections), plan);
+}
+
+static int run(struct invocation *invocation)
+{
+    struct remote_reply reply = {.status = 0};
+    if (!invocation_begin(invocation, FORMS_OF_TABLES))
+        return invocation_failed(invocation);
+    json_t *request = invocation_read_document(invocation, invocation_word(invocation, 0));
+    const bool good = request != NULL &&
+                      post_document(invocation, "/v1/slot-plans", request, false, &reply) &&
+                      write_plan(invocation, reply.json);
+    remote_reply_clear(&reply);
+    return good ? EXIT_DONE : invocation_failed(invocation);
+}
+
+const struct command command_slots = {
+    .name = "slots",
+    .summary = "Divide slots between maps and reduces for a batch of jobs.",
+    .description =
+        "Reads the number of slots and the jobs from a JSON or YAML file, or from standard input "
+        "(-), as POST /v1/slot-plans takes them. Jobs have maps and reduces and how long they "
+        "take, or name an application whose recent runs show it. Shows the best division of the "
+        "slots, how long all jobs take by division, and when each job begins and ends.",
+    .positional = "FILE",
+    .positional_min = 1,
+    .positional_max = 1,
+    .examples = "  provisor slots batch.yaml\n"
+                "  echo '{slots: 9, concurrency: 2, jobs: [{name: a, application: etl}]}' | "
+                "provisor slots -",
+    .groups = {&group},
+    .run = run};
