@@ -95,14 +95,13 @@ def test_copies_help_against_chance_and_not_against_bytes(client, name):
 def test_stages_at_the_same_time(client, name):
     """A long task that waits behind another stage would have ended sooner with the cores divided in another way."""
     body = run(0, stages=2)
-    body["stages"][1].update(parents=[], started_s=0.5)
-    body["stages"][1]["task_durations_s"][-1] = 60.0
+    body["stages"][1] = {"id": 1, "task_durations_s": [10, 10, 10, 60], "started_s": 0.5, "duration_s": 90}
     store(client, name, body)
     found = stragglers(client, name)
     (group,) = found["concurrent_stages"]
     assert group["stage_ids"] == [0, 1] and group["slots"] == 8 and group["rule_of_run"] == "fifo"
     by_rule = {d["rule"]: d["makespan_s"] for d in group["divisions"]}
-    assert group["replayed_s"] == by_rule["fifo"] and group["saved_s"] > 5
+    assert group["replayed_s"] == by_rule["fifo"] and group["saved_s"] > 15
     assert group["saved_s"] == pytest.approx(by_rule["fifo"] - by_rule[group["best_rule"]])
     assert by_rule[group["best_rule"]] == min(by_rule.values())
     assert "concurrent_stages" in codes(a["finding"] for a in found["advice"])
