@@ -11,6 +11,8 @@ SELECT has_table('provisor', t, 'table ' || t)
 
 SELECT col_type_is('provisor', 'run_stage', 'task_durations_s', 'double precision[]',
                    'durations of tasks are exact doubles, not a row each');
+SELECT col_type_is('provisor', 'run_stage', c, 'bigint[]', 'side by side with them: ' || c)
+  FROM unnest(ARRAY['task_nodes', 'task_read_bytes']) AS c;
 SELECT col_type_is('provisor', 'advice', 'document', 'json', 'a document keeps its bytes: json, not jsonb');
 SELECT col_type_is('provisor', 'application_model', 'document', 'json', 'fitted models are given back as they were written');
 SELECT col_type_is('provisor', 'advice', 'request', 'json', 'a request keeps its bytes');
