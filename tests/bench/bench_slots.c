@@ -10,11 +10,13 @@
  * output at 20 MB/s; every task lasts a second more. "equal" is drawn, a million tasks of jobs with
  * bounded Pareto counts whose tasks last equally long, and "distinct" the same with another
  * duration for every task, so that none are handled together. "Seen" is with the tasks that wait and
- * hold slots over time. Arrivals keep their order and
+ * hold slots over time. "Nodes", "late" and "esplash" are on 100 nodes of two speeds, of which some are
+ * slowed for a time, without copies of tasks and with them. Arrivals keep their order and
  * pattern, and are stretched to the load.
  *
  * The status is 1 when fifo or fbq simulate fewer than 3,000,000 tasks a second of "swim", or of
- * "equal" where there is no trace.
+ * "equal" where there is no trace; or fifo on nodes, with copies or without them, less than half as
+ * many.
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +31,7 @@ static const struct slots_cluster CLUSTER = {.slots = {600, 200}, .slow_start = 
 static const double GOAL = 3e6; /* tasks a second */
 static const double DRAWN_TASKS = 1e6;
 
-enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8 };
+enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8, NODES = 100 };
 
 static struct arena arena;
 
@@ -127,24 +129,27 @@ static void stretch(struct trace *trace, double load)
 /* --- policies --- */
 
 /* Seconds of the processor; observed: with counts over time. */
-static double simulate(const struct trace *trace,
+static double simulate(const struct slots_cluster *cluster,
+                       const struct trace *trace,
                        const struct slots_terms *terms,
                        bool observed,
                        struct arena *scratch,
                        struct slots_job_times times[])
 {
     struct occupancy occupancy;
+    const struct slots_observer observer = {.occupancy = &occupancy};
     if (observed && !occupancy_init(&occupancy, SLOTS_SERIES, BINS, 0, scratch))
         abort();
     double began_s = cpu_s();
-    if (slots_simulate_observed(&CLUSTER, trace->jobs.items, trace->jobs.n, terms, NULL,
-                                observed ? &occupancy : NULL, scratch, times, NULL) != PV_OK)
+    if (slots_simulate_observed(cluster, trace->jobs.items, trace->jobs.n, terms, NULL,
+                                observed ? &observer : NULL, scratch, times, NULL) != PV_OK)
         abort();
     return cpu_s() - began_s;
 }
 
 /* Tasks a second, the best of some runs; prints a line. */
 static double measure(const char *name,
+                      const struct slots_cluster *cluster,
                       const struct trace *trace,
                       const struct slots_terms *terms,
                       const char *policy,
@@ -159,8 +164,8 @@ static double measure(const char *name,
     struct slots_job_times *times = need(arena_array(&scratch, n, sizeof *times));
     double *slowdown = need(arena_array(&scratch, n, sizeof *slowdown));
     for (size_t i = 0; i < RUNS; i++)
-        best_s = fmin(best_s, simulate(trace, terms, observed, &scratch, times));
-    if (slots_summarize(&CLUSTER, trace->jobs.items, n, times, runtime_s, &scratch, slowdown,
+        best_s = fmin(best_s, simulate(cluster, trace, terms, observed, &scratch, times));
+    if (slots_summarize(cluster, trace->jobs.items, n, times, runtime_s, &scratch, slowdown,
                         &outcome, NULL) != PV_OK)
         abort();
     printf("%-9s %-12s %8.1f ms %12.0f %10.2f %10.2f %10.2f\n", name, policy, best_s * 1e3,
@@ -169,7 +174,49 @@ static double measure(const char *name,
     return trace->tasks / best_s;
 }
 
-/* The lesser of fifo's and fbq's tasks a second. */
+/* The same slots on nodes, slow and fast ones in turn; every tenth is slowed now and then, so that there
+ * are stragglers to find. Returns the least tasks a second. */
+static double measure_nodes(const char *name,
+                            const struct trace *trace,
+                            struct slots_terms *terms,
+                            const double runtime_s[])
+{
+    static const char *const labels[SLOTS_SPECULATION_KINDS] = {"fifo nodes", "fifo late",
+                                                                "fifo esplash"};
+    struct slots_node nodes[NODES];
+    struct slots_incident incidents[NODES];
+    struct slots_cluster cluster = CLUSTER;
+    double last_s = trace->jobs.items[trace->jobs.n - 1].arrival_s;
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < NODES; i++) {
+        nodes[i] = (struct slots_node){
+            .slots = {CLUSTER.slots[SLOTS_MAP] / NODES, CLUSTER.slots[SLOTS_REDUCE] / NODES},
+            .speed = i % 2 == 0 ? 0.8 : 1.2,
+            .level = 1 + i % 2};
+        incidents[i] = (struct slots_incident){.node = i / 10 * 10,
+                                               .at_s = (double)i / NODES * last_s,
+                                               .until_s = (double)(i + 1) / NODES * last_s,
+                                               .speed_factor = i % 2 == 0 ? 0.2 : 1};
+    }
+    cluster.nodes = nodes;
+    cluster.n_nodes = NODES;
+    cluster.incidents = incidents;
+    cluster.n_incidents = NODES;
+    for (size_t kind = 0; kind < SLOTS_SPECULATION_KINDS; kind++) {
+        terms->speculation =
+            (struct slots_speculation_terms){.kind = (enum slots_speculation_kind)kind,
+                                             .epoch_s = SLOTS_EPOCH_S,
+                                             .esplash = {.threshold = 3,
+                                                         .duration_weight = 1,
+                                                         .rate_weight = 1,
+                                                         .deviation_floor = 0.05,
+                                                         .ratio_cap = 10}};
+        least = fmin(least, measure(name, &cluster, trace, terms, labels[kind], false, runtime_s));
+    }
+    return least;
+}
+
+/* The lesser of fifo's and fbq's tasks a second, and of twice those on nodes. */
 static double measure_all(const char *name, struct trace *trace, double load)
 {
     static const double limits_s[] = {1e3, 1e4, 1e5};
@@ -203,17 +250,19 @@ static double measure_all(const char *name, struct trace *trace, double load)
     for (size_t p = 0; p < SLOTS_POLICIES; p++) {
         terms.policy = slots_policies[p];
         terms.concurrency = p == SLOTS_FRESH_STATIC || p == SLOTS_FRESH ? CONCURRENCY : 0;
-        double rate = measure(name, trace, &terms, terms.policy->name, false, runtime_s);
+        double rate = measure(name, &CLUSTER, trace, &terms, terms.policy->name, false, runtime_s);
         if (p == SLOTS_FIFO || p == SLOTS_FBQ)
             least = fmin(least, rate);
     }
     terms.policy = &slots_policy_fbq;
-    (void)measure(name, trace, &terms, "fbq seen", true, runtime_s);
+    (void)measure(name, &CLUSTER, trace, &terms, "fbq seen", true, runtime_s);
     terms.policy = &slots_policy_fifo;
-    (void)measure(name, trace, &terms, "fifo seen", true, runtime_s);
+    (void)measure(name, &CLUSTER, trace, &terms, "fifo seen", true, runtime_s);
     terms.policy = &slots_policy_fair;
     terms.concurrency = CONCURRENCY;
-    (void)measure(name, trace, &terms, "fair k=8", false, runtime_s);
+    (void)measure(name, &CLUSTER, trace, &terms, "fair k=8", false, runtime_s);
+    terms.policy = &slots_policy_fifo;
+    least = fmin(least, 2 * measure_nodes(name, trace, &terms, runtime_s));
     arena_fini(&scratch);
     return least;
 }

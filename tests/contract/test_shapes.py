@@ -23,6 +23,7 @@ UNIONS = {
     "completion_s": {"number", "object"},  # of a job; of many jobs their percentiles
     "concurrency": {"array", "number"},  # of a scheduler; of a search the values to try
     "contention": {"object", "boolean"},  # of advice: who meets the deadlines; of a step: whether there is any
+    "copies": {"array", "number"},  # of a copy plan; of a simulation how many there were
     "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
     "error": {"object", "string"},  # problem details; of an attempt to deliver an event the words alone
     "groups": {"array", "number"},  # groups of workers that are listed; how many; of a search the values to try
@@ -43,6 +44,7 @@ UNIONS = {
     "reserved_share": {"array", "number"},  # of a scheduler; of a search the values to try
     "running": {"array", "number"},  # of advice: jobs beside it; of a memory plan how many start
     "slowdown": {"number", "object"},  # of a job; of many jobs their percentiles
+    "speculation": {"string", "object"},  # of a scheduler of slots: which copies it makes; of its outcome what became of them
     "status": {"string", "number"},  # of an operation, a model; of a problem the status of HTTP (RFC 9457)
     "task": {"string", "number"},  # of a copy plan its id; of a schedule its place within the stage
     "tasks": {"array", "number"},  # the tasks; of a stage how many

@@ -132,6 +132,27 @@ static enum pv_code slots_run_all(struct slots_work *work, struct pv_error *err)
 
 /* --- before and after --- */
 
+/* Copies, and tasks that are lost with their nodes, have slots more often than once. */
+static size_t slots_spans_room(size_t tasks)
+{
+    return tasks + tasks / 4 + 64;
+}
+
+/* Room for fairness over time and for who held the slots. false: no memory. */
+static bool slots_add_over_time(struct slots_work *work, struct slots_detail *detail)
+{
+    struct arena *arena = work->run->arena;
+    unsigned include = work->asked->common.include;
+    bool fairness = (include & COMPARISON_INCLUDE_FAIRNESS) != 0;
+    bool occupancy = (include & COMPARISON_INCLUDE_OCCUPANCY) != 0;
+    detail->fairness = fairness ? arena_array(arena, 1, sizeof *detail->fairness) : NULL;
+    detail->spans = occupancy ? arena_array(arena, 1, sizeof *detail->spans) : NULL;
+    return (!fairness || detail->fairness != NULL) &&
+           (!occupancy ||
+            (detail->spans != NULL &&
+             slots_spans_init(detail->spans, slots_spans_room(work->comparison.tasks), arena)));
+}
+
 /* Room for what the result has of the first repetition. false: no memory. */
 static bool slots_add_first(struct slots_work *work, struct slots_cell *made)
 {
@@ -148,7 +169,8 @@ static bool slots_add_first(struct slots_work *work, struct slots_cell *made)
         distribution ? arena_array(arena, 1, sizeof *made->detail->distribution) : NULL;
     return (!jobs || (made->times != NULL && made->slowdown != NULL)) &&
            (!queues || made->detail->queues != NULL) &&
-           (!distribution || made->detail->distribution != NULL);
+           (!distribution || made->detail->distribution != NULL) &&
+           slots_add_over_time(work, made->detail);
 }
 
 /* Room for what the result has beside figures. false: no memory. */

@@ -16,7 +16,7 @@
 /* Of the length of a simulation; less is lost when doubles are added up. */
 #define RESOLUTION 1e-13
 
-enum { MEMBERS_MAX = 16 };
+enum { MEMBERS_MAX = 24 };
 
 /* What a simulation keeps of each job of a workload beside the job: its place in order of arrival,
  * how long it takes alone, or its mean and longest task; its sizes for a
@@ -91,7 +91,7 @@ void codec_policy_encode_terms(struct writer *w,
 {
     writer_member_string(w, "policy", table->name(word));
     for (size_t t = 0; t < table->n_terms; t++)
-        if ((table->terms_of[word] & 1U << t) != 0)
+        if ((table->terms_of[word] & 1U << t) != 0 && table->terms[t].encode != NULL)
             table->terms[t].encode(w, terms);
 }
 

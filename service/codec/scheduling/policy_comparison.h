@@ -37,7 +37,10 @@ enum {
 enum {
     COMPARISON_INCLUDE_JOBS = 1,
     COMPARISON_INCLUDE_QUEUES = 2,
-    COMPARISON_INCLUDE_DISTRIBUTIONS = 4
+    COMPARISON_INCLUDE_DISTRIBUTIONS = 4,
+    /* Of kind `slots` alone. */
+    COMPARISON_INCLUDE_FAIRNESS = 8,
+    COMPARISON_INCLUDE_OCCUPANCY = 16
 };
 
 /* A search for the terms that suit best (codec/scheduling/policy_search.h). */
@@ -74,7 +77,7 @@ static inline size_t codec_comparison_entries(const struct codec_comparison *com
 /* A term of policies: a member of theirs. */
 struct codec_policy_term {
     const char *name;
-    /* NULL: another term's reads this member as well. */
+    /* NULL, both of them or the first: another term's reads, and writes, this member as well. */
     void (*decode)(const struct codec_node *policy,
                    const struct codec_comparison_limits *limits,
                    void *terms);
@@ -97,7 +100,8 @@ struct codec_policy_table {
 extern const char *const codec_comparison_includes[];
 extern const char *const codec_comparison_objectives[];
 /* clang-format off */
-#define CODEC_COMPARISON_MEMBERS(T)                                                                \
+#define CODEC_COMPARISON_MEMBERS(T) CODEC_COMPARISON_MEMBERS_WITH(T, codec_comparison_includes)
+#define CODEC_COMPARISON_MEMBERS_WITH(T, includes)                                                 \
     {"workload", SHAPE_CODE, .decode = codec_comparison_decode_workload,                           \
      .encode = codec_comparison_encode_workload},                                                  \
     {"baseline", SHAPE_CODE, .decode = codec_comparison_decode_baseline,                           \
@@ -107,7 +111,7 @@ extern const char *const codec_comparison_objectives[];
     {"repetitions", SHAPE_SIZE(T, common.repetitions), .flags = SHAPE_KEEP, .least = 1,            \
      SHAPE_LIMIT(struct codec_comparison_limits, runs)},                                           \
     {"seed", SHAPE_COUNT(T, common.seed), .flags = SHAPE_KEEP, .most = CODEC_SEED_MAX},            \
-    {"include", SHAPE_WORDS(T, common.include, codec_comparison_includes)},                        \
+    {"include", SHAPE_WORDS(T, common.include, includes)},                                         \
     {"objective", SHAPE_WORD(T, common.objective, codec_comparison_objectives),                    \
      .flags = SHAPE_KEEP}
 /* clang-format on */

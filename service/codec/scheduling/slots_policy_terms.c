@@ -270,8 +270,20 @@ enum {
     SECOND_TAU,
     EMA,
     WINDOW,
-    TECHNIQUES
+    TECHNIQUES,
+    SPECULATION, /* and the members that it reads */
+    EPOCH,
+    LEVEL_COUNT,
+    THRESHOLD,
+    WEIGHTS,
+    DEVIATION_FLOOR,
+    RATIO_CAP
 };
+
+/* Of every policy. */
+#define COPIES                                                                                     \
+    (1U << SPECULATION | 1U << EPOCH | 1U << LEVEL_COUNT | 1U << THRESHOLD | 1U << WEIGHTS |       \
+     1U << DEVIATION_FLOOR | 1U << RATIO_CAP)
 
 static const struct codec_policy_term terms[] = {
     [CONCURRENCY] = {"concurrency", decode_concurrency, encode_concurrency},
@@ -284,18 +296,26 @@ static const struct codec_policy_term terms[] = {
     [EMA] = {"ema_weight", decode_ema_weight, encode_ema_weight},
     [WINDOW] = {"window_s", decode_window, encode_window},
     [TECHNIQUES] = {"techniques", decode_techniques, encode_techniques},
+    [SPECULATION] = {"speculation", codec_slots_decode_speculation, codec_slots_encode_speculation},
+    [EPOCH] = {.name = "epoch_s"},
+    [LEVEL_COUNT] = {.name = "level_count"},
+    [THRESHOLD] = {.name = "threshold"},
+    [WEIGHTS] = {.name = "weights"},
+    [DEVIATION_FLOOR] = {.name = "deviation_floor"},
+    [RATIO_CAP] = {.name = "ratio_cap"},
 };
 
 static const unsigned terms_of[SLOTS_POLICIES] = {
-    [SLOTS_FAIR] = 1U << CONCURRENCY,
-    [SLOTS_CAPACITY] = 1U << TENANTS,
-    [SLOTS_FBQ] = 1U << LIMITS,
-    [SLOTS_TAGS] = 1U << LIMITS | 1U << PARTITIONS,
-    [SLOTS_SITA] = 1U << LIMITS | 1U << PARTITIONS,
-    [SLOTS_COMP] = 1U << QUEUES,
-    [SLOTS_FRESH_STATIC] = 1U << CONCURRENCY,
-    [SLOTS_FRESH] = 1U << CONCURRENCY | 1U << FIRST_TAU | 1U << SECOND_TAU,
-    [SLOTS_OMO] = 1U << EMA | 1U << WINDOW | 1U << TECHNIQUES,
+    [SLOTS_FIFO] = COPIES,
+    [SLOTS_FAIR] = COPIES | 1U << CONCURRENCY,
+    [SLOTS_CAPACITY] = COPIES | 1U << TENANTS,
+    [SLOTS_FBQ] = COPIES | 1U << LIMITS,
+    [SLOTS_TAGS] = COPIES | 1U << LIMITS | 1U << PARTITIONS,
+    [SLOTS_SITA] = COPIES | 1U << LIMITS | 1U << PARTITIONS,
+    [SLOTS_COMP] = COPIES | 1U << QUEUES,
+    [SLOTS_FRESH_STATIC] = COPIES | 1U << CONCURRENCY,
+    [SLOTS_FRESH] = COPIES | 1U << CONCURRENCY | 1U << FIRST_TAU | 1U << SECOND_TAU,
+    [SLOTS_OMO] = COPIES | 1U << EMA | 1U << WINDOW | 1U << TECHNIQUES,
 };
 
 static const char *name_of(size_t word)

@@ -20,7 +20,7 @@ static void check_reduce_slots(const struct codec_node *top,
     for (size_t i = 0; i < asked->n_jobs; i++)
         with += asked->jobs[i].task_lists[SLOTS_REDUCE].n > 0;
     if (with > 0 && asked->cluster.slots[SLOTS_REDUCE] == 0)
-        codec_fault_member(&cluster, "reduce_slots", "out_of_range",
+        codec_fault_member(&cluster, codec_slots_place(asked, SLOTS_REDUCE), "out_of_range",
                            "%zu job%s %s reduces, which need a slot", with, PLURAL(with),
                            PLURAL_VERB(with, "has", "have"));
 }
@@ -51,8 +51,6 @@ static void check_queues(const struct codec_node *top, const struct codec_slots_
 static void check_partitions(const struct codec_node *top,
                              const struct codec_slots_simulation *asked)
 {
-    static const char *const members[SLOTS_KINDS] = {
-        [SLOTS_MAP] = "map_slots", [SLOTS_REDUCE] = "reduce_slots"};
     struct codec_node cluster = codec_member(top, "cluster");
     for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
         for (size_t p = 0; p < asked->common.n_policies; p++) {
@@ -62,7 +60,8 @@ static void check_partitions(const struct codec_node *top,
                 slots_queues_suffice(slots, terms->partitions, terms->n_limits + 1))
                 continue;
             struct strview name = strview_clip(asked->common.names[p], 64);
-            codec_fault_member(&cluster, members[kind], "out_of_range",
+            codec_fault_member(&cluster, codec_slots_place(asked, (enum slots_kind)kind),
+                               "out_of_range",
                                "of %zu slot%s none is left for the last partition of %.*s", slots,
                                PLURAL(slots), (int)name.n, name.at);
             break;
@@ -151,6 +150,7 @@ struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simula
         }
     }
     size.probed = codec_slots_probed(asked, size.tasks, asked->n_jobs);
+    codec_slots_size_by_nodes(&asked->cluster, &size);
     return size;
 }
 
@@ -163,6 +163,22 @@ static void check_size(const struct codec_node *top,
         .cluster = asked->cluster, .n_jobs = asked->n_jobs, .tasks = (size_t)size.tasks};
     size.memory_bytes = slots_comparison_memory(&comparison);
     codec_comparison_check(top, limits, &asked->common, &size);
+    codec_slots_check_occupancy(top, limits, asked, size.tasks);
+}
+
+void codec_slots_check_occupancy(const struct codec_node *top,
+                                 const struct codec_comparison_limits *limits,
+                                 const struct codec_slots_simulation *asked,
+                                 double tasks)
+{
+    double loads = asked->common.n_loads > 0 ? (double)asked->common.n_loads : 1;
+    double rows = tasks * (double)codec_comparison_entries(&asked->common) * loads;
+    if ((asked->common.include & COMPARISON_INCLUDE_OCCUPANCY) != 0 &&
+        rows > (double)limits->job_rows)
+        codec_fault_member(top, "include", "too_large",
+                           "tasks x policies x loads are %.0f, at most %zu of them can be included "
+                           "(simulation_job_rows_max)",
+                           rows, limits->job_rows);
 }
 
 /* What the core works with. false: no memory. */
@@ -207,6 +223,10 @@ static void check(const struct codec_node *node, const void *limits, void *objec
     check_prediction(node, asked);
     if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
         return;
+    codec_slots_take_cluster(node, asked);
+    codec_slots_check_speculation(node, asked);
+    if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
+        return;
     if (asked->common.search.asked)
         codec_search_complete(node, &codec_slots_policies, &codec_slots_families, asked);
     check_partitions(node, asked);
@@ -247,15 +267,9 @@ static void encode_search(struct writer *w, const void *object, const void *cont
     codec_search_encode(w, &codec_slots_families, object);
 }
 
-#define C struct slots_cluster
-static const struct shape_member cluster_members[] = {
-    {"map_slots", SHAPE_SIZE(C, slots[SLOTS_MAP]), .flags = CODEC_REQUIRED, .least = 1,
-     .most = CODEC_COUNT_MAX},
-    {"reduce_slots", SHAPE_SIZE(C, slots[SLOTS_REDUCE]), .flags = CODEC_REQUIRED,
-     .most = CODEC_COUNT_MAX},
-};
-const struct shape codec_slots_cluster_shape = {.request = "SlotsCluster",
-                                                SHAPE_OF(cluster_members, C)};
+/* As enum COMPARISON_INCLUDE_* has them. */
+static const char *const includes[] = {"jobs",     "queues",    "distributions",
+                                       "fairness", "occupancy", NULL};
 
 static const char *const predictions[] = {
     [PREDICTED_EXACT] = "exact", [PREDICTED_FROM_INPUT] = "input", NULL};
@@ -263,7 +277,9 @@ static const char *const predictions[] = {
 #define A struct codec_slots_simulation
 static const struct shape_member members[] = {
     {"kind", SHAPE_CODE, .flags = CODEC_REQUIRED, .encode = encode_kind},
-    {"cluster", SHAPE_OBJECT(A, cluster, &codec_slots_cluster_shape), .flags = CODEC_REQUIRED},
+    {"cluster", SHAPE_OBJECT(A, sent_cluster, &codec_slots_cluster_shape), .flags = CODEC_REQUIRED},
+    {"incidents", SHAPE_OBJECTS(A, sent_incidents, n_sent_incidents, &codec_slots_incident_shape),
+     .flags = SHAPE_OMIT_UNKNOWN, .most = CODEC_INCIDENTS_MAX},
     {"slow_start", SHAPE_NUMBER(A, cluster.slow_start), .flags = SHAPE_KEEP, .low = 0, .high = 1},
     {"predicted_sizes", SHAPE_WORD(A, predicted_sizes, predictions), .flags = SHAPE_KEEP},
     {"seconds_per_byte", SHAPE_NUMBER(A, seconds_per_byte),
@@ -272,7 +288,7 @@ static const struct shape_member members[] = {
      .least = 1, SHAPE_LIMIT(struct codec_comparison_limits, jobs)},
     {"policies", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_policies,
      .encode = encode_policies},
-    CODEC_COMPARISON_MEMBERS(A),
+    CODEC_COMPARISON_MEMBERS_WITH(A, includes),
     {"search", SHAPE_CODE, .decode = decode_search, .encode = encode_search},
 };
 const struct shape codec_slots_simulation_shape = {

@@ -19,14 +19,39 @@ struct codec_slots_job {
     double task_s[SLOTS_KINDS];
 };
 
+struct codec_slots_node {
+    struct strview name;
+    size_t slots[SLOTS_KINDS];
+    double speed;
+    size_t level; /* SIZE_MAX: not given */
+};
+
+/* Slots that are alike, or those of nodes. */
+struct codec_slots_cluster {
+    size_t slots[SLOTS_KINDS]; /* SIZE_MAX: not given */
+    struct codec_slots_node *nodes;
+    size_t n_nodes;
+};
+
+struct codec_slots_incident {
+    struct strview node;
+    double at_s;
+    double until_s;
+    double speed_factor; /* NAN: not given */
+    bool down;
+};
+
 /* What a job's size is predicted from where it has no prediction of its own. */
 enum codec_slots_prediction { PREDICTED_EXACT, PREDICTED_FROM_INPUT };
 
 struct codec_slots_simulation {
     struct codec_comparison common;
-    struct slots_cluster cluster;
-    unsigned predicted_sizes; /* enum codec_slots_prediction */
-    double seconds_per_byte;  /* NAN: what the workload has taught */
+    struct codec_slots_cluster sent_cluster;
+    struct codec_slots_incident *sent_incidents;
+    size_t n_sent_incidents;
+    struct slots_cluster cluster; /* that of `sent_cluster`, with incidents */
+    unsigned predicted_sizes;     /* enum codec_slots_prediction */
+    double seconds_per_byte;      /* NAN: what the workload has taught */
     struct codec_slots_job *sent;
     size_t n_sent;
     struct slots_job *jobs; /* jobs[i] is that of sent[i], or the i-th of the workload */
@@ -39,10 +64,13 @@ struct codec_slots_simulation {
 
 extern const struct shape codec_slots_simulation_shape;
 extern const struct shape codec_slots_cluster_shape;
+extern const struct shape codec_slots_node_shape;
+extern const struct shape codec_slots_incident_shape;
 extern const struct shape codec_slots_job_shape;
 
 /*
- * Faults: unknown members, those of other policies among them; types and ranges; tasks listed and
+ * Faults: unknown members, those of other policies among them; slots beside nodes, or neither; levels
+ * of some nodes only; incidents of nodes that are not there, or of none; speculation without nodes; types and ranges; tasks listed and
  * counted at once; a job without tasks, or with reduces where there are no reduce slots; shares that
  * do not add up to 1, and partitions without slots; limits that do not rise (sita); a queue that a
  * policy `capacity` does not have; jobs and a workload at once, or neither; sizes to be predicted from

@@ -13,6 +13,9 @@ extern const struct codec_policy_table codec_slots_families;
  * one by one. */
 enum { SLOTS_LIMITS_MAX = 100, SLOTS_QUEUES_MAX = 1000 };
 
+/* Incidents are looked up by the names of nodes, one by one. */
+enum { CODEC_INCIDENTS_MAX = 1000 };
+
 /* How many queues the policies "capacity" have, those that have fewest; SIZE_MAX: there are none. */
 size_t codec_slots_tenants(const struct codec_slots_simulation *asked);
 
@@ -21,6 +24,32 @@ bool codec_slots_need_maps(const struct codec_slots_simulation *asked);
 
 /* Tasks of one run of every policy, each by its weight (slots_terms_weight). */
 double codec_slots_probed(const struct codec_slots_simulation *asked, double tasks, size_t n_jobs);
+
+/* The cluster as the core has it. Faults: those across its members, and with incidents. */
+void codec_slots_take_cluster(const struct codec_node *top, struct codec_slots_simulation *asked);
+
+/* The member of the cluster where too few slots of a kind are a fault. */
+const char *codec_slots_place(const struct codec_slots_simulation *asked, enum slots_kind kind);
+
+/* A size as if all nodes were alike becomes one for these nodes and incidents. */
+void codec_slots_size_by_nodes(const struct slots_cluster *cluster,
+                               struct codec_comparison_size *size);
+
+/* Terms of policies for copies of tasks. */
+void codec_slots_decode_speculation(const struct codec_node *policy,
+                                    const struct codec_comparison_limits *limits,
+                                    void *terms);
+void codec_slots_encode_speculation(struct writer *w, const void *terms);
+
+/* Faults: copies without nodes; more levels than nodes, or a number of them beside levels. */
+void codec_slots_check_speculation(const struct codec_node *top,
+                                   const struct codec_slots_simulation *asked);
+
+/* Faults: more tasks than may be included in the result. */
+void codec_slots_check_occupancy(const struct codec_node *top,
+                                 const struct codec_comparison_limits *limits,
+                                 const struct codec_slots_simulation *asked,
+                                 double tasks);
 
 /* How large a request with its jobs is, but for memory. */
 struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simulation *asked);
@@ -43,6 +72,12 @@ void codec_slots_check_search_of(const struct codec_node *top,
 enum pv_code codec_slots_choose_candidates(struct codec_slots_simulation *asked,
                                            struct arena *arena,
                                            struct pv_error *err);
+
+/* The member slot_occupancy; spans NULL: it is not included. */
+void codec_slots_occupancy_encode(struct writer *w,
+                                  const struct codec_slots_result *result,
+                                  const struct slots_terms *terms,
+                                  struct slots_spans *spans);
 
 /* Faults of a request that names a workload; limits->workload says what it comes to. */
 void codec_slots_check_workload(const struct codec_node *top,

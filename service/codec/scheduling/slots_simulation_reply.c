@@ -61,6 +61,32 @@ static void encode_classes(struct writer *w,
         codec_slowdown_classes_encode(w, classes, n);
 }
 
+/* Means over jobs with reduces, if there are any. */
+static void encode_phases(struct writer *w, const struct slots_breakdown *breakdown)
+{
+    if (!writer_member_object_or_null(w, "phases", !isnan(breakdown->map_only_s)))
+        return;
+    writer_member_number(w, "map_only_s", breakdown->map_only_s);
+    writer_member_number(w, "overlap_s", breakdown->overlap_s);
+    writer_member_number(w, "shuffle_only_s", breakdown->shuffle_only_s);
+    writer_end_object(w);
+}
+
+static void encode_speculation(struct writer *w,
+                               const struct slots_terms *terms,
+                               const struct slots_mean_speculation *of)
+{
+    if (!writer_member_object_or_null(w, "speculation",
+                                      terms->speculation.kind != SLOTS_NO_SPECULATION))
+        return;
+    writer_member_number(w, "copies", of->copies);
+    writer_member_number(w, "useful", of->useful);
+    writer_member_number(w, "killed_on_straggler", of->killed_on_straggler);
+    writer_member_number(w, "killed_on_slower", of->killed_on_slower);
+    writer_member_number(w, "wasted_s", of->wasted_s);
+    writer_end_object(w);
+}
+
 /* NULL: nothing is included. */
 static void encode_detail(struct writer *w, const struct slots_detail *detail)
 {
@@ -75,6 +101,17 @@ static void encode_detail(struct writer *w, const struct slots_detail *detail)
         codec_distribution_encode(w, strview_of("all"), detail->distribution);
         writer_end_array(w);
     }
+}
+
+/* NULL: it is not included. */
+static void encode_fairness(struct writer *w, const struct fairness_points *points)
+{
+    if (!writer_member_object_or_null(w, "fairness_over_time", points != NULL))
+        return;
+    writer_member_number(w, "start_s", points->start_s);
+    writer_member_number(w, "step_s", points->step_s);
+    writer_member_numbers(w, "values", points->values, points->n);
+    writer_end_object(w);
 }
 
 static void
@@ -97,10 +134,15 @@ encode_policy(struct writer *w, const struct codec_slots_result *result, size_t 
     codec_percentiles_encode(w, "completion_s", &outcome->completion_s);
     codec_percentiles_encode(w, "slowdown", &outcome->slowdown);
     writer_member_number(w, "slowdown_variability_95", outcome->slowdown_variability_95);
+    encode_phases(w, &outcome->breakdown);
+    encode_speculation(w, terms, &outcome->speculation);
     encode_reduction(w, outcome, compared ? slots_load_mean(load, common->baseline) : NULL);
     encode_classes(w, result, load, policy);
     encode_jobs(w, result, slots_load_first(load, policy));
-    encode_detail(w, slots_load_first(load, policy)->detail);
+    const struct slots_detail *detail = slots_load_first(load, policy)->detail;
+    encode_detail(w, detail);
+    encode_fairness(w, detail != NULL ? detail->fairness : NULL);
+    codec_slots_occupancy_encode(w, result, terms, detail != NULL ? detail->spans : NULL);
     writer_end_object(w);
 }
 

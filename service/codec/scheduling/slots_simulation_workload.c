@@ -14,7 +14,8 @@ codec_slots_simulation_load_terms(const struct codec_slots_simulation *asked)
 {
     return (struct workload_load_terms){
         .target = WORKLOAD_FOR_SLOTS,
-        .names = (asked->common.include & COMPARISON_INCLUDE_JOBS) != 0,
+        .names =
+            (asked->common.include & (COMPARISON_INCLUDE_JOBS | COMPARISON_INCLUDE_OCCUPANCY)) != 0,
         .predict_from_input = asked->predicted_sizes == PREDICTED_FROM_INPUT,
         .seconds_per_byte = isnan(asked->seconds_per_byte) ? 0 : asked->seconds_per_byte,
         .short_cutoff_s = (double)NAN};
@@ -45,7 +46,7 @@ void codec_slots_check_workload(const struct codec_node *top,
         return;
     uint64_t reduces = workload->tasks[WORKLOAD_REDUCES];
     if (reduces > 0 && asked->cluster.slots[SLOTS_REDUCE] == 0)
-        codec_fault_member(&cluster, "reduce_slots", "out_of_range",
+        codec_fault_member(&cluster, codec_slots_place(asked, SLOTS_REDUCE), "out_of_range",
                            "the workload has %" PRIu64 " reduce%s, which need a slot", reduces,
                            PLURAL(reduces));
     if (asked->predicted_sizes == PREDICTED_FROM_INPUT && isnan(asked->seconds_per_byte) &&
@@ -58,6 +59,7 @@ void codec_slots_check_workload(const struct codec_node *top,
         codec_slots_check_search_of(top, workload, asked);
     struct codec_comparison_size size = size_of(asked, workload);
     codec_comparison_check(top, limits, &asked->common, &size);
+    codec_slots_check_occupancy(top, limits, asked, size.tasks);
 }
 
 /* --- when they are loaded --- */

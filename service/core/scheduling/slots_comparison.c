@@ -10,6 +10,10 @@
  * most: twice that of what grows by doubling. Blocks of an arena double as well. */
 enum { BYTES_A_JOB = 1024, BYTES_A_TASK = 384, BYTES_OF_A_BLOCK = 4 << 20 };
 
+/* With nodes: of each; of a task that has a slot; and of what speculation knows of tasks of a job that
+ * a node has finished, at most one task each. */
+enum { BYTES_A_NODE = 1024, BYTES_HOSTED = 512, BYTES_OF_A_FIGURE = 64 };
+
 static void
 add_work(const struct slots_task_list *list, struct compensated_sum *work, size_t *tasks)
 {
@@ -70,13 +74,16 @@ double slots_comparison_kind_load(const struct slots_comparison *comparison,
                                   double load)
 {
     return rate_of(comparison, load) * comparison->work_s[kind] / (double)comparison->n_jobs /
-           (double)comparison->cluster.slots[kind];
+           slots_cluster_capacity(&comparison->cluster, kind);
 }
 
 size_t slots_comparison_memory(const struct slots_comparison *comparison)
 {
     double running = fmin((double)comparison->tasks, slots_of(comparison));
     double bytes = 2 * ((double)comparison->n_jobs * BYTES_A_JOB + running * BYTES_A_TASK);
+    bytes += (double)comparison->cluster.n_nodes * BYTES_A_NODE;
+    if (comparison->cluster.n_nodes > 0)
+        bytes += 2 * ((double)comparison->tasks * BYTES_OF_A_FIGURE + running * BYTES_HOSTED);
     bytes += BYTES_OF_A_BLOCK;
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
 }
@@ -102,6 +109,47 @@ static const struct slots_job *jobs_of(const struct slots_comparison *comparison
     return jobs;
 }
 
+/* What is wanted of a cell, and what it is seen with. */
+struct cell_view {
+    struct slots_observer observer;
+    struct occupancy occupancy;
+    struct fairness_series fairness;
+    struct slots_speculation speculation;
+};
+
+/* false: out of memory. */
+static bool begin_view(struct cell_view *view,
+                       const struct slots_cell *made,
+                       size_t n_jobs,
+                       double start_s,
+                       struct arena *scratch)
+{
+    const struct slots_detail *detail = made->detail;
+    view->speculation = (struct slots_speculation){0};
+    view->observer = (struct slots_observer){.speculation = &view->speculation};
+    if (detail == NULL)
+        return true;
+    view->observer.spans = detail->spans;
+    if (detail->queues != NULL) {
+        view->observer.occupancy = &view->occupancy;
+        if (!queue_lengths_begin(&view->occupancy, start_s, scratch))
+            return false;
+    }
+    if (detail->fairness != NULL) {
+        view->observer.fairness = &view->fairness;
+        if (!fairness_series_begin(&view->fairness, n_jobs, start_s, scratch))
+            return false;
+    }
+    return true;
+}
+
+static struct slots_mean_speculation once(const struct slots_speculation *counts)
+{
+    return (struct slots_mean_speculation){(double)counts->copies, (double)counts->useful,
+                                           (double)counts->killed_on_straggler,
+                                           (double)counts->killed_on_slower, counts->wasted_s};
+}
+
 static enum pv_code run_cell(const struct slots_comparison *comparison,
                              const struct policy_cell *cell,
                              const struct slots_progress *progress,
@@ -112,27 +160,29 @@ static enum pv_code run_cell(const struct slots_comparison *comparison,
     size_t n = comparison->n_jobs;
     struct slots_job_times *times = made->times;
     double *slowdown = made->slowdown;
+    struct cell_view view;
     const struct slots_job *jobs = jobs_of(comparison, cell, scratch);
     if (times == NULL)
         times = arena_array(scratch, n, sizeof *times);
     if (slowdown == NULL)
         slowdown = arena_array(scratch, n, sizeof *slowdown);
-    if (jobs == NULL || times == NULL || slowdown == NULL)
-        return pv_no_memory(err);
-    struct occupancy occupancy;
-    bool observed = made->detail != NULL && made->detail->queues != NULL;
-    if (observed && !queue_lengths_begin(&occupancy, jobs[comparison->order[0]].arrival_s, scratch))
+    if (jobs == NULL || times == NULL || slowdown == NULL ||
+        !begin_view(&view, made, n, jobs[comparison->order[0]].arrival_s, scratch))
         return pv_no_memory(err);
     PV_TRY(slots_simulate_observed(&comparison->cluster, jobs, n,
                                    slots_comparison_terms(comparison, cell->load, cell->policy),
-                                   progress, observed ? &occupancy : NULL, scratch, times, err));
+                                   progress, &view.observer, scratch, times, err));
     if (progress != NULL && !progress->report(progress->context, comparison->tasks))
         return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     PV_TRY(slots_summarize(&comparison->cluster, jobs, n, times, comparison->runtime_s, scratch,
                            slowdown, &made->outcome, err));
-    return made->detail == NULL ? PV_OK
-                                : slots_detail_take(jobs, n, times, comparison->runtime_s, slowdown,
-                                                    &occupancy, scratch, made->detail, err);
+    made->outcome.speculation = once(&view.speculation);
+    if (made->detail == NULL)
+        return PV_OK;
+    if (made->detail->fairness != NULL)
+        *made->detail->fairness = view.fairness.points;
+    return slots_detail_take(jobs, n, times, comparison->runtime_s, slowdown, &view.occupancy,
+                             scratch, made->detail, err);
 }
 
 enum pv_code slots_comparison_run(const struct slots_comparison *comparison,
@@ -184,6 +234,17 @@ enum pv_code slots_comparison_cut(const struct slots_comparison *comparison,
 
 /* --- what cells come to --- */
 
+static void add_speculation(struct slots_mean_speculation *mean,
+                            const struct slots_mean_speculation *of,
+                            double weight)
+{
+    mean->copies += weight * of->copies;
+    mean->useful += weight * of->useful;
+    mean->killed_on_straggler += weight * of->killed_on_straggler;
+    mean->killed_on_slower += weight * of->killed_on_slower;
+    mean->wasted_s += weight * of->wasted_s;
+}
+
 static void add_outcome(void *sum, const void *cell, double weight)
 {
     const struct slots_outcome *outcome = &((const struct slots_cell *)cell)->outcome;
@@ -194,6 +255,10 @@ static void add_outcome(void *sum, const void *cell, double weight)
     mean->slowdown_variability_95 += weight * outcome->slowdown_variability_95;
     percentiles_add(&mean->completion_s, &outcome->completion_s, weight);
     percentiles_add(&mean->slowdown, &outcome->slowdown, weight);
+    add_speculation(&mean->speculation, &outcome->speculation, weight);
+    mean->breakdown.map_only_s += weight * outcome->breakdown.map_only_s;
+    mean->breakdown.overlap_s += weight * outcome->breakdown.overlap_s;
+    mean->breakdown.shuffle_only_s += weight * outcome->breakdown.shuffle_only_s;
 }
 
 double slots_outcome_value(const struct slots_outcome *outcome, enum policy_objective objective)

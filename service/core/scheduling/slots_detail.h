@@ -18,6 +18,8 @@ struct slots_detail {
         *queues; /* of maps and reduces; they run as long as they hold a slot; NULL:
                                      not wanted */
     struct job_distribution *distribution; /* NULL: not wanted */
+    struct fairness_points *fairness;      /* over time; NULL: not wanted */
+    struct slots_spans *spans;             /* with room; NULL: not wanted */
 };
 
 /* Of jobs as they arrived, and what became of them; `occupancy` was observed where queues are

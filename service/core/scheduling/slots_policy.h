@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "core/scheduling/esplash.h"
 #include "core/scheduling/slots_workload.h"
 
 /*
@@ -17,7 +18,8 @@
  * To add one: its terms, a file with its functions, a row.
  */
 
-/* Of a job under way, by kind. Every task is pending, holds a slot, or has finished. */
+/* Of a job under way, by kind. Every task is pending, holds a slot (one, even if a copy of it holds
+ * another), or has finished. Tasks on a node that goes down are pending again. */
 struct slots_counts {
     size_t pending[SLOTS_KINDS];
     size_t held[SLOTS_KINDS];
@@ -61,6 +63,19 @@ struct slots_policy;
 #define SLOTS_EMA_WEIGHT 0.5
 #define SLOTS_WINDOW_S 10.0
 
+/* Whether tasks get copies on other nodes, and which. */
+enum slots_speculation_kind { SLOTS_NO_SPECULATION, SLOTS_LATE, SLOTS_ESPLASH };
+enum { SLOTS_SPECULATION_KINDS = SLOTS_ESPLASH + 1 };
+
+#define SLOTS_EPOCH_S 5.0
+
+struct slots_speculation_terms {
+    enum slots_speculation_kind kind;
+    double epoch_s;     /* > 0: between two decisions */
+    size_t level_count; /* esplash: where nodes have no levels, how many; NODE_LEVELS_AUTO */
+    struct esplash_terms esplash; /* esplash */
+};
+
 /* Of all policies together; each uses its own. Borrowed. */
 struct slots_terms {
     const struct slots_policy *policy;
@@ -83,6 +98,7 @@ struct slots_terms {
     const double *partitions;           /* tags, sita: n_limits + 1 shares > 0, which add up to 1 */
     const struct slots_tenant *tenants; /* capacity */
     size_t n_tenants;
+    struct slots_speculation_terms speculation; /* all, where the cluster has nodes */
 };
 
 struct slots_policy {

@@ -47,3 +47,11 @@ double slots_job_size(const struct slots_job *job)
         add_work(&sum, &job->task_lists[k]);
     return compensated_sum_value(&sum);
 }
+
+double slots_cluster_capacity(const struct slots_cluster *cluster, enum slots_kind kind)
+{
+    struct compensated_sum sum = {0, 0};
+    for (size_t i = 0; i < cluster->n_nodes; i++)
+        compensated_sum_add(&sum, (double)cluster->nodes[i].slots[kind] * cluster->nodes[i].speed);
+    return cluster->n_nodes > 0 ? compensated_sum_value(&sum) : (double)cluster->slots[kind];
+}

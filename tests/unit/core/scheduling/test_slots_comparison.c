@@ -34,7 +34,7 @@ static void
 prepare(struct compared *compared, const double loads[], size_t n_loads, size_t repetitions)
 {
     compared->jobs = (struct slots_case){
-        .cluster = {{3, 2}, 0.5},
+        .cluster = {.slots = {3, 2}, .slow_start = 0.5},
         .given = {{.arrival_s = 0, .maps = {3, 2, 4, 1}, .reduces = {1, 2}},
                   {.arrival_s = 5, .maps = {9, 9}, .reduces = {2}, .shuffle_s = 1},
                   {.arrival_s = 2, .maps = {1}},
@@ -209,7 +209,7 @@ Test(slots_comparison, a_cell_takes_no_more_memory_than_was_said, .timeout = 60)
         for (size_t p = 0; p < POLICIES; p++) {
             struct slots_comparison comparison = {
                 .plan = {.n_policies = POLICIES, .draws = draws, .repetitions = 1},
-                .cluster = {{slots, slots}, 0.05},
+                .cluster = {.slots = {slots, slots}, .slow_start = 0.05},
                 .jobs = jobs,
                 .n_jobs = JOBS,
                 .policies = policies,

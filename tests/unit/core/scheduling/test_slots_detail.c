@@ -40,7 +40,7 @@ static void make(struct made *made)
     arena_init(&scratch, 0);
     made->comparison =
         (struct slots_comparison){.plan = {.n_policies = 2, .draws = draws, .repetitions = 1},
-                                  .cluster = {{1, 1}, 1},
+                                  .cluster = {.slots = {1, 1}, .slow_start = 1},
                                   .jobs = jobs,
                                   .n_jobs = JOBS,
                                   .policies = policies,

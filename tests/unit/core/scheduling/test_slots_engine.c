@@ -40,8 +40,8 @@ static void draw_case(struct rng *rng, size_t grain, struct slots_case *drawn)
     static const double slow_starts[] = {0, 0.05, 0.5, 1};
     size_t n = 1 + variate_index(rng, 7);
     *drawn = (struct slots_case){
-        .cluster = {{QUEUES + variate_index(rng, 4), QUEUES + variate_index(rng, 3)},
-                    slow_starts[variate_index(rng, 4)]}};
+        .cluster = {.slots = {QUEUES + variate_index(rng, 4), QUEUES + variate_index(rng, 3)},
+                    .slow_start = slow_starts[variate_index(rng, 4)]}};
     for (size_t i = 0; i < n; i++) {
         struct case_job *job = &drawn->given[i];
         job->arrival_s = variate_index(rng, 3) == 0 ? 0 : draw_time(rng, grain);
@@ -496,7 +496,7 @@ static const struct slots_policy divided = {.name = "divided",
 Test(slots_engine, slots_go_back_to_their_partitions)
 {
     static const struct slots_terms terms = {.policy = &divided};
-    struct slots_case three = {.cluster = {{2, 0}, 0},
+    struct slots_case three = {.cluster = {.slots = {2, 0}, .slow_start = 0},
                                .given = {{.maps = {1, 1}}, {.arrival_s = 0.5, .maps = {1, 1}}}};
     struct slots_job_times times[CASE_JOBS_MAX];
     struct arena scratch;
@@ -526,7 +526,7 @@ static void make_many(void)
                                           .predicted_size_s = (double)NAN};
 }
 
-static const struct slots_cluster many_slots = {{100, 50}, 0.05};
+static const struct slots_cluster many_slots = {.slots = {100, 50}, .slow_start = 0.05};
 
 static bool stop(void *context, size_t tasks)
 {
@@ -644,7 +644,7 @@ Test(slots_engine, no_memory_is_an_error_wherever_it_ends)
 Test(slots_engine, reduces_need_a_slot_for_them)
 {
     static const struct slots_terms fifo = {.policy = &slots_policy_fifo};
-    struct slots_case one = {.cluster = {{2, 0}, 0.05},
+    struct slots_case one = {.cluster = {.slots = {2, 0}, .slow_start = 0.05},
                              .given = {{.arrival_s = 0, .maps = {6}, .reduces = {1}}}};
     struct slots_job_times times[CASE_JOBS_MAX];
     struct pv_error err = {0};

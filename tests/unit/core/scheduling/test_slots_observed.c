@@ -13,18 +13,20 @@ Test(slots_observed, counts_by_hand)
                                                      [SLOTS_PENDING + SLOTS_REDUCE] = {1, 1, 1, 1},
                                                      [SLOTS_HELD + SLOTS_MAP] = {2, 2, 2, 2},
                                                      [SLOTS_HELD + SLOTS_REDUCE] = {[4] = 1, 1, 1}};
-    struct slots_case one = {
-        .cluster = {{2, 1}, 1}, .given = {{.maps = {4, 2, 2}, .reduces = {3}}}, .n = 1};
+    struct slots_case one = {.cluster = {.slots = {2, 1}, .slow_start = 1},
+                             .given = {{.maps = {4, 2, 2}, .reduces = {3}}},
+                             .n = 1};
     const struct slots_terms terms = {.policy = slots_policies[SLOTS_FIFO]};
     struct slots_job_times times[1];
     struct occupancy occupancy;
+    const struct slots_observer observer = {.occupancy = &occupancy};
     struct arena arena;
     double means[BINS];
     arena_init(&arena, 0);
     slots_case_prepare(&one, true);
     cr_assert(occupancy_init(&occupancy, SLOTS_SERIES, BINS, 0, &arena));
-    cr_assert_eq(slots_simulate_observed(&one.cluster, one.jobs, 1, &terms, NULL, &occupancy,
-                                         &arena, times, NULL),
+    cr_assert_eq(slots_simulate_observed(&one.cluster, one.jobs, 1, &terms, NULL, &observer, &arena,
+                                         times, NULL),
                  PV_OK);
     cr_assert_eq(occupancy.width_s, 1);
     for (uint32_t s = 0; s < SLOTS_SERIES; s++) {

@@ -16,7 +16,7 @@ static bool close_to(double a, double b)
 /* A's maps run 1-4, 1-3 and 3-7, its reduce 7-8; B's map 4-5, its reduce 8-10. */
 Test(slots_outcome, two_jobs_by_hand)
 {
-    struct slots_case two = {.cluster = {{2, 1}, 0.05},
+    struct slots_case two = {.cluster = {.slots = {2, 1}, .slow_start = 0.05},
                              .given = {{.arrival_s = 1, .maps = {3, 2, 4}, .reduces = {1}},
                                        {.arrival_s = 3, .maps = {1}, .reduces = {2}}}};
     struct slots_job_times times[CASE_JOBS_MAX];
@@ -56,7 +56,7 @@ Test(slots_outcome, two_jobs_by_hand)
 
 Test(slots_outcome, the_size_does_not_depend_on_how_tasks_are_packed)
 {
-    struct slots_case listed = {.cluster = {{1, 1}, 0},
+    struct slots_case listed = {.cluster = {.slots = {1, 1}, .slow_start = 0},
                                 .given = {{.arrival_s = 0,
                                            .maps = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 0.3},
                                            .reduces = {0.7, 0.7, 0.7}}}};
@@ -77,7 +77,7 @@ static bool stop(void *context, size_t tasks)
 
 Test(slots_outcome, runtimes_alone_can_be_cancelled)
 {
-    struct slots_case one = {.cluster = {{2, 1}, 0.05},
+    struct slots_case one = {.cluster = {.slots = {2, 1}, .slow_start = 0.05},
                              .given = {{.arrival_s = 1, .maps = {3, 2, 4}, .reduces = {1}}}};
     size_t reported = 0;
     const struct slots_progress progress = {stop, &reported};

@@ -50,7 +50,7 @@ Test(slots_policies, those_that_look_through_jobs_weigh_more)
 
 Test(slots_policies, fifo_serves_in_order_of_arrival_and_of_the_request)
 {
-    struct slots_case three = {.cluster = {{2, 0}, 0.05},
+    struct slots_case three = {.cluster = {.slots = {2, 0}, .slow_start = 0.05},
                                .given = {{.arrival_s = 5, .maps = {1}},
                                          {.arrival_s = 0, .maps = {3, 3, 3}},
                                          {.arrival_s = 0, .maps = {2, 2}}}};
@@ -64,7 +64,7 @@ Test(slots_policies, fifo_serves_in_order_of_arrival_and_of_the_request)
  * all have. */
 Test(slots_policies, reduces_wait_for_slow_start_and_hold_their_slot)
 {
-    struct slots_case two = {.cluster = {{2, 1}, 0.5},
+    struct slots_case two = {.cluster = {.slots = {2, 1}, .slow_start = 0.5},
                              .given = {{.arrival_s = 0, .maps = {2, 2, 2, 2}, .reduces = {3}},
                                        {.arrival_s = 0, .reduces = {1, 1, 1}}}};
     slots_case_run(&two, &fifo, times);
@@ -84,7 +84,7 @@ Test(slots_policies, reduces_wait_for_slow_start_and_hold_their_slot)
 Test(slots_policies, a_reduce_shuffles_from_when_it_has_its_slot)
 {
     struct slots_case one = {
-        .cluster = {{2, 1}, 0.5},
+        .cluster = {.slots = {2, 1}, .slow_start = 0.5},
         .given = {{.arrival_s = 0, .maps = {2, 2, 2, 2}, .reduces = {2, 3}, .shuffle_s = 5}}};
     slots_case_run(&one, &fifo, times);
     EXPECT_TIMES(0, 0, 4, 17);
@@ -99,7 +99,7 @@ Test(slots_policies, a_reduce_shuffles_from_when_it_has_its_slot)
 Test(slots_policies, fair_gives_to_whom_holds_fewest)
 {
     struct slots_case two = {
-        .cluster = {{3, 0}, 0.05},
+        .cluster = {.slots = {3, 0}, .slow_start = 0.05},
         .given = {{.arrival_s = 0, .maps = {2, 2, 2, 2, 2, 2}}, {.arrival_s = 0, .maps = {2, 2}}}};
     slots_case_run(&two, &fair, times);
     EXPECT_TIMES(0, 0, 6, 6);
@@ -111,7 +111,7 @@ Test(slots_policies, fair_with_a_concurrency_lets_so_many_into_each_phase)
 {
     static const struct slots_terms one = {.policy = &slots_policy_fair, .concurrency = 1};
     static const struct slots_terms two = {.policy = &slots_policy_fair, .concurrency = 2};
-    struct slots_case jobs = {.cluster = {{2, 2}, 0.05},
+    struct slots_case jobs = {.cluster = {.slots = {2, 2}, .slow_start = 0.05},
                               .given = {{.arrival_s = 0, .maps = {1, 1}, .reduces = {5}},
                                         {.arrival_s = 0, .maps = {1, 1}, .reduces = {5}},
                                         {.arrival_s = 0, .reduces = {2}}}};
@@ -135,7 +135,7 @@ Test(slots_policies, capacity_keeps_queues_at_their_shares_and_below_their_maxim
     static const struct slots_tenant unbounded[] = {{0.75, 1}, {0.25, 1}};
     struct slots_terms terms = {
         .policy = &slots_policy_capacity, .tenants = tenants, .n_tenants = 2};
-    struct slots_case two = {.cluster = {{4, 0}, 0.05},
+    struct slots_case two = {.cluster = {.slots = {4, 0}, .slow_start = 0.05},
                              .given = {{.arrival_s = 0, .maps = {10, 10, 10, 10}, .queue = 0},
                                        {.arrival_s = 0, .maps = {10, 10, 10, 10}, .queue = 1}}};
     slots_case_run(&two, &terms, times);
@@ -153,7 +153,7 @@ Test(slots_policies, capacity_takes_equal_figures_as_equal)
     const struct slots_terms terms = {
         .policy = &slots_policy_capacity, .tenants = tenants, .n_tenants = 3};
     struct slots_case two = {
-        .cluster = {{5, 0}, 0.05},
+        .cluster = {.slots = {5, 0}, .slow_start = 0.05},
         .given = {{.maps = {10, 10}, .queue = 0}, {.maps = {10, 10, 10, 10}, .queue = 1}}};
     slots_case_run(&two, &terms, times);
     EXPECT_TIMES(0, 0, 10, 10);
@@ -165,7 +165,8 @@ Test(slots_policies, capacity_lets_every_queue_hold_one_slot)
     static const struct slots_tenant tenant = {1, 0.1};
     const struct slots_terms terms = {
         .policy = &slots_policy_capacity, .tenants = &tenant, .n_tenants = 1};
-    struct slots_case one = {.cluster = {{4, 0}, 0.05}, .given = {{.maps = {5, 5}}}};
+    struct slots_case one = {.cluster = {.slots = {4, 0}, .slow_start = 0.05},
+                             .given = {{.maps = {5, 5}}}};
     slots_case_run(&one, &terms, times);
     EXPECT_TIMES(0, 0, 10, 10);
 }
@@ -178,7 +179,7 @@ Test(slots_policies, fbq_moves_a_job_when_its_service_reaches_the_limit)
     const struct slots_terms terms = {
         .policy = &slots_policy_fbq, .limits_s = &limit, .n_limits = 1};
     struct slots_case two = {
-        .cluster = {{1, 0}, 0.05},
+        .cluster = {.slots = {1, 0}, .slow_start = 0.05},
         .given = {{.arrival_s = 0, .maps = {3, 3, 3}}, {.arrival_s = 1, .maps = {3}}}};
     slots_case_run(&two, &terms, times); /* at 4, in the second task, which runs on */
     EXPECT_TIMES(0, 0, 12, 12);
@@ -197,7 +198,7 @@ Test(slots_policies, fbq_limits_add_up)
     static const double limits[] = {2, 2};
     const struct slots_terms terms = {
         .policy = &slots_policy_fbq, .limits_s = limits, .n_limits = 2};
-    struct slots_case three = {.cluster = {{1, 0}, 0.05},
+    struct slots_case three = {.cluster = {.slots = {1, 0}, .slow_start = 0.05},
                                .given = {{.arrival_s = 0, .maps = {5, 1}},
                                          {.arrival_s = 0, .maps = {3, 1}},
                                          {.arrival_s = 0, .maps = {3, 1}}}};
@@ -215,7 +216,7 @@ Test(slots_policies, holding_a_slot_is_no_service)
     const struct slots_terms terms = {
         .policy = &slots_policy_fbq, .limits_s = &limit, .n_limits = 1};
     struct slots_case two = {
-        .cluster = {{1, 1}, 0.05},
+        .cluster = {.slots = {1, 1}, .slow_start = 0.05},
         .given = {{.arrival_s = 0, .maps = {1}, .reduces = {5, 5}, .shuffle_s = 10},
                   {.arrival_s = 2, .reduces = {1}}}};
     slots_case_run(&two, &terms, times);
@@ -236,7 +237,7 @@ Test(slots_policies, jobs_that_cross_together_keep_their_order)
     const struct slots_terms terms = {
         .policy = &slots_policy_fbq, .limits_s = limits, .n_limits = 2};
     struct slots_case two = {
-        .cluster = {{3, 1}, 1},
+        .cluster = {.slots = {3, 1}, .slow_start = 1},
         .given = {{.arrival_s = 0, .maps = {6}, .reduces = {1}},
                   {.arrival_s = 0, .maps = {1, 1}, .reduces = {4, 1}, .shuffle_s = 1}}};
     slots_case_run(&two, &terms, times);
@@ -253,7 +254,7 @@ Test(slots_policies, tags_gives_each_queue_slots_of_its_own)
     const struct slots_terms terms = {
         .policy = &slots_policy_tags, .limits_s = &limit, .n_limits = 1, .partitions = parts};
     struct slots_case two = {
-        .cluster = {{3, 0}, 0.05},
+        .cluster = {.slots = {3, 0}, .slow_start = 0.05},
         .given = {{.arrival_s = 0, .maps = {6, 6}}, {.arrival_s = 5, .maps = {1}}}};
     slots_case_run(&two, &terms, times);
     EXPECT_TIMES(0, 0, 10, 10);
@@ -265,7 +266,7 @@ Test(slots_policies, too_few_slots_for_the_partitions_are_a_fault)
     static const double limits[] = {4, 5};
     static const double parts[] = {0.3, 0.3, 0.4};
     struct slots_terms terms = {.limits_s = limits, .n_limits = 2, .partitions = parts};
-    struct slots_case one = {.cluster = {{2, 4}, 0.05},
+    struct slots_case one = {.cluster = {.slots = {2, 4}, .slow_start = 0.05},
                              .given = {{.arrival_s = 0, .maps = {6}, .reduces = {1}}}};
     struct arena scratch;
     arena_init(&scratch, 0);
@@ -273,19 +274,19 @@ Test(slots_policies, too_few_slots_for_the_partitions_are_a_fault)
     for (size_t p = SLOTS_TAGS; p <= SLOTS_SITA; p++) {
         struct pv_error err = {0};
         terms.policy = slots_policies[p];
-        one.cluster = (struct slots_cluster){{2, 4}, 0.05};
+        one.cluster = (struct slots_cluster){.slots = {2, 4}, .slow_start = 0.05};
         cr_expect_eq(
             slots_simulate(&one.cluster, one.jobs, one.n, &terms, NULL, &scratch, times, &err),
             PV_E_INVALID);
         cr_expect_str_eq(err.faults[0].at, "/cluster/map_slots");
         cr_expect_str_eq(err.faults[0].code, "out_of_range");
         pv_error_clear(&err);
-        one.cluster = (struct slots_cluster){{3, 2}, 0.05};
+        one.cluster = (struct slots_cluster){.slots = {3, 2}, .slow_start = 0.05};
         cr_expect_eq(
             slots_simulate(&one.cluster, one.jobs, one.n, &terms, NULL, &scratch, times, &err),
             PV_E_INVALID);
         cr_expect_str_eq(err.faults[0].at, "/cluster/reduce_slots");
-        one.cluster = (struct slots_cluster){{3, 3}, 0.05};
+        one.cluster = (struct slots_cluster){.slots = {3, 3}, .slow_start = 0.05};
         cr_expect_eq(
             slots_simulate(&one.cluster, one.jobs, one.n, &terms, NULL, &scratch, times, NULL),
             PV_OK);
@@ -302,7 +303,7 @@ Test(slots_policies, sita_goes_by_the_predicted_size)
     static const double parts[] = {0.5, 0.5};
     const struct slots_terms terms = {
         .policy = &slots_policy_sita, .limits_s = &limit, .n_limits = 1, .partitions = parts};
-    struct slots_case three = {.cluster = {{2, 0}, 0.05},
+    struct slots_case three = {.cluster = {.slots = {2, 0}, .slow_start = 0.05},
                                .given = {{.arrival_s = 0, .maps = {3, 3}},
                                          {.arrival_s = 0, .maps = {5}},
                                          {.arrival_s = 0, .maps = {1}, .predicted_size_s = 100}}};
@@ -317,7 +318,7 @@ Test(slots_policies, sita_goes_by_the_predicted_size)
 Test(slots_policies, comp_goes_by_jobs_that_ended_last)
 {
     const struct slots_terms terms = {.policy = &slots_policy_comp, .queues = 2};
-    struct slots_case four = {.cluster = {{1, 0}, 0.05},
+    struct slots_case four = {.cluster = {.slots = {1, 0}, .slow_start = 0.05},
                               .given = {{.arrival_s = 0, .maps = {4}},
                                         {.arrival_s = 4, .maps = {10}},
                                         {.arrival_s = 6, .maps = {3}},
@@ -332,7 +333,7 @@ Test(slots_policies, comp_goes_by_jobs_that_ended_last)
 Test(slots_policies, comp_forgets_earlier_jobs)
 {
     const struct slots_terms terms = {.policy = &slots_policy_comp, .queues = 3};
-    struct slots_case six = {.cluster = {{1, 0}, 0.05},
+    struct slots_case six = {.cluster = {.slots = {1, 0}, .slow_start = 0.05},
                              .given = {{.arrival_s = 0, .maps = {1}},
                                        {.arrival_s = 0, .maps = {2}},
                                        {.arrival_s = 4, .maps = {6}},
@@ -352,7 +353,7 @@ Test(slots_policies, fresh_static_divides_the_slots_between_the_kinds)
 {
     struct slots_terms terms = {.policy = &slots_policy_fresh_static, .concurrency = 1};
     struct slots_case one = {
-        .cluster = {{3, 3}, 0.05},
+        .cluster = {.slots = {3, 3}, .slow_start = 0.05},
         .given = {{.maps = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, .reduces = {1, 1, 1}}}};
     slots_case_run(&one, &terms, times);
     EXPECT_TIMES(0, 0, 3, 5);
@@ -364,7 +365,8 @@ Test(slots_policies, fresh_static_divides_the_slots_between_the_kinds)
 
 Test(slots_policies, fresh_wants_every_job_to_have_a_map)
 {
-    struct slots_case two = {.cluster = {{1, 1}, 0.05}, .given = {{.maps = {1}}, {.reduces = {1}}}};
+    struct slots_case two = {.cluster = {.slots = {1, 1}, .slow_start = 0.05},
+                             .given = {{.maps = {1}}, {.reduces = {1}}}};
     struct arena scratch;
     arena_init(&scratch, 0);
     slots_case_prepare(&two, true);
@@ -388,7 +390,7 @@ Test(slots_policies, fresh_gives_slots_of_no_fixed_kind_as_work_is_left)
     static const struct slots_terms terms = {
         .policy = &slots_policy_fresh, .concurrency = 1, .tau1 = 1, .tau2 = 0.6};
     struct slots_case two = {
-        .cluster = {{2, 1}, 0.05},
+        .cluster = {.slots = {2, 1}, .slow_start = 0.05},
         .given = {{.maps = {1, 1, 1, 1, 1, 1}, .reduces = {3, 3}}, {.maps = {1, 1}}}};
     slots_case_run(&two, &terms, times);
     EXPECT_TIMES(0, 0, 2, 5);
@@ -401,7 +403,7 @@ Test(slots_policies, fresh_is_fair_in_what_jobs_have_consumed)
     static const struct slots_terms terms = {
         .policy = &slots_policy_fresh, .concurrency = 2, .tau1 = 1, .tau2 = 0.6};
     struct slots_case two = {
-        .cluster = {{2, 0}, 0.05},
+        .cluster = {.slots = {2, 0}, .slow_start = 0.05},
         .given = {{.maps = {2, 2, 2, 2, 2, 2}}, {.arrival_s = 1, .maps = {2, 2}}}};
     slots_case_run(&two, &terms, times);
     EXPECT_TIMES(1, 2, 4, 4);
@@ -416,7 +418,7 @@ Test(slots_policies, omo_keeps_a_slot_for_maps)
 {
     static const struct slots_terms terms = {
         .policy = &slots_policy_omo, .ema_weight = 0.5, .window_s = 10};
-    struct slots_case one = {.cluster = {{2, 2}, 0},
+    struct slots_case one = {.cluster = {.slots = {2, 2}, .slow_start = 0},
                              .given = {{.maps = {1, 1}, .reduces = {5, 5, 5, 5}}}};
     slots_case_run(&one, &terms, times);
     EXPECT_TIMES(0, 0, 2, 7);
@@ -431,7 +433,7 @@ Test(slots_policies, omo_starts_reduces_so_that_the_shuffle_ends_with_the_maps)
     static const struct slots_terms terms = {
         .policy = &slots_policy_omo, .ema_weight = 1, .window_s = 2, .lazy_start = true};
     struct slots_case one = {
-        .cluster = {{1, 1}, 0},
+        .cluster = {.slots = {1, 1}, .slow_start = 0},
         .given = {{.maps = {1, 1, 1, 1, 1, 1, 1, 1}, .reduces = {1}, .shuffle_s = 5}}};
     slots_case_run(&one, &terms, times);
     EXPECT_TIMES(0, 0, 5, 9);
@@ -448,7 +450,7 @@ Test(slots_policies, rounding_errors_cost_no_slot)
         .policy = &slots_policy_sita, .limits_s = &limit, .n_limits = 1, .partitions = parts};
     static const struct slots_tasks maps[] = {{1, 29}};
     static const struct slots_job job = {.task_lists = {{maps, 1}}, .predicted_size_s = 29};
-    static const struct slots_cluster cluster = {{100, 0}, 0.05};
+    static const struct slots_cluster cluster = {.slots = {100, 0}, .slow_start = 0.05};
     struct arena scratch;
     arena_init(&scratch, 0);
     cr_assert_eq(slots_simulate(&cluster, &job, 1, &sita, NULL, &scratch, times, NULL), PV_OK);
@@ -464,7 +466,7 @@ Test(slots_policies, rounding_errors_keep_no_reduce_waiting)
     static const struct slots_job jobs[] = {
         {.task_lists = {{maps, 1}, {reduce, 1}}, .predicted_size_s = 1},
         {.arrival_s = 1, .task_lists = {{NULL, 0}, {reduce, 1}}, .predicted_size_s = 1}};
-    static const struct slots_cluster cluster = {{7, 1}, 0.07};
+    static const struct slots_cluster cluster = {.slots = {7, 1}, .slow_start = 0.07};
     struct arena scratch;
     arena_init(&scratch, 0);
     cr_assert_eq(slots_simulate(&cluster, jobs, 2, &fifo, NULL, &scratch, times, NULL), PV_OK);
