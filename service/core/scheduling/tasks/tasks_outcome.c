@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-static const char *name_of(const struct tasks_model *model, uint32_t class)
+static const char *name_of(bool declared, uint32_t class)
 {
     static const char *const names[] = {
         [TASKS_ALL] = "all", [TASKS_SHORT] = "short", [TASKS_LONG] = "long"};
-    return class == TASKS_ALL || model->n_classes == 0 ? names[class] : NULL;
+    return class == TASKS_ALL || !declared ? names[class] : NULL;
 }
 
 /* Jobs of one of so many classes. */
@@ -76,16 +76,18 @@ enum pv_code tasks_outcome_of(const struct tasks_model *model,
                               struct pv_error *err)
 {
     double last_s = 0;
+    bool declared = model->n_classes > 0;
+    uint32_t classes = tasks_model_classes(model);
     for (uint32_t j = 0; j < model->n_jobs; j++)
         last_s = fmax(last_s, result->finish_s[j]);
     outcome->makespan_s = last_s - model->jobs[model->order[0]].arrival_s;
     outcome->utilization = model->work_s / (tasks_model_capacity(model) * outcome->makespan_s);
     memset(outcome->classes, 0, sizeof outcome->classes);
-    for (uint32_t c = 0; c <= tasks_model_classes(model); c++) {
+    for (uint32_t c = 0; c <= classes; c++) {
         struct arena_mark mark = arena_mark(scratch);
         enum pv_code code = measure(model, result, select_class(model, c), progress, scratch,
                                     &outcome->classes[c], err);
-        outcome->classes[c].name = name_of(model, c);
+        outcome->classes[c].name = name_of(declared, c);
         arena_rewind(scratch, mark);
         if (code != PV_OK)
             return code;
