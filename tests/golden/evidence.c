@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static int status;
 
@@ -25,6 +26,13 @@ void evidence_expect(bool holds, const char *format, ...)
     printf("\n");
     if (!holds)
         status = 1;
+}
+
+void *evidence_need(void *memory)
+{
+    if (memory == NULL)
+        abort();
+    return memory;
 }
 
 int evidence_status(void)
