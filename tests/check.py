@@ -29,7 +29,7 @@ import urllib.error
 import urllib.request
 import xml.etree.ElementTree
 
-from databases import Template
+from databases import TEMPLATE_FOLDER, Template
 from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -37,7 +37,9 @@ SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED") or ROOT.parent / "shared
 PYTHON = "/usr/bin/python3"
 
 CORES = os.cpu_count() or 2
-BACKGROUND_NICENESS = 10
+# Niceness of parts: of those that go by the clock; of others; of those that only compute and have no bounds on time
+# of their own, which take what is left, as provisord's operations do.
+NORMAL, LOW, LOWEST = 0, 10, 19
 
 # name: (directory, compiler, meson options, what to build of it; nothing: all)
 # Sanitizers find the same at -O1, with half the time compiled away, and need of debug information only lines.
@@ -58,7 +60,7 @@ THREADS_ENV = {
 }
 
 Counts = collections.namedtuple("Counts", "passed failed skipped")
-Part = collections.namedtuple("Part", "name run builds cores long clock")
+Part = collections.namedtuple("Part", "name run builds cores long niceness")
 
 
 class PartFailed(Exception):
@@ -706,43 +708,43 @@ def part_container():
     return pytest("tests/container")
 
 
-# name, function, what it builds on, cores it keeps busy, only in the long run, goes by the clock
-# In this order they start, each as soon as it may.
+# name, function, what it builds on, cores it keeps busy, only in the long run, niceness
+# In this order they start, each as soon as it may. What keeps all cores busy waits until they are free, so builds come early.
 PARTS = [Part(*row) for row in [
-    ("format", part_format, [], CORES, False, False),
-    ("api", part_api, ["sanitize"], 0, False, True),
-    ("contract", part_contract, ["release"], 1, False, False),
-    ("house", part_house, ["release"], CORES, False, False),
-    ("fault", part_fault, ["sanitize"], 0, False, True),
-    ("cli", part_cli, ["sanitize", "release"], 0, False, True),
-    ("kubernetes", part_kubernetes, ["release"], 1, False, False),
-    ("release", part_release, ["release"], 0, False, True),
-    ("unit", part_unit, ["release"], CORES, False, False),
-    ("golden", part_golden, ["release"], CORES, False, False),
-    ("vectors", part_vectors, ["release"], 1, False, False),
-    ("db", part_db, ["release"], 1, False, False),
-    ("store", part_store, ["release"], 1, False, False),
-    ("walk", part_walk, ["release"], 1, False, False),
-    ("interop", part_interop, ["release"], 1, False, False),
-    ("orchestrators", part_orchestrators, ["release"], 1, False, False),
-    ("python", part_python, ["release"], 1, False, False),
-    ("notebooks", part_notebooks, ["release"], 1, False, False),
-    ("sanitize", part_sanitize, ["sanitize"], CORES, False, False),
-    ("install", part_install, ["release"], 1, False, False),
-    ("packages", part_packages, [], CORES, True, False),
-    ("tidy", part_tidy, ["sanitize"], CORES, False, False),
-    ("threads", part_threads, ["threads"], 0, False, True),
-    ("load", part_load, ["release"], CORES, False, True),
-    ("fuzz", part_fuzz, ["fuzz"], CORES, True, False),
-    ("previous", part_previous, ["release"], CORES, True, False),
-    ("release-all", part_release_all, ["release"], 0, True, True),
-    ("load-all", part_load_all, ["release"], CORES, True, True),
-    ("adversary", part_adversary, ["sanitize", "threads"], 0, True, True),
-    ("sanitize-all", part_sanitize_all, ["sanitize"], CORES, True, False),
-    ("tidy-all", part_tidy_all, ["sanitize"], CORES, True, False),
-    ("walk-all", part_walk_all, [], 1, True, False),
-    ("reproducible", part_reproducible, ["release"], CORES, True, False),
-    ("container", part_container, [], 1, True, False),
+    ("format", part_format, [], CORES, False, LOW),
+    ("api", part_api, ["sanitize"], 0, False, NORMAL),
+    ("threads", part_threads, ["threads"], 0, False, NORMAL),
+    ("contract", part_contract, ["release"], 1, False, LOW),
+    ("house", part_house, ["release"], CORES, False, LOWEST),
+    ("fault", part_fault, ["sanitize"], 0, False, NORMAL),
+    ("cli", part_cli, ["sanitize", "release"], 0, False, NORMAL),
+    ("kubernetes", part_kubernetes, ["release"], 1, False, LOW),
+    ("release", part_release, ["release"], 0, False, NORMAL),
+    ("unit", part_unit, ["release"], CORES, False, LOW),
+    ("golden", part_golden, ["release"], CORES, False, LOWEST),
+    ("vectors", part_vectors, ["release"], 1, False, LOW),
+    ("db", part_db, ["release"], 1, False, LOW),
+    ("store", part_store, ["release"], 1, False, LOW),
+    ("walk", part_walk, ["release"], 1, False, LOW),
+    ("interop", part_interop, ["release"], 1, False, LOW),
+    ("orchestrators", part_orchestrators, ["release"], 1, False, LOW),
+    ("python", part_python, ["release"], 1, False, LOW),
+    ("notebooks", part_notebooks, ["release"], 1, False, LOW),
+    ("sanitize", part_sanitize, ["sanitize"], CORES, False, LOW),
+    ("install", part_install, ["release"], 1, False, LOW),
+    ("packages", part_packages, [], CORES, True, LOW),
+    ("tidy", part_tidy, ["sanitize"], CORES, False, LOWEST),
+    ("load", part_load, ["release"], CORES, False, NORMAL),
+    ("fuzz", part_fuzz, ["fuzz"], CORES, True, LOW),
+    ("previous", part_previous, ["release"], CORES, True, LOW),
+    ("release-all", part_release_all, ["release"], 0, True, NORMAL),
+    ("load-all", part_load_all, ["release"], CORES, True, NORMAL),
+    ("adversary", part_adversary, ["sanitize", "threads"], 0, True, NORMAL),
+    ("sanitize-all", part_sanitize_all, ["sanitize"], CORES, True, LOW),
+    ("tidy-all", part_tidy_all, ["sanitize"], CORES, True, LOWEST),
+    ("walk-all", part_walk_all, [], 1, True, LOW),
+    ("reproducible", part_reproducible, ["release"], CORES, True, LOWEST),
+    ("container", part_container, [], 1, True, LOW),
 ]]
 
 
@@ -752,15 +754,15 @@ PARTS = [Part(*row) for row in [
 class Job:
     """A build or a part on its way. needs: names of jobs that must have ended before."""
 
-    def __init__(self, name, title, work, needs, cores, clock):
-        self.name, self.title, self.work, self.needs, self.cores, self.clock = name, title, work, needs, cores, clock
+    def __init__(self, name, title, work, needs, cores, niceness):
+        self.name, self.title, self.work, self.needs, self.cores, self.niceness = name, title, work, needs, cores, niceness
         self.counts = self.failures = self.thread = None
         self.good = False
         self.seconds = 0.0
 
     def run(self):
         here.lines, here.failures = [], []
-        here.niceness = 0 if self.clock else BACKGROUND_NICENESS
+        here.niceness = self.niceness
         began = time.monotonic()
         try:
             self.counts = self.work() or Counts(0, 0, 0)
@@ -784,9 +786,9 @@ def jobs_of(parts):
         for kind in part.builds:
             name = BUILDS[kind][0]
             if name not in jobs:
-                jobs[name] = Job(name, "compile and link", lambda kind=kind: build(kind), [], CORES, False)
+                jobs[name] = Job(name, "compile and link", lambda kind=kind: build(kind), [], CORES, LOWEST)
         jobs[part.name] = Job(part.name, part.run.__doc__, part.run, [BUILDS[kind][0] for kind in part.builds], part.cores,
-                              part.clock)
+                              part.niceness)
     return jobs
 
 
@@ -804,8 +806,8 @@ def run_jobs(jobs):
     def may_start(job):
         if any(jobs[need].counts is None or jobs[need] in running for need in job.needs):
             return False
-        if job.clock:
-            return not any(other.clock for other in running)
+        if job.niceness == NORMAL:
+            return not any(other.niceness == NORMAL for other in running)
         return job.cores <= CORES - sum(other.cores for other in running)
 
     with changed:
@@ -856,10 +858,13 @@ def main():
         parser.error("no part named %s; there are: %s" % (", ".join(unknown), ", ".join(names)))
     began = time.monotonic()
     jobs = jobs_of([p for p in PARTS if (p.name in wanted.names if wanted.names else wanted.long or not p.long)])
-    try:
-        run_jobs(jobs)
-    finally:
-        templates.close()
+    with tempfile.TemporaryDirectory(prefix="provisor-check-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o755)  # as PostgreSQL's user has to pass
+        os.environ[TEMPLATE_FOLDER] = folder
+        try:
+            run_jobs(jobs)
+        finally:
+            templates.close()
     show("")
     show("\n".join(job.summary() for job in jobs.values()))
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

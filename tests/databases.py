@@ -1,9 +1,12 @@
 """PostgreSQL for tests: one server a process of tests, and a database of its own for each service.
 
-Starting a server and migrating its schema takes seconds, a copy of a migrated database a tenth of one. So a
-server is migrated once and serves as the template of every database; a test that kills or restarts its
-server gets a copy of the server's files instead, with a server of its own.
+Making a server and migrating its schema takes seconds, a copy of a migrated database a tenth of one. So a
+server is migrated once, all processes of a run (tests/check.py) start copies of its files, and each copy serves
+as the template of its process's databases; a test that kills or restarts its server gets a copy of the files
+instead, with a server of its own.
 """
+import contextlib
+import fcntl
 import itertools
 import os
 import pathlib
@@ -74,6 +77,19 @@ def new_database(directory):
     return Database(server)
 
 
+# Names the folder in which the processes of a run share the files of a migrated server; not set: each makes its own. No
+# setting of provisord's.
+TEMPLATE_FOLDER = "TEST_DATABASE_TEMPLATE"
+
+
+@contextlib.contextmanager
+def alone_in(folder):
+    """No other process is in this part for the same folder."""
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 class Template:
     """A migrated server, started, and its files as they were when it had just been migrated.
 
@@ -85,13 +101,13 @@ class Template:
         self.numbers = itertools.count(1)
         os.chmod(self.scratch, 0o755)  # PostgreSQL runs as another user when this is root
         self.server = Server(self.scratch / "server")
-        self.files = self.scratch / "files"
+        folder = pathlib.Path(os.environ.get(TEMPLATE_FOLDER) or self.scratch)
+        self.files = folder / "files"
         try:
-            self.server.start()
-            self.server.psql("postgres", "-qc", "ALTER SYSTEM SET max_connections = 400")  # from the next start on
-            migrate({"PROVISOR_DATABASE_URL": self.server.service_url, "PROVISOR_DATABASE_OWNER_URL": self.server.owner_url})
-            self.server.stop()
-            run("cp", "-a", self.server.directory, self.files)
+            with alone_in(folder):
+                if not self.files.is_dir():
+                    self.make_files(migrate)
+            run("cp", "-a", self.files, self.server.directory)
             self.server.start()
             for name in NOT_DURABLE:
                 self.server.psql("postgres", "-qc", "ALTER SYSTEM SET %s = off" % name)
@@ -99,6 +115,19 @@ class Template:
         except BaseException:
             self.close()
             raise
+
+    def make_files(self, migrate):
+        first = Server(self.scratch / "first")
+        try:
+            first.start()
+            first.psql("postgres", "-qc", "ALTER SYSTEM SET max_connections = 400")  # from the next start on
+            migrate({"PROVISOR_DATABASE_URL": first.service_url, "PROVISOR_DATABASE_OWNER_URL": first.owner_url})
+        finally:
+            first.stop()
+        begun = self.files.with_name("files.begun")  # what a process that was killed left of them is none
+        shutil.rmtree(begun, ignore_errors=True)
+        shutil.move(first.directory, begun)
+        begun.rename(self.files)
 
     def database(self):
         """A new database of the one server. What a database is granted is not copied from its template."""

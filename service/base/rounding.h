@@ -14,4 +14,9 @@ double rounding_floor(double x);
 /* Whether two figures are equal: within 1e-9 max(1, |a|, |b|). */
 bool rounding_equal(double a, double b);
 
+/* How long it is from one instant to another that is reached by a few additions, at least `least` by
+ * what is added: `to - from`, but `least` where it is below by no more than additions round. Far from
+ * 0 instants are coarse, and a short time between them may seem shorter than it is. */
+double rounding_elapsed(double from, double to, double least);
+
 #endif

@@ -140,13 +140,13 @@ static enum pv_code move_to_team(struct client *client, const char *team, struct
 
 enum pv_code client_join(struct client *client, const char *team, struct pv_error *err)
 {
-    const struct http_listener *listener = client->listener;
+    struct http_listener *listener = client->listener;
     if (strcmp(client->team, team) != 0)
         PV_TRY(move_to_team(client, team, err));
     if (client->beyond)
         client->beyond = !ledger_is_within(&client->place);
-    if (!client->beyond || !atomic_load(&listener->full) ||
-        atomic_load(&listener->connections) <= listener->beyond_max)
+    if (!client->beyond || atomic_load(&listener->connections) <= listener->beyond_max ||
+        !crowd_is_full(listener))
         return PV_OK;
     enum pv_code code = resources_refuse(&client->place, RESOURCE_CONNECTIONS, err);
     (void)pthread_mutex_lock(&client->lock);

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* pthread_setname_np */
 #include "http/server.h"
 
 #include <sodium.h>
@@ -68,6 +69,7 @@ static enum pv_code start_listening(struct http_server *server, struct pv_error 
         return pv_fail(err, PV_E_UNAVAILABLE, "cannot make a pair of sockets");
     if (pthread_create(&server->sweeper, NULL, sweep_run, server) != 0)
         return pv_fail(err, PV_E_UNAVAILABLE, "cannot start a thread");
+    (void)pthread_setname_np(server->sweeper, "sweeper");
     server->sweeping = true;
     if (config->health_port != 0)
         PV_TRY(listener_start(&server->health, config->health_address, config->health_port, err));

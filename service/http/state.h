@@ -77,8 +77,9 @@ struct http_listener {
     long beyond_max; /* on one beyond its team's share nothing is served; */
     long within_max; /* idle ones of any team are closed */
     atomic_long connections;
-    atomic_bool full;     /* fewer idle ones could be closed than there are too many */
-    uint64_t awaiting_ns; /* since when a team that holds more is about to have idle ones; the
+    atomic_bool full;           /* fewer idle ones could be closed than there were too many */
+    _Atomic uint64_t looked_ns; /* when that was found; 0: not since it became crowded */
+    uint64_t awaiting_ns;       /* since when a team that holds more is about to have idle ones; the
                              sweeper's */
     struct workers
         *readiness; /* /readyz, however busy others are: one thread, waits for PostgreSQL */
@@ -204,6 +205,19 @@ void serve_report_cut_lines(struct http_server *server);
 void *sweep_run(void *server);
 /* Look at the connections now: a listener is crowded, or the server ends. */
 void sweep_call(struct http_server *server, bool stop);
+/* With the client's lock: shut its socket down. The library closes it then, and takes another
+ * connection in its place. */
+void sweep_cut(struct client *client);
+
+/* crowd.c */
+
+/* Close idle connections of a listener that is crowded; the sweeper's. false: there is still too
+ * little room. O(n log n) of its connections where it is crowded, else O(1). */
+bool crowd_make_room(struct http_listener *listener);
+/* Would closing idle connections make too little room in this crowded listener? As was found when
+ * they were looked at last; where that is long ago, as after the sweeper had no processor for a
+ * while, they are looked at now: O(n). Takes the locks of the clients. */
+bool crowd_is_full(struct http_listener *listener);
 
 /* health.c */
 extern const struct http_route health_routes[];

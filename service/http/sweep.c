@@ -19,7 +19,6 @@
 
 enum {
     BATCH = 64,
-    NEW_MS = 200,       /* so long nobody is idle: a request may be on its way */
     ROOM_PAUSE_MS = 20, /* while idle connections are wanted and there are none */
     LEAST_PAUSE_MS = 2  /* when called, for those who come in a crowd */
 };
@@ -41,7 +40,7 @@ struct expired {
     size_t n;
 };
 
-static void sweep_cut(struct client *client)
+void sweep_cut(struct client *client)
 {
     client_restore_locked(client);
     (void)shutdown(client->fd, SHUT_RDWR);
@@ -187,199 +186,6 @@ static void look_at(struct client *client, uint64_t now_ns, bool stopping, struc
     (void)pthread_mutex_unlock(&client->lock);
 }
 
-/* --- room for those who come --- */
-
-METRIC_COUNTER(crowded_out,
-               "provisor_http_connections_crowded_out_total",
-               "Idle connections closed to make room for new ones, by whether a valid token had "
-               "been sent on them.",
-               "authenticated");
-
-struct idle_client {
-    struct client *client;
-    uint64_t since_ns;
-    bool answered;    /* already, whatever still comes */
-    const void *team; /* to compare only: its share may be gone; NULL: a stranger's */
-    size_t total;     /* connections of the team, */
-    size_t held;      /* without those that go before this one */
-    bool within;      /* the team's share */
-};
-
-/*
- * Nobody waits for anything on such a connection: between requests, before the end of the header of
- * one that has no valid token so far, or after an answer that came before the end of its request.
- * Neither is a stranger who does not read an answer waited for.
- */
-static bool is_idle(struct client *client, struct idle_client *idle, long *staying)
-{
-    (void)pthread_mutex_lock(&client->lock);
-    const struct ledger_share *share = client->place.share;
-    size_t total = share == NULL ? 0 : atomic_load(&share->used);
-    *idle = (struct idle_client){.client = client,
-                                 .since_ns = client->since_ns,
-                                 .answered = client->phase == CLIENT_LINGERING ||
-                                             client->phase == CLIENT_REPLYING,
-                                 .team = share,
-                                 .total = total,
-                                 .held = total,
-                                 .within = share != NULL && ledger_is_within(&client->place)};
-    bool waits =
-        client->phase == CLIENT_WAITING || client->phase == CLIENT_LINGERING ||
-        (share == NULL && (client->phase == CLIENT_READING || client->phase == CLIENT_REPLYING));
-    bool cut = client->deadline_ns == UINT64_MAX && client->phase != CLIENT_WORKING;
-    bool ends = client->ends && client->phase != CLIENT_LINGERING;
-    (void)pthread_mutex_unlock(&client->lock);
-    *staying += !cut && !ends;
-    return waits && !cut && !ends;
-}
-
-/* A request may be on its way, or lie there unread; from who has ended its side none will come. */
-static bool has_just_come(const struct idle_client *idle, uint64_t now_ns)
-{
-    char byte;
-    return now_ns < idle->since_ns + NEW_MS * UINT64_C(1000000) ||
-           (!idle->answered && recv(idle->client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0);
-}
-
-static int compare_since(const struct idle_client *a, const struct idle_client *b)
-{
-    return (a->since_ns > b->since_ns) - (a->since_ns < b->since_ns);
-}
-
-/* Team by team, and within one who has been idle longest. */
-static int compare_in_teams(const void *left, const void *right)
-{
-    const struct idle_client *a = left, *b = right;
-    uintptr_t one = (uintptr_t)a->team, other = (uintptr_t)b->team;
-    return one != other ? (one > other) - (one < other) : compare_since(a, b);
-}
-
-/* Strangers first, then of the team that holds the most, and of equals who has been idle longest. */
-static int compare_idle(const void *left, const void *right)
-{
-    const struct idle_client *a = left, *b = right;
-    if ((a->team == NULL) != (b->team == NULL))
-        return a->team == NULL ? -1 : 1;
-    if (a->held != b->held)
-        return a->held > b->held ? -1 : 1;
-    return compare_since(a, b);
-}
-
-/* As they are to go: with each that goes its team holds one less. */
-static void sort_idle(struct idle_client idle[], size_t n)
-{
-    qsort(idle, n, sizeof *idle, compare_in_teams);
-    for (size_t i = 1; i < n; i++)
-        if (idle[i].team != NULL && idle[i].team == idle[i - 1].team)
-            idle[i].held = idle[i - 1].held > 0 ? idle[i - 1].held - 1 : 0;
-    qsort(idle, n, sizeof *idle, compare_idle);
-}
-
-/* With so many connections left. Else a team whose requests last would cost others all they keep. */
-static bool
-is_spared(const struct http_listener *listener, const struct idle_client *idle, long left)
-{
-    return idle->within && left <= listener->within_max;
-}
-
-/*
- * A team holds more than others and has connections that will be idle in a moment: the others are
- * not to lose one for want of that moment. No longer: who asks all the time always has such.
- */
-static bool awaits_those_of_more(struct http_listener *listener, bool there_are, uint64_t now_ns)
-{
-    if (!there_are)
-        listener->awaiting_ns = 0;
-    else if (listener->awaiting_ns == 0)
-        listener->awaiting_ns = now_ns;
-    return there_are && now_ns < listener->awaiting_ns + NEW_MS * UINT64_C(1000000);
-}
-
-/* Those who come are refused for want of connections only where closing idle ones, now or in a
- * moment, makes too little room. */
-static void note_fullness(struct http_listener *listener,
-                          const struct idle_client idle[],
-                          size_t n,
-                          long staying)
-{
-    long to_close = 0;
-    for (size_t i = 0; i < n; i++)
-        to_close += !is_spared(listener, &idle[i], staying);
-    atomic_store(&listener->full, to_close < staying - listener->crowded);
-}
-
-/*
- * With the clients' lock. Strangers who have just come are not idle yet; as long as there are any,
- * those who are known stay. *staying: how many there are but for those cut or refused,
- * which are as good as gone.
- */
-static size_t
-find_idle(struct http_listener *listener, struct idle_client idle[], size_t most, long *staying)
-{
-    size_t n = 0;
-    bool new_strangers = false;
-    size_t held_by_new = 0;
-    uint64_t now_ns = clock_monotonic_ns();
-    for (struct client *c = listener->server->clients; c != NULL && n < most; c = c->next) {
-        if (c->listener != listener || !is_idle(c, &idle[n], staying))
-            continue;
-        if (!has_just_come(&idle[n], now_ns))
-            n++;
-        else if (idle[n].team == NULL)
-            new_strangers = true;
-        else if (idle[n].total > held_by_new)
-            held_by_new = idle[n].total;
-    }
-    note_fullness(listener, idle, n, *staying);
-    sort_idle(idle, n);
-    bool more = n > 0 && idle[n - 1].team != NULL && idle[n - 1].total < held_by_new;
-    bool awaits = awaits_those_of_more(listener, more, now_ns);
-    while (n > 0 && idle[n - 1].team != NULL &&
-           (new_strangers || (awaits && idle[n - 1].total < held_by_new)))
-        n--;
-    return n;
-}
-
-static void crowd_out(const struct idle_client *idle)
-{
-    struct client *client = idle->client;
-    (void)pthread_mutex_lock(&client->lock);
-    /* It may have sent something since it was looked at. */
-    if (client->since_ns == idle->since_ns && client->deadline_ns != UINT64_MAX) {
-        sweep_cut(client);
-        metric_add(&crowded_out, 1, METRIC_LABELS(idle->team != NULL ? "yes" : "no"));
-    }
-    (void)pthread_mutex_unlock(&client->lock);
-}
-
-/*
- * The library closes a socket that was shut down, and takes another connection in its place. false:
- * there is still too little room.
- */
-static bool make_room(struct http_listener *listener)
-{
-    struct http_server *server = listener->server;
-    if (atomic_load(&listener->connections) <= listener->crowded) {
-        listener->awaiting_ns = 0;
-        atomic_store(&listener->full, false);
-        return true;
-    }
-    size_t most = (size_t)listener->connections_max;
-    struct idle_client *idle = calloc(most, sizeof *idle);
-    if (idle == NULL)
-        return false;
-    (void)pthread_mutex_lock(&server->clients_lock);
-    long staying = 0;
-    long n = (long)find_idle(listener, idle, most, &staying);
-    long excess = staying - listener->crowded;
-    for (long i = 0; i < n && i < excess; i++)
-        if (!is_spared(listener, &idle[i], staying - i))
-            crowd_out(&idle[i]);
-    (void)pthread_mutex_unlock(&server->clients_lock);
-    free(idle);
-    return n >= excess;
-}
-
 /* true: there may be more to take back at once. */
 static bool sweep(struct http_server *server)
 {
@@ -457,8 +263,8 @@ void *sweep_run(void *argument)
             serve_report_cut_lines(server);
             count_at_ns = now_ns + count_every_ns;
         }
-        bool roomy = make_room(&server->listener);
-        roomy = make_room(&server->health) && roomy;
+        bool roomy = crowd_make_room(&server->listener);
+        roomy = crowd_make_room(&server->health) && roomy;
         if (now_ns < sweep_at_ns)
             clock_sleep_ms(LEAST_PAUSE_MS);
         else

@@ -16,6 +16,7 @@ struct operation_part {
     pthread_t thread;
     struct arena scratch;
     struct ledger_account account;
+    size_t index;              /* of the part at hand */
     int64_t finished;          /* of the total, by parts that are over */
     atomic_int_least64_t done; /* and by the one at hand */
 };
@@ -26,16 +27,25 @@ struct crew {
     size_t n;
     atomic_size_t next; /* part */
     atomic_bool stop;
+    /* The first part that failed, as far as is known; parts->n: none. Written under the lock. */
+    atomic_size_t failed;
     /* Held by the thread of the operation while it may have to wait for its turn. */
     pthread_mutex_t turn;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t ended;
-    size_t running; /* threads */
-    size_t failed;  /* the first part that did; parts->n: none */
-    struct pv_error why;
+    size_t running;      /* threads */
+    struct pv_error why; /* that part's error */
 };
 
 /* --- on the threads --- */
+
+/* Parts are begun in order: each before one that failed is under way, and goes on until it is known
+ * whether it fails as well. So the error does not depend on which thread was quickest. */
+static bool is_stopped(const struct operation_part *part)
+{
+    return atomic_load_explicit(&part->crew->stop, memory_order_relaxed) ||
+           part->index > atomic_load_explicit(&part->crew->failed, memory_order_relaxed);
+}
 
 bool operation_part_goes_on(struct operation_part *part, int64_t done)
 {
@@ -43,21 +53,21 @@ bool operation_part_goes_on(struct operation_part *part, int64_t done)
     atomic_store_explicit(&part->done, part->finished + done, memory_order_relaxed);
     (void)pthread_mutex_lock(&crew->turn);
     (void)pthread_mutex_unlock(&crew->turn);
-    return !atomic_load_explicit(&crew->stop, memory_order_relaxed);
+    return !is_stopped(part);
 }
 
 /* Parts that were stopped did not fail. */
-static void keep_failure(struct crew *crew, size_t index, const struct pv_error *err)
+static void keep_failure(const struct operation_part *part, const struct pv_error *err)
 {
-    if (err->code == PV_E_CANCELLED && atomic_load(&crew->stop))
+    struct crew *crew = part->crew;
+    if (err->code == PV_E_CANCELLED && is_stopped(part))
         return;
     (void)pthread_mutex_lock(&crew->lock);
-    if (index < crew->failed) {
-        crew->failed = index;
+    if (part->index < atomic_load(&crew->failed)) {
+        atomic_store(&crew->failed, part->index);
         crew->why = *err;
     }
     (void)pthread_mutex_unlock(&crew->lock);
-    atomic_store(&crew->stop, true);
 }
 
 static void *work_parts(void *argument)
@@ -65,15 +75,16 @@ static void *work_parts(void *argument)
     struct operation_part *member = argument;
     struct crew *crew = member->crew;
     const struct operation_parts *parts = crew->parts;
-    size_t index;
-    while (operation_part_goes_on(member, 0) &&
-           (index = atomic_fetch_add(&crew->next, 1)) < parts->n) {
+    while ((member->index = atomic_fetch_add(&crew->next, 1)) < parts->n &&
+           operation_part_goes_on(member, 0)) {
         struct pv_error err = {.code = PV_OK};
         int64_t done = 0;
         arena_clear(&member->scratch);
-        if (parts->work(parts->context, index, member, &member->scratch, &done, &err) != PV_OK)
-            keep_failure(crew, index, &err);
+        if (parts->work(parts->context, member->index, member, &member->scratch, &done, &err) !=
+            PV_OK)
+            keep_failure(member, &err);
         member->finished += done;
+        atomic_store_explicit(&member->done, member->finished, memory_order_relaxed);
     }
     arena_fini(&member->scratch);
     (void)pthread_mutex_lock(&crew->lock);
@@ -154,7 +165,7 @@ conclude(const struct crew *crew, const struct operation_run *run, struct pv_err
         return pv_fail(err, PV_E_UNAVAILABLE, "no thread could be started");
     if (!operation_goes_on(run))
         return pv_fail(err, PV_E_CANCELLED, "the work was cancelled");
-    if (crew->failed == crew->parts->n)
+    if (atomic_load(&crew->failed) == crew->parts->n)
         return PV_OK;
     if (err != NULL)
         *err = crew->why;

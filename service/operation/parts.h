@@ -39,7 +39,9 @@ struct operation_parts {
     void *context;
 };
 
-/* Do all parts. Of those that fail, the error of the first one; the others are then left.
+/* Do all parts. Where some fail, the error is that of the first one by index, on any number of
+ * threads: parts before one that failed are done to their ends, those after it are left. (How much
+ * memory can be had depends on what others hold.)
  * PV_E_CANCELLED, and PV_E_UNAVAILABLE where no thread can be started. */
 enum pv_code operation_parts_run(struct operation_run *run,
                                  const struct operation_parts *parts,

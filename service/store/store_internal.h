@@ -136,6 +136,9 @@ enum pv_code tx_send(struct store_tx *tx, const struct sql *sql, struct pv_error
  * text and values before this returns, so sql and all it points at may go. */
 enum pv_code
 tx_defer(struct store_tx *tx, const struct sql *sql, struct pv_error *err) PV_MUSTCHECK;
+/* Until the transaction ends no other one of the team gets the same lock: for things of a kind, that
+ * what is counted of them still holds when one more is there. Deferred. */
+enum pv_code tx_lock_team(struct store_tx *tx, const char *kind, struct pv_error *err) PV_MUSTCHECK;
 /* One round trip: results[i] of the i-th tx_send since the last time, in order; n must be their
  * number. On failure there are none and the transaction can only be rolled back. tx_defer may not
  * come after a tx_send that still waits for its result. */

@@ -39,6 +39,17 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "resident_memory: bounds on memory, which sanitizers exceed by themselves")
 
 
+# What takes longest, with sanitizers.
+LONG_FILES = ["test_%s" % name for name in (
+    "archives", "copy_plan_clusters", "exchange", "fairness", "operation_turns", "operations", "refit", "scheduler_search",
+    "scheduling_simulations", "webhook_delivery")]
+
+
+def pytest_collection_modifyitems(items):
+    """Long files begin first: the last of several processes is not to be left alone with one."""
+    items.sort(key=lambda item: item.path.stem not in LONG_FILES)
+
+
 def pytest_make_parametrize_id(config, val, argname):
     """Bytes that are packed differently every second are no name by which two processes know a test."""
     return argname if isinstance(val, bytes) else None

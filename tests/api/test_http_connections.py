@@ -195,6 +195,26 @@ def test_a_team_beyond_its_share_of_connections_leaves_the_last_ones_to_others()
             s.close()
 
 
+def test_a_team_beyond_its_share_is_refused_also_where_nobody_has_looked_since_it_became_crowded():
+    """Who looks for idle connections is late, as on a machine under load; those who come do not wait for that."""
+    slow = SERVER.parent / "libslow_sweeper.so"
+    if not slow.exists():
+        pytest.skip("built with a sanitizer")
+    port = free_port()
+    with running(preload=slow, health_port=port, connections_max=64, http_threads=1, connection_idle_s=600, request_timeout_ms=600000) as server:
+        busy = []
+        for expected in (60, 62):  # with the first of them it is not crowded yet
+            while len(busy) < expected:
+                busy.append(server.connect(PATIENCE))
+                begin_body(busy[-1], "a")
+            wait_until(lambda: connections_held(port) == expected)
+        refused = server.connect(5)
+        begin_body(refused, "a")
+        assert Reply(refused).status == 503, "let in, it would be waited for the rest of its body"
+        for s in busy + [refused]:
+            s.close()
+
+
 def keep_asking(s, team, ended):
     while not ended.wait(0.02):
         assert ask_as(s, team).status == 200

@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from long_work import Table, lab, wait_for
-from patience import PATIENCE
+from patience import PATIENCE, SLOWDOWN
 from test_simulations import LONG, SMALL
 
 
@@ -112,11 +112,11 @@ def test_what_gave_way_has_the_same_result(service, noisy, quiet):
         return seen["result"], attempted(service, made)["pauses"]
 
     def simulation(size):
-        return "/v1/simulations", dict(SMALL, workload={"workflows": 30 * size},
+        return "/v1/simulations", dict(SMALL, workload={"workflows": 30 * size // SLOWDOWN},
                                        policies=[{"policy": "pingan", "epsilon": 0.6}, {"policy": "flutter"}])
 
     def refit(size):
-        return "/v1/applications/same/refit", {"resamples": 2000 * size}
+        return "/v1/applications/same/refit", {"resamples": 2000 * size // SLOWDOWN}
 
     in_turns = []
     for ask in (simulation, refit):

@@ -55,6 +55,18 @@ def test_what_is_found_is_one_more_policy(client):
     assert made["progress"]["done"] == made["progress"]["total"]
 
 
+@pytest.mark.parametrize("compared, found", [("centralised", "sparrow"), ("sparrow", "centralised")])
+def test_what_is_found_is_repeated_where_it_draws(client, compared, found):
+    """At arrivals as given only policies that draw are repeated: of what is found this is known after the search."""
+    body = {"kind": "tasks", "cluster": {"workers": 20}, "jobs": [{"name": "a", "task_durations_s": [2]}, {"name": "b", "task_durations_s": [3, 4]}],
+            "policies": [{"policy": compared}], "repetitions": 5, "include": ["jobs"]}
+    made = ended(client, changed(body, search={"policies": [{"policy": found}]}))
+    result = checked(client, made)
+    asked = simulate(client, changed(body, policies=[{"policy": compared}, {"policy": found, "name": "search"}]))
+    assert result["loads"][0]["policies"] == asked["loads"][0]["policies"] and result["loads"][0]["best"] == asked["loads"][0]["best"]
+    assert made["progress"]["done"] == made["progress"]["total"]
+
+
 def test_it_finds_what_trying_all_of_them_finds(client):
     """At arrivals as given under policies that draw nothing there is one best policy: all are tried, or half of them at a time."""
     limits = [[5], [20], [50], [200], [5, 100], [20, 200]]
@@ -127,7 +139,7 @@ def test_partitions_without_slots_are_left_out(client):
 
 
 @pytest.mark.parametrize("body", [
-    changed(SCHEDULERS, search={}, loads=[0.5, 0.9]),
+    changed(SCHEDULERS, search={"task_runs": 3000000}, loads=[0.5, 0.9]),
     changed(SLOT_POLICIES, search={"policies": [{"policy": "tags"}, {"policy": "comp", "queues": [2, 3]}, {"policy": "fair", "concurrency": [3]}],
                                    "task_runs": 500000}, loads=[0.7], repetitions=2),
     changed(SLOT_POLICIES, search={"policies": [{"policy": "sita", "queues": [3], "partitions": [[0.2, 0.3, 0.5]]}], "task_runs": 8000})])

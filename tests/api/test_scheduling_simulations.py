@@ -38,9 +38,11 @@ def many_jobs(n, seed=1, tasks=20):
     return slots, bags
 
 
-# A minute of work and more, told every few milliseconds.
+# A minute of work and more, told every few milliseconds. In few words: an operation repeats its request whenever it is looked at.
 LONG = {"kind": "slots", "cluster": {"map_slots": 400, "reduce_slots": 100}, "policies": [{"policy": "fbq", "limits_s": [50]}, {"policy": "fair"}],
-        "jobs": many_jobs(5000, tasks=60)[0], "loads": [0.7, 0.8, 0.9], "repetitions": 166}
+        "jobs": [{"name": str(i), "arrival_s": 10 * i, "maps": 300, "map_task_s": 20 if i % 10 == 0 else 1, "reduces": 20, "reduce_task_s": 5}
+                 for i in range(500)],
+        "loads": [0.7, 0.8, 0.9], "repetitions": 166}
 
 
 @pytest.fixture(scope="module")
@@ -571,8 +573,12 @@ def test_of_several_faults_all_are_told(client):
     ("/repetitions", "simulation_job_task_runs_max", "102000000", changed(SLOTS, jobs=[job(maps=1000000)], repetitions=51)),
     ("/loads", "simulation_job_task_runs_max", "208000000", changed(SLOTS, jobs=[job(maps=1000000)], policies=ALL_SLOTS[:8],
                                                                     loads=[0.01 * (i + 1) for i in range(26)])),
-    ("/policies", "simulation_job_task_runs_max", "150741000", changed(TASKS, policies=[{"policy": "sparrow", "name": str(i), "probes_per_task": 100}
+    ("/repetitions", "simulation_job_task_runs_max", "101250000", changed(SLOTS, policies=[{"policy": "fresh", "concurrency": 2000}], repetitions=15,
+                                                                          jobs=[job(name=str(i), maps=600) for i in range(1500)])),
+    ("/policies", "simulation_job_task_runs_max", "150741180", changed(TASKS, policies=[{"policy": "sparrow", "name": str(i), "probes_per_task": 100}
                                                                                          for i in range(30)], jobs=many_jobs(5000, tasks=19)[1])),
+    ("/repetitions", "simulation_job_task_runs_max", "120001000", changed(TASKS, cluster={"workers": 60000}, policies=[{"policy": "pigeon", "groups": 60000}],
+                                                                          jobs=[{"name": "a", "task_durations_s": [1]}], loads=[0.5], repetitions=1000)),
     ("/include", "simulation_job_rows_max", "640000", changed(SLOTS, jobs=[job(name=str(i)) for i in range(10000)], include=["jobs"],
                                                              loads=[0.5, 0.6], policies=[{"policy": "fifo", "name": str(i)} for i in range(32)])),
     ("/policies/0", "simulation_memory_bytes_max", " MB", changed(TASKS, cluster={"workers": 10**9}, policies=[{"policy": "eagle"}])),
@@ -685,7 +691,7 @@ def test_a_killed_process_begins_anew_and_comes_to_the_same(make_service):
     service = make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_LEASE_S=5)
     token = service.token("alpha")
     client = service.start().client(token)
-    body = changed(LONG, repetitions=20 // SLOWDOWN)
+    body = changed(LONG, repetitions=24 // SLOWDOWN)
     made = running(client, body)
     service.kill()
     service.start()

@@ -2,6 +2,7 @@
 import json
 import random
 import time
+import uuid
 
 import psycopg2
 import pytest
@@ -283,7 +284,7 @@ def narrow(make_service):
 def test_limits_name_their_setting_and_the_figure(narrow):
     small, large = stored(narrow, many_jobs(90)[1]), send(narrow, pigeon(20, 3000)).json()["id"]
     fault = refused(narrow, changed(TASKS, workload=large), "/policies")
-    assert "simulation_job_task_runs_max" in fault["detail"] and "360000" in fault["detail"], fault
+    assert "simulation_job_task_runs_max" in fault["detail"] and "360387" in fault["detail"], fault
     fault = refused(narrow, changed(TASKS, workload=small, include=["jobs"]), "/include")
     assert "simulation_job_rows_max" in fault["detail"] and "360" in fault["detail"], fault
     fault = refused(narrow, changed(TASKS, workload=large, cluster={"workers": 100000}, policies=[{"policy": "sparrow", "probes_per_task": 1}]), "/policies/0")
@@ -335,6 +336,17 @@ def test_a_workload_that_is_deleted_is_missed_by_whoever_has_not_loaded_it(make_
     assert seen["error"]["detail"] == "the workload was deleted before its jobs were loaded"
 
 
+def test_a_repetition_is_answered_as_before_when_the_workload_has_been_deleted(client):
+    body, head = changed(TASKS, workload=stored(client, SMALL, "pigeon")), {"Idempotency-Key": str(uuid.uuid4())}
+    first = client.post("/v1/simulations", body, 202, headers=head)
+    wait_for(client, first.json()["id"])
+    client.delete("/v1/workloads/" + body["workload"])
+    again = client.post("/v1/simulations", body, 202, headers=head)
+    assert again.json() == first.json() and again.headers["Idempotency-Replayed"] == "true" and again.headers["Location"] == first.headers["Location"]
+    client.refuse("POST", "/v1/simulations", 422, header="Idempotency-Key", headers=head, json=changed(body, seed=2))
+    assert refused(client, body, "/workload")["code"] == "unknown_workload"
+
+
 def test_a_simulation_is_cancelled_while_it_loads(service, client):
     body = changed(LONG, workload=stored(client, many_jobs(5000, tasks=60)[0]))
     with psycopg2.connect(service.owner_url) as owner:  # nobody reads a chunk
@@ -360,9 +372,60 @@ def test_a_killed_process_loads_again_and_comes_to_the_same(make_service):
     service = make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_LEASE_S=5)
     token = service.token("alpha")
     client = service.start().client(token)
-    body = changed(LONG, repetitions=20 // SLOWDOWN, workload=stored(client, many_jobs(5000, tasks=60)[0]))
+    body = changed(LONG, repetitions=8 // SLOWDOWN, workload=stored(client, many_jobs(5000, tasks=60)[0]))
     made = running(client, body)
     service.kill()
+    service.start()
+    seen = wait_for(client, made, seconds=2 * PATIENCE)
+    assert seen["attempt"] == 2
+    assert checked(client, seen) == simulate(client, body)
+
+
+# --- searches on a workload ---
+
+# Minutes of work, nearly all of it the search's.
+SEARCHED = {"kind": "tasks", "cluster": {"workers": 40}, "short_cutoff_s": 3, "policies": [{"policy": "sparrow"}], "loads": [0.9],
+            "search": {"policies": [{"policy": "pigeon", "groups": [2, 4, 8], "reserved_share": [0.05], "weight": [20]}, {"policy": "sparrow"}]}}
+
+
+def test_a_search_on_a_workload_is_cancelled(client):
+    body = changed(SEARCHED, workload=stored(client, many_jobs(5000, tasks=60)[1]))
+    body["search"] = dict(body["search"], task_runs=10 ** 9, error_chance=0.0001)
+    made = running(client, body)
+    began = time.monotonic()
+    client.delete("/v1/operations/" + made, (200, 202))
+    seen = wait_for(client, made)
+    assert seen["status"] == "cancelled" and time.monotonic() - began < 1.5 * SLOWDOWN
+    assert 0 < seen["progress"]["done"] < seen["progress"]["total"]
+
+
+def test_a_process_killed_in_a_search_on_a_workload_comes_to_the_same(make_service):
+    service = make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_LEASE_S=5)
+    token = service.token("alpha")
+    client = service.start().client(token)
+    jobs = many_jobs(2000, tasks=20)[1]
+    tasks = sum(len(job["task_durations_s"]) for job in jobs)
+    body = changed(SEARCHED, workload=stored(client, jobs))
+    body["search"] = dict(body["search"], task_runs=tasks * 200 // SLOWDOWN, error_chance=0.0001)
+    made = running(client, body)
+    service.kill()
+    service.start()
+    seen = wait_for(client, made, seconds=2 * PATIENCE)
+    assert seen["attempt"] == 2
+    assert checked(client, seen) == simulate(client, body)
+
+
+def test_a_process_killed_while_it_loads_comes_to_the_same(make_service):
+    service = make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_LEASE_S=5)
+    token = service.token("alpha")
+    client = service.start().client(token)
+    body = changed(TASKS, workload=stored(client, many_jobs(500)[1]))
+    with psycopg2.connect(service.owner_url) as owner:  # nobody reads a chunk
+        owner.cursor().execute("LOCK TABLE provisor.workload_chunk IN ACCESS EXCLUSIVE MODE")
+        made = ask(client, body)["id"]
+        wait_for(client, made, ("running",))
+        service.kill()
+    owner.close()
     service.start()
     seen = wait_for(client, made, seconds=2 * PATIENCE)
     assert seen["attempt"] == 2

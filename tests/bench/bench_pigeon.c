@@ -89,7 +89,7 @@ static void simulate(const struct tasks_model *model,
     must(tasks_simulate_observed(model, terms, &trial, 0, NULL, observer, &arena, &scratch, &result,
                                  NULL) == PV_OK);
     double simulated_s = cpu_s();
-    must(tasks_outcome_of(model, &result, &scratch, &outcome, NULL) == PV_OK);
+    must(tasks_outcome_of(model, &result, NULL, &scratch, &outcome, NULL) == PV_OK);
     double measured_s = cpu_s();
     const struct percentiles *s = &outcome.classes[TASKS_SHORT].completion_s;
     const struct percentiles *l = &outcome.classes[TASKS_LONG].completion_s;

@@ -23,23 +23,22 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../golden/swim_trace.h"
+#include "../golden/stored_trace.h"
 #include "core/scheduling/slots_outcome.h"
 #include "core/sim/variates.h"
 
 static const struct slots_cluster CLUSTER = {.slots = {600, 200}, .slow_start = 0.05};
 static const double GOAL = 3e6; /* tasks a second */
-static const struct swim_rates RATES = {.block_bytes = 64e6,
-                                        .reduce_bytes = 256e6,
-                                        .map_bytes_per_s = 10e6,
-                                        .shuffle_bytes_per_s = 10e6,
-                                        .output_bytes_per_s = 20e6,
-                                        .task_s = 1};
 static const double DRAWN_TASKS = 1e6;
 
 enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8, NODES = 100 };
 
 static struct arena arena;
+
+struct trace {
+    VECTOR(struct slots_job) jobs;
+    double tasks;
+};
 
 static void *need(void *memory)
 {
@@ -57,7 +56,21 @@ static double cpu_s(void)
 
 /* --- traces --- */
 
-static void draw_tasks(struct swim_trace *trace,
+/* false: there is no such file. */
+static bool read_swim(struct trace *trace, struct stored_trace *stored, const char *path)
+{
+    const struct workload_terms terms = {WORKLOAD_SWIM, workload_rates_default};
+    const struct workload_summary *summary = &stored->summary;
+    if (!stored_trace_read(stored, path, &terms))
+        return false;
+    struct workload_jobs jobs = stored_trace_load(stored, WORKLOAD_FOR_SLOTS);
+    trace->jobs.items = jobs.slots;
+    trace->jobs.n = jobs.n;
+    trace->tasks = (double)(summary->tasks[WORKLOAD_TASKS] + summary->tasks[WORKLOAD_REDUCES]);
+    return true;
+}
+
+static void draw_tasks(struct trace *trace,
                        struct rng *rng,
                        struct slots_job *job,
                        enum slots_kind kind,
@@ -65,19 +78,19 @@ static void draw_tasks(struct swim_trace *trace,
                        bool distinct)
 {
     double mean_s = variate_bounded_pareto(rng, 2, 200, 1.2);
+    size_t entries = distinct ? (size_t)count : 1;
+    struct slots_tasks *tasks = need(arena_array(&arena, entries, sizeof *tasks));
+    job->task_lists[kind] = (struct slots_task_list){tasks, entries};
     trace->tasks += count;
     if (!distinct) {
-        if (!swim_add_tasks(job, kind, count, mean_s, mean_s, &arena))
-            abort();
+        tasks[0] = (struct slots_tasks){mean_s, (size_t)count};
         return;
     }
-    struct slots_tasks *tasks = need(arena_array(&arena, (size_t)count, sizeof *tasks));
-    for (size_t i = 0; i < (size_t)count; i++)
+    for (size_t i = 0; i < entries; i++)
         tasks[i] = (struct slots_tasks){variate_uniform(rng, 0.5, 1.5) * mean_s, 1};
-    job->task_lists[kind] = (struct slots_task_list){tasks, (size_t)count};
 }
 
-static void draw(struct swim_trace *trace, bool distinct)
+static void draw(struct trace *trace, bool distinct)
 {
     static const uint64_t purpose[] = {1};
     struct rng rng = variate_stream(1, purpose, 1);
@@ -96,7 +109,7 @@ static void draw(struct swim_trace *trace, bool distinct)
 
 /* Arrivals stretched so that the work of all jobs is `load` of what the slots can do meanwhile; jobs
  * belong to the tenants in turn. */
-static void stretch(struct swim_trace *trace, double load)
+static void stretch(struct trace *trace, double load)
 {
     if (trace->jobs.n == 0)
         return;
@@ -117,7 +130,7 @@ static void stretch(struct swim_trace *trace, double load)
 
 /* Seconds of the processor; observed: with counts over time. */
 static double simulate(const struct slots_cluster *cluster,
-                       const struct swim_trace *trace,
+                       const struct trace *trace,
                        const struct slots_terms *terms,
                        bool observed,
                        struct arena *scratch,
@@ -137,7 +150,7 @@ static double simulate(const struct slots_cluster *cluster,
 /* Tasks a second, the best of some runs; prints a line. */
 static double measure(const char *name,
                       const struct slots_cluster *cluster,
-                      const struct swim_trace *trace,
+                      const struct trace *trace,
                       const struct slots_terms *terms,
                       const char *policy,
                       bool observed,
@@ -164,7 +177,7 @@ static double measure(const char *name,
 /* The same slots on nodes, slow and fast ones in turn; every tenth is slowed now and then, so that there
  * are stragglers to find. Returns the least tasks a second. */
 static double measure_nodes(const char *name,
-                            const struct swim_trace *trace,
+                            const struct trace *trace,
                             struct slots_terms *terms,
                             const double runtime_s[])
 {
@@ -204,7 +217,7 @@ static double measure_nodes(const char *name,
 }
 
 /* The lesser of fifo's and fbq's tasks a second, and of twice those on nodes. */
-static double measure_all(const char *name, struct swim_trace *trace, double load)
+static double measure_all(const char *name, struct trace *trace, double load)
 {
     static const double limits_s[] = {1e3, 1e4, 1e5};
     static const double parts[] = {0.25, 0.25, 0.25, 0.25};
@@ -258,15 +271,18 @@ int main(int argc, char **argv)
 {
     double load = argc > 2 ? strtod(argv[2], NULL) : 0.7;
     double least = 0;
-    struct swim_trace swim = {0};
-    struct swim_trace equal = {0};
-    struct swim_trace distinct = {0};
+    struct stored_trace stored;
+    struct trace swim = {0};
+    struct trace equal = {0};
+    struct trace distinct = {0};
     arena_init(&arena, 0);
     printf("%-9s %-12s %11s %12s %10s %10s %10s\n", "trace", "policy", "time", "tasks/s",
            "slowdown", "p95", "utilization");
-    bool has_swim = argc > 1 && swim_trace_read(&swim, argv[1], &RATES, &arena);
-    if (has_swim)
+    bool has_swim = argc > 1 && read_swim(&swim, &stored, argv[1]);
+    if (has_swim) {
         least = measure_all("swim", &swim, load);
+        stored_trace_end(&stored);
+    }
     draw(&equal, false);
     double drawn = measure_all("equal", &equal, load);
     draw(&distinct, true);

@@ -70,6 +70,25 @@ def test_a_request_in_a_file(cli, client, tmp_path, command, form):
     assert json.loads(cli(command, file, "-o", "json").out) == client.post(path, body, status=200).json()
 
 
+SCHEDULERS = {"kind": "tasks", "cluster": {"workers": 2}, "jobs": [{"name": "a", "task_durations_s": [1, 2]}, {"name": "b", "task_durations_s": [3]}],
+              "policies": [{"policy": "sparrow"}, {"policy": "eagle"}], "loads": [0.5], "include": ["jobs"]}
+
+
+def test_options_of_a_simulation_override_the_file(cli):
+    def asked(request, *options):
+        return json.loads(cli("simulate", "-", *options, "-o", "json", input=json.dumps(request)).out)["request"]
+    plain = asked(SCHEDULERS)
+    assert (plain["loads"], plain["include"], plain.get("search")) == ([0.5], ["jobs"], None)
+    found = asked(SCHEDULERS, "--load", "0.7", "--load", "0.9", "--repetitions", 3, "--objective", "p50", "--queues", "--task-runs", 5000, "--error-chance", "20%")
+    assert (found["loads"], found["repetitions"], found["objective"]) == ([0.7, 0.9], 3, "p50")
+    assert set(found["include"]) == {"jobs", "queues"} and (found["search"]["task_runs"], found["search"]["error_chance"]) == (5000, 0.2)
+    listed = dict(SCHEDULERS, include=None, search={"policies": [{"policy": "sparrow", "probes_per_task": [1, 2]}], "task_runs": 4000})
+    found = asked(listed, "--search", "--queues")
+    assert found["include"] == ["queues"] and found["search"]["task_runs"] == 4000 and len(found["search"]["policies"]) == 1
+    assert "/include" in cli("simulate", "-", "--queues", input=json.dumps(dict(SCHEDULERS, include="jobs")), status=2).err
+    assert "/search" in cli("simulate", "-", "--search", input=json.dumps(dict(SCHEDULERS, search=7)), status=2).err
+
+
 def test_the_shown_can_be_put_back(cli, client, tmp_path):
     """What `show` wrote, in either form, is what `put` takes; an ETag guards it."""
     cli("clusters", "put", "round-trip", "-", input="{executors: 4, cores_per_executor: 2, labels: {a: 'yes'}}")

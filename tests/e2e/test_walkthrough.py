@@ -20,8 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
 from ports import free_port  # noqa: E402
 
-DOCUMENTS = ("README.md", "docs/tour.md", "docs/kubernetes.md", "docs/admissions.md", "docs/quota-loops.md", "docs/schedulers.md", "docs/slots.md",
-             "docs/stragglers.md", "docs/webhooks.md")
+DOCUMENTS = ("README.md", "docs/tour.md", "docs/kubernetes.md", "docs/admissions.md", "docs/quota-loops.md", "docs/schedulers.md", "docs/slots.md", "docs/stragglers.md",
+             "docs/workloads.md", "docs/webhooks.md")
 BLOCK = re.compile(r"^```sh( setup)?\n(.*?)^```$", re.M | re.S)
 
 
@@ -84,6 +84,7 @@ def test_the_walk_through_works_as_printed(place):
         assert re.search(r"^handled evt_[-0-9a-f]+ %s$" % re.escape(event), output, re.M), "the receiver had no %s" % event
     assert re.search(r"^again evt_", output, re.M), "a delivery that was sent again has its webhook-id"
     check_refusal([r["response"] for r in replies if r.get("kind") == "AdmissionReview"])
+    check_shown(output)
     check_readme(next(r for r in replies if "recommendation" in r))
     check_pictures(folder / "var" / "pictures")
 
@@ -122,6 +123,14 @@ def check_refusal(reviews):
     assert quoted.endswith(" denied the request: " + refused["status"]["message"])
     changes = {o["path"]: o["value"] for o in json.loads(base64.b64decode(patched["patch"]))}
     assert "would set executor.instances from 2 to %d`" % changes["/spec/executor/instances"] in text and "warnings" not in patched
+
+
+def check_shown(output):
+    """What docs/schedulers.md shows of the client's output is what it wrote."""
+    shown = re.findall(r"^```text\n(.*?)^```$", (ROOT / "docs" / "schedulers.md").read_text(), re.M | re.S)
+    assert len(shown) == 3
+    for text in shown:
+        assert text in output
 
 
 def check_readme(reply):

@@ -49,7 +49,7 @@ static void simulate(const struct tasks_model *model,
     arena_init(&arena, 0);
     arena_init(&scratch, 0);
     if (tasks_simulate(model, terms, &trial, 0, NULL, &arena, &scratch, &result, NULL) != PV_OK ||
-        tasks_outcome_of(model, &result, &scratch, &outcome, NULL) != PV_OK)
+        tasks_outcome_of(model, &result, NULL, &scratch, &outcome, NULL) != PV_OK)
         abort();
     const struct percentiles *s = &outcome.classes[TASKS_SHORT].completion_s;
     const struct percentiles *l = &outcome.classes[TASKS_LONG].completion_s;

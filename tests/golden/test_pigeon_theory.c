@@ -50,13 +50,6 @@ struct observed {
     struct running_moments waiting_s; /* what waiting delays a job by */
 };
 
-static void *need(void *memory)
-{
-    if (memory == NULL)
-        abort();
-    return memory;
-}
-
 /* --- simulation --- */
 
 static struct rng stream_of(const struct experiment *experiment, uint64_t purpose, uint64_t seed)
@@ -76,7 +69,7 @@ static void draw_jobs(const struct experiment *experiment,
     struct rng gaps = stream_of(experiment, 1, seed);
     struct rng durations = stream_of(experiment, 2, seed);
     size_t tasks = (size_t)experiment->jobs * experiment->fanout;
-    double *durations_s = need(arena_array(arena, tasks, sizeof *durations_s));
+    double *durations_s = evidence_need(arena_array(arena, tasks, sizeof *durations_s));
     double at_s = 0;
     for (uint32_t j = 0; j < experiment->jobs; j++) {
         at_s += variate_exponential(&gaps, jobs_per_s);
@@ -119,7 +112,7 @@ static void simulate(const struct experiment *experiment, uint64_t seed, struct 
     terms.reserved_share = 0;
     arena_init(&arena, 0);
     arena_init(&scratch, 0);
-    struct tasks_job *jobs = need(arena_array(&arena, experiment->jobs, sizeof *jobs));
+    struct tasks_job *jobs = evidence_need(arena_array(&arena, experiment->jobs, sizeof *jobs));
     draw_jobs(experiment, seed, jobs, &arena);
     struct tasks_model model = {.workers = experiment->workers,
                                 .communication_s = experiment->communication_s,

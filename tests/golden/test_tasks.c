@@ -173,7 +173,7 @@ follow_policy(struct scenario *scenario, json_t *given, json_t *wanted, struct a
     if (tasks_model_complete(&scenario->model, arena, NULL) != PV_OK ||
         tasks_simulate(&scenario->model, &terms, &trial, 0, NULL, arena, &scratch, &result, NULL) !=
             PV_OK ||
-        tasks_outcome_of(&scenario->model, &result, &scratch, &outcome, NULL) != PV_OK)
+        tasks_outcome_of(&scenario->model, &result, NULL, &scratch, &outcome, NULL) != PV_OK)
         abort();
     arena_fini(&scratch);
     const char *name = text_or(wanted, "name", "");

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/workload/workload_import.h"
-#include "core/workload/workload_load.h"
 #include "pigeon_trace.h"
+#include "stored_trace.h"
 
-enum { SKIPPED = 77, PIECE = 65521, CHUNKS_MAX = 64 };
+enum { SKIPPED = 77 };
 
 static int faults;
 
@@ -49,12 +48,6 @@ static const struct expected traces[] = {
      5484738.95, 0.01, (double)NAN, UNSTATED, 4448, 86},
 };
 
-struct chunks {
-    struct arena arena;
-    struct strview chunks[CHUNKS_MAX];
-    size_t n;
-};
-
 static void check(const char *path, const char *what, double found, double expected, double error)
 {
     if (fabs(found - expected) <= error)
@@ -73,64 +66,14 @@ static void check_digits(const char *path,
         check(path, what, values[i], expected[i], 0.5 * pow(10, floor(log10(expected[i])) - 2));
 }
 
-static enum pv_code keep(void *context, struct strview bytes, struct pv_error *err)
-{
-    struct chunks *to = context;
-    (void)err;
-    if (to->n == CHUNKS_MAX)
-        abort();
-    to->chunks[to->n++] = arena_copy(&to->arena, bytes);
-    return PV_OK;
-}
-
 /* false: there is no such trace. */
-static bool read_trace(const char *root,
-                       const struct expected *expected,
-                       struct chunks *chunks,
-                       struct workload_summary *summary)
+static bool
+read_trace(const char *root, const struct expected *expected, struct stored_trace *trace)
 {
     const struct workload_terms terms = {expected->format, workload_rates_default};
-    const struct workload_sink sink = {keep, chunks};
-    struct workload_import *import;
-    struct pv_error err = {0};
     char path[1024];
-    static char piece[PIECE];
-    size_t n;
     (void)snprintf(path, sizeof path, "%s/data/%s", root, expected->path);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return false;
-    if (workload_import_begin(&terms, NULL, &sink, &chunks->arena, &import, &err) != PV_OK)
-        abort();
-    enum pv_code code = PV_OK;
-    while (code == PV_OK && (n = fread(piece, 1, sizeof piece, file)) > 0)
-        code = workload_import_feed(import, (struct strview){piece, n}, &err);
-    (void)fclose(file);
-    if (code == PV_OK)
-        code = workload_import_finish(import, &chunks->arena, summary, &err);
-    workload_import_end(import);
-    if (code != PV_OK) {
-        printf("# %s: %s\n", expected->path, err.detail);
-        exit(1);
-    }
-    return true;
-}
-
-static struct workload_jobs
-load(struct chunks *chunks, const struct workload_summary *summary, enum workload_target target)
-{
-    const struct workload_load_terms terms = {target, false, false, 0, (double)NAN};
-    struct workload_load *loading;
-    struct workload_jobs jobs;
-    if (workload_load_begin(summary, &terms, &chunks->arena, &loading, NULL) != PV_OK)
-        abort();
-    for (size_t i = 0; i < chunks->n; i++) {
-        if (workload_load_chunk(loading, chunks->chunks[i], NULL) != PV_OK)
-            abort();
-    }
-    if (workload_load_finish(loading, &jobs, NULL) != PV_OK)
-        abort();
-    return jobs;
+    return stored_trace_read(trace, path, &terms);
 }
 
 static void check_summary(const struct expected *e, const struct workload_summary *s)
@@ -189,34 +132,36 @@ static void check_swim(const struct expected *e, const struct workload_jobs *job
     check(e->path, "longest map", longest_map_s, 7.4, 7.4 * 0x1p-24);
 }
 
+static void check_trace(const char *root, const struct expected *e, struct stored_trace *trace)
+{
+    const struct workload_summary *summary = &trace->summary;
+    bool swim = e->format == WORKLOAD_SWIM;
+    struct workload_jobs jobs =
+        stored_trace_load(trace, swim ? WORKLOAD_FOR_SLOTS : WORKLOAD_FOR_TASKS);
+    check_summary(e, summary);
+    check(e->path, "rounding_error", summary->rounding_error, swim ? 0x1p-24 : 0, 0);
+    if (swim) {
+        check_swim(e, &jobs);
+        check(e->path, "jobs with input", (double)summary->size_law.jobs,
+              e->jobs - e->without_input, 0);
+    } else {
+        check_pigeon(root, e, &jobs);
+    }
+}
+
 int main(void)
 {
     const char *root = getenv("PROVISOR_SHARED");
     if (root == NULL)
         root = SHARED_DEFAULT;
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
-        static struct chunks chunks;
-        struct workload_summary summary;
-        memset(&chunks, 0, sizeof chunks);
-        arena_init(&chunks.arena, 0);
-        if (!read_trace(root, &traces[i], &chunks, &summary)) {
+        struct stored_trace trace;
+        if (!read_trace(root, &traces[i], &trace)) {
             printf("skipped: no trace %s in %s (set PROVISOR_SHARED)\n", traces[i].path, root);
-            arena_fini(&chunks.arena);
             return SKIPPED;
         }
-        bool swim = traces[i].format == WORKLOAD_SWIM;
-        struct workload_jobs jobs =
-            load(&chunks, &summary, swim ? WORKLOAD_FOR_SLOTS : WORKLOAD_FOR_TASKS);
-        check_summary(&traces[i], &summary);
-        check(traces[i].path, "rounding_error", summary.rounding_error, swim ? 0x1p-24 : 0, 0);
-        if (swim) {
-            check_swim(&traces[i], &jobs);
-            check(traces[i].path, "jobs with input", (double)summary.size_law.jobs,
-                  traces[i].jobs - traces[i].without_input, 0);
-        } else {
-            check_pigeon(root, &traces[i], &jobs);
-        }
-        arena_fini(&chunks.arena);
+        check_trace(root, &traces[i], &trace);
+        stored_trace_end(&trace);
     }
     return faults == 0 ? 0 : 1;
 }

@@ -67,8 +67,8 @@ def test_call(operation):
     keyed = any(p["name"] == "Idempotency-Key" for p in parameters)
     assert (call.repeat == "key") == keyed
     if call.repeat == "always":
-        computes = {"checkFeasibility", "planStages", "shareCores", "planMemory", "planPigeon", "decideSlot", "planSlots", "summarizeSlowdowns", "decideSpeculation",
-                    "planCopies", "previewNameRules", "fitModel", "predictFromModel"}
+        computes = {"checkFeasibility", "planStages", "shareCores", "planMemory", "planPigeon", "decideSlot", "planSlots", "summarizeSlowdowns",
+                    "decideSpeculation", "planCopies", "previewNameRules", "fitModel", "predictFromModel"}
         assert verb in ("GET", "PUT", "DELETE") or operation in computes or operation == "sampleQuotaLoop", "whose sequence shows a repetition"
 
 

@@ -1,4 +1,6 @@
 """Pictures and frames of schedulers compared by simulation."""
+import html
+
 import pytest
 
 import provisor
@@ -95,21 +97,59 @@ def test_queues(tasks, slots):
     assert {"map.waiting", "map.running", "reduce.running"} <= set(frame.columns) and (frame["map.running"] <= 2 + 1e-9).all()
 
 
+def test_a_search(service, slots):
+    pigeon = {"policy": "pigeon", "groups": [1, 2], "weight": [20, "infinite"]}
+    result = ask(service, dict(TASKS, repetitions=2, search={"policies": [pigeon, {"policy": "sparrow"}], "task_runs": 20000}))
+    frame = result.search_frame()
+    for load in result.loads:
+        mine = frame[frame["load"] == load.load]
+        assert mine["rank"].tolist() == list(range(1, len(load.search.candidates) + 1))
+        for column in ("policy", "value", "excess_percent", "jobs", "repetitions", "round"):
+            assert mine[column].tolist() == [getattr(candidate, column) for candidate in load.search.candidates]
+        assert mine["groups"].dropna().tolist() == [c.groups for c in load.search.candidates if c.policy == "pigeon"]
+        assert {c.weight for c in load.search.candidates if c.policy == "pigeon"} == {20, "infinite"}
+        rounds = result.search_rounds_frame()
+        rounds = rounds[rounds["load"] == load.load]
+        assert rounds["round"].tolist() == list(range(1, len(load.search.rounds) + 1))
+        assert rounds["kept"].tolist() == [each.kept for each in load.search.rounds] and mine["round"].max() == rounds["round"].max()
+        plot = result.search_plot(load=load.load)
+        shown = {look.get_label(): list(look.get_xdata()) for look in lines(plot.axes, "candidates")}
+        assert shown == {policy: mine[mine["policy"] == policy]["value"].tolist() for policy in mine["policy"].unique()}
+        names = [text.get_text() for text in plot.axes.get_yticklabels()]
+        assert len(names) == len(mine) and any("groups 2" in name and "weight infinite" in name for name in names)
+        assert load.search.message in plot.alt
+        drawn(plot)
+        assert load.search.message in html.unescape(result._repr_html_())
+    assert slots.search_frame().empty and slots.search_rounds_frame().empty and "What the search found" not in slots._repr_html_()
+    assert {"rank", "policy", "limits_s", "partitions", "value"} <= set(slots.search_frame().columns)
+
+
+def test_a_search_of_slots(service):
+    search = {"policies": [{"policy": "fbq", "limits_s": [[10]]}, {"policy": "sita", "queues": [2]}]}
+    result = ask(service, dict(SLOTS, cluster={"map_slots": 4, "reduce_slots": 4}, search=search))
+    frame = result.search_frame()
+    assert (frame["rank"].diff().dropna() == 1).all() and {"fbq", "sita"} == set(frame["policy"]) and frame["limits_s"].notna().all()
+    plot = result.search_plot()
+    assert "arrivals as given" in plot.alt and "partitions" in plot.alt
+    drawn(plot)
+
+
 def test_what_was_not_asked_for_is_said(service):
     result = ask(service, SLOTS)
-    for plot, word in ((result.queues_plot(), "queues"), (result.distributions_plot(), "distributions")):
-        assert 'ask with include=["%s"]' % word in plot.alt and texts(plot.axes)
+    for plot, how in ((result.queues_plot(), 'include=["queues"]'), (result.distributions_plot(), 'include=["distributions"]'),
+                      (result.search_plot(), "search={}")):
+        assert "ask with " + how in plot.alt and texts(plot.axes)
         drawn(plot)
     assert result.queues_frame().empty and result.distributions_frame().empty
 
 
 def test_tables_give_reasons_and_sizes(tasks, slots):
-    html = tasks._repr_html_()
+    tables = tasks._repr_html_()
     for load in tasks.loads:
         assert {"objective", "one_repetition"} & {r.code for r in (*load.recommendation.reasons, *load.recommendation.warnings)}
         assert load.recommendation.policy == load.best.name
-        assert all(found.code in html for found in load.recommendation.reasons)
-    assert "<script" not in html
+        assert all(found.code in tables for found in load.recommendation.reasons)
+    assert "<script" not in tables
     frame = slots.classes_frame()
     assert frame.groupby("policy")["count"].sum().tolist() == [6, 6] and frame.groupby("policy")["work_share"].sum().tolist() == pytest.approx([1, 1])
     assert "classes" not in slots.to_frame() and "queue_lengths.start_s" not in slots.to_frame()

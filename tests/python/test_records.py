@@ -104,6 +104,10 @@ def test_values_as_json():
             json_bytes({"x": bad})
     with pytest.raises(TypeError, match="object cannot be sent as JSON"):
         plain(object())
+    names = ["name-%d" % i for i in range(100)]
+    assert plain(set(names)) == plain(frozenset(names)) == sorted(names) and plain(dict.fromkeys("ba").keys()) == ["b", "a"]
+    with pytest.raises(TypeError):
+        plain({"a", 1})
     assert repr(provisor.UNSET) == "UNSET"
 
 
@@ -112,6 +116,18 @@ def test_values_as_parameters():
     single = {"a": True, "b": [1, 2.5], "c": "x&y", "d": datetime.datetime(2026, 1, 5, tzinfo=UTC)}
     assert query_text(single, {"label": {"k": "v w"}}) == "?a=true&b=1%2C2.5&c=x%26y&d=2026-01-05T00%3A00%3A00.000000Z&label=k%3Av%20w"
     assert query_text({}, {"label": "k:v"}) == "?label=k%3Av" and query_text({}, {"label": ["a:b", "c:d"]}) == "?label=a%3Ab&label=c%3Ad"
+
+
+def test_what_names_nothing_is_refused():
+    client = provisor.Client("http://127.0.0.1:9", token="x")
+    for call in (client.workload, client.delete_workload, client.operation, client.workload_from_runs):
+        with pytest.raises(TypeError, match="is None|not iterable|list of applications"):
+            call(None)
+    for text in ("nightly", b"nightly"):
+        with pytest.raises(TypeError, match="a list of applications is needed, not one text"):
+            client.workload_from_runs(text)
+    with pytest.raises(ValueError, match="is empty"):
+        client.workload("")
 
 
 @pytest.mark.parametrize("first", ["from provisor.schemas.deadlines import Feasibility", "from provisor.schemas import Feasibility", "import provisor.results.deadlines"])

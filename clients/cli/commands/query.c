@@ -248,6 +248,17 @@ int delete_path(struct invocation *invocation, const char *path, const char *wha
     return EXIT_DONE;
 }
 
+int delete_named(struct invocation *invocation, const char *collection, const char *noun)
+{
+    char path[PATH_TEXT];
+    char what[PATH_TEXT];
+    (void)snprintf(what, sizeof what, "the %.40s %.900s", noun, invocation_word(invocation, 0));
+    if (!path_of_word(invocation, collection, 0, "", path) ||
+        !invocation_confirmed(invocation, what))
+        return invocation_failed(invocation);
+    return delete_path(invocation, path, what);
+}
+
 static bool send_document(struct invocation *invocation,
                           const char *method,
                           const char *path,

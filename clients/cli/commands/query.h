@@ -83,6 +83,10 @@ bool patch_document(struct invocation *invocation,
                     json_t *document,
                     struct remote_reply *reply);
 
+/* DELETE of the one of a collection, such as "/v1/webhooks/", that word 0 names, once it is confirmed;
+ * noun: what it is called. */
+int delete_named(struct invocation *invocation, const char *collection, const char *noun);
+
 /* DELETE of a path, with --if-match where the command has it; what is said on success. */
 int delete_path(struct invocation *invocation, const char *path, const char *what);
 

@@ -91,11 +91,5 @@ int registered_put_document(struct invocation *invocation,
 
 int registered_delete(struct invocation *invocation, const struct registered *kind)
 {
-    char path[PATH_TEXT];
-    char what[256];
-    (void)snprintf(what, sizeof what, "the %s %.100s", kind->noun, invocation_word(invocation, 0));
-    if (!path_of_word(invocation, kind->collection, 0, "", path) ||
-        !invocation_confirmed(invocation, what))
-        return invocation_failed(invocation);
-    return delete_path(invocation, path, what);
+    return delete_named(invocation, kind->collection, kind->noun);
 }

@@ -3,13 +3,18 @@
 #include <string.h>
 
 #include "cli/commands/query.h"
+#include "cli/commands/simulation_parts.h"
 #include "cli/output/json_text.h"
 
+/* What it is the best by is evidence of the first reason; the reasons follow in sentences. */
 static const struct column best_of_loads[] = {
     {"load", "load", CELL_NUMBER, NULL},
     {"best", "best.name", CELL_TEXT, NULL},
+    {"objective", "recommendation.reasons.0.evidence.value", CELL_NUMBER, NULL},
+    {"next best", "recommendation.reasons.0.evidence.next", CELL_TEXT, NULL},
+    {"its objective", "recommendation.reasons.0.evidence.next_value", CELL_NUMBER, NULL},
     {"better by", "best.margin_percent", CELL_PERCENT, NULL},
-    {"why", "best.message", CELL_TEXT, NULL},
+    {"standard error", "recommendation.reasons.0.evidence.standard_error", CELL_NUMBER, NULL},
 };
 
 static const struct column best_of_rates[] = {
@@ -33,9 +38,46 @@ static const struct column outcomes[] = {
     {"utilization", "utilization", CELL_SHARE, NULL},
 };
 
-static void set_borrowed(json_t *row, const char *key, const json_t *value)
+json_t *simulation_rows(json_t *made)
+{
+    json_t *rows = json_array();
+    (void)json_array_append_new(made, rows);
+    return rows;
+}
+
+json_t *simulation_row(json_t *rows, const json_t *load)
+{
+    json_t *row = json_object();
+    simulation_cell(row, "load", json_at(load, "load"));
+    (void)json_array_append_new(rows, row);
+    return row;
+}
+
+void simulation_cell(json_t *row, const char *key, const json_t *value)
 {
     (void)json_object_set(row, key, (json_t *)(uintptr_t)value);
+}
+
+struct section simulation_table(const char *title,
+                                const json_t *result,
+                                const json_t *rows,
+                                const struct column columns[],
+                                size_t n_columns)
+{
+    const size_t left_out = json_array_size(json_at(result, "loads")) < 2;
+    return (struct section){.title = title,
+                            .value = rows,
+                            .columns = columns + left_out,
+                            .n_columns = n_columns - left_out};
+}
+
+void simulation_load_words(const json_t *load, char out[SIMULATION_LOAD_TEXT])
+{
+    const json_t *value = json_at(load, "load");
+    if (json_is_number(value))
+        (void)snprintf(out, SIMULATION_LOAD_TEXT, "Load %.6g", json_number_value(value));
+    else
+        (void)snprintf(out, SIMULATION_LOAD_TEXT, "Arrivals as given");
 }
 
 /* of: what has the figures, the policy or a class of its jobs. */
@@ -46,18 +88,16 @@ static void add_row(json_t *rows,
                     const json_t *reduction,
                     const char *jobs)
 {
-    json_t *row = json_object();
-    set_borrowed(row, "load", json_at(load, "load"));
-    set_borrowed(row, "policy", json_at(policy, "name"));
+    json_t *row = simulation_row(rows, load);
+    simulation_cell(row, "policy", json_at(policy, "name"));
     if (json_equal(json_at(policy, "name"), json_at(load, "best.name")))
         (void)json_object_set_new(row, "best", json_true());
     (void)json_object_set_new(row, "jobs", json_string(jobs));
-    set_borrowed(row, "completion_s", json_at(of, "completion_s"));
-    set_borrowed(row, "slowdown", json_at(of, "slowdown"));
-    set_borrowed(row, "reduction_percent", reduction);
-    set_borrowed(row, "makespan_s", json_at(policy, "makespan_s"));
-    set_borrowed(row, "utilization", json_at(policy, "utilization"));
-    (void)json_array_append_new(rows, row);
+    simulation_cell(row, "completion_s", json_at(of, "completion_s"));
+    simulation_cell(row, "slowdown", json_at(of, "slowdown"));
+    simulation_cell(row, "reduction_percent", reduction);
+    simulation_cell(row, "makespan_s", json_at(policy, "makespan_s"));
+    simulation_cell(row, "utilization", json_at(policy, "utilization"));
 }
 
 /* Of kind slots the figures of all jobs are the policy's own, of kind tasks those of a class. */
@@ -76,25 +116,38 @@ static void add_policy(json_t *rows, const json_t *load, const json_t *policy)
     }
 }
 
-json_t *simulation_sections(const json_t *result, struct section sections[SIMULATION_SECTIONS])
+static void compare_policies(const json_t *result, json_t *made, struct section *section)
 {
-    const char *kind = json_text_at(result, "kind", "");
     const json_t *loads = json_at(result, "loads");
-    json_t *rows = json_array();
-    bool geo = strcmp(kind, "geo") == 0;
-    for (size_t l = 0; l < json_array_size(loads) && !geo; l++) {
+    json_t *rows = simulation_rows(made);
+    for (size_t l = 0; l < json_array_size(loads); l++) {
         const json_t *load = json_array_get(loads, l);
         const json_t *policies = json_at(load, "policies");
         for (size_t p = 0; p < json_array_size(policies); p++)
             add_policy(rows, load, json_array_get(policies, p));
     }
-    sections[0] = (struct section){.title = "What policies come to",
-                                   .value = rows,
-                                   .columns = outcomes,
-                                   .n_columns = COUNT(outcomes)};
-    sections[1] = (struct section){.title = "The best policy",
-                                   .value = loads,
-                                   .columns = geo ? best_of_rates : best_of_loads,
-                                   .n_columns = COUNT(best_of_loads)};
-    return rows;
+    *section = (struct section){.title = "What policies come to",
+                                .value = rows,
+                                .columns = outcomes,
+                                .n_columns = COUNT(outcomes)};
+}
+
+json_t *simulation_sections(const json_t *result, struct section sections[SIMULATION_SECTIONS])
+{
+    const bool geo = strcmp(json_text_at(result, "kind", ""), "geo") == 0;
+    json_t *made = json_array();
+    struct section *at = sections;
+    for (size_t i = 0; i < SIMULATION_SECTIONS; i++)
+        sections[i] = (struct section){.value = NULL};
+    if (!geo)
+        compare_policies(result, made, at++);
+    *at++ = (struct section){.title = "The best policy",
+                             .value = json_at(result, "loads"),
+                             .columns = geo ? best_of_rates : best_of_loads,
+                             .n_columns = geo ? COUNT(best_of_rates) : COUNT(best_of_loads)};
+    simulation_reasons(result, made, at);
+    at += REASONS_SECTIONS;
+    simulation_search(result, made, at);
+    simulation_queues(result, made, at + SEARCH_SECTIONS);
+    return made;
 }

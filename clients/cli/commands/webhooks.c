@@ -338,15 +338,9 @@ static const struct option_group delete_group = {"Options", delete_options};
 
 static int run_delete(struct invocation *invocation)
 {
-    char path[PATH_TEXT];
-    char what[PATH_TEXT];
-    if (!invocation_begin(invocation, 1U << FORM_TABLE) ||
-        !path_of_word(invocation, "/v1/webhooks/", 0, "", path))
+    if (!invocation_begin(invocation, 1U << FORM_TABLE))
         return invocation_failed(invocation);
-    (void)snprintf(what, sizeof what, "the webhook %.900s", invocation_word(invocation, 0));
-    if (!invocation_confirmed(invocation, what))
-        return invocation_failed(invocation);
-    return delete_path(invocation, path, what);
+    return delete_named(invocation, "/v1/webhooks/", "webhook");
 }
 
 /* --- tables --- */

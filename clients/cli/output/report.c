@@ -4,8 +4,8 @@
 
 static bool is_shown(const struct section *section, enum output_form form)
 {
-    if (section->draw != NULL)
-        return form == FORM_TABLE;
+    if (section->draw != NULL && form == FORM_TABLE)
+        return true;
     if (section->text != NULL)
         return section->text[0] != '\0';
     return json_array_size(section->value) > 0 || json_object_size(section->value) > 0;
@@ -29,7 +29,7 @@ static bool write_section(FILE *out,
                           const struct section *section,
                           struct failure *failure)
 {
-    if (section->draw != NULL)
+    if (section->draw != NULL && form == FORM_TABLE)
         section->draw(out, terminal, section->context);
     else if (section->text != NULL)
         table_write_wrapped(out, terminal, 0, section->text);

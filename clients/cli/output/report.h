@@ -13,7 +13,7 @@ struct section {
     const struct column *columns;
     size_t n_columns;
     const char *text; /* in place of a value: words, broken to lines */
-    /* In place of both, to people alone. */
+    /* To people in place of both; the other forms have the value, if there is one. */
     void (*draw)(FILE *out, const struct terminal *terminal, const void *context);
     const void *context;
 };

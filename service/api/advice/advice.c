@@ -265,20 +265,6 @@ static enum pv_code advice_create_decode(void *context,
 }
 
 /* A key that was used before is answered before anything is computed. */
-static enum pv_code replay(struct api *api,
-                           struct http_request *request,
-                           struct http_response *response,
-                           bool *replayed,
-                           struct pv_error *err)
-{
-    unsigned char hash[32];
-    if (http_header(request, "Idempotency-Key") == NULL)
-        return PV_OK;
-    PV_TRY(http_move(request, HTTP_IO));
-    api_body_hash(request, hash);
-    return api_write_replay(api, request, response, hash, replayed, err);
-}
-
 static enum pv_code advice_create_load(void *context,
                                        struct http_request *request,
                                        struct http_response *response,
@@ -287,7 +273,7 @@ static enum pv_code advice_create_load(void *context,
     struct advice_build *build = request->state;
     bool replayed = false;
     if (!build->dry_run)
-        PV_TRY(replay(context, request, response, &replayed, err));
+        PV_TRY(api_write_replay(context, request, response, &replayed, err));
     if (replayed)
         return render_reply(request, response, err);
     build->made.question = build->sent;

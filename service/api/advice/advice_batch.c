@@ -117,12 +117,9 @@ static enum pv_code advice_batch_begin(void *context,
                                        struct pv_error *err)
 {
     struct batch *batch = request->state;
-    unsigned char hash[32];
     bool replayed = false;
-    if (!batch->dry_run && http_header(request, "Idempotency-Key") != NULL) {
-        api_body_hash(request, hash);
-        PV_TRY(api_write_replay(context, request, response, hash, &replayed, err));
-    }
+    if (!batch->dry_run)
+        PV_TRY(api_write_replay(context, request, response, &replayed, err));
     if (replayed)
         return PV_OK;
     PV_TRY(load_cluster(context, request, batch, err));

@@ -64,10 +64,8 @@ static enum pv_code application_refit_load(void *context,
                                            struct pv_error *err)
 {
     struct refit_work *work = request->state;
-    unsigned char hash[32];
     bool replayed = false;
-    api_body_hash(request, hash);
-    PV_TRY(api_write_replay(context, request, response, hash, &replayed, err));
+    PV_TRY(api_write_replay(context, request, response, &replayed, err));
     if (replayed)
         return PV_OK;
     work->models.name = http_path_parameter(request, "name");

@@ -224,21 +224,23 @@ enum pv_code api_write_begin(struct api *api,
 enum pv_code api_write_replay(struct api *api,
                               struct http_request *request,
                               struct http_response *response,
-                              const unsigned char body_hash[32],
                               bool *replayed,
                               struct pv_error *err)
 {
     enum idempotency_state state = IDEMPOTENCY_FRESH;
     struct idempotency_reply reply = {.status = 0};
+    unsigned char hash[32];
     store_tx_auto_t *tx = NULL;
     const char *key = NULL;
     *replayed = false;
     PV_TRY(read_key(request, &key, err));
     if (key == NULL)
         return PV_OK;
+    PV_TRY(http_move(request, HTTP_IO));
+    api_body_hash(request, hash);
     PV_TRY(store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err));
     PV_TRY(store_idempotency_find(tx, request->arena, method_word(request->method), request->path,
-                                  key, body_hash, &state, &reply, err));
+                                  key, hash, &state, &reply, err));
     store_rollback(&tx);
     if (state == IDEMPOTENCY_REPLAY) {
         PV_TRY(write_replay(request, &reply, response, err));

@@ -39,14 +39,14 @@ enum pv_code api_write_begin_keyed(struct api *api,
 
 /*
  * Answer a request whose Idempotency-Key was used before, in a short transaction of its own;
- * nothing is open afterwards. For calls that compute for long or take further connections between
- * this and api_write_begin, which checks again and decides between two that run together.
- * body_hash: 32 bytes, never NULL (api_body_hash). *replayed: return PV_OK at once.
+ * nothing is open afterwards. For calls that compute for long, take further connections or look at
+ * what may have changed since then between this and api_write_begin, which checks again and decides
+ * between two that run together. Where a key was sent the step moves to HTTP_IO (http_move).
+ * *replayed: return PV_OK at once.
  */
 enum pv_code api_write_replay(struct api *api,
                               struct http_request *request,
                               struct http_response *response,
-                              const unsigned char body_hash[32],
                               bool *replayed,
                               struct pv_error *err) PV_MUSTCHECK;
 

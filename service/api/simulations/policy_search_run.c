@@ -24,8 +24,11 @@ static enum pv_code run_cell(void *context,
     const struct policy_search_cell *cell = &work->batch.cells[index];
     const struct policy_cell at = {work->load, cell->candidate,
                                    first_repetition + cell->repetition};
-    *done = (int64_t)search->plan.tasks_by[work->batch.jobs];
-    return search->simulate(search->kind, &at, part, scratch, &work->values[index], err);
+    double price = policy_search_price(&search->plan, cell->candidate, work->batch.jobs);
+    const struct comparison_progress progress =
+        comparison_progress(part, search->plan.tasks_by[work->batch.jobs], price);
+    *done = (int64_t)price;
+    return search->simulate(search->kind, &at, &progress, scratch, &work->values[index], err);
 }
 
 /* left: of the budget of all loads, which the total is reported by. */
@@ -33,64 +36,73 @@ static enum pv_code
 run_batch(struct search_run *search, struct batch_work *work, double left, struct pv_error *err)
 {
     const struct config *config = search->run->config;
-    int64_t tasks = (int64_t)(search->plan.tasks_by[work->batch.jobs] * (double)work->batch.n);
+    int64_t tasks = 0;
+    for (size_t c = 0; c < work->batch.n; c++)
+        tasks += (int64_t)policy_search_price(&search->plan, work->batch.cells[c].candidate,
+                                              work->batch.jobs);
     int64_t most = left > (double)tasks ? (int64_t)left : tasks;
     const struct operation_parts parts = {.n = work->batch.n,
                                           .threads = (size_t)config->simulation_threads,
-                                          .before = search->done,
-                                          .total = search->done + most + search->after,
+                                          .before = *search->done,
+                                          .total = *search->done + most + search->after,
                                           .unit = "tasks",
                                           .scratch_bytes_max =
                                               (size_t)config->simulation_memory_bytes_max,
                                           .work = run_cell,
                                           .context = work};
     PV_TRY(operation_parts_run(search->run, &parts, err));
-    search->done += tasks;
+    *search->done += tasks;
     return PV_OK;
 }
 
 static enum pv_code run_load(struct search_run *search,
                              size_t load,
+                             size_t loads,
                              struct arena *arena,
                              struct policy_search_found *found,
                              struct pv_error *err)
 {
     struct batch_work work = {.search = search, .load = load};
-    double later = search->plan.budget * (double)(search->loads - load - 1);
+    double later = search->plan.budget * (double)(loads - load - 1);
     double spent = 0;
     struct policy_search *core = policy_search_begin(&search->plan, arena);
     if (core == NULL)
         return pv_no_memory(err);
     while (policy_search_next(core, &work.batch)) {
         struct arena_mark mark = arena_mark(arena);
-        int64_t before = search->done;
+        int64_t before = *search->done;
         work.values = arena_array(arena, work.batch.n, sizeof *work.values);
         if (work.values == NULL)
             return pv_no_memory(err);
         PV_TRY(search->cut(search->kind, work.batch.jobs, arena, err));
         PV_TRY(run_batch(search, &work, search->plan.budget - spent + later, err));
         policy_search_give(core, work.values);
-        spent += (double)(search->done - before);
+        spent += (double)(*search->done - before);
         arena_rewind(arena, mark);
     }
     return policy_search_conclude(core, search->run->arena, found) ? PV_OK : pv_no_memory(err);
 }
 
-enum pv_code
-search_run_all(struct search_run *search, struct policy_search_found **found, struct pv_error *err)
+enum pv_code search_run_all(struct search_run *search,
+                            const struct policy_search_found **found,
+                            struct pv_error *err)
 {
+    const struct codec_comparison *asked = search->asked;
+    size_t loads = asked->n_loads > 0 ? asked->n_loads : 1;
+    struct policy_search_found *made = arena_array(search->run->arena, loads, sizeof *made);
     enum pv_code code = PV_OK;
-    *found = arena_array(search->run->arena, search->loads, sizeof **found);
-    if (*found == NULL)
+    *found = made;
+    if (made == NULL)
         return pv_no_memory(err);
-    search->plan.budget = search->budget / (double)search->loads;
-    for (size_t l = 0; l < search->loads && code == PV_OK; l++) {
+    search->plan.budget = (double)asked->search.task_runs / (double)loads;
+    search->plan.error_chance = asked->search.error_chance;
+    for (size_t l = 0; l < loads && code == PV_OK; l++) {
         struct arena arena;
         arena_init_beside(&arena, search->run->arena,
                           (size_t)search->run->config->simulation_memory_bytes_max);
-        code = run_load(search, l, &arena, &(*found)[l], err);
+        code = run_load(search, l, loads, &arena, &made[l], err);
         arena_fini(&arena);
-        (*found)[l].left_out += search->left_out;
+        made[l].left_out += search->left_out;
     }
     return code;
 }

@@ -1,6 +1,7 @@
 #include "api/operations/operation_accept.h"
 #include "api/routes.h"
 #include "api/shared/reply.h"
+#include "api/shared/write.h"
 #include "api/simulations/simulation_run.h"
 #include "api/simulations/workload_jobs.h"
 #include "codec/scheduling/policy_comparison.h"
@@ -48,7 +49,8 @@ static enum pv_code simulations_create_decode(void *context,
     return code != PV_OK ? code : closed;
 }
 
-/* What depends on the workload is checked when it is known: its jobs are counted there, not here. */
+/* What depends on the workload is checked when it is known: its jobs are counted there, not here. A
+ * repetition is answered as before, whatever has become of the workload since. */
 static enum pv_code simulations_check_workload(void *context,
                                                struct http_request *request,
                                                struct http_response *response,
@@ -58,10 +60,13 @@ static enum pv_code simulations_check_workload(void *context,
     store_tx_auto_t *tx = NULL;
     struct workload_summary workload;
     struct codec_document document;
-    (void)response;
+    bool replayed = false;
     if (call->workload[0] == '\0')
         return PV_OK;
     PV_TRY(http_move(request, HTTP_IO));
+    PV_TRY(api_write_replay(context, request, response, &replayed, err));
+    if (replayed)
+        return PV_OK;
     PV_TRY(api_read(context, request, &tx, err));
     PV_TRY(workload_jobs_look_up(tx, request->arena, call->workload, &workload, err));
     store_rollback(&tx);

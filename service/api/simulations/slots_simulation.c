@@ -1,9 +1,9 @@
 #include "api/simulations/slots_simulation.h"
 
 #include "api/simulations/comparison_limits.h"
+#include "api/simulations/comparison_progress.h"
 #include "api/simulations/slots_simulation_search.h"
 #include "api/simulations/workload_jobs.h"
-#include "operation/parts.h"
 
 /* Jobs that a thread simulates alone at a time. */
 enum { JOBS_ALONE = 64 };
@@ -43,7 +43,29 @@ struct slots_work {
 
 static bool slots_goes_on(void *context, size_t tasks)
 {
-    return operation_part_goes_on(context, (int64_t)tasks);
+    return comparison_goes_on(context, (double)tasks);
+}
+
+/* What a simulation counts for; of what a search has yet to find, the tasks. */
+static double slots_work_of(const struct slots_work *work, size_t load, size_t policy)
+{
+    const struct slots_comparison *comparison = &work->comparison;
+    bool known = policy < work->asked->common.n_policies || comparison->found != NULL;
+    double weight = known ? slots_terms_weight(slots_comparison_terms(comparison, load, policy),
+                                               &comparison->cluster, comparison->n_jobs)
+                          : 1;
+    return weight * (double)comparison->tasks;
+}
+
+static int64_t slots_work_of_all(const struct slots_work *work)
+{
+    const struct policy_comparison *plan = &work->comparison.plan;
+    int64_t sum = 0;
+    for (size_t l = 0; l < policy_comparison_loads(plan); l++)
+        for (size_t p = 0; p < plan->n_policies; p++)
+            sum += (int64_t)policy_comparison_repetitions(plan, p) *
+                   (int64_t)slots_work_of(work, l, p);
+    return sum;
 }
 
 static enum pv_code slots_run_alone(void *context,
@@ -55,7 +77,8 @@ static enum pv_code slots_run_alone(void *context,
 {
     struct slots_work *work = context;
     const struct slots_comparison *comparison = &work->comparison;
-    const struct slots_progress progress = {slots_goes_on, part};
+    struct comparison_progress so_far = comparison_progress(part, 1, 1);
+    const struct slots_progress progress = {slots_goes_on, &so_far};
     size_t first = index * JOBS_ALONE;
     size_t left = comparison->n_jobs - first;
     size_t n = left < JOBS_ALONE ? left : JOBS_ALONE;
@@ -74,10 +97,14 @@ static enum pv_code slots_run_cell(void *context,
                                    struct pv_error *err)
 {
     struct slots_work *work = context;
-    const struct slots_progress progress = {slots_goes_on, part};
-    *done = (int64_t)work->comparison.tasks;
-    return slots_comparison_run(&work->comparison, &work->cells[index], &progress, scratch,
-                                &work->made[index], err);
+    const struct policy_cell *cell = &work->cells[index];
+    double counted = slots_work_of(work, cell->load, cell->policy);
+    struct comparison_progress so_far =
+        comparison_progress(part, (double)work->comparison.tasks, counted);
+    const struct slots_progress progress = {slots_goes_on, &so_far};
+    *done = (int64_t)counted;
+    return slots_comparison_run(&work->comparison, cell, &progress, scratch, &work->made[index],
+                                err);
 }
 
 /* Each job alone, then the search, which goes by that, then what is found among the policies. */
@@ -87,7 +114,7 @@ static enum pv_code slots_run_all(struct slots_work *work, struct pv_error *err)
     int64_t tasks = (int64_t)work->comparison.tasks;
     struct operation_parts parts = {.n = (work->comparison.n_jobs + JOBS_ALONE - 1) / JOBS_ALONE,
                                     .threads = (size_t)config->simulation_threads,
-                                    .total = (int64_t)(work->n + 1) * tasks,
+                                    .total = tasks + slots_work_of_all(work),
                                     .unit = "tasks",
                                     .scratch_bytes_max =
                                         (size_t)config->simulation_memory_bytes_max,
@@ -96,9 +123,9 @@ static enum pv_code slots_run_all(struct slots_work *work, struct pv_error *err)
     PV_TRY(operation_parts_run(work->run, &parts, err));
     parts.before = tasks;
     PV_TRY(slots_simulation_search(work->run, work->asked, &work->comparison, &parts.before,
-                                   (int64_t)work->n * tasks, &work->found, err));
+                                   slots_work_of_all(work), &work->found, err));
     parts.n = work->n;
-    parts.total = parts.before + (int64_t)work->n * tasks;
+    parts.total = parts.before + slots_work_of_all(work);
     parts.work = slots_run_cell;
     return operation_parts_run(work->run, &parts, err);
 }
@@ -195,7 +222,7 @@ static enum pv_code
 slots_write(const struct slots_work *work, struct strview *result, struct pv_error *err)
 {
     struct arena *arena = work->run->arena;
-    const struct slots_load *loads = slots_comparison_conclude(
+    const struct policy_load *loads = slots_comparison_conclude(
         &work->comparison, work->made, work->asked->common.objective, arena);
     const struct codec_slots_result made = {work->asked, &work->comparison, loads, work->found};
     struct writer w;

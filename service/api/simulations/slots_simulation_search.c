@@ -21,18 +21,19 @@ slots_search_cut(void *kind, size_t jobs, struct arena *arena, struct pv_error *
 
 static bool slots_search_goes_on(void *context, size_t tasks)
 {
-    return operation_part_goes_on(context, (int64_t)tasks);
+    return comparison_goes_on(context, (double)tasks);
 }
 
 static enum pv_code slots_search_simulate(void *kind,
                                           const struct policy_cell *cell,
-                                          struct operation_part *part,
+                                          const struct comparison_progress *counted,
                                           struct arena *scratch,
                                           double *value,
                                           struct pv_error *err)
 {
     const struct slots_search *search = kind;
-    const struct slots_progress progress = {slots_search_goes_on, part};
+    struct comparison_progress own = *counted;
+    const struct slots_progress progress = {slots_search_goes_on, &own};
     struct slots_cell made = {.times = NULL};
     PV_TRY(slots_comparison_run(&search->comparison, cell, &progress, scratch, &made, err));
     *value = slots_outcome_value(&made.outcome, search->objective);
@@ -49,15 +50,13 @@ enum pv_code slots_simulation_search(struct operation_run *run,
 {
     struct slots_search kind = {.whole = *comparison, .objective = asked->common.objective};
     struct search_run search = {.run = run,
-                                .loads = policy_comparison_loads(&comparison->plan),
+                                .asked = &asked->common,
                                 .left_out = asked->tried.left_out,
-                                .budget = (double)asked->common.search.task_runs,
-                                .done = *done,
+                                .done = done,
                                 .after = after,
                                 .kind = &kind,
                                 .cut = slots_search_cut,
                                 .simulate = slots_search_simulate};
-    struct policy_search_found *made;
     *found = NULL;
     if (!asked->common.search.asked)
         return PV_OK;
@@ -65,11 +64,9 @@ enum pv_code slots_simulation_search(struct operation_run *run,
     kind.whole.plan.n_policies = asked->tried.n;
     if (!slots_search_plan(comparison, &asked->tried, run->arena, &search.plan))
         return pv_no_memory(err);
-    search.plan.error_chance = asked->common.search.error_chance;
-    PV_TRY(search_run_all(&search, &made, err));
-    *found = made;
-    *done = search.done;
-    comparison->found = slots_search_best(&asked->tried, made, search.loads, run->arena);
+    PV_TRY(search_run_all(&search, found, err));
+    comparison->found = slots_search_best(&asked->tried, *found,
+                                          policy_comparison_loads(&comparison->plan), run->arena);
     if (comparison->found == NULL)
         return pv_no_memory(err);
     return PV_OK;

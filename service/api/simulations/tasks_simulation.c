@@ -1,9 +1,11 @@
 #include "api/simulations/tasks_simulation.h"
 
+#include <math.h>
+
 #include "api/simulations/comparison_limits.h"
+#include "api/simulations/comparison_progress.h"
 #include "api/simulations/tasks_simulation_search.h"
 #include "api/simulations/workload_jobs.h"
-#include "operation/parts.h"
 
 /* --- what is asked --- */
 
@@ -39,7 +41,32 @@ struct tasks_work {
 
 static bool tasks_go_on(void *context, uint64_t tasks)
 {
-    return operation_part_goes_on(context, (int64_t)tasks);
+    return comparison_goes_on(context, (double)tasks);
+}
+
+/* What a simulation counts for; of what a search has yet to find, at most. */
+static double tasks_work_of(const struct tasks_work *work, size_t load, size_t policy)
+{
+    const struct tasks_comparison *comparison = &work->comparison;
+    const struct tasks_tried *tried = &work->asked->tried;
+    double most = 0;
+    if (policy < work->asked->common.n_policies || comparison->found != NULL)
+        return tasks_comparison_work(comparison->model,
+                                     tasks_comparison_terms(comparison, load, policy));
+    for (size_t i = 0; i < tried->n; i++)
+        most = fmax(most, tasks_comparison_work(comparison->model, &tried->terms[i]));
+    return most;
+}
+
+static int64_t tasks_work_of_all(const struct tasks_work *work)
+{
+    const struct policy_comparison *plan = &work->comparison.plan;
+    int64_t sum = 0;
+    for (size_t l = 0; l < policy_comparison_loads(plan); l++)
+        for (size_t p = 0; p < plan->n_policies; p++)
+            sum += (int64_t)policy_comparison_repetitions(plan, p) *
+                   (int64_t)tasks_work_of(work, l, p);
+    return sum;
 }
 
 static enum pv_code tasks_run_cell(void *context,
@@ -50,30 +77,14 @@ static enum pv_code tasks_run_cell(void *context,
                                    struct pv_error *err)
 {
     struct tasks_work *work = context;
-    const struct tasks_progress progress = {tasks_go_on, part};
-    *done = (int64_t)work->comparison.model->tasks;
-    return tasks_comparison_run(&work->comparison, &work->cells[index], &progress, scratch,
-                                &work->made[index], err);
-}
-
-/* The search comes first: what it finds is compared with the policies. */
-static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
-{
-    const struct config *config = work->run->config;
-    int64_t tasks = (int64_t)work->n * (int64_t)work->comparison.model->tasks;
-    int64_t done = 0;
-    PV_TRY(tasks_simulation_search(work->run, work->asked, &work->comparison, &done, tasks,
-                                   &work->found, err));
-    const struct operation_parts parts = {.n = work->n,
-                                          .threads = (size_t)config->simulation_threads,
-                                          .before = done,
-                                          .total = done + tasks,
-                                          .unit = "tasks",
-                                          .scratch_bytes_max =
-                                              (size_t)config->simulation_memory_bytes_max,
-                                          .work = tasks_run_cell,
-                                          .context = work};
-    return operation_parts_run(work->run, &parts, err);
+    const struct policy_cell *cell = &work->cells[index];
+    double counted = tasks_work_of(work, cell->load, cell->policy);
+    struct comparison_progress so_far =
+        comparison_progress(part, (double)work->comparison.model->tasks, counted);
+    const struct tasks_progress progress = {tasks_go_on, &so_far};
+    *done = (int64_t)counted;
+    return tasks_comparison_run(&work->comparison, cell, &progress, scratch, &work->made[index],
+                                err);
 }
 
 /* --- before and after --- */
@@ -135,10 +146,10 @@ tasks_read_again(struct tasks_work *work, const struct codec_node *top, struct p
     return codec_tasks_simulation_load(work->asked, &jobs, &work->source.arena, err);
 }
 
-static enum pv_code tasks_prepare(struct tasks_work *work, struct pv_error *err)
+/* The cells to simulate, and room for what comes of them. */
+static enum pv_code tasks_lay_out(struct tasks_work *work, struct pv_error *err)
 {
     struct arena *arena = work->run->arena;
-    work->comparison = codec_tasks_simulation_take(work->asked);
     work->cells = policy_cells(&work->comparison.plan, arena, &work->n);
     work->made = arena_calloc(arena, work->n, sizeof *work->made);
     if (work->cells == NULL || work->made == NULL || !tasks_add_room(work))
@@ -146,11 +157,33 @@ static enum pv_code tasks_prepare(struct tasks_work *work, struct pv_error *err)
     return PV_OK;
 }
 
+/* The search comes first: what it finds is compared with the policies, and whether that draws
+ * random numbers decides how often it is simulated. */
+static enum pv_code tasks_run_all(struct tasks_work *work, struct pv_error *err)
+{
+    const struct config *config = work->run->config;
+    int64_t done = 0;
+    work->comparison = codec_tasks_simulation_take(work->asked);
+    PV_TRY(tasks_simulation_search(work->run, work->asked, &work->comparison, &done,
+                                   tasks_work_of_all(work), &work->found, err));
+    PV_TRY(tasks_lay_out(work, err));
+    const struct operation_parts parts = {.n = work->n,
+                                          .threads = (size_t)config->simulation_threads,
+                                          .before = done,
+                                          .total = done + tasks_work_of_all(work),
+                                          .unit = "tasks",
+                                          .scratch_bytes_max =
+                                              (size_t)config->simulation_memory_bytes_max,
+                                          .work = tasks_run_cell,
+                                          .context = work};
+    return operation_parts_run(work->run, &parts, err);
+}
+
 static enum pv_code
 tasks_write(const struct tasks_work *work, struct strview *result, struct pv_error *err)
 {
     struct arena *arena = work->run->arena;
-    const struct tasks_load *loads = tasks_comparison_conclude(
+    const struct policy_load *loads = tasks_comparison_conclude(
         &work->comparison, work->made, work->asked->common.objective, arena);
     const struct codec_tasks_result made = {work->asked, &work->comparison, loads, work->found};
     struct writer w;
@@ -172,8 +205,6 @@ enum pv_code tasks_simulation_run(struct operation_run *run,
     if (work.asked == NULL)
         return pv_no_memory(err);
     enum pv_code code = tasks_read_again(&work, top, err);
-    if (code == PV_OK)
-        code = tasks_prepare(&work, err);
     if (code == PV_OK)
         code = tasks_run_all(&work, err);
     if (code == PV_OK)

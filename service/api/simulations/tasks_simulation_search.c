@@ -23,18 +23,19 @@ tasks_search_cut(void *kind, size_t jobs, struct arena *arena, struct pv_error *
 
 static bool tasks_search_goes_on(void *context, uint64_t tasks)
 {
-    return operation_part_goes_on(context, (int64_t)tasks);
+    return comparison_goes_on(context, (double)tasks);
 }
 
 static enum pv_code tasks_search_simulate(void *kind,
                                           const struct policy_cell *cell,
-                                          struct operation_part *part,
+                                          const struct comparison_progress *counted,
                                           struct arena *scratch,
                                           double *value,
                                           struct pv_error *err)
 {
     const struct tasks_search *search = kind;
-    const struct tasks_progress progress = {tasks_search_goes_on, part};
+    struct comparison_progress own = *counted;
+    const struct tasks_progress progress = {tasks_search_goes_on, &own};
     struct tasks_cell made = {.start_s = NULL};
     PV_TRY(tasks_comparison_run(&search->comparison, cell, &progress, scratch, &made, err));
     *value = tasks_outcome_value(&made.outcome, search->objective);
@@ -53,15 +54,13 @@ enum pv_code tasks_simulation_search(struct operation_run *run,
                                 .comparison = *comparison,
                                 .objective = asked->common.objective};
     struct search_run search = {.run = run,
-                                .loads = policy_comparison_loads(&comparison->plan),
+                                .asked = &asked->common,
                                 .left_out = asked->tried.left_out,
-                                .budget = (double)asked->common.search.task_runs,
-                                .done = *done,
+                                .done = done,
                                 .after = after,
                                 .kind = &kind,
                                 .cut = tasks_search_cut,
                                 .simulate = tasks_search_simulate};
-    struct policy_search_found *made;
     *found = NULL;
     if (!asked->common.search.asked)
         return PV_OK;
@@ -70,13 +69,14 @@ enum pv_code tasks_simulation_search(struct operation_run *run,
     if (!tasks_search_plan(comparison->model, &asked->tried, asked->common.n_loads > 0, run->arena,
                            &search.plan))
         return pv_no_memory(err);
-    search.plan.error_chance = asked->common.search.error_chance;
-    PV_TRY(search_run_all(&search, &made, err));
-    *found = made;
-    *done = search.done;
-    comparison->found = tasks_search_best(&asked->tried, made, search.loads, run->arena);
+    PV_TRY(search_run_all(&search, found, err));
+    comparison->found = tasks_search_best(&asked->tried, *found,
+                                          policy_comparison_loads(&comparison->plan), run->arena);
     if (comparison->found == NULL)
         return pv_no_memory(err);
-    asked->draws[asked->common.n_policies] = tasks_terms_draw(&comparison->found[0]);
+    bool draws = false;
+    for (size_t l = 0; l < policy_comparison_loads(&comparison->plan); l++)
+        draws = draws || tasks_terms_draw(&comparison->found[l]);
+    asked->draws[asked->common.n_policies] = draws;
     return PV_OK;
 }

@@ -286,11 +286,12 @@ static void check_runs(const struct codec_node *top,
                            "are %zu x %zu x %zu",
                            limits->runs, entries, loads_of(common), common->repetitions);
     else if (task_runs > (double)limits->task_runs)
-        codec_fault_member(top, largest_member(common), "out_of_range",
-                           "the tasks to simulate, over all policies, loads and repetitions and "
-                           "once for each probe, are %.0f, and %zu are allowed "
-                           "(simulation_job_task_runs_max)",
-                           task_runs, limits->task_runs);
+        codec_fault_member(
+            top, largest_member(common), "out_of_range",
+            "the tasks of all simulations together, counting workers, groups, probes "
+            "and jobs looked through, are %.0f; %zu are allowed "
+            "(simulation_job_task_runs_max)",
+            task_runs, limits->task_runs);
 }
 
 static void check_rows(const struct codec_node *top,

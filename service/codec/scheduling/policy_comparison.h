@@ -17,9 +17,9 @@ struct codec_comparison_limits {
      * Rules that rest on it are checked only where it is there. */
     const struct workload_summary *workload;
     size_t jobs;
-    size_t tasks;            /* of all jobs of the request */
-    size_t runs;             /* policies x loads x repetitions */
-    size_t task_runs;        /* these x tasks; a policy that probes counts once for each probe */
+    size_t tasks;     /* of all jobs of the request */
+    size_t runs;      /* policies x loads x repetitions */
+    size_t task_runs; /* these x what they count for (tasks_comparison_work, slots_terms_weight) */
     size_t probes_per_task;  /* sparrow, eagle */
     size_t splits;           /* slots x jobs, under fresh_static */
     size_t job_rows;         /* jobs x policies x loads, where they are included in the result */
@@ -160,7 +160,7 @@ void codec_comparison_encode_loads(struct writer *w, const void *request, const 
 struct codec_comparison_size {
     size_t jobs;
     double tasks;  /* of all jobs */
-    double probed; /* tasks of one run of every policy, once for each probe where it probes */
+    double probed; /* what one run of every policy counts for, in tasks */
     /* Of a workload that is not loaded the next three are 0. */
     double shortest_s;    /* the shortest task */
     double last_s;        /* the last arrival */

@@ -1,5 +1,6 @@
 #include "codec/scheduling/policy_search.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -196,12 +197,15 @@ void codec_search_complete(const struct codec_node *top,
 
 void codec_search_check(const struct codec_node *top,
                         const struct codec_comparison *common,
+                        enum pv_code chosen,
                         const struct codec_search_size *size)
 {
     struct codec_node search = codec_member(top, "search");
     size_t loads = common->n_loads > 0 ? common->n_loads : 1;
-    double least = size->tasks * size->heaviest * (double)loads;
-    if (size->too_many)
+    double least = ceil(size->work) * (double)loads;
+    if (chosen == PV_E_MEMORY)
+        (void)pv_no_memory(top->reader->err);
+    else if (chosen == PV_E_LIMIT)
         codec_fault_member(&search, "policies", "too_many_items",
                            "come to more than %d candidates, over all combinations of values",
                            SEARCH_CANDIDATES_MAX);
@@ -210,6 +214,19 @@ void codec_search_check(const struct codec_node *top,
                            "none of the candidates can be simulated");
     else if ((double)common->search.task_runs < least)
         codec_fault_member(&search, "task_runs", "out_of_range",
-                           "must be at least %.0f, to simulate all tasks once at %zu load%s", least,
-                           loads, PLURAL(loads));
+                           "must be at least %.0f, to simulate all tasks once at %zu load%s, with "
+                           "all that counts for tasks",
+                           least, loads, PLURAL(loads));
+}
+
+enum pv_code codec_search_check_loaded(enum pv_code chosen, size_t n, struct pv_error *err)
+{
+    if (chosen == PV_E_LIMIT)
+        return pv_fail(err, PV_E_INVALID,
+                       "for the jobs of the workload the search has more than %d candidates, over "
+                       "all combinations of values",
+                       SEARCH_CANDIDATES_MAX);
+    if (chosen == PV_OK && n == 0)
+        return pv_fail(err, PV_E_INVALID, "none of the candidates of the search can be simulated");
+    return chosen;
 }

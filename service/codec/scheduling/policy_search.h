@@ -47,17 +47,21 @@ void codec_search_complete(const struct codec_node *top,
 
 /* The candidates. */
 struct codec_search_size {
-    bool too_many;
     size_t n;
-    double heaviest; /* what simulating a task of the heaviest one counts for */
-    double tasks;    /* of all jobs */
+    double work; /* what simulating all jobs once counts for, of the one that takes most */
 };
 
 /* Faults: too many candidates or none; a budget that does not suffice to simulate all jobs once at
- * each load. */
+ * each load. chosen: what choosing the candidates has returned, PV_E_LIMIT where they are too many. */
 void codec_search_check(const struct codec_node *top,
                         const struct codec_comparison *common,
+                        enum pv_code chosen,
                         const struct codec_search_size *size);
+
+/* Likewise of those that were chosen once the jobs of a workload were loaded, n of them. PV_E_INVALID:
+ * too many or none. */
+enum pv_code
+codec_search_check_loaded(enum pv_code chosen, size_t n, struct pv_error *err) PV_MUSTCHECK;
 
 /* --- replies --- */
 

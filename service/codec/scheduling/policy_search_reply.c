@@ -9,6 +9,8 @@ enum { LISTED = 20 };
 
 /* In sentences; the bound is based on assumptions that are not as exact as smaller numbers suggest. */
 #define CHANCE_SHOWN_MIN 1e-4
+/* Above, the bound says nothing: in two digits it is 1. */
+#define CHANCE_SHOWN_MAX 0.99
 
 static void
 encode_terms(struct writer *w, const struct codec_search_report *report, size_t candidate)
@@ -61,6 +63,11 @@ static void describe(const struct codec_comparison *common,
                        "a larger task_runs may select another one");
     else if (found->error_chance == 0)
         (void)snprintf(text, room, "; none of the others was better in what was simulated");
+    else if (found->cut_short && found->error_chance > CHANCE_SHOWN_MAX)
+        (void)snprintf(
+            text, room,
+            "; the search was cut short, and nothing is guaranteed: a larger task_runs may "
+            "select another one");
     else if (found->cut_short)
         (void)snprintf(text, room,
                        "; the search ended before this was as sure as asked for: the chance that "

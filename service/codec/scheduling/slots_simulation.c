@@ -124,6 +124,15 @@ static void check_prediction(const struct codec_node *top,
                            "input");
 }
 
+/* Candidates of a search are of policies whose weight is 1. */
+double codec_slots_probed(const struct codec_slots_simulation *asked, double tasks, size_t n_jobs)
+{
+    double weight = asked->common.search.asked ? 1 : 0;
+    for (size_t p = 0; p < asked->common.n_policies; p++)
+        weight += slots_terms_weight(&asked->policies[p], &asked->cluster, n_jobs);
+    return tasks * weight;
+}
+
 struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simulation *asked)
 {
     struct codec_comparison_size size = {.jobs = asked->n_jobs,
@@ -140,7 +149,7 @@ struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simula
                 size.shortest_s = fmin(size.shortest_s, job->task_lists[kind].tasks[k].duration_s);
         }
     }
-    size.probed = size.tasks * (double)codec_comparison_entries(&asked->common);
+    size.probed = codec_slots_probed(asked, size.tasks, asked->n_jobs);
     codec_slots_size_by_nodes(&asked->cluster, &size);
     return size;
 }

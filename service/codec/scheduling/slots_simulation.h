@@ -109,7 +109,7 @@ enum pv_code codec_slots_simulation_take(const struct codec_slots_simulation *as
 struct codec_slots_result {
     const struct codec_slots_simulation *asked;
     const struct slots_comparison *comparison;
-    const struct slots_load *loads;          /* of the comparison */
+    const struct policy_load *loads;         /* of the comparison */
     const struct policy_search_found *found; /* of each load; NULL: no search was asked for */
 };
 

@@ -22,6 +22,9 @@ size_t codec_slots_tenants(const struct codec_slots_simulation *asked);
 /* Some policy divides slots by how far a job's maps are: every job needs a map. */
 bool codec_slots_need_maps(const struct codec_slots_simulation *asked);
 
+/* Tasks of one run of every policy, each by its weight (slots_terms_weight). */
+double codec_slots_probed(const struct codec_slots_simulation *asked, double tasks, size_t n_jobs);
+
 /* The cluster as the core has it. Faults: those across its members, and with incidents. */
 void codec_slots_take_cluster(const struct codec_node *top, struct codec_slots_simulation *asked);
 

@@ -49,7 +49,7 @@ static void encode_reduction(struct writer *w,
 
 static void encode_classes(struct writer *w,
                            const struct codec_slots_result *result,
-                           const struct slots_load *load,
+                           const struct policy_load *load,
                            size_t policy)
 {
     size_t n;
@@ -118,8 +118,8 @@ static void
 encode_policy(struct writer *w, const struct codec_slots_result *result, size_t l, size_t policy)
 {
     const struct codec_comparison *common = &result->asked->common;
-    const struct slots_load *load = &result->loads[l];
-    const struct slots_outcome *outcome = &load->outcomes[policy];
+    const struct policy_load *load = &result->loads[l];
+    const struct slots_outcome *outcome = slots_load_mean(load, policy);
     const struct slots_terms *terms = slots_comparison_terms(result->comparison, l, policy);
     bool compared = common->baseline != SIZE_MAX && common->baseline != policy;
     writer_begin_object(w);
@@ -136,10 +136,10 @@ encode_policy(struct writer *w, const struct codec_slots_result *result, size_t 
     writer_member_number(w, "slowdown_variability_95", outcome->slowdown_variability_95);
     encode_phases(w, &outcome->breakdown);
     encode_speculation(w, terms, &outcome->speculation);
-    encode_reduction(w, outcome, compared ? &load->outcomes[common->baseline] : NULL);
+    encode_reduction(w, outcome, compared ? slots_load_mean(load, common->baseline) : NULL);
     encode_classes(w, result, load, policy);
-    encode_jobs(w, result, load->first[policy]);
-    const struct slots_detail *detail = load->first[policy]->detail;
+    encode_jobs(w, result, slots_load_first(load, policy));
+    const struct slots_detail *detail = slots_load_first(load, policy)->detail;
     encode_detail(w, detail);
     encode_fairness(w, detail != NULL ? detail->fairness : NULL);
     codec_slots_occupancy_encode(w, result, terms, detail != NULL ? detail->spans : NULL);

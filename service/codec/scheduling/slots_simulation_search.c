@@ -8,6 +8,10 @@
 static enum pv_code
 choose(struct codec_slots_simulation *asked, struct arena *arena, struct pv_error *err)
 {
+    for (size_t f = 0; f < asked->common.search.n_families; f++) {
+        asked->families[f].compared = asked->policies;
+        asked->families[f].n_compared = asked->common.n_policies;
+    }
     return slots_search_candidates(&asked->cluster, asked->jobs, asked->n_jobs, asked->families,
                                    asked->common.search.n_families, SEARCH_CANDIDATES_MAX, arena,
                                    &asked->tried, err);
@@ -18,14 +22,9 @@ void codec_slots_check_search(const struct codec_node *top, struct codec_slots_s
     if (!asked->common.search.asked)
         return;
     enum pv_code code = choose(asked, top->reader->arena, NULL);
-    const struct codec_search_size size = {.too_many = code == PV_E_LIMIT,
-                                           .n = asked->tried.n,
-                                           .heaviest = 1,
-                                           .tasks = codec_slots_size_of(asked).tasks};
-    if (code == PV_E_MEMORY)
-        (void)pv_no_memory(top->reader->err);
-    else
-        codec_search_check(top, &asked->common, &size);
+    const struct codec_search_size size = {.n = asked->tried.n,
+                                           .work = codec_slots_size_of(asked).tasks};
+    codec_search_check(top, &asked->common, code, &size);
 }
 
 void codec_slots_check_search_of(const struct codec_node *top,
@@ -36,8 +35,8 @@ void codec_slots_check_search_of(const struct codec_node *top,
         return;
     uint64_t tasks = workload->tasks[WORKLOAD_TASKS] + workload->tasks[WORKLOAD_REDUCES];
     /* How many candidates there are is known when the jobs are: here it is at fault in no way. */
-    const struct codec_search_size size = {.n = 1, .heaviest = 1, .tasks = (double)tasks};
-    codec_search_check(top, &asked->common, &size);
+    const struct codec_search_size size = {.n = 1, .work = (double)tasks};
+    codec_search_check(top, &asked->common, PV_OK, &size);
 }
 
 enum pv_code codec_slots_choose_candidates(struct codec_slots_simulation *asked,
@@ -47,12 +46,5 @@ enum pv_code codec_slots_choose_candidates(struct codec_slots_simulation *asked,
     if (!asked->common.search.asked)
         return PV_OK;
     enum pv_code code = choose(asked, arena, err);
-    if (code == PV_E_LIMIT)
-        return pv_fail(err, PV_E_INVALID,
-                       "for the jobs of the workload the search has more than %d candidates, over "
-                       "all combinations of values",
-                       SEARCH_CANDIDATES_MAX);
-    if (code == PV_OK && asked->tried.n == 0)
-        return pv_fail(err, PV_E_INVALID, "none of the candidates of the search can be simulated");
-    return code;
+    return codec_search_check_loaded(code, asked->tried.n, err);
 }

@@ -31,7 +31,7 @@ static struct codec_comparison_size size_of(const struct codec_slots_simulation 
     return (struct codec_comparison_size){
         .jobs = (size_t)workload->jobs,
         .tasks = (double)tasks,
-        .probed = (double)tasks * (double)codec_comparison_entries(&asked->common),
+        .probed = codec_slots_probed(asked, (double)tasks, (size_t)workload->jobs),
         .load_bytes = codec_comparison_load_bytes(workload, &terms),
         .memory_bytes = slots_comparison_memory(&comparison)};
 }

@@ -106,14 +106,14 @@ static void add_policies(const struct codec_tasks_simulation *asked,
     for (size_t p = 0; p < asked->common.n_policies; p++) {
         const struct tasks_terms *terms = &asked->policies[p];
         size_t memory_bytes = tasks_comparison_memory(model, terms);
-        size->probed += size->tasks * tasks_terms_weight(terms);
+        size->probed += tasks_comparison_work(model, terms);
         size->last_s = fmax(size->last_s, codec_pigeon_failures_last_s(terms));
         if (memory_bytes > size->memory_bytes) {
             size->memory_bytes = memory_bytes;
             size->memory_policy = p;
         }
     }
-    size->probed += size->tasks * codec_tasks_heaviest(asked);
+    size->probed += codec_tasks_most_work(asked, model);
 }
 
 /* By the model, whose jobs may be counted only. */
@@ -268,6 +268,8 @@ static void check(const struct codec_node *node, const void *limits, void *objec
         check_jobs(node, limits, asked);
     for (size_t p = 0; p < asked->common.n_policies; p++)
         asked->draws[p] = tasks_terms_draw(&asked->policies[p]);
+    /* What is found may draw: whether it does is known once it is found. */
+    asked->draws[asked->common.n_policies] = true;
 }
 
 enum pv_code codec_tasks_simulation_load(struct codec_tasks_simulation *asked,

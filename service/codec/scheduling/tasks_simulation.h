@@ -89,7 +89,7 @@ struct tasks_comparison codec_tasks_simulation_take(const struct codec_tasks_sim
 struct codec_tasks_result {
     const struct codec_tasks_simulation *asked;
     const struct tasks_comparison *comparison;
-    const struct tasks_load *loads;          /* of the comparison */
+    const struct policy_load *loads;         /* of the comparison */
     const struct policy_search_found *found; /* of each load; NULL: no search was asked for */
 };
 

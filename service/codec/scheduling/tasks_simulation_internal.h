@@ -45,8 +45,10 @@ void codec_tasks_classes_of_jobs(const struct codec_node *top,
 void codec_tasks_check_searchable(const struct codec_node *top,
                                   const struct codec_tasks_simulation *asked);
 
-/* What simulating a task of the heaviest candidate counts for; 0: there is none. */
-double codec_tasks_heaviest(const struct codec_tasks_simulation *asked);
+/* What simulating all jobs once counts for, under the candidate that takes most (tasks_comparison_work);
+ * 0: there is none. */
+double codec_tasks_most_work(const struct codec_tasks_simulation *asked,
+                             const struct tasks_model *model);
 
 /* Choose the candidates of a search, if there is one, for the model, whose jobs may be
  * counted only; load_bytes: that they take. Faults: as of codec_search_check. */

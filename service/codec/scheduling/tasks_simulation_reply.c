@@ -125,9 +125,9 @@ encode_policy(struct writer *w, const struct codec_tasks_result *result, size_t 
 {
     const struct codec_tasks_simulation *asked = result->asked;
     const struct codec_comparison *common = &asked->common;
-    const struct tasks_load *load = &result->loads[l];
+    const struct policy_load *load = &result->loads[l];
     const struct tasks_terms *terms = tasks_comparison_terms(result->comparison, l, policy);
-    const struct tasks_outcome *outcome = &load->outcomes[policy];
+    const struct tasks_outcome *outcome = tasks_load_mean(load, policy);
     bool compared = common->baseline != SIZE_MAX && common->baseline != policy;
     writer_begin_object(w);
     writer_member_text(w, "name", common->names[policy]);
@@ -139,9 +139,9 @@ encode_policy(struct writer *w, const struct codec_tasks_result *result, size_t 
         if (outcome->classes[c].count > 0)
             encode_class(w, class_name(asked, outcome, c), &outcome->classes[c]);
     writer_end_array(w);
-    encode_reduction(w, asked, outcome, compared ? &load->outcomes[common->baseline] : NULL);
-    encode_jobs(w, asked, load->first[policy]);
-    encode_detail(w, asked, outcome, load->first[policy]->detail);
+    encode_reduction(w, asked, outcome, compared ? tasks_load_mean(load, common->baseline) : NULL);
+    encode_jobs(w, asked, tasks_load_first(load, policy));
+    encode_detail(w, asked, outcome, tasks_load_first(load, policy)->detail);
     writer_end_object(w);
 }
 
@@ -181,9 +181,9 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
     codec_comparison_encode_head(w, "tasks", common);
     writer_member_array(w, "loads");
     for (size_t l = 0; l < loads; l++) {
-        const struct tasks_load *load = &result->loads[l];
+        const struct policy_load *load = &result->loads[l];
         char of_jobs[JOBS_ROOM];
-        describe_jobs(asked, &load->outcomes[0], of_jobs);
+        describe_jobs(asked, tasks_load_mean(load, 0), of_jobs);
         writer_begin_object(w);
         codec_recommendation_encode(w, tasks_results(result->comparison, load, l, common->objective,
                                                      of_jobs, common->names, common->baseline,

@@ -27,12 +27,13 @@ void codec_tasks_check_searchable(const struct codec_node *top,
                            what);
 }
 
-double codec_tasks_heaviest(const struct codec_tasks_simulation *asked)
+double codec_tasks_most_work(const struct codec_tasks_simulation *asked,
+                             const struct tasks_model *model)
 {
-    double heaviest = 0;
+    double most = 0;
     for (size_t i = 0; i < asked->tried.n; i++)
-        heaviest = fmax(heaviest, tasks_terms_weight(&asked->tried.terms[i]));
-    return heaviest;
+        most = fmax(most, tasks_comparison_work(model, &asked->tried.terms[i]));
+    return most;
 }
 
 static enum pv_code choose(struct codec_tasks_simulation *asked,
@@ -40,6 +41,10 @@ static enum pv_code choose(struct codec_tasks_simulation *asked,
                            struct arena *arena,
                            struct pv_error *err)
 {
+    for (size_t f = 0; f < asked->common.search.n_families; f++) {
+        asked->families[f].compared = asked->policies;
+        asked->families[f].n_compared = asked->common.n_policies;
+    }
     return tasks_search_candidates(model, asked->families, asked->common.search.n_families,
                                    asked->candidate_bytes_max, SEARCH_CANDIDATES_MAX, arena,
                                    &asked->tried, err);
@@ -56,14 +61,9 @@ void codec_tasks_check_search(const struct codec_node *top,
         return;
     asked->candidate_bytes_max = limits->memory_bytes - load_bytes;
     enum pv_code code = choose(asked, model, top->reader->arena, NULL);
-    const struct codec_search_size size = {.too_many = code == PV_E_LIMIT,
-                                           .n = asked->tried.n,
-                                           .heaviest = codec_tasks_heaviest(asked),
-                                           .tasks = (double)model->tasks};
-    if (code == PV_E_MEMORY)
-        (void)pv_no_memory(top->reader->err);
-    else
-        codec_search_check(top, &asked->common, &size);
+    const struct codec_search_size size = {.n = asked->tried.n,
+                                           .work = codec_tasks_most_work(asked, model)};
+    codec_search_check(top, &asked->common, code, &size);
 }
 
 enum pv_code codec_tasks_choose_candidates(struct codec_tasks_simulation *asked,
@@ -72,8 +72,6 @@ enum pv_code codec_tasks_choose_candidates(struct codec_tasks_simulation *asked,
 {
     if (!asked->common.search.asked)
         return PV_OK;
-    PV_TRY(choose(asked, &asked->model, arena, err));
-    if (asked->tried.n == 0)
-        return pv_fail(err, PV_E_INVALID, "none of the candidates of the search can be simulated");
-    return PV_OK;
+    enum pv_code code = choose(asked, &asked->model, arena, err);
+    return codec_search_check_loaded(code, asked->tried.n, err);
 }

@@ -145,6 +145,8 @@ static bool arrive(
     struct tasks_run *sim, uint32_t w, uint32_t place, uint32_t sent_back, struct line *returning)
 {
     struct eagle *eagle = sim->state;
+    if (!tasks_run_goes_on(sim, 1))
+        return false;
     if (eagle->workers[w].longs > 0 && sent_back < SENT_BACK_MAX) {
         line_append(&eagle->pool, returning, place);
         return true;
@@ -240,7 +242,7 @@ static bool place_long(struct tasks_run *sim, uint32_t job)
     struct line tasks = LINE_EMPTY;
     for (uint32_t i = 0; i < sim->model->jobs[job].tasks; i++) {
         uint32_t place = line_pool_take(&eagle->pool, job, i);
-        if (place == LINE_END)
+        if (place == LINE_END || !tasks_run_goes_on(sim, 1))
             return false;
         uint32_t w = promises_least(&eagle->promises);
         promise_long(eagle, w, sim->model->mean_s[job]);
@@ -302,7 +304,7 @@ static double places_of(const struct tasks_model *model, const struct tasks_term
     double places = 0;
     if (model->jobs == NULL)
         return (double)model->tasks * (double)terms->probes_per_task +
-               (double)model->n_jobs * PROBES_MIN;
+               (double)model->n_jobs * fmax(0, PROBES_MIN - (double)terms->probes_per_task);
     for (uint32_t j = 0; j < model->n_jobs; j++)
         places += model->jobs[j].is_long ? (double)model->jobs[j].tasks
                                          : (double)probes_of(model, terms, j);
@@ -322,10 +324,11 @@ static bool eagle_begin(struct tasks_run *sim)
     eagle->given = arena_calloc(sim->arena, sim->model->n_jobs, sizeof *eagle->given);
     if (eagle->workers == NULL || eagle->without_long == NULL || eagle->given == NULL ||
         !promises_init(&eagle->promises, eagle->general, sim->arena) ||
-        !subset_init(&eagle->draws, workers, sim->arena) ||
+        !tasks_run_goes_on(sim, workers) || !subset_init(&eagle->draws, workers, sim->arena) ||
         !line_pool_init(&eagle->pool, places_of(sim->model, sim->terms), sim->arena) ||
         !reservations_init(&eagle->reservations, workers, sim->model->n_jobs, &eagle->pool,
-                           sim->arena))
+                           sim->arena) ||
+        !tasks_run_goes_on(sim, workers))
         return false;
     for (uint32_t w = 0; w < workers; w++) {
         eagle->workers[w] = (struct worker){LINE_EMPTY, 0, w, false};
@@ -336,15 +339,21 @@ static bool eagle_begin(struct tasks_run *sim)
         reservations_set_remaining(&eagle->reservations, j,
                                    sim->model->jobs[j].tasks * sim->model->mean_s[j]);
     sim->state = eagle;
-    return true;
+    return tasks_run_goes_on(sim, workers);
 }
 
 static double eagle_memory(const struct tasks_model *model, const struct tasks_terms *terms)
 {
-    return line_pool_memory(places_of(model, terms)) +
-           (double)model->workers * (sizeof(struct worker) + 3 * sizeof(uint32_t)) +
+    (void)terms;
+    return (double)model->workers * (sizeof(struct worker) + 3 * sizeof(uint32_t)) +
            promises_memory(model->workers) + reservations_memory(model->workers, model->n_jobs) +
            (double)model->n_jobs * sizeof(uint32_t) + sizeof(struct eagle);
+}
+
+static double eagle_places(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    double places = places_of(model, terms);
+    return line_pool_memory(places) + reservations_index_nodes_memory(places);
 }
 
 /* One of each worker that is not idle, and one chain of each job. */
@@ -357,6 +366,8 @@ const struct tasks_policy eagle_policy = {
     .name = "eagle",
     .events = eagle_events,
     .memory = eagle_memory,
+    .places = eagle_places,
+    .work = places_of,
     .begin = eagle_begin,
     .take_job = eagle_take_job,
     .happen = eagle_happen,

@@ -56,7 +56,7 @@ bool omo_candidates_init(struct omo_candidates *candidates,
                          size_t n_jobs,
                          struct arena *arena);
 
-/* From now on: every job has to be put again. rates->release_frequency_per_s is not NAN. */
+/* From now on: every job that they matter to (omo_watch.h) has to be put again. rates->release_frequency_per_s is not NAN. */
 void omo_candidates_set_rates(struct omo_candidates *candidates,
                               const struct omo_rates *rates,
                               size_t active_jobs);

@@ -69,7 +69,8 @@ send_task(struct tasks_run *sim, uint32_t group, uint32_t kind, uint32_t job, ui
     double end_s = tasks_run_begin(sim, group, job, task, sim->now_s + hop_s);
     if (kind == RESERVED_IDLE)
         tasks_run_reserved_works(sim, group, sim->model->jobs[job].durations_s[task]);
-    return event_heap_schedule(&sim->events, end_s + hop_s, kind, group);
+    return tasks_run_goes_on(sim, 1) &&
+           event_heap_schedule(&sim->events, end_s + hop_s, kind, group);
 }
 
 /* The first task of a queue that is not empty. */
@@ -142,7 +143,7 @@ static bool receive(struct tasks_run *sim, uint32_t g, uint32_t job, uint32_t ta
         return false;
     line_place_at(&pigeon->pool, place)->count = n;
     line_append(&pigeon->pool, queue, place);
-    return true;
+    return tasks_run_goes_on(sim, 1);
 }
 
 /* --- jobs --- */
@@ -198,7 +199,8 @@ static bool begin_with(struct tasks_run *sim, uint32_t n_groups)
     pigeon->weight = sim->terms->weight;
     pigeon->groups = arena_array(sim->arena, n_groups, sizeof *pigeon->groups);
     if (pigeon->groups == NULL || !subset_init(&pigeon->draws, n_groups, sim->arena) ||
-        !line_pool_init(&pigeon->pool, places_of(sim->model, n_groups), sim->arena))
+        !line_pool_init(&pigeon->pool, places_of(sim->model, n_groups), sim->arena) ||
+        !tasks_run_goes_on(sim, n_groups))
         return false;
     for (uint32_t g = 0; g < n_groups; g++) {
         uint32_t n = sim->model->workers / n_groups + (g < sim->model->workers % n_groups ? 1 : 0);
@@ -210,7 +212,7 @@ static bool begin_with(struct tasks_run *sim, uint32_t n_groups)
         tasks_run_reserved(sim, g, reserved);
     }
     sim->state = pigeon;
-    return true;
+    return tasks_run_goes_on(sim, n_groups);
 }
 
 static bool pigeon_begin(struct tasks_run *sim)

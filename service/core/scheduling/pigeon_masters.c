@@ -16,7 +16,7 @@ bool pigeon_keep(struct tasks_run *sim, struct line *line, uint32_t job, uint32_
         return false;
     line_place_at(&pigeon->pool, place)->count = n;
     line_append(&pigeon->pool, line, place);
-    return true;
+    return tasks_run_goes_on(sim, 1);
 }
 
 static void count_waiting(const struct tasks_run *sim, struct pigeon_length *length, int64_t by)
@@ -78,7 +78,8 @@ static bool send_task(struct tasks_run *sim, uint32_t w, uint32_t job, uint32_t 
     double end_s = tasks_run_begin_for(sim, w, job, task, sim->now_s + hop_s, takes_s);
     if (worker->level + 1 < pigeon->n_classes)
         tasks_run_reserved_works(sim, worker->group, takes_s);
-    return event_heap_schedule(&sim->events, end_s + hop_s, PIGEON_IDLE + worker->level, w);
+    return tasks_run_goes_on(sim, 1) &&
+           event_heap_schedule(&sim->events, end_s + hop_s, PIGEON_IDLE + worker->level, w);
 }
 
 /* The first task of a queue that is not empty. */
@@ -231,6 +232,29 @@ static bool has_bindings(const struct tasks_model *model)
     return false;
 }
 
+/* Schedulers look through groups that are listed for each job, and for each class through the workers
+ * of a task that is bound. */
+static double looked_through(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    bool listed = terms->layout->groups != NULL;
+    double looked = listed ? (double)model->n_jobs * pigeon_layout_groups(terms) : 0;
+    for (uint32_t j = 0; model->jobs != NULL && j < model->n_jobs; j++) {
+        const struct tasks_job *job = &model->jobs[j];
+        for (uint32_t i = 0; job->bindings != NULL && i < job->tasks; i++)
+            looked += (double)job->bindings[i].n * tasks_model_classes(model);
+    }
+    return looked;
+}
+
+/* A failure may send the tasks of a group again: of two groups all tasks, of more about twice what a
+ * group has of them at most, when others failed before. */
+static double work_of(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    double groups = pigeon_layout_groups(terms);
+    double sent_again = terms->layout->n_failures * fmin(1, 2 / groups);
+    return (double)model->tasks * (1 + sent_again) + looked_through(model, terms);
+}
+
 /* A job waits at two places of each group, a block and one that was left; but each task may have one
  * of its own where tasks have their group or their workers, or are sent again. */
 static double places_of(const struct tasks_model *model, const struct tasks_terms *terms)
@@ -299,11 +323,14 @@ static bool begin(struct tasks_run *sim)
         !pigeon_workers_init(&pigeon->workers, workers, pigeon->n, pigeon->n_classes, arena) ||
         !pigeon_spread_init(&pigeon->spread, pigeon->n, arena) ||
         !line_pool_init(&pigeon->pool, places_of(sim->model, sim->terms), arena) ||
-        (has_bindings(sim->model) && !make_bound(pigeon, workers, arena)))
+        (has_bindings(sim->model) && !make_bound(pigeon, workers, arena)) ||
+        !tasks_run_goes_on(sim, workers))
         return false;
     for (size_t i = 0; i < lines; i++)
         pigeon->queues[i] = LINE_EMPTY;
     make_masters(pigeon, sim);
+    if (!tasks_run_goes_on(sim, workers))
+        return false;
     pigeon_spread_anew(sim);
     return pigeon_failures_begin(sim);
 }
@@ -338,6 +365,7 @@ const struct tasks_policy pigeon_layout_policy = {
     .hops = 1,
     .events = events_of,
     .memory = memory_of,
+    .work = work_of,
     .begin = begin,
     .take_job = take_job,
     .happen = happen,

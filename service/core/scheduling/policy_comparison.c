@@ -1,6 +1,7 @@
 #include "core/scheduling/policy_comparison.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/rounding.h"
 
@@ -17,14 +18,19 @@ double policy_cell_load(const struct policy_comparison *comparison, const struct
     return comparison->n_loads > 0 ? comparison->loads[cell->load] : (double)NAN;
 }
 
+size_t policy_cell_count(const struct policy_comparison *comparison)
+{
+    size_t at_a_load = 0;
+    for (size_t p = 0; p < comparison->n_policies; p++)
+        at_a_load += policy_comparison_repetitions(comparison, p);
+    return policy_comparison_loads(comparison) * at_a_load;
+}
+
 struct policy_cell *
 policy_cells(const struct policy_comparison *comparison, struct arena *arena, size_t *n)
 {
     size_t loads = policy_comparison_loads(comparison);
-    size_t at_a_load = 0;
-    for (size_t p = 0; p < comparison->n_policies; p++)
-        at_a_load += policy_comparison_repetitions(comparison, p);
-    struct policy_cell *cells = arena_array(arena, loads * at_a_load, sizeof *cells);
+    struct policy_cell *cells = arena_array(arena, policy_cell_count(comparison), sizeof *cells);
     *n = 0;
     for (size_t l = 0; cells != NULL && l < loads; l++)
         for (size_t p = 0; p < comparison->n_policies; p++)
@@ -99,4 +105,70 @@ struct policy_choice policy_choose(const struct policy_values values[], size_t n
     choice.margin = choice.equal ? 0 : 1 - choice.value / choice.other;
     choice.clear = choice.equal || is_clear(&values[choice.best], &values[choice.next]);
     return choice;
+}
+
+/* --- what cells come to --- */
+
+/* One policy at a load: its cells, one after another. false: out of memory. */
+static bool conclude_policy(const struct policy_outcomes *outcomes,
+                            const char *cells,
+                            size_t repetitions,
+                            enum policy_objective objective,
+                            void *mean,
+                            struct policy_values *values,
+                            struct arena *arena)
+{
+    double *at = arena_array(arena, repetitions, sizeof *at);
+    if (at == NULL)
+        return false;
+    memset(mean, 0, outcomes->bytes);
+    for (size_t r = 0; r < repetitions; r++) {
+        const void *cell = cells + r * outcomes->cell_bytes;
+        at[r] = outcomes->value(cell, objective);
+        outcomes->add(mean, cell, 1 / (double)repetitions);
+    }
+    *values = (struct policy_values){at, repetitions};
+    return true;
+}
+
+/* The cells of a load, from *at on. false: out of memory. */
+static bool conclude_load(const struct policy_comparison *comparison,
+                          const struct policy_outcomes *outcomes,
+                          const char **at,
+                          enum policy_objective objective,
+                          struct arena *arena,
+                          struct policy_load *load)
+{
+    size_t n = comparison->n_policies;
+    struct policy_values *values = arena_array(arena, n, sizeof *values);
+    load->means = arena_array(arena, n, outcomes->bytes);
+    load->first = arena_array(arena, n, sizeof *load->first);
+    if (values == NULL || load->means == NULL || load->first == NULL)
+        return false;
+    for (size_t p = 0; p < n; p++) {
+        size_t repetitions = policy_comparison_repetitions(comparison, p);
+        load->first[p] = *at;
+        if (!conclude_policy(outcomes, *at, repetitions, objective,
+                             (char *)load->means + p * outcomes->bytes, &values[p], arena))
+            return false;
+        *at += repetitions * outcomes->cell_bytes;
+    }
+    load->values = values;
+    load->choice = policy_choose(values, n);
+    return true;
+}
+
+struct policy_load *policy_comparison_conclude(const struct policy_comparison *comparison,
+                                               const struct policy_outcomes *outcomes,
+                                               const void *cells,
+                                               enum policy_objective objective,
+                                               struct arena *arena)
+{
+    size_t n = policy_comparison_loads(comparison);
+    struct policy_load *loads = arena_array(arena, n, sizeof *loads);
+    const char *at = cells;
+    for (size_t l = 0; loads != NULL && l < n; l++)
+        if (!conclude_load(comparison, outcomes, &at, objective, arena, &loads[l]))
+            return NULL;
+    return loads;
 }

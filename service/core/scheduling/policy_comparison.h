@@ -54,6 +54,9 @@ static inline struct trial policy_cell_trial(const struct policy_comparison *com
     return (struct trial){comparison->seed, cell->repetition};
 }
 
+/* How many cells there are. */
+size_t policy_cell_count(const struct policy_comparison *comparison);
+
 /* All cells, by load, then policy, then repetition; *n of them. NULL: out of memory. */
 struct policy_cell *
 policy_cells(const struct policy_comparison *comparison, struct arena *arena, size_t *n);
@@ -97,6 +100,32 @@ struct policy_choice policy_choose(const struct policy_values values[], size_t n
  * have come to the same in all of them. */
 struct running_moments policy_difference(const struct policy_values *one,
                                          const struct policy_values *other);
+
+/* Outcomes of a kind of simulation, as they are concluded from: of structs of its own, cells that
+ * contain an outcome, and outcomes. */
+struct policy_outcomes {
+    size_t cell_bytes;
+    size_t bytes;
+    double (*value)(const void *cell, enum policy_objective objective);
+    /* Add the cell's outcome, figure by figure, with a weight to a sum, which is zeros at first. */
+    void (*add)(void *sum, const void *cell, double weight);
+};
+
+/* What policies come to at a load; each kind has functions for what is of its own structs. */
+struct policy_load {
+    void *means;        /* of each policy: the outcome, means over its repetitions */
+    const void **first; /* of each policy: the cell of its first repetition */
+    const struct policy_values *values; /* of each policy: the objective's */
+    struct policy_choice choice;        /* by the objective */
+};
+
+/* What all cells come to, cells being an array of the kind in the order of policy_cells: an item for
+ * each load, in the arena. NULL: out of memory. O(cells). */
+struct policy_load *policy_comparison_conclude(const struct policy_comparison *comparison,
+                                               const struct policy_outcomes *outcomes,
+                                               const void *cells,
+                                               enum policy_objective objective,
+                                               struct arena *arena);
 
 /* By how many percent a figure is below that of the baseline: negative where it is above. */
 static inline double policy_reduction_percent(double figure, double baseline)

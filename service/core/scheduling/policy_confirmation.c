@@ -206,9 +206,10 @@ static double cost(const struct policy_search *search, size_t best, bool each)
     for (size_t k = 0; k < search->n_alive; k++) {
         size_t i = search->alive[k];
         size_t n = wanted(search, i, best);
-        sum += search->plan.weight[i] * (double)(each && n > 0 ? 1 : n);
+        sum += policy_search_price(&search->plan, i, search->plan.jobs) *
+               (double)(each && n > 0 ? 1 : n);
     }
-    return sum * search->plan.tasks_by[search->plan.jobs];
+    return sum;
 }
 
 /* What the budget does not reach for is left out: the ones that are furthest from the best one, then
@@ -226,7 +227,7 @@ static void add_cells(struct policy_search *search, size_t best)
         size_t n = wanted(search, i, best);
         size_t first = search->candidates[i].seen;
         size_t some = share < 1 && n > 0 ? (size_t)fmax(1, share * (double)n) : n;
-        double each = search->plan.weight[i] * search->plan.tasks_by[search->plan.jobs];
+        double each = policy_search_price(&search->plan, i, search->plan.jobs);
         for (size_t r = 0; r < some && search->spent + each <= search->plan.budget; r++)
             search_add_cell(search, i, first + r);
     }
@@ -266,7 +267,7 @@ static void confirm_exactly(struct policy_search *search)
     qsort(search->standings, n, sizeof *search->standings, search_order_standings);
     for (size_t k = 0; k < n; k++) {
         size_t i = search->standings[k].candidate;
-        double each = search->plan.weight[i] * search->plan.tasks_by[search->plan.jobs];
+        double each = policy_search_price(&search->plan, i, search->plan.jobs);
         if (search->spent + each <= search->plan.budget)
             search_add_cell(search, i, 0);
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/plural.h"
 
@@ -120,21 +121,36 @@ static bool is_worse(const struct policy_figure *figure, double change_percent)
     return (figure->more_is_better ? -change_percent : change_percent) > NOTICEABLE_PERCENT;
 }
 
-/* The figures that change, the worse ones alone or all, and how many are worse. */
+/* A figure more; *group is what those before it were of, whose list is still open. */
+static void
+add_change(const struct policy_figure *figure, double change, const char **group, struct text *text)
+{
+    bool goes_on = *group != NULL && figure->of != NULL && strcmp(*group, figure->of) == 0;
+    const char *between = text->n == 0 ? "" : (*group != NULL && !goes_on ? "), " : ", ");
+    *group = figure->of;
+    if (figure->of == NULL)
+        text_add(text, "%s%s (%+.3g %%)", between, figure->label, change);
+    else if (goes_on)
+        text_add(text, "%s%s %+.3g %%", between, figure->label, change);
+    else
+        text_add(text, "%s%s (%s %+.3g %%", between, figure->of, figure->label, change);
+}
+
+/* The figures that change noticeably, the worse ones alone or all, and how many are worse. */
 static size_t
 list_changes(const struct policy_results *of, size_t other, bool worse_alone, struct text *text)
 {
     size_t worse = 0;
-    const char *between = "";
+    const char *group = NULL;
     for (size_t i = 0; i < of->n_figures; i++) {
         double change = change_of(of, i, other);
         bool is = is_worse(&of->figures[i], change);
         worse += is;
-        if (isnan(change) || (worse_alone && !is))
-            continue;
-        text_add(text, "%s%s (%+.3g %%)", between, of->figures[i].label, change);
-        between = ", ";
+        if (is || (!worse_alone && fabs(change) > NOTICEABLE_PERCENT))
+            add_change(&of->figures[i], change, &group, text);
     }
+    if (group != NULL)
+        text_add(text, ")");
     return worse;
 }
 
@@ -183,14 +199,19 @@ static void explain_baseline(const struct policy_results *of, struct findings *r
         return;
     }
     size_t worse = list_changes(of, of->baseline, false, &text);
-    if (worse == 0)
+    bool similar = text.n == 0;
+    if (similar)
+        text_add(&text, "no figure differs by more than %.3g %%", NOTICEABLE_PERCENT);
+    else if (worse == 0)
         text_add(&text, "; nothing is worse by more than %.3g %%", NOTICEABLE_PERCENT);
     else
         text_add(&text, "; %zu of them %s worse by more than %.3g %%", worse,
                  PLURAL_VERB(worse, "is", "are"), NOTICEABLE_PERCENT);
-    struct finding *finding =
-        finding_add(reasons, worse > 0 ? "baseline_trade_off" : "baseline_improved",
-                    "Compared with %s, the baseline: %s.", name, text.at);
+    struct finding *finding = finding_add(reasons,
+                                          similar     ? "baseline_similar"
+                                          : worse > 0 ? "baseline_trade_off"
+                                                      : "baseline_improved",
+                                          "Compared with %s, the baseline: %s.", name, text.at);
     finding_text(finding, "policy", name);
     finding_number(finding, "worse", (double)worse);
     add_changes(of, of->baseline, false, finding);

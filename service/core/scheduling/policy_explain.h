@@ -10,7 +10,9 @@
 
 /* A figure of policies that a choice may make better or worse. */
 struct policy_figure {
-    const char *label;    /* "the makespan" */
+    const char *of;    /* "completion times of short jobs", followed by others of the same; NULL: it
+                             stands alone */
+    const char *label; /* "median" of that; "makespan" */
     const char *evidence; /* how it changes, in evidence: "makespan_change_percent" */
     bool more_is_better;
 };
@@ -53,8 +55,9 @@ const char *policy_describe_choice(const struct policy_results *of, struct arena
 
 /*
  * Reasons, of which there is always the first: `objective` (or `only_policy`, `equal`);
- * `trade_off` or `nothing_worse` against the next policy; `baseline_trade_off`,
- * `baseline_improved` or `is_baseline` where there is a baseline; `masters_load`. Warnings: `overload`, `nothing_waits`, `within_noise`,
+ * `trade_off` or `nothing_worse` against the next policy; `baseline_trade_off`, `baseline_improved`,
+ * `baseline_similar` or `is_baseline` where there is a baseline; `masters_load`. Changes of 1 % and
+ * less are evidence, but not worth a word. Warnings: `overload`, `nothing_waits`, `within_noise`,
  * `one_repetition`, `reserved_idle`, `default_terms`. O(figures).
  */
 void policy_explain(const struct policy_results *of,

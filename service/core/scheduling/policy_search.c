@@ -59,13 +59,14 @@ static size_t jobs_of(const struct policy_search_plan *plan, double share)
     return low;
 }
 
-/* The weights of the n heaviest candidates, which stand first for this. */
-static double heaviest(const struct policy_search *search, size_t n)
+/* What simulations of n candidates count for at most, of the first jobs: by the weights of the n
+ * heaviest ones, which stand first for this, and the greatest setup. */
+static double price_of_heaviest(const struct policy_search *search, size_t n, size_t jobs)
 {
-    double sum = 0;
+    double weights = 0;
     for (size_t k = 0; k < n; k++)
-        sum -= search->standings[k].value;
-    return sum;
+        weights -= search->standings[k].value;
+    return weights * search->plan.tasks_by[jobs] + (double)n * search->setup_max;
 }
 
 /* Of all rounds that begin with n candidates, at most: the heaviest ones may be the best. */
@@ -77,9 +78,9 @@ static double halving_cost(const struct policy_search *search, size_t n, double 
     for (size_t rounds = count_rounds(n); rounds > 0; rounds--, n = halve(n), fidelity *= 2) {
         double repetitions = search->random ? floor(fidelity) : fmin(1, floor(fidelity));
         if (fidelity < 1)
-            cost += heaviest(search, n) * plan->tasks_by[jobs_of(plan, fidelity)];
+            cost += price_of_heaviest(search, n, jobs_of(plan, fidelity));
         else
-            cost += heaviest(search, n) * (repetitions - before) * plan->tasks_by[plan->jobs];
+            cost += price_of_heaviest(search, n, plan->jobs) * (repetitions - before);
         before = repetitions;
     }
     return cost;
@@ -155,8 +156,10 @@ struct policy_search *policy_search_begin(const struct policy_search_plan *plan,
         return NULL;
     search->plan = *plan;
     search->halving = true;
-    for (size_t i = 0; i < plan->n; i++)
+    for (size_t i = 0; i < plan->n; i++) {
         search->random = search->random || plan->draws[i];
+        search->setup_max = fmax(search->setup_max, plan->setup != NULL ? plan->setup[i] : 0);
+    }
     if (!allocate(search, arena))
         return NULL;
     choose_fidelity(search);
@@ -168,7 +171,7 @@ struct policy_search *policy_search_begin(const struct policy_search_plan *plan,
 void search_add_cell(struct policy_search *search, size_t candidate, size_t repetition)
 {
     search->cells[search->n_cells++] = (struct policy_search_cell){candidate, repetition};
-    search->spent += search->plan.weight[candidate] * search->plan.tasks_by[search->cell_jobs];
+    search->spent += policy_search_price(&search->plan, candidate, search->cell_jobs);
 }
 
 static void begin_round(struct policy_search *search)

@@ -19,12 +19,22 @@ struct policy_search_plan {
     size_t n;               /* candidates, >= 1 */
     const bool *draws;      /* by candidate: whether its repetitions differ */
     const double *weight;   /* by candidate: what simulating a task counts for, > 0 */
+    const double *setup;    /* by candidate: what each simulation counts for beside its tasks, >= 0;
+                               NULL: nothing */
     const double *tasks_by; /* of the first i jobs that arrive, i from 0 to `jobs`; rising */
     size_t jobs;            /* >= 1 */
     double
-        budget; /* tasks to simulate, by weight; all of them once at least, by the greatest weight */
+        budget; /* tasks to simulate, by weight, and setups; all once at least, of any candidate */
     double error_chance; /* of naming one that is not best, inside (0, 1) */
 };
+
+/* What a simulation of a candidate counts for, of the first jobs. */
+static inline double
+policy_search_price(const struct policy_search_plan *plan, size_t candidate, size_t jobs)
+{
+    double setup = plan->setup != NULL ? plan->setup[candidate] : 0;
+    return setup + plan->weight[candidate] * plan->tasks_by[jobs];
+}
 
 /* Simulate a candidate in a repetition; all candidates share the draws of a repetition. */
 struct policy_search_cell {
@@ -65,7 +75,7 @@ struct policy_search_found {
     size_t left_out; /* could not be simulated, or not within the budget */
     const struct policy_search_round *rounds;
     size_t n_rounds;
-    double task_runs; /* what was simulated, by weight */
+    double task_runs; /* what was simulated, by weight, and setups */
     /* The chance that another one is better, from above; NAN where nothing says how large it is. */
     double error_chance;
     /* But for the chance of error of the plan, no other one is better by more than this share of

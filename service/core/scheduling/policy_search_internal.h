@@ -27,7 +27,8 @@ struct search_standing {
 
 struct policy_search {
     struct policy_search_plan plan;
-    bool random; /* some candidate draws */
+    bool random;      /* some candidate draws */
+    double setup_max; /* of all candidates */
     struct search_candidate *candidates;
     size_t *alive; /* those of the round, n_alive */
     size_t n_alive;

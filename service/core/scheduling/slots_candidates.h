@@ -9,12 +9,10 @@
 
 /*
  * Jobs that wait for slots of one kind, in groups (queues, tenants), each job in one group at most;
- * the first of a group is the one with the least key. Keys are different within a group.
+ * the first of a group is the one with the least key, of equal ones any.
  *
- * Pairing heaps (M. Fredman et al., "The pairing heap: a new form of self-adjusting heap",
- * Algorithmica 1, 1986) whose nodes are the jobs': memory does not depend on the number of groups,
- * and nothing fails after the beginning. Adding and looking at the first cost O(1), taking out
- * O(log n) amortized.
+ * Pairing heaps (core/sim/pairing_heap.h) whose nodes are the jobs': adding and looking at the first
+ * cost O(1), taking out O(log n) amortized, and nothing fails after the beginning.
  */
 struct slots_candidate;
 

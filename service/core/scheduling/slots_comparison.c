@@ -172,6 +172,8 @@ static enum pv_code run_cell(const struct slots_comparison *comparison,
     PV_TRY(slots_simulate_observed(&comparison->cluster, jobs, n,
                                    slots_comparison_terms(comparison, cell->load, cell->policy),
                                    progress, &view.observer, scratch, times, err));
+    if (progress != NULL && !progress->report(progress->context, comparison->tasks))
+        return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     PV_TRY(slots_summarize(&comparison->cluster, jobs, n, times, comparison->runtime_s, scratch,
                            slowdown, &made->outcome, err));
     made->outcome.speculation = once(&view.speculation);
@@ -243,24 +245,20 @@ static void add_speculation(struct slots_mean_speculation *mean,
     mean->wasted_s += weight * of->wasted_s;
 }
 
-static struct slots_outcome mean_of(const struct slots_cell cells[], size_t n)
+static void add_outcome(void *sum, const void *cell, double weight)
 {
-    struct slots_outcome mean = {0};
-    double weight = 1 / (double)n;
-    for (size_t i = 0; i < n; i++) {
-        const struct slots_outcome *outcome = &cells[i].outcome;
-        mean.makespan_s += weight * outcome->makespan_s;
-        mean.utilization += weight * outcome->utilization;
-        mean.fairness += weight * outcome->fairness;
-        mean.slowdown_variability_95 += weight * outcome->slowdown_variability_95;
-        add_speculation(&mean.speculation, &outcome->speculation, weight);
-        mean.breakdown.map_only_s += weight * outcome->breakdown.map_only_s;
-        mean.breakdown.overlap_s += weight * outcome->breakdown.overlap_s;
-        mean.breakdown.shuffle_only_s += weight * outcome->breakdown.shuffle_only_s;
-        percentiles_add(&mean.completion_s, &outcome->completion_s, weight);
-        percentiles_add(&mean.slowdown, &outcome->slowdown, weight);
-    }
-    return mean;
+    const struct slots_outcome *outcome = &((const struct slots_cell *)cell)->outcome;
+    struct slots_outcome *mean = sum;
+    mean->makespan_s += weight * outcome->makespan_s;
+    mean->utilization += weight * outcome->utilization;
+    mean->fairness += weight * outcome->fairness;
+    mean->slowdown_variability_95 += weight * outcome->slowdown_variability_95;
+    percentiles_add(&mean->completion_s, &outcome->completion_s, weight);
+    percentiles_add(&mean->slowdown, &outcome->slowdown, weight);
+    add_speculation(&mean->speculation, &outcome->speculation, weight);
+    mean->breakdown.map_only_s += weight * outcome->breakdown.map_only_s;
+    mean->breakdown.overlap_s += weight * outcome->breakdown.overlap_s;
+    mean->breakdown.shuffle_only_s += weight * outcome->breakdown.shuffle_only_s;
 }
 
 double slots_outcome_value(const struct slots_outcome *outcome, enum policy_objective objective)
@@ -270,48 +268,18 @@ double slots_outcome_value(const struct slots_outcome *outcome, enum policy_obje
                                              : policy_percentile(&outcome->slowdown, objective);
 }
 
-/* The cells of a load, from made[*at] on. false: out of memory. */
-static bool conclude_load(const struct slots_comparison *comparison,
-                          const struct slots_cell made[],
-                          enum policy_objective objective,
-                          struct arena *arena,
-                          size_t *at,
-                          struct slots_load *load)
+static double value_of(const void *cell, enum policy_objective objective)
 {
-    size_t n = comparison->plan.n_policies;
-    struct policy_values *values = arena_array(arena, n, sizeof *values);
-    load->outcomes = arena_array(arena, n, sizeof *load->outcomes);
-    load->first = arena_array(arena, n, sizeof *load->first);
-    if (values == NULL || load->outcomes == NULL || load->first == NULL)
-        return false;
-    for (size_t p = 0; p < n; p++) {
-        const struct slots_cell *cells = &made[*at];
-        size_t repetitions = policy_comparison_repetitions(&comparison->plan, p);
-        double *of_policy = arena_array(arena, repetitions, sizeof *of_policy);
-        if (of_policy == NULL)
-            return false;
-        for (size_t r = 0; r < repetitions; r++)
-            of_policy[r] = slots_outcome_value(&cells[r].outcome, objective);
-        values[p] = (struct policy_values){of_policy, repetitions};
-        load->outcomes[p] = mean_of(cells, repetitions);
-        load->first[p] = cells;
-        *at += repetitions;
-    }
-    load->values = values;
-    load->choice = policy_choose(values, n);
-    return true;
+    const struct slots_cell *made = cell;
+    return slots_outcome_value(&made->outcome, objective);
 }
 
-struct slots_load *slots_comparison_conclude(const struct slots_comparison *comparison,
-                                             const struct slots_cell made[],
-                                             enum policy_objective objective,
-                                             struct arena *arena)
+struct policy_load *slots_comparison_conclude(const struct slots_comparison *comparison,
+                                              const struct slots_cell made[],
+                                              enum policy_objective objective,
+                                              struct arena *arena)
 {
-    size_t n = policy_comparison_loads(&comparison->plan);
-    struct slots_load *loads = arena_array(arena, n, sizeof *loads);
-    size_t at = 0;
-    for (size_t l = 0; loads != NULL && l < n; l++)
-        if (!conclude_load(comparison, made, objective, arena, &at, &loads[l]))
-            return NULL;
-    return loads;
+    static const struct policy_outcomes outcomes = {
+        sizeof(struct slots_cell), sizeof(struct slots_outcome), value_of, add_outcome};
+    return policy_comparison_conclude(&comparison->plan, &outcomes, made, objective, arena);
 }

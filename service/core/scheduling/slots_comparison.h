@@ -76,20 +76,22 @@ enum pv_code slots_comparison_cut(const struct slots_comparison *comparison,
                                   struct slots_comparison *part,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-/* What policies come to at a load. */
-struct slots_load {
-    struct slots_outcome
-        *outcomes; /* of each policy: means over its repetitions, figure by figure */
-    const struct slots_cell **first;    /* of each policy: its first repetition */
-    const struct policy_values *values; /* of each policy: the objective's */
-    struct policy_choice choice;        /* by the objective */
-};
+/* As policy_comparison_conclude: made[i] is the i-th of policy_cells. */
+struct policy_load *slots_comparison_conclude(const struct slots_comparison *comparison,
+                                              const struct slots_cell made[],
+                                              enum policy_objective objective,
+                                              struct arena *arena);
 
-/* What all cells come to, made[i] being the i-th of policy_cells: an item for each load, in the arena.
- * NULL: out of memory. O(cells). */
-struct slots_load *slots_comparison_conclude(const struct slots_comparison *comparison,
-                                             const struct slots_cell made[],
-                                             enum policy_objective objective,
-                                             struct arena *arena);
+/* Of a policy at a load: the means of its outcomes, and its first repetition. */
+static inline const struct slots_outcome *slots_load_mean(const struct policy_load *load,
+                                                          size_t policy)
+{
+    return (const struct slots_outcome *)load->means + policy;
+}
+static inline const struct slots_cell *slots_load_first(const struct policy_load *load,
+                                                        size_t policy)
+{
+    return load->first[policy];
+}
 
 #endif

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rounding.h"
+
 static enum pv_code take_classes(const struct slots_job jobs[],
                                  size_t n,
                                  const struct slots_job_times times[],
@@ -17,11 +19,12 @@ static enum pv_code take_classes(const struct slots_job jobs[],
     if (ended == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        ended[i] = (struct slowdown_job){.arrival_s = jobs[i].arrival_s,
-                                         .finish_s = times[i].finish_s,
-                                         .runtime_s = runtime_s[i],
-                                         .size_s = slots_job_size(&jobs[i]),
-                                         .longest_task_s = (double)NAN};
+        ended[i] = (struct slowdown_job){
+            .arrival_s = 0,
+            .finish_s = rounding_elapsed(jobs[i].arrival_s, times[i].finish_s, runtime_s[i]),
+            .runtime_s = runtime_s[i],
+            .size_s = slots_job_size(&jobs[i]),
+            .longest_task_s = (double)NAN};
     PV_TRY(slowdown_summarize(ended, n, NULL, 0, scratch, &summary, err));
     assert(summary.n_classes <= SLOTS_SIZE_CLASSES_MAX);
     memcpy(detail->classes, summary.classes, summary.n_classes * sizeof *summary.classes);

@@ -10,8 +10,25 @@
 #include "core/scheduling/arrival_order.h"
 #include "core/scheduling/slots_engine_internal.h"
 
-/* Instants between two reports: less than a millisecond. Decisions on speculation count for more. */
+/* Steps between two reports, less than a millisecond; and how many of them a decision on speculation
+ * counts for. */
 enum { REPORT_EVERY = 1024, DECISION_COUNTS = 64 };
+
+bool slots_engine_goes_on(struct slots_engine *engine)
+{
+    size_t so_far = engine->given_tasks / 2 + engine->ended_tasks / 2;
+    engine->unreported += 1 + engine->looked_through;
+    engine->looked_through = 0;
+    if (engine->unreported < REPORT_EVERY || engine->cancelled)
+        return !engine->cancelled;
+    engine->unreported = 0;
+    /* Tasks that were lost with their node do not take back what was reported. */
+    if (so_far > engine->reported)
+        engine->reported = so_far;
+    engine->cancelled = engine->report != NULL &&
+                        !engine->report->report(engine->report->context, engine->reported);
+    return !engine->cancelled;
+}
 
 /* --- an instant --- */
 
@@ -41,7 +58,7 @@ notify(struct slots_engine *engine, void (*what)(void *, size_t), size_t jobs[],
 {
     if (*n > 1)
         qsort(jobs, *n, sizeof *jobs, order_by_size);
-    for (size_t i = 0; what != NULL && i < *n; i++)
+    for (size_t i = 0; what != NULL && i < *n && slots_engine_goes_on(engine); i++)
         what(engine->policy_state, jobs[i]);
     *n = 0;
 }
@@ -125,10 +142,8 @@ static void happen(struct slots_engine *engine)
     slots_give_free(engine);
 }
 
-static enum pv_code
-run(struct slots_engine *engine, const struct slots_progress *progress, struct pv_error *err)
+static enum pv_code run(struct slots_engine *engine, struct pv_error *err)
 {
-    size_t since_report = 0;
     double at_s;
     while (find_next_instant(engine, &at_s)) {
         if (engine->fairness != NULL)
@@ -136,17 +151,13 @@ run(struct slots_engine *engine, const struct slots_progress *progress, struct p
         sim_clock_advance(&engine->clock, at_s);
         engine->view.now_s = at_s;
         happen(engine);
-        since_report++;
         if (engine->copies != NULL) {
             PV_TRY(slots_copies_epoch(engine, err));
-            since_report += DECISION_COUNTS;
+            engine->unreported += DECISION_COUNTS;
         }
         if (engine->no_memory)
             return pv_no_memory(err);
-        if (since_report < REPORT_EVERY)
-            continue;
-        since_report = 0;
-        if (progress != NULL && !progress->report(progress->context, engine->ended_tasks))
+        if (!slots_engine_goes_on(engine))
             return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     }
     if (engine->ended < engine->view.n_jobs)
@@ -232,7 +243,6 @@ static enum pv_code simulate(struct slots_engine *engine,
                              const struct slots_job jobs[],
                              size_t n,
                              const struct slots_terms *terms,
-                             const struct slots_progress *progress,
                              struct slots_speculation *speculation,
                              struct slots_job_times times[],
                              struct pv_error *err)
@@ -249,7 +259,7 @@ static enum pv_code simulate(struct slots_engine *engine,
     if (engine->hosting != NULL && terms->speculation.kind != SLOTS_NO_SPECULATION &&
         !slots_copies_init(engine, &terms->speculation, speculation))
         return pv_no_memory(err);
-    PV_TRY(run(engine, progress, err));
+    PV_TRY(run(engine, err));
     for (size_t i = 0; i < n; i++)
         times[order[i]] = engine->progress[i].times;
     return PV_OK;
@@ -289,10 +299,12 @@ enum pv_code slots_simulate_observed(const struct slots_cluster *cluster,
                                   .occupancy = observer->occupancy,
                                   .spans = observer->spans,
                                   .fairness = observer->fairness,
+                                  .report = progress,
                                   .arena = scratch,
                                   .over = SLOTS_NONE};
+    engine.view.looked_through = &engine.looked_through;
     enum pv_code code =
-        simulate(&engine, jobs, n, terms, progress,
+        simulate(&engine, jobs, n, terms,
                  observer->speculation != NULL ? observer->speculation : &uncounted, times, err);
     if (engine.copies != NULL)
         slots_copies_fini(engine.copies);

@@ -49,7 +49,8 @@ struct slots_speculation {
     double wasted_s; /* for which copies held slots that did not end */
 };
 
-/* Called now and then with the tasks that have ended. false: stop. */
+/* Called now and then with how far the tasks are, in tasks: one that has been given a slot counts half,
+ * one that has ended whole. false: stop. */
 struct slots_progress {
     bool (*report)(void *context, size_t tasks);
     void *context;

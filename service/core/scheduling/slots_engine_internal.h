@@ -66,8 +66,9 @@ struct slots_engine {
     struct slots_job *jobs; /* in order of arrival */
     struct slots_counts *counts;
     struct slots_job_progress *progress;
-    size_t arrived; /* jobs */
-    size_t ended;   /* jobs */
+    size_t arrived;     /* jobs */
+    size_t ended;       /* jobs */
+    size_t given_tasks; /* that have been given slots, and were not lost with their nodes */
     size_t ended_tasks;
     struct slots_partitions free; /* slots */
     VECTOR(struct slots_batch) batches;
@@ -80,6 +81,11 @@ struct slots_engine {
     struct slots_hosting *hosting; /* NULL: the cluster has no nodes */
     struct slots_copies *copies;   /* NULL: the policy does not speculate */
     bool no_memory;
+    const struct slots_progress *report; /* NULL: nobody is informed */
+    size_t reported;                     /* the most tasks so far */
+    size_t unreported;                   /* steps since the last report */
+    size_t looked_through;               /* jobs, by the policy, not among these steps yet */
+    bool cancelled;
 };
 
 /* So many tasks more, or fewer, are pending. */
@@ -104,6 +110,10 @@ slots_observe_held(const struct slots_engine *engine, enum slots_kind kind, size
 
 /* Nobody else can put others in their place: so the compiler may inline them. */
 #pragma GCC visibility push(hidden)
+
+/* A step more was made: an instant, slots given to a job at once, a job that the policy looks through.
+ * false: stop, the run is cancelled. */
+bool slots_engine_goes_on(struct slots_engine *engine);
 
 /* --- tasks under way (slots_batches.c) --- */
 

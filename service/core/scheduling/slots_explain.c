@@ -7,23 +7,23 @@
 enum { FIGURES = 8 };
 
 static const struct policy_figure figures[FIGURES] = {
-    {"the median of the completion times", "completion_p50_change_percent", false},
-    {"their 90th percentile", "completion_p90_change_percent", false},
-    {"their 95th percentile", "completion_p95_change_percent", false},
-    {"their 99th percentile", "completion_p99_change_percent", false},
-    {"the mean slowdown of small jobs", "small_slowdown_change_percent", false},
-    {"the mean slowdown of large jobs", "large_slowdown_change_percent", false},
-    {"the makespan", "makespan_change_percent", false},
-    {"fairness", "fairness_change_percent", true},
+    {"completion times", "median", "completion_p50_change_percent", false},
+    {"completion times", "90th percentile", "completion_p90_change_percent", false},
+    {"completion times", "95th percentile", "completion_p95_change_percent", false},
+    {"completion times", "99th percentile", "completion_p99_change_percent", false},
+    {"mean slowdown", "of small jobs", "small_slowdown_change_percent", false},
+    {"mean slowdown", "of large jobs", "large_slowdown_change_percent", false},
+    {NULL, "makespan", "makespan_change_percent", false},
+    {NULL, "fairness", "fairness_change_percent", true},
 };
 
 const struct slowdown_class *slots_classes(const struct slots_comparison *comparison,
-                                           const struct slots_load *load,
+                                           const struct policy_load *load,
                                            size_t policy,
                                            size_t *n,
                                            struct arena *arena)
 {
-    const struct slots_cell *cells = load->first[policy];
+    const struct slots_cell *cells = slots_load_first(load, policy);
     size_t repetitions = policy_comparison_repetitions(&comparison->plan, policy);
     *n = cells[0].detail != NULL ? cells[0].detail->n_classes : 0;
     struct slowdown_class *classes = arena_array(arena, SLOTS_SIZE_CLASSES_MAX, sizeof *classes);
@@ -53,12 +53,12 @@ static void describe_defaults(const struct slots_terms *terms, char *text, size_
 
 /* false: out of memory. */
 static bool take_policy(const struct slots_comparison *comparison,
-                        const struct slots_load *load,
+                        const struct policy_load *load,
                         size_t policy,
                         double at[FIGURES],
                         struct arena *arena)
 {
-    const struct slots_outcome *outcome = &load->outcomes[policy];
+    const struct slots_outcome *outcome = slots_load_mean(load, policy);
     size_t n;
     const struct slowdown_class *classes = slots_classes(comparison, load, policy, &n, arena);
     if (classes == NULL)
@@ -77,7 +77,7 @@ static bool take_policy(const struct slots_comparison *comparison,
 }
 
 const struct policy_results *slots_results(const struct slots_comparison *comparison,
-                                           const struct slots_load *load,
+                                           const struct policy_load *load,
                                            size_t at,
                                            enum policy_objective objective,
                                            const struct strview names[],
@@ -92,7 +92,7 @@ const struct policy_results *slots_results(const struct slots_comparison *compar
         return NULL;
     double *slowest = values + n * FIGURES;
     for (size_t p = 0; p < n; p++) {
-        slowest[p] = load->outcomes[p].slowdown.p99;
+        slowest[p] = slots_load_mean(load, p)->slowdown.p99;
         if (!take_policy(comparison, load, p, &values[p * FIGURES], arena))
             return NULL;
     }

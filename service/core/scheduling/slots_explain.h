@@ -7,7 +7,7 @@
 /* The classes of jobs by size under a policy: means over its repetitions, in the arena. They are
  * the same classes in all of them, and there are none without details. NULL: out of memory. */
 const struct slowdown_class *slots_classes(const struct slots_comparison *comparison,
-                                           const struct slots_load *load,
+                                           const struct policy_load *load,
                                            size_t policy,
                                            size_t *n,
                                            struct arena *arena);
@@ -16,7 +16,7 @@ const struct slowdown_class *slots_classes(const struct slots_comparison *compar
  * slowdowns of small and large jobs, makespan and fairness. What is borrowed is the caller's. baseline
  * SIZE_MAX: none. In the arena. NULL: out of memory. */
 const struct policy_results *slots_results(const struct slots_comparison *comparison,
-                                           const struct slots_load *load,
+                                           const struct policy_load *load,
                                            size_t at, /* which of the loads */
                                            enum policy_objective objective,
                                            const struct strview names[],

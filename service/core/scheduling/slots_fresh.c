@@ -123,6 +123,7 @@ static void fresh_maps_ended(void *state, size_t index)
     struct fresh_policy *fresh = state;
     struct fresh_job *job = &fresh->jobs[index];
     fresh->tallied = false;
+    *fresh->view->looked_through += fresh->members[SLOTS_MAP].n;
     remove_member(&fresh->members[SLOTS_MAP], index);
     job->phase = FRESH_PENDING;
     compensated_sum_add(&fresh->waiting_s, fresh_reduce_work_s(job));
@@ -133,6 +134,7 @@ static void fresh_job_ended(void *state, size_t index)
 {
     struct fresh_policy *fresh = state;
     fresh->tallied = false;
+    *fresh->view->looked_through += fresh->members[SLOTS_REDUCE].n;
     if (fresh->jobs[index].phase == FRESH_REDUCE)
         remove_member(&fresh->members[SLOTS_REDUCE], index);
     slots_phases_job_ended(&fresh->phases, index);
@@ -198,6 +200,7 @@ static void take_tally(struct fresh_policy *fresh)
             count_time(fresh, index);
             fresh_tally_add(&fresh->tally, index, &fresh->jobs[index]);
         }
+    *fresh->view->looked_through += fresh->members[SLOTS_MAP].n + fresh->members[SLOTS_REDUCE].n;
     fresh->slots.next_map_work_s = next != SLOTS_NOBODY ? fresh_map_work_s(&fresh->jobs[next]) : 0;
     fresh->tallied = true;
 }
@@ -214,6 +217,14 @@ static size_t fresh_choose(void *state, enum slots_kind *kind)
     return action.job;
 }
 
+/* Those in either phase: what they have consumed changes all the time. */
+static size_t
+fresh_looked_through(const struct slots_cluster *cluster, const struct slots_terms *terms, size_t n)
+{
+    (void)cluster;
+    return terms->concurrency < n ? terms->concurrency : n;
+}
+
 const struct slots_policy slots_policy_fresh = {
     .name = "fresh",
     .begin = fresh_begin,
@@ -222,4 +233,6 @@ const struct slots_policy slots_policy_fresh = {
     .job_ended = fresh_job_ended,
     .changed = fresh_changed,
     .choose_shared = fresh_choose,
+    .looked_through = fresh_looked_through,
+    .looked_through_free = 200,
 };

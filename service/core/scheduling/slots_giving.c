@@ -16,6 +16,7 @@ give(struct slots_engine *engine, enum slots_kind kind, size_t partition, size_t
     slots_observe_pending(engine, kind, -(double)count);
     slots_observe_held(engine, kind, job, (double)count);
     engine->free.slots[kind][partition] -= count;
+    engine->given_tasks += count;
     if (engine->hosting == NULL)
         slots_batches_give(engine, kind, partition, job, count);
     else
@@ -27,7 +28,7 @@ give(struct slots_engine *engine, enum slots_kind kind, size_t partition, size_t
 static void give_partition(struct slots_engine *engine, enum slots_kind kind, size_t partition)
 {
     const size_t *free = &engine->free.slots[kind][partition];
-    while (*free > 0) {
+    while (*free > 0 && slots_engine_goes_on(engine)) {
         size_t most = SIZE_MAX;
         size_t job = engine->policy->choose(engine->policy_state, kind, partition, &most);
         if (job == SLOTS_NOBODY)
@@ -43,7 +44,7 @@ static void give_partition(struct slots_engine *engine, enum slots_kind kind, si
 static void give_shared(struct slots_engine *engine)
 {
     const size_t *free = &engine->free.slots[SLOTS_MAP][0];
-    while (*free > 0) {
+    while (*free > 0 && slots_engine_goes_on(engine)) {
         enum slots_kind kind = SLOTS_MAP;
         size_t job = engine->policy->choose_shared(engine->policy_state, &kind);
         if (job == SLOTS_NOBODY)

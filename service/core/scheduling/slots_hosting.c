@@ -234,4 +234,5 @@ void slots_hosting_put_lost(struct slots_engine *engine,
         at = &lost[*at].next;
     lost[fresh] = (struct slots_lost){entry, batch->count, *at};
     *at = fresh;
+    engine->given_tasks -= batch->count;
 }

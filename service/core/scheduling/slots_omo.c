@@ -4,8 +4,8 @@
  *
  * Windows follow one another from 0; the n-th ends at n x window_s, and what happens at that instant
  * belongs to it. So windows are closed when time has gone past their ends: what a window saw at its
- * end is what it was after the instant before. Jobs are assessed when their counts change, and all
- * of them when the rates do or their number.
+ * end is what it was after the instant before. Jobs are assessed when their counts change, and those
+ * that it matters to (omo_watch.h) when the rates do or the number of jobs.
  *
  * A reduce that waits for maps holds its slot; of all slots one is kept from such reduces, because
  * with none left for maps they would wait for ever.
@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "core/scheduling/omo_candidates.h"
+#include "core/scheduling/omo_watch.h"
 #include "core/scheduling/slots_policy.h"
 
 /* What a job's slots count for in the totals. */
@@ -33,10 +34,9 @@ struct omo_policy {
     struct share total;     /* finished: in the window that is open */
     struct share *shares;   /* by job */
     struct omo_job *jobs;
-    size_t *active; /* jobs in order of arrival; some may have ended */
-    size_t n_active;
-    size_t n_running; /* K: those that have not */
+    size_t n_running; /* K: jobs that have arrived and not ended */
     bool stale;       /* the rates, or K, are not those of the assessments */
+    struct omo_watch watch;
     struct omo_candidates candidates;
 };
 
@@ -62,10 +62,10 @@ static enum pv_code omo_begin(const struct slots_view *view,
         .rates = {(double)NAN, (double)NAN},
         .shares = arena_calloc(arena, n, sizeof *omo->shares),
         .jobs = arena_array(arena, n, sizeof *omo->jobs),
-        .active = arena_array(arena, n, sizeof *omo->active),
     };
     *state = omo;
-    if (omo->shares == NULL || omo->jobs == NULL || omo->active == NULL ||
+    if (omo->shares == NULL || omo->jobs == NULL ||
+        !omo_watch_init(&omo->watch, &rules, n, arena) ||
         !omo_candidates_init(&omo->candidates, &rules, n, arena))
         return pv_no_memory(err);
     return PV_OK;
@@ -134,7 +134,7 @@ static void omo_arrived(void *state, size_t index)
         .reduces = counts->pending[SLOTS_REDUCE],
         .shuffle_s = given->shuffle_s,
     };
-    omo->active[omo->n_active++] = index;
+    omo_watch_wake(&omo->watch, index);
     omo->n_running++;
     omo->stale = true;
 }
@@ -145,6 +145,12 @@ static void omo_job_ended(void *state, size_t index)
     (void)index;
     omo->n_running--;
     omo->stale = true;
+}
+
+static void put(struct omo_policy *omo, size_t index)
+{
+    (void)omo_candidates_put(&omo->candidates, index, &omo->jobs[index]);
+    omo_watch_put(&omo->watch, index, &omo->jobs[index]);
 }
 
 static void omo_changed(void *state, enum slots_kind kind, size_t index)
@@ -163,26 +169,24 @@ static void omo_changed(void *state, enum slots_kind kind, size_t index)
         job->reduces_running = counts->held[kind];
     }
     count(omo, index);
-    if (!omo->stale)
-        (void)omo_candidates_put(&omo->candidates, index, job);
+    if (omo->stale)
+        omo_watch_wake(&omo->watch, index);
+    else
+        put(omo, index);
 }
 
 /* --- the decision --- */
 
-static void assess_all(struct omo_policy *omo)
+/* Each that is put either stays where it is among those awake, or makes room for the last one. */
+static void assess_anew(struct omo_policy *omo)
 {
     const struct omo_rates none = {0, 0};
-    size_t n = 0;
-    omo_candidates_set_rates(&omo->candidates, omo->windows > 0 ? &omo->rates : &none,
-                             omo->n_running);
-    for (size_t i = 0; i < omo->n_active; i++) {
-        size_t index = omo->active[i];
-        const struct omo_job *job = &omo->jobs[index];
-        (void)omo_candidates_put(&omo->candidates, index, job);
-        if (job->maps_finished < job->maps || job->reduces_finished < job->reduces)
-            omo->active[n++] = index;
-    }
-    omo->n_active = n;
+    const struct omo_rates *rates = omo->windows > 0 ? &omo->rates : &none;
+    omo_candidates_set_rates(&omo->candidates, rates, omo->n_running);
+    omo_watch_set_rates(&omo->watch, rates, omo->n_running);
+    *omo->view->looked_through += omo->watch.n_awake;
+    for (size_t i = omo->watch.n_awake; i > 0; i--)
+        put(omo, omo->watch.awake[i - 1]);
     omo->stale = false;
 }
 
@@ -191,7 +195,8 @@ static size_t omo_choose(void *state, enum slots_kind *kind)
     struct omo_policy *omo = state;
     close_windows(omo);
     if (omo->stale)
-        assess_all(omo);
+        assess_anew(omo);
+    *omo->view->looked_through += omo->candidates.n_savings;
     struct omo_action action = omo_candidates_choose(&omo->candidates);
     *kind = action.kind;
     if (action.job == SLOTS_NOBODY || action.kind == SLOTS_MAP ||
@@ -202,6 +207,16 @@ static size_t omo_choose(void *state, enum slots_kind *kind)
     return omo_candidates_fewest_slots(&omo->candidates);
 }
 
+/* Those whose last maps may be hurried: their reduces hold slots. */
+static size_t
+omo_looked_through(const struct slots_cluster *cluster, const struct slots_terms *terms, size_t n)
+{
+    size_t slots = cluster->slots[SLOTS_MAP] + cluster->slots[SLOTS_REDUCE];
+    if (!terms->batch_finish)
+        return 0;
+    return slots < n ? slots : n;
+}
+
 const struct slots_policy slots_policy_omo = {
     .name = "omo",
     .begin = omo_begin,
@@ -209,4 +224,6 @@ const struct slots_policy slots_policy_omo = {
     .job_ended = omo_job_ended,
     .changed = omo_changed,
     .choose_shared = omo_choose,
+    .looked_through = omo_looked_through,
+    .looked_through_free = 700,
 };

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/rounding.h"
 #include "core/scheduling/fairness.h"
 #include "core/sim/statistics.h"
 
@@ -149,7 +150,7 @@ enum pv_code slots_summarize(const struct slots_cluster *cluster,
     struct slots_outcome found = {0};
     double *sojourn_s = arena_array(scratch, n, sizeof *sojourn_s);
     for (size_t i = 0; sojourn_s != NULL && i < n; i++) {
-        sojourn_s[i] = times[i].finish_s - jobs[i].arrival_s;
+        sojourn_s[i] = rounding_elapsed(jobs[i].arrival_s, times[i].finish_s, runtime_s[i]);
         slowdown[i] = sojourn_s[i] / runtime_s[i];
     }
     bool made = sojourn_s != NULL && percentiles_of(sojourn_s, n, scratch, &found.completion_s) &&

@@ -40,6 +40,7 @@ struct slots_view {
     double
         *limit_s; /* of each job: the service at which it crosses; HUGE_VAL: never. For the policy
                         to set, in `arrived` and `crossed`; used where it has the latter */
+    size_t *looked_through; /* for the policy to add jobs to that it looks through one by one */
 };
 
 /* Slots divided: partition p has slots[kind][p]. One partition has all unless a policy says else. */
@@ -136,7 +137,20 @@ struct slots_policy {
      * jobs that have arrived and have such a task pending, ready or not; SLOTS_NOBODY: it stays
      * free. NULL: slots are of a kind. */
     size_t (*choose_shared)(void *state, enum slots_kind *kind);
+
+    /* Jobs, of n at a time, that a decision looks through at most, and how many of them take as long as
+     * all else that a task costs. NULL: the number of jobs makes no difference. */
+    size_t (*looked_through)(const struct slots_cluster *cluster,
+                             const struct slots_terms *terms,
+                             size_t n_jobs);
+    size_t looked_through_free;
 };
+
+/* What simulating a task of so many jobs at a time counts for: 1, or as many times more as jobs are
+ * looked through. */
+double slots_terms_weight(const struct slots_terms *terms,
+                          const struct slots_cluster *cluster,
+                          size_t n_jobs);
 
 enum slots_policy_index {
     SLOTS_FIFO,

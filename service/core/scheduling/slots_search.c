@@ -77,20 +77,28 @@ static bool has_slots(const struct search *search, const struct slots_terms *ter
     return true;
 }
 
-static enum pv_code add(struct search *search, const struct slots_terms *terms)
+/* false: there are too many. */
+static bool add(struct search *search, const struct slots_terms *terms)
 {
     struct slots_tried *tried = search->tried;
     for (size_t i = 0; i < tried->n; i++)
         if (are_alike(&tried->terms[i], terms))
-            return PV_OK;
+            return true;
     if (!has_slots(search, terms)) {
         tried->left_out++;
-        return PV_OK;
+        return true;
     }
     if (tried->n == search->most)
-        return pv_fail(search->err, PV_E_LIMIT, "there are more than %zu candidates", search->most);
+        return false;
     tried->terms[tried->n++] = *terms;
-    return PV_OK;
+    return true;
+}
+
+static enum pv_code add_listed(struct search *search, const struct slots_terms *terms)
+{
+    return add(search, terms) ? PV_OK
+                              : pv_fail(search->err, PV_E_LIMIT,
+                                        "there are more than %zu candidates", search->most);
 }
 
 /* --- limits and partitions --- */
@@ -114,7 +122,7 @@ add_mixtures(struct search *search, const struct slots_family *family, struct sl
             return pv_no_memory(search->err);
         slots_cuts_partitions(work, queues, mixtures[i], partitions);
         terms->partitions = partitions;
-        PV_TRY(add(search, terms));
+        PV_TRY(add_listed(search, terms));
     }
     return PV_OK;
 }
@@ -127,12 +135,12 @@ static enum pv_code add_limits(struct search *search,
         .policy = slots_policies[family->policy], .limits_s = limits->at, .n_limits = limits->n};
     bool fit = false;
     if (family->policy == SLOTS_FBQ)
-        return add(search, &terms);
+        return add_listed(search, &terms);
     for (size_t i = 0; i < family->n_partitions; i++)
         if (family->partitions[i].n == limits->n + 1) {
             fit = true;
             terms.partitions = family->partitions[i].at;
-            PV_TRY(add(search, &terms));
+            PV_TRY(add_listed(search, &terms));
         }
     return fit ? PV_OK : add_mixtures(search, family, &terms);
 }
@@ -176,8 +184,8 @@ static enum pv_code add_fair(struct search *search, const struct slots_family *f
     size_t n = given ? family->n_concurrencies : COUNT(concurrencies);
     for (size_t i = 0; i < n; i++)
         if (given || at[i] < search->n_jobs)
-            PV_TRY(add(search,
-                       &(struct slots_terms){.policy = &slots_policy_fair, .concurrency = at[i]}));
+            PV_TRY(add_listed(
+                search, &(struct slots_terms){.policy = &slots_policy_fair, .concurrency = at[i]}));
     return PV_OK;
 }
 
@@ -186,8 +194,8 @@ static enum pv_code add_comp(struct search *search, const struct slots_family *f
     const uint64_t *queues = family->n_queues > 0 ? family->queues : queue_numbers;
     size_t n = family->n_queues > 0 ? family->n_queues : COUNT(queue_numbers);
     for (size_t i = 0; i < n; i++)
-        PV_TRY(
-            add(search, &(struct slots_terms){.policy = &slots_policy_comp, .queues = queues[i]}));
+        PV_TRY(add_listed(
+            search, &(struct slots_terms){.policy = &slots_policy_comp, .queues = queues[i]}));
     return PV_OK;
 }
 
@@ -209,7 +217,18 @@ static enum pv_code add_family(struct search *search, const struct slots_family 
     case SLOTS_OMO:
         break; /* fifo has no terms; those of the others are not searched */
     }
-    return add(search, &(struct slots_terms){.policy = slots_policies[family->policy]});
+    return add_listed(search, &(struct slots_terms){.policy = slots_policies[family->policy]});
+}
+
+static void add_compared(struct search *search, const struct slots_family *family)
+{
+    size_t listed =
+        family->n_concurrencies + family->n_queues + family->n_limits_s + family->n_partitions;
+    for (size_t p = 0; listed == 0 && p < family->n_compared; p++) {
+        const struct slots_terms *terms = &family->compared[p];
+        if (terms->policy == slots_policies[family->policy] && !add(search, terms))
+            search->tried->left_out++;
+    }
 }
 
 enum pv_code slots_search_candidates(const struct slots_cluster *cluster,
@@ -233,6 +252,8 @@ enum pv_code slots_search_candidates(const struct slots_cluster *cluster,
         return pv_no_memory(err);
     for (size_t f = 0; f < n; f++)
         PV_TRY(add_family(&search, &families[f]));
+    for (size_t f = 0; f < n; f++)
+        add_compared(&search, &families[f]);
     return PV_OK;
 }
 

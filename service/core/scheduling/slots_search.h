@@ -25,12 +25,18 @@ struct slots_family {
     const struct slots_values *partitions; /* tags, sita: each for limits of which there is one
                                               fewer */
     size_t n_partitions;
+    /* Policies that are compared beside what is found. Where the family lists no values, those of its
+     * policy are candidates, too: so that nothing worse is found. */
+    const struct slots_terms *compared;
+    size_t n_compared;
 };
 
 struct slots_tried {
     struct slots_terms *terms; /* n, no two alike */
     size_t n;
-    size_t left_out; /* cannot be simulated: no slot is left for a partition */
+    size_t
+        left_out; /* cannot be simulated: no slot is left for a partition; or compared, but one too
+                        many */
 };
 
 /* The candidates of all families for n_jobs >= 1 jobs, in the arena. PV_E_MEMORY; PV_E_LIMIT: there

@@ -48,7 +48,7 @@ static bool reserve(struct tasks_run *sim, uint32_t w, uint32_t job)
     if (place == LINE_END)
         return false;
     line_append(&sparrow->pool, &worker->line, place);
-    return worker->busy || serve_next(sim, w);
+    return tasks_run_goes_on(sim, 1) && (worker->busy || serve_next(sim, w));
 }
 
 static bool sparrow_take_job(struct tasks_run *sim, uint32_t job)
@@ -102,19 +102,25 @@ static bool sparrow_begin(struct tasks_run *sim)
     sparrow->given = arena_calloc(sim->arena, sim->model->n_jobs, sizeof *sparrow->given);
     if (sparrow->workers == NULL || sparrow->given == NULL ||
         !subset_init(&sparrow->draws, workers, sim->arena) ||
-        !line_pool_init(&sparrow->pool, reservations_of(sim->model, sim->terms), sim->arena))
+        !line_pool_init(&sparrow->pool, reservations_of(sim->model, sim->terms), sim->arena) ||
+        !tasks_run_goes_on(sim, workers))
         return false;
     for (uint32_t w = 0; w < workers; w++)
         sparrow->workers[w] = (struct worker){LINE_EMPTY, false};
     sim->state = sparrow;
-    return true;
+    return tasks_run_goes_on(sim, workers);
 }
 
 static double sparrow_memory(const struct tasks_model *model, const struct tasks_terms *terms)
 {
-    return line_pool_memory(reservations_of(model, terms)) +
-           (double)model->workers * (sizeof(struct worker) + 2 * sizeof(uint32_t)) +
+    (void)terms;
+    return (double)model->workers * (sizeof(struct worker) + 2 * sizeof(uint32_t)) +
            (double)model->n_jobs * sizeof(uint32_t) + sizeof(struct sparrow);
+}
+
+static double sparrow_places(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    return line_pool_memory(reservations_of(model, terms));
 }
 
 /* One of each worker that is not idle. */
@@ -128,6 +134,8 @@ const struct tasks_policy sparrow_policy = {
     .hops = 1,
     .events = sparrow_events,
     .memory = sparrow_memory,
+    .places = sparrow_places,
+    .work = reservations_of,
     .begin = sparrow_begin,
     .take_job = sparrow_take_job,
     .happen = sparrow_happen,

@@ -1,5 +1,6 @@
 #include "core/scheduling/tasks_comparison.h"
 
+#include "core/scheduling/pigeon_layout.h"
 #include "core/scheduling/tasks_policy.h"
 
 /* Of a job, besides the simulation: it as it arrives, its result and what is summarized of it. */
@@ -14,10 +15,16 @@ bool tasks_terms_draw(const struct tasks_terms *terms)
            (terms->policy != &pigeon_policy || terms->groups > 1);
 }
 
-double tasks_terms_weight(const struct tasks_terms *terms)
+double tasks_comparison_setup(const struct tasks_model *model, const struct tasks_terms *terms)
 {
-    bool probes = terms->policy == &sparrow_policy || terms->policy == &eagle_policy;
-    return probes ? (double)terms->probes_per_task : 1;
+    double failures =
+        terms->policy == &pigeon_policy && terms->layout != NULL ? terms->layout->n_failures : 0;
+    return (double)model->workers + tasks_terms_masters(terms) * (1 + failures);
+}
+
+double tasks_comparison_work(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    return tasks_comparison_setup(model, terms) + tasks_simulation_work(model, terms);
 }
 
 size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms)
@@ -56,6 +63,8 @@ static enum pv_code run_cell(const struct tasks_comparison *comparison,
             return pv_no_memory(err);
         tasks_retime(comparison->model, policy_cell_load(plan, cell), &trial, jobs);
         model.jobs = jobs;
+        if (!tasks_progress_goes_on(progress, 0))
+            return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     }
     const struct tasks_terms *terms = tasks_comparison_terms(comparison, cell->load, cell->policy);
     struct tasks_observation observation;
@@ -66,10 +75,10 @@ static enum pv_code run_cell(const struct tasks_comparison *comparison,
                                    made->detail != NULL ? &observation.observer : NULL, scratch,
                                    scratch, &result, err));
     keep_jobs(&model, &result, made);
-    PV_TRY(tasks_outcome_of(&model, &result, scratch, &made->outcome, err));
-    return made->detail == NULL
-               ? PV_OK
-               : tasks_detail_take(&observation, &model, &result, scratch, made->detail, err);
+    PV_TRY(tasks_outcome_of(&model, &result, progress, scratch, &made->outcome, err));
+    return made->detail == NULL ? PV_OK
+                                : tasks_detail_take(&observation, &model, &result, progress,
+                                                    scratch, made->detail, err);
 }
 
 enum pv_code tasks_comparison_run(const struct tasks_comparison *comparison,
@@ -107,18 +116,14 @@ static void add_class(struct tasks_class *sum, const struct tasks_class *class, 
     sum->completion_over_longest_p99 += weight * class->completion_over_longest_p99;
 }
 
-static struct tasks_outcome mean_of(const struct tasks_cell cells[], size_t n)
+static void add_outcome(void *sum, const void *cell, double weight)
 {
-    struct tasks_outcome mean = {0};
-    double weight = 1 / (double)n;
-    for (size_t i = 0; i < n; i++) {
-        const struct tasks_outcome *outcome = &cells[i].outcome;
-        mean.makespan_s += weight * outcome->makespan_s;
-        mean.utilization += weight * outcome->utilization;
-        for (int c = 0; c < TASKS_CLASSES; c++)
-            add_class(&mean.classes[c], &outcome->classes[c], weight);
-    }
-    return mean;
+    const struct tasks_outcome *outcome = &((const struct tasks_cell *)cell)->outcome;
+    struct tasks_outcome *mean = sum;
+    mean->makespan_s += weight * outcome->makespan_s;
+    mean->utilization += weight * outcome->utilization;
+    for (int c = 0; c < TASKS_CLASSES; c++)
+        add_class(&mean->classes[c], &outcome->classes[c], weight);
 }
 
 double tasks_outcome_value(const struct tasks_outcome *outcome, enum policy_objective objective)
@@ -129,48 +134,18 @@ double tasks_outcome_value(const struct tasks_outcome *outcome, enum policy_obje
                                              : policy_percentile(slowdown, objective);
 }
 
-/* The cells of a load, from made[*at] on. false: out of memory. */
-static bool conclude_load(const struct tasks_comparison *comparison,
-                          const struct tasks_cell made[],
-                          enum policy_objective objective,
-                          struct arena *arena,
-                          size_t *at,
-                          struct tasks_load *load)
+static double value_of(const void *cell, enum policy_objective objective)
 {
-    size_t n = comparison->plan.n_policies;
-    struct policy_values *values = arena_array(arena, n, sizeof *values);
-    load->outcomes = arena_array(arena, n, sizeof *load->outcomes);
-    load->first = arena_array(arena, n, sizeof *load->first);
-    if (values == NULL || load->outcomes == NULL || load->first == NULL)
-        return false;
-    for (size_t p = 0; p < n; p++) {
-        const struct tasks_cell *cells = &made[*at];
-        size_t repetitions = policy_comparison_repetitions(&comparison->plan, p);
-        double *of_policy = arena_array(arena, repetitions, sizeof *of_policy);
-        if (of_policy == NULL)
-            return false;
-        for (size_t r = 0; r < repetitions; r++)
-            of_policy[r] = tasks_outcome_value(&cells[r].outcome, objective);
-        values[p] = (struct policy_values){of_policy, repetitions};
-        load->outcomes[p] = mean_of(cells, repetitions);
-        load->first[p] = cells;
-        *at += repetitions;
-    }
-    load->values = values;
-    load->choice = policy_choose(values, n);
-    return true;
+    const struct tasks_cell *made = cell;
+    return tasks_outcome_value(&made->outcome, objective);
 }
 
-struct tasks_load *tasks_comparison_conclude(const struct tasks_comparison *comparison,
-                                             const struct tasks_cell made[],
-                                             enum policy_objective objective,
-                                             struct arena *arena)
+struct policy_load *tasks_comparison_conclude(const struct tasks_comparison *comparison,
+                                              const struct tasks_cell made[],
+                                              enum policy_objective objective,
+                                              struct arena *arena)
 {
-    size_t n = policy_comparison_loads(&comparison->plan);
-    struct tasks_load *loads = arena_array(arena, n, sizeof *loads);
-    size_t at = 0;
-    for (size_t l = 0; loads != NULL && l < n; l++)
-        if (!conclude_load(comparison, made, objective, arena, &at, &loads[l]))
-            return NULL;
-    return loads;
+    static const struct policy_outcomes outcomes = {
+        sizeof(struct tasks_cell), sizeof(struct tasks_outcome), value_of, add_outcome};
+    return policy_comparison_conclude(&comparison->plan, &outcomes, made, objective, arena);
 }

@@ -35,8 +35,12 @@ struct tasks_cell {
 /* Whether a policy draws random numbers at given arrivals. */
 bool tasks_terms_draw(const struct tasks_terms *terms);
 
-/* What simulating a task counts for: 1, or once for each probe. */
-double tasks_terms_weight(const struct tasks_terms *terms);
+/* What setting up a simulation costs, in tasks, however few jobs there are: one for each worker, and
+ * one for each master, at each of its failures anew. */
+double tasks_comparison_setup(const struct tasks_model *model, const struct tasks_terms *terms);
+
+/* What a simulation costs: that, and tasks_simulation_work. */
+double tasks_comparison_work(const struct tasks_model *model, const struct tasks_terms *terms);
 
 /* Bytes of scratch memory that a cell of a policy takes at most; as tasks_simulation_memory. */
 size_t tasks_comparison_memory(const struct tasks_model *model, const struct tasks_terms *terms);
@@ -57,20 +61,22 @@ enum tasks_class_id tasks_objective_class(const struct tasks_outcome *outcome);
 /* The objective's value of an outcome. */
 double tasks_outcome_value(const struct tasks_outcome *outcome, enum policy_objective objective);
 
-/* What policies come to at a load. */
-struct tasks_load {
-    struct tasks_outcome
-        *outcomes; /* of each policy: means over its repetitions, figure by figure */
-    const struct tasks_cell **first;    /* of each policy: its first repetition */
-    const struct policy_values *values; /* of each policy: the objective's */
-    struct policy_choice choice;        /* by the objective */
-};
+/* As policy_comparison_conclude: made[i] is the i-th of policy_cells. */
+struct policy_load *tasks_comparison_conclude(const struct tasks_comparison *comparison,
+                                              const struct tasks_cell made[],
+                                              enum policy_objective objective,
+                                              struct arena *arena);
 
-/* What all cells come to, made[i] being the i-th of policy_cells: an item for each load, in the arena.
- * NULL: out of memory. O(cells). */
-struct tasks_load *tasks_comparison_conclude(const struct tasks_comparison *comparison,
-                                             const struct tasks_cell made[],
-                                             enum policy_objective objective,
-                                             struct arena *arena);
+/* Of a policy at a load: the means of its outcomes, and its first repetition. */
+static inline const struct tasks_outcome *tasks_load_mean(const struct policy_load *load,
+                                                          size_t policy)
+{
+    return (const struct tasks_outcome *)load->means + policy;
+}
+static inline const struct tasks_cell *tasks_load_first(const struct policy_load *load,
+                                                        size_t policy)
+{
+    return load->first[policy];
+}
 
 #endif

@@ -1,7 +1,6 @@
 #include "core/scheduling/tasks_detail.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/scheduling/pigeon_layout.h"
 #include "core/scheduling/tasks_policy.h"
@@ -38,43 +37,39 @@ bool tasks_observation_begin(struct tasks_observation *observation,
 
 /* --- masters --- */
 
-/* The most messages first, then by number. */
-static int order_by_messages(const void *a, const void *b)
+/* Among those shown so far, n of them, the most messages first, of equal ones the first by number;
+ * one that comes after all of them in a full list is not. Returns how many there are then. */
+static uint32_t
+show(struct tasks_masters_load *found, uint32_t n, const struct tasks_master_load *load)
 {
-    const struct tasks_master_load *one = a;
-    const struct tasks_master_load *other = b;
-    if (one->messages_per_s != other->messages_per_s)
-        return one->messages_per_s < other->messages_per_s ? 1 : -1;
-    return one->master < other->master ? -1 : 1;
+    uint32_t place = n < MASTERS_SHOWN_MAX ? n : MASTERS_SHOWN_MAX - 1;
+    if (n == MASTERS_SHOWN_MAX && found->shown[place].messages_per_s >= load->messages_per_s)
+        return n;
+    for (; place > 0 && found->shown[place - 1].messages_per_s < load->messages_per_s; place--)
+        found->shown[place] = found->shown[place - 1];
+    found->shown[place] = *load;
+    return n < MASTERS_SHOWN_MAX ? n + 1 : n;
 }
 
-static bool take_masters(const struct tasks_observation *observation,
+static void take_masters(const struct tasks_observation *observation,
                          double makespan_s,
-                         struct arena *scratch,
                          struct tasks_masters_load *found)
 {
     const struct tasks_master *masters = observation->observer.masters;
     uint32_t n = observation->masters;
     double reserved_s = 0;
+    uint32_t shown = 0;
     *found = (struct tasks_masters_load){.n = n};
-    if (n == 0)
-        return true;
-    struct tasks_master_load *loads = arena_array(scratch, n, sizeof *loads);
-    if (loads == NULL)
-        return false;
     for (uint32_t m = 0; m < n; m++) {
-        loads[m] = (struct tasks_master_load){m, (double)masters[m].messages / makespan_s,
-                                              (double)masters[m].peak};
-        found->mean_messages_per_s += loads[m].messages_per_s / n;
+        const struct tasks_master_load load = {m, (double)masters[m].messages / makespan_s,
+                                               (double)masters[m].peak};
+        shown = show(found, shown, &load);
+        found->mean_messages_per_s += load.messages_per_s / n;
         found->reserved += masters[m].reserved;
         reserved_s += masters[m].reserved_s;
     }
-    qsort(loads, n, sizeof *loads, order_by_messages);
-    for (uint32_t m = 0; m < n && m < MASTERS_SHOWN_MAX; m++)
-        found->shown[m] = loads[m];
     found->reserved_utilization =
         found->reserved > 0 ? reserved_s / (found->reserved * makespan_s) : (double)NAN;
-    return true;
 }
 
 /* --- jobs --- */
@@ -104,33 +99,40 @@ static bool take_distribution(const struct tasks_model *model,
     return made;
 }
 
-static bool take(const struct tasks_observation *observation,
-                 const struct tasks_model *model,
-                 const struct tasks_result *result,
-                 struct arena *scratch,
-                 struct tasks_detail *detail)
+static enum pv_code take(const struct tasks_observation *observation,
+                         const struct tasks_model *model,
+                         const struct tasks_result *result,
+                         const struct tasks_progress *progress,
+                         struct arena *scratch,
+                         struct tasks_detail *detail,
+                         struct pv_error *err)
 {
     double last_s = 0;
     for (uint32_t j = 0; j < model->n_jobs; j++)
         last_s = fmax(last_s, result->finish_s[j]);
     if (detail->queues != NULL)
         queue_lengths_take(&observation->occupancy, last_s, detail->queues);
-    for (uint32_t c = 0; detail->distributions != NULL && c <= tasks_model_classes(model); c++)
+    for (uint32_t c = 0; detail->distributions != NULL && c <= tasks_model_classes(model); c++) {
+        if (!tasks_progress_goes_on(progress, model->tasks))
+            return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
         if (!take_distribution(model, result, c, scratch, &detail->distributions[c]))
-            return false;
+            return pv_no_memory(err);
+    }
     double makespan_s = last_s - model->jobs[model->order[0]].arrival_s;
-    return take_masters(observation, makespan_s, scratch, &detail->masters);
+    take_masters(observation, makespan_s, &detail->masters);
+    return PV_OK;
 }
 
 enum pv_code tasks_detail_take(const struct tasks_observation *observation,
                                const struct tasks_model *model,
                                const struct tasks_result *result,
+                               const struct tasks_progress *progress,
                                struct arena *scratch,
                                struct tasks_detail *detail,
                                struct pv_error *err)
 {
     struct arena_mark mark = arena_mark(scratch);
-    bool taken = take(observation, model, result, scratch, detail);
+    enum pv_code code = take(observation, model, result, progress, scratch, detail, err);
     arena_rewind(scratch, mark);
-    return taken ? PV_OK : pv_no_memory(err);
+    return code;
 }

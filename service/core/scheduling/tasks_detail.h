@@ -51,11 +51,12 @@ bool tasks_observation_begin(struct tasks_observation *observation,
                              const struct tasks_detail *detail,
                              struct arena *scratch);
 
-/* Of an observed simulation. scratch is back at its mark. PV_E_MEMORY. O(n log n) for jobs and
- * masters. */
+/* Of an observed simulation. scratch is back at its mark. progress may be NULL; all tasks are reported.
+ * PV_E_MEMORY, PV_E_CANCELLED. O(jobs log(jobs) + masters). */
 enum pv_code tasks_detail_take(const struct tasks_observation *observation,
                                const struct tasks_model *model,
                                const struct tasks_result *result,
+                               const struct tasks_progress *progress,
                                struct arena *scratch,
                                struct tasks_detail *detail,
                                struct pv_error *err) PV_MUSTCHECK;

@@ -7,8 +7,8 @@
 
 #define COMPLETION(whose, word, ordinal, percent)                                                  \
     {                                                                                              \
-        "the " ordinal " of the " whose " completion times",                                       \
-            word "_completion_p" percent "_change_percent", false                                  \
+        "completion times of " whose, ordinal, word "_completion_p" percent "_change_percent",     \
+            false                                                                                  \
     }
 #define COMPLETIONS(whose, word)                                                                   \
     COMPLETION(whose, word, "median", "50"), COMPLETION(whose, word, "90th percentile", "90"),     \
@@ -16,17 +16,18 @@
         COMPLETION(whose, word, "99th percentile", "99")
 #define MAKESPAN                                                                                   \
     {                                                                                              \
-        "the makespan", "makespan_change_percent", false                                           \
+        NULL, "makespan", "makespan_change_percent", false                                         \
     }
 
 enum { OF_CLASS = 4, FIGURES = 2 * OF_CLASS + 1 };
 
-static const struct policy_figure figures[FIGURES] = {COMPLETIONS("short jobs'", "short"),
-                                                      COMPLETIONS("long jobs'", "long"), MAKESPAN};
+static const struct policy_figure figures[FIGURES] = {COMPLETIONS("short jobs", "short"),
+                                                      COMPLETIONS("long jobs", "long"), MAKESPAN};
 
 /* Where classes are declared. */
 static const struct policy_figure figures_declared[FIGURES] = {
-    COMPLETIONS("highest class's", "highest"), COMPLETIONS("lowest class's", "lowest"), MAKESPAN};
+    COMPLETIONS("the highest class", "highest"), COMPLETIONS("the lowest class", "lowest"),
+    MAKESPAN};
 
 /* Those with jobs. */
 static uint32_t lowest_class(const struct tasks_model *model, const struct tasks_outcome *outcome)
@@ -78,7 +79,7 @@ static struct policy_masters masters_of(const struct tasks_cell *cell)
 }
 
 const struct policy_results *tasks_results(const struct tasks_comparison *comparison,
-                                           const struct tasks_load *load,
+                                           const struct policy_load *load,
                                            size_t at,
                                            enum policy_objective objective,
                                            const char *of_jobs,
@@ -94,10 +95,11 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
         return NULL;
     double *slowest = values + n * FIGURES;
     bool declared = comparison->model->n_classes > 0;
-    uint32_t high = declared ? tasks_objective_class(&load->outcomes[0]) : TASKS_SHORT;
-    uint32_t low = declared ? lowest_class(comparison->model, &load->outcomes[0]) : TASKS_LONG;
+    uint32_t high = declared ? tasks_objective_class(tasks_load_mean(load, 0)) : TASKS_SHORT;
+    uint32_t low =
+        declared ? lowest_class(comparison->model, tasks_load_mean(load, 0)) : TASKS_LONG;
     for (size_t p = 0; p < n; p++) {
-        const struct tasks_outcome *outcome = &load->outcomes[p];
+        const struct tasks_outcome *outcome = tasks_load_mean(load, p);
         take_class(&outcome->classes[high], &values[p * FIGURES]);
         take_class(&outcome->classes[low], &values[p * FIGURES + OF_CLASS]);
         values[p * FIGURES + 2 * OF_CLASS] = outcome->makespan_s;
@@ -117,7 +119,7 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
                                        .baseline = baseline,
                                        .load = plan->n_loads > 0 ? plan->loads[at] : (double)NAN,
                                        .drawn_once = policy_comparison_drawn_once(plan),
-                                       .masters = masters_of(load->first[best])};
+                                       .masters = masters_of(tasks_load_first(load, best))};
     /* Of what a search has found none is as by default: others were tried. */
     if (comparison->found == NULL || best + 1 < n)
         describe_defaults(tasks_comparison_terms(comparison, at, best), results->defaults,

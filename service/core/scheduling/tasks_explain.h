@@ -9,7 +9,7 @@
  * and the lowest declared class, and the makespan; of pigeon and centralised, the masters. The name, and
  * what is borrowed, is the caller's. baseline SIZE_MAX: none. In the arena. NULL: out of memory. */
 const struct policy_results *tasks_results(const struct tasks_comparison *comparison,
-                                           const struct tasks_load *load,
+                                           const struct policy_load *load,
                                            size_t at, /* which of the loads */
                                            enum policy_objective objective,
                                            const char *of_jobs,

@@ -22,18 +22,33 @@ static struct selection select_class(const struct tasks_model *model, uint32_t c
                               : (struct selection){tasks_model_classes(model), class - 1};
 }
 
-/* false: no memory. */
-static bool measure(const struct tasks_model *model,
-                    const struct tasks_result *result,
-                    struct selection selected,
-                    struct arena *scratch,
-                    struct tasks_class *found)
+/* Sorting all jobs is what takes the time. */
+static enum pv_code find_percentiles(const struct tasks_model *model,
+                                     const struct tasks_progress *progress,
+                                     const double values[],
+                                     size_t n,
+                                     struct arena *scratch,
+                                     struct percentiles *found,
+                                     struct pv_error *err)
+{
+    if (!tasks_progress_goes_on(progress, model->tasks))
+        return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
+    return percentiles_of(values, n, scratch, found) ? PV_OK : pv_no_memory(err);
+}
+
+static enum pv_code measure(const struct tasks_model *model,
+                            const struct tasks_result *result,
+                            struct selection selected,
+                            const struct tasks_progress *progress,
+                            struct arena *scratch,
+                            struct tasks_class *found,
+                            struct pv_error *err)
 {
     double *values = arena_array(scratch, model->n_jobs, 3 * sizeof *values);
     struct percentiles over;
     size_t n = 0;
     if (values == NULL)
-        return false;
+        return pv_no_memory(err);
     double *slowdown = values + model->n_jobs;
     double *longest_s = slowdown + model->n_jobs;
     for (uint32_t j = 0; j < model->n_jobs; j++) {
@@ -44,18 +59,18 @@ static bool measure(const struct tasks_model *model,
         longest_s[n++] = model->longest_s[j];
     }
     *found = (struct tasks_class){.count = (uint32_t)n};
-    if (!percentiles_of(values, n, scratch, &found->completion_s) ||
-        !percentiles_of(slowdown, n, scratch, &found->slowdown) ||
-        !percentiles_of(longest_s, n, scratch, &over))
-        return false;
+    PV_TRY(find_percentiles(model, progress, values, n, scratch, &found->completion_s, err));
+    PV_TRY(find_percentiles(model, progress, slowdown, n, scratch, &found->slowdown, err));
+    PV_TRY(find_percentiles(model, progress, longest_s, n, scratch, &over, err));
     found->completion_over_longest_p50 = found->completion_s.p50 / over.p50;
     found->completion_over_longest_p90 = found->completion_s.p90 / over.p90;
     found->completion_over_longest_p99 = found->completion_s.p99 / over.p99;
-    return true;
+    return PV_OK;
 }
 
 enum pv_code tasks_outcome_of(const struct tasks_model *model,
                               const struct tasks_result *result,
+                              const struct tasks_progress *progress,
                               struct arena *scratch,
                               struct tasks_outcome *outcome,
                               struct pv_error *err)
@@ -68,11 +83,12 @@ enum pv_code tasks_outcome_of(const struct tasks_model *model,
     memset(outcome->classes, 0, sizeof outcome->classes);
     for (uint32_t c = 0; c <= tasks_model_classes(model); c++) {
         struct arena_mark mark = arena_mark(scratch);
-        bool done = measure(model, result, select_class(model, c), scratch, &outcome->classes[c]);
+        enum pv_code code = measure(model, result, select_class(model, c), progress, scratch,
+                                    &outcome->classes[c], err);
         outcome->classes[c].name = name_of(model, c);
         arena_rewind(scratch, mark);
-        if (!done)
-            return pv_no_memory(err);
+        if (code != PV_OK)
+            return code;
     }
     return PV_OK;
 }
@@ -86,7 +102,8 @@ enum pv_code tasks_outcome_of_class(const struct tasks_model *model,
                                     struct pv_error *err)
 {
     struct arena_mark mark = arena_mark(scratch);
-    bool done = measure(model, result, (struct selection){classes, class}, scratch, found);
+    enum pv_code code =
+        measure(model, result, (struct selection){classes, class}, NULL, scratch, found, err);
     arena_rewind(scratch, mark);
-    return done ? PV_OK : pv_no_memory(err);
+    return code;
 }

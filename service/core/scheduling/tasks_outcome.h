@@ -1,7 +1,9 @@
 #ifndef CORE_SCHEDULING_TASKS_OUTCOME_H
 #define CORE_SCHEDULING_TASKS_OUTCOME_H
 
+#include "base/rounding.h"
 #include "core/scheduling/percentiles.h"
+#include "core/scheduling/tasks_progress.h"
 #include "core/scheduling/tasks_terms.h"
 
 /* What became of simulated bags of tasks. */
@@ -29,7 +31,8 @@ struct tasks_outcome {
 static inline double
 tasks_completion_s(const struct tasks_model *model, const struct tasks_result *result, uint32_t job)
 {
-    return result->finish_s[job] - model->jobs[job].arrival_s;
+    return rounding_elapsed(model->jobs[job].arrival_s, result->finish_s[job],
+                            model->longest_s[job]);
 }
 
 static inline double
@@ -39,9 +42,11 @@ tasks_slowdown(const struct tasks_model *model, const struct tasks_result *resul
 }
 
 /* Of at least one job. Percentiles are of type 7. 48 bytes a job of scratch, which is back at its
- * mark. PV_E_MEMORY. O(jobs log(jobs)). */
+ * mark. progress may be NULL; all tasks are reported. PV_E_MEMORY, PV_E_CANCELLED. O(jobs
+ * log(jobs)). */
 enum pv_code tasks_outcome_of(const struct tasks_model *model,
                               const struct tasks_result *result,
+                              const struct tasks_progress *progress,
                               struct arena *scratch,
                               struct tasks_outcome *outcome,
                               struct pv_error *err) PV_MUSTCHECK;

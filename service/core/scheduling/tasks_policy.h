@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/scheduling/tasks_observer.h"
+#include "core/scheduling/tasks_progress.h"
 #include "core/scheduling/tasks_terms.h"
 #include "core/sim/event_heap.h"
 
@@ -21,18 +22,25 @@ struct tasks_run {
     double now_s;
     struct tasks_result *result;
     const struct tasks_observer *observer; /* NULL: none */
-    uint64_t begun;                        /* tasks */
-    void *state;                           /* the policy's */
-    struct arena *arena;                   /* working memory */
+    const struct tasks_progress *progress; /* NULL: nobody is informed */
+    uint64_t unreported;                   /* steps since the last report */
+    bool cancelled;
+    uint64_t begun;      /* tasks */
+    void *state;         /* the policy's */
+    struct arena *arena; /* working memory */
 };
 
 struct tasks_policy {
     const char *name;
     unsigned hops; /* messages between a job's arrival and when the policy hears of it */
-    /* Events to come at a time, and bytes that the policy works with, at most. */
+    /* Events to come at a time, and bytes that the policy works with, at most; `places` beside
+     * `memory` those in pieces of a pool (tasks_line.h) or in one array. NULL: there are none. */
     size_t (*events)(const struct tasks_model *model);
     double (*memory)(const struct tasks_model *model, const struct tasks_terms *terms);
-    /* All false: out of memory. */
+    double (*places)(const struct tasks_model *model, const struct tasks_terms *terms);
+    /* What all jobs cost, in tasks, where that may be more than one a task; NULL: it is not. */
+    double (*work)(const struct tasks_model *model, const struct tasks_terms *terms);
+    /* All false: out of memory, or cancelled. */
     bool (*begin)(struct tasks_run *run);
     bool (*take_job)(struct tasks_run *run, uint32_t job);
     bool (*happen)(struct tasks_run *run, const struct event *event);
@@ -49,6 +57,22 @@ extern const struct tasks_policy pigeon_layout_policy; /* pigeon, where there is
 extern const struct tasks_policy centralised_policy;
 extern const struct tasks_policy sparrow_policy;
 extern const struct tasks_policy eagle_policy;
+
+/* Steps, each about as long as a task takes, between two reports: less than a millisecond. */
+enum { TASKS_REPORT_EVERY = 4096 };
+
+/* So many steps more were made. false: stop, the run is cancelled. Where an event or a job may take
+ * any number of steps, they are counted one by one. */
+static inline bool tasks_run_goes_on(struct tasks_run *run, uint64_t steps)
+{
+    run->unreported += steps;
+    if (run->unreported < TASKS_REPORT_EVERY)
+        return true;
+    run->unreported = 0;
+    run->cancelled =
+        run->progress != NULL && !run->progress->report(run->progress->context, run->begun);
+    return !run->cancelled;
+}
 
 /* A task of a job is sent now to a place (tasks_start), where it begins at an instant that is not in
  * the past and takes a time; returns when it ends. A task begins once. */

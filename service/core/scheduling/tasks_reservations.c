@@ -2,8 +2,14 @@
 
 #include "base/rounding.h"
 
-/* In place of the worker: the reservation was taken, and only its job still refers to it. */
+/* In place of the worker: the reservation was taken, and only its job still refers to it, or its
+ * line as well. */
 #define NOWHERE UINT32_MAX
+#define TAKEN (UINT32_MAX - 1)
+
+/* More than so many, with tasks, wait at a worker before they are indexed: fewer are looked through
+ * as fast. */
+enum { INDEXED_FROM = 256 };
 
 /* While it waits, a place's count is its worker, and its item the next place of its job. */
 
@@ -16,25 +22,74 @@ bool reservations_init(struct reservations *reservations,
     struct reservations_line *lines = arena_calloc(arena, workers, sizeof *lines);
     uint32_t *of_job = arena_array(arena, jobs, sizeof *of_job);
     double *remaining_s = arena_calloc(arena, jobs, sizeof *remaining_s);
-    if (lines == NULL || of_job == NULL || remaining_s == NULL)
+    bool *begun = arena_calloc(arena, jobs, sizeof *begun);
+    if (lines == NULL || of_job == NULL || remaining_s == NULL || begun == NULL)
         return false;
     for (uint32_t w = 0; w < workers; w++)
         lines[w].line = LINE_EMPTY;
     for (uint32_t j = 0; j < jobs; j++)
         of_job[j] = LINE_END;
-    *reservations = (struct reservations){pool, lines, remaining_s, of_job};
+    *reservations = (struct reservations){.pool = pool,
+                                          .lines = lines,
+                                          .workers = workers,
+                                          .remaining_s = remaining_s,
+                                          .begun = begun,
+                                          .of_job = of_job,
+                                          .jobs = jobs};
+    reservations_index_init(&reservations->index, pool, remaining_s);
     return true;
 }
 
 double reservations_memory(uint32_t workers, uint32_t jobs)
 {
     return (double)workers * sizeof(struct reservations_line) +
-           (double)jobs * (sizeof(uint32_t) + sizeof(double));
+           (double)jobs * (sizeof(uint32_t) + sizeof(double) + sizeof(bool)) +
+           reservations_index_memory(workers, jobs);
 }
 
 static bool is_spent(const struct reservations *reservations, const struct line_place *place)
 {
     return reservations->remaining_s[place->job] == 0;
+}
+
+static enum index_part part_of(const struct reservations *reservations, uint32_t job)
+{
+    if (reservations->remaining_s[job] == 0)
+        return INDEX_SPENT;
+    return reservations->begun[job] ? INDEX_BEGUN : INDEX_UNTOUCHED;
+}
+
+/* A place is at a worker that is indexed. */
+static bool is_indexed(const struct reservations *reservations, const struct line_place *place)
+{
+    return place->count < TAKEN && reservations_index_covers(&reservations->index, place->count);
+}
+
+/* The first task of a job is given out, or its work changes otherwise. */
+static void begin(struct reservations *reservations, uint32_t job)
+{
+    reservations->begun[job] = true;
+    if (!reservations_index_is_made(&reservations->index))
+        return;
+    for (uint32_t at = reservations->of_job[job], next; at != LINE_END; at = next) {
+        const struct line_place *place = line_place_at(reservations->pool, at);
+        next = place->item;
+        if (!is_indexed(reservations, place))
+            continue;
+        reservations_index_take_out(&reservations->index, place->count, at, INDEX_UNTOUCHED);
+        reservations_index_put(&reservations->index, place->count, at, INDEX_BEGUN);
+    }
+}
+
+/* A reservation that waits is of a job without tasks from now on. */
+static void spend_place(struct reservations *reservations, uint32_t at)
+{
+    uint32_t worker = line_place_at(reservations->pool, at)->count;
+    reservations->lines[worker].spent++;
+    if (!reservations_index_covers(&reservations->index, worker))
+        return;
+    reservations_index_take_out(&reservations->index, worker, at, INDEX_BEGUN);
+    reservations_index_put(&reservations->index, worker, at, INDEX_SPENT);
 }
 
 /* A job has no more tasks. Workers count its reservations now, so as not to look for them each time
@@ -46,14 +101,18 @@ static void spend(struct reservations *reservations, uint32_t job)
         next = place->item;
         if (place->count == NOWHERE)
             line_pool_give(reservations->pool, at);
-        else
-            reservations->lines[place->count].spent++;
+        else if (place->count != TAKEN)
+            spend_place(reservations, at);
     }
     reservations->of_job[job] = LINE_END;
 }
 
 void reservations_set_remaining(struct reservations *reservations, uint32_t job, double work_s)
 {
+    /* Work that nobody has seen may be set again. */
+    if (!reservations->begun[job] &&
+        (reservations->of_job[job] != LINE_END || reservations_index_is_made(&reservations->index)))
+        begin(reservations, job);
     reservations->remaining_s[job] = work_s;
     if (work_s == 0)
         spend(reservations, job);
@@ -65,13 +124,27 @@ void reservations_add(struct reservations *reservations, uint32_t worker, uint32
     struct line_place *at = line_place_at(reservations->pool, place);
     line->waiting++;
     line_append(reservations->pool, &line->line, place);
+    at->count = worker;
+    if (reservations_index_covers(&reservations->index, worker)) {
+        reservations_index_arrive(&reservations->index, worker, place);
+        reservations_index_put(&reservations->index, worker, place, part_of(reservations, at->job));
+    }
     if (is_spent(reservations, at)) {
         line->spent++;
         return;
     }
-    at->count = worker;
     at->item = reservations->of_job[at->job];
     reservations->of_job[at->job] = place;
+}
+
+/* A place that was taken has left its line. */
+static void let_go(const struct reservations *reservations, uint32_t place)
+{
+    struct line_place *at = line_place_at(reservations->pool, place);
+    if (is_spent(reservations, at))
+        line_pool_give(reservations->pool, place);
+    else
+        at->count = NOWHERE;
 }
 
 /* The place behind `before`, with `ahead` places ahead of it, leaves the line, and goes back to the
@@ -87,10 +160,7 @@ static uint32_t leave(const struct reservations *reservations,
     line_remove(pool, &line->line, before);
     for (int k = 0; k < RESERVATIONS_PASSED_MAX && line->passed[k] > ahead; k++)
         line->passed[k]--;
-    if (reservations->remaining_s[job] == 0)
-        line_pool_give(pool, place);
-    else
-        line_place_at(pool, place)->count = NOWHERE;
+    let_go(reservations, place);
     return job;
 }
 
@@ -125,7 +195,7 @@ static void drop_taken(const struct reservations *reservations, struct reservati
 
 /* The place before the one of the job with the least remaining work; that one has `ahead` places
  * ahead of it. */
-static uint32_t before_least(const struct reservations *reservations,
+static uint32_t before_least(struct reservations *reservations,
                              const struct reservations_line *line,
                              uint32_t *ahead)
 {
@@ -145,6 +215,7 @@ static uint32_t before_least(const struct reservations *reservations,
         }
         before = next;
     }
+    reservations->index.looked_at += n;
     return best;
 }
 
@@ -157,12 +228,95 @@ static bool first_is_next(const struct reservations *reservations,
             is_spent(reservations, line_place_at(reservations->pool, line->line.head)));
 }
 
+/* --- with an index --- */
+
+/* From now on the worker's line keeps those that are taken until they are at its head; `passed` are
+ * numbers of the order of arrival. Of those in the line all wait, and have tasks. */
+static bool index_worker(struct reservations *reservations, uint32_t worker)
+{
+    struct reservations_index *index = &reservations->index;
+    if (index->refused || (!reservations_index_is_made(index) &&
+                           !reservations_index_make(index, reservations->begun, reservations->jobs,
+                                                    reservations->workers)))
+        return false;
+    reservations_index_cover(index, worker);
+    for (uint32_t at = reservations->lines[worker].line.head; at != LINE_END;
+         at = line_place_at(reservations->pool, at)->next) {
+        reservations_index_arrive(index, worker, at);
+        reservations_index_put(index, worker, at,
+                               part_of(reservations, line_place_at(reservations->pool, at)->job));
+    }
+    return true;
+}
+
+/* In the order of arrival, as without an index. */
+static uint32_t look_through(struct reservations *reservations,
+                             const struct reservations_line *line)
+{
+    uint32_t best = line->line.head;
+    double least_s = reservations->remaining_s[line_place_at(reservations->pool, best)->job];
+    for (uint32_t at = best; at != LINE_END; at = line_place_at(reservations->pool, at)->next) {
+        const struct line_place *place = line_place_at(reservations->pool, at);
+        double work_s = reservations->remaining_s[place->job];
+        reservations->index.looked_at++;
+        if (place->count != TAKEN && work_s < least_s && !rounding_equal(work_s, least_s)) {
+            least_s = work_s;
+            best = at;
+        }
+    }
+    return best;
+}
+
+static uint32_t indexed_next(struct reservations *reservations, uint32_t worker)
+{
+    struct reservations_line *line = &reservations->lines[worker];
+    struct reservations_index *index = &reservations->index;
+    uint32_t head = line->line.head;
+    if (reservations_index_order(index, head) < line->passed[RESERVATIONS_PASSED_MAX - 1] ||
+        is_spent(reservations, line_place_at(reservations->pool, head)))
+        return head;
+    if (line->spent > 0)
+        return reservations_index_spent(index, worker);
+    uint32_t least = reservations_index_least(index, worker);
+    if (least == INDEX_AMBIGUOUS)
+        least = look_through(reservations, line);
+    pass_over(line, reservations_index_order(index, least));
+    return least;
+}
+
+static uint32_t take_indexed(struct reservations *reservations, uint32_t worker)
+{
+    struct reservations_line *line = &reservations->lines[worker];
+    struct line_pool *pool = reservations->pool;
+    uint32_t place = indexed_next(reservations, worker);
+    uint32_t job = line_place_at(pool, place)->job;
+    enum index_part part = part_of(reservations, job);
+    reservations_index_take_out(&reservations->index, worker, place, part);
+    line->spent -= part == INDEX_SPENT ? 1 : 0;
+    line_place_at(pool, place)->count = TAKEN;
+    for (uint32_t head = line->line.head;
+         head != LINE_END && line_place_at(pool, head)->count == TAKEN; head = line->line.head) {
+        line_remove(pool, &line->line, LINE_END);
+        let_go(reservations, head);
+    }
+    if (line->line.head == LINE_END) {
+        reservations_index_uncover(&reservations->index, worker);
+        for (int k = 0; k < RESERVATIONS_PASSED_MAX; k++)
+            line->passed[k] = 0;
+    }
+    return job;
+}
+
+/* --- whichever --- */
+
 uint32_t reservations_take(struct reservations *reservations, uint32_t worker)
 {
     struct reservations_line *line = &reservations->lines[worker];
     uint32_t before = LINE_END;
     uint32_t ahead = 0;
     line->waiting--;
+    if (reservations_index_covers(&reservations->index, worker))
+        return take_indexed(reservations, worker);
     if (!first_is_next(reservations, line)) {
         /* One of these is behind. Which one makes no difference until somebody is passed over, and
          * by then all of them are taken. */
@@ -172,6 +326,8 @@ uint32_t reservations_take(struct reservations *reservations, uint32_t worker)
             return RESERVATIONS_NO_JOB;
         }
         drop_taken(reservations, line);
+        if (line->waiting >= INDEXED_FROM && index_worker(reservations, worker))
+            return take_indexed(reservations, worker);
         before = before_least(reservations, line, &ahead);
     }
     uint32_t job = leave(reservations, line, before, ahead);

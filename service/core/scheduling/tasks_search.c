@@ -139,34 +139,60 @@ static uint32_t find_greatest_group(const struct tasks_model *model)
     return greatest;
 }
 
-static enum pv_code add_family(const struct tasks_model *model,
-                               const struct tasks_family *family,
-                               size_t memory_max,
-                               size_t most,
-                               struct tasks_tried *tried,
-                               struct pv_error *err)
+/* What candidates have to keep to. */
+struct bounds {
+    const struct tasks_model *model;
+    uint32_t placed; /* the greatest group of a placement */
+    size_t memory_max;
+    size_t most;
+};
+
+/* false: there are too many. */
+static bool
+add(const struct bounds *bounds, const struct tasks_terms *terms, struct tasks_tried *tried)
 {
-    uint32_t placed = find_greatest_group(model);
+    const struct tasks_model *model = bounds->model;
+    bool pigeon = terms->policy == &pigeon_policy;
+    if ((pigeon && (terms->groups > model->workers || bounds->placed >= terms->groups)) ||
+        tasks_comparison_memory(model, terms) > bounds->memory_max) {
+        tried->left_out++;
+        return true;
+    }
+    for (size_t i = 0; i < tried->n; i++)
+        if (are_alike(model, &tried->terms[i], terms))
+            return true;
+    if (tried->n == bounds->most)
+        return false;
+    tried->terms[tried->n++] = *terms;
+    return true;
+}
+
+static bool add_family(const struct bounds *bounds,
+                       const struct tasks_family *family,
+                       struct tasks_tried *tried)
+{
     size_t n = family->n_probes_per_task * family->n_weights * family->n_reserved_shares *
                family->n_groups;
     for (size_t i = 0; i < n; i++) {
         struct tasks_terms terms = terms_of(family, i);
-        bool pigeon = terms.policy == &pigeon_policy;
-        size_t same = 0;
-        if ((pigeon && (terms.groups > model->workers || placed >= terms.groups)) ||
-            tasks_comparison_memory(model, &terms) > memory_max) {
-            tried->left_out++;
-            continue;
-        }
-        while (same < tried->n && !are_alike(model, &tried->terms[same], &terms))
-            same++;
-        if (same < tried->n)
-            continue;
-        if (tried->n == most)
-            return pv_fail(err, PV_E_LIMIT, "there are more than %zu candidates", most);
-        tried->terms[tried->n++] = terms;
+        if (!add(bounds, &terms, tried))
+            return false;
     }
-    return PV_OK;
+    return true;
+}
+
+static void add_compared(const struct bounds *bounds,
+                         const struct tasks_family *family,
+                         struct tasks_tried *tried)
+{
+    const struct tasks_policy *policy = tasks_terms_default(family->policy).policy;
+    size_t listed = family->n_groups + family->n_reserved_shares + family->n_weights +
+                    family->n_probes_per_task;
+    for (size_t p = 0; listed == 0 && p < family->n_compared; p++) {
+        const struct tasks_terms *terms = &family->compared[p];
+        if (terms->policy == policy && terms->layout == NULL && !add(bounds, terms, tried))
+            tried->left_out++;
+    }
 }
 
 enum pv_code tasks_search_candidates(const struct tasks_model *model,
@@ -182,10 +208,14 @@ enum pv_code tasks_search_candidates(const struct tasks_model *model,
     *tried = (struct tasks_tried){.terms = arena_array(arena, most, sizeof *tried->terms)};
     if (tried->terms == NULL)
         return pv_no_memory(err);
+    const struct bounds bounds = {model, find_greatest_group(model), memory_max, most};
     for (size_t f = 0; f < n; f++) {
         struct tasks_family family = complete_family(&families[f], model, groups);
-        PV_TRY(add_family(model, &family, memory_max, most, tried, err));
+        if (!add_family(&bounds, &family, tried))
+            return pv_fail(err, PV_E_LIMIT, "there are more than %zu candidates", most);
     }
+    for (size_t f = 0; f < n; f++)
+        add_compared(&bounds, &families[f], tried);
     return PV_OK;
 }
 
@@ -199,17 +229,20 @@ bool tasks_search_plan(const struct tasks_model *model,
 {
     bool *draws = arena_array(arena, tried->n, sizeof *draws);
     double *weight = arena_array(arena, tried->n, sizeof *weight);
+    double *setup = arena_array(arena, tried->n, sizeof *setup);
     double *tasks_by = arena_array(arena, (size_t)model->n_jobs + 1, sizeof *tasks_by);
-    if (draws == NULL || weight == NULL || tasks_by == NULL)
+    if (draws == NULL || weight == NULL || setup == NULL || tasks_by == NULL)
         return false;
     for (size_t i = 0; i < tried->n; i++) {
         draws[i] = retimed || tasks_terms_draw(&tried->terms[i]);
-        weight[i] = tasks_terms_weight(&tried->terms[i]);
+        weight[i] = tasks_simulation_work(model, &tried->terms[i]) / (double)model->tasks;
+        setup[i] = tasks_comparison_setup(model, &tried->terms[i]);
     }
     tasks_model_tasks_by(model, tasks_by);
     *plan = (struct policy_search_plan){.n = tried->n,
                                         .draws = draws,
                                         .weight = weight,
+                                        .setup = setup,
                                         .tasks_by = tasks_by,
                                         .jobs = model->n_jobs};
     return true;

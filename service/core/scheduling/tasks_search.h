@@ -19,13 +19,17 @@ struct tasks_family {
     size_t n_weights;
     const uint64_t *probes_per_task; /* >= 1 */
     size_t n_probes_per_task;
+    /* Policies that are compared beside what is found. Where the family lists no values, those of its
+     * policy without a layout are candidates, too: so that nothing worse is found. */
+    const struct tasks_terms *compared;
+    size_t n_compared;
 };
 
 struct tasks_tried {
     struct tasks_terms *terms; /* n, no two alike in what they do */
     size_t n;
     size_t left_out; /* cannot be simulated: more groups than workers, a placement in a group that
-                        there is not, more memory than allowed */
+                        there is not, more memory than allowed; or compared, but one too many */
 };
 
 /* The candidates of all families, in the arena, of a complete model; of one whose jobs are counted

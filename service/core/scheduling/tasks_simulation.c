@@ -1,13 +1,15 @@
 #include "core/scheduling/tasks_simulation.h"
 
 #include <assert.h>
+#include <math.h>
 
+#include "core/scheduling/tasks_line.h"
 #include "core/scheduling/tasks_policy.h"
 
-/* Events between two reports: less than a millisecond. */
-enum { REPORT_EVERY = 4096 };
-
 enum { ARENA_STEP_MAX = 4 << 20 };
+
+/* Of a block of ARENA_STEP_MAX, one piece at most does not fit; twice that is allowed for. */
+static const double PIECES_WASTE = 2.0 * LINE_PIECE * sizeof(struct line_place) / ARENA_STEP_MAX;
 
 static const struct tasks_policy *const policies[TASKS_POLICIES] = {
     [TASKS_PIGEON] = &pigeon_policy,
@@ -39,10 +41,20 @@ size_t tasks_simulation_memory(const struct tasks_model *model, const struct tas
     const struct tasks_policy *policy = policy_of(terms);
     double needed = policy->memory(model, terms) +
                     (double)(policy->events(model) + 1) * sizeof(struct event_heap_entry);
-    /* Of an arena's blocks, what is left of each is less than what did not fit into it; and the
-     * last one, of ARENA_STEP_MAX at most where that is enough, may be as good as empty. */
-    double bytes = 2 * needed + ARENA_STEP_MAX;
+    double places = policy->places != NULL ? policy->places(model, terms) : 0;
+    /* Of an arena's blocks, what is left of each is less than what did not fit into it: of those
+     * with a pool's pieces hardly anything. The last one, of ARENA_STEP_MAX at most where that is
+     * enough, may be as good as empty, and so may be those before the one array and the first
+     * piece. */
+    double bytes = fmin(2 * (needed + places) + ARENA_STEP_MAX,
+                        2 * needed + (1 + PIECES_WASTE) * places + 3.0 * ARENA_STEP_MAX);
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
+}
+
+double tasks_simulation_work(const struct tasks_model *model, const struct tasks_terms *terms)
+{
+    const struct tasks_policy *policy = policy_of(terms);
+    return policy->work != NULL ? policy->work(model, terms) : (double)model->tasks;
 }
 
 static double
@@ -75,10 +87,15 @@ standstill(const struct tasks_run *run, const struct tasks_policy *policy, struc
     return pv_fail(err, PV_E_INTERNAL, "a simulation of tasks came to a standstill");
 }
 
-static enum pv_code work_through(struct tasks_run *run,
-                                 const struct tasks_policy *policy,
-                                 const struct tasks_progress *progress,
-                                 struct pv_error *err)
+/* By itself, or by whoever the progress is reported to. */
+static enum pv_code stopped(const struct tasks_run *run, struct pv_error *err)
+{
+    return run->cancelled ? pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled")
+                          : pv_no_memory(err);
+}
+
+static enum pv_code
+work_through(struct tasks_run *run, const struct tasks_policy *policy, struct pv_error *err)
 {
     struct event event;
     uint32_t arrived = 0;
@@ -97,11 +114,8 @@ static enum pv_code work_through(struct tasks_run *run,
             run->result->events = n - 1;
             break;
         }
-        if (!done)
-            return pv_no_memory(err);
-        if (n % REPORT_EVERY == 0 && progress != NULL &&
-            !progress->report(progress->context, run->begun))
-            return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
+        if (!done || !tasks_run_goes_on(run, 1))
+            return stopped(run, err);
     }
     return standstill(run, policy, err);
 }
@@ -138,6 +152,7 @@ enum pv_code tasks_simulate_observed(const struct tasks_model *model,
                             .trial = *trial,
                             .result = result,
                             .observer = observer,
+                            .progress = progress,
                             .arena = scratch};
     if (memory_max > 0 && memory > memory_max)
         return pv_fail(err, PV_E_LIMIT,
@@ -155,8 +170,8 @@ enum pv_code tasks_simulate_observed(const struct tasks_model *model,
     size_t before = scratch->total;
     enum pv_code code =
         event_heap_init(&run.events, policy->events(model), scratch) && policy->begin(&run)
-            ? work_through(&run, policy, progress, err)
-            : pv_no_memory(err);
+            ? work_through(&run, policy, err)
+            : stopped(&run, err);
     result->memory = scratch->total - before;
     arena_rewind(scratch, mark);
     return code;

@@ -2,6 +2,7 @@
 #define CORE_SCHEDULING_TASKS_SIMULATION_H
 
 #include "core/scheduling/tasks_observer.h"
+#include "core/scheduling/tasks_progress.h"
 #include "core/scheduling/tasks_terms.h"
 
 /*
@@ -18,16 +19,15 @@ struct tasks_terms tasks_terms_default(enum tasks_policy_id id);
 /* "pigeon", "centralised", "sparrow", "eagle" */
 const char *tasks_policy_name(enum tasks_policy_id id);
 
-/* Called now and then with the tasks that were given to workers. false: stop. */
-struct tasks_progress {
-    bool (*report)(void *context, uint64_t tasks);
-    void *context;
-};
-
 /* Bytes of scratch memory that a simulation takes at most, whatever happens in it; SIZE_MAX: more
  * than can be said. The result takes 16 a job more. Of a model that only counts its jobs and tasks
  * (jobs: NULL), at most of any such jobs that are not bound. */
 size_t tasks_simulation_memory(const struct tasks_model *model, const struct tasks_terms *terms);
+
+/* What the jobs cost once all is set up, in tasks: one for each task, or each probe, and one for each
+ * group or worker that is looked through for them. Of a model that only counts its jobs and tasks, at
+ * most of any such jobs. */
+double tasks_simulation_work(const struct tasks_model *model, const struct tasks_terms *terms);
 
 /*
  * Simulate a complete model of at least one job under one policy. The result lives in `arena`, what
@@ -37,7 +37,7 @@ size_t tasks_simulation_memory(const struct tasks_model *model, const struct tas
  * One model, one trial and the same terms have one result. PV_E_MEMORY, PV_E_LIMIT (memory_max),
  * PV_E_CANCELLED (progress said so); PV_E_INVALID where tasks wait for workers that have failed for
  * good (pigeon_layout.h). O(tasks log(workers)) for pigeon and centralised, O(probes log(workers)) for
- * sparrow, for eagle as many times longer as reservations wait at a worker; with a layout, jobs cost
+ * sparrow and eagle, for the latter and at each worker those of jobs that have begun as well; with a layout, jobs cost
  * O(groups), bound tasks O(the workers they may run on x classes) each.
  */
 enum pv_code tasks_simulate(const struct tasks_model *model,

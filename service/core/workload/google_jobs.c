@@ -147,7 +147,9 @@ static enum pv_code hold(struct workload_import *import,
         return PV_OK;
     if (need - before > most || import->google->held_tasks > most - (need - before))
         return trace_fail(import, err, PV_E_LIMIT,
-                          "jobs that have not ended hold more than %" PRIu64 " tasks", most);
+                          "jobs that have not ended hold more than %" PRIu64
+                          " task%s (workload_open_tasks_max)",
+                          most, PLURAL(most));
     PV_TRY(budget_grow_bytes(&import->budget, items_address, capacity, need, size, err));
     import->google->held_tasks += *capacity - before;
     return PV_OK;
@@ -271,7 +273,8 @@ check_event(struct workload_import *import, int64_t at_us, int64_t task, struct 
         return trace_fail(import, err, PV_E_INVALID, "a task cannot have the index %" PRId64, task);
     if ((uint64_t)task >= import->limits.job_tasks)
         return trace_fail(import, err, PV_E_LIMIT,
-                          "a task has the index %" PRId64 ", and a job at most %" PRIu64 " task%s",
+                          "a task has the index %" PRId64 ", and a job at most %" PRIu64
+                          " task%s (workload_job_tasks_max)",
                           task, import->limits.job_tasks, PLURAL(import->limits.job_tasks));
     return PV_OK;
 }

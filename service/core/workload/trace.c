@@ -47,6 +47,14 @@ void trace_begin_job(struct workload_import *import)
     }
 }
 
+static enum pv_code refuse_tasks(const struct workload_import *import, struct pv_error *err)
+{
+    uint64_t most = import->limits.job_tasks;
+    return trace_fail(import, err, PV_E_LIMIT,
+                      "the job has more than %" PRIu64 " task%s (workload_job_tasks_max)", most,
+                      PLURAL(most));
+}
+
 enum pv_code trace_add_tasks(struct workload_import *import,
                              enum workload_list list,
                              double duration_s,
@@ -55,8 +63,7 @@ enum pv_code trace_add_tasks(struct workload_import *import,
 {
     struct run_list *runs = &import->runs[list];
     if (count > import->limits.job_tasks || runs->tasks > import->limits.job_tasks - count)
-        return trace_fail(import, err, PV_E_LIMIT, "the job has more than %" PRIu64 " task%s",
-                          import->limits.job_tasks, PLURAL(import->limits.job_tasks));
+        return refuse_tasks(import, err);
     runs->tasks += count;
     if (runs->n > 0 && runs->items[runs->n - 1].duration_s == duration_s) {
         runs->items[runs->n - 1].count += count;
@@ -125,13 +132,14 @@ check_tasks(const struct workload_import *import, uint64_t tasks, struct pv_erro
     if (tasks == 0)
         return trace_fail(import, err, PV_E_INVALID, "the job has no tasks");
     if (tasks > limits->job_tasks)
-        return trace_fail(import, err, PV_E_LIMIT, "the job has more than %" PRIu64 " task%s",
-                          limits->job_tasks, PLURAL(limits->job_tasks));
+        return refuse_tasks(import, err);
     if (so_far->jobs == limits->jobs)
-        return trace_fail(import, err, PV_E_LIMIT, "the trace has more than %" PRIu64 " job%s",
+        return trace_fail(import, err, PV_E_LIMIT,
+                          "the trace has more than %" PRIu64 " job%s (workload_jobs_max)",
                           limits->jobs, PLURAL(limits->jobs));
     if (so_far->tasks[WORKLOAD_TASKS] + so_far->tasks[WORKLOAD_REDUCES] + tasks > limits->tasks)
-        return trace_fail(import, err, PV_E_LIMIT, "the trace has more than %" PRIu64 " task%s",
+        return trace_fail(import, err, PV_E_LIMIT,
+                          "the trace has more than %" PRIu64 " task%s (workload_tasks_max)",
                           limits->tasks, PLURAL(limits->tasks));
     return PV_OK;
 }

@@ -93,9 +93,11 @@ enum pv_code workload_import_begin(const struct workload_terms *terms,
 static enum pv_code
 fail_too_long(struct workload_import *import, uint64_t line, struct pv_error *err)
 {
-    return pv_fail(err, PV_E_INVALID,
-                   "line %" PRIu64 ": it has more than %zu byte%s; is this the right format?", line,
-                   import->limits.line_bytes, PLURAL(import->limits.line_bytes));
+    return pv_fail(
+        err, PV_E_INVALID,
+        "line %" PRIu64
+        ": it has more than %zu byte%s (workload_line_bytes_max); is this the right format?",
+        line, import->limits.line_bytes, PLURAL(import->limits.line_bytes));
 }
 
 static enum pv_code read_line(void *context, struct strview line, struct pv_error *err)

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "store/access/access_internal.h"
+#include "store/sql/columns_query.h"
 #include "store/usage/usage.h"
 #include "threads/clock.h"
 
@@ -80,17 +81,10 @@ enum pv_code store_token_list(struct store_tx *tx,
                               struct token_list *list,
                               struct pv_error *err)
 {
-    static struct columns_statement statement = {
-        "SELECT {token} FROM " TOKENS " WHERE team_id = $1"
-        " AND id > coalesce($2, '00000000-0000-0000-0000-000000000000') ORDER BY id LIMIT $3",
-        .of = {&token_columns}};
-    struct sql sql;
-    result_auto_t *result = NULL;
-    tx_columns(tx, &sql, &statement);
-    sql_uuid(&sql, after_id);
-    sql_int(&sql, (int64_t)limit + 1);
-    PV_TRY(tx_query(tx, &sql, &result, err));
-    return columns_read_list(result, limit, arena, &token_columns, list, err);
+    static struct columns_statement statement = {"SELECT {token} FROM " TOKENS
+                                                 " WHERE team_id = $1" COLUMNS_AFTER_ID,
+                                                 .of = {&token_columns}};
+    return columns_query_page(tx, &statement, after_id, limit, arena, &token_columns, list, err);
 }
 
 enum pv_code store_token_revoke(struct store_tx *tx, const char *token_id, struct pv_error *err)

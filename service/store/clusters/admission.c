@@ -1,7 +1,7 @@
 #include "store/clusters/admission.h"
 
 #include "store/outbox/outbox.h"
-#include "store/sql/columns.h"
+#include "store/sql/columns_query.h"
 #include "threads/clock.h"
 
 /* Read with its cluster c. One whose time is over is expired, though nobody has written it down. */
@@ -29,18 +29,6 @@ static const struct column of_admission[] = {
 static const struct columns columns = {"admission", COLUMNS_OF(of_admission, A)};
 
 #define WITH_CLUSTER " JOIN provisor.cluster c ON c.team_id = a.team_id AND c.id = a.cluster_id"
-
-static enum pv_code query_one(struct store_tx *tx,
-                              const struct sql *sql,
-                              struct arena *arena,
-                              struct admission *admission,
-                              struct pv_error *err)
-{
-    result_auto_t *result = NULL;
-    PV_TRY(tx_query(tx, sql, &result, err));
-    return row_count(result) == 0 ? pv_fail(err, PV_E_NOT_FOUND, "there is no admission of that id")
-                                  : columns_read_row(result, 0, arena, &columns, admission, err);
-}
 
 /* --- what is reserved --- */
 
@@ -112,7 +100,7 @@ enum pv_code store_admission_insert(struct store_tx *tx,
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, id);
     columns_bind(&sql, &columns, admission);
-    PV_TRY(query_one(tx, &sql, arena, admission, err));
+    PV_TRY(columns_query_one(tx, &sql, arena, &columns, admission, err));
     return audit(tx, "admission.insert", admission->id, err);
 }
 
@@ -129,7 +117,7 @@ enum pv_code store_admission_find(struct store_tx *tx,
     struct sql sql;
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, id);
-    return query_one(tx, &sql, arena, admission, err);
+    return columns_query_one(tx, &sql, arena, &columns, admission, err);
 }
 
 enum pv_code store_admission_hold(struct store_tx *tx,
@@ -187,7 +175,7 @@ enum pv_code store_admission_release(struct store_tx *tx, const char *id, struct
     bool found = row_bool(&row);
     PV_TRY(row_done(&row, err));
     if (!found)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no admission of that id");
+        return columns_none_there(&columns, err);
     return freed ? audit(tx, "admission.delete", id, err) : PV_OK;
 }
 

@@ -4,11 +4,7 @@
 
 enum pv_code store_registry_lock(struct store_tx *tx, struct pv_error *err)
 {
-    struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT pg_advisory_xact_lock(hashtextextended('provisor.cluster ' || $1::text, 0))");
-    sql.repeated = true;
-    return tx_defer(tx, &sql, err);
+    return tx_lock_team(tx, "cluster", err);
 }
 
 static const struct {

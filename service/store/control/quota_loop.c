@@ -258,9 +258,7 @@ static enum pv_code check_number(struct store_tx *tx, int64_t most, struct pv_er
 {
     struct sql sql;
     result_auto_t *result = NULL;
-    tx_sql(tx, &sql,
-           "SELECT pg_advisory_xact_lock(hashtextextended('provisor.quota_loop ' || $1::text, 0))");
-    PV_TRY(tx_defer(tx, &sql, err));
+    PV_TRY(tx_lock_team(tx, "quota_loop", err));
     tx_sql(tx, &sql, "SELECT count(*) FROM provisor.quota_loop WHERE team_id = $1");
     PV_TRY(tx_query(tx, &sql, &result, err));
     struct row row = row_at(result, 0, NULL);

@@ -78,10 +78,8 @@ const struct columns operation_documents = {"documents", COLUMNS_OF(of_documents
 /* Submissions of one team take turns, so that what is counted holds. */
 static enum pv_code check_queued(struct store_tx *tx, int64_t queued_max, struct pv_error *err)
 {
-    struct sql lock, count;
-    tx_sql(tx, &lock,
-           "SELECT pg_advisory_xact_lock(hashtextextended('provisor.operation ' || $1::text, 0))");
-    PV_TRY(tx_defer(tx, &lock, err));
+    struct sql count;
+    PV_TRY(tx_lock_team(tx, "operation", err));
     tx_sql(tx, &count,
            "SELECT count(*) FROM provisor.operation WHERE team_id = $1 AND status = 'queued'");
     result_auto_t *result = NULL;

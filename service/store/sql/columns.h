@@ -38,7 +38,7 @@ struct column {
 };
 
 struct columns {
-    const char *name; /* in the text of statements */
+    const char *name; /* in the text of statements, and in messages */
     const struct column *list;
     size_t n;
     size_t size; /* of the struct */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "store/sql/columns.h"
+#include "store/sql/columns_query.h"
 
 static const struct column of_application[] = {
     {"applications", COLUMN_TEXT(struct webhook_name, name)},
@@ -53,18 +53,17 @@ audit(struct store_tx *tx, const char *action, const char *id, struct pv_error *
 
 /* --- reading --- */
 
+/* The statement may have been given what `webhook` was before. */
 static enum pv_code query_one(struct store_tx *tx,
                               const struct sql *sql,
                               struct arena *arena,
                               struct webhook *webhook,
                               struct pv_error *err)
 {
-    result_auto_t *result = NULL;
-    PV_TRY(tx_query(tx, sql, &result, err));
-    if (row_count(result) == 0)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no webhook of that id");
-    *webhook = (struct webhook){.id = ""};
-    return columns_read_row(result, 0, arena, &columns, webhook, err);
+    struct webhook made = {.id = ""};
+    PV_TRY(columns_query_one(tx, sql, arena, &columns, &made, err));
+    *webhook = made;
+    return PV_OK;
 }
 
 enum pv_code store_webhook_find(struct store_tx *tx,
@@ -104,16 +103,9 @@ enum pv_code store_webhook_list(struct store_tx *tx,
                                 struct pv_error *err)
 {
     static struct columns_statement statement = {
-        "SELECT {webhook} FROM provisor.webhook WHERE team_id = $1"
-        " AND id > coalesce($2, '00000000-0000-0000-0000-000000000000') ORDER BY id LIMIT $3",
+        "SELECT {webhook} FROM provisor.webhook WHERE team_id = $1" COLUMNS_AFTER_ID,
         .of = {&columns}};
-    struct sql sql;
-    result_auto_t *result = NULL;
-    tx_columns(tx, &sql, &statement);
-    sql_uuid(&sql, after_id);
-    sql_int(&sql, (int64_t)limit + 1);
-    PV_TRY(tx_query(tx, &sql, &result, err));
-    return columns_read_list(result, limit, arena, &columns, list, err);
+    return columns_query_page(tx, &statement, after_id, limit, arena, &columns, list, err);
 }
 
 /* --- writing --- */
@@ -128,9 +120,7 @@ static enum pv_code check_number(struct store_tx *tx, int64_t most, struct pv_er
 {
     struct sql sql;
     result_auto_t *result = NULL;
-    tx_sql(tx, &sql,
-           "SELECT pg_advisory_xact_lock(hashtextextended('provisor.webhook ' || $1::text, 0))");
-    PV_TRY(tx_defer(tx, &sql, err));
+    PV_TRY(tx_lock_team(tx, "webhook", err));
     tx_sql(tx, &sql, "SELECT count(*) FROM provisor.webhook WHERE team_id = $1");
     PV_TRY(tx_query(tx, &sql, &result, err));
     struct row row = row_at(result, 0, NULL);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/plural.h"
-#include "store/sql/columns.h"
+#include "store/sql/columns_query.h"
 #include "store/usage/usage.h"
 
 #define W struct workload_record
@@ -30,11 +30,6 @@ static const struct column of_workload[] = {
 };
 static const struct columns columns = {"workload", COLUMNS_OF(of_workload, W)};
 
-static enum pv_code none_there(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_NOT_FOUND, "there is no workload of that id");
-}
-
 static enum pv_code
 audit(struct store_tx *tx, const char *action, const char *id, struct pv_error *err)
 {
@@ -42,19 +37,6 @@ audit(struct store_tx *tx, const char *action, const char *id, struct pv_error *
 }
 
 /* --- reading --- */
-
-static enum pv_code read_one(struct store_tx *tx,
-                             const struct sql *sql,
-                             struct arena *arena,
-                             struct workload_record *workload,
-                             struct pv_error *err)
-{
-    result_auto_t *result = NULL;
-    PV_TRY(tx_query(tx, sql, &result, err));
-    if (row_count(result) == 0)
-        return none_there(err);
-    return columns_read_row(result, 0, arena, &columns, workload, err);
-}
 
 enum pv_code store_workload_find(struct store_tx *tx,
                                  struct arena *arena,
@@ -68,7 +50,7 @@ enum pv_code store_workload_find(struct store_tx *tx,
     struct sql sql;
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, id);
-    return read_one(tx, &sql, arena, workload, err);
+    return columns_query_one(tx, &sql, arena, &columns, workload, err);
 }
 
 enum pv_code store_workload_list(struct store_tx *tx,
@@ -79,16 +61,9 @@ enum pv_code store_workload_list(struct store_tx *tx,
                                  struct pv_error *err)
 {
     static struct columns_statement statement = {
-        "SELECT {workload} FROM provisor.workload WHERE team_id = $1"
-        " AND id > coalesce($2, '00000000-0000-0000-0000-000000000000') ORDER BY id LIMIT $3",
+        "SELECT {workload} FROM provisor.workload WHERE team_id = $1" COLUMNS_AFTER_ID,
         .of = {&columns}};
-    struct sql sql;
-    result_auto_t *result = NULL;
-    tx_columns(tx, &sql, &statement);
-    sql_uuid(&sql, after_id);
-    sql_int(&sql, (int64_t)limit + 1);
-    PV_TRY(tx_query(tx, &sql, &result, err));
-    return columns_read_list(result, limit, arena, &columns, page, err);
+    return columns_query_page(tx, &statement, after_id, limit, arena, &columns, page, err);
 }
 
 enum pv_code store_workload_chunk(struct store_tx *tx,
@@ -108,7 +83,7 @@ enum pv_code store_workload_chunk(struct store_tx *tx,
     sql_int(&sql, position);
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
-        return none_there(err);
+        return columns_none_there(&columns, err);
     struct row row = row_at(result, 0, arena);
     *content = row_bytes(&row);
     return row_done(&row, err);
@@ -171,15 +146,6 @@ enum pv_code store_workload_check_room(struct store_tx *tx,
                : refuse(room, workloads, bytes, more, err);
 }
 
-/* Of a team one at a time is counted and inserted, so what is counted is still so when it is there. */
-static enum pv_code lock_number(struct store_tx *tx, struct pv_error *err)
-{
-    struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT pg_advisory_xact_lock(hashtextextended('provisor.workload ' || $1::text, 0))");
-    return tx_defer(tx, &sql, err);
-}
-
 enum pv_code store_workload_finish(struct store_tx *tx,
                                    struct arena *arena,
                                    const struct workload_room *room,
@@ -191,11 +157,11 @@ enum pv_code store_workload_finish(struct store_tx *tx,
         " VALUES ($1, {workload:values}) RETURNING {workload}",
         .of = {&columns}};
     struct sql sql;
-    PV_TRY(lock_number(tx, err));
+    PV_TRY(tx_lock_team(tx, "workload", err));
     PV_TRY(store_workload_check_room(tx, room, workload->bytes, err));
     tx_columns(tx, &sql, &statement);
     columns_bind(&sql, &columns, workload);
-    PV_TRY(read_one(tx, &sql, arena, workload, err));
+    PV_TRY(columns_query_one(tx, &sql, arena, &columns, workload, err));
     PV_TRY(usage_check(tx, 1u << QUOTA_BYTES, err));
     return audit(tx, "workload.insert", workload->id, err);
 }
@@ -207,5 +173,6 @@ enum pv_code store_workload_delete(struct store_tx *tx, const char *id, struct p
     tx_sql(tx, &sql, "DELETE FROM provisor.workload WHERE team_id = $1 AND id = $2 RETURNING 1");
     sql_uuid(&sql, id);
     PV_TRY(tx_query(tx, &sql, &result, err));
-    return row_count(result) > 0 ? audit(tx, "workload.delete", id, err) : none_there(err);
+    return row_count(result) > 0 ? audit(tx, "workload.delete", id, err)
+                                 : columns_none_there(&columns, err);
 }

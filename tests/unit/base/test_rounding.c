@@ -38,3 +38,16 @@ Test(whole, infinities_and_nan_stay)
     cr_expect_eq(rounding_floor(-INFINITY), -(double)INFINITY);
     cr_expect(isnan(rounding_ceil(NAN)) && isnan(rounding_floor(NAN)));
 }
+
+Test(whole, a_time_is_no_shorter_than_what_it_is_made_of)
+{
+    /* Instants of 1e11 are 1.5e-5 apart. */
+    double from = 99999999999.7;
+    double to = from + 0.1003;
+    cr_assert_lt(to - from, 0.1003);
+    cr_expect_eq(rounding_elapsed(from, to, 0.1003), 0.1003);
+    /* What is really shorter stays, and what is longer. */
+    cr_expect_eq(rounding_elapsed(from, to, 0.2), to - from);
+    cr_expect_eq(rounding_elapsed(from, to, 0.05), to - from);
+    cr_expect_eq(rounding_elapsed(1, 2, 1.000001), 1);
+}

@@ -100,3 +100,34 @@ Test(cli_table, a_report_has_its_parts)
     json_decref(list);
     json_decref(empty);
 }
+
+static void draw_words(FILE *out, const struct terminal *terminal, const void *context)
+{
+    table_write_wrapped(out, terminal, 2, context);
+}
+
+Test(cli_table, what_is_drawn_for_people_is_a_table_in_other_forms)
+{
+    const struct terminal terminal = {.width = 0};
+    json_t *list = json_pack("[{s:s}]", "name", "a");
+    const struct section sections[] = {
+        {.title = "Names",
+         .value = list,
+         .columns = columns,
+         .n_columns = 1,
+         .draw = draw_words,
+         .context = "- one name"},
+        {.title = "Picture", .draw = draw_words, .context = "a picture"}};
+    static const struct {
+        enum output_form form;
+        const char *wanted;
+    } cases[] = {{FORM_TABLE, "Names\n  - one name\n\nPicture\n  a picture\n"},
+                 {FORM_CSV, "name\r\na\r\n"},
+                 {FORM_MARKDOWN, "### Names\n\n| name |\n|---|\n| a |\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = written(cases[i].form, &terminal, sections, 2, list);
+        cr_expect_str_eq(text, cases[i].wanted);
+        free(text);
+    }
+    json_decref(list);
+}

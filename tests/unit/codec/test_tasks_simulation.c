@@ -14,7 +14,9 @@ static const struct codec_comparison_limits limits = {.jobs = 10,
                                                       .task_runs = 1000,
                                                       .probes_per_task = 5,
                                                       .job_rows = 100,
-                                                      .memory_bytes = (size_t)64 << 20};
+                                                      .memory_bytes = (size_t)64 << 20,
+                                                      .search_task_runs = 100000,
+                                                      .search_task_runs_max = 100000};
 static const struct codec_bounds bounds = {.depth = 64, .values = 1000000};
 
 static struct codec_tasks_simulation asked;
@@ -146,4 +148,39 @@ Test(codec_tasks_simulation, tasks_that_power_makes_too_short_are_refused)
                              "{\"policy\": \"pigeon\"}")),
                  PV_E_INVALID);
     expect_fault(0, "/jobs", "out_of_range");
+}
+
+/* --- how much it is --- */
+
+/* Of two tasks, on many workers: 1000 in all are allowed. */
+#define MANY(workers, more, policy) BODY("\"workers\": " workers, more, A "}", policy)
+
+Test(codec_tasks_simulation, workers_and_groups_count_beside_tasks)
+{
+#define TWICE "\"loads\": [0.5], \"repetitions\": 2, "
+    cr_expect_eq(decode(MANY("498", TWICE, "{\"policy\": \"sparrow\", \"probes_per_task\": 1}")),
+                 PV_OK);
+    cr_assert_eq(decode(MANY("499", TWICE, "{\"policy\": \"sparrow\", \"probes_per_task\": 1}")),
+                 PV_E_INVALID);
+    expect_fault(0, "/repetitions", "out_of_range");
+    cr_expect_eq(decode(MANY("400", TWICE, "{\"policy\": \"pigeon\", \"groups\": 98}")), PV_OK);
+    cr_assert_eq(decode(MANY("400", TWICE, "{\"policy\": \"pigeon\", \"groups\": 99}")),
+                 PV_E_INVALID);
+    expect_fault(0, "/repetitions", "out_of_range");
+    /* Eagle sends 20 probes for the two tasks. */
+    cr_expect_eq(decode(MANY("480", TWICE, "{\"policy\": \"eagle\", \"probes_per_task\": 1}")),
+                 PV_OK);
+    cr_assert_eq(decode(MANY("481", TWICE, "{\"policy\": \"eagle\", \"probes_per_task\": 1}")),
+                 PV_E_INVALID);
+    expect_fault(0, "/repetitions", "out_of_range");
+}
+
+Test(codec_tasks_simulation, searches_pay_for_workers)
+{
+#define SEARCH(task_runs)                                                                          \
+    "\"search\": {\"policies\": [{\"policy\": \"sparrow\", \"probes_per_task\": [3]}], "           \
+    "\"task_runs\": " task_runs "}, "
+    cr_expect_eq(decode(MANY("300", SEARCH("306"), "{\"policy\": \"centralised\"}")), PV_OK);
+    cr_assert_eq(decode(MANY("300", SEARCH("305"), "{\"policy\": \"centralised\"}")), PV_E_INVALID);
+    expect_fault(0, "/search/task_runs", "out_of_range");
 }

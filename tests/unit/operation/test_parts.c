@@ -120,6 +120,47 @@ Test(parts, a_part_that_fails_fails_the_work_and_the_others_are_left)
     arena_fini(&setting.arena);
 }
 
+/* Part 2 fails at once, part 1 when that is over, and part 0 does not; what comes after goes on
+ * until it is stopped. */
+static enum pv_code fail_in_reverse(void *context,
+                                    size_t index,
+                                    struct operation_part *part,
+                                    struct arena *scratch,
+                                    int64_t *done,
+                                    struct pv_error *err)
+{
+    struct work *work = context;
+    (void)scratch;
+    *done = 1000;
+    if (index == 2) {
+        atomic_store(&work->waiting, true);
+        return pv_fail(err, PV_E_LIMIT, "part 2");
+    }
+    for (int after_ms = 0; after_ms < 50;) {
+        if (!operation_part_goes_on(part, 0)) {
+            work->made[index] = 1;
+            return pv_fail(err, PV_E_CANCELLED, "part %zu was stopped", index);
+        }
+        clock_sleep_ms(1);
+        after_ms += atomic_load(&work->waiting) && index <= 2;
+    }
+    return index == 1 ? pv_fail(err, PV_E_INTERNAL, "part 1") : PV_OK;
+}
+
+Test(parts, of_several_that_fail_the_first_by_index_is_reported_whichever_is_quickest)
+{
+    static struct setting setting;
+    struct pv_error err = {0};
+    set_up(&setting, 4);
+    setting.parts.work = fail_in_reverse;
+    cr_expect_eq(operation_parts_run(&setting.run, &setting.parts, &err), PV_E_INTERNAL);
+    cr_expect_str_eq(err.detail, "part 1");
+    cr_expect_eq(setting.work.made[0], 0, "it comes earlier, and is done to its end");
+    cr_expect_eq(setting.work.made[1], 0);
+    cr_expect_eq(setting.work.made[4], 0, "none was begun after the failure");
+    arena_fini(&setting.arena);
+}
+
 static void *cancel_later(void *argument)
 {
     struct setting *setting = argument;

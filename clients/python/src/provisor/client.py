@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, Mapping, NoRetu
 
 from .calls import CALLS, Calls
 from .connection import endpoint
-from .encode import json_bytes
+from .encode import json_bytes, plain
 from .errors import ConfigurationError, InvalidReply
 from .events import follow
 from .exports import ExportedRuns
@@ -198,10 +198,13 @@ class Client(Calls):
                            name: Optional[str] = None, idempotency_key: Optional[str] = None) -> schemas.Workload:
         """Store a workload whose jobs are runs of these applications.
 
+        - applications: a list of their names
         - since, until: submitted at this instant or later, and before that one
         - name: of the workload, for people; need not be unique
         """
-        body = {"from": "runs", "applications": list(applications), "since": since, "until": until, "name": name}
+        if applications is None or isinstance(applications, (str, bytes)):
+            raise TypeError("a list of applications is needed, not one text or None: %r" % (applications,))
+        body = {"from": "runs", "applications": plain(applications), "since": since, "until": until, "name": name}
         found: schemas.Workload = self._one(CALLS["createWorkload"], "Workload", body=json_bytes(body), content_type="application/json",
                                             idempotency_key=idempotency_key)
         return found

@@ -41,6 +41,8 @@ def plain(value: Any) -> Any:
             return plain(getattr(value, method)())
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if isinstance(value, (set, frozenset)):
+        return [plain(inner) for inner in sorted(value)]  # else one set would be several requests
     if isinstance(value, Iterable):
         return [plain(inner) for inner in value]
     raise TypeError("%s cannot be sent as JSON" % type(value).__name__)
@@ -104,6 +106,8 @@ def query_text(single: Mapping[str, Any], repeated: Mapping[str, Any]) -> str:
 
 def segment(value: Any) -> str:
     """A name or id as a segment of a path. Dots would be taken for the folder above by some proxies."""
+    if value is None:
+        raise TypeError("a name or an id is None")
     text = _text(value)
     if not text:
         raise ValueError("a name or an id is empty")

@@ -6,6 +6,7 @@
 #include "core/advice/advise.h"
 #include "core/advice/joint_feasibility.h"
 #include "core/history/run.h"
+#include "rounds.h"
 
 /* A curve by hand: T(m) = 10 + 90/m, but m = 5 is an anomaly (slower than 4). Tight spread. */
 enum { POINTS = 12 };
@@ -450,7 +451,7 @@ Test(advise, recommendations_are_monotone)
 {
     uint64_t state = 7;
     size_t met = 0, at_risk = 0, missed = 0;
-    for (int round = 0; round < 300; round++) {
+    for (size_t round = 0; round < rounds(300); round++) {
         draw_curve(&state);
         struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 0.0);
         asked.confidence = 0.6 + 0.39 * random_share(&state);
@@ -484,7 +485,8 @@ Test(advise, recommendations_are_monotone)
             }
         }
     }
-    cr_assert(met > 1000 && at_risk > 1000 && missed > 1000);
+    size_t least = rounds(1000);
+    cr_assert(met > least && at_risk > least && missed > least);
 }
 
 /* Without a deadline: at least cost, and not slower than the last run by more than the tolerance. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "edf_cases.h"
+#include "rounds.h"
 
 static struct arena scratch;
 static struct arena results;
@@ -286,7 +287,7 @@ Test(edf_changes, later_deadlines_have_the_least_total_of_all_orders)
 {
     struct numbers numbers = {22};
     size_t better = 0;
-    for (size_t round = 0; round < 4000; round++) {
+    for (size_t round = 0; round < rounds(4000); round++) {
         struct edf_case c;
         struct jobs jobs = make(&c, &numbers, round % 2 == 1);
         struct edf_changes changes = find(&jobs, UINT64_MAX);
@@ -308,7 +309,7 @@ Test(edf_changes, later_deadlines_have_the_least_total_of_all_orders)
                 total += raised.deadlines_s[j] - jobs.items[j].deadline_s;
         better += total > least * (1 + 1e-9);
     }
-    cr_assert_gt(better, 400, "%zu: raise and replay is hardly ever beaten", better);
+    cr_assert_gt(better, rounds(400), "%zu: raise and replay is hardly ever beaten", better);
 }
 
 /* Six jobs of one task or two each: 720 orders. */
@@ -384,7 +385,7 @@ Test(edf_changes, the_fewest_are_left_out)
     struct numbers numbers = {24};
     struct edf_stage stages[MOST];
     size_t several = 0;
-    for (size_t round = 0; round < 6000; round++) {
+    for (size_t round = 0; round < rounds(6000); round++) {
         struct edf_case c;
         struct jobs jobs =
             round % 3 == 0 ? make_short(stages, &numbers, 7) : make(&c, &numbers, round % 3 == 1);
@@ -397,7 +398,7 @@ Test(edf_changes, the_fewest_are_left_out)
         require_left_out(&jobs, &left_out);
         several += left_out.n > 1;
     }
-    cr_assert_gt(several, 1000);
+    cr_assert_gt(several, rounds(1000));
 }
 
 /* --- later releases --- */
@@ -481,7 +482,7 @@ Test(edf_changes, what_a_cut_search_found_holds)
     struct numbers numbers = {26};
     struct edf_stage stages[MOST];
     size_t cut = 0;
-    for (size_t round = 0; round < 3000; round++) {
+    for (size_t round = 0; round < rounds(3000); round++) {
         struct jobs jobs = make_short(stages, &numbers, 7);
         uint64_t budget = numbers_below(&numbers, 3000);
         struct edf_changes changes = find(&jobs, budget);
@@ -504,7 +505,7 @@ Test(edf_changes, what_a_cut_search_found_holds)
         cr_assert_eq(changes.later_deadlines.total_s, again.later_deadlines.total_s);
         cr_assert_eq(set_of(&changes.left_out), set_of(&again.left_out));
     }
-    cr_assert_gt(cut, 100, "%zu", cut);
+    cr_assert_gt(cut, rounds(100), "%zu", cut);
 }
 
 /* On one core A (deadline 4) runs 0-3, B (5) 3-8, C (7) 8-10. Together 10 s of work: the last of

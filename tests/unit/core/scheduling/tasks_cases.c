@@ -60,8 +60,9 @@ void tasks_case_run(struct tasks_case *one, const struct tasks_terms *terms)
     cr_assert_eq(tasks_simulate(&one->model, terms, &trial, 0, NULL, &one->arena, &one->scratch,
                                 &one->result, NULL),
                  PV_OK);
-    cr_assert_eq(tasks_outcome_of(&one->model, &one->result, &one->scratch, &one->outcome, NULL),
-                 PV_OK);
+    cr_assert_eq(
+        tasks_outcome_of(&one->model, &one->result, NULL, &one->scratch, &one->outcome, NULL),
+        PV_OK);
     cr_assert_leq(one->result.memory, tasks_simulation_memory(&one->model, terms));
     cr_assert_str_eq(tasks_case_fault(&one->model, terms, &one->result), "");
 }

@@ -9,9 +9,10 @@
 /* What is found of a few policies with figures by hand: short and long jobs and fairness. */
 enum { FIGURES = 3, POLICIES_MAX = 3 };
 
-static const struct policy_figure figures[FIGURES] = {{"short jobs", "short_percent", false},
-                                                      {"long jobs", "long_percent", false},
-                                                      {"fairness", "fairness_percent", true}};
+static const struct policy_figure figures[FIGURES] = {
+    {"completion times", "of short jobs", "short_percent", false},
+    {"completion times", "of long jobs", "long_percent", false},
+    {NULL, "fairness", "fairness_percent", true}};
 
 static const char *const names[POLICIES_MAX] = {"pigeon", "sparrow", "fifo"};
 
@@ -96,7 +97,8 @@ Test(policy_explain, the_best_beside_the_next_and_what_it_costs)
     cr_expect(isnan(finding_value(best, "standard_error")), "nothing was repeated");
     const struct finding *worse = reason(&found, "trade_off");
     cr_expect_str_eq(worse->message,
-                     "Compared with sparrow, the next best, this is worse: long jobs (+10 %).");
+                     "Compared with sparrow, the next best, this is worse: completion times (of "
+                     "long jobs +10 %).");
     expect_value(worse, "long_percent", 10);
     cr_expect(isnan(finding_value(worse, "short_percent")));
     cr_expect_eq(found.reasons.n, 2);
@@ -135,8 +137,8 @@ Test(policy_explain, the_baseline_is_compared_with)
     explain(&found);
     const struct finding *better = reason(&found, "baseline_improved");
     cr_expect_str_eq(better->message,
-                     "Compared with fifo, the baseline: short jobs (-60 %), long jobs (-12 %), "
-                     "fairness (+50 %); nothing is worse by more than 1 %.");
+                     "Compared with fifo, the baseline: completion times (of short jobs -60 %, of "
+                     "long jobs -12 %), fairness (+50 %); nothing is worse by more than 1 %.");
     expect_value(better, "short_percent", -60);
     expect_value(better, "long_percent", -12);
     expect_value(better, "fairness_percent", 50);
@@ -147,9 +149,10 @@ Test(policy_explain, the_baseline_is_compared_with)
     explain(&found);
     const struct finding *mixed = reason(&found, "baseline_trade_off");
     cr_expect_str_eq(mixed->message,
-                     "Compared with sparrow, the baseline: short jobs (-20 %), long jobs (+10 %), "
-                     "fairness (-0.552 %); 1 of them is worse by more than 1 %.");
+                     "Compared with sparrow, the baseline: completion times (of short jobs -20 %, "
+                     "of long jobs +10 %); 1 of them is worse by more than 1 %.");
     expect_value(mixed, "worse", 1);
+    expect_value(mixed, "fairness_percent", 100 * (0.9 / 0.905 - 1));
     arena_fini(&found.arena);
 
     begin(&found, 3);
@@ -157,6 +160,24 @@ Test(policy_explain, the_baseline_is_compared_with)
     explain(&found);
     cr_expect_str_eq(reason(&found, "is_baseline")->message,
                      "It is the baseline: none of the others is better.");
+    arena_fini(&found.arena);
+}
+
+/* What is better by no more than would count as worse is not named as better. */
+Test(policy_explain, improvements_are_as_large_as_what_is_worse)
+{
+    static const double close[POLICIES_MAX * FIGURES] = {10, 100, 0.9, 10.00003, 100.9, 0.892};
+    struct found found;
+    begin(&found, 2);
+    found.results.at = close;
+    found.results.baseline = 1;
+    explain(&found);
+    const struct finding *similar = reason(&found, "baseline_similar");
+    cr_expect_str_eq(similar->message, "Compared with sparrow, the baseline: no figure differs by "
+                                       "more than 1 %.");
+    expect_value(similar, "short_percent", 100 * (10 / 10.00003 - 1));
+    expect_value(similar, "worse", 0);
+    cr_expect_null(finding_find(&found.reasons, "baseline_improved"));
     arena_fini(&found.arena);
 }
 

@@ -14,6 +14,7 @@ struct synthetic {
     double mean[CANDIDATES];
     bool draws[CANDIDATES];
     double weight[CANDIDATES];
+    double setup[CANDIDATES];
     double tasks_by[JOBS + 1];
     double bias[CANDIDATES];
     double shared, noise; /* standard deviations */
@@ -37,6 +38,7 @@ static void make(struct synthetic *s, size_t n, bool random, double budget)
     s->plan = (struct policy_search_plan){.n = n,
                                           .draws = s->draws,
                                           .weight = s->weight,
+                                          .setup = s->setup,
                                           .tasks_by = s->tasks_by,
                                           .jobs = JOBS,
                                           .budget = budget * s->tasks_by[JOBS],
@@ -79,7 +81,8 @@ static struct policy_search_found run(struct synthetic *s, struct arena *arena)
             cr_assert_lt(cell->candidate, s->plan.n);
             cr_assert(s->draws[cell->candidate] || cell->repetition == 0);
             values[c] = value_of(s, cell, batch.jobs);
-            s->spent += s->weight[cell->candidate] * s->tasks_by[batch.jobs];
+            s->spent +=
+                s->setup[cell->candidate] + s->weight[cell->candidate] * s->tasks_by[batch.jobs];
             s->cells++;
         }
         policy_search_give(search, values);
@@ -284,8 +287,11 @@ Test(policy_search, keeps_within_any_budget_and_names_one)
         for (int random = 0; random < 2; random++)
             for (double budget = 9; budget < 600; budget *= 1.7) {
                 make(&s, n, random != 0, budget);
-                for (size_t i = 0; i < n; i++)
+                for (size_t i = 0; i < n; i++) {
                     s.weight[i] = 1 + (double)(i % 9);
+                    s.setup[i] = (double)(i % 4) * (budget < 100 ? 30 : 3000);
+                }
+                s.plan.budget += 3 * (budget < 100 ? 30 : 3000);
                 arena_init(&arena, 0);
                 struct policy_search_found found = run(&s, &arena);
                 cr_assert_geq(found.n, 1);
@@ -295,6 +301,24 @@ Test(policy_search, keeps_within_any_budget_and_names_one)
                 cr_expect(found.left_out == 0 || found.cut_short);
                 arena_fini(&arena);
             }
+}
+
+/* However few tasks there are, what is set up counts. */
+Test(policy_search, simulations_are_as_many_as_setups_allow)
+{
+    struct arena arena;
+    struct synthetic s;
+    arena_init(&arena, 0);
+    for (int random = 0; random < 2; random++) {
+        make(&s, CANDIDATES, random != 0, 1);
+        s.noise = 5;
+        for (size_t i = 0; i < CANDIDATES; i++)
+            s.setup[i] = 1e6;
+        s.plan.budget = 50 * (1e6 + s.tasks_by[JOBS]);
+        (void)run(&s, &arena);
+        cr_expect(s.cells >= 1 && s.cells <= 50, "%zu simulations", s.cells);
+    }
+    arena_fini(&arena);
 }
 
 Test(policy_search, one_candidate_is_the_best)

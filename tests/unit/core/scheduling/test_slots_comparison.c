@@ -157,7 +157,7 @@ Test(slots_comparison, means_are_over_the_repetitions_and_choices_by_the_objecti
     run_cells(&compared);
     for (enum policy_objective objective = POLICY_SLOWDOWN_P50; objective <= POLICY_MAKESPAN;
          objective++) {
-        const struct slots_load *found = slots_comparison_conclude(
+        const struct policy_load *found = slots_comparison_conclude(
             &compared.comparison, compared.made, objective, &compared.arena);
         cr_assert_not_null(found);
         for (size_t l = 0; l < 2; l++) {
@@ -170,9 +170,9 @@ Test(slots_comparison, means_are_over_the_repetitions_and_choices_by_the_objecti
                     makespan_s += cells[3 * p + r].outcome.makespan_s / 3;
                     p95 += cells[3 * p + r].outcome.slowdown.p95 / 3;
                 }
-                cr_expect(rounding_equal(found[l].outcomes[p].makespan_s, makespan_s));
-                cr_expect(rounding_equal(found[l].outcomes[p].slowdown.p95, p95));
-                cr_expect_eq(found[l].first[p], &cells[3 * p]);
+                cr_expect(rounding_equal(slots_load_mean(&found[l], p)->makespan_s, makespan_s));
+                cr_expect(rounding_equal(slots_load_mean(&found[l], p)->slowdown.p95, p95));
+                cr_expect_eq(slots_load_first(&found[l], p), &cells[3 * p]);
                 least = fmin(least, objective == POLICY_MAKESPAN ? makespan_s : p95);
             }
             if (objective == POLICY_MAKESPAN || objective == POLICY_SLOWDOWN_P95)

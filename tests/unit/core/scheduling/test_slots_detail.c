@@ -29,7 +29,7 @@ struct made {
     struct queue_lengths queues;
     struct job_distribution distribution;
     struct slots_cell cells[2];
-    const struct slots_load *load;
+    const struct policy_load *load;
 };
 
 static void make(struct made *made)
@@ -151,7 +151,7 @@ Test(slots_detail, usual_terms_are_said)
     const struct strview names[] = {strview_of("fresh"), strview_of("fair")};
     make(&made);
     made.comparison.policies = &usual;
-    struct slots_load load = *made.load;
+    struct policy_load load = *made.load;
     load.choice.best = 0;
     const struct policy_results *results = slots_results(
         &made.comparison, &load, 0, POLICY_SLOWDOWN_P95, names, SIZE_MAX, &made.arena);

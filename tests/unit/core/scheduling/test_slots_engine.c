@@ -541,6 +541,50 @@ static bool go_on(void *context, size_t tasks)
     return true;
 }
 
+struct count {
+    size_t reports;
+    size_t most; /* after these it is to stop */
+    size_t tasks;
+};
+
+static bool count_report(void *context, size_t tasks)
+{
+    struct count *count = context;
+    count->tasks = tasks;
+    return ++count->reports < count->most;
+}
+
+/* All jobs arrive at once and are given slots at one instant; what they are looked through for is
+ * reported within it. */
+Test(slots_engine, a_long_instant_can_be_cancelled)
+{
+    enum { MANY = 3000 };
+    static const struct slots_tasks one_map = {5, 1};
+    static struct slots_job jobs[MANY];
+    static struct slots_job_times times[MANY];
+    const struct slots_cluster cluster = {.slots = {MANY, MANY}};
+    const struct slots_terms fresh = {
+        .policy = &slots_policy_fresh, .concurrency = MANY, .tau1 = SLOTS_TAU1, .tau2 = SLOTS_TAU2};
+    struct count count = {.most = SIZE_MAX};
+    struct slots_progress progress = {count_report, &count};
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    for (size_t i = 0; i < MANY; i++)
+        jobs[i] = (struct slots_job){.task_lists = {{&one_map, 1}, {NULL, 0}},
+                                     .predicted_size_s = (double)NAN};
+    cr_assert_eq(slots_simulate(&cluster, jobs, MANY, &fresh, &progress, &scratch, times, NULL),
+                 PV_OK);
+    /* Each slot makes the jobs be looked through again, which counts for more than a report. */
+    cr_expect_geq(count.reports, MANY);
+    cr_expect_geq(count.tasks, MANY / 2 - 1, "slots that were given count");
+    count = (struct count){.most = 2};
+    cr_expect_eq(slots_simulate(&cluster, jobs, MANY, &fresh, &progress, &scratch, times, NULL),
+                 PV_E_CANCELLED);
+    cr_expect_eq(count.reports, 2);
+    cr_expect_lt(count.tasks, 10);
+    arena_fini(&scratch);
+}
+
 Test(slots_engine, a_simulation_can_be_cancelled)
 {
     static const struct slots_terms fair = {.policy = &slots_policy_fair};

@@ -26,6 +26,26 @@ Test(slots_policies, names_are_different)
             cr_expect_str_neq(slots_policies[i]->name, slots_policies[j]->name);
 }
 
+/* Only FRESH and OMO look through jobs, and OMO only those whose reduces hold slots. */
+Test(slots_policies, those_that_look_through_jobs_weigh_more)
+{
+    const struct slots_cluster cluster = {.slots = {1000, 400}, .slow_start = 0.05};
+    for (size_t i = 0; i < SLOTS_POLICIES; i++) {
+        struct slots_terms terms = {
+            .policy = slots_policies[i], .concurrency = 5000, .batch_finish = true};
+        double weight = slots_terms_weight(&terms, &cluster, 10000);
+        cr_expect_eq(weight,
+                     i == SLOTS_FRESH ? 25
+                     : i == SLOTS_OMO ? 2
+                                      : 1,
+                     "%s: %g", terms.policy->name, weight);
+        cr_expect_eq(slots_terms_weight(&terms, &cluster, 200), 1);
+        terms.batch_finish = false;
+        terms.concurrency = 8;
+        cr_expect_eq(slots_terms_weight(&terms, &cluster, 10000), 1);
+    }
+}
+
 /* --- fifo --- */
 
 Test(slots_policies, fifo_serves_in_order_of_arrival_and_of_the_request)

@@ -135,6 +135,37 @@ Test(slots_search, all_that_is_tried_can_be_simulated_and_differs)
     arena_fini(&arena);
 }
 
+/* What is found is no worse than what it is compared with, where the search chooses the values. */
+Test(slots_search, compared_policies_are_candidates_of_families_without_lists)
+{
+    static const double limits[] = {7.5};
+    static const uint64_t two[] = {2};
+    const struct slots_terms compared[] = {
+        {.policy = &slots_policy_fbq, .limits_s = limits, .n_limits = 1},
+        {.policy = &slots_policy_fair, .concurrency = 2}};
+    struct slots_family family = {.policy = SLOTS_FBQ};
+    struct slots_tried tried;
+    struct arena arena;
+    arena_init(&arena, 0);
+    size_t without = candidates(&family, 1, 8, &arena).n;
+    family.compared = compared;
+    family.n_compared = 2;
+    tried = candidates(&family, 1, 8, &arena);
+    cr_assert_eq(tried.n, without + 1);
+    cr_expect(tried.terms[without].n_limits == 1 && tried.terms[without].limits_s[0] == 7.5);
+    const struct slots_cluster cluster = {.slots = {8, 0}, .slow_start = 1};
+    cr_assert_eq(
+        slots_search_candidates(&cluster, jobs, JOBS, &family, 1, without, &arena, &tried, NULL),
+        PV_OK);
+    cr_expect(tried.n == without && tried.left_out == 1);
+    family.queues = two;
+    family.n_queues = 1;
+    tried = candidates(&family, 1, 8, &arena);
+    for (size_t i = 0; i < tried.n; i++)
+        cr_expect_neq(tried.terms[i].limits_s[0], 7.5);
+    arena_fini(&arena);
+}
+
 /* Service of queues begins anew, sizes do not. */
 Test(slots_search, limits_are_those_of_cuts)
 {

@@ -133,7 +133,7 @@ Test(tasks_detail, the_busiest_masters_are_shown)
                                 &made.kept, &result, NULL),
                  PV_OK);
     cr_assert_eq(
-        tasks_detail_take(&observation, &made.one.model, &result, &made.kept, &detail, NULL),
+        tasks_detail_take(&observation, &made.one.model, &result, NULL, &made.kept, &detail, NULL),
         PV_OK);
     cr_expect_eq(detail.masters.n, MASTERS);
     cr_expect_eq(detail.masters.shown[0].master, 149);
@@ -142,6 +142,14 @@ Test(tasks_detail, the_busiest_masters_are_shown)
     cr_expect(rounding_equal(detail.masters.mean_messages_per_s,
                              (74 * 75 / 2 + 75 * (75 + 149)) / 14.0 / MASTERS));
     cr_expect(isnan(detail.masters.reserved_utilization));
+    /* Of equal ones the first by number. */
+    for (uint32_t m = 0; m < MASTERS; m++)
+        masters[m] = (struct tasks_master){.messages = m % 3};
+    cr_assert_eq(
+        tasks_detail_take(&observation, &made.one.model, &result, NULL, &made.kept, &detail, NULL),
+        PV_OK);
+    for (uint32_t m = 0; m < MASTERS_SHOWN_MAX; m++)
+        cr_expect_eq(detail.masters.shown[m].master, m < 50 ? 3 * m + 2 : 3 * (m - 50) + 1);
     drop(&made);
 }
 
@@ -150,7 +158,7 @@ Test(tasks_detail, results_are_what_the_explanation_goes_by)
     struct made made;
     const struct strview names[] = {strview_of("central")};
     make(&made);
-    const struct tasks_load *load =
+    const struct policy_load *load =
         tasks_comparison_conclude(&made.comparison, &made.cell, POLICY_SLOWDOWN_P95, &made.kept);
     const struct policy_results *results = tasks_results(
         &made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names, SIZE_MAX, &made.kept);

@@ -145,6 +145,130 @@ Test(tasks_reservations, are_taken_as_by_a_plain_scan)
     cr_expect_gt(with_tasks, 10000);
 }
 
+/* --- many at a worker --- */
+
+/* Work is so many tasks of a second, but for what is within rounding of it, or nearly: that of jobs
+ * that have not begun, and what is left of others. */
+struct works {
+    const char *name;
+    double apart[3];
+    double begun_apart;
+};
+
+static const struct works works[] = {
+    {"equal", {0, 0, 0}, 0},
+    {"equal within rounding", {0, 3e-10, 3e-10}, 1e-10},
+    {"what is left is equal to a part of them", {0, 3e-10, 3e-10}, -8e-10},
+    {"what is left is equal to each of two that are not equal", {0, 0, 1.2e-9}, 6e-10},
+    {"linked by rounding", {0, 6e-10, 1.2e-9}, 1.2e-9},
+};
+
+enum { CROWD_JOBS = 400, CROWDS = 4, CROWD_STEPS = 1500 };
+
+struct crowd {
+    struct fixture fixture;
+    struct plain_line line;
+    uint32_t tasks[CROWD_JOBS];
+    struct rng rng;
+    const struct works *works;
+};
+
+static void set_up_crowd(struct crowd *one, uint64_t seed, const struct works *kind)
+{
+    struct fixture *fixture = &one->fixture;
+    one->rng = rng_make(seed, 1);
+    one->works = kind;
+    one->line.n = 0;
+    arena_init(&fixture->arena, 0);
+    cr_assert(line_pool_init(&fixture->pool, PLACES, &fixture->arena));
+    cr_assert(
+        reservations_init(&fixture->all, WORKERS, CROWD_JOBS, &fixture->pool, &fixture->arena));
+    for (uint32_t j = 0; j < CROWD_JOBS; j++) {
+        one->tasks[j] = 1 + (uint32_t)(rng_next(&one->rng) % 4);
+        double apart = kind->apart[rng_next(&one->rng) % 3];
+        reservations_set_remaining(&fixture->all, j, one->tasks[j] * (1 + apart));
+    }
+}
+
+static void give_task(struct crowd *one, uint32_t job)
+{
+    if (one->tasks[job] == 0)
+        return;
+    double apart = (double)(rng_next(&one->rng) % 3) * one->works->begun_apart;
+    reservations_set_remaining(&one->fixture.all, job, --one->tasks[job] * (1 + apart));
+}
+
+/* Returns whether one of a job with tasks was taken. */
+static bool take_from_crowd(struct crowd *one)
+{
+    if (one->line.n == 0)
+        return false;
+    uint32_t job = one->line.jobs[plain_next(&one->line, one->fixture.all.remaining_s)];
+    bool has_tasks = expect_same(&one->fixture, &one->line, 1);
+    give_task(one, job);
+    return has_tasks;
+}
+
+/* Reservations of a hundred jobs come, until none is left. Returns how many were taken of jobs with
+ * tasks. */
+static unsigned crowd_comes(struct crowd *one, uint32_t first_job)
+{
+    unsigned with_tasks = 0;
+    for (uint32_t i = 0; i < CROWD_STEPS || one->line.n > 0; i++) {
+        uint32_t job = first_job + (uint32_t)(rng_next(&one->rng) % (CROWD_JOBS / CROWDS));
+        if (i < CROWD_STEPS && rng_next(&one->rng) % 8 > 0) {
+            add(&one->fixture, 1, job);
+            plain_add(&one->line, job);
+        } else {
+            with_tasks += take_from_crowd(one);
+        }
+        if (rng_next(&one->rng) % 16 == 0)
+            give_task(one, job);
+        cr_assert_eq(reservations_wait(&one->fixture.all, 1), one->line.n > 0);
+    }
+    return with_tasks;
+}
+
+Test(tasks_reservations, many_are_taken_as_by_a_plain_scan)
+{
+    static struct crowd one;
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+        unsigned with_tasks = 0;
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            set_up_crowd(&one, seed, &works[i]);
+            for (uint32_t n = 0; n < CROWDS; n++)
+                with_tasks += crowd_comes(&one, n * (CROWD_JOBS / CROWDS));
+            arena_fini(&one.fixture.arena);
+        }
+        cr_expect_gt(with_tasks, 5000, "%s: %u", works[i].name, with_tasks);
+    }
+}
+
+/* Ten reservations of each of many equal jobs wait at a worker, which stays with the job it takes. */
+Test(tasks_reservations, that_many_wait_does_not_make_the_next_one_harder_to_find)
+{
+    enum { CROWD = 5000, EACH = 10 };
+    unsigned taken = 0;
+    struct fixture one;
+    arena_init(&one.arena, 0);
+    cr_assert(line_pool_init(&one.pool, CROWD * EACH, &one.arena));
+    cr_assert(reservations_init(&one.all, 1, CROWD, &one.pool, &one.arena));
+    for (uint32_t j = 0; j < CROWD; j++)
+        reservations_set_remaining(&one.all, j, 100 + j % 7);
+    for (uint32_t i = 0; i < CROWD * EACH; i++)
+        add(&one, 0, i / EACH);
+    for (; reservations_wait(&one.all, 0); taken++) {
+        uint32_t job = reservations_take(&one.all, 0);
+        if (job == RESERVATIONS_NO_JOB || one.all.remaining_s[job] == 0)
+            continue;
+        reservations_set_remaining(&one.all, job, 50);
+        reservations_set_remaining(&one.all, job, 0);
+    }
+    cr_expect_eq(taken, CROWD * EACH);
+    cr_expect_leq(one.all.index.looked_at, 10 * (uint64_t)taken);
+    arena_fini(&one.arena);
+}
+
 /* --- one by one --- */
 
 /* Job 0 has most left. It is passed over five times; then it is its turn, and after it the least

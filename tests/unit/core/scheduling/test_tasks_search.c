@@ -2,6 +2,9 @@
 
 #include <criterion/criterion.h>
 
+#include "core/scheduling/pigeon_layout.h"
+#include "core/scheduling/tasks_comparison.h"
+
 static const double durations_s[] = {1, 2, 3};
 static struct tasks_job jobs[2];
 
@@ -137,6 +140,57 @@ Test(tasks_search, what_cannot_be_simulated_is_counted)
     cr_expect_eq(tried.n, 0);
     cr_expect_eq(tasks_search_candidates(&model, all, 4, SIZE_MAX, 9, &arena, &tried, NULL),
                  PV_E_LIMIT);
+    arena_fini(&arena);
+}
+
+/* What is found is no worse than what it is compared with, where the search chooses the values. */
+Test(tasks_search, compared_policies_are_candidates_of_families_without_lists)
+{
+    static const struct pigeon_layout layout = {.report_every_s = 1};
+    static const uint64_t two[] = {2};
+    struct tasks_terms compared[4];
+    struct tasks_family family = {.policy = TASKS_PIGEON, .compared = compared, .n_compared = 4};
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct tasks_model model = make_model(1000, false, &arena);
+    size_t without = candidates(&model, &all[0], 1, &arena).n;
+    for (size_t i = 0; i < 4; i++)
+        compared[i] = tasks_terms_default(TASKS_PIGEON);
+    compared[0].groups = 7;
+    compared[0].weight = 3;
+    compared[1].groups = 11;
+    compared[1].layout = &layout;
+    compared[2] = tasks_terms_default(TASKS_SPARROW);
+    compared[3].reserved_share = 0; /* of one group: that is tried anyway */
+    struct tasks_tried tried = candidates(&model, &family, 1, &arena);
+    cr_assert_eq(tried.n, without + 1);
+    cr_expect(tried.terms[without].groups == 7 && tried.terms[without].weight == 3);
+    /* They are no reason to refuse a search. */
+    cr_assert_eq(
+        tasks_search_candidates(&model, &family, 1, SIZE_MAX, without, &arena, &tried, NULL),
+        PV_OK);
+    cr_expect(tried.n == without && tried.left_out == 1);
+    family.groups = two;
+    family.n_groups = 1;
+    tried = candidates(&model, &family, 1, &arena);
+    for (size_t i = 0; i < tried.n; i++)
+        cr_expect_eq(tried.terms[i].groups, 2);
+    arena_fini(&arena);
+}
+
+Test(tasks_search, what_each_costs_is_what_it_takes_to_set_up_and_simulate)
+{
+    struct arena arena;
+    struct policy_search_plan plan;
+    arena_init(&arena, 0);
+    struct tasks_model model = make_model(3000, true, &arena);
+    struct tasks_tried tried = candidates(&model, all, 4, &arena);
+    cr_assert(tasks_search_plan(&model, &tried, true, &arena, &plan));
+    for (size_t i = 0; i < tried.n; i++) {
+        cr_expect_float_eq(policy_search_price(&plan, i, plan.jobs),
+                           tasks_comparison_work(&model, &tried.terms[i]), 1e-6);
+        cr_expect_geq(policy_search_price(&plan, i, 1), 3000);
+    }
     arena_fini(&arena);
 }
 

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/rounding.h"
+#include "core/scheduling/pigeon_layout.h"
 #include "core/scheduling/pigeon_plan.h"
+#include "core/scheduling/tasks_policy.h"
 #include "core/sim/statistics.h"
 #include "core/sim/variates.h"
 #include "tasks_cases.h"
@@ -48,7 +50,7 @@ static void expect_sound(int id, uint64_t seed, double load, double communicatio
         tasks_case_random(&arena, seed, workers, 600, 12, load, communication_s);
     struct tasks_terms terms = terms_of(id, 3);
     struct tasks_result result = simulate(&model, &terms, seed, 0, &arena);
-    cr_assert_eq(tasks_outcome_of(&model, &result, &scratch, &outcome, NULL), PV_OK);
+    cr_assert_eq(tasks_outcome_of(&model, &result, NULL, &scratch, &outcome, NULL), PV_OK);
     cr_expect_str_eq(tasks_case_fault(&model, &terms, &result), "", "policy %d, seed %d", id,
                      (int)seed);
     cr_expect(outcome.utilization > 0 && outcome.utilization <= 1);
@@ -198,6 +200,24 @@ Test(tasks_simulation, retimed_arrivals_scale_and_keep_their_order)
     arena_fini(&arena);
 }
 
+/* Instants of 1e11 s are 1.5e-5 s apart. */
+Test(tasks_simulation, no_job_is_faster_than_its_longest_task_however_late_it_is)
+{
+    for (int id = 0; id < TASKS_POLICIES; id++) {
+        struct tasks_case one;
+        const double early_s = 1;
+        const double late_s = 0.1003;
+        struct tasks_terms terms = terms_of(id, 1);
+        tasks_case_init(&one, 2, 0);
+        tasks_case_job(&one, 0, &early_s, 1);
+        tasks_case_job(&one, 99999999999.7, &late_s, 1);
+        tasks_case_run(&one, &terms);
+        for (uint32_t j = 0; j < 2; j++)
+            cr_expect_eq(tasks_slowdown(&one.model, &one.result, j), 1, "policy %d", id);
+        tasks_case_fini(&one);
+    }
+}
+
 /* --- bounds --- */
 
 static bool stop_at_once(void *context, uint64_t tasks)
@@ -225,6 +245,82 @@ Test(tasks_simulation, stops_when_asked_to)
         PV_E_CANCELLED);
     cr_expect(reported > 0 && reported < model.tasks);
     arena_fini(&scratch);
+    arena_fini(&arena);
+}
+
+struct count {
+    uint64_t reports;
+    uint64_t most; /* after these it is to stop */
+};
+
+static bool count_report(void *context, uint64_t tasks)
+{
+    struct count *count = context;
+    (void)tasks;
+    return ++count->reports < count->most;
+}
+
+static enum pv_code
+count_reports(const struct tasks_model *model, const struct tasks_terms *terms, struct count *count)
+{
+    const struct trial trial = {1, 0};
+    const struct tasks_progress progress = {count_report, count};
+    struct tasks_result result;
+    struct arena arena;
+    arena_init(&arena, 0);
+    enum pv_code code =
+        tasks_simulate(model, terms, &trial, 0, &progress, &arena, &arena, &result, NULL);
+    arena_fini(&arena);
+    return code;
+}
+
+/* A single job: its tasks and probes are many steps of one event. */
+Test(tasks_simulation, a_long_event_is_reported_from_within)
+{
+    enum { TASKS = 200000 };
+    struct arena arena;
+    arena_init(&arena, 0);
+    double *durations_s = arena_array(&arena, TASKS, sizeof *durations_s);
+    for (uint32_t i = 0; i < TASKS; i++)
+        durations_s[i] = 1;
+    for (int id = 0; id < TASKS_POLICIES; id++)
+        for (int is_long = 0; is_long < 2; is_long++) {
+            const struct tasks_job job = {
+                .durations_s = durations_s, .tasks = TASKS, .is_long = is_long != 0};
+            struct tasks_model model = {.workers = TASKS, .jobs = &job, .n_jobs = 1};
+            cr_assert_eq(tasks_model_complete(&model, &arena, NULL), PV_OK);
+            struct tasks_terms terms = terms_of(id, 300);
+            struct count count = {.most = UINT64_MAX};
+            cr_assert_eq(count_reports(&model, &terms, &count), PV_OK);
+            /* Every task is a step when it is placed, and another one when its end is heard of. */
+            cr_expect_geq(count.reports, 2 * TASKS / TASKS_REPORT_EVERY, "policy %d", id);
+            count = (struct count){.most = 20};
+            cr_expect_eq(count_reports(&model, &terms, &count), PV_E_CANCELLED);
+            cr_expect_eq(count.reports, 20);
+        }
+    arena_fini(&arena);
+}
+
+/* Workers and groups are set up before anything happens. */
+Test(tasks_simulation, setting_up_is_reported)
+{
+    static const double second[] = {1};
+    static const struct tasks_job job = {.durations_s = second, .tasks = 1};
+    static const struct pigeon_layout layout = {.report_every_s = 1};
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct tasks_model model = {.workers = 100000, .jobs = &job, .n_jobs = 1};
+    cr_assert_eq(tasks_model_complete(&model, &arena, NULL), PV_OK);
+    for (int id = 0; id < TASKS_POLICIES; id++)
+        for (int layouts = 0; layouts <= (id == TASKS_PIGEON); layouts++) {
+            struct tasks_terms terms = terms_of(id, 100000);
+            struct count count = {.most = 2};
+            terms.layout = layouts > 0 ? &layout : NULL;
+            if (id == TASKS_CENTRALISED)
+                continue; /* it counts its workers */
+            cr_expect_eq(count_reports(&model, &terms, &count), PV_E_CANCELLED, "policy %d", id);
+            cr_expect_eq(count.reports, 2);
+        }
     arena_fini(&arena);
 }
 

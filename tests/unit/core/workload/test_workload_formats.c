@@ -132,7 +132,8 @@ static const struct {
      "line 1: the line ends where the number of shuffled bytes is expected"},
     {WORKLOAD_SWIM, "j 1 1 0.5 2 3\n", "line 1: the map input in bytes: a whole number"},
     {WORKLOAD_SWIM, "j 1 1 -5 2 3\n", "line 1: the map input in bytes: a whole number"},
-    {WORKLOAD_SWIM, "j 1 1 9e15 2 3\n", "line 1: the job has more than 1000000 tasks"},
+    {WORKLOAD_SWIM, "j 1 1 9e15 2 3\n",
+     "line 1: the job has more than 1000000 tasks (workload_job_tasks_max)"},
     {WORKLOAD_SWIM, "j 1 1 1e17 2 3\n", "line 1: the map input in bytes: a whole number"},
     {WORKLOAD_SWIM, "j 5 1 1 2 3\nk 4 1 1 2 3\n", "line 2: the job arrives at 4 s, before"},
     {WORKLOAD_PROVISOR, "{\"task_durations_s\": [1, 2]",
@@ -233,13 +234,14 @@ Test(workload_formats, nul_bytes_and_long_lines)
     for (size_t piece = 1; piece < sizeof long_line; piece++) {
         workload_case_feed(&one, WORKLOAD_PIGEON, strview_of(long_line), piece);
         cr_expect_eq(one.code, PV_E_INVALID);
-        cr_expect_str_eq(one.err.detail,
-                         "line 2: it has more than 10 bytes; is this the right format?");
+        cr_expect_str_eq(one.err.detail, "line 2: it has more than 10 bytes "
+                                         "(workload_line_bytes_max); is this the right format?");
     }
     /* It is refused before it ends. */
     workload_case_feed(&one, WORKLOAD_PIGEON, strview_of("1 1 2 222222222"), 4);
-    cr_expect_str_eq(one.err.detail,
-                     "line 1: it has more than 10 bytes; is this the right format?");
+    cr_expect_str_eq(
+        one.err.detail,
+        "line 1: it has more than 10 bytes (workload_line_bytes_max); is this the right format?");
 }
 
 Test(workload_formats, limits_are_named)
@@ -247,9 +249,10 @@ Test(workload_formats, limits_are_named)
     static const struct {
         struct workload_limits limits;
         const char *message;
-    } rows[] = {{{.jobs = 1}, "line 2: the trace has more than 1 job"},
-                {{.tasks = 3}, "line 2: the trace has more than 3 tasks"},
-                {{.job_tasks = 2}, "line 2: the job has more than 2 tasks"}};
+    } rows[] = {
+        {{.jobs = 1}, "line 2: the trace has more than 1 job (workload_jobs_max)"},
+        {{.tasks = 3}, "line 2: the trace has more than 3 tasks (workload_tasks_max)"},
+        {{.job_tasks = 2}, "line 2: the job has more than 2 tasks (workload_job_tasks_max)"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *text = "1 1 2 2\n2 3 2 2 2 2\n";
         one.limits = rows[i].limits;

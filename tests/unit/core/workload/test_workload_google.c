@@ -84,7 +84,9 @@ Test(workload_google, tasks_that_are_held_are_bounded)
     one.limits.open_tasks = 64;
     workload_case_feed(&one, WORKLOAD_GOOGLE_2011, (struct strview){text, n}, n);
     cr_expect_eq(one.code, PV_E_LIMIT);
-    cr_expect_str_eq(one.err.detail, "line 65: jobs that have not ended hold more than 64 tasks");
+    cr_expect_str_eq(
+        one.err.detail,
+        "line 65: jobs that have not ended hold more than 64 tasks (workload_open_tasks_max)");
     one.limits.open_tasks = 0;
     workload_case_feed(&one, WORKLOAD_GOOGLE_2011, strview_of("5,,7,999999,,0\n"), 15);
     cr_expect_eq(one.code,

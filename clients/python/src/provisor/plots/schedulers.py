@@ -145,7 +145,7 @@ def distributions_plot(result: Result, load: Optional[float], jobs: Optional[str
     found = [distributions_of(each, jobs) for each in loads]
     title = "Completion times of %s jobs" % next((points.class_ for each in found for _, points in each), jobs or "all")
     if not any(found):
-        return _nothing(title, "distributions", ax)
+        return nothing(title, 'include=["distributions"]', ax)
     names = list(dict.fromkeys(name for each in found for name, _ in each))
     looks = {name: _look(place, name == result.baseline) for place, name in enumerate(names)}
     figure, all_axes, room = _canvases(len(loads), (4.0, 3.2), len(names), ax)
@@ -176,9 +176,10 @@ def _look(place: int, baseline: bool) -> Style:
     return Style(BLACK, "-", "o", "") if baseline else style(place)
 
 
-def _nothing(title: str, what: str, ax: Optional[Axes]) -> Plot:
+def nothing(title: str, how: str, ax: Optional[Axes]) -> Plot:
+    """how: with which argument the request would have had it."""
     figure, axes = canvas(ax)
-    text = 'not in the result: ask with include=["%s"]' % what
+    text = "not in the result: ask with " + how
     empty(axes, text)
     axes.set_title(title)
     return Plot(figure, axes, "%s: %s" % (title, text), ax is None)
@@ -203,7 +204,7 @@ def queues_plot(result: Result, load: Optional[float], ax: Optional[Axes]) -> Pl
     title = "Tasks that wait and run: %s" % load_words(each)
     outcomes: List[Any] = [outcome for outcome in each.policies if outcome.queue_lengths is not None]
     if not outcomes:
-        return _nothing(title, "queues", ax)
+        return nothing(title, 'include=["queues"]', ax)
     if ax is not None and len(outcomes) > 1:
         raise ValueError("each policy has axes of its own: of %d, pass none" % len(outcomes))
     drawn = outcomes[:PANELS_MAX]

@@ -23,10 +23,15 @@ def _marked(name: str, baseline: Optional[str], best: str) -> str:
 
 def _tables(kind: str, result: Union[schemas.SlotsSimulationResult, schemas.TasksSimulationResult], heads: List[str],
             rows: Sequence[Sequence[Any]]) -> str:
+    from ..plots.searches import candidate_words
     text = table("Simulation of %s, repeated %d times, seed %d" % (kind, result.repetitions, result.seed), heads, rows)
     why = [(load.load, load.best.name, found.code, found.message) for load in result.loads
            for found in (*load.recommendation.reasons, *load.recommendation.warnings)]
     text += table("The best policy at each load", ["load", "best", "reason or warning", "in words"], why)
+    searches = [(load.load, candidate_words(load.search.best), load.search.best.value, load.search.message) for load in result.loads
+                if load.search is not None]
+    if searches:
+        text += table("What the search found at each load", ["load", "policy and terms", "objective", "in words"], searches)
     return text + (table("Warnings", ["warning", "in words"], [(w.code, w.message) for w in result.warnings]) if result.warnings else "")
 
 
@@ -52,6 +57,25 @@ def _distributions_frame(result: Union[schemas.SlotsSimulationResult, schemas.Ta
             for found in outcome.distributions or ()
             for point in zip(found.percents, found.completion_quantiles_s, found.slowdown_quantiles)]
     return pandas.DataFrame(rows, columns=columns)
+
+
+def _search_frame(result: Union[schemas.SlotsSimulationResult, schemas.TasksSimulationResult], kind: str) -> pandas.DataFrame:
+    from ..frames import frame_of
+    rows = [(load, rank, candidate) for load in result.loads if load.search is not None
+            for rank, candidate in enumerate(load.search.candidates, 1)]
+    made = frame_of(kind, [candidate for _, _, candidate in rows])
+    made.insert(0, "load", [load.load for load, _, _ in rows])
+    made.insert(1, "rank", [rank for _, rank, _ in rows])
+    return made
+
+
+def _search_rounds_frame(result: Union[schemas.SlotsSimulationResult, schemas.TasksSimulationResult]) -> pandas.DataFrame:
+    from ..frames import frame_of
+    rows = [(load, number, found) for load in result.loads if load.search is not None for number, found in enumerate(load.search.rounds, 1)]
+    made = frame_of("SearchRound", [found for _, _, found in rows])
+    made.insert(0, "load", [load.load for load, _, _ in rows])
+    made.insert(1, "round", [number for _, number, _ in rows])
+    return made
 
 
 class SlotsSimulationResult(schemas.SlotsSimulationResult):
@@ -83,6 +107,22 @@ class SlotsSimulationResult(schemas.SlotsSimulationResult):
     def distributions_frame(self) -> pandas.DataFrame:
         """A row for each load, policy, class of jobs and percentage, if the request included distributions."""
         return _distributions_frame(self)
+
+    def search_plot(self, load: Optional[float] = None, *, ax: Optional[Axes] = None) -> Plot:
+        """The objective of each candidate, the best ones first, if the request had a search.
+
+        - load: the first one by default"""
+        from ..plots.searches import search_plot
+        return search_plot(self, load, ax)
+
+    def search_frame(self) -> pandas.DataFrame:
+        """A row for each load and candidate, the best ones first, if the request had a search: its terms, its objective, with how
+        many repetitions and jobs it was simulated, and the last round in which it was."""
+        return _search_frame(self, "SlotsCandidate")
+
+    def search_rounds_frame(self) -> pandas.DataFrame:
+        """A row for each load and round of the search: how many candidates there were, and how many were kept."""
+        return _search_rounds_frame(self)
 
     def to_frame(self) -> pandas.DataFrame:
         """A row for each load and policy."""
@@ -157,6 +197,22 @@ class TasksSimulationResult(schemas.TasksSimulationResult):
     def distributions_frame(self) -> pandas.DataFrame:
         """A row for each load, policy, class of jobs and percentage, if the request included distributions."""
         return _distributions_frame(self)
+
+    def search_plot(self, load: Optional[float] = None, *, ax: Optional[Axes] = None) -> Plot:
+        """The objective of each candidate, the best ones first, if the request had a search.
+
+        - load: the first one by default"""
+        from ..plots.searches import search_plot
+        return search_plot(self, load, ax)
+
+    def search_frame(self) -> pandas.DataFrame:
+        """A row for each load and candidate, the best ones first, if the request had a search: its terms, its objective, with how
+        many repetitions and jobs it was simulated, and the last round in which it was."""
+        return _search_frame(self, "TasksCandidate")
+
+    def search_rounds_frame(self) -> pandas.DataFrame:
+        """A row for each load and round of the search: how many candidates there were, and how many were kept."""
+        return _search_rounds_frame(self)
 
     def to_frame(self) -> pandas.DataFrame:
         """A row for each load, policy and class of jobs."""
