@@ -44,11 +44,12 @@ struct mapreduce_batch mapreduce_draw(
 static struct mapreduce_outcome summarize(const struct mapreduce_batch *batch,
                                           const struct slots_job_times times[])
 {
-    struct mapreduce_outcome outcome = {0};
+    struct mapreduce_outcome outcome = {.reduces_at_s = HUGE_VAL};
     struct fairness fairness = {.n = 0};
     double shuffled_s = 0;
     for (size_t i = 0; i < batch->n; i++) {
         outcome.makespan_s = fmax(outcome.makespan_s, times[i].finish_s);
+        outcome.reduces_at_s = fmin(outcome.reduces_at_s, times[i].reduce_start_s);
         outcome.maps_s = fmax(outcome.maps_s, times[i].map_end_s);
         shuffled_s = fmax(shuffled_s, times[i].shuffle_end_s);
         fairness_add(&fairness,

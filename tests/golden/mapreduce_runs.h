@@ -33,8 +33,9 @@ struct mapreduce_outcome {
     double makespan_s;
     double
         fairness; /* Jain's index of size / (finish - first slot), eq. 3.1 at the end of each job */
-    double maps_s;    /* until the last map has ended */
-    double shuffle_s; /* from then until the last reduce begins to work */
+    double reduces_at_s; /* when the first reduce has a slot */
+    double maps_s;       /* until the last map has ended */
+    double shuffle_s;    /* from then until the last reduce begins to work */
 };
 
 /* What a batch comes to. Aborts where it fails. scratch is back at its mark. */

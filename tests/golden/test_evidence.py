@@ -1,7 +1,7 @@
-"""The tables of docs/scheduling-evidence.md and docs/slots-evidence.md are what the simulations come to, and what the pages say of them holds.
+"""The tables of docs/scheduling-evidence.md and docs/slots-evidence.md are what simulations come to, and what the pages say of them holds.
 
-Usage: test_evidence.py [--write] PROGRAM [ARGUMENT ...]. PROGRAM is one of evidence: it prints tables between the marks of a page, a line for everything
-that holds or does not, and its status says whether all does (77: it lacks the shared data). --write: its tables replace those of the pages.
+Usage: test_evidence.py [--write] PROGRAM [ARGUMENT ...]. PROGRAM is one of evidence: it prints tables between the marks of a page, a line for
+everything that holds or does not, and its status says whether all does (77: it lacks the shared data). --write: its tables replace those of the pages.
 """
 import pathlib
 import re
