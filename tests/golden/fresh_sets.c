@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "core/scheduling/fresh_plan.h"
+#include "core/scheduling/slots/fresh_plan.h"
 
 const struct fresh_row fresh_rows[FRESH_ROWS] = {
     {FRESH_CLASSIFICATION, 270, 250},

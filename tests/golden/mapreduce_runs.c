@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/scheduling/fairness.h"
+#include "core/scheduling/comparison/fairness.h"
 #include "core/sim/variates.h"
 #include "evidence.h"
 

@@ -1,7 +1,7 @@
 #ifndef TESTS_GOLDEN_MAPREDUCE_RUNS_H
 #define TESTS_GOLDEN_MAPREDUCE_RUNS_H
 
-#include "core/scheduling/slots_engine.h"
+#include "core/scheduling/slots/slots_engine.h"
 #include "core/sim/statistics.h"
 
 /* Batches of MapReduce jobs simulated on slots, for what J. Wang's dissertation (UMass Boston 2017)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/scheduling/slots_policy.h"
+#include "core/scheduling/slots/slots_policy.h"
 #include "esplash_runs.h"
 #include "evidence.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scheduling/slots_split.h"
+#include "core/scheduling/slots/slots_split.h"
 #include "core/sim/variates.h"
 #include "evidence.h"
 #include "fresh_sets.h"

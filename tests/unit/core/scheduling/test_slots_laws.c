@@ -1,11 +1,11 @@
 /* What holds for any workload under every policy: it all ends, the same work is done, no faster than
  * slots allow, and Jain's index is between 1/n and 1. */
-#include "core/scheduling/slots_engine.h"
+#include "core/scheduling/slots/slots_engine.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "core/scheduling/slots_outcome.h"
+#include "core/scheduling/slots/slots_outcome.h"
 #include "core/sim/variates.h"
 
 enum { JOBS = 24, TASKS = 40, CASES = 30, NODES = 3 };
