@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/scheduling/slots_engine.h"
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/slots/slots_engine.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 
 enum {
     SMALLEST = 400,

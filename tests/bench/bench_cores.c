@@ -25,8 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/scheduling/slots_engine.h"
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/slots/slots_engine.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 #include "core/sim/variates.h"
 #include "operation/parts.h"
 

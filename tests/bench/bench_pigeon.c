@@ -31,9 +31,9 @@
 #include <time.h>
 
 #include "../golden/pigeon_trace.h"
-#include "core/scheduling/pigeon_layout.h"
-#include "core/scheduling/tasks_outcome.h"
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/pigeon_layout.h"
+#include "core/scheduling/tasks/tasks_outcome.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 
 enum { SKIPPED = 77, BINS = 200, RUNS = 5 };
 

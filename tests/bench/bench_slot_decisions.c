@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/scheduling/fresh.h"
-#include "core/scheduling/fresh_plan.h"
-#include "core/scheduling/omo_candidates.h"
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/fresh_plan.h"
+#include "core/scheduling/slots/omo_candidates.h"
 #include "core/sim/variates.h"
 
 enum { SLOTS = 500, BATCH = 100, MAPS = 200, REDUCES = 200, FEW = 100, MANY = 10000, RUNS = 7 };

@@ -24,7 +24,7 @@
 #include <time.h>
 
 #include "../golden/stored_trace.h"
-#include "core/scheduling/slots_outcome.h"
+#include "core/scheduling/slots/slots_outcome.h"
 #include "core/sim/variates.h"
 
 static const struct slots_cluster CLUSTER = {.slots = {600, 200}, .slow_start = 0.05};

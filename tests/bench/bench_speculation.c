@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/scheduling/esplash.h"
-#include "core/scheduling/late.h"
+#include "core/scheduling/speculation/esplash.h"
+#include "core/scheduling/speculation/late.h"
 #include "core/sim/variates.h"
 
 enum { RUNS = 7, SPEEDS = 4, GOAL_NODES = 1000 };

@@ -28,8 +28,7 @@ static void require_sane(const struct run *run)
         FUZZ_REQUIRE(isnan(stage->started_s) || stage->started_s >= 0);
         for (int64_t k = 0; k < stage->n_tasks; k++) {
             FUZZ_REQUIRE(stage->task_durations_s[k] >= 0);
-            FUZZ_REQUIRE(stage->task_nodes == NULL ||
-                         stage->task_nodes[k] < (int64_t)run->n_nodes);
+            FUZZ_REQUIRE(stage->task_nodes == NULL || stage->task_nodes[k] < (int64_t)run->n_nodes);
         }
     }
 }

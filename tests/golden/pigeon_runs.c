@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "core/scheduling/tasks_outcome.h"
+#include "core/scheduling/tasks/tasks_outcome.h"
 #include "pigeon_trace.h"
 
 enum { SEEDS_MAX = 20 };

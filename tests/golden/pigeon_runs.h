@@ -1,7 +1,7 @@
 #ifndef TESTS_GOLDEN_PIGEON_RUNS_H
 #define TESTS_GOLDEN_PIGEON_RUNS_H
 
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 
 /* Simulations of a trace under one scheduler with different seeds. */
 

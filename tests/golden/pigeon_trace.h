@@ -2,7 +2,7 @@
 #define TESTS_GOLDEN_PIGEON_TRACE_H
 
 #include "base/vector.h"
-#include "core/scheduling/tasks_model.h"
+#include "core/scheduling/tasks/tasks_model.h"
 
 /* The traces that came with Pigeon's simulator (data/pigeon-traces of the shared data): a line a
  * job, its arrival, number of tasks, their mean duration, and their durations, in seconds. */

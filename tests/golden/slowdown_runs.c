@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scheduling/slots_comparison.h"
+#include "core/scheduling/slots/slots_comparison.h"
 #include "core/sim/variates.h"
 #include "evidence.h"
 

@@ -1,7 +1,7 @@
 #ifndef TESTS_GOLDEN_SLOWDOWN_RUNS_H
 #define TESTS_GOLDEN_SLOWDOWN_RUNS_H
 
-#include "core/scheduling/slots_policy.h"
+#include "core/scheduling/slots/slots_policy.h"
 #include "slowdown_workloads.h"
 
 /* Simulations of the workloads of slowdown_workloads.h. */

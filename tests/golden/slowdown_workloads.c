@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/scheduling/slots_outcome.h"
+#include "core/scheduling/slots/slots_outcome.h"
 #include "evidence.h"
 
 const struct slots_cluster slowdown_cluster = {.slots = {600, 200}, .slow_start = 0.05};

@@ -1,7 +1,7 @@
 #ifndef TESTS_GOLDEN_SLOWDOWN_WORKLOADS_H
 #define TESTS_GOLDEN_SLOWDOWN_WORKLOADS_H
 
-#include "core/scheduling/slots_workload.h"
+#include "core/scheduling/slots/slots_workload.h"
 #include "core/sim/statistics.h"
 #include "stored_trace.h"
 

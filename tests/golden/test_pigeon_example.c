@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scheduling/pigeon_layout.h"
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/pigeon_layout.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 #include "vectors.h"
 
 enum { JOBS = 3, TASKS = 8, GROUPS = 2 };

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scheduling/pigeon_plan.h"
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/pigeon_plan.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 #include "core/sim/statistics.h"
 #include "core/sim/variates.h"
 #include "evidence.h"

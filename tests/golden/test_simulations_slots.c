@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/scheduling/slots_outcome.h"
-#include "core/scheduling/slots_split.h"
+#include "core/scheduling/slots/slots_outcome.h"
+#include "core/scheduling/slots/slots_split.h"
 #include "vectors.h"
 
 static struct vectors_figures figures;

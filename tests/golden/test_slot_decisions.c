@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scheduling/fairness.h"
-#include "core/scheduling/fresh.h"
-#include "core/scheduling/omo_candidates.h"
+#include "core/scheduling/comparison/fairness.h"
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/omo_candidates.h"
 #include "vectors.h"
 
 static struct vectors_figures figures;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scheduling/fresh_plan.h"
+#include "core/scheduling/slots/fresh_plan.h"
 #include "vectors.h"
 
 enum { JOBS_MAX = 64, SWEEP_MAX = 16 };

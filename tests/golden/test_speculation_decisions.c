@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scheduling/esplash.h"
-#include "core/scheduling/late.h"
+#include "core/scheduling/speculation/esplash.h"
+#include "core/scheduling/speculation/late.h"
 #include "vectors.h"
 
 enum { TYPES_MAX = 16 };

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scheduling/tasks_outcome.h"
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/tasks_outcome.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 #include "vectors.h"
 
 enum { JOBS_MAX = 64, TASKS_MAX = 1024 };

@@ -1,6 +1,6 @@
 #include "api/scheduling/slot_decision_make.h"
 
-#include "core/scheduling/slot_census.h"
+#include "core/scheduling/slots/slot_census.h"
 
 static void decide_fresh(const struct codec_fresh_state *state, struct slot_decision_made *made)
 {

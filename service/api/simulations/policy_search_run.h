@@ -3,8 +3,8 @@
 
 #include "api/simulations/comparison_progress.h"
 #include "codec/scheduling/policy_comparison.h"
-#include "core/scheduling/policy_comparison.h"
-#include "core/scheduling/policy_search.h"
+#include "core/scheduling/comparison/policy_comparison.h"
+#include "core/scheduling/comparison/policy_search.h"
 
 /* A search for the best policy and terms as part of an operation: what the core wants simulated next
  * is, side by side on threads. */

@@ -1,7 +1,7 @@
 #include "codec/json/names.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
-#include "core/scheduling/pigeon_plan.h"
-#include "core/scheduling/tasks_policy.h"
+#include "core/scheduling/tasks/pigeon_plan.h"
+#include "core/scheduling/tasks/tasks_policy.h"
 
 #define REPORT_MIN_S 0.001
 /* Reports are numbered in 64 bits. */

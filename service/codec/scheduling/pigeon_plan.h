@@ -4,7 +4,7 @@
 #include "base/json_writer.h"
 #include "codec/json/finding.h"
 #include "codec/json/shape.h"
-#include "core/scheduling/pigeon_plan.h"
+#include "core/scheduling/tasks/pigeon_plan.h"
 
 extern const struct shape codec_pigeon_plan_shape;
 

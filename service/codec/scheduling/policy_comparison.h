@@ -4,8 +4,8 @@
 #include "base/json_writer.h"
 #include "codec/json/finding.h"
 #include "codec/json/shape.h"
-#include "core/scheduling/percentiles.h"
-#include "core/scheduling/policy_comparison.h"
+#include "core/scheduling/comparison/percentiles.h"
+#include "core/scheduling/comparison/policy_comparison.h"
 #include "core/workload/workload_load.h"
 
 /* What requests that compare schedulers have in common (POST /v1/simulations of the kinds `slots`

@@ -2,9 +2,9 @@
 #define CODEC_SCHEDULING_POLICY_DETAIL_H
 
 #include "codec/scheduling/policy_comparison.h"
-#include "core/scheduling/job_distribution.h"
-#include "core/scheduling/policy_explain.h"
-#include "core/scheduling/queue_lengths.h"
+#include "core/scheduling/comparison/job_distribution.h"
+#include "core/scheduling/comparison/policy_explain.h"
+#include "core/scheduling/comparison/queue_lengths.h"
 
 /* Replies of compared schedulers beyond figures: what is included on request, and why a policy is
  * recommended. */

@@ -2,7 +2,7 @@
 #define CODEC_SCHEDULING_POLICY_SEARCH_H
 
 #include "codec/scheduling/policy_comparison.h"
-#include "core/scheduling/policy_search.h"
+#include "core/scheduling/comparison/policy_search.h"
 
 /* The member `search` of requests that compare schedulers, and what is found. */
 

@@ -4,9 +4,9 @@
 #include "base/json_writer.h"
 #include "codec/json/finding.h"
 #include "codec/json/shape.h"
-#include "core/scheduling/fairness.h"
-#include "core/scheduling/fresh.h"
-#include "core/scheduling/omo_candidates.h"
+#include "core/scheduling/comparison/fairness.h"
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/omo_candidates.h"
 
 /* POST /v1/slot-decisions: the state of a cluster in which a slot has come free (docs/design.md,
  * "FRESH at run time", "OMO at run time"). */

@@ -5,7 +5,7 @@
 #include "codec/json/finding.h"
 #include "codec/json/shape.h"
 #include "core/history/map_reduce.h"
-#include "core/scheduling/fresh_plan.h"
+#include "core/scheduling/slots/fresh_plan.h"
 
 /* What a client may ask for; from struct config. */
 struct codec_slot_plan_limits {

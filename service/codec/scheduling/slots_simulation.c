@@ -6,7 +6,7 @@
 #include "base/plural.h"
 #include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/slots_simulation_internal.h"
-#include "core/scheduling/slots_queues.h"
+#include "core/scheduling/slots/slots_queues.h"
 
 #define SLOW_START 0.05
 

@@ -2,9 +2,9 @@
 #define CODEC_SCHEDULING_SLOTS_SIMULATION_H
 
 #include "codec/scheduling/policy_comparison.h"
-#include "core/scheduling/policy_search.h"
-#include "core/scheduling/slots_comparison.h"
-#include "core/scheduling/slots_search.h"
+#include "core/scheduling/comparison/policy_search.h"
+#include "core/scheduling/slots/slots_comparison.h"
+#include "core/scheduling/slots/slots_search.h"
 
 /* POST /v1/simulations of kind `slots` (docs/design.md, "Jobs on slots"): what is asked, and what
  * came of it. */

@@ -4,7 +4,7 @@
 #include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/slots_simulation_internal.h"
 #include "codec/scheduling/slowdown.h"
-#include "core/scheduling/slots_explain.h"
+#include "core/scheduling/slots/slots_explain.h"
 
 static void encode_jobs(struct writer *w,
                         const struct codec_slots_result *result,

@@ -4,7 +4,7 @@
 #include "base/json_writer.h"
 #include "codec/json/finding.h"
 #include "codec/json/shape.h"
-#include "core/scheduling/slowdown.h"
+#include "core/scheduling/comparison/slowdown.h"
 
 /* What a client may ask for; from struct config. */
 struct codec_slowdown_limits {

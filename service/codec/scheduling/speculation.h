@@ -4,9 +4,9 @@
 #include "base/json_writer.h"
 #include "codec/json/finding.h"
 #include "codec/json/shape.h"
-#include "core/scheduling/esplash.h"
-#include "core/scheduling/late.h"
-#include "core/scheduling/speculation_gaps.h"
+#include "core/scheduling/speculation/esplash.h"
+#include "core/scheduling/speculation/late.h"
+#include "core/scheduling/speculation/speculation_gaps.h"
 
 /* What a client may ask for; from struct config. */
 struct codec_speculation_limits {

@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "codec/scheduling/tasks_simulation_internal.h"
-#include "core/scheduling/tasks_policy.h"
+#include "core/scheduling/tasks/tasks_policy.h"
 
 #define POWER_MIN 1e-6
 #define POWER_MAX 1e6

@@ -5,7 +5,7 @@
 #include "base/plural.h"
 #include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
-#include "core/scheduling/tasks_policy.h"
+#include "core/scheduling/tasks/tasks_policy.h"
 
 #define COMMUNICATION_S 0.0005
 #define COMMUNICATION_MAX_S 1e6 /* of one message */

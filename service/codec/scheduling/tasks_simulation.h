@@ -2,10 +2,10 @@
 #define CODEC_SCHEDULING_TASKS_SIMULATION_H
 
 #include "codec/scheduling/policy_comparison.h"
-#include "core/scheduling/pigeon_layout.h"
-#include "core/scheduling/policy_search.h"
-#include "core/scheduling/tasks_comparison.h"
-#include "core/scheduling/tasks_search.h"
+#include "core/scheduling/comparison/policy_search.h"
+#include "core/scheduling/tasks/pigeon_layout.h"
+#include "core/scheduling/tasks/tasks_comparison.h"
+#include "core/scheduling/tasks/tasks_search.h"
 
 /* POST /v1/simulations of kind `tasks` (docs/design.md, "Bags of tasks"): what is asked, and what
  * came of it. */

@@ -4,8 +4,8 @@
 #include "codec/scheduling/policy_detail.h"
 #include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
-#include "core/scheduling/tasks_explain.h"
-#include "core/scheduling/tasks_policy.h"
+#include "core/scheduling/tasks/tasks_explain.h"
+#include "core/scheduling/tasks/tasks_policy.h"
 
 enum { JOBS_ROOM = NAME_SHOWN + 32 };
 

@@ -1,7 +1,7 @@
 /* Copies by rules that compare what runs with what has ended: LATE and eSplash. */
 #include <math.h>
 
-#include "core/scheduling/late.h"
+#include "core/scheduling/speculation/late.h"
 #include "core/stragglers/copy_replay_internal.h"
 
 /* YARN looks for slow tasks once a second (mapreduce.job.speculative.retry-after-no-speculate). */

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/scheduling/esplash.h"
+#include "core/scheduling/speculation/esplash.h"
 
 /*
  * A stage run again on the nodes it ran on, without copies of slow tasks or with them, by a rule

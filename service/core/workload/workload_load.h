@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/scheduling/slots_workload.h"
-#include "core/scheduling/tasks_model.h"
+#include "core/scheduling/slots/slots_workload.h"
+#include "core/scheduling/tasks/tasks_model.h"
 #include "core/workload/workload.h"
 
 /*

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scheduling/tasks_policy.h"
+#include "core/scheduling/tasks/tasks_policy.h"
 
 static const struct codec_comparison_limits limits = {.jobs = 10,
                                                       .splits = 10000000,

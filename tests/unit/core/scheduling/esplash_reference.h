@@ -2,10 +2,10 @@
 #define TESTS_ESPLASH_REFERENCE_H
 
 #include "base/arena.h"
-#include "core/scheduling/esplash.h"
+#include "core/scheduling/speculation/esplash.h"
 
 /*
- * eSplash word by word as the design has it, for small clusters: what core/scheduling/esplash.h must
+ * eSplash word by word as the design has it, for small clusters: what core/scheduling/speculation/esplash.h must
  * agree with.
  */
 enum { ESPLASH_NODES_MAX = 6, ESPLASH_TYPES_MAX = 3, ESPLASH_TASKS_MAX = 4 };

@@ -5,7 +5,7 @@
 
 /*
  * Levels of nodes word by word as design and paper have them, for small clusters: what
- * core/scheduling/node_levels.h must agree with.
+ * core/scheduling/speculation/node_levels.h must agree with.
  */
 enum { LEVELS_NODES_MAX = 12, LEVELS_TYPES_MAX = 3 };
 

@@ -1,8 +1,8 @@
 #ifndef TESTS_PIGEON_WATCH_H
 #define TESTS_PIGEON_WATCH_H
 
-#include "core/scheduling/pigeon_layout.h"
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/pigeon_layout.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 #include "tasks_cases.h"
 
 /* Every task that a simulation sends to a worker, and whether that may be. */

@@ -1,7 +1,7 @@
 #ifndef TESTS_SLOTS_CASES_H
 #define TESTS_SLOTS_CASES_H
 
-#include "core/scheduling/slots_outcome.h"
+#include "core/scheduling/slots/slots_outcome.h"
 
 /* Small workloads for tests of simulations on slots. */
 enum { CASE_JOBS_MAX = 8, CASE_TASKS_MAX = 16 };

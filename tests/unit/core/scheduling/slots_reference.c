@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "core/scheduling/slots_split.h"
+#include "core/scheduling/slots/slots_split.h"
 #include "slots_reference_internal.h"
 
 struct reference ref;

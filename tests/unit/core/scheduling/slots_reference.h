@@ -1,7 +1,7 @@
 #ifndef TESTS_SLOTS_REFERENCE_H
 #define TESTS_SLOTS_REFERENCE_H
 
-#include "core/scheduling/slots_engine.h"
+#include "core/scheduling/slots/slots_engine.h"
 
 /* The same simulation, written plainly: every task and every slot by itself, everything scanned at
  * every instant. Few jobs and tasks; fails the test where a slot would run two tasks or a reduce

@@ -1,8 +1,8 @@
 #ifndef TESTS_TASKS_CASES_H
 #define TESTS_TASKS_CASES_H
 
-#include "core/scheduling/tasks_outcome.h"
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/tasks_outcome.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 
 /* Bags of tasks for tests, and what becomes of them. */
 enum { CASE_JOBS_MAX = 64 };

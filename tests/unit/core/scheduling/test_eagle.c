@@ -1,9 +1,9 @@
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 
 #include <criterion/criterion.h>
 
 #include "base/rng.h"
-#include "core/scheduling/tasks_promise.h"
+#include "core/scheduling/tasks/tasks_promise.h"
 #include "tasks_cases.h"
 
 static struct tasks_terms reserving(double share)

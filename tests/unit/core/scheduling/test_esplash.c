@@ -1,9 +1,9 @@
-#include "core/scheduling/esplash.h"
+#include "core/scheduling/speculation/esplash.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "core/scheduling/late.h"
+#include "core/scheduling/speculation/late.h"
 #include "core/sim/variates.h"
 #include "esplash_reference.h"
 

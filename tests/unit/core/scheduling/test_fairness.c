@@ -1,4 +1,4 @@
-#include "core/scheduling/fairness.h"
+#include "core/scheduling/comparison/fairness.h"
 
 #include <criterion/criterion.h>
 

@@ -1,4 +1,4 @@
-#include "core/scheduling/fairness_series.h"
+#include "core/scheduling/slots/fairness_series.h"
 
 #include <criterion/criterion.h>
 

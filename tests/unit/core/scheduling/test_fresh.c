@@ -1,4 +1,4 @@
-#include "core/scheduling/fresh.h"
+#include "core/scheduling/slots/fresh.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

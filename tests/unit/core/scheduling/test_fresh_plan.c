@@ -1,4 +1,4 @@
-#include "core/scheduling/fresh_plan.h"
+#include "core/scheduling/slots/fresh_plan.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "core/scheduling/fresh_static.h"
+#include "core/scheduling/slots/fresh_static.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

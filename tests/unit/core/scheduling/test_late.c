@@ -1,4 +1,4 @@
-#include "core/scheduling/late.h"
+#include "core/scheduling/speculation/late.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "core/scheduling/node_levels.h"
+#include "core/scheduling/speculation/node_levels.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

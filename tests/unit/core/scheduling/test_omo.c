@@ -1,9 +1,9 @@
-#include "core/scheduling/omo.h"
+#include "core/scheduling/slots/omo.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "core/scheduling/omo_candidates.h"
+#include "core/scheduling/slots/omo_candidates.h"
 #include "core/sim/variates.h"
 
 enum { JOBS_MAX = 8 };

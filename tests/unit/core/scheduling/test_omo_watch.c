@@ -1,4 +1,4 @@
-#include "core/scheduling/omo_watch.h"
+#include "core/scheduling/slots/omo_watch.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "core/scheduling/tasks_policy.h"
+#include "core/scheduling/tasks/tasks_policy.h"
 
 #include <criterion/criterion.h>
 

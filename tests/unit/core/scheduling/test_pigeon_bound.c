@@ -1,7 +1,7 @@
 /* Tasks that are bound to workers, and what schedulers know of queues (pigeon_layout.h). */
 #include <criterion/criterion.h>
 
-#include "core/scheduling/pigeon_length.h"
+#include "core/scheduling/tasks/pigeon_length.h"
 #include "pigeon_watch.h"
 
 static const uint32_t first_worker[] = {0};

@@ -1,4 +1,4 @@
-#include "core/scheduling/pigeon_layout.h"
+#include "core/scheduling/tasks/pigeon_layout.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

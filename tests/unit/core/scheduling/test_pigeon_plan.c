@@ -1,4 +1,4 @@
-#include "core/scheduling/pigeon_plan.h"
+#include "core/scheduling/tasks/pigeon_plan.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

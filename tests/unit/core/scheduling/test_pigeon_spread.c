@@ -1,4 +1,4 @@
-#include "core/scheduling/pigeon_spread.h"
+#include "core/scheduling/tasks/pigeon_spread.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

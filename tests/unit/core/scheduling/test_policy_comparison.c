@@ -1,10 +1,10 @@
-#include "core/scheduling/policy_comparison.h"
+#include "core/scheduling/comparison/policy_comparison.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
 #include "base/rounding.h"
-#include "core/scheduling/arrival_order.h"
+#include "core/scheduling/comparison/arrival_order.h"
 
 static struct policy_values values_of(const double at[], size_t n)
 {

@@ -1,4 +1,4 @@
-#include "core/scheduling/policy_explain.h"
+#include "core/scheduling/comparison/policy_explain.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "core/scheduling/policy_search.h"
+#include "core/scheduling/comparison/policy_search.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "core/scheduling/slot_census.h"
+#include "core/scheduling/slots/slot_census.h"
 
 #include <criterion/criterion.h>
 

@@ -1,8 +1,8 @@
-#include "core/scheduling/slots_candidates.h"
+#include "core/scheduling/slots/slots_candidates.h"
 
 #include <criterion/criterion.h>
 
-#include "core/scheduling/slots_policy.h"
+#include "core/scheduling/slots/slots_policy.h"
 #include "core/sim/variates.h"
 
 enum { JOBS = 40, GROUPS = 3, STEPS = 20000 };

@@ -1,4 +1,4 @@
-#include "core/scheduling/slots_comparison.h"
+#include "core/scheduling/slots/slots_comparison.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "base/rounding.h"
-#include "core/scheduling/arrival_order.h"
+#include "core/scheduling/comparison/arrival_order.h"
 #include "core/sim/variates.h"
 #include "slots_cases.h"
 

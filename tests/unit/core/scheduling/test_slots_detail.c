@@ -1,10 +1,10 @@
-#include "core/scheduling/slots_detail.h"
+#include "core/scheduling/slots/slots_detail.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
 #include "base/rounding.h"
-#include "core/scheduling/slots_explain.h"
+#include "core/scheduling/slots/slots_explain.h"
 
 /* Two jobs of one map slot each, 2 s and 8 s, and one of 100 s that has both a map and a reduce. */
 enum { JOBS = 3 };

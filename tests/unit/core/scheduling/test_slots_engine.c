@@ -1,4 +1,4 @@
-#include "core/scheduling/slots_engine.h"
+#include "core/scheduling/slots/slots_engine.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

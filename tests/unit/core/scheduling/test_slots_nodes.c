@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scheduling/slots_seats.h"
+#include "core/scheduling/slots/slots_seats.h"
 #include "slots_cases.h"
 
 static const struct slots_terms fifo = {.policy = &slots_policy_fifo};

@@ -1,4 +1,4 @@
-#include "core/scheduling/slots_outcome.h"
+#include "core/scheduling/slots/slots_outcome.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Each policy's rules on schedules that are small enough to be drawn by hand. */
-#include "core/scheduling/slots_policy.h"
+#include "core/scheduling/slots/slots_policy.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-#include "core/scheduling/slots_search.h"
+#include "core/scheduling/slots/slots_search.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "core/scheduling/slots_cuts.h"
-#include "core/scheduling/slots_engine.h"
+#include "core/scheduling/slots/slots_cuts.h"
+#include "core/scheduling/slots/slots_engine.h"
 
 static const double sizes[] = {1, 2, 3, 4, 10, 20, 60};
 enum { JOBS = sizeof sizes / sizeof *sizes };

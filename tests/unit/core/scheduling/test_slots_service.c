@@ -1,4 +1,4 @@
-#include "core/scheduling/slots_service.h"
+#include "core/scheduling/slots/slots_service.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "core/scheduling/slots_spans.h"
+#include "core/scheduling/slots/slots_spans.h"
 
 #include <criterion/criterion.h>
 

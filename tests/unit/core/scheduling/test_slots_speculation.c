@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scheduling/fairness_series.h"
+#include "core/scheduling/slots/fairness_series.h"
 #include "core/sim/variates.h"
 #include "slots_cases.h"
 

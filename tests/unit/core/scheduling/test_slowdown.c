@@ -1,4 +1,4 @@
-#include "core/scheduling/slowdown.h"
+#include "core/scheduling/comparison/slowdown.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 
 #include <criterion/criterion.h>
 

@@ -1,4 +1,4 @@
-#include "core/scheduling/speculation_gaps.h"
+#include "core/scheduling/speculation/speculation_gaps.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

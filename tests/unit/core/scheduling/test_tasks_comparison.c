@@ -1,10 +1,10 @@
-#include "core/scheduling/tasks_comparison.h"
+#include "core/scheduling/tasks/tasks_comparison.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
 #include "base/rounding.h"
-#include "core/scheduling/pigeon_layout.h"
+#include "core/scheduling/tasks/pigeon_layout.h"
 #include "tasks_cases.h"
 
 enum { REPETITIONS = 3, WORKERS = 40, JOBS = 200 };

@@ -1,11 +1,11 @@
-#include "core/scheduling/tasks_detail.h"
+#include "core/scheduling/tasks/tasks_detail.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
 #include "base/rounding.h"
-#include "core/scheduling/tasks_explain.h"
-#include "core/scheduling/tasks_policy.h"
+#include "core/scheduling/tasks/tasks_explain.h"
+#include "core/scheduling/tasks/tasks_policy.h"
 #include "tasks_cases.h"
 
 /* Three workers of one master, one of them reserved: two short tasks of 4 at 0, a long one of 10 at

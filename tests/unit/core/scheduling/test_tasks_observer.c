@@ -1,12 +1,12 @@
-#include "core/scheduling/tasks_observer.h"
+#include "core/scheduling/tasks/tasks_observer.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/rounding.h"
-#include "core/scheduling/pigeon_layout.h"
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/pigeon_layout.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 #include "pigeon_watch.h"
 #include "tasks_cases.h"
 

@@ -1,4 +1,4 @@
-#include "core/scheduling/tasks_reservations.h"
+#include "core/scheduling/tasks/tasks_reservations.h"
 
 #include <criterion/criterion.h>
 

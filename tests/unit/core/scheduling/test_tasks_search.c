@@ -1,9 +1,9 @@
-#include "core/scheduling/tasks_search.h"
+#include "core/scheduling/tasks/tasks_search.h"
 
 #include <criterion/criterion.h>
 
-#include "core/scheduling/pigeon_layout.h"
-#include "core/scheduling/tasks_comparison.h"
+#include "core/scheduling/tasks/pigeon_layout.h"
+#include "core/scheduling/tasks/tasks_comparison.h"
 
 static const double durations_s[] = {1, 2, 3};
 static struct tasks_job jobs[2];

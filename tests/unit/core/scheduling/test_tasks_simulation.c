@@ -1,13 +1,13 @@
-#include "core/scheduling/tasks_simulation.h"
+#include "core/scheduling/tasks/tasks_simulation.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/rounding.h"
-#include "core/scheduling/pigeon_layout.h"
-#include "core/scheduling/pigeon_plan.h"
-#include "core/scheduling/tasks_policy.h"
+#include "core/scheduling/tasks/pigeon_layout.h"
+#include "core/scheduling/tasks/pigeon_plan.h"
+#include "core/scheduling/tasks/tasks_policy.h"
 #include "core/sim/statistics.h"
 #include "core/sim/variates.h"
 #include "tasks_cases.h"

@@ -1,0 +1,15 @@
+#include "core/scheduling/comparison/fairness.h"
+
+void fairness_add(struct fairness *fairness, double value)
+{
+    compensated_sum_add(&fairness->values, value);
+    compensated_sum_add(&fairness->squares, value * value);
+    fairness->n++;
+}
+
+double fairness_index(const struct fairness *fairness)
+{
+    double sum = compensated_sum_value(&fairness->values);
+    double squares = compensated_sum_value(&fairness->squares);
+    return squares > 0 ? sum * sum / ((double)fairness->n * squares) : 1;
+}

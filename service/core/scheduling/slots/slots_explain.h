@@ -1,0 +1,26 @@
+#ifndef CORE_SCHEDULING_SLOTS_SLOTS_EXPLAIN_H
+#define CORE_SCHEDULING_SLOTS_SLOTS_EXPLAIN_H
+
+#include "core/scheduling/comparison/policy_explain.h"
+#include "core/scheduling/slots/slots_comparison.h"
+
+/* The classes of jobs by size under a policy: means over its repetitions, in the arena. They are
+ * the same classes in all of them, and there are none without details. NULL: out of memory. */
+const struct slowdown_class *slots_classes(const struct slots_comparison *comparison,
+                                           const struct policy_load *load,
+                                           size_t policy,
+                                           size_t *n,
+                                           struct arena *arena);
+
+/* What policies for jobs on slots come to at a load, as policy_explain takes it: completion times,
+ * slowdowns of small and large jobs, makespan and fairness. What is borrowed is the caller's. baseline
+ * SIZE_MAX: none. In the arena. NULL: out of memory. */
+const struct policy_results *slots_results(const struct slots_comparison *comparison,
+                                           const struct policy_load *load,
+                                           size_t at, /* which of the loads */
+                                           enum policy_objective objective,
+                                           const struct strview names[],
+                                           size_t baseline,
+                                           struct arena *arena);
+
+#endif

@@ -1,0 +1,82 @@
+#ifndef CORE_SCHEDULING_SLOTS_SLOTS_WORKLOAD_H
+#define CORE_SCHEDULING_SLOTS_SLOTS_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * MapReduce jobs and the slots they run on (B. Ghit, D. Epema, "Reducing job slowdown variability
+ * for data-intensive workloads", MASCOTS 2015; docs/design.md, "Jobs on slots").
+ */
+enum slots_kind { SLOTS_MAP, SLOTS_REDUCE };
+enum { SLOTS_KINDS = SLOTS_REDUCE + 1 };
+
+/* No job. */
+#define SLOTS_NOBODY SIZE_MAX
+
+/* Tasks that last equally long, one after another in a job's list. */
+struct slots_tasks {
+    double duration_s; /* > 0 */
+    size_t count;      /* >= 1 */
+};
+
+/* All tasks of a kind, in the order in which they are given out. */
+struct slots_task_list {
+    const struct slots_tasks *tasks;
+    size_t n;
+};
+
+struct slots_job {
+    double arrival_s;                               /* >= 0 */
+    struct slots_task_list task_lists[SLOTS_KINDS]; /* one task at least */
+    double shuffle_s;        /* >= 0: how long a reduce holds its slot before it can work */
+    double predicted_size_s; /* what policies go by; NAN: the size */
+    size_t queue;            /* of the policy "capacity", from 0 */
+};
+
+/* A machine. */
+struct slots_node {
+    size_t slots[SLOTS_KINDS];
+    double speed; /* > 0: a task of duration d works d / speed */
+    size_t level; /* of speed, from 1, a higher one is faster; 0: not given */
+};
+
+/* What happens to a node for some time. */
+struct slots_incident {
+    size_t node;
+    double at_s;         /* >= 0 */
+    double until_s;      /* > at_s, finite */
+    double speed_factor; /* >= 0; 0: its tasks stand still */
+    bool down;           /* its tasks are lost, and it takes none */
+};
+
+struct slots_cluster {
+    size_t slots[SLOTS_KINDS]; /* >= 1 map slot; >= 1 reduce slot where a job has reduces */
+    double
+        slow_start; /* 0 to 1: the part of its maps that a job has finished before its reduces are
+                          given slots */
+    /* Where the slots are, together as many as above and fewer than 2^32 - 1; NULL: all slots are
+     * alike. Borrowed. */
+    const struct slots_node *nodes;
+    size_t n_nodes;
+    const struct slots_incident *incidents; /* of nodes, in any order; borrowed */
+    size_t n_incidents;
+};
+
+/* Pack n durations into tasks, which has room for n: equal neighbours become one entry. Returns the
+ * number of entries. */
+size_t slots_tasks_pack(const double durations_s[], size_t n, struct slots_tasks tasks[]);
+
+size_t slots_tasks_count(const struct slots_task_list *list);
+
+/* The durations of all tasks of a list, or of a job, summed exactly but for the last rounding: the
+ * same, however the tasks are packed. */
+double slots_tasks_work(const struct slots_task_list *list);
+double slots_job_size(const struct slots_job *job);
+
+/* What the slots of a kind can do a second of tasks' durations: their number, each counted by the
+ * speed of its node. O(nodes). */
+double slots_cluster_capacity(const struct slots_cluster *cluster, enum slots_kind kind);
+
+#endif
