@@ -8,8 +8,10 @@
 /* Their number of levels is chosen by the distances between all of them. */
 enum { AUTO_NODES_MAX = 2000 };
 
-static const char *const kinds[SLOTS_SPECULATION_KINDS] = {
-    [SLOTS_NO_SPECULATION] = "none", [SLOTS_LATE] = "late", [SLOTS_ESPLASH] = "esplash"};
+static const char *const kinds[SLOTS_SPECULATION_KINDS + 1] = {[SLOTS_NO_SPECULATION] = "none",
+                                                               [SLOTS_LATE] = "late",
+                                                               [SLOTS_ESPLASH] = "esplash",
+                                                               [SLOTS_SPECULATION_KINDS] = NULL};
 
 static const struct slots_speculation_terms defaults = {.epoch_s = SLOTS_EPOCH_S,
                                                         .level_count = NODE_LEVELS_AUTO,
