@@ -30,7 +30,7 @@ SELECT table_privs_are('provisor', t, 'provisor_service', string_to_array(privil
                ('price_book', 'SELECT INSERT UPDATE DELETE'), ('price', 'SELECT INSERT UPDATE DELETE'),
                ('cluster_reference', 'SELECT'), ('price_book_reference', 'SELECT')) AS wanted (t, privileges);
 SELECT column_privs_are('provisor', 'run_stage', a.attname, 'provisor_service',
-                        CASE WHEN a.attname IN ('task_durations_s', 'sketch_tasks', 'sketch_mean_s')
+                        CASE WHEN a.attname IN ('task_durations_s', 'task_nodes', 'task_read_bytes', 'sketch_tasks', 'sketch_mean_s')
                              THEN ARRAY['SELECT', 'INSERT', 'UPDATE'] ELSE ARRAY['SELECT', 'INSERT'] END,
                         'of a stage only its task times may be changed: ' || a.attname)
   FROM pg_attribute a WHERE a.attrelid = 'provisor.run_stage'::regclass AND a.attnum > 0 AND NOT a.attisdropped;

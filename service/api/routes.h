@@ -99,6 +99,7 @@
     STEPS(GET, API_APPLICATION "/next-experiments", READ, next_experiments_get, NO_BODY) \
     CALL(GET, "/v1/accuracy", READ, IO, team_accuracy_list, NO_BODY) \
     STEPS(GET, API_APPLICATION "/diagnosis", READ, diagnosis_get, NO_BODY) \
+    STEPS(GET, API_APPLICATION "/stragglers", READ, stragglers_get, NO_BODY) \
     CALL(GET, API_APPLICATION "/accuracy", READ, IO, accuracy_list, NO_BODY) \
     STEPS(POST, "/v1/advice", WRITE, advice_create, JSON) \
     STEPS(POST, "/v1/advice/batch", WRITE, advice_batch, JSON) \

@@ -16,8 +16,9 @@ def attempt(kind, task, number=0):
     return "attempt_%d_0042_%s_%06d_%d" % (START, kind[0].lower(), task, number)
 
 
-def job_history(name="word count", job="job_%d_0042" % START, maps=(1.0, 3.0), reduces=(2.0,), end="JOB_FINISHED"):
-    """Maps start 5 s after the submission, all at once; reduces when the last map has ended."""
+def job_history(name="word count", job="job_%d_0042" % START, maps=(1.0, 3.0), reduces=(2.0,), end="JOB_FINISHED", hosts=None):
+    """Maps start 5 s after the submission, all at once; reduces when the last map has ended. hosts: of maps, then of reduces."""
+    named = iter(hosts or [])
     text = "Avro-Json\n" + json.dumps({"type": "record", "name": "Event", "fields": []}) + "\n"
     text += event("AM_STARTED", "AMStarted", startTime=START + 1000)
     text += event("JOB_SUBMITTED", "JobSubmitted", jobid=job, jobName=name, userName="u", submitTime=START, acls={},
@@ -35,7 +36,8 @@ def job_history(name="word count", job="job_%d_0042" % START, maps=(1.0, 3.0), r
                 {"name": "org.apache.hadoop.mapreduce.TaskCounter", "displayName": "Map-Reduce Framework",
                  "counts": [{"name": counter, "displayName": "records", "value": 100}]}]}
             text += event(kind + "_ATTEMPT_FINISHED", record + "Finished", attemptId=attempt(kind, task),
-                          taskStatus="SUCCEEDED", finishTime=at + int(1000 * duration), counters=counters)
+                          taskStatus="SUCCEEDED", finishTime=at + int(1000 * duration), counters=counters,
+                          **({"hostname": next(named)} if hosts else {}))
         at += int(1000 * max(durations, default=0))
     if end is not None:
         record = "JobFinished" if end == "JOB_FINISHED" else "JobUnsuccessfulCompletion"

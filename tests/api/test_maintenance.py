@@ -420,6 +420,25 @@ def test_a_run_that_cannot_be_thinned_keeps_no_other_from_it(kept, alpha, name):
     assert maintain(kept, task_summary_after_days=90)["runs_thinned"] == 1
 
 
+def test_a_thinned_stage_says_no_longer_where_its_tasks_ran(kept, alpha, name):
+    """Its short stages still do, and the run keeps its nodes; what is missing is named."""
+    run = long_run(100, 4, 1000, 3)
+    tasks = len(run["stages"][0]["task_durations_s"])
+    run["nodes"] = [{"name": "n1", "cores": 4}, {"name": "n2", "cores": 4}]
+    run["stages"][0].update(task_nodes=[i % 2 for i in range(tasks)], task_read_bytes=[7] * tasks)
+    short = {"id": 1000, "task_durations_s": [1, 2, 3, 4], "task_nodes": [0, 1, 0, 1], "duration_s": 6}
+    run["stages"].append(short)
+    path = "/v1/applications/%s" % name
+    id_ = alpha.post(path + "/runs", run, status=201).json()["id"]
+    maintain(kept, task_summary_after_days=90)
+    thinned = alpha.get("%s/runs/%s?include=tasks" % (path, id_)).json()
+    assert "task_time_summary" in thinned["stages"][0] and not {"task_nodes", "task_read_bytes"} & set(thinned["stages"][0])
+    assert thinned["nodes"] == run["nodes"] and thinned["stages"][-1]["task_nodes"] == short["task_nodes"]
+    found = alpha.get(path + "/stragglers").json()
+    assert {"runs_thinned", "stages_without_nodes"} <= {w["code"] for w in found["warnings"]}
+    assert {n["stages_compared"] for n in found["nodes"]} == {1}
+
+
 def test_a_sketch_is_taken_where_a_list_is(kept, alpha, name):
     """What a thinned run replies can be sent again and is the same stage; nonsense is refused with its place."""
     first = alpha.post("/v1/applications/%s/runs" % name, long_run(100, 4, 1000, 3), status=201).json()["id"]

@@ -30,6 +30,7 @@ READS = [
     (("models", "nightly-etl"), "/v1/applications/nightly-etl/models", None),
     (("speedup", "nightly-etl", "--sizes", "8GiB,128"), "/v1/applications/nightly-etl/speedup?problem_sizes=64,128", None),
     (("diagnose", "nightly-etl"), "/v1/applications/nightly-etl/diagnosis", None),
+    (("stragglers", "nightly-etl"), "/v1/applications/nightly-etl/stragglers", None),
     (("accuracy",), "/v1/accuracy", None),
     (("accuracy", "nightly-etl"), "/v1/applications/nightly-etl/accuracy", None),
     (("next-experiments", "nightly-etl", "--size", "64"), "/v1/applications/nightly-etl/next-experiments?problem_size=64", None),

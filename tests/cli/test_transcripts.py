@@ -42,6 +42,7 @@ def steady(text):
     text = re.sub(r"whpk_[A-Za-z0-9+/=]+", "whpk_...", text)
     text = re.sub(r'"v(\d+)-[0-9a-f]{12}"', r'"v\1-xxxxxxxxxxxx"', text)
     text = UUID.sub("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", text)
+    text = re.sub(r"\bhost:[0-9a-f]+", lambda m: "host:" + "x" * (len(m[0]) - 5), text)  # hashed with the key of the service
     text = re.sub(r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:8080", text)
     text = re.sub(r"after \d+ ms: Couldn't", "after 0 ms: Couldn't", text)
     text = re.sub(r"(?<![\d.:T-])\d+\.\d{5,}\b", lambda m: "%.5g" % float(m[0]), text)

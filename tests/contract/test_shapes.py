@@ -34,7 +34,7 @@ UNIONS = {
     "memory": {"object", "boolean"},  # of advice: of the executors; of a best load: whether memory is its limit
     "met": {"array", "boolean"},  # the jobs that meet their deadlines; of a job whether it does
     "model": {"string", "object"},  # the kind; of advice what the prediction is based on
-    "nodes": {"array", "number"},  # of a decision on copies each of them; of a slot plan how many
+    "nodes": {"array", "number"},  # of a run or a decision on copies each of them; of a slot plan how many
     "observations": {"array", "number"},  # of a fit's request; of its quality how many there were
     "order": {"array", "string"},  # of a plan of slots the names of jobs; a word
     "probes_per_task": {"array", "number"},  # of a scheduler; of a search the values to try

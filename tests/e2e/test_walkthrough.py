@@ -1,7 +1,7 @@
 """The documents' walk-through, line by line, as a newcomer would: every block must do what it says.
 
 README.md's blocks run first, then those of docs/tour.md, docs/kubernetes.md, docs/admissions.md, docs/quota-loops.md, docs/schedulers.md,
-docs/slots.md, docs/stragglers.md and docs/webhooks.md. Each runs in a shell of its own after the tour's
+docs/slots.md, docs/slow-nodes.md, docs/stragglers.md and docs/webhooks.md. Each runs in a shell of its own after the tour's
 block "setup", so that no block can lean on a variable of another. With PROVISOR_BUILD set, ./run uses that build;
 without, it makes its own.
 """
@@ -20,8 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
 from ports import free_port  # noqa: E402
 
-DOCUMENTS = ("README.md", "docs/tour.md", "docs/kubernetes.md", "docs/admissions.md", "docs/quota-loops.md", "docs/schedulers.md", "docs/slots.md", "docs/stragglers.md",
-             "docs/workloads.md", "docs/webhooks.md")
+DOCUMENTS = ("README.md", "docs/tour.md", "docs/kubernetes.md", "docs/admissions.md", "docs/quota-loops.md", "docs/schedulers.md", "docs/slots.md",
+             "docs/slow-nodes.md", "docs/stragglers.md", "docs/workloads.md", "docs/webhooks.md")
 BLOCK = re.compile(r"^```sh( setup)?\n(.*?)^```$", re.M | re.S)
 
 

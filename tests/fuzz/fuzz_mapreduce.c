@@ -26,8 +26,10 @@ static void require_sane(const struct run *run)
         FUZZ_REQUIRE(stage->id == (int64_t)i && stage->n_parents == i);
         FUZZ_REQUIRE(isnan(stage->duration_s) || stage->duration_s >= 0);
         FUZZ_REQUIRE(isnan(stage->started_s) || stage->started_s >= 0);
-        for (int64_t k = 0; k < stage->n_tasks; k++)
+        for (int64_t k = 0; k < stage->n_tasks; k++) {
             FUZZ_REQUIRE(stage->task_durations_s[k] >= 0);
+            FUZZ_REQUIRE(stage->task_nodes == NULL || stage->task_nodes[k] < (int64_t)run->n_nodes);
+        }
     }
 }
 

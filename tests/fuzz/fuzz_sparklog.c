@@ -26,8 +26,10 @@ static void require_sane(const struct run *run)
         FUZZ_REQUIRE(isnan(stage->started_s) || stage->started_s >= 0);
         FUZZ_REQUIRE(strview_is_utf8(stage->name));
         FUZZ_REQUIRE(i == 0 || stage->id > run->stages[i - 1].id);
-        for (int64_t k = 0; k < stage->n_tasks; k++)
+        for (int64_t k = 0; k < stage->n_tasks; k++) {
             FUZZ_REQUIRE(stage->task_durations_s[k] >= 0);
+            FUZZ_REQUIRE(stage->task_nodes == NULL || stage->task_nodes[k] < (int64_t)run->n_nodes);
+        }
         for (size_t k = 0; k < stage->n_parents; k++)
             FUZZ_REQUIRE(stage->parents[k] < stage->id);
     }

@@ -7,7 +7,8 @@
 
 /*
  * What a program of evidence prints: tables in Markdown, between the same marks as in
- * docs/scheduling-evidence.md, where test_evidence.py looks for them, and lines that say what holds.
+ * docs/scheduling-evidence.md or docs/slots-evidence.md, where test_evidence.py looks for them, and
+ * lines that say what holds.
  */
 
 /* A table; lines printed between the two are its rows. */

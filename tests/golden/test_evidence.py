@@ -1,14 +1,15 @@
-"""The tables of docs/scheduling-evidence.md are what the simulations come to, and what the page says of them holds.
+"""The tables of docs/scheduling-evidence.md and docs/slots-evidence.md are what simulations come to, and what the pages say of them holds.
 
-Usage: test_evidence.py [--write] PROGRAM [ARGUMENT ...]. PROGRAM is one of evidence: it prints tables between the marks of the page, a line for everything
-that holds or does not, and its status says whether all does (77: it lacks the shared data). --write: its tables replace those of the page.
+Usage: test_evidence.py [--write] PROGRAM [ARGUMENT ...]. PROGRAM is one of evidence: it prints tables between the marks of a page, a line for
+everything that holds or does not, and its status says whether all does (77: it lacks the shared data). --write: its tables replace those of the pages.
 """
 import pathlib
 import re
 import subprocess
 import sys
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "scheduling-evidence.md"
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+PAGES = [DOCS / "scheduling-evidence.md", DOCS / "slots-evidence.md"]
 MARKED = re.compile(r"<!-- computed: ([^\n]*) -->\n.*?<!-- end -->", re.S)
 
 
@@ -22,14 +23,15 @@ def main():
     print(ran.stdout, end="")
     if ran.returncode != 0:
         return ran.returncode
-    computed, text = tables(ran.stdout), PAGE.read_text()
+    computed = tables(ran.stdout)
     if write:
-        PAGE.write_text(MARKED.sub(lambda m: computed.get(m.group(1), m.group(0)), text))
+        for page in PAGES:
+            page.write_text(MARKED.sub(lambda m: computed.get(m.group(1), m.group(0)), page.read_text()))
         return 0
-    printed = tables(text)
+    printed = {name: table for page in PAGES for name, table in tables(page.read_text()).items()}
     stale = [name for name, table in computed.items() if printed.get(name) != table]
     for name in stale:
-        print("docs/scheduling-evidence.md: the table %r is another one; --write replaces it" % name)
+        print("docs: the table %r is another one; --write replaces it" % name)
     return 1 if stale else 0
 
 

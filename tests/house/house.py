@@ -48,6 +48,7 @@ ROOMS = {
     "core/scheduling/slots": ({"base", "core/numerics", "core/scheduling/comparison", "core/scheduling/speculation", "core/sim"}, set(), CORE),
     "core/scheduling/tasks": ({"base", "core/numerics", "core/scheduling/comparison", "core/sim"}, set(), CORE),
     "core/spark": ({"base", "core/history"}, set(), CORE),
+    "core/stragglers": ({"base", "core/diagnosis", "core/history", "core/numerics", "core/scheduling/speculation", "core/spark"}, set(), CORE),
     "core/webhooks": ({"base"}, {"core/history/run.h"}, CORE),
     # The lines and the JSON scanner of the log readers read traces as well.
     "core/workload": ({"base", "core/history", "core/joblog/common", "core/numerics", "core/scheduling/slots", "core/scheduling/tasks", "core/sim"}, set(), CORE),

@@ -223,12 +223,16 @@ def test_name_rules(client):
 # --- models ---
 
 
-@makes("getApplicationModels", "getApplicationDiagnosis", "getApplicationSpeedup", "getNextExperiments", "listAccuracy", "listTeamAccuracy")
+@makes("getApplicationModels", "getApplicationDiagnosis", "getApplicationStragglers", "getApplicationSpeedup", "getNextExperiments", "listAccuracy", "listTeamAccuracy")
 def test_models_of_an_application(client, history):
     assert look(client.models("nightly-etl")).selected_model
     diagnosis = look(client.diagnose("nightly-etl"))
     with pytest.raises(provisor.NotModified):
         client.diagnose("nightly-etl", if_none_match=diagnosis.reply.etag)
+    slow = look(client.stragglers("nightly-etl", runs=3))
+    assert slow.runs_examined == 3 and {node.verdict for node in slow.nodes} <= {"straggler", "normal", "too_few_tasks"}
+    assert list(slow.to_frame()["node"]) == [node.name for node in slow.nodes] and "optimistic_saved_s" in slow.copies_frame()
+    assert slow.nodes[0].name in slow._repr_html_()
     speedup = look(client.speedup("nightly-etl", problem_sizes=[32, 64.5], executors=(2, 4, 8)))
     assert speedup.executor_counts == [2, 4, 8]
     assert [len(row.points) for row in speedup.surface] == [3, 3]

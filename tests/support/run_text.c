@@ -33,8 +33,13 @@ static void put_stage(FILE *out, const struct run_stage *stage)
     put_text(out, " name", stage->name);
     if (stage->task_durations_s == NULL)
         return;
-    for (int64_t i = 0; i < stage->n_tasks; i++)
+    for (int64_t i = 0; i < stage->n_tasks; i++) {
         fprintf(out, " %a", stage->task_durations_s[i]);
+        if (stage->task_nodes != NULL)
+            fprintf(out, " on %" PRId64, stage->task_nodes[i]);
+        if (stage->task_read_bytes != NULL)
+            fprintf(out, " of %" PRId64, stage->task_read_bytes[i]);
+    }
     fprintf(out, "\n");
 }
 
@@ -102,6 +107,10 @@ char *run_text(const struct run *run)
         run->id, run->advice_id, run->problem_size, run->executors, run->cores_per_executor,
         run->duration_s, run->initialization_s, run->started_us, run->recorded_us, run->succeeded);
     put_labels(out, "label", run->labels, run->n_labels);
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        fprintf(out, "node %zu cores %" PRId64, i, run->nodes[i].cores);
+        put_text(out, " name", run->nodes[i].name);
+    }
     for (size_t i = 0; i < run->n_stages; i++)
         put_stage(out, &run->stages[i]);
     if (run->from_log)

@@ -18,6 +18,7 @@ extern const struct command command_contention;
 extern const struct command command_memory;
 extern const struct command command_copies;
 extern const struct command command_diagnose;
+extern const struct command command_stragglers;
 extern const struct command command_feasible;
 extern const struct command command_gate;
 extern const struct command command_help;

@@ -127,6 +127,7 @@ METHODS = [
     row("getApplicationModels", "models", "one"),
     row("refitApplication", "refit", "one"),
     row("getApplicationDiagnosis", "diagnose", "one"),
+    row("getApplicationStragglers", "stragglers", "one"),
     row("getApplicationSpeedup", "speedup", "one"),
     row("getNextExperiments", "next_experiments", "one"),
     row("fitModel", "fit_model", "one", "model", "observations"),

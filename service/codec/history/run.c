@@ -20,6 +20,8 @@ static const struct shape_member create_members[] = {
     {"succeeded", SHAPE_BOOLEAN(R, succeeded), .flags = NULLABLE | SHAPE_TRUE},
     {"advice_id", SHAPE_ID(R, advice_id), .flags = NULLABLE},
     {"labels", SHAPE_LABELS(R, labels, n_labels), .flags = NULLABLE, SHAPE_LIMIT(L, labels)},
+    {"nodes", SHAPE_OBJECTS(R, nodes, n_nodes, &codec_run_node_shape), .flags = NULLABLE,
+     .most = CODEC_RUN_NODES_MAX},
     {"stages", SHAPE_CODE, .flags = NULLABLE, .decode = codec_stages_decode_member},
 };
 const struct shape codec_run_create_shape = {.request = "RunCreate", SHAPE_OF(create_members, R)};
@@ -31,6 +33,7 @@ void codec_run_decode(const struct codec_node *node,
     *run = (struct run){.problem_size_given = true, .recorded_us = RUN_NO_INSTANT, .ended = true};
     run_clear_log(run);
     shape_decode(node, &codec_run_create_shape, limits, run);
+    codec_run_nodes_check(node, run);
     if (run->initialization_s > run->duration_s)
         codec_fault_member(node, "initialization_s", "out_of_range",
                            "must not exceed duration_s, which is %.15g", run->duration_s);

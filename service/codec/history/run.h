@@ -68,6 +68,11 @@ struct codec_run_context {
     bool with_tasks;
 };
 
+/* Member `nodes` of a run, which stands before `stages` in tables of members. */
+extern const struct shape codec_run_node_shape;
+void codec_run_nodes_check(const struct codec_node *node, const struct run *run);
+enum { CODEC_RUN_NODES_MAX = 10000, CODEC_NODE_NAME_BYTES = 255 };
+
 /* Members `stages` of a run, for tables of members: null leaves the run without. */
 void codec_stages_decode_member(const struct codec_node *node, const void *limits, void *run);
 void codec_stages_encode_member(struct writer *w, const void *run, const void *context);

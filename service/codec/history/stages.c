@@ -25,6 +25,7 @@ struct place {
 struct stage_limits {
     const struct codec_run_limits *run;
     size_t room;
+    int64_t nodes; /* of the run */
 };
 
 /* Repeated parents count once; the order sent is kept. */
@@ -62,6 +63,51 @@ decode_task_durations(const struct codec_node *node, size_t tasks_max, struct ru
         return;
     stage->task_durations_s = codec_as_numbers(&list, 0, 0, CODEC_SECONDS_MAX);
     stage->n_tasks = (int64_t)json_array_size(list.json);
+}
+
+/* Whole numbers below `most`, or null, one for each task; NULL where there is no such list, or with a
+ * fault. */
+static const int64_t *
+decode_task_list(const struct codec_node *node, const char *key, size_t n_tasks, int64_t most)
+{
+    struct codec_node list = codec_array(node, key, CODEC_NULLABLE, 0, SIZE_MAX);
+    size_t n = json_array_size(list.json);
+    if (list.json == NULL)
+        return NULL;
+    if (n != n_tasks) {
+        codec_fault(&list, "conflict", "needs as many numbers as task_durations_s, which has %zu",
+                    n_tasks);
+        return NULL;
+    }
+    int64_t *values = codec_allocate(&list, n, sizeof *values);
+    size_t faults = node->reader->err->n_faults;
+    bool known = false;
+    for (size_t i = 0; values != NULL && i < n && node->reader->err->n_faults == faults; i++) {
+        struct codec_node item = codec_item(&list, i);
+        values[i] = json_is_null(item.json) ? RUN_UNKNOWN : codec_as_integer(&item, 0, most);
+        known = known || values[i] != RUN_UNKNOWN;
+    }
+    return known ? values : NULL;
+}
+
+/* Where each task ran and what it read: lists beside the durations. */
+static void decode_task_details(const struct codec_node *node,
+                                const struct stage_limits *limits,
+                                struct run_stage *stage)
+{
+    static const char *const lists[] = {"task_nodes", "task_read_bytes"};
+    bool listed = stage->task_durations_s != NULL && stage->n_task_sketch == 0;
+    for (size_t i = 0; !listed && i < sizeof lists / sizeof *lists; i++)
+        if (codec_present(node, lists[i]))
+            codec_fault_member(node, lists[i], "conflict", "needs task_durations_s beside it");
+    if (!listed)
+        return;
+    size_t n = (size_t)stage->n_tasks;
+    if (codec_present(node, lists[0]) && limits->nodes == 0 && n > 0)
+        codec_fault_member(node, lists[0], "conflict", "the run has no nodes");
+    else
+        stage->task_nodes = decode_task_list(node, lists[0], n, limits->nodes - 1);
+    stage->task_read_bytes = decode_task_list(node, lists[1], n, CODEC_BYTES_MAX);
 }
 
 static void decode_task_mean(const struct codec_node *node,
@@ -178,10 +224,10 @@ static void derive(struct run_stage *stage)
         stage->nominal_rate_per_s = stage->input_records / stage->task_time_s;
 }
 
-/* All four members that say something of the tasks. */
-static void decode_tasks(const struct codec_node *node, const void *limits, void *object)
+/* The four members that say how long the tasks took. */
+static void
+decode_task_times(const struct codec_node *node, const void *limits, struct run_stage *stage)
 {
-    struct run_stage *stage = object;
     const struct codec_run_limits *run = ((const struct stage_limits *)limits)->run;
     bool summarized = codec_present(node, "task_time_summary");
     if (!summarized && !codec_present(node, "task_durations_s")) {
@@ -199,6 +245,14 @@ static void decode_tasks(const struct codec_node *node, const void *limits, void
     if (run->as_recorded)
         stage->task_duration_s =
             codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, CODEC_SECONDS_MAX);
+}
+
+static void decode_tasks(const struct codec_node *node, const void *limits, void *object)
+{
+    size_t faults = node->reader->err->n_faults;
+    decode_task_times(node, limits, object);
+    if (node->reader->err->n_faults == faults)
+        decode_task_details(node, limits, object);
 }
 
 static double mean_task_s(const struct run_stage *stage)
@@ -220,6 +274,20 @@ static void encode_sketch(struct writer *w, const struct run_stage *stage)
     writer_end_array(w);
 }
 
+static void encode_task_list(struct writer *w, const char *key, const int64_t values[], size_t n)
+{
+    if (values == NULL)
+        return;
+    writer_member_array(w, key);
+    for (size_t i = 0; i < n; i++) {
+        if (values[i] == RUN_UNKNOWN)
+            writer_null(w);
+        else
+            writer_integer(w, values[i]);
+    }
+    writer_end_array(w);
+}
+
 /* The number and mean always, each duration only where asked for and known one by one. */
 static void encode_tasks(struct writer *w, const void *object, const void *context)
 {
@@ -236,6 +304,8 @@ static void encode_tasks(struct writer *w, const void *object, const void *conte
         for (int64_t i = 0; i < stage->n_tasks; i++)
             writer_number(w, stage->task_durations_s[i]);
         writer_end_array(w);
+        encode_task_list(w, "task_nodes", stage->task_nodes, (size_t)stage->n_tasks);
+        encode_task_list(w, "task_read_bytes", stage->task_read_bytes, (size_t)stage->n_tasks);
     }
 }
 
@@ -268,6 +338,8 @@ static const struct shape_member members[] = {
     {"tasks", SHAPE_CODE, .flags = NULLABLE, .decode = decode_tasks, .encode = encode_tasks},
     {"task_duration_s", SHAPE_CODE, .flags = NULLABLE},                       /* with tasks */
     {"task_durations_s", SHAPE_CODE, .flags = NULLABLE | SHAPE_KNOWN | OMIT}, /* likewise */
+    {"task_nodes", SHAPE_CODE, .flags = NULLABLE | SHAPE_KNOWN | OMIT},
+    {"task_read_bytes", SHAPE_CODE, .flags = NULLABLE | SHAPE_KNOWN | OMIT},
     {"task_time_summary", SHAPE_CODE, .flags = NULLABLE | SHAPE_KNOWN | OMIT},
     {"task_time_s", SHAPE_NUMBER(T, task_time_s), .flags = NULLABLE, .high = CODEC_SECONDS_SUM_MAX},
     {"duration_s", SHAPE_NUMBER(T, duration_s), .flags = NULLABLE, .high = CODEC_SECONDS_MAX},
@@ -484,9 +556,11 @@ static bool check_graph(const struct codec_node *list,
     return check_cycles(list, order, n, stages);
 }
 
-void codec_stages_decode(const struct codec_node *list,
-                         const struct codec_run_limits *limits,
-                         struct run *run)
+/* nodes: how many the run has, or CODEC_COUNT_MAX where that is not known. */
+static void decode_stages(const struct codec_node *list,
+                          const struct codec_run_limits *limits,
+                          int64_t nodes,
+                          struct run *run)
 {
     size_t n = json_array_size(list->json);
     struct run_stage *sent = codec_allocate(list, n, sizeof *sent);
@@ -495,7 +569,7 @@ void codec_stages_decode(const struct codec_node *list,
     if (sent == NULL || stages == NULL || order == NULL)
         return;
     size_t faults = list->reader->err->n_faults;
-    struct stage_limits most = {limits, (size_t)limits->tasks};
+    struct stage_limits most = {limits, (size_t)limits->tasks, nodes};
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(list, i);
         decode_stage(&item, &most, &sent[i]);
@@ -525,12 +599,20 @@ void codec_stages_decode(const struct codec_node *list,
     run->has_stages = true;
 }
 
+void codec_stages_decode(const struct codec_node *list,
+                         const struct codec_run_limits *limits,
+                         struct run *run)
+{
+    decode_stages(list, limits, CODEC_COUNT_MAX, run);
+}
+
 void codec_stages_decode_member(const struct codec_node *node, const void *limits, void *run)
 {
     const struct codec_run_limits *most = limits;
+    struct run *of = run;
     struct codec_node stages = codec_array(node, "stages", CODEC_NULLABLE, 0, (size_t)most->stages);
     if (stages.json != NULL)
-        codec_stages_decode(&stages, most, run);
+        decode_stages(&stages, most, (int64_t)of->n_nodes, of);
 }
 
 void codec_stages_encode_member(struct writer *w, const void *object, const void *context)

@@ -108,6 +108,12 @@ struct run_resources {
     int64_t cores_per_task;
 };
 
+/* A node that tasks ran on. */
+struct run_node {
+    struct strview name; /* at == NULL: not kept, so that it is not known again in another run */
+    int64_t cores;       /* that executors had there, most at once; RUN_UNKNOWN */
+};
+
 /*
  * A stage of the graph. Task durations are known one by one (task_durations_s != NULL, n_tasks
  * long), by their mean only (task_durations_s == NULL, task_duration_s known), or not at all.
@@ -119,6 +125,10 @@ struct run_stage {
     size_t n_parents;
     int64_t n_tasks;                /* successful tasks; RUN_UNKNOWN */
     const double *task_durations_s; /* in task order; NULL when not known one by one */
+    /* In the same order, NULL where none is known, RUN_UNKNOWN for a task of which it is not; never
+     * of a thinned stage. */
+    const int64_t *task_nodes;      /* that each ran on: places in the run's nodes */
+    const int64_t *task_read_bytes; /* that each read, from storage and shuffles */
     /* Of a thinned stage: how its tasks' durations are spread. task_durations_s, where it is there
      * all the same, is spread from it. */
     const struct task_group *task_sketch;
@@ -154,8 +164,10 @@ struct run {
     size_t n_labels;
     struct run_stage *stages; /* ascending by id, ids unique */
     size_t n_stages;
-    bool tasks_thinned; /* a stage of it is */
-    bool has_stages;    /* false: stages were never given (or not loaded) */
+    struct run_node *nodes; /* names are unique */
+    size_t n_nodes;         /* 0: unknown */
+    bool tasks_thinned;     /* a stage of it is */
+    bool has_stages;        /* false: stages were never given (or not loaded) */
 
     /* From event logs only. */
     bool from_log;

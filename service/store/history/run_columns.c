@@ -14,6 +14,13 @@ static const struct column of_resources[] = {
 };
 static const struct columns resource_columns = {"resources", COLUMNS_OF(of_resources, RESOURCES)};
 
+#define NODE struct run_node
+static const struct column of_node[] = {
+    {"node_names", COLUMN_TEXT(NODE, name)},
+    {"node_cores", COLUMN_COUNT(NODE, cores)},
+};
+static const struct columns node_columns = {"node", COLUMNS_OF(of_node, NODE)};
+
 #define WARNING struct run_warning_row
 static const struct column of_warning[] = {
     {"warning_codes", COLUMN_TEXT(WARNING, code)},
@@ -68,6 +75,11 @@ static const struct column of_run[] = {
     {NULL, COLUMN_STRUCTS(RUN, resources, n_resources, &resource_columns)},
 };
 const struct columns run_columns = {"run", COLUMNS_OF(of_run, RUN)};
+
+static const struct column of_nodes[] = {
+    {NULL, COLUMN_STRUCTS(RUN, nodes, n_nodes, &node_columns)},
+};
+const struct columns run_node_columns = {"nodes", COLUMNS_OF(of_nodes, RUN)};
 
 #define MEASURES struct run_measures
 static const struct column of_measures[] = {

@@ -75,6 +75,18 @@ static void read_sketch(struct row *row, struct run_stage *stage)
     stage->n_tasks = (int64_t)n_tasks;
 }
 
+/* A list beside the durations, where these are there: a program from before there were such lists
+ * gives up the durations alone. */
+static const int64_t *read_beside(struct row *row, const struct run_stage *stage)
+{
+    size_t n;
+    const int64_t *list = row_counts(row, &n);
+    if (list == NULL || stage->task_durations_s == NULL)
+        return NULL;
+    row->unreadable |= n != (size_t)stage->n_tasks;
+    return list;
+}
+
 static void read_stage(struct row *row, struct run_stage *stage)
 {
     size_t n;
@@ -83,6 +95,8 @@ static void read_stage(struct row *row, struct run_stage *stage)
     stage->task_durations_s = row_doubles(row, &n);
     if (stage->task_durations_s != NULL)
         stage->n_tasks = (int64_t)n;
+    stage->task_nodes = read_beside(row, stage);
+    stage->task_read_bytes = read_beside(row, stage);
     read_sketch(row, stage);
 }
 
@@ -98,6 +112,7 @@ static void stages_query(struct store_tx *tx,
     static struct columns_statement statement = {
         "SELECT w.at - 1, s.* FROM unnest($3) WITH ORDINALITY AS w (run_id, at), LATERAL"
         " (SELECT {stage}, parents, CASE WHEN $4 THEN task_durations_s END,"
+        " CASE WHEN $4 THEN task_nodes END, CASE WHEN $4 THEN task_read_bytes END,"
         " CASE WHEN $4 THEN sketch_tasks END, CASE WHEN $4 THEN sketch_mean_s END"
         " FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2"
         " AND run_id = w.run_id AND run_id = ANY ($3)" /* tells the planner which months */
@@ -134,6 +149,39 @@ static enum pv_code spread_stages(
     return PV_OK;
 }
 
+static void nodes_query(struct store_tx *tx,
+                        const char *application_id,
+                        const struct run runs[],
+                        size_t n,
+                        struct sql *sql)
+{
+    static struct columns_statement statement = {
+        "SELECT w.at - 1, {nodes} FROM unnest($3) WITH ORDINALITY AS w (run_id, at)"
+        " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = w.run_id"
+        " AND r.id = ANY ($3)" /* tells the planner which months */
+        " WHERE cardinality(r.node_names) > 0",
+        .of = {&run_node_columns}};
+    tx_columns(tx, sql, &statement);
+    sql->repeated = true;
+    sql_uuid(sql, application_id);
+    sql_uuids(sql, runs->id, n, sizeof *runs);
+}
+
+static enum pv_code spread_nodes(
+    const PGresult *result, struct arena *arena, struct run runs[], size_t n, struct pv_error *err)
+{
+    size_t rows = row_count(result);
+    for (size_t i = 0; i < rows; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        int64_t of = row_int(&row);
+        if (of < 0 || (size_t)of >= n)
+            return pv_fail(err, PV_E_INTERNAL, "nodes belong to no run");
+        columns_read(&row, &run_node_columns, &runs[of]);
+        PV_TRY(row_done(&row, err));
+    }
+    return PV_OK;
+}
+
 enum pv_code run_load_stages(struct store_tx *tx,
                              struct arena *arena,
                              const char *application_id,
@@ -148,10 +196,14 @@ enum pv_code run_load_stages(struct store_tx *tx,
         return PV_OK;
     }
     struct sql sql;
+    results_auto_t results = {{NULL}};
     stages_query(tx, application_id, runs, n, (with & RUN_WITH_TASKS) != 0, &sql);
-    result_auto_t *result = NULL;
-    PV_TRY(tx_query(tx, &sql, &result, err));
-    return spread_stages(result, arena, runs, n, err);
+    PV_TRY(tx_send(tx, &sql, err));
+    nodes_query(tx, application_id, runs, n, &sql);
+    PV_TRY(tx_send(tx, &sql, err));
+    PV_TRY(tx_results(tx, results.of, 2, err));
+    PV_TRY(spread_stages(results.of[0], arena, runs, n, err));
+    return spread_nodes(results.of[1], arena, runs, n, err);
 }
 
 /* --- one run --- */

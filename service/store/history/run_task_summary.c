@@ -92,8 +92,9 @@ static enum pv_code write_sketch(struct store_tx *tx,
     struct sql sql;
     const struct task_group *groups = stage->task_sketch;
     tx_sql(tx, &sql,
-           "UPDATE provisor.run_stage SET task_durations_s = NULL, sketch_tasks = $5,"
-           " sketch_mean_s = $6 WHERE team_id = $1 AND application_id = $2 AND run_id = $3"
+           "UPDATE provisor.run_stage SET task_durations_s = NULL, task_nodes = NULL,"
+           " task_read_bytes = NULL, sketch_tasks = $5, sketch_mean_s = $6 WHERE team_id = $1 AND "
+           "application_id = $2 AND run_id = $3"
            " AND id = $4");
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run_id);

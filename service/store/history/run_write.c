@@ -134,16 +134,25 @@ static bool is_listed(const struct run_stage *stage)
     return stage->task_durations_s != NULL && stage->n_task_sketch == 0;
 }
 
+/* Of a list beside the durations. */
+static size_t list_length(const struct run_stage *stage, const int64_t *list)
+{
+    return is_listed(stage) && list != NULL ? (size_t)stage->n_tasks : 0;
+}
+
 /* Rows with their indexes, measured at runs without texts; eight bytes a number. */
-enum { RUN_ROW_BYTES = 1000, LABEL_ROW_BYTES = 200, STAGE_ROW_BYTES = 250 };
+enum { RUN_ROW_BYTES = 1000, LABEL_ROW_BYTES = 200, STAGE_ROW_BYTES = 250, NODE_BYTES = 12 };
 
 /* What a run takes in the database, about. */
 static int64_t estimate_bytes(const struct run *run)
 {
     size_t bytes = RUN_ROW_BYTES + LABEL_ROW_BYTES * run->n_labels;
+    for (size_t i = 0; i < run->n_nodes; i++)
+        bytes += NODE_BYTES + run->nodes[i].name.n;
     for (size_t i = 0; i < run->n_stages; i++) {
         const struct run_stage *s = &run->stages[i];
         size_t tasks = is_listed(s) ? (size_t)s->n_tasks : 2 * s->n_task_sketch;
+        tasks += list_length(s, s->task_nodes) + list_length(s, s->task_read_bytes);
         bytes += STAGE_ROW_BYTES + s->name.n + 8 * (s->n_parents + tasks);
     }
     return (int64_t)bytes;
@@ -156,9 +165,10 @@ static enum pv_code write_run(struct store_tx *tx,
 {
     static struct columns_statement statement = {
         "INSERT INTO provisor.run (team_id, application_id, bytes, problem_size, {run:written},"
-        " measured, {measures:written}, {warnings:written})"
-        " VALUES ($1, $2, $3, $4, {run:values}, true, {measures:values}, {warnings:values})",
-        .of = {&run_columns, &run_measure_columns, &run_warning_columns}};
+        " measured, {measures:written}, {warnings:written}, {nodes:written})"
+        " VALUES ($1, $2, $3, $4, {run:values}, true, {measures:values}, {warnings:values},"
+        " {nodes:values})",
+        .of = {&run_columns, &run_measure_columns, &run_warning_columns, &run_node_columns}};
     struct sql sql;
     struct run_measures measures;
     struct run_warnings warnings;
@@ -175,6 +185,7 @@ static enum pv_code write_run(struct store_tx *tx,
     columns_bind(&sql, &run_columns, run);
     columns_bind(&sql, &run_measure_columns, &measures);
     columns_bind(&sql, &run_warning_columns, &warnings);
+    columns_bind(&sql, &run_node_columns, run);
     return tx_defer(tx, &sql, err);
 }
 
@@ -217,54 +228,76 @@ static enum pv_code write_log(struct store_tx *tx,
     return tx_defer(tx, &sql, err);
 }
 
-/* Lists of unequal length do not make one SQL array, so all parents lie end to end in one and all
- * durations in another; each stage says where its own begin and how many they are (-1: none). */
-struct ragged {
-    int64_t *parents;
-    size_t n_parents;
-    double *durations;
-    size_t n_durations;
-    struct span {
-        int64_t parents_at, n_parents, durations_at, n_durations;
-    } * spans;
+/* Lists of unequal length do not make one SQL array, so those of all stages lie end to end in one for
+ * each kind; each stage says where its own begin and how many they are (-1: none). */
+enum { RAGGED_PARENTS, RAGGED_DURATIONS, RAGGED_NODES, RAGGED_READ_BYTES, RAGGED_LISTS };
+
+struct span {
+    int64_t at;
+    int64_t n;
 };
+
+struct ragged {
+    size_t n[RAGGED_LISTS];
+    int64_t *counts[RAGGED_LISTS]; /* but for the durations */
+    double *durations;
+    struct span (*spans)[RAGGED_LISTS];
+};
+
+static const void *ragged_list(const struct run_stage *s, unsigned kind, size_t *n)
+{
+    const void *const lists[RAGGED_LISTS] = {s->parents, s->task_durations_s, s->task_nodes,
+                                             s->task_read_bytes};
+    *n = kind == RAGGED_PARENTS                ? s->n_parents
+         : is_listed(s) && lists[kind] != NULL ? (size_t)s->n_tasks
+                                               : 0;
+    return kind == RAGGED_PARENTS || is_listed(s) ? lists[kind] : NULL;
+}
 
 static bool count_ragged(const struct run *run, struct ragged *r)
 {
-    r->n_parents = r->n_durations = 0;
-    for (size_t i = 0; i < run->n_stages; i++) {
-        const struct run_stage *s = &run->stages[i];
-        size_t tasks = is_listed(s) ? (size_t)s->n_tasks : 0;
-        if (__builtin_add_overflow(r->n_parents, s->n_parents, &r->n_parents) ||
-            __builtin_add_overflow(r->n_durations, tasks, &r->n_durations))
-            return false;
-    }
+    for (size_t i = 0; i < run->n_stages; i++)
+        for (unsigned kind = 0; kind < RAGGED_LISTS; kind++) {
+            size_t n;
+            (void)ragged_list(&run->stages[i], kind, &n);
+            if (__builtin_add_overflow(r->n[kind], n, &r->n[kind]))
+                return false;
+        }
     return true;
+}
+
+static bool allocate_ragged(const struct run *run, struct arena *arena, struct ragged *r)
+{
+    bool sound = true;
+    for (unsigned kind = 0; kind < RAGGED_LISTS; kind++) {
+        if (kind == RAGGED_DURATIONS)
+            continue;
+        r->counts[kind] = arena_array(arena, r->n[kind], sizeof **r->counts);
+        sound = sound && r->counts[kind] != NULL;
+    }
+    r->durations = arena_array(arena, r->n[RAGGED_DURATIONS], sizeof *r->durations);
+    r->spans = arena_array(arena, run->n_stages, sizeof *r->spans);
+    return sound && r->durations != NULL && r->spans != NULL;
 }
 
 static bool make_ragged(const struct run *run, struct arena *arena, struct ragged *r)
 {
-    if (!count_ragged(run, r))
+    size_t at[RAGGED_LISTS] = {0};
+    *r = (struct ragged){.durations = NULL};
+    if (!count_ragged(run, r) || !allocate_ragged(run, arena, r))
         return false;
-    r->parents = arena_array(arena, r->n_parents, sizeof *r->parents);
-    r->durations = arena_array(arena, r->n_durations, sizeof *r->durations);
-    r->spans = arena_array(arena, run->n_stages, sizeof *r->spans);
-    if (r->parents == NULL || r->durations == NULL || r->spans == NULL)
-        return false;
-    size_t p = 0;
-    size_t d = 0;
-    for (size_t i = 0; i < run->n_stages; i++) {
-        const struct run_stage *s = &run->stages[i];
-        size_t tasks = is_listed(s) ? (size_t)s->n_tasks : 0;
-        r->spans[i] = (struct span){(int64_t)p, (int64_t)s->n_parents, (int64_t)d,
-                                    is_listed(s) ? (int64_t)tasks : RUN_UNKNOWN};
-        if (s->n_parents > 0)
-            memcpy(r->parents + p, s->parents, s->n_parents * sizeof *s->parents);
-        if (tasks > 0)
-            memcpy(r->durations + d, s->task_durations_s, tasks * sizeof *r->durations);
-        p += s->n_parents;
-        d += tasks;
-    }
+    for (size_t i = 0; i < run->n_stages; i++)
+        for (unsigned kind = 0; kind < RAGGED_LISTS; kind++) {
+            size_t n;
+            const void *list = ragged_list(&run->stages[i], kind, &n);
+            bool there = kind == RAGGED_PARENTS || list != NULL;
+            r->spans[i][kind] = (struct span){(int64_t)at[kind], there ? (int64_t)n : RUN_UNKNOWN};
+            if (n > 0 && kind == RAGGED_DURATIONS)
+                memcpy(r->durations + at[kind], list, n * sizeof *r->durations);
+            else if (n > 0)
+                memcpy(r->counts[kind] + at[kind], list, n * sizeof **r->counts);
+            at[kind] += n;
+        }
     return true;
 }
 
@@ -275,10 +308,13 @@ static enum pv_code write_some_stages(struct store_tx *tx,
 {
     static struct columns_statement statement = {
         "INSERT INTO provisor.run_stage (team_id, application_id, run_id, parents,"
-        " task_durations_s, {stage:written})"
+        " task_durations_s, task_nodes, task_read_bytes, {stage:written})"
         " SELECT $1, $2, $3, $4[s.p + 1 : s.p + s.np],"
-        " CASE WHEN s.nd IS NOT NULL THEN $5[s.d + 1 : s.d + s.nd] END, {stage:written}"
-        " FROM unnest($6, $7, $8, $9, {stage:values}) AS s (p, np, d, nd, {stage:written})",
+        " CASE WHEN s.nd IS NOT NULL THEN $5[s.d + 1 : s.d + s.nd] END,"
+        " CASE WHEN s.nn IS NOT NULL THEN $6[s.n + 1 : s.n + s.nn] END,"
+        " CASE WHEN s.nb IS NOT NULL THEN $7[s.b + 1 : s.b + s.nb] END, {stage:written}"
+        " FROM unnest($8, $9, $10, $11, $12, $13, $14, $15, {stage:values})"
+        " AS s (p, np, d, nd, n, nn, b, nb, {stage:written})",
         .of = {&run_stage_columns}};
     struct ragged ragged;
     if (!make_ragged(run, &tx->scratch, &ragged))
@@ -288,13 +324,17 @@ static enum pv_code write_some_stages(struct store_tx *tx,
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run->id);
-    sql_counts(&sql, ragged.parents, ragged.n_parents, sizeof *ragged.parents);
-    sql_doubles(&sql, ragged.durations, ragged.n_durations, sizeof *ragged.durations);
-    const struct span *span = ragged.spans;
-    sql_counts(&sql, &span->parents_at, run->n_stages, sizeof *span);
-    sql_counts(&sql, &span->n_parents, run->n_stages, sizeof *span);
-    sql_counts(&sql, &span->durations_at, run->n_stages, sizeof *span);
-    sql_counts(&sql, &span->n_durations, run->n_stages, sizeof *span);
+    for (unsigned kind = 0; kind < RAGGED_LISTS; kind++) {
+        if (kind == RAGGED_DURATIONS)
+            sql_doubles(&sql, ragged.durations, ragged.n[kind], sizeof *ragged.durations);
+        else
+            sql_counts(&sql, ragged.counts[kind], ragged.n[kind], sizeof **ragged.counts);
+    }
+    for (unsigned kind = 0; kind < RAGGED_LISTS; kind++) {
+        const struct span *span = *ragged.spans + kind;
+        sql_counts(&sql, &span->at, run->n_stages, sizeof *ragged.spans);
+        sql_counts(&sql, &span->n, run->n_stages, sizeof *ragged.spans);
+    }
     columns_bind_all(&sql, &run_stage_columns, run->stages, run->n_stages);
     enum pv_code code = tx_defer(tx, &sql, err);
     size_t written;

@@ -86,7 +86,7 @@ struct columns {
  */
 struct columns_statement {
     const char *pattern;
-    const struct columns *of[3];
+    const struct columns *of[4];
     _Atomic(char *) text;
 };
 

@@ -337,6 +337,30 @@ void privacy_application_name(const struct joblog_privacy *privacy, char *name, 
     name[sink.n] = '\0';
 }
 
+/* Letters, digits, '-', '_', '.', and ':' and brackets of addresses. */
+static bool is_node_name(struct strview text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (!is_word(text.at[i]) && strchr(".:[]%", text.at[i]) == NULL)
+            return false;
+    return text.n > 0 && !screen_is_suspicious(text);
+}
+
+void privacy_node_name(const struct joblog_privacy *privacy,
+                       struct json_text host,
+                       char out[SCREEN_NAME_MAX])
+{
+    char whole[TEXT_MAX];
+    bool cut;
+    struct strview text = {whole, json_text_decode(host, whole, sizeof whole, &cut)};
+    struct sink sink = {out, 0, SCREEN_NAME_MAX - 1, false};
+    if (privacy->host_names == JOBLOG_KEEP && text.n < SCREEN_NAME_MAX && is_node_name(text))
+        privacy_put(&sink, text.at, text.n);
+    else if (privacy->host_names != JOBLOG_DROP)
+        (void)put_hash(&sink, privacy, "host:", text);
+    out[sink.n] = '\0';
+}
+
 bool privacy_is_version(const char *text)
 {
     size_t n = strlen(text);

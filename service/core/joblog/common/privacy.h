@@ -32,6 +32,15 @@ bool privacy_id(const struct joblog_privacy *privacy, char *id, size_t capacity)
  * the hash in place of SQL unless that is kept, "(credential)" in place of one. */
 void privacy_application_name(const struct joblog_privacy *privacy, char *name, size_t capacity);
 
+/*
+ * The host of a node: as it is, "host:" and its hash, or nothing (""), by the policy for host names.
+ * What is no name or address of a host, or looks like a credential, is hashed where it would be
+ * kept.
+ */
+void privacy_node_name(const struct joblog_privacy *privacy,
+                       struct json_text host,
+                       char out[SCREEN_NAME_MAX]);
+
 /* Does it look like a version: "3.5.1", "3.1.1-amzn-0"? */
 bool privacy_is_version(const char *text);
 

@@ -16,17 +16,12 @@ struct field {
     }
 
 static const struct field fields[] = {
-    FIELD("jobid", TEXT, job_id),
-    FIELD("jobName", TEXT, job_name),
-    FIELD("taskid", TEXT, task_id),
-    FIELD("attemptId", TEXT, attempt_id),
-    FIELD("avataar", TEXT, avataar),
-    FIELD("taskStatus", TEXT, status),
-    FIELD("submitTime", INSTANT, submit_ms),
-    FIELD("startTime", INSTANT, start_ms),
-    FIELD("finishTime", INSTANT, finish_ms),
-    FIELD("totalMaps", COUNT, maps),
-    FIELD("totalReduces", COUNT, reduces),
+    FIELD("jobid", TEXT, job_id),          FIELD("jobName", TEXT, job_name),
+    FIELD("taskid", TEXT, task_id),        FIELD("attemptId", TEXT, attempt_id),
+    FIELD("avataar", TEXT, avataar),       FIELD("taskStatus", TEXT, status),
+    FIELD("hostname", TEXT, host),         FIELD("submitTime", INSTANT, submit_ms),
+    FIELD("startTime", INSTANT, start_ms), FIELD("finishTime", INSTANT, finish_ms),
+    FIELD("totalMaps", COUNT, maps),       FIELD("totalReduces", COUNT, reduces),
     FIELD("counters", RAW, counters),
 };
 
@@ -209,6 +204,14 @@ void job_work_add(struct job_work *sum, const struct job_work *work)
     add_amount(&sum->shuffle_write_bytes, work->shuffle_write_bytes);
     add_amount(&sum->gc_ms, work->gc_ms);
     add_amount(&sum->cpu_ms, work->cpu_ms);
+}
+
+int64_t job_work_read_bytes(const struct job_work *work)
+{
+    int64_t bytes = RUN_UNKNOWN;
+    add_amount(&bytes, work->input_bytes);
+    add_amount(&bytes, work->shuffle_read_bytes);
+    return bytes;
 }
 
 static void

@@ -23,6 +23,9 @@ extern const struct job_work job_work_unknown;
 /* Add what is known. Sums end at the end of their range. */
 void job_work_add(struct job_work *sum, const struct job_work *work);
 
+/* Bytes of files and of maps' output; RUN_UNKNOWN where neither is counted. */
+int64_t job_work_read_bytes(const struct job_work *work);
+
 /*
  * One line of a history: the members of every kind of event that the reader looks at, in one
  * struct; those that an event does not have keep their defaults. Texts are borrowed from the line.
@@ -35,6 +38,7 @@ struct job_event {
     struct json_text attempt_id;
     struct json_text avataar; /* of an attempt: VIRGIN or SPECULATIVE */
     struct json_text status;  /* of a finished attempt */
+    struct json_text host;    /* of an attempt that ended */
     int64_t submit_ms;
     int64_t start_ms;
     int64_t finish_ms;

@@ -97,54 +97,6 @@ static struct side take_side(struct mapreduce *log, enum task_kind kind, size_t 
     return side;
 }
 
-/* --- containers --- */
-
-static int64_t job_run_end_of(const struct mapreduce *log)
-{
-    return log->finish_ms != NO_TIME ? log->finish_ms : log->reader.last_ms;
-}
-
-static size_t collect_lives(const struct mapreduce *log, int64_t *starts, int64_t *ends)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < log->n_attempts; i++) {
-        const struct job_attempt *attempt = &log->attempts[i];
-        if (attempt->start_ms == NO_TIME)
-            continue;
-        int64_t end = attempt->finish_ms != NO_TIME ? attempt->finish_ms : job_run_end_of(log);
-        starts[n] = attempt->start_ms;
-        ends[n++] = end > attempt->start_ms ? end : attempt->start_ms;
-    }
-    return n;
-}
-
-/* The most that were alive at once. A container given back at an instant may be had again at it. */
-static bool count_executors(const struct mapreduce *log, struct arena *arena, struct run *run)
-{
-    struct arena_mark mark = arena_mark(arena);
-    int64_t *starts = arena_array(arena, log->n_attempts, sizeof *starts);
-    int64_t *ends = arena_array(arena, log->n_attempts, sizeof *ends);
-    if (starts == NULL || ends == NULL)
-        return false;
-    size_t n = collect_lives(log, starts, ends);
-    if (n > 0) {
-        qsort(starts, n, sizeof *starts, order_by_int64);
-        qsort(ends, n, sizeof *ends, order_by_int64);
-    }
-    size_t most = 0;
-    for (size_t started = 0, ended = 0; started < n; started++) {
-        while (ended < started && ends[ended] <= starts[started])
-            ended++;
-        size_t alive = started + 1 - ended;
-        most = alive > most ? alive : most;
-    }
-    arena_rewind(arena, mark);
-    run->executors = most > 0 ? (int64_t)most : RUN_UNKNOWN;
-    run->cores_per_executor = most > 0 ? 1 : RUN_UNKNOWN;
-    run->executors_added = (int64_t)n;
-    return true;
-}
-
 /* --- stages --- */
 
 static bool set_tasks(const struct side *side, struct arena *arena, struct run_stage *stage)
@@ -156,13 +108,22 @@ static bool set_tasks(const struct side *side, struct arena *arena, struct run_s
         return true;
     stage->task_duration_s = stage->task_time_s / (double)side->succeeded;
     double *durations = arena_array(arena, (size_t)side->succeeded, sizeof *durations);
-    if (durations == NULL)
+    int64_t *nodes = arena_array(arena, (size_t)side->succeeded, sizeof *nodes);
+    int64_t *bytes = arena_array(arena, (size_t)side->succeeded, sizeof *bytes);
+    if (durations == NULL || nodes == NULL || bytes == NULL)
         return false;
     size_t n = 0;
-    for (size_t i = 0; i < side->n; i++)
-        if (side->attempts[i].state == ATTEMPT_SUCCEEDED)
-            durations[n++] = log_seconds(side->attempts[i].ran_ms);
+    for (size_t i = 0; i < side->n; i++) {
+        const struct job_attempt *attempt = &side->attempts[i];
+        if (attempt->state != ATTEMPT_SUCCEEDED)
+            continue;
+        durations[n] = log_seconds(attempt->ran_ms);
+        nodes[n] = attempt->node == LOG_NODE_UNKNOWN ? RUN_UNKNOWN : (int64_t)attempt->node;
+        bytes[n++] = job_work_read_bytes(&attempt->work);
+    }
     stage->task_durations_s = durations;
+    stage->task_nodes = log_known_list(nodes, n);
+    stage->task_read_bytes = log_known_list(bytes, n);
     return true;
 }
 
@@ -366,7 +327,8 @@ set_job_times(struct mapreduce *log, const struct side sides[TASK_KINDS], struct
     run->initialization_s = (double)NAN;
     if (submit == NO_TIME)
         return;
-    run->duration_s = log_seconds(log_reader_elapsed(&log->reader, submit, job_run_end_of(log)));
+    run->duration_s =
+        log_seconds(log_reader_elapsed(&log->reader, submit, job_containers_end_ms(log)));
     if (launch != NO_TIME)
         run->initialization_s = log_seconds(log_reader_elapsed(&log->reader, submit, launch));
 }
@@ -401,7 +363,7 @@ job_run_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     set_counts(sides, &built);
     count_waits(log, sides);
     /* Warnings last: what was built before may have added some. */
-    if (!count_executors(log, arena, &built) || !build_stages(log, sides, arena, &built) ||
+    if (!job_containers_count(log, arena, &built) || !build_stages(log, sides, arena, &built) ||
         !set_identity(log, arena, &built) || !log_reader_warn(reader, arena, &built))
         return pv_no_memory(err);
     set_figures(log, sides, &built);

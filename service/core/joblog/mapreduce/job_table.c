@@ -194,8 +194,11 @@ add_attempt(struct mapreduce *log, const struct attempt_name *name, struct pv_er
     PV_TRY(budget_grow(budget, log->attempts, log->attempts_capacity, log->n_attempts + 1, err));
     PV_TRY(idmap_insert(&log->attempt_at, budget, job_table_pack(name), (uint32_t)log->n_attempts,
                         err));
-    log->attempts[log->n_attempts++] = (struct job_attempt){
-        .kind = name->kind, .task = name->task, .start_ms = NO_TIME, .finish_ms = NO_TIME};
+    log->attempts[log->n_attempts++] = (struct job_attempt){.kind = name->kind,
+                                                            .task = name->task,
+                                                            .start_ms = NO_TIME,
+                                                            .finish_ms = NO_TIME,
+                                                            .node = LOG_NODE_UNKNOWN};
     return PV_OK;
 }
 
@@ -239,6 +242,18 @@ static enum pv_code take_started(struct mapreduce *log,
     return PV_OK;
 }
 
+/* Only the event of its end names the host of an attempt. */
+static enum pv_code set_node(struct mapreduce *log,
+                             const struct job_event *event,
+                             struct job_attempt *attempt,
+                             struct pv_error *err)
+{
+    if (attempt->node != LOG_NODE_UNKNOWN)
+        return PV_OK;
+    return log_nodes_find(&log->nodes, &log->reader.budget, &log->reader.limits.privacy,
+                          event->host, &attempt->node, err);
+}
+
 static enum pv_code take_finished(struct mapreduce *log,
                                   const struct job_event *event,
                                   bool *sound,
@@ -255,7 +270,7 @@ static enum pv_code take_finished(struct mapreduce *log,
     attempt->finish_ms = log_reader_see_time(&log->reader, event->finish_ms);
     attempt->state = ATTEMPT_SUCCEEDED;
     attempt->work = work;
-    return PV_OK;
+    return set_node(log, event, attempt, err);
 }
 
 static enum pv_code stop_attempt(struct mapreduce *log,
@@ -275,7 +290,7 @@ static enum pv_code stop_attempt(struct mapreduce *log,
     else
         attempt->finish_ms = finish_ms;
     attempt->state = state;
-    return PV_OK;
+    return set_node(log, event, attempt, err);
 }
 
 static enum pv_code

@@ -25,6 +25,7 @@ static void fini(struct log_reader *reader)
     struct mapreduce *log = (struct mapreduce *)reader;
     budget_free(&reader->budget, log->attempts, log->attempts_capacity, sizeof *log->attempts);
     idmap_fini(&log->attempt_at, &reader->budget);
+    log_nodes_fini(&log->nodes, &reader->budget);
 }
 
 /* The first line says in which form the rest is. */

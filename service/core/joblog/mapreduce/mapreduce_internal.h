@@ -2,6 +2,7 @@
 #define CORE_JOBLOG_MAPREDUCE_MAPREDUCE_INTERNAL_H
 
 #include "core/joblog/common/idmap.h"
+#include "core/joblog/common/log_nodes.h"
 #include "core/joblog/common/log_reader.h"
 #include "core/joblog/mapreduce/job_event.h"
 
@@ -34,6 +35,7 @@ struct job_attempt {
     int64_t task;  /* number of the task among its kind */
     int64_t start_ms;
     int64_t finish_ms;
+    uint32_t node;  /* LOG_NODE_UNKNOWN */
     int64_t ran_ms; /* set when the run is built */
     struct job_work work;
 };
@@ -51,7 +53,8 @@ struct mapreduce {
     int64_t speculative;         /* copies launched */
     int64_t lost;                /* attempts whose output was lost after they had succeeded */
     int64_t planned[TASK_KINDS]; /* tasks; -1 when unknown */
-    struct idmap attempt_at;     /* packed attempt id -> index in attempts */
+    struct log_nodes nodes;
+    struct idmap attempt_at; /* packed attempt id -> index in attempts */
     struct job_attempt *attempts;
     size_t n_attempts;
     size_t attempts_capacity;
@@ -64,6 +67,12 @@ typedef enum pv_code (*job_take)(struct mapreduce *log,
                                  bool *sound,
                                  struct pv_error *err);
 job_take job_table_find(struct json_text type);
+
+/* When the job ended; the last instant of the history where it does not say. */
+int64_t job_containers_end_ms(const struct mapreduce *log);
+
+/* Set executors, their cores and the nodes of the run. False: no memory. O(n log n). */
+bool job_containers_count(struct mapreduce *log, struct arena *arena, struct run *run);
 
 /* The run of what has been gathered (job_run.c, log_kind.build); sorts the attempts. */
 enum pv_code job_run_build(struct log_reader *reader,

@@ -7,6 +7,7 @@
 
 struct executor_event {
     struct json_text id;
+    struct json_text host;
     int64_t timestamp;
     int64_t cores;
     int64_t profile;
@@ -16,6 +17,7 @@ struct executor_event {
 };
 
 static const struct json_field info_fields[] = {
+    JSON_FIELD("Host", JSON_TEXT, struct executor_event, host),
     JSON_FIELD("Total Cores", JSON_INT, struct executor_event, cores),
     JSON_FIELD("Resource Profile Id", JSON_INT, struct executor_event, profile),
     JSON_FIELD("Registration Time", JSON_INT, struct executor_event, registered),
@@ -59,6 +61,7 @@ static enum pv_code get_executor(struct sparklog *log,
     **executor = (struct executor){.cores = RUN_UNKNOWN,
                                    .profile = RUN_UNKNOWN,
                                    .since_ms = NO_TIME,
+                                   .node = LOG_NODE_UNKNOWN,
                                    .startup_ms = RUN_UNKNOWN};
     return PV_OK;
 }
@@ -85,6 +88,8 @@ static struct profile *sparklog_get_profile(struct sparklog *log, int64_t id)
 
 static void count_alive(struct sparklog *log, const struct executor *executor, int64_t more)
 {
+    if (executor->cores > 0)
+        log_nodes_hold(&log->nodes, executor->node, sparklog_times(more, executor->cores));
     log->executors_alive += more;
     if (log->executors_alive > log->executors_most)
         log->executors_most = log->executors_alive;
@@ -100,12 +105,16 @@ static void count_alive(struct sparklog *log, const struct executor *executor, i
 }
 
 /* One that is there already changes nothing. */
-static void
-come(struct sparklog *log, struct executor *executor, const struct executor_event *event)
+static enum pv_code come(struct sparklog *log,
+                         struct executor *executor,
+                         const struct executor_event *event,
+                         struct pv_error *err)
 {
     executor->added = true;
     if (executor->alive)
-        return;
+        return PV_OK;
+    PV_TRY(log_nodes_find(&log->nodes, &log->reader.budget, &log->reader.limits.privacy,
+                          event->host, &executor->node, err));
     executor->alive = true;
     executor->since_ms = event->timestamp;
     executor->cores = event->cores;
@@ -113,6 +122,7 @@ come(struct sparklog *log, struct executor *executor, const struct executor_even
     if (event->requested > 0 && event->registered >= event->requested)
         executor->startup_ms = event->registered - event->requested;
     count_alive(log, executor, 1);
+    return PV_OK;
 }
 
 enum pv_code event_executor_added(struct sparklog *log, struct json *line, struct pv_error *err)
@@ -130,8 +140,7 @@ enum pv_code event_executor_added(struct sparklog *log, struct json *line, struc
         return PV_OK;
     struct executor *executor;
     PV_TRY(get_executor(log, event.id, &executor, err));
-    come(log, executor, &event);
-    return PV_OK;
+    return come(log, executor, &event, err);
 }
 
 static void go(struct sparklog *log, struct executor *executor, int64_t at_ms)

@@ -15,6 +15,7 @@ struct task_event {
     int64_t stage;
     struct json_text reason;
     struct json_text error; /* class of the exception that it failed by */
+    struct json_text host;
     int64_t index;
     int64_t launch;
     int64_t finish;
@@ -29,6 +30,7 @@ struct task_event {
 static const struct json_field info_fields[] = {
     JSON_FIELD("Index", JSON_INT, struct task_event, index),
     JSON_FIELD("Launch Time", JSON_INT, struct task_event, launch),
+    JSON_FIELD("Host", JSON_TEXT, struct task_event, host),
     JSON_FIELD("Speculative", JSON_BOOL, struct task_event, speculative),
     JSON_FIELD("Finish Time", JSON_INT, struct task_event, finish),
 };
@@ -132,14 +134,19 @@ enum pv_code event_task_start(struct sparklog *log, struct json *line, struct pv
     return take_task(log, line, &start_shape, &event, &stage, err);
 }
 
-static enum pv_code keep_task(
-    struct sparklog *log, struct stage *stage, int64_t index, int64_t ms, struct pv_error *err)
+static enum pv_code keep_task(struct sparklog *log,
+                              struct stage *stage,
+                              const struct task_event *event,
+                              struct task_kept task,
+                              struct pv_error *err)
 {
     if (log->n_tasks >= log->reader.limits.tasks)
         return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu task%s",
                        log->reader.limits.tasks, PLURAL(log->reader.limits.tasks));
-    enum pv_code code =
-        tasks_add(&stage->tasks, &log->reader.budget, index, stage->tasks_planned, ms, err);
+    PV_TRY(log_nodes_find(&log->nodes, &log->reader.budget, &log->reader.limits.privacy,
+                          event->host, &task.node, err));
+    enum pv_code code = tasks_add(&stage->tasks, &log->reader.budget, event->index,
+                                  stage->tasks_planned, task, err);
     log->n_tasks += code == PV_OK;
     return code;
 }
@@ -164,13 +171,14 @@ static enum pv_code succeed(struct sparklog *log,
                             int64_t ms,
                             struct pv_error *err)
 {
-    PV_TRY(keep_task(log, stage, event->index, ms, err));
+    int64_t bytes = bytes_read(&event->amounts);
+    PV_TRY(keep_task(log, stage, event, (struct task_kept){.ms = ms, .read_bytes = bytes}, err));
     log->tasks_succeeded++;
     log->task_ms = log_add(log->task_ms, ms);
     stage->task_ms = log_add(stage->task_ms, ms);
     if (ms > stage->longest_ms) {
         stage->longest_ms = ms;
-        stage->longest_bytes = bytes_read(&event->amounts);
+        stage->longest_bytes = bytes;
     }
     return PV_OK;
 }

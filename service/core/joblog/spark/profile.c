@@ -338,10 +338,10 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     PV_TRY(profile_build_stages(log, arena, &built, err));
     set_core_time(log, &built);
     /* Warnings last: what was built before may have added some. */
-    if (!set_resources(log, arena, &built) || !set_job_time(log, arena, &built) ||
-        !set_startup(log, arena, &built) || !set_stage_time(log, arena, &built) ||
-        !set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
-        !log_reader_warn(reader, arena, &built))
+    if (!set_resources(log, arena, &built) || !log_nodes_build(&log->nodes, arena, &built) ||
+        !set_job_time(log, arena, &built) || !set_startup(log, arena, &built) ||
+        !set_stage_time(log, arena, &built) || !set_texts(log, arena, &built) ||
+        !set_properties(log, arena, &built) || !log_reader_warn(reader, arena, &built))
         return pv_no_memory(err);
     *run = built;
     return PV_OK;

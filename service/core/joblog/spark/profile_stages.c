@@ -87,12 +87,16 @@ set_tasks(struct sparklog *log, struct stage *stage, struct arena *arena, struct
     out->task_duration_s = n == 0 ? (double)NAN : out->task_time_s / (double)n;
     if (n == 0)
         return true;
-    double *durations = arena_array(arena, n, sizeof *durations);
-    if (durations == NULL)
+    struct task_lists lists = {.durations_s = arena_array(arena, n, sizeof(double)),
+                               .nodes = arena_array(arena, n, sizeof(int64_t)),
+                               .read_bytes = arena_array(arena, n, sizeof(int64_t))};
+    if (lists.durations_s == NULL || lists.nodes == NULL || lists.read_bytes == NULL)
         return false;
-    tasks_list_s(&stage->tasks, durations);
+    tasks_list(&stage->tasks, &lists);
     tasks_fini(&stage->tasks, &log->reader.budget);
-    out->task_durations_s = durations;
+    out->task_durations_s = lists.durations_s;
+    out->task_nodes = log_known_list(lists.nodes, n);
+    out->task_read_bytes = log_known_list(lists.read_bytes, n);
     return true;
 }
 

@@ -36,6 +36,7 @@ void sparklog_fini(struct log_reader *reader)
     budget_free(budget, log->executors, log->executors_capacity, sizeof *log->executors);
     idmap_fini(&log->executor_at, budget);
     idmap_fini(&log->nodes_excluded, budget);
+    log_nodes_fini(&log->nodes, budget);
     idmap_fini(&log->cached_blocks, budget);
     idmap_fini(&log->rdds_unwanted, budget);
     budget_free(budget, log->jobs_seen, log->jobs_capacity, sizeof *log->jobs_seen);

@@ -3,6 +3,7 @@
 
 #include "core/joblog/common/idmap.h"
 #include "core/joblog/common/json.h"
+#include "core/joblog/common/log_nodes.h"
 #include "core/joblog/common/log_reader.h"
 #include "core/joblog/spark/properties.h"
 #include "core/joblog/spark/tasks.h"
@@ -84,6 +85,7 @@ struct executor {
     int64_t profile;    /* RUN_UNKNOWN */
     int64_t since_ms;   /* while alive */
     int64_t core_ms;    /* of the times it was there before */
+    uint32_t node;      /* LOG_NODE_UNKNOWN */
     int64_t startup_ms; /* from its request to its registration; RUN_UNKNOWN */
     bool alive;
     bool added; /* false: only excluded or removed so far */
@@ -181,6 +183,7 @@ struct sparklog {
     size_t n_executors;
     size_t executors_capacity;
     struct idmap nodes_excluded; /* hash of the host */
+    struct log_nodes nodes;
     struct profile profiles[PROFILES_MAX];
     size_t n_profiles;
     struct idmap job_at; /* job id -> index in jobs_seen */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "core/joblog/common/log_nodes.h"
 #include "core/joblog/common/log_reader.h"
 
 /* Slots reach a few times further than there are tasks: tasks end out of order, by as many as run
@@ -26,16 +27,19 @@ static enum pv_code tasks_stretch(
         need = (size_t)planned;
     PV_TRY(budget_grow(budget, tasks->slots, tasks->slots_capacity, need, err));
     while (tasks->n_slots <= index)
-        tasks->slots[tasks->n_slots++] = -1;
+        tasks->slots[tasks->n_slots++] = (struct task_kept){.ms = -1};
     return PV_OK;
 }
 
-static enum pv_code put_aside(
-    struct tasks *tasks, struct budget *budget, int64_t index, int64_t ms, struct pv_error *err)
+static enum pv_code put_aside(struct tasks *tasks,
+                              struct budget *budget,
+                              int64_t index,
+                              struct task_kept task,
+                              struct pv_error *err)
 {
     PV_TRY(budget_grow(budget, tasks->asides, tasks->asides_capacity, tasks->n_asides + 1, err));
     uint32_t at = index < 0 || index > UINT32_MAX ? UINT32_MAX : (uint32_t)index;
-    tasks->asides[tasks->n_asides] = (struct aside){ms, at, (uint32_t)tasks->n_asides};
+    tasks->asides[tasks->n_asides] = (struct aside){task, at, (uint32_t)tasks->n_asides};
     tasks->n_asides++;
     tasks->n++;
     return PV_OK;
@@ -45,16 +49,16 @@ enum pv_code tasks_add(struct tasks *tasks,
                        struct budget *budget,
                        int64_t index,
                        int64_t planned,
-                       int64_t ms,
+                       struct task_kept task,
                        struct pv_error *err)
 {
     if (index < 0 || (uint64_t)index >= tasks_reach(tasks))
-        return put_aside(tasks, budget, index, ms, err);
+        return put_aside(tasks, budget, index, task, err);
     size_t at = (size_t)index;
     PV_TRY(tasks_stretch(tasks, budget, at, planned, err));
-    if (tasks->slots[at] >= 0)
-        return put_aside(tasks, budget, index, ms, err);
-    tasks->slots[at] = ms;
+    if (tasks->slots[at].ms >= 0)
+        return put_aside(tasks, budget, index, task, err);
+    tasks->slots[at] = task;
     tasks->n++;
     return PV_OK;
 }
@@ -67,20 +71,27 @@ static int compare_asides(const void *a, const void *b)
     return order != 0 ? order : compare_int64(left->order, right->order);
 }
 
-void tasks_list_s(struct tasks *tasks, double out[])
+static void put_task(const struct task_kept *task, size_t at, const struct task_lists *out)
+{
+    out->durations_s[at] = log_seconds(task->ms);
+    out->nodes[at] = task->node == LOG_NODE_UNKNOWN ? RUN_UNKNOWN : (int64_t)task->node;
+    out->read_bytes[at] = task->read_bytes;
+}
+
+void tasks_list(struct tasks *tasks, const struct task_lists *out)
 {
     if (tasks->n_asides > 1)
         qsort(tasks->asides, tasks->n_asides, sizeof *tasks->asides, compare_asides);
     size_t used = 0;
     size_t aside = 0;
     for (size_t i = 0; i < tasks->n_slots; i++) {
-        if (tasks->slots[i] >= 0)
-            out[used++] = log_seconds(tasks->slots[i]);
+        if (tasks->slots[i].ms >= 0)
+            put_task(&tasks->slots[i], used++, out);
         for (; aside < tasks->n_asides && tasks->asides[aside].index <= i; aside++)
-            out[used++] = log_seconds(tasks->asides[aside].ms);
+            put_task(&tasks->asides[aside].task, used++, out);
     }
     for (; aside < tasks->n_asides; aside++)
-        out[used++] = log_seconds(tasks->asides[aside].ms);
+        put_task(&tasks->asides[aside].task, used++, out);
 }
 
 void tasks_fini(struct tasks *tasks, struct budget *budget)

@@ -4,6 +4,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "core/joblog/common/log_nodes.h"
+
 static struct budget budget;
 static struct tasks tasks;
 
@@ -21,18 +23,31 @@ static void stop(void)
 
 TestSuite(sparklog_tasks, .init = start, .fini = stop);
 
+/* What else is kept of a task can be told by how long it took. */
+static struct task_kept task_of(int64_t ms)
+{
+    return (struct task_kept){ms, ms % 7 == 0 ? -1 : 3 * ms,
+                              ms % 5 == 0 ? LOG_NODE_UNKNOWN : (uint32_t)(ms % 11)};
+}
+
 static void add(int64_t index, int64_t ms)
 {
-    cr_assert_eq(tasks_add(&tasks, &budget, index, -1, ms, NULL), PV_OK);
+    cr_assert_eq(tasks_add(&tasks, &budget, index, -1, task_of(ms), NULL), PV_OK);
 }
 
 static void expect(const double want[], size_t n)
 {
     double got[16];
+    int64_t nodes[16];
+    int64_t bytes[16];
     cr_assert_eq(tasks.n, n);
-    tasks_list_s(&tasks, got);
-    for (size_t i = 0; i < n; i++)
+    tasks_list(&tasks, &(struct task_lists){got, nodes, bytes});
+    for (size_t i = 0; i < n; i++) {
+        struct task_kept task = task_of((int64_t)(want[i] * 1000 + 0.5));
         cr_assert_eq(got[i], want[i], "%zu: %g", i, got[i]);
+        cr_assert_eq(nodes[i], task.node == LOG_NODE_UNKNOWN ? -1 : (int64_t)task.node);
+        cr_assert_eq(bytes[i], task.read_bytes);
+    }
 }
 
 Test(sparklog_tasks, come_in_the_order_of_their_index)
@@ -74,15 +89,17 @@ Test(sparklog_tasks, a_far_index_takes_no_more_than_another)
     for (int64_t i = 0; i < 4; i++)
         add(UINT32_MAX - i, i * 1000);
     add(100000000, 5000);
-    cr_assert_leq(budget.used, 256);
+    cr_assert_leq(budget.used, 400);
     expect((const double[]){5, 3, 2, 1, 0}, 5);
 }
 
 /* 1000 run at once and end in any order. */
-Test(sparklog_tasks, takes_eight_bytes_a_task)
+Test(sparklog_tasks, takes_24_bytes_a_task)
 {
     enum { N = 100000, AT_ONCE = 1000 };
     static double got[N];
+    static int64_t nodes[N];
+    static int64_t bytes[N];
     static int64_t shuffled[N];
     uint32_t state = 1;
     for (int64_t i = 0; i < N; i++)
@@ -96,9 +113,9 @@ Test(sparklog_tasks, takes_eight_bytes_a_task)
         shuffled[other] = kept;
     }
     for (size_t i = 0; i < N; i++)
-        cr_assert_eq(tasks_add(&tasks, &budget, shuffled[i], N, shuffled[i], NULL), PV_OK);
-    cr_assert_leq((double)budget.used / N, 8.9);
-    tasks_list_s(&tasks, got);
+        cr_assert_eq(tasks_add(&tasks, &budget, shuffled[i], N, task_of(shuffled[i]), NULL), PV_OK);
+    cr_assert_leq((double)budget.used / N, 26.7);
+    tasks_list(&tasks, &(struct task_lists){got, nodes, bytes});
     for (size_t i = 0; i < N; i++)
         cr_assert_eq(got[i], (double)i / 1000.0);
 }
@@ -106,16 +123,16 @@ Test(sparklog_tasks, takes_eight_bytes_a_task)
 Test(sparklog_tasks, a_plan_that_is_not_kept_costs_nothing)
 {
     for (int64_t i = 0; i < 8; i++)
-        cr_assert_eq(tasks_add(&tasks, &budget, i, INT64_MAX, i, NULL), PV_OK);
-    cr_assert_leq(budget.used, 8 * sizeof(int64_t));
+        cr_assert_eq(tasks_add(&tasks, &budget, i, INT64_MAX, task_of(i), NULL), PV_OK);
+    cr_assert_leq(budget.used, 8 * sizeof(struct task_kept));
 }
 
 Test(sparklog_tasks, what_goes_over_the_budget_is_not_kept)
 {
-    budget.limit = 64;
+    budget.limit = 8 * sizeof(struct task_kept);
     for (int64_t i = 0; i < 8; i++)
         add(i, i * 1000);
-    cr_assert_eq(tasks_add(&tasks, &budget, 8, -1, 1, NULL), PV_E_LIMIT);
-    cr_assert_eq(tasks_add(&tasks, &budget, 2, -1, 1, NULL), PV_E_LIMIT);
+    cr_assert_eq(tasks_add(&tasks, &budget, 8, -1, task_of(1), NULL), PV_E_LIMIT);
+    cr_assert_eq(tasks_add(&tasks, &budget, 2, -1, task_of(1), NULL), PV_E_LIMIT);
     expect((const double[]){0, 1, 2, 3, 4, 5, 6, 7}, 8);
 }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .models import ModelFit as ModelFit
     from .models import NextExperiments as NextExperiments
     from .models import Speedup as Speedup
+    from .models import Stragglers as Stragglers
     from .models import TeamAccuracy as TeamAccuracy
     from .scheduling import SlotPlan as SlotPlan
     from .simulations import SlotsSimulationResult as SlotsSimulationResult

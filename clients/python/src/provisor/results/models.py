@@ -175,6 +175,43 @@ class Diagnosis(schemas.Diagnosis):
             "bottleneck", "stage", "name", "lost (s)", "lost (%)", "more executors help", "what", "what helps"], lost) + series + text
 
 
+class Stragglers(schemas.Stragglers):
+    __doc__ = schemas.Stragglers.__doc__
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each node, stragglers first."""
+        columns = [("node", str), ("verdict", str), ("slowdown", float), ("low", float), ("high", float), ("tasks", int), ("runs", int),
+                   ("slow_runs", int), ("reason", str)]
+        return rows_frame(columns, [(n.name, n.verdict, n.slowdown, *ends(n.interval), n.tasks, n.runs, n.slow_runs, n.reason)
+                                    for n in self.nodes])
+
+    def tasks_frame(self) -> pandas.DataFrame:
+        """A row for each slow task that is listed, stage by stage."""
+        columns = [("stage_id", int), ("task", int), ("node", str), ("duration_s", float), ("read_bytes", float), ("extra_s", float),
+                   ("extra_by_read_s", float), ("extra_by_node_s", float), ("extra_unexplained_s", float)]
+        return rows_frame(columns, [(s.stage_id, t.task, t.node_name, t.duration_s, t.read_bytes, t.extra_s, t.extra_by_read_s,
+                                     t.extra_by_node_s, t.extra_unexplained_s) for s in self.stages for t in s.slowest])
+
+    def copies_frame(self) -> pandas.DataFrame:
+        """A row for each rule for copies of slow tasks; none where the last run cannot be replayed."""
+        columns = [("rule", str), ("optimistic_saved_s", float), ("optimistic_copies", int), ("pessimistic_saved_s", float),
+                   ("pessimistic_copies", int)]
+        rules = self.speculation.rules if self.speculation is not None else []
+        return rows_frame(columns, [(r.rule, r.optimistic.saved_s, r.optimistic.copies_started, r.pessimistic.saved_s,
+                                     r.pessimistic.copies_started) for r in rules])
+
+    def _repr_html_(self) -> str:
+        nodes = table("Nodes of %s" % self.application, ["node", "verdict", "takes times", "interval", "tasks", "slow runs", "reason"],
+                      [(n.name, n.verdict, n.slowdown, interval(n.interval), n.tasks, "%d of %d" % (n.slow_runs, n.runs), n.reason)
+                       for n in self.nodes])
+        stages = table("Stages with slow tasks", ["stage", "name", "slow tasks", "longer by (s)", "for what they read (s)",
+                                                  "for their node (s)", "unexplained (s)"],
+                       [(s.stage_id, s.stage_name, s.slow_tasks, s.extra_s, s.extra_by_read_s, s.extra_by_node_s, s.extra_unexplained_s)
+                        for s in self.stages])
+        return nodes + stages + sentences("Advice", [a.finding.message for a in self.advice]) + sentences(
+            "Warnings", [w.message for w in self.warnings])
+
+
 class Accuracy(schemas.Accuracy):
     __doc__ = schemas.Accuracy.__doc__
 
