@@ -13,6 +13,8 @@
 
 /* Large enough that round trips cost little, small enough for any machine's memory. */
 enum { PAGE_RUNS = 200, PAGE_TASKS = 250000 };
+/* In a message: so many applications, and bytes of each. */
+enum { NAMES_SHOWN = 5, NAME_SHOWN = 64 };
 
 void workload_runs_open(struct workload_runs *runs, struct api *api, const struct arena *first)
 {
@@ -146,6 +148,22 @@ take_page(struct workload_runs *runs, struct workload_import *import, struct pv_
     return PV_OK;
 }
 
+static enum pv_code fail_without_runs(const struct workload_runs *runs, struct pv_error *err)
+{
+    char names[NAMES_SHOWN * (NAME_SHOWN + sizeof ", \"\"")];
+    size_t n = runs->asked.n_applications;
+    size_t shown = n < NAMES_SHOWN ? n : NAMES_SHOWN;
+    size_t at = 0;
+    for (size_t i = 0; i < shown; i++) {
+        struct strview name = strview_clip(runs->asked.applications[i], NAME_SHOWN);
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s\"%.*s\"", i > 0 ? ", " : "",
+                               (int)name.n, name.at);
+    }
+    return pv_fault(err, PV_PLACE_POINTER, "/applications", "no_history",
+                    "no run of %s%s succeeded in that time with task times that are known", names,
+                    n > shown ? " and others" : "");
+}
+
 enum pv_code workload_runs_read(struct workload_runs *runs,
                                 struct http_request *request,
                                 struct workload_import *import,
@@ -158,10 +176,7 @@ enum pv_code workload_runs_read(struct workload_runs *runs,
         PV_TRY(load_page(runs, request, err));
     }
     PV_TRY(http_move(request, HTTP_COMPUTE));
-    return runs->jobs > 0
-               ? PV_OK
-               : pv_fault(err, PV_PLACE_POINTER, "/applications", "no_history",
-                          "have no run in that time that succeeded and whose task times are known");
+    return runs->jobs > 0 ? PV_OK : fail_without_runs(runs, err);
 }
 
 static void warn_left_out(const struct workload_runs *runs, struct findings *warnings)

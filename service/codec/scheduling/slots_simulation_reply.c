@@ -6,6 +6,9 @@
 #include "codec/scheduling/slowdown.h"
 #include "core/scheduling/slots/slots_explain.h"
 
+/* Of a name in a message. */
+enum { NAME_SHOWN = 100 };
+
 static void encode_jobs(struct writer *w,
                         const struct codec_slots_result *result,
                         const struct slots_cell *cell)
@@ -168,6 +171,27 @@ static void warn_kinds(const struct codec_slots_result *result, struct findings 
         }
 }
 
+/* Several queues, and jobs in the first one only. */
+static void warn_queues(const struct codec_slots_simulation *asked, struct findings *warnings)
+{
+    const struct codec_comparison *common = &asked->common;
+    for (size_t i = 0; i < asked->n_jobs; i++)
+        if (asked->jobs[i].queue > 0)
+            return;
+    for (size_t p = 0; p < common->n_policies; p++) {
+        const struct slots_terms *terms = &asked->policies[p];
+        struct strview name = strview_clip(common->names[p], NAME_SHOWN);
+        if (terms->policy != &slots_policy_capacity || terms->n_tenants < 2)
+            continue;
+        struct finding *finding = finding_add(
+            warnings, "one_queue_only",
+            "of the %zu queues of policy \"%.*s\" only the first one has jobs: jobs say "
+            "by `queue` which is theirs, from 1 on, and without it are in the first",
+            terms->n_tenants, (int)name.n, name.at);
+        finding_number(finding, "queues", (double)terms->n_tenants);
+    }
+}
+
 /* A candidate of the search, with its policy's place in the table. */
 static const void *terms_of(const void *context, size_t candidate, size_t *word)
 {
@@ -188,9 +212,15 @@ void codec_slots_result_encode(struct writer *w, const struct codec_slots_result
     codec_comparison_encode_head(w, "slots", common);
     writer_member_array(w, "loads");
     for (size_t l = 0; l < loads; l++) {
+        struct policy_searched searched;
+        if (result->found != NULL)
+            searched = slots_searched(&result->asked->tried, result->asked->families,
+                                      common->search.n_families, &result->found[l],
+                                      common->search.error_chance);
         writer_begin_object(w);
         codec_recommendation_encode(w, slots_results(result->comparison, &result->loads[l], l,
                                                      common->objective, common->names,
+                                                     result->found != NULL ? &searched : NULL,
                                                      common->baseline, w->arena));
         writer_member_array(w, "policies");
         for (size_t p = 0; p < codec_comparison_entries(common); p++)
@@ -203,6 +233,7 @@ void codec_slots_result_encode(struct writer *w, const struct codec_slots_result
     writer_end_array(w);
     codec_comparison_warn_overload(common, &warnings);
     warn_kinds(result, &warnings);
+    warn_queues(result->asked, &warnings);
     codec_findings_encode(w, "warnings", &warnings);
     writer_end_object(w);
 }

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -170,6 +171,26 @@ static void describe_jobs(const struct codec_tasks_simulation *asked,
         (void)snprintf(text, JOBS_ROOM, "jobs of class %.*s", (int)name.n, name.at);
 }
 
+/* Without long jobs, or short ones, what policies do for either makes no difference. */
+static void warn_classes(const struct codec_tasks_result *result, struct findings *warnings)
+{
+    const struct codec_tasks_simulation *asked = result->asked;
+    const struct tasks_outcome *outcome = tasks_load_mean(&result->loads[0], 0);
+    if (asked->n_classes > 0)
+        return;
+    if (outcome->classes[TASKS_LONG].count == 0)
+        finding_add(warnings, "no_long_jobs",
+                    "all jobs are short, as none has the class `long` and %s: what policies do for "
+                    "short jobs at the cost of long ones makes no difference",
+                    isnan(asked->short_cutoff_s)
+                        ? "there is no `short_cutoff_s`"
+                        : "the tasks of none last longer than `short_cutoff_s` on average");
+    else if (outcome->classes[TASKS_SHORT].count == 0)
+        finding_add(warnings, "no_short_jobs",
+                    "all jobs are long, as none has the class `short` and the tasks of all last "
+                    "longer than `short_cutoff_s` on average: the objective is about all of them");
+}
+
 void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result *result)
 {
     const struct codec_tasks_simulation *asked = result->asked;
@@ -182,12 +203,16 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
     writer_member_array(w, "loads");
     for (size_t l = 0; l < loads; l++) {
         const struct policy_load *load = &result->loads[l];
+        struct policy_searched searched;
         char of_jobs[JOBS_ROOM];
+        if (result->found != NULL)
+            searched = tasks_searched(&asked->model, &asked->tried, &result->found[l],
+                                      common->search.error_chance);
         describe_jobs(asked, tasks_load_mean(load, 0), of_jobs);
         writer_begin_object(w);
-        codec_recommendation_encode(w, tasks_results(result->comparison, load, l, common->objective,
-                                                     of_jobs, common->names, common->baseline,
-                                                     w->arena));
+        codec_recommendation_encode(
+            w, tasks_results(result->comparison, load, l, common->objective, of_jobs, common->names,
+                             result->found != NULL ? &searched : NULL, common->baseline, w->arena));
         writer_member_array(w, "policies");
         for (size_t p = 0; p < codec_comparison_entries(common); p++)
             encode_policy(w, result, l, p);
@@ -198,6 +223,7 @@ void codec_tasks_result_encode(struct writer *w, const struct codec_tasks_result
     }
     writer_end_array(w);
     codec_comparison_warn_overload(common, &warnings);
+    warn_classes(result, &warnings);
     codec_findings_encode(w, "warnings", &warnings);
     writer_end_object(w);
 }

@@ -4,6 +4,7 @@
 #include "base/finding.h"
 #include "base/strview.h"
 #include "core/scheduling/comparison/policy_comparison.h"
+#include "core/scheduling/comparison/policy_searched.h"
 
 /* Why a policy is recommended at a load, in sentences with their evidence (docs/design.md,
  * "Recommended policies"). */
@@ -28,6 +29,13 @@ struct policy_masters {
     double reserved_utilization;
 };
 
+/* What jobs that the objective is not about may pay, in figures of which less is better. */
+struct policy_cost {
+    const char *what;     /* "the mean completion time of long jobs" */
+    const char *unit;     /* " s"; "": none */
+    const char *evidence; /* as of a figure */
+};
+
 /* All that is known at a load. Borrowed. */
 struct policy_results {
     const struct strview *names; /* of n policies */
@@ -40,8 +48,12 @@ struct policy_results {
     size_t n_figures;
     const double *at;      /* of each policy n_figures; NAN: it has none */
     const double *slowest; /* of each policy the 99th percentile of the slowdowns of all jobs */
-    size_t baseline;       /* SIZE_MAX: none */
-    double load;           /* NAN: arrivals as given */
+    const struct policy_cost *costs;
+    size_t n_costs;
+    const double *costs_at;                 /* of each policy n_costs; NAN: it has none */
+    const struct policy_searched *searched; /* how the last policy was found; NULL: no search */
+    size_t baseline;                        /* SIZE_MAX: none */
+    double load;                            /* NAN: arrivals as given */
     bool drawn_once;   /* it would be other figures in another repetition, and there is but one */
     char defaults[96]; /* terms of the best that are as by default: "weight is 20"; "": none */
     struct policy_masters masters;
@@ -54,11 +66,13 @@ struct policy_results {
 const char *policy_describe_choice(const struct policy_results *of, struct arena *arena);
 
 /*
- * Reasons, of which there is always the first: `objective` (or `only_policy`, `equal`);
+ * Reasons: `baseline_objective` where the baseline is neither the best policy nor the next one;
+ * always `objective` (or `only_policy`, `equal`);
  * `trade_off` or `nothing_worse` against the next policy; `baseline_trade_off`, `baseline_improved`,
  * `baseline_similar` or `is_baseline` where there is a baseline; `masters_load`. Changes of 1 % and
  * less are evidence, but not worth a word. Warnings: `overload`, `nothing_waits`, `within_noise`,
- * `one_repetition`, `reserved_idle`, `default_terms`. O(figures).
+ * `one_repetition`, `worse_for_others`, `search_cut_short`, `at_edge_of_values`, `reserved_idle`,
+ * `default_terms`. O(policies x figures).
  */
 void policy_explain(const struct policy_results *of,
                     struct findings *reasons,

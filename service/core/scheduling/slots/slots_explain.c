@@ -17,6 +17,14 @@ static const struct policy_figure figures[FIGURES] = {
     {NULL, "fairness", "fairness_change_percent", true},
 };
 
+enum { COSTS = 4 };
+
+static const struct policy_cost costs[COSTS] = {
+    {"the mean completion time", " s", "completion_mean_change_percent"},
+    {"the mean slowdown of small jobs", "", "small_slowdown_change_percent"},
+    {"the mean slowdown of large jobs", "", "large_slowdown_change_percent"},
+    {"the makespan", " s", "makespan_change_percent"}};
+
 const struct slowdown_class *slots_classes(const struct slots_comparison *comparison,
                                            const struct policy_load *load,
                                            size_t policy,
@@ -56,6 +64,7 @@ static bool take_policy(const struct slots_comparison *comparison,
                         const struct policy_load *load,
                         size_t policy,
                         double at[FIGURES],
+                        double costs_at[COSTS],
                         struct arena *arena)
 {
     const struct slots_outcome *outcome = slots_load_mean(load, policy);
@@ -72,7 +81,10 @@ static bool take_policy(const struct slots_comparison *comparison,
                                     slowdown.large,
                                     outcome->makespan_s,
                                     outcome->fairness};
+    const double paid[COSTS] = {outcome->completion_s.mean, slowdown.small, slowdown.large,
+                                outcome->makespan_s};
     memcpy(at, values, sizeof values);
+    memcpy(costs_at, paid, sizeof paid);
     return true;
 }
 
@@ -81,19 +93,21 @@ const struct policy_results *slots_results(const struct slots_comparison *compar
                                            size_t at,
                                            enum policy_objective objective,
                                            const struct strview names[],
+                                           const struct policy_searched *searched,
                                            size_t baseline,
                                            struct arena *arena)
 {
     const struct policy_comparison *plan = &comparison->plan;
     size_t n = plan->n_policies;
     struct policy_results *results = arena_calloc(arena, 1, sizeof *results);
-    double *values = arena_array(arena, n, (FIGURES + 1) * sizeof *values);
+    double *values = arena_array(arena, n, (FIGURES + COSTS + 1) * sizeof *values);
     if (results == NULL || values == NULL)
         return NULL;
-    double *slowest = values + n * FIGURES;
+    double *costs_at = values + n * FIGURES;
+    double *slowest = costs_at + n * COSTS;
     for (size_t p = 0; p < n; p++) {
         slowest[p] = slots_load_mean(load, p)->slowdown.p99;
-        if (!take_policy(comparison, load, p, &values[p * FIGURES], arena))
+        if (!take_policy(comparison, load, p, &values[p * FIGURES], &costs_at[p * COSTS], arena))
             return NULL;
     }
     *results = (struct policy_results){.names = names,
@@ -106,6 +120,10 @@ const struct policy_results *slots_results(const struct slots_comparison *compar
                                        .n_figures = FIGURES,
                                        .at = values,
                                        .slowest = slowest,
+                                       .costs = costs,
+                                       .n_costs = COSTS,
+                                       .costs_at = costs_at,
+                                       .searched = searched,
                                        .baseline = baseline,
                                        .load = plan->n_loads > 0 ? plan->loads[at] : (double)NAN,
                                        .drawn_once = policy_comparison_drawn_once(plan)};

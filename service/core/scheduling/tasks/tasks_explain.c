@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/scheduling/tasks/pigeon_layout.h"
 #include "core/scheduling/tasks/tasks_policy.h"
 
 #define COMPLETION(whose, word, ordinal, percent)                                                  \
@@ -29,6 +30,18 @@ static const struct policy_figure figures_declared[FIGURES] = {
     COMPLETIONS("the highest class", "highest"), COMPLETIONS("the lowest class", "lowest"),
     MAKESPAN};
 
+enum { COSTS = 3 };
+
+static const struct policy_cost costs[COSTS] = {
+    {"the mean completion time of long jobs", " s", "long_completion_mean_change_percent"},
+    {"the mean completion time of all jobs", " s", "completion_mean_change_percent"},
+    {"the makespan", " s", "makespan_change_percent"}};
+
+static const struct policy_cost costs_declared[COSTS] = {
+    {"the mean completion time of the lowest class", " s", "lowest_completion_mean_change_percent"},
+    {"the mean completion time of all jobs", " s", "completion_mean_change_percent"},
+    {"the makespan", " s", "makespan_change_percent"}};
+
 /* Those with jobs. */
 static uint32_t lowest_class(const struct tasks_model *model, const struct tasks_outcome *outcome)
 {
@@ -47,8 +60,11 @@ static void take_class(const struct tasks_class *class, double at[OF_CLASS])
         at[i] = class->count > 0 ? values[i] : (double)NAN;
 }
 
+/* Those of policies without classes of their own. */
 static void describe_defaults(const struct tasks_terms *terms, char *text, size_t room)
 {
+    if (terms->policy == &pigeon_policy && terms->layout != NULL && terms->layout->n_classes > 0)
+        return;
     bool groups = terms->policy == &pigeon_policy || terms->policy == &centralised_policy;
     struct tasks_terms usual =
         tasks_terms_default(groups                             ? TASKS_PIGEON
@@ -64,6 +80,14 @@ static void describe_defaults(const struct tasks_terms *terms, char *text, size_
     else if (terms->policy == &eagle_policy && reserved && probes)
         (void)snprintf(text, room, "reserved_share is %.6g and probes_per_task %u",
                        usual.reserved_share, usual.probes_per_task);
+}
+
+static void take_costs(const struct tasks_outcome *outcome, uint32_t low, double at[COSTS])
+{
+    const struct tasks_class *class = &outcome->classes[low];
+    at[0] = class->count > 0 ? class->completion_s.mean : (double)NAN;
+    at[1] = outcome->classes[TASKS_ALL].completion_s.mean;
+    at[2] = outcome->makespan_s;
 }
 
 static struct policy_masters masters_of(const struct tasks_cell *cell)
@@ -84,16 +108,18 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
                                            enum policy_objective objective,
                                            const char *of_jobs,
                                            const struct strview names[],
+                                           const struct policy_searched *searched,
                                            size_t baseline,
                                            struct arena *arena)
 {
     const struct policy_comparison *plan = &comparison->plan;
     size_t n = plan->n_policies;
     struct policy_results *results = arena_calloc(arena, 1, sizeof *results);
-    double *values = arena_array(arena, n, (FIGURES + 1) * sizeof *values);
+    double *values = arena_array(arena, n, (FIGURES + COSTS + 1) * sizeof *values);
     if (results == NULL || values == NULL)
         return NULL;
-    double *slowest = values + n * FIGURES;
+    double *costs_at = values + n * FIGURES;
+    double *slowest = costs_at + n * COSTS;
     bool declared = comparison->model->n_classes > 0;
     uint32_t high = declared ? tasks_objective_class(tasks_load_mean(load, 0)) : TASKS_SHORT;
     uint32_t low =
@@ -103,6 +129,7 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
         take_class(&outcome->classes[high], &values[p * FIGURES]);
         take_class(&outcome->classes[low], &values[p * FIGURES + OF_CLASS]);
         values[p * FIGURES + 2 * OF_CLASS] = outcome->makespan_s;
+        take_costs(outcome, low, &costs_at[p * COSTS]);
         slowest[p] = outcome->classes[TASKS_ALL].slowdown.p99;
     }
     size_t best = load->choice.best;
@@ -116,6 +143,10 @@ const struct policy_results *tasks_results(const struct tasks_comparison *compar
                                        .n_figures = FIGURES,
                                        .at = values,
                                        .slowest = slowest,
+                                       .costs = declared ? costs_declared : costs,
+                                       .n_costs = COSTS,
+                                       .costs_at = costs_at,
+                                       .searched = searched,
                                        .baseline = baseline,
                                        .load = plan->n_loads > 0 ? plan->loads[at] : (double)NAN,
                                        .drawn_once = policy_comparison_drawn_once(plan),

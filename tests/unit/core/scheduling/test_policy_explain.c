@@ -223,6 +223,26 @@ Test(policy_explain, the_masters_of_the_best)
 
     begin(&found, 2);
     found.results.masters =
+        (struct policy_masters){.n = 4, .reserved = 4, .reserved_utilization = 0.0125};
+    explain(&found);
+    cr_expect_str_eq(
+        warning(&found, "reserved_idle")->message,
+        "4 workers are reserved for short jobs and work 1.25 % of the time: each group "
+        "has one at least, so that fewer `groups`, not a smaller `reserved_share`, "
+        "leave long jobs more.");
+    arena_fini(&found.arena);
+
+    begin(&found, 2);
+    found.results.masters =
+        (struct policy_masters){.n = 1, .reserved = 1, .reserved_utilization = 0};
+    explain(&found);
+    cr_expect_str_eq(warning(&found, "reserved_idle")->message,
+                     "1 worker is reserved for short jobs and works 0 % of the time: it is one at "
+                     "least, so that only a `reserved_share` of 0 leaves long jobs more.");
+    arena_fini(&found.arena);
+
+    begin(&found, 2);
+    found.results.masters =
         (struct policy_masters){.n = 1, .reserved = 1, .reserved_utilization = 0.05};
     explain(&found);
     cr_expect_null(finding_find(&found.warnings, "reserved_idle"), "they work enough");
@@ -296,5 +316,164 @@ Test(policy_explain, one_repetition_and_usual_terms)
     cr_expect_str_eq(warning(&found, "default_terms")->message,
                      "Of pigeon, weight is 20 as by default. What suits best differs from trace to "
                      "trace: other values may do better here.");
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, the_objective_beside_a_baseline_that_is_not_next)
+{
+    struct found found;
+    begin(&found, 3);
+    found.results.baseline = 2;
+    explain(&found);
+    const struct finding *gain = reason(&found, "baseline_objective");
+    cr_expect_eq(gain, &found.reasons.items[0]);
+    cr_expect_str_eq(gain->message,
+                     "Under pigeon the slowdown of 95 % of the short jobs is at most "
+                     "2, under fifo, the baseline, 4 (-50 %).");
+    expect_value(gain, "value", 2);
+    expect_value(gain, "baseline_value", 4);
+    expect_value(gain, "change_percent", -50);
+    arena_fini(&found.arena);
+
+    for (size_t baseline = 0; baseline < 2; baseline++) {
+        begin(&found, 3);
+        found.results.baseline = baseline;
+        explain(&found);
+        cr_expect_null(finding_find(&found.reasons, "baseline_objective"),
+                       "it is best, or the sentence of the objective says it");
+        arena_fini(&found.arena);
+    }
+}
+
+enum { COSTS = 2 };
+
+static const struct policy_cost costs[COSTS] = {
+    {"the mean completion time of long jobs", " s", "long_mean_percent"},
+    {"the makespan", " s", "makespan_percent"}};
+
+Test(policy_explain, what_others_pay)
+{
+    static const double paid[POLICIES_MAX * COSTS] = {695, 1000, 500, 800, 277, 990};
+    struct found found;
+    begin(&found, 3);
+    found.results.costs = costs;
+    found.results.n_costs = COSTS;
+    found.results.costs_at = paid;
+    found.results.baseline = 2;
+    explain(&found);
+    const struct finding *worse = warning(&found, "worse_for_others");
+    cr_expect_str_eq(worse->message,
+                     "It costs other jobs more than 25 %: the mean completion time of long jobs is "
+                     "695 s, under fifo 277 s (+151 %). If they matter as well, another policy, "
+                     "other terms or another `objective` may suit better.");
+    expect_value(worse, "long_mean_percent", 100 * (695.0 / 277 - 1));
+    cr_expect(isnan(finding_value(worse, "makespan_percent")), "1 % more is no price");
+    arena_fini(&found.arena);
+}
+
+/* The makespan is 25 % above the least: not more than that. */
+Test(policy_explain, without_a_baseline_the_cheapest_is_compared_with)
+{
+    static const double paid[POLICIES_MAX * COSTS] = {600, 1000, 300, 800, (double)NAN, 990};
+    struct found found;
+    begin(&found, 3);
+    found.results.costs = costs;
+    found.results.n_costs = COSTS;
+    found.results.costs_at = paid;
+    explain(&found);
+    const struct finding *worse = warning(&found, "worse_for_others");
+    expect_value(worse, "long_mean_percent", 100);
+    cr_expect(isnan(finding_value(worse, "makespan_percent")));
+    cr_expect_not_null(strstr(worse->message, "under sparrow 300 s"));
+    arena_fini(&found.arena);
+
+    begin(&found, 3);
+    found.results.costs = costs;
+    found.results.n_costs = COSTS;
+    found.results.costs_at = paid;
+    found.results.baseline = 0;
+    explain(&found);
+    cr_expect_null(finding_find(&found.warnings, "worse_for_others"), "nothing changes");
+    arena_fini(&found.arena);
+}
+
+static const struct policy_search_found sure = {.error_chance = 0.01, .loss = 0.02};
+static const struct policy_search_found unsure = {
+    .error_chance = 0.3, .loss = 0.02, .cut_short = true};
+static const struct policy_search_found unknown = {
+    .error_chance = (double)NAN, .loss = (double)NAN, .cut_short = true};
+
+Test(policy_explain, what_was_found_is_described)
+{
+    struct policy_searched searched = policy_searched_begin("pigeon", &sure, 0.05);
+    policy_searched_add(&searched, &(struct policy_searched_term){"groups", 2, 1, 4, 1, 8});
+    policy_searched_add(
+        &searched, &(struct policy_searched_term){"weight", HUGE_VAL, 10, HUGE_VAL, 1, HUGE_VAL});
+    cr_expect_str_eq(searched.terms, "pigeon, groups 2, weight infinite");
+    struct found found;
+    begin(&found, 2);
+    found.results.searched = &searched;
+    explain(&found);
+    cr_expect_str_eq(reason(&found, "objective")->message,
+                     "Under pigeon the slowdown of 95 % of the short jobs is at most 2, under "
+                     "sparrow (pigeon, groups 2, weight infinite), the next best, 2.5.");
+    cr_expect_eq(found.warnings.n, 0);
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, values_at_an_edge_of_what_was_tried)
+{
+    static const struct policy_searched_term terms[] = {
+        {"groups", 8, 1, 8, 1, 8}, /* as many as there can be */
+        {"reserved_share", 0.3, 0.01, 0.3, 0, 0.5},
+        {"weight", 10, 10, HUGE_VAL, 1, HUGE_VAL},
+        {"probes_per_task", 2, 2, 2, 1, HUGE_VAL}}; /* the only one */
+    struct policy_searched searched = policy_searched_begin("pigeon", &sure, 0.05);
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
+        policy_searched_add(&searched, &terms[i]);
+    struct found found;
+    begin(&found, 2);
+    found.results.searched = &searched;
+    explain(&found);
+    cr_assert_eq(found.warnings.n, 2);
+    cr_expect_str_eq(found.warnings.items[0].code, "at_edge_of_values");
+    cr_expect_str_eq(found.warnings.items[0].message,
+                     "`reserved_share` 0.3 of sparrow is the largest value that was tried: larger "
+                     "ones may do better. List them as `reserved_share` of the policy in "
+                     "`search.policies`.");
+    cr_expect_str_eq(
+        found.warnings.items[1].message,
+        "`weight` 10 of sparrow is the smallest value that was tried: smaller ones may "
+        "do better. List them as `weight` of the policy in `search.policies`.");
+    arena_fini(&found.arena);
+}
+
+Test(policy_explain, a_search_that_was_cut_short)
+{
+    struct policy_searched searched = policy_searched_begin("pigeon", &unsure, 0.05);
+    struct found found;
+    begin(&found, 2);
+    found.results.searched = &searched;
+    explain(&found);
+    const struct finding *cut = warning(&found, "search_cut_short");
+    cr_expect_str_eq(
+        cut->message,
+        "The search ended before it was as sure as asked for: the chance that another "
+        "candidate is better is at most 0.3, and by no more than 2 %, with a chance of "
+        "error of 0.05. A larger `search.task_runs` makes it surer.");
+    expect_value(cut, "error_chance", 0.3);
+    expect_value(cut, "loss_percent_max", 2);
+    arena_fini(&found.arena);
+
+    searched = policy_searched_begin("pigeon", &unknown, 0.05);
+    begin(&found, 2);
+    found.results.searched = &searched;
+    explain(&found);
+    cut = warning(&found, "search_cut_short");
+    cr_expect_str_eq(
+        cut->message,
+        "The search ended before it was as sure as asked for: nothing bounds the chance "
+        "that another candidate is better. A larger `search.task_runs` makes it surer.");
+    cr_expect_eq(cut->n_evidence, 0);
     arena_fini(&found.arena);
 }

@@ -132,7 +132,7 @@ Test(slots_detail, results_are_what_the_explanation_goes_by)
     const struct strview names[] = {strview_of("fifo"), strview_of("fair")};
     make(&made);
     const struct policy_results *results = slots_results(
-        &made.comparison, made.load, 0, POLICY_SLOWDOWN_P95, names, SIZE_MAX, &made.arena);
+        &made.comparison, made.load, 0, POLICY_SLOWDOWN_P95, names, NULL, SIZE_MAX, &made.arena);
     cr_assert_not_null(results);
     cr_expect(isnan(results->load) && !results->drawn_once && results->defaults[0] == '\0');
     cr_expect(rounding_equal(results->at[0], 10), "the median of the completion times");
@@ -154,11 +154,41 @@ Test(slots_detail, usual_terms_are_said)
     struct policy_load load = *made.load;
     load.choice.best = 0;
     const struct policy_results *results = slots_results(
-        &made.comparison, &load, 0, POLICY_SLOWDOWN_P95, names, SIZE_MAX, &made.arena);
+        &made.comparison, &load, 0, POLICY_SLOWDOWN_P95, names, NULL, SIZE_MAX, &made.arena);
     cr_expect_str_eq(results->defaults, "tau1 is 0.8 and tau2 0.6");
     usual.tau2 = 1;
-    results = slots_results(&made.comparison, &load, 0, POLICY_SLOWDOWN_P95, names, SIZE_MAX,
+    results = slots_results(&made.comparison, &load, 0, POLICY_SLOWDOWN_P95, names, NULL, SIZE_MAX,
                             &made.arena);
     cr_expect_str_eq(results->defaults, "");
     arena_fini(&made.arena);
+}
+
+Test(slots_detail, what_a_search_found_beside_what_it_tried)
+{
+    struct slots_terms terms[] = {{.policy = &slots_policy_fair, .concurrency = 0},
+                                  {.policy = &slots_policy_fair, .concurrency = 2},
+                                  {.policy = &slots_policy_fair, .concurrency = 4},
+                                  {.policy = &slots_policy_fbq, .n_limits = 1},
+                                  {.policy = &slots_policy_fbq, .n_limits = 4}};
+    const struct slots_tried tried = {.terms = terms, .n = 5};
+    struct slots_family family = {.policy = SLOTS_FBQ};
+    struct policy_search_rank rank = {.candidate = 1};
+    const struct policy_search_found found = {.ranks = &rank, .n = 1};
+    struct policy_searched searched = slots_searched(&tried, &family, 1, &found, 0.05);
+    cr_expect_str_eq(searched.terms, "fair, concurrency 2");
+    cr_assert_eq(searched.n_edges, 1);
+    cr_expect(!searched.edges[0].largest);
+    rank.candidate = 2;
+    cr_expect_eq(slots_searched(&tried, &family, 1, &found, 0.05).n_edges, 0, "0 is any number");
+    rank.candidate = 0;
+    searched = slots_searched(&tried, &family, 1, &found, 0.05);
+    cr_expect_str_eq(searched.terms, "fair");
+    rank.candidate = 4;
+    searched = slots_searched(&tried, &family, 1, &found, 0.05);
+    cr_expect_str_eq(searched.terms, "fbq, queues 5");
+    cr_assert_eq(searched.n_edges, 1);
+    cr_expect(searched.edges[0].largest);
+    family.n_limits_s = 2;
+    cr_expect_eq(slots_searched(&tried, &family, 1, &found, 0.05).n_edges, 0,
+                 "more cannot be listed beside limits");
 }

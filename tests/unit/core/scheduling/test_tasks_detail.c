@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/rounding.h"
+#include "core/scheduling/tasks/pigeon_layout.h"
 #include "core/scheduling/tasks/tasks_explain.h"
 #include "core/scheduling/tasks/tasks_policy.h"
 #include "tasks_cases.h"
@@ -160,8 +161,9 @@ Test(tasks_detail, results_are_what_the_explanation_goes_by)
     make(&made);
     const struct policy_load *load =
         tasks_comparison_conclude(&made.comparison, &made.cell, POLICY_SLOWDOWN_P95, &made.kept);
-    const struct policy_results *results = tasks_results(
-        &made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names, SIZE_MAX, &made.kept);
+    const struct policy_results *results =
+        tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names, NULL,
+                      SIZE_MAX, &made.kept);
     cr_assert_not_null(results);
     cr_expect_str_eq(results->of_jobs, "short jobs");
     cr_expect_str_eq(results->defaults, "reserved_share is 0.05 and weight 20");
@@ -172,12 +174,75 @@ Test(tasks_detail, results_are_what_the_explanation_goes_by)
     cr_expect_eq(results->masters.reserved, 1);
     made.comparison.found = &made.terms;
     results = tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names,
-                            SIZE_MAX, &made.kept);
+                            NULL, SIZE_MAX, &made.kept);
     cr_expect_str_eq(results->defaults, "", "of what a search has found none is by default");
     made.comparison.found = NULL;
     made.terms.weight = TASKS_WEIGHT_INFINITE;
     results = tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names,
-                            SIZE_MAX, &made.kept);
+                            NULL, SIZE_MAX, &made.kept);
     cr_expect_str_eq(results->defaults, "");
     drop(&made);
+}
+
+/* Of a policy whose classes have shares and weights of their own, none is as by default. */
+Test(tasks_detail, classes_of_its_own_have_no_default_terms)
+{
+    static const struct pigeon_class classes[] = {{0.25, 4}, {0, 1}};
+    static const struct pigeon_layout layout = {.classes = classes, .n_classes = 2};
+    struct made made;
+    const struct strview names[] = {strview_of("pigeon")};
+    make(&made);
+    const struct policy_load *load =
+        tasks_comparison_conclude(&made.comparison, &made.cell, POLICY_SLOWDOWN_P95, &made.kept);
+    made.terms = tasks_terms_default(TASKS_PIGEON);
+    const struct policy_results *results =
+        tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names, NULL,
+                      SIZE_MAX, &made.kept);
+    cr_expect_str_eq(results->defaults, "reserved_share is 0.05 and weight 20");
+    made.terms.layout = &layout;
+    results = tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names,
+                            NULL, SIZE_MAX, &made.kept);
+    cr_expect_str_eq(results->defaults, "");
+    drop(&made);
+}
+
+/* Long jobs: one of 13 seconds; all: 4, 13 and 3.5 at the scheduler. */
+Test(tasks_detail, what_long_jobs_pay_is_a_mean)
+{
+    struct made made;
+    const struct strview names[] = {strview_of("central")};
+    make(&made);
+    const struct policy_load *load =
+        tasks_comparison_conclude(&made.comparison, &made.cell, POLICY_SLOWDOWN_P95, &made.kept);
+    const struct policy_results *results =
+        tasks_results(&made.comparison, load, 0, POLICY_SLOWDOWN_P95, "short jobs", names, NULL,
+                      SIZE_MAX, &made.kept);
+    cr_assert_eq(results->n_costs, 3);
+    cr_expect(rounding_equal(results->costs_at[0], 13), "long jobs");
+    cr_expect(rounding_equal(results->costs_at[1], (4 + 13 + 3) / 3.0), "all jobs");
+    cr_expect(rounding_equal(results->costs_at[2], 14), "the makespan");
+    drop(&made);
+}
+
+Test(tasks_detail, what_a_search_found_beside_what_it_tried)
+{
+    struct tasks_terms terms[3] = {tasks_terms_default(TASKS_PIGEON),
+                                   tasks_terms_default(TASKS_PIGEON),
+                                   tasks_terms_default(TASKS_EAGLE)};
+    const struct tasks_tried tried = {.terms = terms, .n = 3};
+    const struct tasks_model model = {.workers = 4};
+    struct policy_search_rank rank = {.candidate = 1};
+    const struct policy_search_found found = {.ranks = &rank, .n = 1};
+    terms[1].groups = 4;
+    terms[1].weight = TASKS_WEIGHT_INFINITE;
+    terms[1].reserved_share = 0.2;
+    struct policy_searched searched = tasks_searched(&model, &tried, &found, 0.05);
+    cr_expect_str_eq(searched.terms, "pigeon, groups 4, reserved_share 0.2, weight infinite");
+    cr_assert_eq(searched.n_edges, 1, "neither more groups than workers nor more than infinite");
+    cr_expect(searched.edges[0].largest);
+    cr_expect_str_eq(searched.edges[0].term, "reserved_share");
+    rank.candidate = 2;
+    searched = tasks_searched(&model, &tried, &found, 0.05);
+    cr_expect_str_eq(searched.terms, "eagle, reserved_share 0.1, probes_per_task 2");
+    cr_expect_eq(searched.n_edges, 0, "nothing else was tried of it");
 }
