@@ -26,8 +26,9 @@ def build(client, *applications, status=201, **more):
 
 def refuse(client, body, pointer):
     before = listed(client)
-    client.refuse("POST", WORKLOADS, 422, pointer=pointer, json=body)
+    problem = client.refuse("POST", WORKLOADS, 422, pointer=pointer, json=body)
     assert listed(client) == before
+    return problem
 
 
 @pytest.fixture

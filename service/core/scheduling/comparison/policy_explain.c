@@ -276,8 +276,8 @@ void policy_explain(const struct policy_results *of,
                     struct findings *reasons,
                     struct findings *warnings)
 {
-    explain_gain(of, reasons);
     explain_objective(of, reasons);
+    explain_gain(of, reasons);
     explain_trade_off(of, reasons);
     explain_baseline(of, reasons);
     explain_masters(of, reasons);
