@@ -1,4 +1,4 @@
-#include "core/scheduling/comparison/policy_explain_internal.h"
+#include "core/scheduling/comparison/policy_explain.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "core/scheduling/comparison/policy_explain_internal.h"
 
 enum { NAME_SHOWN = 100 };
 
