@@ -89,7 +89,7 @@ def test_what_cannot_become_a_job_is_left_out_and_counted(lonely):
     assert warning["code"] == "runs_left_out" and warning["evidence"] == {"count": 3, "failed": 1, "without_task_times": 2}
     lonely.post(runs_of("b"), RUN, 201)
     problem = refuse(lonely, {"from": "runs", "applications": ["b"]}, "/applications")
-    assert 'no run of "b" succeeded' in problem["errors"][0]["message"]
+    assert 'no run of "b" succeeded' in problem["errors"][0]["detail"]
 
 
 def test_a_run_whose_submission_is_unknown_arrives_when_it_was_recorded(lonely):
