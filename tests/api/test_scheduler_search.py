@@ -1,6 +1,8 @@
 """The member `search` of POST /v1/simulations: policies and terms that suit the jobs best, by successive halving."""
+import copy
 import itertools
 import json
+import re
 import time
 
 import pytest
@@ -37,6 +39,11 @@ def terms_of(candidate):
     return {key: value for key, value in candidate.items() if key not in beside}
 
 
+def best_of(load):
+    """Of a policy that was not found: without its terms, which the sentence gives."""
+    return dict(load["best"], message=re.sub(r"search \([^)]*\)", "search", load["best"]["message"]))
+
+
 def test_what_is_found_is_one_more_policy(client):
     made = ended(client, changed(SCHEDULERS, search={"policies": [{"policy": "pigeon", "groups": [1, 6, 30], "weight": [20]}, {"policy": "sparrow"}]}))
     result = checked(client, made)
@@ -51,7 +58,7 @@ def test_what_is_found_is_one_more_policy(client):
     assert found["reduction_percent"]["classes"][0]["name"] == "all"
     # The same terms, asked for as a policy, come to the same.
     asked = simulate(client, changed(SCHEDULERS, policies=[{"policy": "pigeon", "groups": 2}, dict(terms_of(search["best"]), name="search")]))
-    assert asked["loads"][0]["policies"] == load["policies"] and asked["loads"][0]["best"] == load["best"]
+    assert asked["loads"][0]["policies"] == load["policies"] and best_of(asked["loads"][0]) == best_of(load)
     assert made["progress"]["done"] == made["progress"]["total"]
 
 
@@ -63,7 +70,7 @@ def test_what_is_found_is_repeated_where_it_draws(client, compared, found):
     made = ended(client, changed(body, search={"policies": [{"policy": found}]}))
     result = checked(client, made)
     asked = simulate(client, changed(body, policies=[{"policy": compared}, {"policy": found, "name": "search"}]))
-    assert result["loads"][0]["policies"] == asked["loads"][0]["policies"] and result["loads"][0]["best"] == asked["loads"][0]["best"]
+    assert result["loads"][0]["policies"] == asked["loads"][0]["policies"] and best_of(result["loads"][0]) == best_of(asked["loads"][0])
     assert made["progress"]["done"] == made["progress"]["total"]
 
 
@@ -152,6 +159,15 @@ def test_one_request_has_one_answer_on_any_number_of_threads(client, make, body)
     assert again["request"] == made["request"] and again["result"] == made["result"]
 
 
+def said(load, terms):
+    """The reasons as of a policy that was not found: without its terms, which the first sentence gives."""
+    reasons = copy.deepcopy(load["recommendation"]["reasons"])
+    assert f"search ({terms})" in reasons[0]["message"]
+    for reason in reasons:
+        reason["message"] = reason["message"].replace(f" ({terms})", "")
+    return reasons
+
+
 def test_what_is_found_is_explained_and_shown_as_the_others_are(client):
     """Its terms were chosen among others, so that none of them is reported as left at its default."""
     wanted = {"policies": [{"policy": "pigeon", "groups": [1], "reserved_share": [0.05], "weight": [20]}]}
@@ -163,7 +179,7 @@ def test_what_is_found_is_explained_and_shown_as_the_others_are(client):
     assert load["policies"] == alike["policies"] and load["best"]["name"] == alike["best"]["name"] == "search"
     found = by_name(load)["search"]
     assert found["queue_lengths"]["masters"]["count"] == 1 and [d["class"] for d in found["distributions"]] == ["all", "short", "long"]
-    assert load["recommendation"]["reasons"] == alike["recommendation"]["reasons"]
+    assert said(load, "pigeon, groups 1, reserved_share 0.05, weight 20") == alike["recommendation"]["reasons"]
 
     def warned(at):
         return {warning["code"] for warning in at["recommendation"]["warnings"]}
@@ -171,7 +187,8 @@ def test_what_is_found_is_explained_and_shown_as_the_others_are(client):
     body = changed(SLOT_POLICIES, policies=[{"policy": "fifo"}], include=["queues", "distributions"])
     [load] = simulate(client, changed(body, search={"policies": [{"policy": "fbq", "limits_s": [[50]]}]}))["loads"]
     [alike] = simulate(client, changed(body, policies=body["policies"] + [{"policy": "fbq", "name": "search", "limits_s": [50]}]))["loads"]
-    assert load["policies"] == alike["policies"] and load["recommendation"] == alike["recommendation"]
+    assert load["policies"] == alike["policies"]
+    assert said(load, "fbq, queues 2") == alike["recommendation"]["reasons"] and warned(load) == warned(alike)
     assert by_name(load)["search"]["queue_lengths"] and by_name(load)["search"]["distributions"]
 
 
@@ -251,3 +268,12 @@ def test_a_search_is_cancelled_soon(client):
     seen = wait_for(client, made)
     assert seen["status"] == "cancelled" and time.monotonic() - began < 1.5 * SLOWDOWN
     assert 0 < seen["progress"]["done"] < seen["progress"]["total"]
+
+
+def test_what_a_search_leaves_open_is_a_warning(client):
+    body = changed(SCHEDULERS, search={"policies": [{"policy": "pigeon", "groups": [1], "reserved_share": [0.1, 0.3], "weight": [20]}]})
+    [load] = simulate(client, body)["loads"]
+    [edge] = [warning for warning in load["recommendation"]["warnings"] if warning["code"] == "at_edge_of_values"]
+    assert edge["evidence"]["term"] == "reserved_share" and edge["evidence"]["value"] in ("0.1", "0.3")
+    cut = [warning["code"] for warning in load["recommendation"]["warnings"]].count("search_cut_short")
+    assert cut == load["search"]["cut_short"]

@@ -408,6 +408,22 @@ def test_the_load_of_masters_idle_workers_and_usual_terms_are_said(client):
     assert set(reasons) == {"only_policy", "masters_load"}
 
 
+def test_classes_and_queues_without_jobs_are_said(client):
+    def warned(body):
+        return [warning["code"] for warning in simulate(client, body)["warnings"]]
+    jobs = [{"name": str(i), "arrival_s": i, "task_durations_s": [0.5] * 3} for i in range(5)]
+    body = {"kind": "tasks", "cluster": {"workers": 4}, "jobs": jobs, "policies": [{"policy": "centralised"}]}
+    assert warned(body) == ["no_long_jobs"] and warned(dict(body, short_cutoff_s=1)) == ["no_long_jobs"]
+    assert warned(dict(body, short_cutoff_s=0.1)) == ["no_short_jobs"]
+    assert warned(dict(body, jobs=[dict(jobs[0], **{"class": "long"})] + jobs[1:])) == []
+    queues = [{"share": 0.5}, {"share": 0.5}]
+    slots = changed(SLOTS, policies=[{"policy": "capacity", "queues": queues}, {"policy": "fifo"}])
+    slots.pop("baseline", None)
+    assert warned(slots) == ["one_queue_only"]
+    slots["jobs"][0]["queue"] = 2
+    assert warned(slots) == []
+
+
 def test_policies_under_which_nothing_waits_are_as_good(client):
     jobs = [{"name": str(i), "arrival_s": 100 * i, "maps": 2, "map_task_s": 3} for i in range(5)]
     [load] = simulate(client, changed(SLOTS, jobs=jobs))["loads"]

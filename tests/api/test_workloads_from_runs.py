@@ -26,8 +26,9 @@ def build(client, *applications, status=201, **more):
 
 def refuse(client, body, pointer):
     before = listed(client)
-    client.refuse("POST", WORKLOADS, 422, pointer=pointer, json=body)
+    problem = client.refuse("POST", WORKLOADS, 422, pointer=pointer, json=body)
     assert listed(client) == before
+    return problem
 
 
 @pytest.fixture
@@ -87,7 +88,8 @@ def test_what_cannot_become_a_job_is_left_out_and_counted(lonely):
     (warning,) = made["summary"]["warnings"]
     assert warning["code"] == "runs_left_out" and warning["evidence"] == {"count": 3, "failed": 1, "without_task_times": 2}
     lonely.post(runs_of("b"), RUN, 201)
-    refuse(lonely, {"from": "runs", "applications": ["b"]}, "/applications")
+    problem = refuse(lonely, {"from": "runs", "applications": ["b"]}, "/applications")
+    assert 'no run of "b" succeeded' in problem["errors"][0]["detail"]
 
 
 def test_a_run_whose_submission_is_unknown_arrives_when_it_was_recorded(lonely):

@@ -185,9 +185,9 @@ static void warn_queues(const struct codec_slots_simulation *asked, struct findi
             continue;
         struct finding *finding = finding_add(
             warnings, "one_queue_only",
-            "of the %zu queues of policy \"%.*s\" only the first one has jobs: jobs say "
-            "by `queue` which is theirs, from 1 on, and without it are in the first",
-            terms->n_tenants, (int)name.n, name.at);
+            "policy \"%.*s\" has several queues, and only the first one has jobs: jobs "
+            "say by `queue` which is theirs, from 1 on, and without it are in the first",
+            (int)name.n, name.at);
         finding_number(finding, "queues", (double)terms->n_tenants);
     }
 }

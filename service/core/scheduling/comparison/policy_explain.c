@@ -1,4 +1,4 @@
-#include "core/scheduling/comparison/policy_explain_internal.h"
+#include "core/scheduling/comparison/policy_explain.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "core/scheduling/comparison/policy_explain_internal.h"
 
 enum { NAME_SHOWN = 100 };
 
@@ -276,8 +277,8 @@ void policy_explain(const struct policy_results *of,
                     struct findings *reasons,
                     struct findings *warnings)
 {
-    explain_gain(of, reasons);
     explain_objective(of, reasons);
+    explain_gain(of, reasons);
     explain_trade_off(of, reasons);
     explain_baseline(of, reasons);
     explain_masters(of, reasons);

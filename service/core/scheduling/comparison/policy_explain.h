@@ -66,8 +66,8 @@ struct policy_results {
 const char *policy_describe_choice(const struct policy_results *of, struct arena *arena);
 
 /*
- * Reasons: `baseline_objective` where the baseline is neither the best policy nor the next one;
- * always `objective` (or `only_policy`, `equal`);
+ * Reasons, of which there is always the first: `objective` (or `only_policy`, `equal`);
+ * `baseline_objective` where the baseline is neither the best policy nor the next one;
  * `trade_off` or `nothing_worse` against the next policy; `baseline_trade_off`, `baseline_improved`,
  * `baseline_similar` or `is_baseline` where there is a baseline; `masters_load`. Changes of 1 % and
  * less are evidence, but not worth a word. Warnings: `overload`, `nothing_waits`, `within_noise`,

@@ -27,7 +27,7 @@ void policy_searched_add(struct policy_searched *searched, const struct policy_s
     (void)snprintf(searched->terms + n, sizeof searched->terms - n, ", %s %s", term->name, value);
     bool largest = term->value >= term->most && term->value < term->high;
     bool smallest = term->value <= term->least && term->value > term->low;
-    if (!(term->least < term->most) || !(largest || smallest))
+    if (term->tied || !(term->least < term->most) || !(largest || smallest))
         return;
     struct policy_edge *edge = &searched->edges[searched->n_edges++];
     *edge = (struct policy_edge){.term = term->name, .largest = largest};

@@ -34,6 +34,7 @@ struct policy_searched_term {
     double most;      /* likewise */
     double low;       /* the least value that there can be */
     double high;      /* the largest one */
+    bool tied;        /* a candidate with another value did as well: the value does not matter */
 };
 
 /* What the search of a load found: a candidate of the policy of that name. Its terms are added. */
@@ -41,8 +42,14 @@ struct policy_searched policy_searched_begin(const char *policy,
                                              const struct policy_search_found *found,
                                              double asked_chance);
 
+/* Whether a candidate is as good as the best one, in the repetitions of both. */
+static inline bool policy_searched_ties(const struct policy_search_rank *rank)
+{
+    return rank->excess <= 1e-9;
+}
+
 /* Add a term to the text, which is cut off at its end, and, where the value is at an edge of several
- * that were tried and could be beyond it, to the edges. At most SEARCHED_TERMS_MAX of them. */
+ * that were tried, matters and could be beyond it, to the edges. At most SEARCHED_TERMS_MAX of them. */
 void policy_searched_add(struct policy_searched *searched, const struct policy_searched_term *term);
 
 #endif

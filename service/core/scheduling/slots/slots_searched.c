@@ -28,15 +28,22 @@ static void add_number(const char *name,
                        double low,
                        double high,
                        const struct slots_tried *tried,
-                       const struct slots_terms *best,
+                       const struct policy_search_found *found,
                        struct policy_searched *searched)
 {
-    struct policy_searched_term term = {name, value(best), value(best), value(best), low, high};
+    const struct slots_terms *best = &tried->terms[found->ranks[0].candidate];
+    struct policy_searched_term term = {name, value(best), value(best), value(best),
+                                        low,  high,        false};
     for (size_t c = 0; c < tried->n; c++) {
         if (tried->terms[c].policy != best->policy)
             continue;
         term.least = fmin(term.least, value(&tried->terms[c]));
         term.most = fmax(term.most, value(&tried->terms[c]));
+    }
+    for (size_t r = 1; r < found->n; r++) {
+        const struct slots_terms *other = &tried->terms[found->ranks[r].candidate];
+        term.tied = term.tied || (other->policy == best->policy && value(other) != term.value &&
+                                  policy_searched_ties(&found->ranks[r]));
     }
     policy_searched_add(searched, &term);
 }
@@ -51,10 +58,10 @@ struct policy_searched slots_searched(const struct slots_tried *tried,
     struct policy_searched searched =
         policy_searched_begin(best->policy->name, found, asked_chance);
     if (best->concurrency > 0)
-        add_number("concurrency", concurrency_of, 1, HUGE_VAL, tried, best, &searched);
+        add_number("concurrency", concurrency_of, 1, HUGE_VAL, tried, found, &searched);
     if (queues_of(best) > 0) {
         bool fixed = lists_limits(families, n, best);
-        add_number("queues", queues_of, fixed ? HUGE_VAL : 2, fixed ? 0 : HUGE_VAL, tried, best,
+        add_number("queues", queues_of, fixed ? HUGE_VAL : 2, fixed ? 0 : HUGE_VAL, tried, found,
                    &searched);
     }
     return searched;

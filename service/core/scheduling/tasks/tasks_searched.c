@@ -69,8 +69,8 @@ struct policy_searched tasks_searched(const struct tasks_model *model,
         if (!numbers[i].of(best->policy))
             continue;
         double value = numbers[i].value(best);
-        struct policy_searched_term term = {numbers[i].name, value,          value,
-                                            value,           numbers[i].low, numbers[i].high};
+        struct policy_searched_term term = {numbers[i].name, value,           value, value,
+                                            numbers[i].low,  numbers[i].high, false};
         if (numbers[i].value == groups_of)
             term.high = model->workers;
         for (size_t c = 0; c < tried->n; c++) {
@@ -78,6 +78,12 @@ struct policy_searched tasks_searched(const struct tasks_model *model,
                 continue;
             term.least = fmin(term.least, numbers[i].value(&tried->terms[c]));
             term.most = fmax(term.most, numbers[i].value(&tried->terms[c]));
+        }
+        for (size_t r = 1; r < found->n; r++) {
+            const struct tasks_terms *other = &tried->terms[found->ranks[r].candidate];
+            term.tied =
+                term.tied || (other->policy == best->policy && numbers[i].value(other) != value &&
+                              policy_searched_ties(&found->ranks[r]));
         }
         policy_searched_add(&searched, &term);
     }

@@ -326,7 +326,7 @@ Test(policy_explain, the_objective_beside_a_baseline_that_is_not_next)
     found.results.baseline = 2;
     explain(&found);
     const struct finding *gain = reason(&found, "baseline_objective");
-    cr_expect_eq(gain, &found.reasons.items[0]);
+    cr_expect_eq(gain, &found.reasons.items[1], "the objective itself is first");
     cr_expect_str_eq(gain->message,
                      "Under pigeon the slowdown of 95 % of the short jobs is at most "
                      "2, under fifo, the baseline, 4 (-50 %).");
@@ -406,9 +406,9 @@ static const struct policy_search_found unknown = {
 Test(policy_explain, what_was_found_is_described)
 {
     struct policy_searched searched = policy_searched_begin("pigeon", &sure, 0.05);
-    policy_searched_add(&searched, &(struct policy_searched_term){"groups", 2, 1, 4, 1, 8});
-    policy_searched_add(
-        &searched, &(struct policy_searched_term){"weight", HUGE_VAL, 10, HUGE_VAL, 1, HUGE_VAL});
+    policy_searched_add(&searched, &(struct policy_searched_term){"groups", 2, 1, 4, 1, 8, false});
+    policy_searched_add(&searched, &(struct policy_searched_term){"weight", HUGE_VAL, 10, HUGE_VAL,
+                                                                  1, HUGE_VAL, false});
     cr_expect_str_eq(searched.terms, "pigeon, groups 2, weight infinite");
     struct found found;
     begin(&found, 2);
@@ -424,10 +424,10 @@ Test(policy_explain, what_was_found_is_described)
 Test(policy_explain, values_at_an_edge_of_what_was_tried)
 {
     static const struct policy_searched_term terms[] = {
-        {"groups", 8, 1, 8, 1, 8}, /* as many as there can be */
-        {"reserved_share", 0.3, 0.01, 0.3, 0, 0.5},
-        {"weight", 10, 10, HUGE_VAL, 1, HUGE_VAL},
-        {"probes_per_task", 2, 2, 2, 1, HUGE_VAL}}; /* the only one */
+        {"groups", 8, 1, 8, 1, 8, false}, /* as many as there can be */
+        {"reserved_share", 0.3, 0.01, 0.3, 0, 0.5, false},
+        {"weight", 10, 10, HUGE_VAL, 1, HUGE_VAL, false},
+        {"probes_per_task", 2, 2, 2, 1, HUGE_VAL, false}}; /* the only one */
     struct policy_searched searched = policy_searched_begin("pigeon", &sure, 0.05);
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
         policy_searched_add(&searched, &terms[i]);

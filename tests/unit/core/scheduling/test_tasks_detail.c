@@ -231,8 +231,8 @@ Test(tasks_detail, what_a_search_found_beside_what_it_tried)
                                    tasks_terms_default(TASKS_EAGLE)};
     const struct tasks_tried tried = {.terms = terms, .n = 3};
     const struct tasks_model model = {.workers = 4};
-    struct policy_search_rank rank = {.candidate = 1};
-    const struct policy_search_found found = {.ranks = &rank, .n = 1};
+    struct policy_search_rank ranks[] = {{.candidate = 1}, {.candidate = 0, .excess = 0.1}};
+    const struct policy_search_found found = {.ranks = ranks, .n = 2};
     terms[1].groups = 4;
     terms[1].weight = TASKS_WEIGHT_INFINITE;
     terms[1].reserved_share = 0.2;
@@ -241,7 +241,10 @@ Test(tasks_detail, what_a_search_found_beside_what_it_tried)
     cr_assert_eq(searched.n_edges, 1, "neither more groups than workers nor more than infinite");
     cr_expect(searched.edges[0].largest);
     cr_expect_str_eq(searched.edges[0].term, "reserved_share");
-    rank.candidate = 2;
+    ranks[1].excess = 0;
+    cr_expect_eq(tasks_searched(&model, &tried, &found, 0.05).n_edges, 0,
+                 "another share does as well");
+    ranks[0].candidate = 2;
     searched = tasks_searched(&model, &tried, &found, 0.05);
     cr_expect_str_eq(searched.terms, "eagle, reserved_share 0.1, probes_per_task 2");
     cr_expect_eq(searched.n_edges, 0, "nothing else was tried of it");
