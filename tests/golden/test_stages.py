@@ -145,6 +145,10 @@ def number(text):
     return math.nan if "nan" in text else float.fromhex(text)
 
 
+# A task's duration, where it ran and what it read (tests/support/run_text.c).
+TASK = re.compile(r"(\S+)(?: on -?\d+)?(?: of -?\d+)?(?: |$)")
+
+
 def stage_faults(log, stage, match, durations):
     yield "skipped", match[2] == "1", stage not in log.ran
     yield "parents", [int(x) for x in match[10].split()], log.parents.get(stage, [])
@@ -152,7 +156,7 @@ def stage_faults(log, stage, match, durations):
         return
     tasks = sorted(log.tasks[stage])
     yield "tasks", int(match[3]), len(tasks)
-    yield "task durations", [number(x) for x in durations.split()] if tasks else [], [t[2] / 1000 for t in tasks]
+    yield "task durations", [number(x) for x in TASK.findall(durations.strip())] if tasks else [], [t[2] / 1000 for t in tasks]
     yield "duration", number(match[6]), log.duration_s(stage)
     records, seconds = log.records(stage), sum(t[2] for t in tasks) / 1000
     yield "records", number(match[8]), records
