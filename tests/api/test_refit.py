@@ -106,8 +106,8 @@ def test_the_fit_of_a_result_predicts_as_a_fit_does(client, name):
 
 def test_one_seed_one_answer(client, name):
     fill(client, name)
-    first, again = (refit(client, name, model="ernest", resamples=200, seed=7) for _ in range(2))
-    other = refit(client, name, model="ernest", resamples=200, seed=8)
+    first, again = (refit(client, name, model="ernest", resamples=50, seed=7) for _ in range(2))
+    other = refit(client, name, model="ernest", resamples=50, seed=8)
     assert first == again
     assert first["bootstrap"]["parameters"] != other["bootstrap"]["parameters"]
     for parameter, figure in first["bootstrap"]["parameters"].items():
@@ -116,7 +116,7 @@ def test_one_seed_one_answer(client, name):
 
 def test_more_confidence_is_wider_and_exact_runs_leave_no_doubt(client, name):
     fill(client, name)
-    point = {"points": [{"problem_size": 16, "executors": 4}], "model": "ernest"}
+    point = {"points": [{"problem_size": 16, "executors": 4}], "model": "ernest", "resamples": 200}
     half, most = (refit(client, name, confidence=c, **point)["bootstrap"]["predictions"][0]["mean_interval_s"] for c in (0.5, 0.99))
     assert most[0] < half[0] < half[1] < most[1]
     fill(client, "exact-" + name, noise=0)
