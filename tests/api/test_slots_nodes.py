@@ -79,3 +79,29 @@ def test_a_node_that_is_down_costs_time_and_no_task(client):
 def test_faults_are_named(client, members, pointer, code):
     problem = client.post("/v1/simulations", changed(**members), 422).json()
     assert (pointer, code) in {(error["pointer"], error["code"]) for error in problem["errors"]}
+
+
+@pytest.fixture(scope="module")
+def limited(make_service):
+    service = make_service(PROVISOR_SPECULATION_AUTO_NODES_MAX=2, PROVISOR_SIMULATION_SPECULATION_DECISIONS_MAX=20)
+    token = service.token("alpha")
+    return service.start().client(token)
+
+
+def test_levels_are_found_for_a_limited_number_of_nodes(limited):
+    [error] = limited.post("/v1/simulations", SLOW, 422).json()["errors"]
+    assert (error["pointer"], error["code"]) == ("/policies/2/level_count", "out_of_range")
+    assert "at most 2 nodes (speculation_auto_nodes_max), they are 3" in error["detail"]
+
+
+@pytest.mark.parametrize("arrival_s, epoch_s, detail", [
+    (0, 4, None), (0, 0.5, "(simulation_speculation_decisions_max)"), (342581850318.1944, 1e-9, "too short to be counted"),
+])
+def test_decisions_on_speculation_are_limited(limited, arrival_s, epoch_s, detail):
+    """A simulation that comes to more of them fails, and so does one whose epochs cannot be told from each other."""
+    seen = ended(limited, changed(jobs=[{"name": "job", "maps": 4, "map_task_s": 10, "arrival_s": arrival_s}],
+                                  policies=[{"policy": "fifo", "speculation": "late", "epoch_s": epoch_s}]))
+    assert seen["status"] == ("failed" if detail else "succeeded"), seen
+    if detail:
+        [error] = seen["error"]["errors"]
+        assert error["pointer"] == "/policies" and detail in error["detail"]

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/omo.h"
 #include "core/scheduling/slots/slots_engine.h"
 #include "core/scheduling/tasks/tasks_simulation.h"
 
@@ -82,10 +84,10 @@ static double simulate_slots(size_t policy, uint32_t n, double *weight)
     const struct slots_cluster cluster = {.slots = {100, 100}, .slow_start = 0.05};
     const struct slots_terms terms = {.policy = slots_policies[policy],
                                       .concurrency = n,
-                                      .tau1 = SLOTS_TAU1,
-                                      .tau2 = SLOTS_TAU2,
-                                      .ema_weight = SLOTS_EMA_WEIGHT,
-                                      .window_s = SLOTS_WINDOW_S,
+                                      .tau1 = FRESH_TAU1,
+                                      .tau2 = FRESH_TAU2,
+                                      .ema_weight = OMO_EMA_WEIGHT,
+                                      .window_s = OMO_WINDOW_S,
                                       .lazy_start = true,
                                       .batch_finish = true};
     struct arena arena;

@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/omo.h"
 #include "core/scheduling/slots/slots_engine.h"
 #include "core/scheduling/tasks/tasks_simulation.h"
 #include "core/sim/variates.h"
@@ -144,10 +146,10 @@ static enum pv_code repeat_slots(size_t policy,
                                       .limits_s = limits_s,
                                       .n_limits = 1,
                                       .concurrency = 8,
-                                      .tau1 = SLOTS_TAU1,
-                                      .tau2 = SLOTS_TAU2,
-                                      .ema_weight = SLOTS_EMA_WEIGHT,
-                                      .window_s = SLOTS_WINDOW_S,
+                                      .tau1 = FRESH_TAU1,
+                                      .tau2 = FRESH_TAU2,
+                                      .ema_weight = OMO_EMA_WEIGHT,
+                                      .window_s = OMO_WINDOW_S,
                                       .lazy_start = true,
                                       .batch_finish = true};
     struct slots_job_times *times = need(arena_array(scratch, SLOTS_JOBS, sizeof *times));

@@ -1,4 +1,5 @@
 #include "esplash_runs.h"
+#include "core/scheduling/slots/omo.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,8 +70,8 @@ static struct slots_terms terms_of(enum esplash_copies copies, double epoch_s)
                                           .ratio_cap = 10};
     return (struct slots_terms){
         .policy = &slots_policy_omo, /* without its techniques: fair, on slots of no fixed kind */
-        .ema_weight = SLOTS_EMA_WEIGHT,
-        .window_s = SLOTS_WINDOW_S,
+        .ema_weight = OMO_EMA_WEIGHT,
+        .window_s = OMO_WINDOW_S,
         .speculation = {.kind = kinds[copies], .epoch_s = epoch_s, .esplash = esplash}};
 }
 

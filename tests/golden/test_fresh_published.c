@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/scheduling/slots/fresh.h"
 #include "core/scheduling/slots/slots_split.h"
 #include "core/sim/variates.h"
 #include "evidence.h"
@@ -30,8 +31,8 @@ static struct slots_terms terms_of(const struct slots_policy *policy, size_t con
 {
     return (struct slots_terms){.policy = policy,
                                 .concurrency = concurrency,
-                                .tau1 = SLOTS_TAU1,
-                                .tau2 = SLOTS_TAU2,
+                                .tau1 = FRESH_TAU1,
+                                .tau2 = FRESH_TAU2,
                                 .tenants = tenants,
                                 .n_tenants = 2};
 }

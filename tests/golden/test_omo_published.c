@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/omo.h"
 #include "evidence.h"
 #include "omo_sets.h"
 
@@ -22,8 +24,8 @@ static struct arena arena;
 static struct slots_terms omo_terms(bool lazy_start, bool batch_finish)
 {
     return (struct slots_terms){.policy = &slots_policy_omo,
-                                .ema_weight = SLOTS_EMA_WEIGHT,
-                                .window_s = SLOTS_WINDOW_S,
+                                .ema_weight = OMO_EMA_WEIGHT,
+                                .window_s = OMO_WINDOW_S,
                                 .lazy_start = lazy_start,
                                 .batch_finish = batch_finish};
 }
@@ -149,8 +151,8 @@ static struct found compare(const struct omo_set *set, double slower)
     static const struct slots_terms fair = {.policy = &slots_policy_fair};
     const struct slots_terms fresh = {.policy = &slots_policy_fresh,
                                       .concurrency = MAPREDUCE_JOBS_MAX,
-                                      .tau1 = SLOTS_TAU1,
-                                      .tau2 = SLOTS_TAU2};
+                                      .tau1 = FRESH_TAU1,
+                                      .tau2 = FRESH_TAU2};
     const struct slots_terms lazy = omo_terms(true, false);
     const struct slots_terms batch = omo_terms(false, true);
     const struct slots_terms omo = omo_terms(true, true);

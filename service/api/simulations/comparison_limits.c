@@ -13,6 +13,8 @@ struct codec_comparison_limits comparison_limits(const struct config *config,
         .task_runs = (size_t)config->simulation_job_task_runs_max,
         .probes_per_task = (size_t)config->simulation_probes_per_task_max,
         .splits = (size_t)config->slot_splits_max,
+        .auto_nodes = (size_t)config->speculation_auto_nodes_max,
+        .decisions = (size_t)config->simulation_speculation_decisions_max,
         .job_rows = (size_t)config->simulation_job_rows_max,
         .memory_bytes = (size_t)config->simulation_memory_bytes_max,
         .search_task_runs = (size_t)(usual < most ? usual : most),
@@ -22,15 +24,17 @@ struct codec_comparison_limits comparison_limits(const struct config *config,
 struct codec_comparison_limits comparison_limits_again(const struct config *config,
                                                        const struct workload_summary *workload)
 {
-    return (struct codec_comparison_limits){.workload = workload,
-                                            .jobs = INT32_MAX,
-                                            .tasks = INT32_MAX,
-                                            .runs = INT32_MAX,
-                                            .task_runs = SIZE_MAX,
-                                            .probes_per_task = INT32_MAX,
-                                            .splits = SIZE_MAX,
-                                            .job_rows = SIZE_MAX,
-                                            .memory_bytes =
-                                                (size_t)config->simulation_memory_bytes_max,
-                                            .search_task_runs_max = INT64_MAX};
+    return (struct codec_comparison_limits){
+        .workload = workload,
+        .jobs = INT32_MAX,
+        .tasks = INT32_MAX,
+        .runs = INT32_MAX,
+        .task_runs = SIZE_MAX,
+        .probes_per_task = INT32_MAX,
+        .splits = SIZE_MAX,
+        .auto_nodes = SIZE_MAX,
+        .decisions = (size_t)config->simulation_speculation_decisions_max,
+        .job_rows = SIZE_MAX,
+        .memory_bytes = (size_t)config->simulation_memory_bytes_max,
+        .search_task_runs_max = INT64_MAX};
 }

@@ -14,7 +14,7 @@
 /* What a client may ask for; from struct config. */
 struct codec_comparison_limits {
     /* What the workload of the request comes to; NULL: it has not been looked up, or there is none.
-     * Rules that rest on it are checked only where it is there. */
+     * Rules that depend on it are checked only where it is there. */
     const struct workload_summary *workload;
     size_t jobs;
     size_t tasks;     /* of all jobs of the request */
@@ -22,6 +22,8 @@ struct codec_comparison_limits {
     size_t task_runs; /* these x what they count for (tasks_comparison_work, slots_terms_weight) */
     size_t probes_per_task;  /* sparrow, eagle */
     size_t splits;           /* slots x jobs, under fresh_static */
+    size_t auto_nodes;       /* of which eSplash chooses the number of levels */
+    size_t decisions;        /* on speculation, of one simulation */
     size_t job_rows;         /* jobs x policies x loads, where they are included in the result */
     size_t memory_bytes;     /* that one simulation works with, and the jobs of a workload take */
     size_t search_task_runs; /* of a search, over all loads, where none are given */

@@ -5,9 +5,6 @@
 static const char *const phases[] = {
     [FRESH_MAP] = "map", [FRESH_PENDING] = "pending", [FRESH_REDUCE] = "reduce", NULL};
 
-#define TAU1 0.8
-#define TAU2 0.6
-
 /* --- jobs --- */
 
 static void
@@ -163,6 +160,6 @@ void codec_fresh_state_decode(const struct codec_node *node,
                               const struct codec_slot_decision_limits *limits,
                               struct codec_fresh_state *state)
 {
-    *state = (struct codec_fresh_state){.terms = {.tau1 = TAU1, .tau2 = TAU2}};
+    *state = (struct codec_fresh_state){.terms = {.tau1 = FRESH_TAU1, .tau2 = FRESH_TAU2}};
     shape_decode(node, &codec_fresh_state_shape, limits, state);
 }

@@ -3,9 +3,6 @@
 #include "codec/scheduling/slot_decision.h"
 
 enum { WINDOWS_MAX = 1000 };
-#define EMA_WEIGHT 0.5
-#define WINDOW_S 10
-#define SLOW_START 0.05
 
 static const char *const techniques[] = {"lazy_start", "batch_finish", NULL};
 enum { LAZY_START = 1, BATCH_FINISH = 2 };
@@ -140,10 +137,10 @@ void codec_omo_state_decode(const struct codec_node *node,
                             struct codec_omo_state *state)
 {
     *state = (struct codec_omo_state){
-        .terms = {.slow_start = SLOW_START},
+        .terms = {.slow_start = SLOTS_SLOW_START},
         .techniques = LAZY_START | BATCH_FINISH,
-        .ema_weight = EMA_WEIGHT,
-        .window_s = WINDOW_S,
+        .ema_weight = OMO_EMA_WEIGHT,
+        .window_s = OMO_WINDOW_S,
         .previous = {(double)NAN, (double)NAN},
     };
     shape_decode(node, &codec_omo_state_shape, limits, state);

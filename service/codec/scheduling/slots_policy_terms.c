@@ -2,6 +2,8 @@
 
 #include "base/rounding.h"
 #include "codec/scheduling/slots_simulation_internal.h"
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/omo.h"
 
 enum { TENANTS_MAX = 100 };
 
@@ -43,7 +45,7 @@ static void decode_tau1(const struct codec_node *policy,
 {
     struct slots_terms *slots = terms;
     (void)limits;
-    slots->tau1 = number_or(policy, "tau1", 0, 1, SLOTS_TAU1);
+    slots->tau1 = number_or(policy, "tau1", 0, 1, FRESH_TAU1);
 }
 
 static void encode_tau1(struct writer *w, const void *terms)
@@ -58,7 +60,7 @@ static void decode_tau2(const struct codec_node *policy,
 {
     struct slots_terms *slots = terms;
     (void)limits;
-    slots->tau2 = number_or(policy, "tau2", 0, TAU2_MAX, SLOTS_TAU2);
+    slots->tau2 = number_or(policy, "tau2", 0, TAU2_MAX, FRESH_TAU2);
 }
 
 static void encode_tau2(struct writer *w, const void *terms)
@@ -75,7 +77,7 @@ static void decode_ema_weight(const struct codec_node *policy,
 {
     struct slots_terms *slots = terms;
     (void)limits;
-    slots->ema_weight = number_or(policy, "ema_weight", CODEC_ABOVE, 1, SLOTS_EMA_WEIGHT);
+    slots->ema_weight = number_or(policy, "ema_weight", CODEC_ABOVE, 1, OMO_EMA_WEIGHT);
 }
 
 static void encode_ema_weight(struct writer *w, const void *terms)
@@ -90,7 +92,7 @@ static void decode_window(const struct codec_node *policy,
 {
     struct slots_terms *slots = terms;
     (void)limits;
-    slots->window_s = SLOTS_WINDOW_S;
+    slots->window_s = OMO_WINDOW_S;
     if (codec_member(policy, "window_s").json != NULL)
         slots->window_s =
             codec_number(policy, "window_s", CODEC_REQUIRED, CODEC_SECONDS_MIN, CODEC_SECONDS_MAX);

@@ -8,8 +8,6 @@
 #include "codec/scheduling/slots_simulation_internal.h"
 #include "core/scheduling/slots/slots_queues.h"
 
-#define SLOW_START 0.05
-
 /* --- rules across members --- */
 
 static void check_reduce_slots(const struct codec_node *top,
@@ -224,7 +222,7 @@ static void check(const struct codec_node *node, const void *limits, void *objec
     if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
         return;
     codec_slots_take_cluster(node, asked);
-    codec_slots_check_speculation(node, asked);
+    codec_slots_check_speculation(node, limits, asked);
     if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
         return;
     if (asked->common.search.asked)
@@ -298,7 +296,7 @@ void codec_slots_simulation_decode(const struct codec_node *node,
                                    const struct codec_comparison_limits *limits,
                                    struct codec_slots_simulation *asked)
 {
-    *asked = (struct codec_slots_simulation){.cluster = {.slow_start = SLOW_START}};
+    *asked = (struct codec_slots_simulation){.cluster = {.slow_start = SLOTS_SLOW_START}};
     codec_comparison_begin(&asked->common);
     shape_decode(node, &codec_slots_simulation_shape, limits, asked);
 }

@@ -5,21 +5,11 @@
  * /v1/speculation-decisions beside the ones of the policy. */
 
 #define WEIGHT_MAX 1e9 /* and of thresholds and ratios: sums stay far from overflow */
-/* Their number of levels is chosen by the distances between all of them. */
-enum { AUTO_NODES_MAX = 2000 };
 
 static const char *const kinds[SLOTS_SPECULATION_KINDS + 1] = {[SLOTS_NO_SPECULATION] = "none",
                                                                [SLOTS_LATE] = "late",
                                                                [SLOTS_ESPLASH] = "esplash",
                                                                [SLOTS_SPECULATION_KINDS] = NULL};
-
-static const struct slots_speculation_terms defaults = {.epoch_s = SLOTS_EPOCH_S,
-                                                        .level_count = NODE_LEVELS_AUTO,
-                                                        .esplash = {.threshold = 3,
-                                                                    .duration_weight = 1,
-                                                                    .rate_weight = 1,
-                                                                    .deviation_floor = 0.05,
-                                                                    .ratio_cap = 10}};
 
 /* Members that a kind has no use for. */
 static void refuse(const struct codec_node *policy, enum slots_speculation_kind kind)
@@ -79,8 +69,10 @@ void codec_slots_decode_speculation(const struct codec_node *policy,
                                     void *terms)
 {
     struct slots_speculation_terms *speculation = &((struct slots_terms *)terms)->speculation;
-    (void)limits;
-    *speculation = defaults;
+    *speculation = (struct slots_speculation_terms){.epoch_s = SLOTS_EPOCH_S,
+                                                    .level_count = NODE_LEVELS_AUTO,
+                                                    .esplash = esplash_terms_default,
+                                                    .decisions_max = limits->decisions};
     if (codec_member(policy, "speculation").json != NULL) {
         size_t word =
             codec_choice(policy, "speculation", CODEC_REQUIRED, kinds, SLOTS_SPECULATION_KINDS);
@@ -131,6 +123,7 @@ void codec_slots_encode_speculation(struct writer *w, const void *terms)
 /* --- with the nodes --- */
 
 static void check_levels(const struct codec_node *policy,
+                         const struct codec_comparison_limits *limits,
                          const struct codec_slots_simulation *asked,
                          size_t level_count)
 {
@@ -141,13 +134,15 @@ static void check_levels(const struct codec_node *policy,
     else if (!given && level_count > n)
         codec_fault_member(policy, "level_count", "out_of_range",
                            "must be at most the number of nodes, %zu", n);
-    else if (!given && level_count == NODE_LEVELS_AUTO && n > AUTO_NODES_MAX)
+    else if (!given && level_count == NODE_LEVELS_AUTO && n > limits->auto_nodes)
         codec_fault_member(policy, "level_count", "out_of_range",
-                           "a number of levels is chosen for at most %d nodes, they are %zu",
-                           AUTO_NODES_MAX, n);
+                           "a number of levels is chosen for at most %zu nodes "
+                           "(speculation_auto_nodes_max), they are %zu",
+                           limits->auto_nodes, n);
 }
 
 void codec_slots_check_speculation(const struct codec_node *top,
+                                   const struct codec_comparison_limits *limits,
                                    const struct codec_slots_simulation *asked)
 {
     struct codec_node cluster = codec_member(top, "cluster");
@@ -158,7 +153,7 @@ void codec_slots_check_speculation(const struct codec_node *top,
         struct codec_node policy = codec_item(&list, p);
         needed = needed || terms->kind != SLOTS_NO_SPECULATION;
         if (terms->kind == SLOTS_ESPLASH && asked->cluster.n_nodes > 0)
-            check_levels(&policy, asked, terms->level_count);
+            check_levels(&policy, limits, asked, terms->level_count);
     }
     if (needed && asked->cluster.n_nodes == 0)
         codec_fault_member(&cluster, "nodes", "required",

@@ -211,11 +211,7 @@ void codec_speculation_decode(const struct codec_node *node,
 {
     *asked = (struct codec_speculation){
         .level_count = NODE_LEVELS_AUTO,
-        .terms = {.threshold = 3,
-                  .duration_weight = 1,
-                  .rate_weight = 1,
-                  .deviation_floor = 0.05,
-                  .ratio_cap = 10},
+        .terms = esplash_terms_default,
     };
     asked->kind = (enum codec_speculation_kind)codec_choice(
         node, "kind", CODEC_REQUIRED, codec_speculation_kinds, CODEC_SPECULATION_KINDS);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/stragglers/copy_replay_internal.h"
+#include "core/stragglers/slow_tasks.h"
 
 /* --- attempts --- */
 
@@ -103,11 +104,10 @@ static size_t longest_running(const struct replay *replay, double before_s)
 
 double replay_decide_spark(struct replay *replay)
 {
-    static const double YOUNG_S = 0.1; /* spark.speculation.minTaskRuntime */
     double needed = fmax(ceil(replay->terms->quantile * (double)replay->stage->n_tasks), 1);
     if ((double)replay->done < needed || replay->idle == 0)
         return (double)INFINITY;
-    double threshold = fmax(replay->terms->multiplier * median_done(replay), YOUNG_S);
+    double threshold = fmax(replay->terms->multiplier * median_done(replay), SLOW_TASK_LEAST_S);
     for (;;) {
         size_t task = longest_running(replay, replay->now_s - threshold);
         if (task == SPECULATION_NONE)

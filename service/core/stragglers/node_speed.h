@@ -27,7 +27,8 @@ struct node_speed {
 
 /*
  * The studies that a stage makes, one for each node with tasks of it, into `studies`, which has room
- * for as many as the stage has tasks, or the run nodes; none where it has tasks on one node only, or too few to see how tasks vary.
+ * for as many as the stage has tasks, or the run nodes; none where it has tasks on one node only, or
+ * too few to see how tasks vary.
  *
  * The other node that one is compared with is the median of the others, each by the median of its
  * tasks, so that one slow node with many tasks is no yardstick. variance = (pi / 2) s^2 (1 / tasks
@@ -66,7 +67,8 @@ node_speed_spread(const struct node_study *const studies[], size_t n, double roo
 
 /*
  * What n studies of one node say together, with an interval at `level`: weights 1 / (variance +
- * tau^2), tau^2 the common spread or, where the node stands out, its own by DerSimonian and Laird: where Q is above what is to be expected with the common one by three standard deviations; Student's distribution with
+ * tau^2), tau^2 the common spread or, where the node stands out (Q is above what the common one lets
+ * expect by three standard deviations), its own by DerSimonian and Laird; Student's distribution with
  * degrees of freedom after F. E. Satterthwaite ("An approximate distribution of estimates of variance
  * components", Biometrics Bulletin 2, 1946). O(n).
  */

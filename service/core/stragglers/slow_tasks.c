@@ -6,9 +6,6 @@
 #include "base/order.h"
 #include "core/numerics/quantile.h"
 
-/* spark.speculation.minTaskRuntime */
-static const double YOUNG_S = 0.1;
-
 static int compare_slow(const void *a, const void *b)
 {
     const struct slow_task *x = a;
@@ -45,7 +42,7 @@ find_threshold(const struct slow_rule *rule, double ascending[], size_t n, size_
 {
     *done = (size_t)fmax(ceil(rule->quantile * (double)n), 1);
     *done = *done < n ? *done : n;
-    return fmax(rule->multiplier * quantile_of_sorted(ascending, *done, 0.5), YOUNG_S);
+    return fmax(rule->multiplier * quantile_of_sorted(ascending, *done, 0.5), SLOW_TASK_LEAST_S);
 }
 
 enum pv_code slow_tasks_find(const struct run_stage *stage,

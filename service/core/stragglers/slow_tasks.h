@@ -3,6 +3,9 @@
 
 #include "core/stragglers/stage_times.h"
 
+/* Younger tasks are not slow (spark.speculation.minTaskRuntime). */
+static const double SLOW_TASK_LEAST_S = 0.1;
+
 /* The tasks of a stage that Spark would call slow, and why each was. */
 struct slow_rule {
     double quantile;   /* part of the stage that is done before tasks are judged; 0 to 1 */

@@ -277,11 +277,7 @@ straggler_replay(const struct search *search, const double factors[], struct pv_
                         .terms = {.quantile = search->found->rule.quantile,
                                   .multiplier = search->found->rule.multiplier,
                                   .levels = &levels,
-                                  .esplash = {.threshold = 3,
-                                              .duration_weight = 1,
-                                              .rate_weight = 1,
-                                              .deviation_floor = 0.05,
-                                              .ratio_cap = 10}}};
+                                  .esplash = esplash_terms_default}};
     if (plan.slots == NULL)
         return pv_no_memory(err);
     if (!find_slots(search, &plan) || search->runs->n_nodes < 2)

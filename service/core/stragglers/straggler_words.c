@@ -181,8 +181,7 @@ static bool advise_copies(const struct search *search, struct findings *made)
         : may ? "speculation_may_pay"
               : "speculation_does_not_pay",
         "Copies of slow tasks by Spark's rule (quantile %g, multiplier %g) would have saved %s s "
-        "of "
-        "the last run's %.4g s; copies made: %s.%s",
+        "of the last run's %.4g s; copies made: %s.%s",
         found->rule.quantile, found->rule.multiplier, saved, found->run->duration_s, copies,
         may ? " How much depends on whether its tasks were slow by chance, which the log does not "
               "say."

@@ -73,6 +73,10 @@ struct fresh_tally fresh_tally_begin(double now_s);
  * first wins. */
 void fresh_tally_add(struct fresh_tally *tally, size_t index, const struct fresh_job *job);
 
+/* As in the dissertation. */
+#define FRESH_TAU1 0.8
+#define FRESH_TAU2 0.6
+
 struct fresh_terms {
     size_t concurrency; /* k >= 1 */
     double tau1; /* progress of a job's maps from which on what comes after them counts; 0 to 1 */

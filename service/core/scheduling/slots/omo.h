@@ -10,6 +10,10 @@
  * differs from the paper: docs/design.md, "OMO at run time".
  */
 
+/* As in the dissertation: the weight of the last window, and how long one is. */
+#define OMO_EMA_WEIGHT 0.5
+#define OMO_WINDOW_S 10.0
+
 /* How often slots come free, as a moving average over windows. */
 struct omo_rates {
     double release_frequency_per_s; /* F_o */

@@ -1,9 +1,10 @@
 /* The decisions on speculation at the end of each epoch: what they are based on, and what follows. */
+#include "base/plural.h"
 #include "core/scheduling/slots/slots_engine_internal.h"
 #include "core/scheduling/speculation/late.h"
 
-/* More would not end in any useful time. */
-enum { DECISIONS_MAX = 10 * 1000 * 1000 };
+/* Whole numbers are exact in doubles up to here: later epochs cannot be told from each other. */
+static const double EPOCHS_MAX = 0x1p53;
 
 /* What a decision sees, and which batch each of its tasks is of. */
 struct scene {
@@ -212,6 +213,10 @@ enum pv_code slots_copies_epoch(struct slots_engine *engine, struct pv_error *er
     double epoch_s = copies->terms->epoch_s;
     if (copies->epoch * epoch_s < now_s)
         copies->epoch = floor(now_s / epoch_s);
+    if (!(copies->epoch < EPOCHS_MAX))
+        return pv_fault(err, PV_PLACE_POINTER, "/policies", "out_of_range",
+                        "epoch_s of %.3g s is too short to be counted after %.3g s", epoch_s,
+                        now_s);
     while (copies->epoch * epoch_s < now_s)
         copies->epoch++;
     if (copies->epoch * epoch_s > now_s)
@@ -219,8 +224,11 @@ enum pv_code slots_copies_epoch(struct slots_engine *engine, struct pv_error *er
     copies->epoch++;
     if (engine->hosting->working == 0)
         return PV_OK;
-    if (copies->decisions++ == DECISIONS_MAX)
+    size_t most = copies->terms->decisions_max;
+    if (most > 0 && copies->decisions++ == most)
         return pv_fault(err, PV_PLACE_POINTER, "/policies", "out_of_range",
-                        "with this epoch_s speculation comes to more than 10,000,000 decisions");
+                        "with epoch_s of %.3g s speculation comes to more than %zu decision%s "
+                        "(simulation_speculation_decisions_max)",
+                        epoch_s, most, PLURAL(most));
     return decide(engine, err);
 }

@@ -1,4 +1,6 @@
 #include "core/scheduling/slots/slots_explain.h"
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/omo.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,13 +52,13 @@ const struct slowdown_class *slots_classes(const struct slots_comparison *compar
 /* FRESH and OMO with their usual terms. */
 static void describe_defaults(const struct slots_terms *terms, char *text, size_t room)
 {
-    if (terms->policy == &slots_policy_fresh && terms->tau1 == SLOTS_TAU1 &&
-        terms->tau2 == SLOTS_TAU2)
-        (void)snprintf(text, room, "tau1 is %.6g and tau2 %.6g", SLOTS_TAU1, SLOTS_TAU2);
-    if (terms->policy == &slots_policy_omo && terms->ema_weight == SLOTS_EMA_WEIGHT &&
-        terms->window_s == SLOTS_WINDOW_S)
-        (void)snprintf(text, room, "ema_weight is %.6g and window_s %.6g", SLOTS_EMA_WEIGHT,
-                       SLOTS_WINDOW_S);
+    if (terms->policy == &slots_policy_fresh && terms->tau1 == FRESH_TAU1 &&
+        terms->tau2 == FRESH_TAU2)
+        (void)snprintf(text, room, "tau1 is %.6g and tau2 %.6g", FRESH_TAU1, FRESH_TAU2);
+    if (terms->policy == &slots_policy_omo && terms->ema_weight == OMO_EMA_WEIGHT &&
+        terms->window_s == OMO_WINDOW_S)
+        (void)snprintf(text, room, "ema_weight is %.6g and window_s %.6g", OMO_EMA_WEIGHT,
+                       OMO_WINDOW_S);
 }
 
 /* false: out of memory. */

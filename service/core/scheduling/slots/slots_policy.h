@@ -57,12 +57,6 @@ struct slots_tenant {
 
 struct slots_policy;
 
-/* Terms of FRESH and OMO as in their dissertation. */
-#define SLOTS_TAU1 0.8
-#define SLOTS_TAU2 0.6
-#define SLOTS_EMA_WEIGHT 0.5
-#define SLOTS_WINDOW_S 10.0
-
 /* Whether tasks get copies on other nodes, and which. */
 enum slots_speculation_kind { SLOTS_NO_SPECULATION, SLOTS_LATE, SLOTS_ESPLASH };
 enum { SLOTS_SPECULATION_KINDS = SLOTS_ESPLASH + 1 };
@@ -74,6 +68,7 @@ struct slots_speculation_terms {
     double epoch_s;     /* > 0: between two decisions */
     size_t level_count; /* esplash: where nodes have no levels, how many; NODE_LEVELS_AUTO */
     struct esplash_terms esplash; /* esplash */
+    size_t decisions_max;         /* a simulation that comes to more fails; 0: no limit */
 };
 
 /* Of all policies together; each uses its own. Borrowed. */

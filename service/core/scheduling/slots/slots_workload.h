@@ -51,6 +51,9 @@ struct slots_incident {
     bool down;           /* its tasks are lost, and it takes none */
 };
 
+/* mapreduce.job.reduce.slowstart.completedmaps, by default */
+#define SLOTS_SLOW_START 0.05
+
 struct slots_cluster {
     size_t slots[SLOTS_KINDS]; /* >= 1 map slot; >= 1 reduce slot where a job has reduces */
     double

@@ -3,6 +3,12 @@
 #include "base/rounding.h"
 #include "core/scheduling/speculation/esplash_internal.h"
 
+const struct esplash_terms esplash_terms_default = {.threshold = 3,
+                                                    .duration_weight = 1,
+                                                    .rate_weight = 1,
+                                                    .deviation_floor = 0.05,
+                                                    .ratio_cap = 10};
+
 /* NAN is above nothing. */
 static bool above(double a, double b)
 {

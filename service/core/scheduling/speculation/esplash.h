@@ -21,6 +21,9 @@ struct esplash_terms {
     double ratio_cap;       /* what one ratio counts at most; >= 1 */
 };
 
+/* What is meant where nothing is said. */
+extern const struct esplash_terms esplash_terms_default;
+
 struct esplash_node {
     double straggler_value;
     bool straggler;

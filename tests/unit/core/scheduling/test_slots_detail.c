@@ -1,3 +1,4 @@
+#include "core/scheduling/slots/fresh.h"
 #include "core/scheduling/slots/slots_detail.h"
 
 #include <criterion/criterion.h>
@@ -146,7 +147,7 @@ Test(slots_detail, results_are_what_the_explanation_goes_by)
 Test(slots_detail, usual_terms_are_said)
 {
     struct slots_terms usual = {
-        .policy = &slots_policy_fresh, .concurrency = 1, .tau1 = SLOTS_TAU1, .tau2 = SLOTS_TAU2};
+        .policy = &slots_policy_fresh, .concurrency = 1, .tau1 = FRESH_TAU1, .tau2 = FRESH_TAU2};
     struct made made;
     const struct strview names[] = {strview_of("fresh"), strview_of("fair")};
     make(&made);

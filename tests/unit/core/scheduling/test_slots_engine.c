@@ -1,3 +1,4 @@
+#include "core/scheduling/slots/fresh.h"
 #include "core/scheduling/slots/slots_engine.h"
 
 #include <criterion/criterion.h>
@@ -564,7 +565,7 @@ Test(slots_engine, a_long_instant_can_be_cancelled)
     static struct slots_job_times times[MANY];
     const struct slots_cluster cluster = {.slots = {MANY, MANY}};
     const struct slots_terms fresh = {
-        .policy = &slots_policy_fresh, .concurrency = MANY, .tau1 = SLOTS_TAU1, .tau2 = SLOTS_TAU2};
+        .policy = &slots_policy_fresh, .concurrency = MANY, .tau1 = FRESH_TAU1, .tau2 = FRESH_TAU2};
     struct count count = {.most = SIZE_MAX};
     struct slots_progress progress = {count_report, &count};
     struct arena scratch;

@@ -1,5 +1,7 @@
 /* What holds for any workload under every policy: it all ends, the same work is done, no faster than
  * slots allow, and Jain's index is between 1/n and 1. */
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/omo.h"
 #include "core/scheduling/slots/slots_engine.h"
 
 #include <criterion/criterion.h>
@@ -17,10 +19,10 @@ static const struct slots_node nodes[NODES] = {
     {.slots = {4, 2}, .speed = 0.5}, {.slots = {3, 4}, .speed = 1}, {.slots = {5, 2}, .speed = 2}};
 
 static const struct slots_terms every_term = {.concurrency = 3,
-                                              .tau1 = SLOTS_TAU1,
-                                              .tau2 = SLOTS_TAU2,
-                                              .ema_weight = SLOTS_EMA_WEIGHT,
-                                              .window_s = SLOTS_WINDOW_S,
+                                              .tau1 = FRESH_TAU1,
+                                              .tau2 = FRESH_TAU2,
+                                              .ema_weight = OMO_EMA_WEIGHT,
+                                              .window_s = OMO_WINDOW_S,
                                               .lazy_start = true,
                                               .batch_finish = true,
                                               .queues = 3,

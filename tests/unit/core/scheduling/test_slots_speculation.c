@@ -4,14 +4,10 @@
 #include <string.h>
 
 #include "core/scheduling/slots/fairness_series.h"
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/omo.h"
 #include "core/sim/variates.h"
 #include "slots_cases.h"
-
-static const struct esplash_terms usual = {.threshold = 3,
-                                           .duration_weight = 1,
-                                           .rate_weight = 1,
-                                           .deviation_floor = 0.05,
-                                           .ratio_cap = 10};
 
 static struct slots_cluster cluster_of(const struct slots_node nodes[], size_t n)
 {
@@ -116,7 +112,7 @@ Test(slots_speculation, esplash_by_hand)
                              .given = {{.maps = {10, 10, 10, 10, 10, 10}}}};
     struct slots_terms terms = {
         .policy = &slots_policy_fifo,
-        .speculation = {.kind = SLOTS_ESPLASH, .epoch_s = 4, .esplash = usual}};
+        .speculation = {.kind = SLOTS_ESPLASH, .epoch_s = 4, .esplash = esplash_terms_default}};
     struct slots_job_times times[1];
     one.cluster.incidents = &still;
     one.cluster.n_incidents = 1;
@@ -212,9 +208,9 @@ static void draw(struct rng *rng, size_t policy, struct drawn *drawn)
     drawn->terms =
         (struct slots_terms){.policy = slots_policies[policy],
                              .concurrency = 1 + variate_index(rng, 3),
-                             .tau1 = SLOTS_TAU1,
-                             .tau2 = SLOTS_TAU2,
-                             .ema_weight = SLOTS_EMA_WEIGHT,
+                             .tau1 = FRESH_TAU1,
+                             .tau2 = FRESH_TAU2,
+                             .ema_weight = OMO_EMA_WEIGHT,
                              .window_s = 3,
                              .lazy_start = true,
                              .batch_finish = true,
@@ -227,7 +223,7 @@ static void draw(struct rng *rng, size_t policy, struct drawn *drawn)
                              .speculation = {.kind = (enum slots_speculation_kind)variate_index(
                                                  rng, SLOTS_SPECULATION_KINDS),
                                              .epoch_s = 1 + (double)variate_index(rng, 3),
-                                             .esplash = usual}};
+                                             .esplash = esplash_terms_default}};
 }
 
 /* Every task ends once, a node runs no more tasks than it has slots, and reduces work after maps. */
@@ -334,4 +330,46 @@ Test(slots_speculation, nodes_alike_are_a_cluster_without_nodes)
             for (size_t j = 0; j < drawn.of.n; j++)
                 cr_expect_eq(with[j].finish_s, without[j].finish_s);
         }
+}
+
+/* --- limits --- */
+
+/* One task of 10 s on one node under LATE. Its error is in err. */
+static enum pv_code
+run_one(double arrival_s, double epoch_s, size_t decisions_max, struct pv_error *err)
+{
+    static const struct slots_node nodes[] = {{.slots = {1, 0}, .speed = 1}};
+    struct slots_case one = {.cluster = cluster_of(nodes, 1),
+                             .given = {{.arrival_s = arrival_s, .maps = {10}}}};
+    const struct slots_terms terms = {
+        .policy = &slots_policy_fifo,
+        .speculation = {.kind = SLOTS_LATE, .epoch_s = epoch_s, .decisions_max = decisions_max}};
+    struct slots_job_times times[1];
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    slots_case_prepare(&one, true);
+    enum pv_code code =
+        slots_simulate(&one.cluster, one.jobs, one.n, &terms, NULL, &scratch, times, err);
+    arena_fini(&scratch);
+    return code;
+}
+
+/* Decisions at 0, 1, ... 9: at 10 nothing works. */
+Test(slots_speculation, decisions_are_limited)
+{
+    struct pv_error err = {.code = PV_OK};
+    cr_assert_eq(run_one(0, 1, 10, &err), PV_OK);
+    cr_assert_eq(run_one(0, 1, 0, &err), PV_OK);
+    cr_assert_eq(run_one(0, 1, 9, &err), PV_E_INVALID);
+    cr_assert(strstr(err.faults[0].detail,
+                     "more than 9 decisions (simulation_speculation_decisions_max)"),
+              "%s", err.faults[0].detail);
+}
+
+/* The number of the epoch would be so large that the next one has the same. */
+Test(slots_speculation, epochs_that_cannot_be_counted_are_refused, .timeout = 10)
+{
+    struct pv_error err = {.code = PV_OK};
+    cr_assert_eq(run_one(342581850318.1944, 1e-9, 0, &err), PV_E_INVALID);
+    cr_assert(strstr(err.faults[0].detail, "too short to be counted"), "%s", err.faults[0].detail);
 }
