@@ -12,6 +12,7 @@ enum { NAME_SHOWN = 100 };
 
 /* Changes of no more percent are not worth a word. */
 #define NOTICEABLE_PERCENT 1.0
+
 void policy_text_add(struct policy_text *text, const char *format, ...)
 {
     va_list args;
