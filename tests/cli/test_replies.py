@@ -180,6 +180,17 @@ def test_a_simulation_is_shown_with_what_policies_come_to(cli, client):
     assert "Only fifo was simulated" in cli("operations", "watch", made["id"]).out
 
 
+def test_all_warnings_of_a_slot_plan_are_shown(cli, client):
+    for stages in ([{"id": 0, "tasks": 2, "task_duration_s": 3}], [{"id": 0, "tasks": 2, "task_duration_s": 3}, {"id": 1, "parents": [0], "tasks": 1, "task_duration_s": 1}]):
+        client.post("/v1/applications/regraphed/runs", {"problem_size": 1, "executors": 1, "cores_per_executor": 1, "duration_s": 9, "stages": stages}, 201)
+    body = {"slots": 3, "nodes": 3, "concurrency": 1, "jobs": [{"name": "a", "application": "regraphed"}]}
+    warnings = client.post("/v1/slot-plans", body).json()["warnings"]
+    (cli.home / "batch.json").write_text(json.dumps(body))
+    for form in ("table", "markdown"):
+        shown = " ".join(cli("slots", cli.home / "batch.json", "-o", form).out.replace("\\_", "_").split())
+        assert len(warnings) == 2 and all(warning["message"] in shown for warning in warnings), shown
+
+
 def test_watching_can_be_interrupted(cli, client, history):
     import signal
     import time

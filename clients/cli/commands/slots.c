@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/findings.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
 #include "cli/terminal/plot.h"
@@ -94,9 +95,12 @@ static const struct column error_columns[] = {
     {"longer than the best by", "regret_percent", CELL_PERCENT, NULL},
 };
 
+static const struct column warning_columns[] = {{"warning", "message", CELL_TEXT, NULL}};
+
 static bool write_plan(struct invocation *invocation, const json_t *plan)
 {
     const struct drawn drawn = {plan, invocation_draws_ascii(invocation)};
+    const json_t *warnings = json_object_get(plan, "warnings");
     const struct section sections[] = {
         {.value = plan, .columns = best_columns, .n_columns = COUNT(best_columns)},
         {.title = "Slots of each node",
@@ -116,7 +120,12 @@ static bool write_plan(struct invocation *invocation, const json_t *plan)
          .value = json_object_get(plan, "sensitivity"),
          .columns = error_columns,
          .n_columns = COUNT(error_columns)},
-        {.text = json_text_at(plan, "warnings.0.message", "")}};
+        {.title = "Warnings",
+         .value = warnings,
+         .columns = warning_columns,
+         .n_columns = COUNT(warning_columns),
+         .draw = json_array_size(warnings) > 0 ? findings_draw : NULL,
+         .context = warnings}};
     return invocation_write_report(invocation, sections, COUNT(sections), plan);
 }
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/findings.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
 
@@ -13,14 +14,6 @@ static const struct option_group group = {"Options", options};
 static enum style style_of_verdict(const json_t *cell)
 {
     return strcmp(json_string_value(cell), "straggler") == 0 ? STYLE_WARNING : STYLE_PLAIN;
-}
-
-static void draw_findings(FILE *out, const struct terminal *terminal, const void *context)
-{
-    const json_t *items = context;
-    for (size_t i = 0; i < json_array_size(items); i++)
-        table_write_wrapped(out, terminal, 2,
-                            json_text_at(json_array_get(items, i), "message", ""));
 }
 
 /* Advice in sentences, each with the properties that do it. */
@@ -118,7 +111,7 @@ static bool write_stragglers(FILE *out,
          .columns = group_columns,
          .n_columns = COUNT(group_columns)},
         {.title = "What to do", .draw = draw_advice, .context = advice},
-        {.title = "What the figures do not say", .draw = draw_findings, .context = warnings}};
+        {.title = "What the figures do not say", .draw = findings_draw, .context = warnings}};
     struct section shown[COUNT(sections)];
     size_t n = 0;
     for (size_t i = 0; i < COUNT(sections); i++)
