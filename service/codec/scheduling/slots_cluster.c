@@ -12,21 +12,48 @@ enum { NODES_MAX = 10000, LEVEL_MAX = 1000 };
 
 /* --- nodes --- */
 
+/* Slots of both kinds, or room for containers of either resource. */
+static void check_form(const struct codec_node *node)
+{
+    static const char *const members[2][2] = {{"map_slots", "reduce_slots"},
+                                              {"vcores", "memory_bytes"}};
+    bool given[2];
+    for (size_t form = 0; form < 2; form++)
+        given[form] =
+            codec_present(node, members[form][0]) || codec_present(node, members[form][1]);
+    for (size_t i = 0; i < 2; i++) {
+        if (given[0] && codec_present(node, members[1][i]))
+            codec_fault_member(node, members[1][i], "conflict",
+                               "stands beside slots: a node has slots, or room for containers");
+        if (given[0] != given[1] && !codec_present(node, members[given[1]][i]))
+            codec_fault_member(node, members[given[1]][i], "required", "is required beside %s",
+                               members[given[1]][1 - i]);
+        if (!given[0] && !given[1])
+            codec_fault_member(node, members[0][i], "required",
+                               "is required where a node has no vcores and memory_bytes");
+    }
+}
+
 static void check_node(const struct codec_node *node, const void *limits, void *object)
 {
     struct codec_slots_node *sent = object;
     (void)limits;
     if (!codec_present(node, "speed"))
         sent->speed = 1;
+    check_form(node);
 }
 
 #define N struct codec_slots_node
 static const struct shape_member node_members[] = {
     {"name", SHAPE_NAME(N, name), .flags = CODEC_REQUIRED},
-    {"map_slots", SHAPE_SIZE(N, slots[SLOTS_MAP]), .flags = CODEC_REQUIRED,
+    {"map_slots", SHAPE_SIZE(N, slots[SLOTS_MAP]), .flags = SHAPE_OMIT_UNKNOWN,
      .most = CODEC_COUNT_MAX},
-    {"reduce_slots", SHAPE_SIZE(N, slots[SLOTS_REDUCE]), .flags = CODEC_REQUIRED,
+    {"reduce_slots", SHAPE_SIZE(N, slots[SLOTS_REDUCE]), .flags = SHAPE_OMIT_UNKNOWN,
      .most = CODEC_COUNT_MAX},
+    {"vcores", SHAPE_COUNT(N, vcores), .flags = SHAPE_OMIT_UNKNOWN, .least = 1,
+     .most = CODEC_VCORES_MAX},
+    {"memory_bytes", SHAPE_COUNT(N, memory_bytes), .flags = SHAPE_OMIT_UNKNOWN, .least = 1,
+     .most = CODEC_SEED_MAX},
     {"speed", SHAPE_NUMBER(N, speed), .low = SPEED_MIN, .high = SPEED_MAX},
     {"level", SHAPE_SIZE(N, level), .flags = SHAPE_OMIT_UNKNOWN, .least = 1, .most = LEVEL_MAX},
 };
@@ -38,13 +65,29 @@ const struct shape codec_slots_node_shape = {.request = "SlotsNode",
 
 /* --- the cluster --- */
 
+/* All nodes are of one form, that of the first one. */
+static void check_forms(const struct codec_node *cluster, const struct codec_slots_cluster *sent)
+{
+    struct codec_node list = codec_member(cluster, "nodes");
+    for (size_t i = 1; i < sent->n_nodes; i++) {
+        struct codec_node item = codec_item(&list, i);
+        bool slots = sent->nodes[i].slots[SLOTS_MAP] != SIZE_MAX;
+        bool room = sent->nodes[i].vcores != RUN_UNKNOWN;
+        if (slots && sent->nodes[0].vcores != RUN_UNKNOWN)
+            codec_fault_member(&item, "map_slots", "conflict",
+                               "stands beside nodes that have room for containers");
+        if (room && sent->nodes[0].slots[SLOTS_MAP] != SIZE_MAX)
+            codec_fault_member(&item, "vcores", "conflict", "stands beside nodes that have slots");
+    }
+}
+
 static void check_cluster(const struct codec_node *node, const void *limits, void *object)
 {
     static const char *const members[SLOTS_KINDS] = {
         [SLOTS_MAP] = "map_slots", [SLOTS_REDUCE] = "reduce_slots"};
     bool nodes = codec_present(node, "nodes");
     (void)limits;
-    (void)object;
+    check_forms(node, object);
     for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {
         bool given = codec_present(node, members[kind]);
         if (nodes && given)
@@ -124,7 +167,7 @@ static void take_nodes(const struct codec_node *top, struct codec_slots_simulati
             asked->cluster.slots[kind] += of->slots[kind];
         }
     }
-    asked->cluster.nodes = nodes;
+    asked->cluster.nodes = asked->nodes = nodes;
     asked->cluster.n_nodes = sent->n_nodes;
     for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {
         size_t slots = asked->cluster.slots[kind];
@@ -181,7 +224,10 @@ void codec_slots_take_cluster(const struct codec_node *top, struct codec_slots_s
     const struct codec_slots_cluster *sent = &asked->sent_cluster;
     struct codec_node cluster = codec_member(top, "cluster");
     if (sent->n_nodes > 0) {
-        take_nodes(top, asked);
+        if (codec_slots_has_room(asked))
+            codec_slots_take_rooms(top, asked);
+        else
+            take_nodes(top, asked);
         check_levels(top, sent);
         take_incidents(top, asked);
         return;

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "codec/scheduling/slots_simulation.h"
+#include "codec/scheduling/slots_simulation_internal.h"
 
 /* The members of a job's tasks of a kind: listed, or counted. */
 static const struct {
@@ -118,6 +118,27 @@ static void encode_reduce_durations(struct writer *w, const void *object, const 
     encode_listed(w, object, SLOTS_REDUCE);
 }
 
+/* Both of them. */
+static void decode_containers(const struct codec_node *node, const void *limits, void *object)
+{
+    (void)limits;
+    codec_slots_decode_containers(node, ((struct codec_slots_job *)object)->containers);
+}
+
+static void encode_map_container(struct writer *w, const void *object, const void *context)
+{
+    const struct codec_slots_job *job = object;
+    (void)context;
+    codec_slots_encode_container(w, SLOTS_MAP, &job->containers[SLOTS_MAP]);
+}
+
+static void encode_reduce_container(struct writer *w, const void *object, const void *context)
+{
+    const struct codec_slots_job *job = object;
+    (void)context;
+    codec_slots_encode_container(w, SLOTS_REDUCE, &job->containers[SLOTS_REDUCE]);
+}
+
 #define J struct codec_slots_job
 enum { KEEP = SHAPE_KEEP, OMIT = SHAPE_OMIT_UNKNOWN };
 static const struct shape_member members[] = {
@@ -140,6 +161,9 @@ static const struct shape_member members[] = {
      .low = 0, .high = CODEC_SECONDS_SUM_MAX},
     {"input_bytes", SHAPE_COUNT(J, input_bytes), .flags = OMIT, .most = CODEC_SEED_MAX},
     {"queue", SHAPE_SIZE(J, queue), .least = 1, .most = CODEC_COUNT_MAX},
+    {"map_container", SHAPE_CODE, .flags = OMIT, .decode = decode_containers,
+     .encode = encode_map_container},
+    {"reduce_container", SHAPE_CODE, .flags = OMIT, .encode = encode_reduce_container},
 };
 const struct shape codec_slots_job_shape = {.request = "SlotsJob",
                                             SHAPE_OF(members, J),

@@ -34,7 +34,7 @@ void codec_slots_occupancy_encode(struct writer *w,
                                   const struct slots_terms *terms,
                                   struct slots_spans *spans)
 {
-    bool shared = terms->policy->choose_shared != NULL;
+    bool shared = terms->policy->choose_shared != NULL || codec_slots_has_room(result->asked);
     if (!writer_member_object_or_null(w, "slot_occupancy", spans != NULL))
         return;
     struct slots_bar *bars = arena_array(w->arena, spans->tasks, sizeof *bars);

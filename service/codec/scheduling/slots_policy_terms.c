@@ -318,6 +318,7 @@ static const unsigned terms_of[SLOTS_POLICIES] = {
     [SLOTS_FRESH_STATIC] = COPIES | 1U << CONCURRENCY,
     [SLOTS_FRESH] = COPIES | 1U << CONCURRENCY | 1U << FIRST_TAU | 1U << SECOND_TAU,
     [SLOTS_OMO] = COPIES | 1U << EMA | 1U << WINDOW | 1U << TECHNIQUES,
+    [SLOTS_DRF] = COPIES,
 };
 
 static const char *name_of(size_t word)

@@ -7,6 +7,7 @@
 #include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/slots_simulation_internal.h"
 #include "core/scheduling/slots/slots_queues.h"
+#include "core/scheduling/slots/slots_resources.h"
 
 /* --- rules across members --- */
 
@@ -17,7 +18,7 @@ static void check_reduce_slots(const struct codec_node *top,
     size_t with = 0;
     for (size_t i = 0; i < asked->n_jobs; i++)
         with += asked->jobs[i].task_lists[SLOTS_REDUCE].n > 0;
-    if (with > 0 && asked->cluster.slots[SLOTS_REDUCE] == 0)
+    if (with > 0 && asked->cluster.slots[SLOTS_REDUCE] == 0 && !codec_slots_has_room(asked))
         codec_fault_member(&cluster, codec_slots_place(asked, SLOTS_REDUCE), "out_of_range",
                            "%zu job%s %s reduces, which need a slot", with, PLURAL(with),
                            PLURAL_VERB(with, "has", "have"));
@@ -148,6 +149,10 @@ struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simula
         }
     }
     size.probed = codec_slots_probed(asked, size.tasks, asked->n_jobs);
+    /* Arrivals at a load are as far apart as if there were so many slots. */
+    if (codec_slots_has_room(asked))
+        size.slots = size.work_s /
+                     slots_resources_busy_s(&asked->cluster, asked->jobs, asked->n_jobs, false);
     codec_slots_size_by_nodes(&asked->cluster, &size);
     return size;
 }
@@ -225,6 +230,9 @@ static void check(const struct codec_node *node, const void *limits, void *objec
     codec_slots_check_speculation(node, limits, asked);
     if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
         return;
+    codec_slots_take_containers(node, asked);
+    if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
+        return;
     if (asked->common.search.asked)
         codec_search_complete(node, &codec_slots_policies, &codec_slots_families, asked);
     check_partitions(node, asked);
@@ -265,6 +273,26 @@ static void encode_search(struct writer *w, const void *object, const void *cont
     codec_search_encode(w, &codec_slots_families, object);
 }
 
+static void decode_containers(const struct codec_node *node, const void *limits, void *object)
+{
+    (void)limits;
+    codec_slots_decode_containers(node, ((struct codec_slots_simulation *)object)->containers);
+}
+
+static void encode_map_container(struct writer *w, const void *object, const void *context)
+{
+    const struct codec_slots_simulation *asked = object;
+    (void)context;
+    codec_slots_encode_container(w, SLOTS_MAP, &asked->containers[SLOTS_MAP]);
+}
+
+static void encode_reduce_container(struct writer *w, const void *object, const void *context)
+{
+    const struct codec_slots_simulation *asked = object;
+    (void)context;
+    codec_slots_encode_container(w, SLOTS_REDUCE, &asked->containers[SLOTS_REDUCE]);
+}
+
 /* As enum COMPARISON_INCLUDE_* has them. */
 static const char *const includes[] = {"jobs",     "queues",    "distributions",
                                        "fairness", "occupancy", NULL};
@@ -279,6 +307,10 @@ static const struct shape_member members[] = {
     {"incidents", SHAPE_OBJECTS(A, sent_incidents, n_sent_incidents, &codec_slots_incident_shape),
      .flags = SHAPE_OMIT_UNKNOWN, .most = CODEC_INCIDENTS_MAX},
     {"slow_start", SHAPE_NUMBER(A, cluster.slow_start), .flags = SHAPE_KEEP, .low = 0, .high = 1},
+    {"map_container", SHAPE_CODE, .decode = decode_containers, .encode = encode_map_container},
+    {"reduce_container", SHAPE_CODE, .encode = encode_reduce_container},
+    {"reduce_ramp_up_limit", SHAPE_NUMBER(A, ramp_up), .flags = SHAPE_OMIT_UNKNOWN, .low = 0,
+     .high = 1},
     {"predicted_sizes", SHAPE_WORD(A, predicted_sizes, predictions), .flags = SHAPE_KEEP},
     {"seconds_per_byte", SHAPE_NUMBER(A, seconds_per_byte),
      .flags = CODEC_ABOVE | SHAPE_OMIT_UNKNOWN, .low = 0, .high = CODEC_SECONDS_MAX},

@@ -9,6 +9,12 @@
 /* POST /v1/simulations of kind `slots` (docs/design.md, "Jobs on slots"): what is asked, and what
  * came of it. */
 
+/* What the container of a task takes. */
+struct codec_slots_container {
+    int64_t vcores; /* RUN_UNKNOWN: not given */
+    int64_t memory_bytes;
+};
+
 struct codec_slots_job {
     struct strview name;
     struct slots_job job;
@@ -17,11 +23,15 @@ struct codec_slots_job {
     /* Tasks that last equally long, by number and duration; RUN_UNKNOWN: they are listed. */
     int64_t count[SLOTS_KINDS];
     double task_s[SLOTS_KINDS];
+    struct codec_slots_container containers[SLOTS_KINDS];
 };
 
+/* With slots, or with room for containers. */
 struct codec_slots_node {
     struct strview name;
-    size_t slots[SLOTS_KINDS];
+    size_t slots[SLOTS_KINDS]; /* SIZE_MAX: not given */
+    int64_t vcores;            /* RUN_UNKNOWN: not given */
+    int64_t memory_bytes;      /* likewise */
     double speed;
     size_t level; /* SIZE_MAX: not given */
 };
@@ -50,8 +60,12 @@ struct codec_slots_simulation {
     struct codec_slots_incident *sent_incidents;
     size_t n_sent_incidents;
     struct slots_cluster cluster; /* that of `sent_cluster`, with incidents */
-    unsigned predicted_sizes;     /* enum codec_slots_prediction */
-    double seconds_per_byte;      /* NAN: what the workload has taught */
+    struct slots_node *nodes;     /* its own */
+    struct codec_slots_container containers[SLOTS_KINDS]; /* of jobs that say nothing else */
+    double ramp_up;                                       /* NAN: not given */
+    struct slots_resources requests[SLOTS_KINDS];         /* those of `containers` */
+    unsigned predicted_sizes;                             /* enum codec_slots_prediction */
+    double seconds_per_byte;                              /* NAN: what the workload has taught */
     struct codec_slots_job *sent;
     size_t n_sent;
     struct slots_job *jobs; /* jobs[i] is that of sent[i], or the i-th of the workload */
@@ -67,9 +81,12 @@ extern const struct shape codec_slots_cluster_shape;
 extern const struct shape codec_slots_node_shape;
 extern const struct shape codec_slots_incident_shape;
 extern const struct shape codec_slots_job_shape;
+extern const struct shape codec_slots_container_shape;
 
 /*
- * Faults: unknown members, those of other policies among them; slots beside nodes, or neither; levels
+ * Faults: unknown members, those of other policies among them; slots beside nodes, or neither; nodes with
+ * slots beside nodes with room for containers; containers that fit on no node, or beside slots; policies and
+ * searches that are for slots beside containers; levels
  * of some nodes only; incidents of nodes that are not there, or of none; speculation without nodes; types and ranges; tasks listed and
  * counted at once; a job without tasks, or with reduces where there are no reduce slots; shares that
  * do not add up to 1, and partitions without slots; limits that do not rise (sita); a queue that a

@@ -13,6 +13,9 @@ extern const struct codec_policy_table codec_slots_families;
  * one by one. */
 enum { SLOTS_LIMITS_MAX = 100, SLOTS_QUEUES_MAX = 1000 };
 
+/* Of a node: all nodes together have no more than CODEC_COUNT_MAX. */
+enum { CODEC_VCORES_MAX = 100000 };
+
 /* Incidents are looked up by the names of nodes, one by one. */
 enum { CODEC_INCIDENTS_MAX = 1000 };
 
@@ -27,6 +30,24 @@ double codec_slots_probed(const struct codec_slots_simulation *asked, double tas
 
 /* The cluster as the core has it. Faults: those across its members, and with incidents. */
 void codec_slots_take_cluster(const struct codec_node *top, struct codec_slots_simulation *asked);
+
+/* Members of a job and of a request that are containers (codec/scheduling/slots_containers.c). */
+void codec_slots_decode_containers(const struct codec_node *node,
+                                   struct codec_slots_container containers[SLOTS_KINDS]);
+void codec_slots_encode_container(struct writer *w,
+                                  enum slots_kind kind,
+                                  const struct codec_slots_container *container);
+
+/* Tasks have containers: the nodes say what they have room for. */
+bool codec_slots_has_room(const struct codec_slots_simulation *asked);
+
+/* The nodes as the core has them, of which together too much is a fault. */
+void codec_slots_take_rooms(const struct codec_node *top, struct codec_slots_simulation *asked);
+
+/* The containers of the jobs of the request as the core has them, and those of jobs that say nothing else.
+ * Faults: containers beside slots, or that fit on no node; policies, or a search, that are for slots. */
+void codec_slots_take_containers(const struct codec_node *top,
+                                 struct codec_slots_simulation *asked);
 
 /* The member of the cluster where too few slots of a kind are a fault. */
 const char *codec_slots_place(const struct codec_slots_simulation *asked, enum slots_kind kind);

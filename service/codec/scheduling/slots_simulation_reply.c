@@ -117,6 +117,18 @@ static void encode_fairness(struct writer *w, const struct fairness_points *poin
     writer_end_object(w);
 }
 
+/* Null where there are slots. */
+static void encode_allocated(struct writer *w,
+                             const struct codec_slots_result *result,
+                             const struct slots_outcome *outcome)
+{
+    if (!writer_member_object_or_null(w, "allocated", codec_slots_has_room(result->asked)))
+        return;
+    writer_member_number(w, "vcores", outcome->vcores_allocated);
+    writer_member_number(w, "memory_bytes", outcome->memory_allocated);
+    writer_end_object(w);
+}
+
 static void
 encode_policy(struct writer *w, const struct codec_slots_result *result, size_t l, size_t policy)
 {
@@ -133,6 +145,7 @@ encode_policy(struct writer *w, const struct codec_slots_result *result, size_t 
                             terms->split[SLOTS_MAP] > 0 ? (int64_t)terms->split[kind] : -1);
     writer_member_number(w, "makespan_s", outcome->makespan_s);
     writer_member_number(w, "utilization", outcome->utilization);
+    encode_allocated(w, result, outcome);
     writer_member_number(w, "fairness", outcome->fairness);
     codec_percentiles_encode(w, "completion_s", &outcome->completion_s);
     codec_percentiles_encode(w, "slowdown", &outcome->slowdown);

@@ -45,7 +45,7 @@ void codec_slots_check_workload(const struct codec_node *top,
     if (workload == NULL)
         return;
     uint64_t reduces = workload->tasks[WORKLOAD_REDUCES];
-    if (reduces > 0 && asked->cluster.slots[SLOTS_REDUCE] == 0)
+    if (reduces > 0 && asked->cluster.slots[SLOTS_REDUCE] == 0 && !codec_slots_has_room(asked))
         codec_fault_member(&cluster, codec_slots_place(asked, SLOTS_REDUCE), "out_of_range",
                            "the workload has %" PRIu64 " reduce%s, which need a slot", reduces,
                            PLURAL(reduces));
@@ -93,8 +93,11 @@ enum pv_code codec_slots_simulation_load(struct codec_slots_simulation *asked,
     asked->jobs = jobs->slots;
     asked->n_jobs = jobs->n;
     asked->names = jobs->names;
-    for (size_t i = 0; i < jobs->n; i++)
+    for (size_t i = 0; i < jobs->n; i++) {
         PV_TRY(check_job(&jobs->slots[i], i + 1, tenants, need_maps, err));
+        if (codec_slots_has_room(asked))
+            jobs->slots[i].requests = asked->requests;
+    }
     PV_TRY(codec_slots_choose_candidates(asked, arena, err));
     struct codec_comparison_size size = codec_slots_size_of(asked);
     return codec_comparison_check_loaded(&asked->common, &size, err);

@@ -171,7 +171,7 @@ static void end_maps(struct slots_engine *engine, size_t job, size_t count)
     if (!counts->ready[SLOTS_REDUCE] &&
         counts->finished[SLOTS_MAP] >= progress->maps_before_ready) {
         counts->ready[SLOTS_REDUCE] = true;
-        engine->policy->changed(engine->policy_state, SLOTS_REDUCE, job);
+        slots_engine_changed(engine, SLOTS_REDUCE, job);
     }
 }
 
@@ -239,7 +239,7 @@ void slots_batch_end(struct slots_engine *engine, size_t index)
     if (engine->follows_service)
         slots_service_rest(&engine->service, batch.job, engine->clock.now_s, batch.count,
                            worked.begun_s, worked.service_s);
-    engine->policy->changed(engine->policy_state, batch.kind, batch.job);
+    slots_engine_changed(engine, batch.kind, batch.job);
     if (batch.kind == SLOTS_MAP)
         end_maps(engine, batch.job, batch.count);
     if (progress->unfinished == 0)

@@ -110,6 +110,12 @@ static size_t by_size_choose(void *state, enum slots_kind kind, size_t partition
     return slots_queues_choose(&by_size->queues, kind, partition);
 }
 
+static uint64_t by_size_standing(const void *state, size_t job)
+{
+    const struct by_size *by_size = state;
+    return by_size->queues.standing_of[job];
+}
+
 const struct slots_policy slots_policy_sita = {
     .name = "sita",
     .begin = sita_begin,
@@ -120,6 +126,8 @@ const struct slots_policy slots_policy_sita = {
 
 const struct slots_policy slots_policy_comp = {
     .name = "comp",
+    .container_order = SLOTS_BY_STANDING,
+    .standing = by_size_standing,
     .begin = comp_begin,
     .arrived = comp_arrived,
     .job_ended = comp_job_ended,

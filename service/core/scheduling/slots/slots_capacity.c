@@ -99,6 +99,7 @@ static size_t capacity_choose(void *state, enum slots_kind kind, size_t partitio
 
 const struct slots_policy slots_policy_capacity = {
     .name = "capacity",
+    .container_order = SLOTS_BY_QUEUE,
     .begin = capacity_begin,
     .arrived = capacity_arrived,
     .changed = capacity_changed,

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/scheduling/comparison/arrival_order.h"
+#include "core/scheduling/slots/slots_resources.h"
 #include "core/scheduling/slots/slots_split.h"
 #include "core/sim/statistics.h"
 
@@ -13,6 +14,10 @@ enum { BYTES_A_JOB = 1024, BYTES_A_TASK = 384, BYTES_OF_A_BLOCK = 4 << 20 };
 /* With nodes: of each; of a task that has a slot; and of what speculation knows of tasks of a job that
  * a node has finished, at most one task each. */
 enum { BYTES_A_NODE = 1024, BYTES_HOSTED = 512, BYTES_OF_A_FIGURE = 64 };
+
+/* With containers: of each size of them, bits of the nodes, and the lines of each queue, of which there
+ * are not more than the contract allows. */
+enum { BYTES_A_SIZE = 128, NODES_A_BYTE = 8, BYTES_OF_LINES = 12, TENANTS_MOST = 100 };
 
 static void
 add_work(const struct slots_task_list *list, struct compensated_sum *work, size_t *tasks)
@@ -53,6 +58,8 @@ enum pv_code slots_comparison_complete(struct slots_comparison *comparison,
             add_work(&jobs[i].task_lists[kind], &work, &comparison->tasks);
         comparison->work_s[kind] = compensated_sum_value(&work);
     }
+    if (slots_cluster_has_room(&comparison->cluster))
+        comparison->busy_s = slots_resources_busy_s(&comparison->cluster, jobs, n, false);
     return find_splits(comparison, arena, err);
 }
 
@@ -66,6 +73,8 @@ static double slots_of(const struct slots_comparison *comparison)
 static double rate_of(const struct slots_comparison *comparison, double load)
 {
     double work_s = comparison->work_s[SLOTS_MAP] + comparison->work_s[SLOTS_REDUCE];
+    if (slots_cluster_has_room(&comparison->cluster))
+        return load * (double)comparison->n_jobs / comparison->busy_s;
     return load * slots_of(comparison) * (double)comparison->n_jobs / work_s;
 }
 
@@ -73,6 +82,8 @@ double slots_comparison_kind_load(const struct slots_comparison *comparison,
                                   enum slots_kind kind,
                                   double load)
 {
+    if (slots_cluster_has_room(&comparison->cluster))
+        return (double)NAN;
     return rate_of(comparison, load) * comparison->work_s[kind] / (double)comparison->n_jobs /
            slots_cluster_capacity(&comparison->cluster, kind);
 }
@@ -84,6 +95,10 @@ size_t slots_comparison_memory(const struct slots_comparison *comparison)
     bytes += (double)comparison->cluster.n_nodes * BYTES_A_NODE;
     if (comparison->cluster.n_nodes > 0)
         bytes += 2 * ((double)comparison->tasks * BYTES_OF_A_FIGURE + running * BYTES_HOSTED);
+    if (slots_cluster_has_room(&comparison->cluster))
+        bytes += (double)comparison->cluster.n_sizes *
+                 (BYTES_A_SIZE + (double)comparison->cluster.n_nodes / NODES_A_BYTE +
+                  (double)TENANTS_MOST * BYTES_OF_LINES);
     bytes += BYTES_OF_A_BLOCK;
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
 }
@@ -115,6 +130,7 @@ struct cell_view {
     struct occupancy occupancy;
     struct fairness_series fairness;
     struct slots_speculation speculation;
+    struct slots_allocated allocated;
 };
 
 /* false: out of memory. */
@@ -126,7 +142,9 @@ static bool begin_view(struct cell_view *view,
 {
     const struct slots_detail *detail = made->detail;
     view->speculation = (struct slots_speculation){0};
-    view->observer = (struct slots_observer){.speculation = &view->speculation};
+    view->allocated = (struct slots_allocated){0};
+    view->observer =
+        (struct slots_observer){.speculation = &view->speculation, .allocated = &view->allocated};
     if (detail == NULL)
         return true;
     view->observer.spans = detail->spans;
@@ -148,6 +166,17 @@ static struct slots_mean_speculation once(const struct slots_speculation *counts
     return (struct slots_mean_speculation){(double)counts->copies, (double)counts->useful,
                                            (double)counts->killed_on_straggler,
                                            (double)counts->killed_on_slower, counts->wasted_s};
+}
+
+static void take_allocated(const struct slots_resources *room,
+                           const struct slots_allocated *allocated,
+                           struct slots_outcome *outcome)
+{
+    if (room->vcores == 0)
+        return;
+    outcome->vcores_allocated = allocated->vcores_s / ((double)room->vcores * outcome->makespan_s);
+    outcome->memory_allocated =
+        allocated->memory_byte_s / ((double)room->memory_bytes * outcome->makespan_s);
 }
 
 static enum pv_code run_cell(const struct slots_comparison *comparison,
@@ -177,6 +206,7 @@ static enum pv_code run_cell(const struct slots_comparison *comparison,
     PV_TRY(slots_summarize(&comparison->cluster, jobs, n, times, comparison->runtime_s, scratch,
                            slowdown, &made->outcome, err));
     made->outcome.speculation = once(&view.speculation);
+    take_allocated(&comparison->cluster.room, &view.allocated, &made->outcome);
     if (made->detail == NULL)
         return PV_OK;
     if (made->detail->fairness != NULL)
@@ -252,6 +282,8 @@ static void add_outcome(void *sum, const void *cell, double weight)
     mean->makespan_s += weight * outcome->makespan_s;
     mean->utilization += weight * outcome->utilization;
     mean->fairness += weight * outcome->fairness;
+    mean->vcores_allocated += weight * outcome->vcores_allocated;
+    mean->memory_allocated += weight * outcome->memory_allocated;
     mean->slowdown_variability_95 += weight * outcome->slowdown_variability_95;
     percentiles_add(&mean->completion_s, &outcome->completion_s, weight);
     percentiles_add(&mean->slowdown, &outcome->slowdown, weight);

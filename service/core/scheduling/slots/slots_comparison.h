@@ -19,6 +19,7 @@ struct slots_comparison {
     /* Derived by slots_comparison_complete. */
     const uint32_t *order; /* jobs by arrival */
     double work_s[SLOTS_KINDS];
+    double busy_s; /* of containers: as slots_resources_busy_s, whatever the speeds of nodes */
     size_t tasks;
 };
 
@@ -45,7 +46,7 @@ enum pv_code slots_comparison_complete(struct slots_comparison *comparison,
                                        struct pv_error *err) PV_MUSTCHECK;
 
 /* The share of the slots of a kind that jobs would keep busy in the long run at a load; NAN where
- * there are neither slots nor work. 1 and more: they never do in time what arrives. */
+ * there are neither slots nor work, and where tasks have containers. 1 and more: they never do in time what arrives. */
 double slots_comparison_kind_load(const struct slots_comparison *comparison,
                                   enum slots_kind kind,
                                   double load);

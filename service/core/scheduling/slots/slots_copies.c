@@ -83,12 +83,24 @@ may_host(const struct slots_engine *engine, const struct slots_waiting_copy *cop
             node != engine->hosting->attempts.items[copy->batch].node);
 }
 
+/* The first node with room for it; SLOTS_NO_SEAT: none. */
+static size_t find_node(const struct slots_engine *engine, const struct slots_waiting_copy *copy)
+{
+    const struct slots_batch *batch = &engine->batches.items[copy->batch];
+    size_t node = slots_containers_next(engine, batch, 0);
+    while (node != SLOTS_NO_SEAT && !may_host(engine, copy, node))
+        node = slots_containers_next(engine, batch, node + 1);
+    return node;
+}
+
 /* The first free slot, in the order of nodes, that the copy may have; SLOTS_NO_SEAT: none. */
 static size_t find_seat(const struct slots_engine *engine, const struct slots_waiting_copy *copy)
 {
     const struct slots_seats *seats = &engine->hosting->seats;
-    const size_t *firsts = seats->firsts[engine->batches.items[copy->batch].kind];
     size_t found = SLOTS_NO_SEAT;
+    if (engine->containers != NULL)
+        return find_node(engine, copy);
+    const size_t *firsts = seats->firsts[engine->batches.items[copy->batch].kind];
     for (size_t p = 0; p < seats->n_partitions; p++) {
         size_t seat = slots_seats_first(seats, firsts[p], firsts[p + 1]);
         while (seat < firsts[p + 1] && !may_host(engine, copy, seats->items[seat].node))
@@ -100,16 +112,25 @@ static size_t find_seat(const struct slots_engine *engine, const struct slots_wa
     return found;
 }
 
+static void take_seat(struct slots_engine *engine, const struct slots_batch *copy, size_t seat)
+{
+    struct slots_seats *seats = &engine->hosting->seats;
+    if (engine->containers != NULL) {
+        slots_containers_take(engine, copy, seat);
+        return;
+    }
+    engine->free.slots[seats->items[seat].kind][seats->items[seat].partition]--;
+    slots_seats_take(seats, seat, 1);
+}
+
 static void start_copy(struct slots_engine *engine, size_t original, size_t seat)
 {
     struct slots_hosting *hosting = engine->hosting;
-    const struct slots_seat *of = &hosting->seats.items[seat];
     struct slots_batch batch = engine->batches.items[original];
     batch.given_s = engine->clock.now_s;
     batch.begun_s = (double)NAN;
     batch.seat = seat;
-    engine->free.slots[of->kind][of->partition]--;
-    slots_seats_take(&hosting->seats, seat, 1);
+    take_seat(engine, &batch, seat);
     engine->copies->counts->copies++;
     size_t entry = hosting->attempts.items[original].entry;
     size_t copy = slots_batch_start(engine, &batch, entry, original);

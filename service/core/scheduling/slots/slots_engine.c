@@ -9,6 +9,7 @@
 #include "base/rounding.h"
 #include "core/scheduling/comparison/arrival_order.h"
 #include "core/scheduling/slots/slots_engine_internal.h"
+#include "core/scheduling/slots/slots_resources.h"
 
 /* Steps between two reports, less than a millisecond; and how many of them a decision on speculation
  * counts for. */
@@ -88,6 +89,8 @@ static void arrive(struct slots_engine *engine, size_t job)
     if (engine->fairness != NULL)
         fairness_series_arrive(engine->fairness, job, engine->clock.now_s);
     engine->policy->arrived(engine->policy_state, job);
+    if (engine->containers != NULL)
+        slots_containers_touch(engine, job);
     if (engine->follows_service)
         slots_service_predict(&engine->service, job, engine->clock.now_s);
 }
@@ -98,8 +101,11 @@ static void cross(struct slots_engine *engine)
     size_t n;
     while ((n = slots_service_take_due(&engine->service, now_s, engine->due)) > 0) {
         engine->policy->crossed(engine->policy_state, engine->due, n);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             slots_service_predict(&engine->service, engine->due[i], now_s);
+            if (engine->containers != NULL)
+                slots_containers_touch(engine, engine->due[i]);
+        }
     }
 }
 
@@ -183,7 +189,8 @@ static enum pv_code take_jobs(struct slots_engine *engine,
         engine->jobs[i] = *job;
         size_s[i] = slots_job_size(job);
         predicted_s[i] = isnan(job->predicted_size_s) ? size_s[i] : job->predicted_size_s;
-        if (job->task_lists[SLOTS_REDUCE].n > 0 && engine->view.cluster.slots[SLOTS_REDUCE] == 0)
+        if (job->task_lists[SLOTS_REDUCE].n > 0 && engine->view.cluster.slots[SLOTS_REDUCE] == 0 &&
+            !slots_cluster_has_room(&engine->view.cluster))
             return pv_fault(err, PV_PLACE_POINTER, "/cluster/reduce_slots", "out_of_range",
                             "a job has reduces, for which there is no slot");
     }
@@ -239,6 +246,24 @@ begin_policy(struct slots_engine *engine, const struct slots_terms *terms, struc
                                  &engine->policy_state, err);
 }
 
+/* Where nodes have room for them, and the policy takes them for what they are. */
+static enum pv_code
+begin_containers(struct slots_engine *engine, const struct slots_terms *terms, struct pv_error *err)
+{
+    const struct slots_cluster *cluster = &engine->view.cluster;
+    enum slots_container_order order = engine->policy->container_order;
+    if (!slots_cluster_has_room(cluster))
+        return PV_OK;
+    bool phased =
+        terms->concurrency > 0 && (order == SLOTS_BY_MEMORY || order == SLOTS_BY_DOMINANT_SHARE);
+    if (order == SLOTS_WITHOUT_CONTAINERS || phased ||
+        (order == SLOTS_ALIKE && cluster->n_sizes > 1))
+        return pv_fault(err, PV_PLACE_POINTER, "/policies", "conflict",
+                        "\"%s\" with these terms is for slots, not for these containers",
+                        engine->policy->name);
+    return order == SLOTS_ALIKE || slots_containers_init(engine, terms) ? PV_OK : pv_no_memory(err);
+}
+
 static enum pv_code simulate(struct slots_engine *engine,
                              const struct slots_job jobs[],
                              size_t n,
@@ -254,6 +279,7 @@ static enum pv_code simulate(struct slots_engine *engine,
     PV_TRY(make_engine(engine, n, err));
     PV_TRY(take_jobs(engine, jobs, order, err));
     PV_TRY(begin_policy(engine, terms, err));
+    PV_TRY(begin_containers(engine, terms, err));
     if (engine->view.cluster.n_nodes > 0 && !slots_hosting_init(engine))
         return pv_no_memory(err);
     if (engine->hosting != NULL && terms->speculation.kind != SLOTS_NO_SPECULATION &&
@@ -306,6 +332,8 @@ enum pv_code slots_simulate_observed(const struct slots_cluster *cluster,
     enum pv_code code =
         simulate(&engine, jobs, n, terms,
                  observer->speculation != NULL ? observer->speculation : &uncounted, times, err);
+    if (code == PV_OK && observer->allocated != NULL)
+        *observer->allocated = engine.allocated;
     if (engine.copies != NULL)
         slots_copies_fini(engine.copies);
     arena_rewind(scratch, mark);

@@ -49,6 +49,12 @@ struct slots_speculation {
     double wasted_s; /* for which copies held slots that did not end */
 };
 
+/* What containers were given, for how long. */
+struct slots_allocated {
+    double vcores_s;
+    double memory_byte_s;
+};
+
 /* Called now and then with how far the tasks are, in tasks: one that has been given a slot counts half,
  * one that has ended whole. false: stop. */
 struct slots_progress {
@@ -87,6 +93,7 @@ struct slots_observer {
     struct slots_spans *spans;
     struct fairness_series *fairness; /* of n jobs, which are known by their order of arrival */
     struct slots_speculation *speculation; /* zeros */
+    struct slots_allocated *allocated;     /* where there are containers, copies' included */
 };
 
 /* The same, seen. In spans jobs are known by their order of arrival. */

@@ -17,7 +17,8 @@
  * (slots_engine.c), free slots and who gets them (slots_giving.c), tasks under way
  * (slots_batches.c), and where the cluster has nodes, where slots are (slots_seats.c), tasks at the
  * speed of their nodes (slots_hosting.c), what happens to nodes (slots_incidents.c), and copies of
- * tasks (slots_copies.c).
+ * tasks (slots_copies.c). Nodes may have room for containers in place of slots (slots_containers.c),
+ * which others are given (slots_container_giving.c).
  */
 enum slots_event { SLOTS_TASKS_END, SLOTS_INCIDENT_CHANGES, SLOTS_WORK_BEGINS };
 
@@ -31,7 +32,7 @@ struct slots_batch {
     double duration_s; /* of each task */
     size_t job;        /* SLOTS_NONE: it is over */
     size_t count;
-    size_t seat; /* of the cluster's nodes; without nodes the partition */
+    size_t seat; /* of the cluster's nodes; without nodes the partition, of containers the node */
     enum slots_kind kind;
     size_t next; /* of the job's that wait for its maps, or of those that are over */
 };
@@ -50,6 +51,7 @@ struct slots_job_progress {
 
 struct slots_hosting;
 struct slots_copies;
+struct slots_containers;
 
 struct slots_engine {
     struct slots_view view;
@@ -77,9 +79,11 @@ struct slots_engine {
     size_t n_maps_ended;
     size_t *jobs_ended; /* likewise */
     size_t n_jobs_ended;
-    size_t *due;                   /* jobs that cross */
-    struct slots_hosting *hosting; /* NULL: the cluster has no nodes */
-    struct slots_copies *copies;   /* NULL: the policy does not speculate */
+    size_t *due;                         /* jobs that cross */
+    struct slots_hosting *hosting;       /* NULL: the cluster has no nodes */
+    struct slots_copies *copies;         /* NULL: the policy does not speculate */
+    struct slots_containers *containers; /* NULL: tasks have slots */
+    struct slots_allocated allocated;    /* to containers that are not held any more */
     bool no_memory;
     const struct slots_progress *report; /* NULL: nobody is informed */
     size_t reported;                     /* the most tasks so far */
@@ -114,6 +118,10 @@ slots_observe_held(const struct slots_engine *engine, enum slots_kind kind, size
 /* A step more was made: an instant, slots given to a job at once, a job that the policy looks through.
  * false: stop, the run is cancelled. */
 bool slots_engine_goes_on(struct slots_engine *engine);
+
+/* The counts of a job have changed for tasks of a kind, or whether they are ready. */
+static inline void
+slots_engine_changed(struct slots_engine *engine, enum slots_kind kind, size_t job);
 
 /* --- tasks under way (slots_batches.c) --- */
 
@@ -152,6 +160,44 @@ void slots_batch_over(struct slots_engine *engine, size_t index, bool finished);
 
 /* Whom they go to, one by one, until the policy names nobody. */
 void slots_give_free(struct slots_engine *engine);
+
+/* So many pending tasks of a job get what they need: its counts and times are those of then. */
+void slots_giving_note(struct slots_engine *engine, enum slots_kind kind, size_t job, size_t count);
+
+/* --- containers (slots_containers.c, slots_container_giving.c) --- */
+
+/* Of an engine with nodes whose policy has begun. false: out of memory. */
+bool slots_containers_init(struct slots_engine *engine, const struct slots_terms *terms);
+
+/* Whom they go to, one by one, as long as one fits that somebody may have. */
+void slots_containers_give(struct slots_engine *engine);
+
+/* A job has arrived, its counts have changed, or its standing. */
+void slots_containers_touch(struct slots_engine *engine, size_t job);
+
+/* The node has gone down, or takes tasks again. */
+void slots_containers_open(struct slots_engine *engine, size_t node);
+
+/* The containers of a batch are free. */
+void slots_containers_release(struct slots_engine *engine, const struct slots_batch *batch);
+
+/* For a copy of a batch's one task: the first node from `from` on on which its container fits, SIZE_MAX:
+ * none; and it is there. */
+size_t slots_containers_next(const struct slots_engine *engine,
+                             const struct slots_batch *batch,
+                             size_t from);
+void slots_containers_take(struct slots_engine *engine,
+                           const struct slots_batch *batch,
+                           size_t node);
+
+static inline void
+slots_engine_changed(struct slots_engine *engine, enum slots_kind kind, size_t job)
+{
+    if (engine->containers != NULL)
+        slots_containers_touch(engine, job);
+    else
+        engine->policy->changed(engine->policy_state, kind, job);
+}
 
 /* --- tasks on nodes (slots_hosting.c) --- */
 
@@ -263,6 +309,9 @@ bool slots_incidents_init(struct slots_engine *engine);
 
 /* One begins, or ends: a node has another speed, loses its tasks, or takes tasks again. */
 void slots_incident_change(struct slots_engine *engine, size_t incident);
+
+/* A batch is stopped: its tasks are pending again, but for those of which a copy runs on. */
+void slots_batch_lose(struct slots_engine *engine, size_t index);
 
 /* When the work of a batch ends as its node is now, and the event for it. */
 void slots_hosting_plan_end(struct slots_engine *engine, size_t index);

@@ -5,6 +5,9 @@
  *
  * The policy "fresh_static" is the same with a concurrency, on slots divided anew between the kinds
  * (slots_split.h).
+ *
+ * The policy "drf" is the same on slots, of which a task takes one of its kind whatever it is: of one
+ * resource dominant resource fairness is max-min fairness. It differs where there are containers.
  */
 #include <assert.h>
 
@@ -106,6 +109,7 @@ static size_t fair_choose(void *state, enum slots_kind kind, size_t partition, s
 
 const struct slots_policy slots_policy_fair = {
     .name = "fair",
+    .container_order = SLOTS_BY_MEMORY,
     .begin = fair_begin,
     .arrived = fair_arrived,
     .maps_ended = fair_maps_ended,
@@ -117,6 +121,17 @@ const struct slots_policy slots_policy_fair = {
 const struct slots_policy slots_policy_fresh_static = {
     .name = "fresh_static",
     .begin = fresh_static_begin,
+    .arrived = fair_arrived,
+    .maps_ended = fair_maps_ended,
+    .job_ended = fair_job_ended,
+    .changed = fair_changed,
+    .choose = fair_choose,
+};
+
+const struct slots_policy slots_policy_drf = {
+    .name = "drf",
+    .container_order = SLOTS_BY_DOMINANT_SHARE,
+    .begin = fair_begin,
     .arrived = fair_arrived,
     .maps_ended = fair_maps_ended,
     .job_ended = fair_job_ended,

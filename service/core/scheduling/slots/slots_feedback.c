@@ -116,8 +116,16 @@ static size_t feedback_choose(void *state, enum slots_kind kind, size_t partitio
     return slots_queues_choose(&feedback->queues, kind, partition);
 }
 
+static uint64_t feedback_standing(const void *state, size_t job)
+{
+    const struct feedback *feedback = state;
+    return feedback->queues.standing_of[job];
+}
+
 const struct slots_policy slots_policy_fbq = {
     .name = "fbq",
+    .container_order = SLOTS_BY_STANDING,
+    .standing = feedback_standing,
     .begin = fbq_begin,
     .arrived = feedback_arrived,
     .crossed = feedback_crossed,

@@ -33,6 +33,7 @@ static size_t fifo_choose(void *state, enum slots_kind kind, size_t partition, s
 
 const struct slots_policy slots_policy_fifo = {
     .name = "fifo",
+    .container_order = SLOTS_BY_ARRIVAL,
     .begin = fifo_begin,
     .arrived = fifo_arrived,
     .changed = fifo_changed,

@@ -227,6 +227,7 @@ fresh_looked_through(const struct slots_cluster *cluster, const struct slots_ter
 
 const struct slots_policy slots_policy_fresh = {
     .name = "fresh",
+    .container_order = SLOTS_ALIKE,
     .begin = fresh_begin,
     .arrived = fresh_arrived,
     .maps_ended = fresh_maps_ended,

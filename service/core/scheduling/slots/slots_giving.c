@@ -3,8 +3,7 @@
 
 #include "core/scheduling/slots/slots_engine_internal.h"
 
-static void
-give(struct slots_engine *engine, enum slots_kind kind, size_t partition, size_t job, size_t count)
+void slots_giving_note(struct slots_engine *engine, enum slots_kind kind, size_t job, size_t count)
 {
     struct slots_job_times *times = &engine->progress[job].times;
     if (isnan(times->start_s))
@@ -15,8 +14,14 @@ give(struct slots_engine *engine, enum slots_kind kind, size_t partition, size_t
     engine->counts[job].held[kind] += count;
     slots_observe_pending(engine, kind, -(double)count);
     slots_observe_held(engine, kind, job, (double)count);
-    engine->free.slots[kind][partition] -= count;
     engine->given_tasks += count;
+}
+
+static void
+give(struct slots_engine *engine, enum slots_kind kind, size_t partition, size_t job, size_t count)
+{
+    slots_giving_note(engine, kind, job, count);
+    engine->free.slots[kind][partition] -= count;
     if (engine->hosting == NULL)
         slots_batches_give(engine, kind, partition, job, count);
     else
@@ -60,6 +65,10 @@ void slots_give_free(struct slots_engine *engine)
         return; /* tasks that were lost may be missing */
     if (engine->copies != NULL)
         slots_copies_place(engine);
+    if (engine->containers != NULL) {
+        slots_containers_give(engine);
+        return;
+    }
     if (engine->policy->choose_shared != NULL) {
         give_shared(engine);
         return;

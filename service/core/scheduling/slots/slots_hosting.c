@@ -14,8 +14,9 @@ bool slots_hosting_init(struct slots_engine *engine)
     hosting->nodes = arena_array(arena, n, sizeof *hosting->nodes);
     hosting->lost_of = arena_array(arena, engine->view.n_jobs, sizeof *hosting->lost_of);
     if (hosting->nodes == NULL || hosting->lost_of == NULL ||
-        !slots_seats_init(&hosting->seats, cluster, &engine->free,
-                          engine->policy->choose_shared != NULL, arena))
+        (engine->containers == NULL &&
+         !slots_seats_init(&hosting->seats, cluster, &engine->free,
+                           engine->policy->choose_shared != NULL, arena)))
         return false;
     for (size_t i = 0; i < n; i++)
         hosting->nodes[i] = (struct slots_node_state){
@@ -83,7 +84,8 @@ bool slots_hosting_add(struct slots_engine *engine, size_t index, size_t entry, 
     struct slots_attempt *attempt = add_attempt(engine, index);
     if (attempt == NULL)
         return false;
-    size_t node = hosting->seats.items[engine->batches.items[index].seat].node;
+    size_t seat = engine->batches.items[index].seat;
+    size_t node = engine->containers != NULL ? seat : hosting->seats.items[seat].node;
     *attempt = (struct slots_attempt){.ends_s = HUGE_VAL,
                                       .steady = true,
                                       .is_copy = twin != SLOTS_NONE,
@@ -113,15 +115,30 @@ size_t slots_hosting_split(struct slots_engine *engine, size_t index)
     return split;
 }
 
+/* For how long its containers were held. */
+static void count_allocated(struct slots_engine *engine, const struct slots_batch *batch)
+{
+    const struct slots_resources *request = &engine->jobs[batch->job].requests[batch->kind];
+    double held_s = (double)batch->count * (engine->clock.now_s - batch->given_s);
+    engine->allocated.vcores_s += held_s * (double)request->vcores;
+    engine->allocated.memory_byte_s += held_s * (double)request->memory_bytes;
+}
+
 void slots_hosting_over(struct slots_engine *engine, size_t index)
 {
     struct slots_hosting *hosting = engine->hosting;
     const struct slots_batch *batch = &engine->batches.items[index];
-    const struct slots_seat *seat = &hosting->seats.items[batch->seat];
-    bool up = hosting->nodes[seat->node].downs == 0;
+    bool up = hosting->nodes[hosting->attempts.items[index].node].downs == 0;
     unlink_batch(hosting, index);
     if (!isnan(batch->begun_s))
         hosting->working--;
+    if (engine->jobs[batch->job].requests != NULL)
+        count_allocated(engine, batch);
+    if (engine->containers != NULL) {
+        slots_containers_release(engine, batch);
+        return;
+    }
+    const struct slots_seat *seat = &hosting->seats.items[batch->seat];
     slots_seats_release(&hosting->seats, batch->seat, batch->count, up);
     if (up)
         engine->free.slots[seat->kind][seat->partition] += batch->count;

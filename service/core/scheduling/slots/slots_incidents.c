@@ -68,7 +68,7 @@ static void leave_waiting(struct slots_engine *engine, size_t index)
         *at = batch->next;
 }
 
-static void lose(struct slots_engine *engine, size_t index)
+void slots_batch_lose(struct slots_engine *engine, size_t index)
 {
     const struct slots_batch batch = engine->batches.items[index];
     const struct slots_attempt attempt = engine->hosting->attempts.items[index];
@@ -91,13 +91,17 @@ static void lose(struct slots_engine *engine, size_t index)
     slots_observe_held(engine, batch.kind, batch.job, -(double)batch.count);
     slots_observe_pending(engine, batch.kind, (double)batch.count);
     slots_hosting_put_lost(engine, &batch, attempt.entry);
-    engine->policy->changed(engine->policy_state, batch.kind, batch.job);
+    slots_engine_changed(engine, batch.kind, batch.job);
 }
 
 /* Its free slots are taken out of those that are given, or put back. */
 static void open_seats(struct slots_engine *engine, size_t node, bool open)
 {
     struct slots_seats *seats = &engine->hosting->seats;
+    if (engine->containers != NULL) {
+        slots_containers_open(engine, node);
+        return;
+    }
     for (size_t s = seats->of_node[node]; s != SLOTS_NO_SEAT; s = seats->items[s].next) {
         const struct slots_seat *seat = &seats->items[s];
         size_t *free = &engine->free.slots[seat->kind][seat->partition];
@@ -118,7 +122,7 @@ static void change_downs(struct slots_engine *engine, size_t node, bool down)
         return;
     open_seats(engine, node, false);
     while (state->first != SLOTS_NONE)
-        lose(engine, state->first);
+        slots_batch_lose(engine, state->first);
 }
 
 void slots_incident_change(struct slots_engine *engine, size_t incident)

@@ -219,6 +219,7 @@ omo_looked_through(const struct slots_cluster *cluster, const struct slots_terms
 
 const struct slots_policy slots_policy_omo = {
     .name = "omo",
+    .container_order = SLOTS_ALIKE,
     .begin = omo_begin,
     .arrived = omo_arrived,
     .job_ended = omo_job_ended,

@@ -4,6 +4,7 @@
 
 #include "base/rounding.h"
 #include "core/scheduling/comparison/fairness.h"
+#include "core/scheduling/slots/slots_resources.h"
 #include "core/sim/statistics.h"
 
 /* Jobs between two reports. */
@@ -21,6 +22,35 @@ static bool report_alone(void *context, size_t tasks)
     return alone->progress->report(alone->progress->context, alone->before + tasks);
 }
 
+/* What is enough for any task of a job. */
+static struct slots_resources largest_request(const struct slots_job *job)
+{
+    struct slots_resources largest = {0, 0};
+    for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {
+        const struct slots_resources *request = &job->requests[kind];
+        if (job->task_lists[kind].n > 0 && request->vcores > largest.vcores)
+            largest.vcores = request->vcores;
+        if (job->task_lists[kind].n > 0 && request->memory_bytes > largest.memory_bytes)
+            largest.memory_bytes = request->memory_bytes;
+    }
+    return largest;
+}
+
+/* How many of the first nodes have room for containers of all tasks of a job at one time: as each of
+ * them holds as many of its largest ones, no task finds these nodes full. */
+static size_t nodes_alone(const struct slots_cluster *cluster, const struct slots_job *job)
+{
+    const struct slots_resources largest = largest_request(job);
+    uint64_t wanted = slots_tasks_count(&job->task_lists[SLOTS_MAP]) +
+                      slots_tasks_count(&job->task_lists[SLOTS_REDUCE]);
+    size_t n = 0;
+    while (n < cluster->n_nodes && wanted > 0) {
+        uint64_t held = slots_resources_count(&largest, &cluster->nodes[n++].room);
+        wanted -= held < wanted ? held : wanted;
+    }
+    return n;
+}
+
 /* The first nodes that have slots for all tasks of a job at one time: it never has others. */
 static struct slots_cluster cluster_alone(const struct slots_cluster *cluster,
                                           const struct slots_job *job)
@@ -29,10 +59,10 @@ static struct slots_cluster cluster_alone(const struct slots_cluster *cluster,
     size_t wanted[SLOTS_KINDS];
     alone.incidents = NULL;
     alone.n_incidents = 0;
-    alone.n_nodes = 0;
+    alone.n_nodes = slots_cluster_has_room(cluster) ? nodes_alone(cluster, job) : 0;
     for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
         wanted[kind] = slots_tasks_count(&job->task_lists[kind]);
-    while (alone.n_nodes < cluster->n_nodes &&
+    while (!slots_cluster_has_room(cluster) && alone.n_nodes < cluster->n_nodes &&
            (alone.n_nodes == 0 || wanted[SLOTS_MAP] > 0 || wanted[SLOTS_REDUCE] > 0)) {
         const size_t *slots = cluster->nodes[alone.n_nodes++].slots;
         for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
@@ -44,6 +74,19 @@ static struct slots_cluster cluster_alone(const struct slots_cluster *cluster,
             alone.slots[kind] += alone.nodes[i].slots[kind];
     }
     return alone;
+}
+
+/* No other containers than the job's. */
+static void
+take_sizes(const struct slots_job *job, struct slots_resources sizes[], struct slots_cluster *alone)
+{
+    struct slots_resources wanted[SLOTS_KINDS];
+    size_t n = 0;
+    for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
+        if (job->task_lists[kind].n > 0)
+            wanted[n++] = job->requests[kind];
+    alone->n_sizes = slots_resources_sizes(wanted, n, sizes);
+    alone->sizes = sizes;
 }
 
 static enum pv_code run_alone(const struct slots_cluster *cluster,
@@ -60,7 +103,10 @@ static enum pv_code run_alone(const struct slots_cluster *cluster,
     for (size_t i = 0; i < n; i++) {
         struct slots_job alone = jobs[i];
         struct slots_job_times times;
-        const struct slots_cluster part = cluster_alone(cluster, &alone);
+        struct slots_resources sizes[SLOTS_KINDS];
+        struct slots_cluster part = cluster_alone(cluster, &alone);
+        if (slots_cluster_has_room(cluster))
+            take_sizes(&alone, sizes, &part);
         alone.arrival_s = 0;
         PV_TRY(slots_simulate(&part, &alone, 1, &fifo, progress != NULL ? &inner : NULL, scratch,
                               &times, err));
@@ -133,6 +179,8 @@ static void take_figures(const struct slots_cluster *cluster,
     outcome->breakdown = break_down(times, n);
     outcome->makespan_s = last_s - first_s;
     outcome->utilization = compensated_sum_value(&work) / (slots * outcome->makespan_s);
+    if (slots_cluster_has_room(cluster))
+        outcome->utilization = slots_resources_busy_s(cluster, jobs, n, true) / outcome->makespan_s;
     outcome->fairness = fairness_index(&fairness);
 }
 

@@ -27,13 +27,19 @@ struct slots_mean_speculation {
 struct slots_outcome {
     double makespan_s;               /* from the first arrival to the last finish */
     double utilization;              /* all task durations / (all slots x makespan), where slots
-                                        count by the speed of their nodes */
+                                        count by the speed of their nodes; of containers: durations
+                                        x requests / (what there is x makespan), the larger one of
+                                        both resources */
     double fairness;                 /* Jain's index of size / (finish - arrival) */
     struct percentiles completion_s; /* finish - arrival */
     struct percentiles slowdown;
     double slowdown_variability_95; /* p95 / p50 of the slowdowns (V_F of the paper) */
     struct slots_breakdown breakdown;
     struct slots_mean_speculation speculation; /* not of slots_summarize */
+    /* The part of the resource that containers held, on average from the first arrival to the last
+     * finish; 0 where there are slots. Not of slots_summarize. */
+    double vcores_allocated;
+    double memory_allocated;
 };
 
 /*

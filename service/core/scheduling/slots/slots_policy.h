@@ -96,8 +96,26 @@ struct slots_terms {
     struct slots_speculation_terms speculation; /* all, where the cluster has nodes */
 };
 
+/* Whom a container goes to, on a cluster whose nodes have room for them (slots_containers.h), the
+ * first in order of arrival where these are equal: who holds least memory; who has the least dominant
+ * share; whose queue holds least of its share, in it the first in order of arrival; who stands first
+ * by `standing`. Or containers are all of one size, and so slots of no fixed kind. */
+enum slots_container_order {
+    SLOTS_WITHOUT_CONTAINERS, /* the policy is for slots only */
+    SLOTS_BY_ARRIVAL,
+    SLOTS_BY_MEMORY,
+    SLOTS_BY_DOMINANT_SHARE,
+    SLOTS_BY_QUEUE,
+    SLOTS_BY_STANDING,
+    SLOTS_ALIKE
+};
+
 struct slots_policy {
     const char *name; /* as on the wire */
+
+    enum slots_container_order container_order;
+    uint64_t (*standing)(const void *state, size_t job); /* the least is next; changes when the job
+                                                             arrives or crosses */
 
     /* Make its state, in the arena, for a run whose view stays where it is; divide the slots if it
      * likes. PV_E_MEMORY; PV_E_INVALID where the slots do not suffice, with the fault's place. */
@@ -119,7 +137,8 @@ struct slots_policy {
      * their service is not followed. */
     void (*crossed)(void *state, const size_t jobs[], size_t n);
 
-    /* The counts of a job have changed for tasks of a kind, or whether they are ready. */
+    /* The counts of a job have changed for tasks of a kind, or whether they are ready. Not called
+     * where there are containers, nor is `choose`. */
     void (*changed)(void *state, enum slots_kind kind, size_t job);
 
     /* Whom a free slot of a kind and partition goes to, among jobs that have arrived and have a
@@ -142,7 +161,7 @@ struct slots_policy {
 };
 
 /* What simulating a task of so many jobs at a time counts for: 1, or as many times more as jobs are
- * looked through. */
+ * looked through, or lines of jobs that wait for containers. */
 double slots_terms_weight(const struct slots_terms *terms,
                           const struct slots_cluster *cluster,
                           size_t n_jobs);
@@ -157,9 +176,10 @@ enum slots_policy_index {
     SLOTS_COMP,
     SLOTS_FRESH_STATIC,
     SLOTS_FRESH,
-    SLOTS_OMO
+    SLOTS_OMO,
+    SLOTS_DRF
 };
-enum { SLOTS_POLICIES = SLOTS_OMO + 1 };
+enum { SLOTS_POLICIES = SLOTS_DRF + 1 };
 
 extern const struct slots_policy *const slots_policies[SLOTS_POLICIES];
 
@@ -174,6 +194,7 @@ extern const struct slots_policy slots_policy_comp;
 extern const struct slots_policy slots_policy_fresh_static;
 extern const struct slots_policy slots_policy_fresh;
 extern const struct slots_policy slots_policy_omo;
+extern const struct slots_policy slots_policy_drf;
 
 /* A job that a slot of the kind could go to. */
 static inline bool

@@ -215,6 +215,7 @@ static enum pv_code add_family(struct search *search, const struct slots_family 
     case SLOTS_FRESH_STATIC:
     case SLOTS_FRESH:
     case SLOTS_OMO:
+    case SLOTS_DRF:
         break; /* fifo has no terms; those of the others are not searched */
     }
     return add_listed(search, &(struct slots_terms){.policy = slots_policies[family->policy]});

@@ -27,12 +27,21 @@ struct slots_task_list {
     size_t n;
 };
 
+/* What a node has, or the container of a task takes of it, in the manner of Hadoop's YARN. */
+struct slots_resources {
+    uint64_t vcores;
+    uint64_t memory_bytes;
+};
+
 struct slots_job {
     double arrival_s;                               /* >= 0 */
     struct slots_task_list task_lists[SLOTS_KINDS]; /* one task at least */
     double shuffle_s;        /* >= 0: how long a reduce holds its slot before it can work */
     double predicted_size_s; /* what policies go by; NAN: the size */
     size_t queue;            /* of the policy "capacity", from 0 */
+    const struct slots_resources *requests; /* by kind: the containers of its tasks, as large as
+                                                fits on a node at least; NULL: the cluster has
+                                                slots. Borrowed */
 };
 
 /* A machine. */
@@ -40,6 +49,9 @@ struct slots_node {
     size_t slots[SLOTS_KINDS];
     double speed; /* > 0: a task of duration d works d / speed */
     size_t level; /* of speed, from 1, a higher one is faster; 0: not given */
+    /* For containers, of which `slots` then says how many it has room for (slots_resources.h);
+     * zeros: it has slots. */
+    struct slots_resources room;
 };
 
 /* What happens to a node for some time. */
@@ -54,6 +66,12 @@ struct slots_incident {
 /* mapreduce.job.reduce.slowstart.completedmaps, by default */
 #define SLOTS_SLOW_START 0.05
 
+/* yarn.app.mapreduce.am.job.reduce.rampup.limit, mapreduce.map.cpu.vcores and mapreduce.map.memory.mb
+ * (and of reduces), by default */
+#define SLOTS_RAMP_UP 0.5
+#define SLOTS_CONTAINER_VCORES 1
+#define SLOTS_CONTAINER_BYTES (INT64_C(1) << 30)
+
 struct slots_cluster {
     size_t slots[SLOTS_KINDS]; /* >= 1 map slot; >= 1 reduce slot where a job has reduces */
     double
@@ -65,6 +83,12 @@ struct slots_cluster {
     size_t n_nodes;
     const struct slots_incident *incidents; /* of nodes, in any order; borrowed */
     size_t n_incidents;
+    /* Of nodes that have room for containers; filled in by slots_resources_measure. */
+    struct slots_resources room;         /* of all nodes, both below 2^53; zeros: there are slots */
+    double ramp_up;                      /* 0 to 1: the part of the cluster that reduces whose maps
+                                             are not all given hold at most */
+    const struct slots_resources *sizes; /* of containers, no two alike, rising; borrowed */
+    size_t n_sizes;
 };
 
 /* Pack n durations into tasks, which has room for n: equal neighbours become one entry. Returns the
