@@ -141,10 +141,12 @@ static bool still_may(const struct slots_engine *engine, size_t job, enum slots_
                     (enum container_class)(line % CONTAINER_CLASSES));
 }
 
-/* In the order of nodes: those that have room now are given to whom they are kept for. */
-static void give_reserved(struct slots_engine *engine)
+/* In the order of nodes: those that have room now are given to whom they are kept for, and others who may
+ * not have them are not. Whether there were any. */
+static bool give_reserved(struct slots_engine *engine)
 {
     struct slots_containers *containers = engine->containers;
+    size_t before = containers->n_reserved;
     for (size_t i = 0; i < containers->n_reserved && slots_engine_goes_on(engine);) {
         size_t node = containers->reserved[i];
         size_t job = containers->reserved_by[node];
@@ -159,6 +161,7 @@ static void give_reserved(struct slots_engine *engine)
         if (may)
             slots_containers_hand(engine, kind, node, job, 1);
     }
+    return containers->n_reserved < before;
 }
 
 /* --- giving --- */
@@ -176,13 +179,16 @@ void slots_containers_hand(
     slots_containers_touch(engine, job);
 }
 
-/* How many containers of the node would go to the job one after the other. */
+/* How many containers of the node would go to the job one after the other. One that has a reservation may
+ * reserve another node after the first. */
 static size_t
 count_at_once(const struct slots_engine *engine, const struct standing *next, size_t node)
 {
     const struct container_rooms *rooms = &engine->containers->rooms;
     enum slots_container_order order = engine->policy->container_order;
-    if (next->class == CONTAINER_EARLY || (order != SLOTS_BY_ARRIVAL && order != SLOTS_BY_STANDING))
+    if (next->class == CONTAINER_EARLY ||
+        engine->containers->jobs[next->job].reserved != CONTAINER_NOWHERE ||
+        (order != SLOTS_BY_ARRIVAL && order != SLOTS_BY_STANDING))
         return 1;
     size_t pending = engine->counts[next->job].pending[kind_of(next->class)];
     size_t fit = (size_t)slots_resources_count(&rooms->sizes[next->size], &rooms->free[node]);
@@ -193,14 +199,19 @@ static void give_all(struct slots_engine *engine)
 {
     struct slots_containers *containers = engine->containers;
     size_t in_vain = SLOTS_NOBODY; /* there is no node to reserve for this job */
+    size_t reserved = 0;           /* while so many are */
     while (slots_engine_goes_on(engine) && !engine->no_memory) {
         struct standing first, fitting;
+        while (give_reserved(engine) && slots_engine_goes_on(engine))
+            ; /* what is given there may leave less to others */
         look(engine, &first, &fitting);
         if (fitting.job == SLOTS_NOBODY)
             return;
-        if (stands_before(&first, &fitting) && first.job != in_vain &&
+        if (stands_before(&first, &fitting) &&
+            (first.job != in_vain || containers->n_reserved != reserved) &&
             containers->jobs[first.job].reserved == CONTAINER_NOWHERE) {
             in_vain = reserve(engine, &first) ? SLOTS_NOBODY : first.job;
+            reserved = containers->n_reserved;
             continue;
         }
         size_t node = container_rooms_first(&containers->rooms, fitting.size);
@@ -233,11 +244,9 @@ static void stop_early(struct slots_engine *engine)
 
 void slots_containers_give(struct slots_engine *engine)
 {
-    give_reserved(engine);
     give_all(engine);
     while (is_stuck(engine) && !engine->no_memory && slots_engine_goes_on(engine)) {
         stop_early(engine);
-        give_reserved(engine);
         give_all(engine);
     }
 }
