@@ -23,7 +23,7 @@ TASKS = {"kind": "tasks", "cluster": {"workers": 6}, "short_cutoff_s": 3,
 ALL_SLOTS = [{"policy": "fifo"}, {"policy": "fair"}, {"policy": "fair", "name": "fair-2", "concurrency": 2},
              {"policy": "capacity", "queues": [{"share": 0.5}, {"share": 0.5, "max_share": 0.5}]}, {"policy": "fbq", "limits_s": [5, 20]},
              {"policy": "tags", "limits_s": [5], "partitions": [0.5, 0.5]}, {"policy": "sita", "limits_s": [5], "partitions": [0.5, 0.5]},
-             {"policy": "comp", "queues": 3}, {"policy": "fresh_static", "concurrency": 2}, {"policy": "fresh", "concurrency": 2}, {"policy": "omo"}]
+             {"policy": "comp", "queues": 3}, {"policy": "fresh_static", "concurrency": 2}, {"policy": "fresh", "concurrency": 2}, {"policy": "omo"}, {"policy": "drf"}]
 
 
 def many_jobs(n, seed=1, tasks=20):

@@ -11,12 +11,13 @@
  * bounded Pareto counts whose tasks last equally long, and "distinct" the same with another
  * duration for every task, so that none are handled together. "Seen" is with the tasks that wait and
  * hold slots over time. "Nodes", "late" and "esplash" are on 100 nodes of two speeds, of which some are
- * slowed for a time, without copies of tasks and with them. Arrivals keep their order and
+ * slowed for a time, without copies of tasks and with them. "Containers" are on 100 nodes of 8 vcores, maps
+ * with 1 GiB and reduces with 2 of 12. Arrivals keep their order and
  * pattern, and are stretched to the load.
  *
  * The status is 1 when fifo or fbq simulate fewer than 3,000,000 tasks a second of "swim", or of
- * "equal" where there is no trace; or fifo on nodes, with copies or without them, less than half as
- * many.
+ * "equal" where there is no trace; or fifo on nodes, with copies or without them, or in containers,
+ * less than half as many.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@
 
 #include "../golden/stored_trace.h"
 #include "core/scheduling/slots/slots_outcome.h"
+#include "core/scheduling/slots/slots_resources.h"
 #include "core/sim/variates.h"
 
 static const struct slots_cluster CLUSTER = {.slots = {600, 200}, .slow_start = 0.05};
@@ -216,6 +218,45 @@ static double measure_nodes(const char *name,
     return least;
 }
 
+/* Containers in place of the slots. Returns the tasks a second of fifo. */
+static double measure_containers(const char *name,
+                                 const struct trace *trace,
+                                 struct slots_terms *terms,
+                                 const double runtime_s[])
+{
+    static const struct slots_resources requests[SLOTS_KINDS] = {{1, UINT64_C(1) << 30},
+                                                                 {1, UINT64_C(2) << 30}};
+    static const struct {
+        const struct slots_policy *policy;
+        const char *label;
+    } rows[] = {{&slots_policy_fifo, "fifo cont."},
+                {&slots_policy_fair, "fair cont."},
+                {&slots_policy_drf, "drf cont."},
+                {&slots_policy_capacity, "capac. cont."},
+                {&slots_policy_fbq, "fbq cont."}};
+    struct slots_node nodes[NODES];
+    struct slots_cluster cluster = {.slow_start = 0.05, .ramp_up = 0.5, .n_nodes = NODES};
+    struct arena sizes;
+    double fifo = 0;
+    arena_init(&sizes, 0);
+    for (size_t i = 0; i < NODES; i++)
+        nodes[i] = (struct slots_node){.speed = 1, .room = {8, UINT64_C(12) << 30}};
+    cluster.nodes = nodes;
+    if (slots_resources_measure(&cluster, nodes, requests, SLOTS_KINDS, &sizes, NULL) != PV_OK)
+        abort();
+    for (size_t i = 0; i < trace->jobs.n; i++)
+        trace->jobs.items[i].requests = requests;
+    terms->speculation.kind = SLOTS_NO_SPECULATION;
+    terms->concurrency = 0;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        terms->policy = rows[r].policy;
+        double rate = measure(name, &cluster, trace, terms, rows[r].label, false, runtime_s);
+        fifo = r == 0 ? rate : fifo;
+    }
+    arena_fini(&sizes);
+    return fifo;
+}
+
 /* The lesser of fifo's and fbq's tasks a second, and of twice those on nodes. */
 static double measure_all(const char *name, struct trace *trace, double load)
 {
@@ -263,6 +304,7 @@ static double measure_all(const char *name, struct trace *trace, double load)
     (void)measure(name, &CLUSTER, trace, &terms, "fair k=8", false, runtime_s);
     terms.policy = &slots_policy_fifo;
     least = fmin(least, 2 * measure_nodes(name, trace, &terms, runtime_s));
+    least = fmin(least, 2 * measure_containers(name, trace, &terms, runtime_s));
     arena_fini(&scratch);
     return least;
 }

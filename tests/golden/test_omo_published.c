@@ -14,6 +14,7 @@
 #include "core/scheduling/slots/omo.h"
 #include "evidence.h"
 #include "omo_sets.h"
+#include "omo_yarn.h"
 
 enum { SEEDS = 10, NODE_SLOTS = 4 };
 
@@ -395,6 +396,8 @@ int main(int argc, char **argv)
     print_phases(&slower[OMO_8_TERASORT]);
     compare_batch_finish(slower);
     print_scaling(slower);
+    omo_yarn_compare(alike[OMO_8_TERASORT].omo.makespan_s, slower[OMO_8_TERASORT].omo.makespan_s,
+                     SPREAD, seeds, &arena);
     arena_fini(&arena);
     return quick ? 0 : evidence_status();
 }

@@ -101,15 +101,16 @@ static struct slots_resources *sort_rooms(const struct codec_node *top,
 static bool
 fits(const struct slots_resources rooms[], size_t n, const struct slots_resources *request)
 {
-    size_t first = 0;
-    while (n > first) {
-        size_t middle = first + (n - first) / 2;
+    size_t first = 0; /* with enough vcores */
+    size_t end = n;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
         if (rooms[middle].vcores >= request->vcores)
-            n = middle;
+            end = middle;
         else
             first = middle + 1;
     }
-    return slots_resources_fit(request, &rooms[first]);
+    return first < n && slots_resources_fit(request, &rooms[first]);
 }
 
 /* --- requests --- */

@@ -15,7 +15,7 @@ static bool is(enum slots_policy_index policy)
 
 static bool is_fair(void)
 {
-    return is(SLOTS_FAIR) || is(SLOTS_FRESH_STATIC);
+    return is(SLOTS_FAIR) || is(SLOTS_FRESH_STATIC) || is(SLOTS_DRF);
 }
 
 size_t reference_count(size_t job, enum slots_kind kind, bool pending, bool holding, bool ended)

@@ -195,6 +195,11 @@ Test(slots_engine, omo_agrees_with_a_plain_simulator)
     compare_policy(SLOTS_OMO);
 }
 
+Test(slots_engine, drf_agrees_with_a_plain_simulator)
+{
+    compare_policy(SLOTS_DRF);
+}
+
 /* --- laws --- */
 
 /* A policy that passes everything on to another, and watches. */
