@@ -4,6 +4,7 @@ import copy
 import pytest
 
 from test_scheduling_simulations import by_name, ended, simulate
+from test_workload_simulations import many_jobs, stored
 
 # The example of Ghodsi et al., "Dominant resource fairness", NSDI 2011, section 4.1: 9 processors and 18 GB; tasks of <1, 4 GB> and <3, 1 GB>.
 GHODSI = {"kind": "slots", "cluster": {"nodes": [{"name": "n", "vcores": 9, "memory_bytes": 18}]},
@@ -139,3 +140,15 @@ def test_many_sizes_count_for_more_work(limited):
     for job in jobs:
         job["map_container"]["memory_bytes"] = 1
     assert ended(limited, body)["status"] == "succeeded"
+
+
+def test_containers_of_a_workload_are_those_of_the_request(client):
+    """Jobs of a workload have the containers of the request, and are simulated as those that are sent."""
+    slots, _ = many_jobs(20)
+    body = {"kind": "slots", "cluster": {"nodes": [{"name": str(i), "vcores": 4, "memory_bytes": 6} for i in range(3)]}, "reduce_ramp_up_limit": 0.25,
+            "map_container": {"vcores": 1, "memory_bytes": 2}, "reduce_container": {"vcores": 2, "memory_bytes": 1}, "include": ["jobs"],
+            "policies": [{"policy": "fifo"}, {"policy": "fair"}, {"policy": "drf", "speculation": "late"}]}
+    kept = stored(client, slots)
+    assert simulate(client, dict(body, workload=kept)) == simulate(client, dict(body, jobs=slots))
+    problem = client.post("/v1/simulations", dict(body, workload=kept, map_container={"vcores": 5, "memory_bytes": 1}), 422).json()
+    assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [("/map_container", "out_of_range")]
