@@ -175,9 +175,11 @@ struct slots_attempt {
     size_t node;
     size_t before; /* batches of the node in the order of being given slots */
     size_t after;
-    size_t twin;       /* the copy of its one task, or what it is a copy of; SLOTS_NONE: none */
-    bool copy_waits;   /* of its one task, for a slot */
-    double epoch_done; /* progress at the last epoch; NAN: it is younger */
+    size_t twin;         /* the copy of its one task, or what it is a copy of; SLOTS_NONE: none */
+    bool copy_waits;     /* of its one task, for a slot */
+    double epoch_done;   /* progress at the last epoch; NAN: it is younger */
+    bool waits;          /* among the job's batches that wait for its maps */
+    size_t waits_behind; /* the one before it among these; SLOTS_NONE: it is the first */
 };
 
 struct slots_node_state {
@@ -195,6 +197,13 @@ struct slots_lost {
     size_t next;
 };
 
+/* Those of a job and kind, rising by entry. */
+struct slots_lost_list {
+    size_t first;
+    size_t latest; /* the last one that was put there, near which the next one belongs; SLOTS_NONE:
+                      it is gone */
+};
+
 struct slots_hosting {
     const struct slots_cluster *cluster;
     struct slots_seats seats;
@@ -203,9 +212,9 @@ struct slots_hosting {
     size_t *next_incident; /* of the same node, by incident */
     VECTOR(struct slots_attempt) attempts;
     VECTOR(struct slots_lost) lost;
-    size_t lost_over;               /* chain of those of no use */
-    size_t (*lost_of)[SLOTS_KINDS]; /* by job, rising by entry */
-    size_t working;                 /* batches */
+    size_t lost_over;                               /* chain of those of no use */
+    struct slots_lost_list (*lost_of)[SLOTS_KINDS]; /* by job */
+    size_t working;                                 /* batches */
 };
 
 /* What tasks have worked that have ended. */
@@ -235,6 +244,12 @@ void slots_hosting_put_lost(struct slots_engine *engine,
 /* A batch that was added is on its seat's node, behind the others. twin: what it is a copy of, or
  * SLOTS_NONE. false: out of memory. */
 bool slots_hosting_add(struct slots_engine *engine, size_t index, size_t entry, size_t twin);
+
+/* A batch waits for the maps of its job, before all others that do, of which `first` was the first. */
+void slots_hosting_wait(struct slots_hosting *hosting, size_t index, size_t first);
+
+/* It does not any more. O(1): nodes with very many of them may be lost. */
+void slots_hosting_wait_no_more(struct slots_engine *engine, size_t index);
 
 /* It is to begin. */
 void slots_hosting_plan(struct slots_engine *engine, size_t index, event_id event);
