@@ -314,7 +314,8 @@ struct slots_copies {
     size_t *levels;   /* by node, as of the last decision */
     bool *stragglers; /* likewise */
     double epoch;     /* the number of the next one */
-    size_t decisions;
+    double looked;    /* at nodes, tasks and figures, by decisions and for copies that wait */
+    double reported;  /* of these, as steps of the engine */
     VECTOR(struct slots_waiting_copy) waiting; /* those that were asked for first, first */
     struct arena scratch;                      /* of a decision */
 };
@@ -329,7 +330,7 @@ void slots_copies_fini(struct slots_copies *copies);
 double slots_copies_next(const struct slots_engine *engine);
 
 /* All else of an instant has happened: a decision, where it is the end of an epoch. PV_E_MEMORY;
- * PV_E_INVALID where there have been too many. */
+ * PV_E_INVALID where they have looked at too much. */
 enum pv_code slots_copies_epoch(struct slots_engine *engine, struct pv_error *err) PV_MUSTCHECK;
 
 /* A task of a batch is to have a copy. */
