@@ -83,7 +83,7 @@ def test_faults_are_named(client, members, pointer, code):
 
 @pytest.fixture(scope="module")
 def limited(make_service):
-    service = make_service(PROVISOR_SPECULATION_AUTO_NODES_MAX=2, PROVISOR_SIMULATION_SPECULATION_DECISIONS_MAX=20)
+    service = make_service(PROVISOR_SPECULATION_AUTO_NODES_MAX=2, PROVISOR_SIMULATION_SPECULATION_LOOKS_MAX=1000)
     token = service.token("alpha")
     return service.start().client(token)
 
@@ -92,10 +92,15 @@ def test_levels_are_found_for_a_limited_number_of_nodes(limited):
     [error] = limited.post("/v1/simulations", SLOW, 422).json()["errors"]
     assert (error["pointer"], error["code"]) == ("/policies/2/level_count", "out_of_range")
     assert "at most 2 nodes (speculation_auto_nodes_max), they are 3" in error["detail"]
+    nodes = [dict(NODES[0], name=f"n{i}") for i in range(9)]
+    body = dict(SLOW, cluster={"nodes": nodes}, incidents=[], policies=[{"policy": "fifo", "speculation": "esplash", "level_count": 9}])
+    [error] = limited.post("/v1/simulations", body, 422).json()["errors"]
+    assert (error["pointer"], error["code"]) == ("/policies/0/level_count", "out_of_range")
+    assert "nodes x levels may be at most 4 (the square of speculation_auto_nodes_max), they are 81" in error["detail"]
 
 
 @pytest.mark.parametrize("arrival_s, epoch_s, detail", [
-    (0, 4, None), (0, 0.5, "(simulation_speculation_decisions_max)"), (342581850318.1944, 1e-9, "too short to be counted"),
+    (0, 4, None), (0, 0.5, "(its share of simulation_speculation_looks_max)"), (342581850318.1944, 1e-9, "too short to be counted"),
 ])
 def test_decisions_on_speculation_are_limited(limited, arrival_s, epoch_s, detail):
     """A simulation that comes to more of them fails, and so does one whose epochs cannot be told from each other."""
@@ -105,3 +110,13 @@ def test_decisions_on_speculation_are_limited(limited, arrival_s, epoch_s, detai
     if detail:
         [error] = seen["error"]["errors"]
         assert error["pointer"] == "/policies" and detail in error["detail"]
+
+
+def test_incidents_count_as_work(client):
+    """Every one of 1000 incidents changes the speed of all 600,000 tasks that the node may have, twice."""
+    nodes = [{"name": "a", "map_slots": 600000, "reduce_slots": 0}]
+    incidents = [{"node": "a", "at_s": i, "until_s": i + 0.5, "speed_factor": 0.5} for i in range(1000)]
+    body = dict(SLOW, cluster={"nodes": nodes}, incidents=incidents, policies=[{"policy": "fifo"}], include=[],
+                jobs=[{"name": "j", "maps": 600000, "map_task_s": 10000}])
+    errors = client.post("/v1/simulations", body, 422).json()["errors"]
+    assert any("are 1200600000; 1000000000 are allowed (simulation_job_task_runs_max)" in error["detail"] for error in errors), errors

@@ -133,3 +133,14 @@ def test_a_log_is_decided_on_and_its_contradictions_are_named(client):
     assert replay(client, *states, lines="none") == ([], summary)
     assert [line["line"] for line in replay(client, *states, lines="different")[0]] == [2, 3, 4, 5]
     assert replay(client, BODY, include="figures")[0][0]["decision"] == alone[0]
+
+
+def test_a_number_of_levels_takes_no_more_comparisons_than_auto(client):
+    """Each of 10,000 nodes would be compared with each of 9,000 centres of levels: minutes of work for one small request."""
+    nodes = [node(f"n{i}", 10 + i % 7) for i in range(1000)]
+    assert client.post(PATH, {"kind": "esplash", "level_count": 1000, "nodes": nodes}, 200).json()["highest_level"] == 7
+    nodes = [{"name": f"n{i}", "containers": 1, "finished": [], "running": []} for i in range(10000)]
+    assert client.post(PATH, {"kind": "esplash", "level_count": 8, "nodes": nodes}, 200).json()["highest_level"] == 1
+    [error] = client.post(PATH, {"kind": "esplash", "level_count": 401, "nodes": nodes}, 422).json()["errors"]
+    assert (error["pointer"], error["code"]) == ("/level_count", "out_of_range")
+    assert "nodes x levels may be at most 4000000 (the square of speculation_auto_nodes_max), they are 4010000" in error["detail"]

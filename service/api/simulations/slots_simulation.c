@@ -54,7 +54,8 @@ static double slots_work_of(const struct slots_work *work, size_t load, size_t p
     double weight = known ? slots_terms_weight(slots_comparison_terms(comparison, load, policy),
                                                &comparison->cluster, comparison->n_jobs)
                           : 1;
-    return weight * (double)comparison->tasks;
+    double tasks = (double)comparison->tasks;
+    return weight * tasks + slots_cluster_incident_tasks(&comparison->cluster, tasks);
 }
 
 static int64_t slots_work_of_all(const struct slots_work *work)

@@ -129,7 +129,8 @@ double codec_slots_probed(const struct codec_slots_simulation *asked, double tas
     double weight = asked->common.search.asked ? 1 : 0;
     for (size_t p = 0; p < asked->common.n_policies; p++)
         weight += slots_terms_weight(&asked->policies[p], &asked->cluster, n_jobs);
-    return tasks * weight;
+    return tasks * weight +
+           (double)asked->common.n_policies * slots_cluster_incident_tasks(&asked->cluster, tasks);
 }
 
 struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simulation *asked)

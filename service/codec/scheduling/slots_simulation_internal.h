@@ -65,7 +65,7 @@ void codec_slots_encode_speculation(struct writer *w, const void *terms);
 /* Faults: copies without nodes; more levels than nodes, or a number of them beside levels. */
 void codec_slots_check_speculation(const struct codec_node *top,
                                    const struct codec_comparison_limits *limits,
-                                   const struct codec_slots_simulation *asked);
+                                   struct codec_slots_simulation *asked);
 
 /* Faults: more tasks than may be included in the result. */
 void codec_slots_check_occupancy(const struct codec_node *top,

@@ -1,5 +1,6 @@
 #include "base/plural.h"
 #include "codec/scheduling/slots_simulation_internal.h"
+#include "codec/scheduling/speculation.h"
 
 /* Terms of policies for copies of tasks on other nodes. They are those of POST
  * /v1/speculation-decisions beside the ones of the policy. */
@@ -69,10 +70,10 @@ void codec_slots_decode_speculation(const struct codec_node *policy,
                                     void *terms)
 {
     struct slots_speculation_terms *speculation = &((struct slots_terms *)terms)->speculation;
+    (void)limits;
     *speculation = (struct slots_speculation_terms){.epoch_s = SLOTS_EPOCH_S,
                                                     .level_count = NODE_LEVELS_AUTO,
-                                                    .esplash = esplash_terms_default,
-                                                    .decisions_max = limits->decisions};
+                                                    .esplash = esplash_terms_default};
     if (codec_member(policy, "speculation").json != NULL) {
         size_t word =
             codec_choice(policy, "speculation", CODEC_REQUIRED, kinds, SLOTS_SPECULATION_KINDS);
@@ -139,11 +140,28 @@ static void check_levels(const struct codec_node *policy,
                            "a number of levels is chosen for at most %zu nodes "
                            "(speculation_auto_nodes_max), they are %zu",
                            limits->auto_nodes, n);
+    else if (!given && level_count != NODE_LEVELS_AUTO)
+        codec_speculation_check_levels(policy, n, level_count, limits->auto_nodes);
+}
+
+/* All simulations of policies that speculate have equal shares of what decisions may look at. */
+static void share_looks(const struct codec_comparison_limits *limits,
+                        struct codec_slots_simulation *asked)
+{
+    const struct codec_comparison *common = &asked->common;
+    size_t cells = 0;
+    for (size_t p = 0; p < common->n_policies; p++)
+        cells += asked->policies[p].speculation.kind != SLOTS_NO_SPECULATION;
+    if (common->n_loads > 0)
+        cells *= common->n_loads * common->repetitions;
+    for (size_t p = 0; p < common->n_policies && cells > 0; p++)
+        asked->policies[p].speculation.looks_max =
+            limits->looks > cells ? limits->looks / cells : 1;
 }
 
 void codec_slots_check_speculation(const struct codec_node *top,
                                    const struct codec_comparison_limits *limits,
-                                   const struct codec_slots_simulation *asked)
+                                   struct codec_slots_simulation *asked)
 {
     struct codec_node cluster = codec_member(top, "cluster");
     struct codec_node list = codec_member(top, "policies");
@@ -158,4 +176,5 @@ void codec_slots_check_speculation(const struct codec_node *top,
     if (needed && asked->cluster.n_nodes == 0)
         codec_fault_member(&cluster, "nodes", "required",
                            "is required where a policy makes copies of tasks on other nodes");
+    share_looks(limits, asked);
 }

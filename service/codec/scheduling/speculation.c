@@ -131,6 +131,20 @@ static bool check_levels(const struct codec_node *top, const struct codec_specul
     return given > 0;
 }
 
+void codec_speculation_check_levels(const struct codec_node *node,
+                                    size_t nodes,
+                                    size_t level_count,
+                                    size_t auto_nodes)
+{
+    double most = (double)auto_nodes * (double)auto_nodes;
+    double compared = (double)nodes * (double)level_count;
+    if (level_count > NODE_LEVELS_AUTO_MAX && compared > most)
+        codec_fault_member(node, "level_count", "out_of_range",
+                           "nodes x levels may be at most %.0f (the square of "
+                           "speculation_auto_nodes_max), they are %.0f",
+                           most, compared);
+}
+
 static void check_level_count(const struct codec_node *top,
                               const struct codec_speculation_limits *limits,
                               const struct codec_speculation *asked,
@@ -147,6 +161,8 @@ static void check_level_count(const struct codec_node *top,
                            "a number of levels is chosen for at most %zu nodes "
                            "(speculation_auto_nodes_max), they are %zu",
                            limits->auto_nodes, asked->n_nodes);
+    else if (!given && asked->level_count != NODE_LEVELS_AUTO)
+        codec_speculation_check_levels(top, asked->n_nodes, asked->level_count, limits->auto_nodes);
 }
 
 /* --- the whole --- */

@@ -103,6 +103,13 @@ void codec_late_encode(struct writer *w,
                        const struct late_decision *decision,
                        const struct findings *warnings);
 
+/* A fault where a number of levels that is given takes more comparisons than one that is chosen may:
+ * nodes x levels are at most the square of auto_nodes; 8 levels are always allowed. */
+void codec_speculation_check_levels(const struct codec_node *node,
+                                    size_t nodes,
+                                    size_t level_count,
+                                    size_t auto_nodes);
+
 /* Which task gets a copy, and where. */
 struct codec_speculation_action {
     struct strview task; /* at == NULL: none */

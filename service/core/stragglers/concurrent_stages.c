@@ -7,7 +7,8 @@
 struct state {
     size_t next; /* task to start */
     size_t running;
-    double left_s; /* of the tasks to start */
+    double left_s;        /* of the tasks to start */
+    size_t ended_parents; /* the first ones of its parents, of which it is known */
     bool ended;
 };
 
@@ -24,10 +25,11 @@ struct sharing {
 static bool is_released(const struct sharing *sharing, size_t stage)
 {
     const struct shared_stage *of = &sharing->stages[stage];
-    for (size_t p = 0; p < of->n_parents; p++)
-        if (!sharing->states[of->parents[p]].ended)
-            return false;
-    return of->released_s <= sharing->now_s;
+    size_t *ended = &sharing->states[stage].ended_parents;
+    /* What has ended remains so: each parent is looked at once with success. */
+    while (*ended < of->n_parents && sharing->states[of->parents[*ended]].ended)
+        ++*ended;
+    return *ended == of->n_parents && of->released_s <= sharing->now_s;
 }
 
 /* Does the rule prefer stage a to stage b, which comes before it? */

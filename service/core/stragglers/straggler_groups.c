@@ -30,17 +30,36 @@ static size_t collect_stages(const struct stragglers *found, const struct run_st
     return n;
 }
 
-/* The members of a group among the parents of a stage, which come before it. */
-static size_t find_parents(const struct run_stage *const group[], size_t at, size_t parents[])
+/* A stage of a group by its id. */
+struct member {
+    int64_t id;
+    size_t place;
+};
+
+static int by_id(const void *a, const void *b)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < at; i++)
-        for (size_t p = 0; p < group[at]->n_parents; p++)
-            if (group[at]->parents[p] == group[i]->id) {
-                parents[n++] = i;
-                break;
-            }
-    return n;
+    const struct member *x = a;
+    const struct member *y = b;
+    return compare_int64(x->id, y->id);
+}
+
+/* The members of a group among the parents of a stage, which come before it, in their order. */
+static size_t find_parents(const struct member members[],
+                           size_t n,
+                           const struct run_stage *stage,
+                           size_t at,
+                           size_t parents[])
+{
+    size_t found = 0;
+    for (size_t p = 0; p < stage->n_parents; p++) {
+        const struct member wanted = {stage->parents[p], 0};
+        const struct member *member = bsearch(&wanted, members, n, sizeof *members, by_id);
+        if (member != NULL && member->place < at)
+            parents[found++] = member->place;
+    }
+    if (found > 0)
+        qsort(parents, found, sizeof *parents, order_by_size);
+    return found;
 }
 
 static bool prepare_group(const struct run_stage *const group[],
@@ -48,6 +67,12 @@ static bool prepare_group(const struct run_stage *const group[],
                           struct arena *scratch,
                           struct shared_stage stages[])
 {
+    struct member *members = arena_array(scratch, n, sizeof *members);
+    if (members == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        members[i] = (struct member){group[i]->id, i};
+    qsort(members, n, sizeof *members, by_id);
     for (size_t i = 0; i < n; i++) {
         size_t *parents = arena_array(scratch, group[i]->n_parents, sizeof *parents);
         if (parents == NULL)
@@ -56,7 +81,7 @@ static bool prepare_group(const struct run_stage *const group[],
                                           .n_tasks = (size_t)group[i]->n_tasks,
                                           .released_s = group[i]->started_s - group[0]->started_s,
                                           .parents = parents};
-        stages[i].n_parents = find_parents(group, i, parents);
+        stages[i].n_parents = find_parents(members, n, group[i], i, parents);
         /* It began when these had ended; it will again, be that sooner or later. */
         if (stages[i].n_parents > 0)
             stages[i].released_s = 0;

@@ -21,7 +21,7 @@ static const struct codec_comparison_limits comparison_limits = {.workload = &tw
                                                                  .task_runs = 10000,
                                                                  .probes_per_task = 5,
                                                                  .auto_nodes = 100,
-                                                                 .decisions = 1000,
+                                                                 .looks = 100000,
                                                                  .job_rows = 1000,
                                                                  .memory_bytes = (size_t)1 << 30,
                                                                  .search_task_runs = 2000,

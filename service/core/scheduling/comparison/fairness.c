@@ -1,5 +1,7 @@
 #include "core/scheduling/comparison/fairness.h"
 
+#include <math.h>
+
 void fairness_add(struct fairness *fairness, double value)
 {
     compensated_sum_add(&fairness->values, value);
@@ -11,5 +13,6 @@ double fairness_index(const struct fairness *fairness)
 {
     double sum = compensated_sum_value(&fairness->values);
     double squares = compensated_sum_value(&fairness->squares);
-    return squares > 0 ? sum * sum / ((double)fairness->n * squares) : 1;
+    /* The last bit of equal values may be rounded up. */
+    return squares > 0 ? fmin(sum * sum / ((double)fairness->n * squares), 1) : 1;
 }

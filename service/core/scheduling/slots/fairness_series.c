@@ -1,7 +1,5 @@
 #include "core/scheduling/slots/fairness_series.h"
 
-#include <string.h>
-
 #include "core/scheduling/comparison/fairness.h"
 #include "core/sim/occupancy.h"
 
@@ -10,6 +8,7 @@ struct fairness_job {
     double held; /* slots, since since_s */
     double since_s;
     double held_s; /* time that they were held, up to since_s */
+    bool ended;
 };
 
 bool fairness_series_begin(struct fairness_series *series,
@@ -29,6 +28,8 @@ static double sample(const struct fairness_series *series, double at_s)
     struct fairness fairness = {.n = 0};
     for (size_t i = 0; i < series->n_active; i++) {
         const struct fairness_job *job = &series->jobs[series->active[i]];
+        if (job->ended)
+            continue;
         double held_s = job->held_s + job->held * (at_s - job->since_s);
         fairness_add(&fairness, at_s > job->arrival_s ? held_s / (at_s - job->arrival_s) : 0);
     }
@@ -71,12 +72,21 @@ void fairness_series_hold(struct fairness_series *series, size_t index, double a
     job->held += by;
 }
 
+/* Those that are under way keep their order, in which a sample adds them up. */
+static void drop_ended(struct fairness_series *series)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < series->n_active; i++)
+        if (!series->jobs[series->active[i]].ended)
+            series->active[n++] = series->active[i];
+    series->n_active = n;
+    series->n_ended = 0;
+}
+
 void fairness_series_end(struct fairness_series *series, size_t job)
 {
-    size_t at = 0;
-    while (series->active[at] != job)
-        at++;
-    series->n_active--;
-    memmove(&series->active[at], &series->active[at + 1],
-            (series->n_active - at) * sizeof *series->active);
+    series->jobs[job].ended = true;
+    series->n_ended++;
+    if (2 * series->n_ended >= series->n_active)
+        drop_ended(series);
 }

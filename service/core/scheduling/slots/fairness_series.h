@@ -26,8 +26,9 @@ struct fairness_job; /* of a job, its consumption */
 struct fairness_series {
     struct fairness_points points;
     struct fairness_job *jobs;
-    size_t *active; /* jobs under way, in order of arrival */
+    size_t *active; /* jobs under way, in order of arrival, and some that have ended */
     size_t n_active;
+    size_t n_ended; /* of these, less than half */
 };
 
 /* Nobody has arrived; the first sample is at start_s. Lives in the arena. false: out of memory. */
@@ -41,7 +42,7 @@ bool fairness_series_begin(struct fairness_series *series,
 void fairness_series_advance(struct fairness_series *series, double at_s);
 
 /* At an instant up to which the series was advanced: a job arrives; it holds so many slots more, or
- * fewer; it ends. O(1), and O(jobs under way) where it ends. */
+ * fewer; it ends. O(1), amortized. */
 void fairness_series_arrive(struct fairness_series *series, size_t job, double at_s);
 void fairness_series_hold(struct fairness_series *series, size_t job, double at_s, double by);
 void fairness_series_end(struct fairness_series *series, size_t job);

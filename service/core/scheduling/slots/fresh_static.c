@@ -6,8 +6,10 @@
 #include "core/scheduling/slots/fresh_static.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/order.h"
 
 /* A later split has to be shorter by this part to replace an earlier one. */
 static const double SHORTER = 1 - 1e-9;
@@ -54,13 +56,13 @@ static size_t go_on(struct phase *phase, double dt_s, double enough_s, size_t do
     if (phase->ends.n == 0)
         return 0;
     double speed = phase->slots / (double)phase->ends.n;
+    bool sorted = true;
     while (phase->ends.n > 0 && (heap_top(&phase->ends).key - phase->work_s) / speed <= enough_s) {
-        size_t entry = heap_pop(&phase->ends).value;
-        size_t place = n_done++;
-        for (; place > 0 && done[place - 1] > entry; place--)
-            done[place] = done[place - 1];
-        done[place] = entry;
+        done[n_done++] = heap_pop(&phase->ends).value;
+        sorted = sorted && (n_done < 2 || done[n_done - 2] < done[n_done - 1]);
     }
+    if (!sorted)
+        qsort(done, n_done, sizeof *done, order_by_size);
     phase->work_s = phase->ends.n > 0 ? phase->work_s + dt_s * speed : 0;
     return n_done;
 }

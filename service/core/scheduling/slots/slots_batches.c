@@ -78,6 +78,16 @@ static inline bool grow(struct slots_engine *engine, const struct slots_batch *m
     return true;
 }
 
+/* First among the reduces of its job that wait for the end of the maps. */
+static inline void wait_for_maps(struct slots_engine *engine, size_t index)
+{
+    size_t *waiting = &engine->progress[engine->batches.items[index].job].waiting;
+    engine->batches.items[index].next = *waiting;
+    if (engine->hosting != NULL)
+        slots_hosting_wait(engine->hosting, index, *waiting);
+    *waiting = index;
+}
+
 static inline size_t
 start_batch(struct slots_engine *engine, const struct slots_batch *batch, size_t entry, size_t twin)
 {
@@ -91,8 +101,7 @@ start_batch(struct slots_engine *engine, const struct slots_batch *batch, size_t
     } else if (progress->maps_unfinished == 0) {
         plan_begin(engine, index);
     } else {
-        engine->batches.items[index].next = progress->waiting;
-        progress->waiting = index;
+        wait_for_maps(engine, index);
     }
     return index;
 }
@@ -153,6 +162,8 @@ void slots_batches_maps_ended(struct slots_engine *engine, size_t job)
     while (*waiting != SLOTS_NONE) {
         size_t batch = *waiting;
         *waiting = engine->batches.items[batch].next;
+        if (engine->hosting != NULL)
+            slots_hosting_wait_no_more(engine, batch);
         plan_begin(engine, batch);
     }
 }

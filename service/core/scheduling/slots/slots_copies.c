@@ -103,8 +103,10 @@ static size_t find_seat(const struct slots_engine *engine, const struct slots_wa
     const size_t *firsts = seats->firsts[engine->batches.items[copy->batch].kind];
     for (size_t p = 0; p < seats->n_partitions; p++) {
         size_t seat = slots_seats_first(seats, firsts[p], firsts[p + 1]);
-        while (seat < firsts[p + 1] && !may_host(engine, copy, seats->items[seat].node))
-            seat = slots_seats_first(seats, seat + 1, firsts[p + 1]);
+        for (; seat < firsts[p + 1] && !may_host(engine, copy, seats->items[seat].node);
+             seat = slots_seats_first(seats, seat + 1, firsts[p + 1]))
+            engine->copies->looked++;
+        engine->copies->looked++;
         if (seat < firsts[p + 1] &&
             (found == SLOTS_NO_SEAT || seats->items[seat].node < seats->items[found].node))
             found = seat;

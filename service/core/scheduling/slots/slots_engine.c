@@ -11,9 +11,8 @@
 #include "core/scheduling/slots/slots_engine_internal.h"
 #include "core/scheduling/slots/slots_resources.h"
 
-/* Steps between two reports, less than a millisecond; and how many of them a decision on speculation
- * counts for. */
-enum { REPORT_EVERY = 1024, DECISION_COUNTS = 64 };
+/* Steps between two reports, less than a millisecond. */
+enum { REPORT_EVERY = 1024 };
 
 bool slots_engine_goes_on(struct slots_engine *engine)
 {
@@ -157,10 +156,8 @@ static enum pv_code run(struct slots_engine *engine, struct pv_error *err)
         sim_clock_advance(&engine->clock, at_s);
         engine->view.now_s = at_s;
         happen(engine);
-        if (engine->copies != NULL) {
+        if (engine->copies != NULL)
             PV_TRY(slots_copies_epoch(engine, err));
-            engine->unreported += DECISION_COUNTS;
-        }
         if (engine->no_memory)
             return pv_no_memory(err);
         if (!slots_engine_goes_on(engine))

@@ -221,9 +221,11 @@ struct slots_attempt {
     size_t node;
     size_t before; /* batches of the node in the order of being given slots */
     size_t after;
-    size_t twin;       /* the copy of its one task, or what it is a copy of; SLOTS_NONE: none */
-    bool copy_waits;   /* of its one task, for a slot */
-    double epoch_done; /* progress at the last epoch; NAN: it is younger */
+    size_t twin;         /* the copy of its one task, or what it is a copy of; SLOTS_NONE: none */
+    bool copy_waits;     /* of its one task, for a slot */
+    double epoch_done;   /* progress at the last epoch; NAN: it is younger */
+    bool waits;          /* among the job's batches that wait for its maps */
+    size_t waits_behind; /* the one before it among these; SLOTS_NONE: it is the first */
 };
 
 struct slots_node_state {
@@ -241,6 +243,13 @@ struct slots_lost {
     size_t next;
 };
 
+/* Those of a job and kind, rising by entry. */
+struct slots_lost_list {
+    size_t first;
+    size_t latest; /* the last one that was put there, near which the next one belongs; SLOTS_NONE:
+                      it is gone */
+};
+
 struct slots_hosting {
     const struct slots_cluster *cluster;
     struct slots_seats seats;
@@ -249,9 +258,9 @@ struct slots_hosting {
     size_t *next_incident; /* of the same node, by incident */
     VECTOR(struct slots_attempt) attempts;
     VECTOR(struct slots_lost) lost;
-    size_t lost_over;               /* chain of those of no use */
-    size_t (*lost_of)[SLOTS_KINDS]; /* by job, rising by entry */
-    size_t working;                 /* batches */
+    size_t lost_over;                               /* chain of those of no use */
+    struct slots_lost_list (*lost_of)[SLOTS_KINDS]; /* by job */
+    size_t working;                                 /* batches */
 };
 
 /* What tasks have worked that have ended. */
@@ -281,6 +290,12 @@ void slots_hosting_put_lost(struct slots_engine *engine,
 /* A batch that was added is on its seat's node, behind the others. twin: what it is a copy of, or
  * SLOTS_NONE. false: out of memory. */
 bool slots_hosting_add(struct slots_engine *engine, size_t index, size_t entry, size_t twin);
+
+/* A batch waits for the maps of its job, before all others that do, of which `first` was the first. */
+void slots_hosting_wait(struct slots_hosting *hosting, size_t index, size_t first);
+
+/* It does not any more. O(1): nodes with very many of them may be lost. */
+void slots_hosting_wait_no_more(struct slots_engine *engine, size_t index);
 
 /* It is to begin. */
 void slots_hosting_plan(struct slots_engine *engine, size_t index, event_id event);
@@ -348,7 +363,8 @@ struct slots_copies {
     size_t *levels;   /* by node, as of the last decision */
     bool *stragglers; /* likewise */
     double epoch;     /* the number of the next one */
-    size_t decisions;
+    double looked;    /* at nodes, tasks and figures, by decisions and for copies that wait */
+    double reported;  /* of these, as steps of the engine */
     VECTOR(struct slots_waiting_copy) waiting; /* those that were asked for first, first */
     struct arena scratch;                      /* of a decision */
 };
@@ -363,7 +379,7 @@ void slots_copies_fini(struct slots_copies *copies);
 double slots_copies_next(const struct slots_engine *engine);
 
 /* All else of an instant has happened: a decision, where it is the end of an epoch. PV_E_MEMORY;
- * PV_E_INVALID where there have been too many. */
+ * PV_E_INVALID where they have looked at too much. */
 enum pv_code slots_copies_epoch(struct slots_engine *engine, struct pv_error *err) PV_MUSTCHECK;
 
 /* A task of a batch is to have a copy. */

@@ -6,6 +6,10 @@
 /* Whole numbers are exact in doubles up to here: later epochs cannot be told from each other. */
 static const double EPOCHS_MAX = 0x1p53;
 
+/* What a decision takes besides its looks at nodes and tasks, in as many of these; and how many take as
+ * long as a step of the engine. */
+enum { LOOKS_OF_A_DECISION = 32, LOOKS_OF_A_STEP = 16 };
+
 /* What a decision sees, and which batch each of its tasks is of. */
 struct scene {
     struct speculation_cluster cluster;
@@ -104,6 +108,14 @@ static bool take_scene(struct slots_engine *engine, struct scene *scene)
     return true;
 }
 
+static double count_looks(const struct slots_engine *engine, const struct scene *scene)
+{
+    double looks = LOOKS_OF_A_DECISION + (double)scene->cluster.n_types;
+    for (size_t i = 0; i < scene->cluster.n_nodes; i++)
+        looks += 1 + (double)scene->nodes[i].n_running + (double)scene->nodes[i].n_finished;
+    return looks + (double)engine->copies->waiting.n;
+}
+
 /* Which batch a task is of. */
 static size_t batch_at(const struct scene *scene, struct speculation_place place)
 {
@@ -137,8 +149,11 @@ static enum pv_code find_levels(struct slots_engine *engine,
         *levels = node_levels_given(copies->levels, n);
         return PV_OK;
     }
-    PV_TRY(node_levels_find(&scene->cluster, copies->terms->level_count, &copies->scratch, levels,
-                            err));
+    size_t count = copies->terms->level_count;
+    PV_TRY(node_levels_find(&scene->cluster, count, &copies->scratch, levels, err));
+    /* Every node is compared with every other, or with each level. */
+    copies->looked +=
+        (double)levels->common_types * (double)n * (double)(count == NODE_LEVELS_AUTO ? n : count);
     for (size_t i = 0; i < n; i++)
         copies->levels[i] = levels->level[i];
     return PV_OK;
@@ -170,6 +185,8 @@ static enum pv_code decide_esplash(struct slots_engine *engine,
                           &decision, err));
     for (size_t i = 0; i < scene->cluster.n_nodes; i++)
         copies->stragglers[i] = decision.nodes[i].straggler;
+    copies->looked +=
+        (double)(decision.n_candidates + decision.n_rechecks) * (double)levels.highest;
     recheck(engine, scene, &decision);
     if (decision.action.candidate == SPECULATION_NONE)
         return PV_OK;
@@ -190,6 +207,7 @@ static enum pv_code decide(struct slots_engine *engine, struct pv_error *err)
     arena_clear(&copies->scratch);
     if (!take_scene(engine, &scene))
         return pv_no_memory(err);
+    copies->looked += count_looks(engine, &scene);
     if (copies->terms->kind == SLOTS_LATE)
         PV_TRY(decide_late(engine, &scene, &chosen, err));
     else
@@ -206,7 +224,8 @@ double slots_copies_next(const struct slots_engine *engine)
     return engine->hosting->working > 0 ? copies->epoch * copies->terms->epoch_s : HUGE_VAL;
 }
 
-enum pv_code slots_copies_epoch(struct slots_engine *engine, struct pv_error *err)
+/* A decision, where it is the end of an epoch. */
+static enum pv_code end_epoch(struct slots_engine *engine, struct pv_error *err)
 {
     struct slots_copies *copies = engine->copies;
     double now_s = engine->clock.now_s;
@@ -222,13 +241,22 @@ enum pv_code slots_copies_epoch(struct slots_engine *engine, struct pv_error *er
     if (copies->epoch * epoch_s > now_s)
         return PV_OK;
     copies->epoch++;
-    if (engine->hosting->working == 0)
-        return PV_OK;
-    size_t most = copies->terms->decisions_max;
-    if (most > 0 && copies->decisions++ == most)
+    return engine->hosting->working > 0 ? decide(engine, err) : PV_OK;
+}
+
+enum pv_code slots_copies_epoch(struct slots_engine *engine, struct pv_error *err)
+{
+    struct slots_copies *copies = engine->copies;
+    size_t most = copies->terms->looks_max;
+    PV_TRY(end_epoch(engine, err));
+    /* Also what copies that wait took at this instant. */
+    engine->looked_through += (size_t)((copies->looked - copies->reported) / LOOKS_OF_A_STEP);
+    copies->reported = copies->looked;
+    if (most > 0 && copies->looked > (double)most)
         return pv_fault(err, PV_PLACE_POINTER, "/policies", "out_of_range",
-                        "with epoch_s of %.3g s speculation comes to more than %zu decision%s "
-                        "(simulation_speculation_decisions_max)",
-                        epoch_s, most, PLURAL(most));
-    return decide(engine, err);
+                        "with epoch_s of %.3g s decisions on copies look at nodes and tasks more "
+                        "than %zu time%s in a simulation (its share of "
+                        "simulation_speculation_looks_max)",
+                        copies->terms->epoch_s, most, PLURAL(most));
+    return PV_OK;
 }

@@ -22,7 +22,8 @@ bool slots_hosting_init(struct slots_engine *engine)
         hosting->nodes[i] = (struct slots_node_state){
             .factor = 1, .incident = SLOTS_NONE, .first = SLOTS_NONE, .last = SLOTS_NONE};
     for (size_t i = 0; i < engine->view.n_jobs; i++)
-        hosting->lost_of[i][SLOTS_MAP] = hosting->lost_of[i][SLOTS_REDUCE] = SLOTS_NONE;
+        hosting->lost_of[i][SLOTS_MAP] = hosting->lost_of[i][SLOTS_REDUCE] =
+            (struct slots_lost_list){SLOTS_NONE, SLOTS_NONE};
     return slots_incidents_init(engine);
 }
 
@@ -144,6 +145,34 @@ void slots_hosting_over(struct slots_engine *engine, size_t index)
         engine->free.slots[seat->kind][seat->partition] += batch->count;
 }
 
+/* --- reduces that wait for maps --- */
+
+void slots_hosting_wait(struct slots_hosting *hosting, size_t index, size_t first)
+{
+    struct slots_attempt *attempts = hosting->attempts.items;
+    attempts[index].waits = true;
+    attempts[index].waits_behind = SLOTS_NONE;
+    if (first != SLOTS_NONE)
+        attempts[first].waits_behind = index;
+}
+
+void slots_hosting_wait_no_more(struct slots_engine *engine, size_t index)
+{
+    struct slots_attempt *attempts = engine->hosting->attempts.items;
+    struct slots_batch *batches = engine->batches.items;
+    size_t before = attempts[index].waits_behind;
+    size_t after = batches[index].next;
+    if (!attempts[index].waits)
+        return;
+    attempts[index].waits = false;
+    if (after != SLOTS_NONE)
+        attempts[after].waits_behind = before;
+    if (before != SLOTS_NONE)
+        batches[before].next = after;
+    else
+        engine->progress[batches[index].job].waiting = after;
+}
+
 /* --- work --- */
 
 void slots_hosting_plan(struct slots_engine *engine, size_t index, event_id event)
@@ -205,18 +234,20 @@ bool slots_hosting_take_lost(
     struct slots_engine *engine, enum slots_kind kind, size_t job, size_t *entry, size_t *count)
 {
     struct slots_hosting *hosting = engine->hosting;
-    size_t *first = &hosting->lost_of[job][kind];
-    if (*first == SLOTS_NONE)
+    struct slots_lost_list *list = &hosting->lost_of[job][kind];
+    size_t over = list->first;
+    if (over == SLOTS_NONE)
         return false;
-    struct slots_lost *lost = &hosting->lost.items[*first];
+    struct slots_lost *lost = &hosting->lost.items[over];
     *entry = lost->entry;
     if (*count < lost->count) {
         lost->count -= *count;
         return true;
     }
-    size_t over = *first;
     *count = lost->count;
-    *first = lost->next;
+    list->first = lost->next;
+    if (list->latest == over)
+        list->latest = SLOTS_NONE;
     lost->next = hosting->lost_over;
     hosting->lost_over = over;
     return true;
@@ -237,19 +268,38 @@ static size_t new_lost(struct slots_engine *engine)
     return hosting->lost.n - 1;
 }
 
+/* Where tasks of an entry belong: what is to come before them; SLOTS_NONE: they are the first. A node
+ * loses its tasks in the order in which they were given, so that the next ones belong behind those
+ * that were put there last. */
+static size_t
+place_of_lost(const struct slots_hosting *hosting, const struct slots_lost_list *list, size_t entry)
+{
+    const struct slots_lost *lost = hosting->lost.items;
+    bool behind = list->latest != SLOTS_NONE && lost[list->latest].entry <= entry;
+    size_t before = behind ? list->latest : SLOTS_NONE;
+    size_t at = behind ? lost[before].next : list->first;
+    for (; at != SLOTS_NONE && lost[at].entry <= entry; at = lost[at].next)
+        before = at;
+    return before;
+}
+
 void slots_hosting_put_lost(struct slots_engine *engine,
                             const struct slots_batch *batch,
                             size_t entry)
 {
     struct slots_hosting *hosting = engine->hosting;
+    struct slots_lost_list *list = &hosting->lost_of[batch->job][batch->kind];
+    size_t before = place_of_lost(hosting, list, entry);
+    engine->given_tasks -= batch->count;
+    if (before != SLOTS_NONE && hosting->lost.items[before].entry == entry) {
+        hosting->lost.items[before].count += batch->count;
+        list->latest = before;
+        return;
+    }
     size_t fresh = new_lost(engine);
     if (fresh == SLOTS_NONE)
         return;
-    struct slots_lost *lost = hosting->lost.items;
-    size_t *at = &hosting->lost_of[batch->job][batch->kind];
-    while (*at != SLOTS_NONE && lost[*at].entry < entry)
-        at = &lost[*at].next;
-    lost[fresh] = (struct slots_lost){entry, batch->count, *at};
-    *at = fresh;
-    engine->given_tasks -= batch->count;
+    size_t *at = before == SLOTS_NONE ? &list->first : &hosting->lost.items[before].next;
+    hosting->lost.items[fresh] = (struct slots_lost){entry, batch->count, *at};
+    *at = list->latest = fresh;
 }

@@ -57,17 +57,6 @@ static void change_speed(struct slots_engine *engine, size_t node)
 
 /* --- down --- */
 
-/* A batch that waits for the end of its job's maps waits no more. */
-static void leave_waiting(struct slots_engine *engine, size_t index)
-{
-    const struct slots_batch *batch = &engine->batches.items[index];
-    size_t *at = &engine->progress[batch->job].waiting;
-    while (*at != SLOTS_NONE && *at != index)
-        at = &engine->batches.items[*at].next;
-    if (*at == index)
-        *at = batch->next;
-}
-
 void slots_batch_lose(struct slots_engine *engine, size_t index)
 {
     const struct slots_batch batch = engine->batches.items[index];
@@ -76,8 +65,7 @@ void slots_batch_lose(struct slots_engine *engine, size_t index)
     bool begun = !isnan(batch.begun_s);
     bool pending = true; /* again */
     (void)event_queue_cancel(&engine->queue, attempt.event);
-    if (!begun && batch.kind == SLOTS_REDUCE)
-        leave_waiting(engine, index);
+    slots_hosting_wait_no_more(engine, index);
     if (engine->follows_service && begun && !attempt.is_copy)
         slots_service_rest(&engine->service, batch.job, now_s, batch.count, batch.begun_s,
                            now_s - batch.begun_s);

@@ -68,7 +68,9 @@ struct slots_speculation_terms {
     double epoch_s;     /* > 0: between two decisions */
     size_t level_count; /* esplash: where nodes have no levels, how many; NODE_LEVELS_AUTO */
     struct esplash_terms esplash; /* esplash */
-    size_t decisions_max;         /* a simulation that comes to more fails; 0: no limit */
+    size_t
+        looks_max; /* at nodes, tasks and figures by decisions (slots_copies); a simulation that comes
+                         to more fails; 0: no limit */
 };
 
 /* Of all policies together; each uses its own. Borrowed. */

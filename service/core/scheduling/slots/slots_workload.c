@@ -55,3 +55,13 @@ double slots_cluster_capacity(const struct slots_cluster *cluster, enum slots_ki
         compensated_sum_add(&sum, (double)cluster->nodes[i].slots[kind] * cluster->nodes[i].speed);
     return cluster->n_nodes > 0 ? compensated_sum_value(&sum) : (double)cluster->slots[kind];
 }
+
+double slots_cluster_incident_tasks(const struct slots_cluster *cluster, double tasks)
+{
+    double changed = 0;
+    for (size_t i = 0; i < cluster->n_incidents; i++) {
+        const size_t *slots = cluster->nodes[cluster->incidents[i].node].slots;
+        changed += 2 * fmin((double)slots[SLOTS_MAP] + (double)slots[SLOTS_REDUCE], tasks);
+    }
+    return changed;
+}

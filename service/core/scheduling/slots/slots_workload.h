@@ -106,4 +106,8 @@ double slots_job_size(const struct slots_job *job);
  * speed of its node. O(nodes). */
 double slots_cluster_capacity(const struct slots_cluster *cluster, enum slots_kind kind);
 
+/* Of a workload of so many tasks, how many at most are slowed, lost or given slots again by incidents,
+ * each counted at its begin and its end. O(incidents). */
+double slots_cluster_incident_tasks(const struct slots_cluster *cluster, double tasks);
+
 #endif

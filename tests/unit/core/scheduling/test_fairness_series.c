@@ -43,3 +43,23 @@ Test(fairness_series, long_gaps_make_no_more_values)
         cr_expect_eq(series.points.values[i], 1);
     arena_fini(&arena);
 }
+
+/* Jobs that have ended are passed over, and dropped in halves: not one by one. */
+Test(fairness_series, very_many_jobs_end_last_first, .timeout = 10)
+{
+    enum { JOBS = 400000 };
+    struct arena arena;
+    struct fairness_series series;
+    arena_init(&arena, 0);
+    cr_assert(fairness_series_begin(&series, JOBS, 0, &arena));
+    for (size_t i = 0; i < JOBS; i++)
+        fairness_series_arrive(&series, i, 0);
+    fairness_series_hold(&series, 0, 0, 1);
+    for (size_t i = JOBS; i-- > 1;)
+        fairness_series_end(&series, i);
+    fairness_series_advance(&series, 1);
+    cr_expect_eq(series.points.values[1], 1);
+    fairness_series_end(&series, 0);
+    cr_expect_eq(series.n_active, 0);
+    arena_fini(&arena);
+}

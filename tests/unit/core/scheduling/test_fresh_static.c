@@ -285,3 +285,21 @@ Test(fresh_static, no_memory_is_an_error)
     cr_expect_eq(fresh_static_best(&batch, &scratch, &map_slots, NULL), PV_E_MEMORY);
     arena_fini(&scratch);
 }
+
+/* Those that end at one instant are put in the order of the batch in n log n steps, also where they are
+ * found in the opposite order. */
+Test(fresh_static, very_many_jobs_that_end_at_one_instant, .timeout = 10)
+{
+    enum { JOBS = 100000 };
+    static struct fresh_work jobs[JOBS];
+    static struct fresh_job_times times[JOBS];
+    const struct fresh_batch batch = {.jobs = jobs, .n = JOBS, .slots = 2, .concurrency = JOBS};
+    struct arena scratch;
+    for (size_t i = 0; i < JOBS; i++)
+        jobs[i] = (struct fresh_work){1e9 - 1e-6 * (double)i, 1e9 - 1e-6 * (double)i};
+    arena_init(&scratch, 0);
+    for (size_t k = 0; k < 10; k++)
+        cr_assert_eq(fresh_static_times(&batch, 1, &scratch, times, NULL), PV_OK);
+    cr_expect_eq(times[0].finish_s, times[JOBS - 1].finish_s);
+    arena_fini(&scratch);
+}

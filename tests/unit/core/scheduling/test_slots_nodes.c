@@ -167,3 +167,29 @@ Test(slots_nodes, slots_divided_anew_are_divided_on_every_node)
         cr_expect_eq(seats.items[range[0] + i].free, expected[i]);
     arena_fini(&arena);
 }
+
+/* Reduces of different durations wait for a map when their node goes down: each leaves those that wait,
+ * and is put among those that were lost, in a step or two. Afterwards all of them are done. */
+Test(slots_nodes, very_many_reduces_that_wait_are_lost_at_once, .timeout = 10)
+{
+    enum { REDUCES = 100000 };
+    static struct slots_tasks maps = {100, 1};
+    static struct slots_tasks reduces[REDUCES];
+    const struct slots_node nodes[] = {{.slots = {1, 0}, .speed = 1},
+                                       {.slots = {0, REDUCES}, .speed = 1}};
+    const struct slots_incident down = {.node = 1, .at_s = 1, .until_s = 2, .down = true};
+    struct slots_cluster cluster = cluster_of(nodes, 2);
+    const struct slots_job job = {.task_lists = {{&maps, 1}, {reduces, REDUCES}},
+                                  .predicted_size_s = (double)NAN};
+    struct slots_job_times times;
+    struct arena scratch;
+    cluster.slow_start = 0;
+    cluster.incidents = &down;
+    cluster.n_incidents = 1;
+    for (size_t i = 0; i < REDUCES; i++)
+        reduces[i] = (struct slots_tasks){1 + (double)i, 1};
+    arena_init(&scratch, 0);
+    cr_assert_eq(slots_simulate(&cluster, &job, 1, &fifo, NULL, &scratch, &times, NULL), PV_OK);
+    cr_expect_eq(times.finish_s, 100 + REDUCES);
+    arena_fini(&scratch);
+}

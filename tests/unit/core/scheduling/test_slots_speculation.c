@@ -336,14 +336,14 @@ Test(slots_speculation, nodes_alike_are_a_cluster_without_nodes)
 
 /* One task of 10 s on one node under LATE. Its error is in err. */
 static enum pv_code
-run_one(double arrival_s, double epoch_s, size_t decisions_max, struct pv_error *err)
+run_one(double arrival_s, double epoch_s, size_t looks_max, struct pv_error *err)
 {
     static const struct slots_node nodes[] = {{.slots = {1, 0}, .speed = 1}};
     struct slots_case one = {.cluster = cluster_of(nodes, 1),
                              .given = {{.arrival_s = arrival_s, .maps = {10}}}};
     const struct slots_terms terms = {
         .policy = &slots_policy_fifo,
-        .speculation = {.kind = SLOTS_LATE, .epoch_s = epoch_s, .decisions_max = decisions_max}};
+        .speculation = {.kind = SLOTS_LATE, .epoch_s = epoch_s, .looks_max = looks_max}};
     struct slots_job_times times[1];
     struct arena scratch;
     arena_init(&scratch, 0);
@@ -354,15 +354,16 @@ run_one(double arrival_s, double epoch_s, size_t decisions_max, struct pv_error 
     return code;
 }
 
-/* Decisions at 0, 1, ... 9: at 10 nothing works. */
-Test(slots_speculation, decisions_are_limited)
+/* Decisions at 0, 1, ... 9: at 10 nothing works. Each counts for 32, and looks at a node, a task and a
+ * type. */
+Test(slots_speculation, what_decisions_look_at_is_limited)
 {
     struct pv_error err = {.code = PV_OK};
-    cr_assert_eq(run_one(0, 1, 10, &err), PV_OK);
+    cr_assert_eq(run_one(0, 1, 350, &err), PV_OK);
     cr_assert_eq(run_one(0, 1, 0, &err), PV_OK);
-    cr_assert_eq(run_one(0, 1, 9, &err), PV_E_INVALID);
-    cr_assert(strstr(err.faults[0].detail,
-                     "more than 9 decisions (simulation_speculation_decisions_max)"),
+    cr_assert_eq(run_one(0, 1, 349, &err), PV_E_INVALID);
+    cr_assert(strstr(err.faults[0].detail, "more than 349 times in a simulation (its share of "
+                                           "simulation_speculation_looks_max)"),
               "%s", err.faults[0].detail);
 }
 

@@ -101,3 +101,17 @@ Test(concurrent_stages, no_rule_leaves_a_slot_idle)
         }
     }
 }
+
+/* Each stage waits for all before it, which are looked at once, and not at every choice. */
+Test(concurrent_stages, very_many_parents, .timeout = 10)
+{
+    enum { STAGES = 8000 };
+    struct shared_stage *stages = arena_array(&arena, STAGES, sizeof *stages);
+    size_t *parents = arena_array(&arena, STAGES, sizeof *parents);
+    for (size_t i = 0; i < STAGES; i++) {
+        parents[i] = i;
+        stages[i] = (struct shared_stage){
+            .durations_s = ones, .n_tasks = 2, .parents = parents, .n_parents = i};
+    }
+    expect(replay(stages, STAGES, 1, SHARE_FIFO), 2 * STAGES, STAGES + 1);
+}

@@ -238,3 +238,28 @@ Test(node_speed, intervals_hold_as_often_as_they_promise)
     cr_expect_geq(coverage(1, 0.2, 0.1, 5, 4), 0.92);
     cr_expect_geq(coverage(1, 0.3, 0, 6, 1), 0.92);
 }
+
+/* Each node has one task: what is compared with the others takes a step for each, not one for all
+ * others. */
+Test(node_speed, very_many_nodes_with_one_task_each, .timeout = 10)
+{
+    enum { NODES = 200000 };
+    struct rng rng = rng_make(7, 0);
+    double *durations = arena_array(&arena, NODES, sizeof *durations);
+    int64_t *nodes = arena_array(&arena, NODES, sizeof *nodes);
+    size_t *places = arena_array(&arena, NODES, sizeof *places);
+    struct node_study *studies = arena_array(&arena, NODES, sizeof *studies);
+    struct stage_times times;
+    size_t made;
+    for (size_t i = 0; i < NODES; i++) {
+        durations[i] = 1 + rng_uniform(&rng);
+        nodes[i] = (int64_t)i;
+        places[i] = i;
+    }
+    const struct run_stage stage = {
+        .n_tasks = NODES, .task_durations_s = durations, .task_nodes = nodes};
+    cr_assert_eq(stage_times_make(&stage, &arena, &scratch, &times, NULL), PV_OK);
+    cr_assert_eq(node_speed_study(&stage, &times, places, &scratch, studies, &made, NULL), PV_OK);
+    cr_assert_eq(made, NODES);
+    expect(studies[0].freedom, NODES - 2);
+}
