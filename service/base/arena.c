@@ -29,7 +29,6 @@ void arena_init_beside(struct arena *arena, const struct arena *first, size_t li
 
 void arena_fini(struct arena *arena)
 {
-    arena_end_reserve(arena);
     arena_rewind(arena, (struct arena_mark){NULL, 0});
 }
 
@@ -50,15 +49,13 @@ static struct arena_block *add_block(struct arena *arena, size_t n)
     size_t size;
     if (__builtin_add_overflow(capacity, sizeof(struct arena_block), &size))
         return NULL;
-    const size_t from_reserve = size < arena->reserved ? size : arena->reserved;
-    if (!ledger_take(arena->account, size - from_reserve))
+    if (!ledger_take(arena->account, size))
         return NULL;
     struct arena_block *block = malloc(size);
     if (block == NULL) {
-        ledger_give(arena->account, size - from_reserve);
+        ledger_give(arena->account, size);
         return NULL;
     }
-    arena->reserved -= from_reserve;
     block->next = arena->head;
     block->capacity = capacity;
     arena->head = block;
@@ -80,20 +77,6 @@ void *arena_alloc(struct arena *arena, size_t n)
     void *at = (char *)arena->head->data + arena->used;
     arena->used += n;
     return at;
-}
-
-bool arena_reserve(struct arena *arena, size_t n)
-{
-    if (!ledger_take(arena->account, n))
-        return false;
-    arena->reserved += n;
-    return true;
-}
-
-void arena_end_reserve(struct arena *arena)
-{
-    ledger_give(arena->account, arena->reserved);
-    arena->reserved = 0;
 }
 
 void *arena_array(struct arena *arena, size_t count, size_t size)

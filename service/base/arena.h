@@ -19,7 +19,6 @@ struct arena {
     size_t used;              /* bytes handed out of head */
     size_t total;             /* bytes in all blocks */
     size_t limit;             /* total may not exceed it; 0: no limit */
-    size_t reserved;          /* taken from the account for blocks to come */
     bool limited;             /* an allocation failed because of the limit */
     struct ledger_account
         *account; /* blocks are taken from it; borrowed; NULL: they are not counted */
@@ -45,11 +44,6 @@ void *arena_calloc(struct arena *arena, size_t count, size_t size);
 
 /* count * size bytes, not cleared. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
-
-/* Take n bytes from the account for blocks to come, so that those find what was estimated. false: it
- * has not as much. What is left is given back by arena_fini or arena_end_reserve. */
-bool arena_reserve(struct arena *arena, size_t n);
-void arena_end_reserve(struct arena *arena);
 
 /* Copies, NUL-terminated. NULL when memory is exhausted. */
 char *arena_strdup(struct arena *arena, const char *text);

@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +7,9 @@
 #include "base/json_writer.h"
 
 /*
- * The shortest of 15, 16 and 17 digits that reads back as the same double. libc's conversion to 17
- * digits is by far the dearest step, so it is done once and the shorter candidates are rounded from
- * its digits.
+ * The shortest of 15, 16 and 17 digits that reads back as the same double. Where 128 bits hold what
+ * is computed, from 1e-15 to 1e15, that is done exactly (`scaled`); elsewhere libc converts to 17
+ * digits, once, and the shorter candidates are rounded from its digits.
  */
 enum { DIGITS_LEAST = 15, DIGITS_MOST = 17 };
 
@@ -105,6 +106,100 @@ static size_t write_shorter(const struct decimal *exact, int n, double value, ch
     return 0;
 }
 
+/* --- with 128 bits --- */
+
+__extension__ typedef unsigned __int128 wide;
+
+/*
+ * A number of 53 bits m * 2^e with its first 17 decimal digits as the whole part of m * 5^k / 2^shift:
+ * that is the number times 10^k. Its neighbours are 5^k further, in units of 2^-shift.
+ */
+struct scaled {
+    wide number; /* m * 5^k */
+    wide step;   /* 5^k */
+    int shift;
+    int exponent; /* of ten, of the first digit */
+    uint64_t mantissa;
+};
+
+static wide power_of_five(int k)
+{
+    wide power = 1;
+    for (wide base = 5; k > 0; k /= 2, base *= base)
+        power *= k % 2 == 1 ? base : 1;
+    return power;
+}
+
+static const uint64_t LEAST_OF_17 = UINT64_C(10000000000000000);
+
+/* value > 0; false: it does not fit. */
+static bool scale(double value, struct scaled *s)
+{
+    if (value < 1e-15 || value >= 1e15)
+        return false;
+    int binary;
+    s->mantissa = (uint64_t)ldexp(frexp(value, &binary), DBL_MANT_DIG);
+    /* log10(2) is a little more than 1233 / 4096: one too small at most. */
+    s->exponent = ((binary - 1) * 1233) >> 12;
+    for (;; s->exponent++) {
+        int k = DIGITS_MOST - 1 - s->exponent;
+        s->step = power_of_five(k);
+        s->number = s->mantissa * s->step;
+        s->shift = DBL_MANT_DIG - binary - k;
+        if ((uint64_t)(s->number >> s->shift) < 10 * LEAST_OF_17)
+            return true;
+    }
+}
+
+/* Does `digits`, a whole number of 17 digits, read back as the number? */
+static bool reads_back(const struct scaled *s, uint64_t digits)
+{
+    wide candidate = (wide)digits << s->shift;
+    bool below = candidate < s->number;
+    wide distance = below ? s->number - candidate : candidate - s->number;
+    /* Half way to the neighbour, which below a power of two is as near again. */
+    bool narrow = below && s->mantissa == UINT64_C(1) << (DBL_MANT_DIG - 1);
+    wide half = narrow ? s->step : 2 * s->step;
+    return 4 * distance < half || (4 * distance == half && s->mantissa % 2 == 0);
+}
+
+/* Of two as near the even one. */
+static uint64_t nearest(const struct scaled *s)
+{
+    wide one = (wide)1 << s->shift;
+    uint64_t digits = (uint64_t)(s->number >> s->shift);
+    wide rest = s->number - ((wide)digits << s->shift);
+    return digits + (2 * rest > one || (2 * rest == one && digits % 2 == 1));
+}
+
+static size_t write_digits(const struct scaled *s, bool negative, uint64_t digits, char out[32])
+{
+    struct decimal d = {.negative = negative, .n = DIGITS_MOST, .exponent = s->exponent};
+    if (digits == 10 * LEAST_OF_17) {
+        digits = LEAST_OF_17;
+        d.exponent++;
+    }
+    for (int i = DIGITS_MOST; i > 0; digits /= 10)
+        d.digits[--i] = (char)('0' + digits % 10);
+    return decimal_write(&d, out);
+}
+
+/* As from digits of libc: the shorter ones are rounded from 17. */
+static size_t write_scaled(const struct scaled *s, bool negative, char out[32])
+{
+    uint64_t exact = nearest(s);
+    for (uint64_t unit = 100; unit > 1; unit /= 10) {
+        uint64_t rest = exact % unit;
+        uint64_t down = exact - rest;
+        uint64_t first = 2 * rest >= unit ? down + unit : down;
+        if (reads_back(s, first))
+            return write_digits(s, negative, first, out);
+        if (2 * rest == unit && reads_back(s, down))
+            return write_digits(s, negative, down, out);
+    }
+    return write_digits(s, negative, exact, out);
+}
+
 size_t writer_format_integer(int64_t value, char out[24])
 {
     char digits[24];
@@ -133,6 +228,9 @@ size_t writer_format_number(double value, char out[32])
         }
         return writer_format_integer((int64_t)value, out);
     }
+    struct scaled scaled;
+    if (scale(fabs(value), &scaled))
+        return write_scaled(&scaled, value < 0, out);
     struct decimal exact = decimal_of(value);
     for (int n = DIGITS_LEAST; n < DIGITS_MOST; n++) {
         size_t length = write_shorter(&exact, n, value, out);

@@ -14,7 +14,8 @@
  * same; NAN and infinities become null. Running out of memory is remembered and reported by
  * writer_finish.
  */
-enum { WRITER_DEPTH_MAX = 32 };
+/* As deep as a request may be (json_depth_max), and some more. */
+enum { WRITER_DEPTH_MAX = 520 };
 
 struct writer {
     struct arena *arena;

@@ -48,6 +48,11 @@ bool strview_is_utf8(struct strview text)
     return true;
 }
 
+size_t strview_character(struct strview text)
+{
+    return sequence_length((const uint8_t *)text.at, text.n);
+}
+
 struct strview strview_clip(struct strview text, size_t n)
 {
     if (text.n <= n)

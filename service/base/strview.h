@@ -29,6 +29,9 @@ static inline bool strview_is(struct strview a, const char *text)
 /* Valid UTF-8 by RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool strview_is_utf8(struct strview text);
 
+/* Bytes of the character that the text begins with; 0: it begins with none. text.n > 0. */
+size_t strview_character(struct strview text);
+
 /* At most n bytes of a UTF-8 text: no character is cut in two. */
 struct strview strview_clip(struct strview text, size_t n);
 

@@ -1,10 +1,9 @@
 #include "dispatch/event_body.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json_writer.h"
+#include "base/json/parse.h"
 #include "dispatch/event_sentence.h"
 
 void event_message_id(const char event_id[37], char out[EVENT_ID_TEXT])
@@ -72,16 +71,16 @@ write_standard(struct arena *arena, const struct event_message *event, struct st
 }
 
 /* What an event is about, where it says so. */
-static void write_subject(struct writer *w, const json_t *data)
+static void write_subject(struct writer *w, const struct json_value *data)
 {
-    const char *name = json_string_value(json_object_get(data, "application"));
+    const char *name = json_value_text(json_value_member(data, "application"));
     if (name != NULL)
         writer_member_string(w, "subject", name);
 }
 
 static struct strview write_cloudevent(struct arena *arena,
                                        const struct event_message *event,
-                                       const json_t *read,
+                                       const struct json_value *read,
                                        struct strview data)
 {
     struct writer w;
@@ -125,7 +124,7 @@ static const char *escape(struct arena *arena, const char *text)
 }
 
 static struct strview
-write_line(struct arena *arena, const struct event_message *event, const json_t *data)
+write_line(struct arena *arena, const struct event_message *event, const struct json_value *data)
 {
     const char *text = event_sentence(arena, event->type, data);
     if (text != NULL)
@@ -143,7 +142,7 @@ write_line(struct arena *arena, const struct event_message *event, const json_t 
 static struct strview write_body(struct arena *arena,
                                  enum webhook_format format,
                                  const struct event_message *event,
-                                 const json_t *read)
+                                 const struct json_value *read)
 {
     struct strview data = data_with_severity(arena, event);
     if (data.at == NULL)
@@ -161,9 +160,10 @@ static struct strview write_body(struct arena *arena,
 struct strview
 event_body_write(struct arena *arena, enum webhook_format format, const struct event_message *event)
 {
-    json_t *read = json_loadb(event->data.at, event->data.n, JSON_REJECT_DUPLICATES, NULL);
+    const struct json_value *read = NULL;
+    if (json_parse_own(event->data, arena, &read, NULL) == PV_E_MEMORY)
+        return (struct strview){NULL, 0};
     struct strview body = write_body(arena, format, event, read);
-    json_decref(read);
     if (body.at == NULL || body.n <= EVENT_BODY_MAX)
         return body;
     struct event_message bare = *event;

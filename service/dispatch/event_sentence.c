@@ -15,7 +15,7 @@ enum { SENTENCE_BYTES = 1024, NAME_BYTES = 200, KIND_BYTES = 64, QUANTITY_BYTES 
 
 /* The line as it grows. Names are cut to a length with which all sentences fit. */
 struct sentence {
-    const json_t *data;
+    const struct json_value *data;
     char name[NAME_BYTES + 4]; /* of the application; "": it names none */
     char text[SENTENCE_BYTES];
     size_t n;
@@ -36,9 +36,9 @@ static void say(struct sentence *s, const char *format, ...)
 /* --- members --- */
 
 /* What a text may hold must not break the line. */
-static void take_text(const json_t *data, const char *member, char *out, size_t room)
+static void take_text(const struct json_value *data, const char *member, char *out, size_t room)
 {
-    const char *text = json_string_value(json_object_get(data, member));
+    const char *text = json_value_text(json_value_member(data, member));
     strview_shorten(strview_of(text == NULL ? "" : text), out, room);
     for (; *out != '\0'; out++)
         if ((unsigned char)*out < ' ' || *out == 0x7f)
@@ -47,15 +47,15 @@ static void take_text(const json_t *data, const char *member, char *out, size_t 
 
 static bool text_is(const struct sentence *s, const char *member, const char *word)
 {
-    const char *text = json_string_value(json_object_get(s->data, member));
+    const char *text = json_value_text(json_value_member(s->data, member));
     return text != NULL && strcmp(text, word) == 0;
 }
 
 static bool number_of(const struct sentence *s, const char *member, double *number)
 {
-    const json_t *value = json_object_get(s->data, member);
-    *number = json_number_value(value);
-    return json_is_number(value);
+    const struct json_value *value = json_value_member(s->data, member);
+    *number = json_value_number(value);
+    return json_value_is_number(value);
 }
 
 /* --- quantities --- */
@@ -152,7 +152,7 @@ static void say_run(struct sentence *s)
         if (number_of(s, "replaced", &size) && size > 0)
             say(s, ", %s replaced", grouped(size, words));
     } else {
-        bool failed = json_is_false(json_object_get(s->data, "succeeded"));
+        bool failed = json_value_is(json_value_member(s->data, "succeeded"), JSON_VALUE_FALSE);
         say(s, failed ? "a run failed" : "a run was stored");
         (void)say_duration(s, failed ? " after " : ", ", "duration_s", "");
         (void)say_count(s, " on ", "executors", "executor");
@@ -208,7 +208,7 @@ static void say_since(struct sentence *s)
     int64_t us;
     char at[INSTANT_TEXT];
     const char *text =
-        json_string_value(json_object_get(json_object_get(s->data, "since_run"), "at"));
+        json_value_text(json_value_member(json_value_member(s->data, "since_run"), "at"));
     if (text == NULL || !instant_parse(text, &us))
         return;
     instant_format(us, at);
@@ -263,7 +263,7 @@ static void say_ping(struct sentence *s)
     say(s, "This is a test: provisor reaches this endpoint.");
 }
 
-const char *event_sentence(struct arena *arena, struct strview type, const json_t *data)
+const char *event_sentence(struct arena *arena, struct strview type, const struct json_value *data)
 {
     static const struct {
         const char *type;

@@ -1,9 +1,8 @@
 #ifndef DISPATCH_EVENT_SENTENCE_H
 #define DISPATCH_EVENT_SENTENCE_H
 
-#include <jansson.h>
-
 #include "base/arena.h"
+#include "base/json/value.h"
 #include "base/strview.h"
 
 /*
@@ -12,6 +11,6 @@
  * another kind are left out, those that are not known are ignored, and so is NULL. In the arena;
  * NULL: no memory.
  */
-const char *event_sentence(struct arena *arena, struct strview type, const json_t *data);
+const char *event_sentence(struct arena *arena, struct strview type, const struct json_value *data);
 
 #endif

@@ -1,3 +1,4 @@
+#include <jansson.h>
 #include <string.h>
 #include <time.h>
 

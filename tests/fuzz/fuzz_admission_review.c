@@ -3,6 +3,7 @@
  * review that asks has a question that is JSON, read by the codec of advice without a crash, and its
  * patch is a list of operations below the specification, none of them on a key that is preserved.
  */
+#include <jansson.h>
 #include <string.h>
 
 #include "codec/advice/advice.h"

@@ -2,6 +2,7 @@
  * Any bytes as the body of POST /v1/contention. Refused bodies say where they are wrong; shares are
  * numbers, none below 0, together no more than there are cores, and the reply is JSON.
  */
+#include <jansson.h>
 #include <math.h>
 
 #include "codec/deadlines/contention.h"

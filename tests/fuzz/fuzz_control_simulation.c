@@ -6,6 +6,7 @@
  * are no less than nothing, what a search finds is no worse than what it began with, and the reply
  * is JSON.
  */
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 

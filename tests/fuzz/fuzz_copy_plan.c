@@ -4,6 +4,7 @@
  * has every task once, with a copy or waiting, and is a JSON reply. Bodies that leave something to
  * registered clusters are decoded and no more.
  */
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 

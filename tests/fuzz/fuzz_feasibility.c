@@ -4,6 +4,7 @@
  * task before its job's release or its stage's parents, the same instants with and without an
  * observer; its remedies hold, and the reply is JSON.
  */
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 

@@ -2,6 +2,8 @@
  * Any bytes as the body of POST /v1/memory-plans. Refused bodies say where they are wrong; no more
  * memory is given away than there is, whoever starts has its heap, and the reply is JSON.
  */
+#include <jansson.h>
+
 #include "codec/deadlines/memory_plan.h"
 #include "core/deadline/explain.h"
 #include "fuzz_body.h"

@@ -4,6 +4,7 @@
  * model in it is one that POST /v1/models/predict takes. "auto" selects among all kinds and says of
  * each why; the one it selects keeps the same rules.
  */
+#include <jansson.h>
 #include <math.h>
 
 #include "codec/models/fit.h"
@@ -41,7 +42,12 @@ static void require_round_trip(json_t *reply, struct arena *arena)
     struct codec_reader reader = {arena, &err};
     json_t *points = json_pack("[{s:i,s:i}]", "problem_size", 8, "executors", 2);
     FUZZ_REQUIRE(points != NULL && json_object_set_new(reply, "points", points) == 0);
-    const struct codec_node top = {.reader = &reader, .json = reply};
+    const struct json_value *sent;
+    char *text = json_dumps(reply, 0);
+    FUZZ_REQUIRE(text != NULL);
+    FUZZ_REQUIRE(json_parse_own(strview_of(text), arena, &sent, &err) == PV_OK);
+    free(text);
+    const struct codec_node top = {.reader = &reader, .json = sent};
     codec_model_predict_decode(&top, 1, &predict);
     FUZZ_REQUIRE(codec_result(&reader) == PV_OK);
 }

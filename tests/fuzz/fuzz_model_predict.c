@@ -3,6 +3,7 @@
  * point of a body that is taken gets a prediction whose interval, where there is one, is in order
  * and holds it, and the reply is JSON.
  */
+#include <jansson.h>
 #include <math.h>
 
 #include "codec/models/model.h"

@@ -2,6 +2,8 @@
  * Any bytes as the body of POST /v1/pigeon-plans. Refused bodies say where they are wrong;
  * probabilities are probabilities, whatever the load, and the reply is JSON.
  */
+#include <jansson.h>
+
 #include "codec/scheduling/pigeon_plan.h"
 #include "fuzz_body.h"
 

@@ -5,6 +5,7 @@
  * utilization and fairness of 1 at most, and the reply is JSON without a figure that is none. Any
  * workload that is named has the same two jobs.
  */
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * gets the slot has such a task pending, nobody gets it only where no task is pending that may begin,
  * and the reply is JSON.
  */
+#include <jansson.h>
 #include <math.h>
 
 #include "api/scheduling/slot_decision_make.h"

@@ -3,6 +3,7 @@
  * of the slots is faster than its slots allow, the best one is the best, the phases of a job follow
  * one another, and the reply is JSON.
  */
+#include <jansson.h>
 #include <math.h>
 
 #include "codec/scheduling/slot_plan.h"

@@ -2,6 +2,8 @@
  * Any bytes as the body of POST /v1/slowdowns. Refused bodies say where they are wrong; Jain's
  * index and shares of work are what they can be, classes ascend, and the reply is JSON.
  */
+#include <jansson.h>
+
 #include "codec/scheduling/slowdown.h"
 #include "fuzz_body.h"
 

@@ -3,6 +3,7 @@
  * levels and groups are numbered without gaps, a task that gets a copy runs on a straggler, and the
  * copy on no straggler and no lower level, all figures are numbers, and the reply is JSON.
  */
+#include <jansson.h>
 #include <math.h>
 
 #include "codec/scheduling/speculation.h"

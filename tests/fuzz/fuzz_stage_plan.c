@@ -3,6 +3,7 @@
  * holds each stage that is not skipped once, in order, end to start; without pins it ends at alpha
  * times the deadline; no stage is promised more cores than there are, and the reply is JSON.
  */
+#include <jansson.h>
 #include <math.h>
 
 #include "codec/deadlines/stage_plan.h"

@@ -11,7 +11,7 @@ enum { SCOPE_WORDS = 3, NULLABLE = CODEC_NULLABLE, REPLY = SHAPE_READ_ONLY };
 /* Bit of the word at a node; 0 with a fault. */
 static unsigned decode_scope(const struct codec_node *item)
 {
-    const char *word = json_string_value(item->json);
+    const char *word = json_value_text(item->json);
     for (unsigned i = 0; word != NULL && i < SCOPE_WORDS; i++)
         if (strcmp(word, codec_scope_words[i]) == 0)
             return 1u << i;
@@ -24,7 +24,7 @@ static void decode_scopes(const struct codec_node *node, const void *limits, voi
     struct token *token = object;
     struct codec_node array = codec_array(node, "scopes", CODEC_REQUIRED, 1, SCOPE_WORDS);
     (void)limits;
-    for (size_t i = 0; array.json != NULL && i < json_array_size(array.json); i++) {
+    for (size_t i = 0; array.json != NULL && i < json_value_items(array.json); i++) {
         struct codec_node item = codec_item(&array, i);
         unsigned scope = decode_scope(&item);
         if ((token->scopes & scope) != 0)

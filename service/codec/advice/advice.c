@@ -154,7 +154,7 @@ static void check_beside(const struct codec_node *node, const struct advice_ques
 {
     struct codec_node constraints = codec_member(node, "constraints");
     bool advised = request->running_from == RUNNING_ADVISED;
-    bool named = json_is_object(constraints.json) && codec_present(&constraints, "cluster");
+    bool named = json_value_is_object(constraints.json) && codec_present(&constraints, "cluster");
     if (request->has_launch_order && !advised && request->n_running == 0)
         codec_fault_member(node, "launch_order", "conflict",
                            "is of no use without running jobs: running, or running_from advice");
@@ -167,9 +167,9 @@ static void check_beside(const struct codec_node *node, const struct advice_ques
 static void check_running(const struct codec_node *node, const struct advice_question *request)
 {
     struct codec_node constraints = codec_member(node, "constraints");
-    if (request->n_running > 0 &&
-        (!json_is_object(constraints.json) || (!codec_present(&constraints, "max_executors") &&
-                                               !codec_present(&constraints, "cluster"))))
+    if (request->n_running > 0 && (!json_value_is_object(constraints.json) ||
+                                   (!codec_present(&constraints, "max_executors") &&
+                                    !codec_present(&constraints, "cluster"))))
         codec_fault_member(&constraints, "max_executors", "required",
                            "must be sent with running jobs, or a cluster: its size must be known");
 }

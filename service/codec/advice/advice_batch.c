@@ -28,10 +28,10 @@ static void decode_item(const struct codec_node *item,
         codec_fault_member(item, "include", "conflict",
                            "next_experiments, copy_plan and autoscaling are for single advice, "
                            "not for a batch");
-    char *text = json_dumps(item->json, JSON_COMPACT);
-    to->text = text == NULL ? (struct strview){NULL, 0}
-                            : arena_copy(item->reader->arena, strview_of(text));
-    free(text);
+    struct writer w;
+    writer_init(&w, item->reader->arena);
+    json_value_write(&w, item->json, false);
+    to->text.at = writer_finish(&w, &to->text.n);
     if (to->text.at == NULL)
         (void)pv_no_memory(item->reader->err);
 }
@@ -41,7 +41,7 @@ static void decode_releases(const struct codec_node *node, struct codec_advice_b
     struct codec_node list = codec_array(node, "releases_s", CODEC_NULLABLE, 0, SIZE_MAX);
     if (list.json == NULL)
         return;
-    if (json_array_size(list.json) != batch->n) {
+    if (json_value_items(list.json) != batch->n) {
         codec_fault(&list, "out_of_range", "must have one item for each of items");
         return;
     }

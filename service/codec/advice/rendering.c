@@ -1,11 +1,10 @@
 #include "codec/advice/rendering.h"
 
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_writer.h"
+#include "base/json/parse.h"
 #include "codec/advice/operator_fields.h"
 
 const char *const advice_format_names[] = {
@@ -78,20 +77,26 @@ static void append_format(struct text *text, const char *format, ...)
 
 /* --- the advice --- */
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *text_of(const struct json_value *object, const char *key)
 {
-    const char *value = json_string_value(json_object_get(object, key));
+    const char *value = json_value_text(json_value_member(object, key));
     return value == NULL ? "" : value;
 }
 
-static const json_t *properties_of(const json_t *advice)
+static const struct json_value *properties_of(const struct json_value *advice)
 {
-    return json_object_get(json_object_get(advice, "spark"), "properties");
+    return json_value_member(json_value_member(advice, "spark"), "properties");
 }
 
-static const char *property_of(const json_t *advice, const char *key)
+/* The text of a member. */
+static const char *value_at(const struct json_value *properties, size_t i)
 {
-    return json_string_value(json_object_get(properties_of(advice), key));
+    return json_value_text(json_value_member_at(properties, i));
+}
+
+static const char *property_of(const struct json_value *advice, const char *key)
+{
+    return json_value_text(json_value_member(properties_of(advice), key));
 }
 
 /* --- for the shell and for files of properties --- */
@@ -128,12 +133,11 @@ static void append_flag(struct text *text, const char *key, const char *value)
     append(text, "\n");
 }
 
-static void render_submit(const json_t *advice, struct text *text)
+static void render_submit(const struct json_value *advice, struct text *text)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value)
-        append_flag(text, key, json_string_value(value));
+    const struct json_value *properties = properties_of(advice);
+    for (size_t i = 0; i < json_value_members(properties); i++)
+        append_flag(text, json_value_key(properties, i), value_at(properties, i));
     append_flag(text, "spark.provisor.adviceId", text_of(advice, "id"));
 }
 
@@ -147,12 +151,11 @@ static void append_line(struct text *text, const char *key, const char *value)
     append(text, "\n");
 }
 
-static void render_defaults(const json_t *advice, struct text *text)
+static void render_defaults(const struct json_value *advice, struct text *text)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value)
-        append_line(text, key, json_string_value(value));
+    const struct json_value *properties = properties_of(advice);
+    for (size_t i = 0; i < json_value_members(properties); i++)
+        append_line(text, json_value_key(properties, i), value_at(properties, i));
     append_line(text, "spark.provisor.adviceId", text_of(advice, "id"));
 }
 
@@ -177,22 +180,21 @@ static bool is_whole(const char *value)
 }
 
 /* Is it a change that takes the property away? */
-static bool removes(const json_t *change)
+static bool removes(const struct json_value *change)
 {
-    return json_is_null(json_object_get(change, "new"));
+    return json_value_is_null(json_value_member(change, "new"));
 }
 
-static const json_t *changes_of(const json_t *advice)
+static const struct json_value *changes_of(const struct json_value *advice)
 {
-    return json_object_get(json_object_get(advice, "spark"), "changes");
+    return json_value_member(json_value_member(advice, "spark"), "changes");
 }
 
-static bool is_removed(const json_t *advice, const char *key)
+static bool is_removed(const struct json_value *advice, const char *key)
 {
-    size_t i;
-    json_t *change;
-    json_array_foreach(changes_of(advice), i, change)
-    {
+    const struct json_value *changes = changes_of(advice);
+    for (size_t i = 0; i < json_value_items(changes); i++) {
+        const struct json_value *change = json_value_item(changes, i);
         if (removes(change) && strcmp(text_of(change, "key"), key) == 0)
             return true;
     }
@@ -200,7 +202,7 @@ static bool is_removed(const json_t *advice, const char *key)
 }
 
 /* A member that is null is removed by a merge patch (RFC 7396). */
-static void render_section(const json_t *advice, const char *section, struct text *text)
+static void render_section(const struct json_value *advice, const char *section, struct text *text)
 {
     bool begun = false;
     for (size_t i = 0; i < OPERATOR_FIELDS; i++) {
@@ -232,12 +234,11 @@ static void append_conf(struct text *text, const char *key, const char *value)
 }
 
 /* Whether it was set in the operator's field or here is not known. */
-static void render_removals(const json_t *advice, struct text *text)
+static void render_removals(const struct json_value *advice, struct text *text)
 {
-    size_t i;
-    json_t *change;
-    json_array_foreach(changes_of(advice), i, change)
-    {
+    const struct json_value *changes = changes_of(advice);
+    for (size_t i = 0; i < json_value_items(changes); i++) {
+        const struct json_value *change = json_value_item(changes, i);
         if (!removes(change))
             continue;
         append(text, "    ");
@@ -246,19 +247,16 @@ static void render_removals(const json_t *advice, struct text *text)
     }
 }
 
-static void render_k8s(const json_t *advice, struct text *text)
+static void render_k8s(const struct json_value *advice, struct text *text)
 {
-    const char *key;
-    json_t *value;
+    const struct json_value *properties = properties_of(advice);
     append(text, "spec:\n");
     render_section(advice, "executor", text);
     render_section(advice, "dynamicAllocation", text);
     append(text, "  sparkConf:\n");
-    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value)
-    {
-        if (operator_field_find(strview_of(key)) == OPERATOR_FIELDS)
-            append_conf(text, key, json_string_value(value));
-    }
+    for (size_t i = 0; i < json_value_members(properties); i++)
+        if (operator_field_find(json_value_key_view(properties, i)) == OPERATOR_FIELDS)
+            append_conf(text, json_value_key(properties, i), value_at(properties, i));
     render_removals(advice, text);
     append_conf(text, "spark.provisor.adviceId", text_of(advice, "id"));
 }
@@ -282,12 +280,11 @@ static bool is_of_workers(const char *key)
            strcmp(key, "spark.shuffle.service.enabled") == 0;
 }
 
-static void render_databricks(const json_t *advice, struct writer *w)
+static void render_databricks(const struct json_value *advice, struct writer *w)
 {
     const char *most = property_of(advice, DYNAMIC "maxExecutors");
     const char *least = property_of(advice, DYNAMIC "minExecutors");
-    const char *key;
-    json_t *value;
+    const struct json_value *properties = properties_of(advice);
     writer_begin_object(w);
     if (most != NULL) {
         writer_member_object(w, "autoscale");
@@ -298,9 +295,9 @@ static void render_databricks(const json_t *advice, struct writer *w)
         write_whole(w, "num_workers", property_of(advice, "spark.executor.instances"));
     }
     writer_member_object(w, "spark_conf");
-    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key,
-                        value) if (!is_of_workers(key))
-        writer_member_string(w, key, json_string_value(value));
+    for (size_t i = 0; i < json_value_members(properties); i++)
+        if (!is_of_workers(json_value_key(properties, i)))
+            writer_member_string(w, json_value_key(properties, i), value_at(properties, i));
     writer_member_string(w, "spark.provisor.adviceId", text_of(advice, "id"));
     writer_end_object(w);
     writer_end_object(w);
@@ -315,10 +312,9 @@ static void write_argument(struct writer *w, const char *key, const char *value)
 }
 
 /* The caller adds the program and its arguments to Args. */
-static void render_emr(const json_t *advice, struct writer *w)
+static void render_emr(const struct json_value *advice, struct writer *w)
 {
-    const char *key;
-    json_t *value;
+    const struct json_value *properties = properties_of(advice);
     writer_begin_object(w);
     writer_member_string(w, "Name", text_of(advice, "application"));
     writer_member_string(w, "ActionOnFailure", "CONTINUE");
@@ -326,8 +322,8 @@ static void render_emr(const json_t *advice, struct writer *w)
     writer_member_string(w, "Jar", "command-runner.jar");
     writer_member_array(w, "Args");
     writer_string(w, "spark-submit");
-    json_object_foreach((json_t *)(uintptr_t)properties_of(advice), key, value)
-        write_argument(w, key, json_string_value(value));
+    for (size_t i = 0; i < json_value_members(properties); i++)
+        write_argument(w, json_value_key(properties, i), value_at(properties, i));
     write_argument(w, "spark.provisor.adviceId", text_of(advice, "id"));
     writer_end_array(w);
     writer_end_object(w);
@@ -346,16 +342,19 @@ static void append_escaped(struct text *text, const char *words)
     }
 }
 
-static void append_number(struct text *text, const json_t *value, const char *unit)
+static void append_number(struct text *text, const struct json_value *value, const char *unit)
 {
-    if (json_is_number(value))
-        append_format(text, "%.4g%s", json_number_value(value), unit);
+    if (json_value_is_number(value))
+        append_format(text, "%.4g%s", json_value_number(value), unit);
     else
         append(text, "unknown");
 }
 
-static void append_row(
-    struct text *text, const char *name, const json_t *now, const json_t *advised, const char *unit)
+static void append_row(struct text *text,
+                       const char *name,
+                       const struct json_value *now,
+                       const struct json_value *advised,
+                       const char *unit)
 {
     append_format(text, "| %s | ", name);
     append_number(text, now, unit);
@@ -364,38 +363,36 @@ static void append_row(
     append(text, " |\n");
 }
 
-static void render_table(const json_t *advice, struct text *text)
+static void render_table(const struct json_value *advice, struct text *text)
 {
-    const json_t *last = json_object_get(advice, "last_run");
-    const json_t *best = json_object_get(advice, "recommendation");
-    if (!json_is_object(best))
+    const struct json_value *last = json_value_member(advice, "last_run");
+    const struct json_value *best = json_value_member(advice, "recommendation");
+    if (!json_value_is_object(best))
         return;
     append(text, "| | last run | advised |\n|---|---|---|\n");
-    append_row(text, "executors", json_object_get(last, "executors"),
-               json_object_get(best, "executors"), "");
-    append_row(text, "cores per executor", json_object_get(last, "cores_per_executor"),
-               json_object_get(best, "cores_per_executor"), "");
-    append_row(text, "predicted duration", json_object_get(last, "predicted_duration_s"),
-               json_object_get(best, "predicted_duration_s"), " s");
-    if (json_is_number(json_object_get(best, "cost")))
-        append_row(text, "cost", json_object_get(last, "cost"), json_object_get(best, "cost"), "");
+    append_row(text, "executors", json_value_member(last, "executors"),
+               json_value_member(best, "executors"), "");
+    append_row(text, "cores per executor", json_value_member(last, "cores_per_executor"),
+               json_value_member(best, "cores_per_executor"), "");
+    append_row(text, "predicted duration", json_value_member(last, "predicted_duration_s"),
+               json_value_member(best, "predicted_duration_s"), " s");
+    if (json_value_is_number(json_value_member(best, "cost")))
+        append_row(text, "cost", json_value_member(last, "cost"), json_value_member(best, "cost"),
+                   "");
     append(text, "\n");
 }
 
-static void render_changes(const json_t *advice, struct text *text)
+static void render_changes(const struct json_value *advice, struct text *text)
 {
-    const json_t *changes = changes_of(advice);
-    size_t i;
-    json_t *change;
-    if (json_array_size(changes) == 0)
+    const struct json_value *changes = changes_of(advice);
+    if (json_value_items(changes) == 0)
         return;
     append(text, "| property | old | new | why |\n|---|---|---|---|\n");
-    json_array_foreach(changes, i, change)
-    {
+    for (size_t i = 0; i < json_value_items(changes); i++) {
         static const char *const cells[] = {"key", "old", "new", "reason"};
         for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) {
             append(text, "| ");
-            append_escaped(text, text_of(change, cells[k]));
+            append_escaped(text, text_of(json_value_item(changes, i), cells[k]));
             append(text, " ");
         }
         append(text, "|\n");
@@ -403,36 +400,34 @@ static void render_changes(const json_t *advice, struct text *text)
     append(text, "\n");
 }
 
-static void render_findings(const json_t *advice, const char *member, struct text *text)
+static void render_findings(const struct json_value *advice, const char *member, struct text *text)
 {
-    size_t i;
-    json_t *finding;
-    json_array_foreach(json_object_get(advice, member), i, finding)
-    {
+    const struct json_value *findings = json_value_member(advice, member);
+    for (size_t i = 0; i < json_value_items(findings); i++) {
         append(text, strcmp(member, "warnings") == 0 ? "- **Warning**: " : "- ");
-        append_escaped(text, text_of(finding, "message"));
+        append_escaped(text, text_of(json_value_item(findings, i), "message"));
         append(text, "\n");
     }
 }
 
-static void render_markdown(const json_t *advice, struct text *text)
+static void render_markdown(const struct json_value *advice, struct text *text)
 {
-    const json_t *deadline = json_object_get(advice, "deadline_s");
-    const json_t *probability =
-        json_object_get(json_object_get(advice, "recommendation"), "deadline_probability");
+    const struct json_value *deadline = json_value_member(advice, "deadline_s");
+    const struct json_value *probability =
+        json_value_member(json_value_member(advice, "recommendation"), "deadline_probability");
     append(text, "### ");
-    append_escaped(text, json_is_string(json_object_get(advice, "application"))
+    append_escaped(text, json_value_is_text(json_value_member(advice, "application"))
                              ? text_of(advice, "application")
                              : "profile");
     append_format(text, ": %s", text_of(advice, "verdict")[0] == '\0' ? "advice" : "");
     append_escaped(text, text_of(advice, "verdict"));
     append(text, "\n\n");
-    if (json_is_number(deadline)) {
-        append_format(text, "Deadline %.6g s", json_number_value(deadline));
-        if (json_is_number(probability))
+    if (json_value_is_number(deadline)) {
+        append_format(text, "Deadline %.6g s", json_value_number(deadline));
+        if (json_value_is_number(probability))
             append_format(text, ", met with probability %.3g (asked: %.6g)",
-                          json_number_value(probability),
-                          json_number_value(json_object_get(advice, "confidence")));
+                          json_value_number(probability),
+                          json_value_number(json_value_member(advice, "confidence")));
         append(text, ".\n\n");
     }
     render_table(advice, text);
@@ -443,7 +438,7 @@ static void render_markdown(const json_t *advice, struct text *text)
 
 /* --- all --- */
 
-static void render(const json_t *advice, enum advice_format format, struct text *text)
+static void render(const struct json_value *advice, enum advice_format format, struct text *text)
 {
     if (format == ADVICE_SPARK_SUBMIT)
         render_submit(advice, text);
@@ -472,18 +467,17 @@ enum pv_code advice_render(struct strview document,
                            struct pv_error *err)
 {
     struct text made = {.arena = arena};
-    json_t *advice = json_loadb(document.at, document.n, 0, NULL);
-    if (advice == NULL)
-        return pv_fail(err, PV_E_INTERNAL, "stored advice is no JSON");
+    const struct json_value *advice;
+    enum pv_code code = json_parse_own(document, arena, &advice, NULL);
+    if (code != PV_OK)
+        return code == PV_E_MEMORY ? pv_no_memory(err)
+                                   : pv_fail(err, PV_E_INTERNAL, "stored advice is no JSON");
     bool configures = format != ADVICE_JSON && format != ADVICE_MARKDOWN;
-    bool lacks = configures && !json_is_object(properties_of(advice));
-    if (!lacks)
-        render(advice, format, &made);
-    json_decref(advice);
-    if (lacks)
+    if (configures && !json_value_is_object(properties_of(advice)))
         return pv_fail(err, PV_E_CONFLICT,
                        "the advice has no Spark properties to render: its verdict is unknown, or "
                        "it was asked for without `spark` in `include`");
+    render(advice, format, &made);
     *text = (struct strview){made.at, made.n};
     return made.failed || made.at == NULL ? pv_no_memory(err) : PV_OK;
 }

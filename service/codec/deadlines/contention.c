@@ -60,12 +60,12 @@ static void take_applications(const struct codec_node *top, const void *limits, 
          i++) {
         struct codec_node item = codec_item(&list, i);
         request->names[i] = request->sent[i].name;
-        if (json_is_object(item.json))
+        if (json_value_is_object(item.json))
             take_application(&item, request->strategy->needs, &request->sent[i],
                              &request->applications[i]);
     }
-    if (json_object_get(top->json, "cluster") == NULL &&
-        json_object_get(top->json, "max_cores") == NULL)
+    if (json_value_member(top->json, "cluster") == NULL &&
+        json_value_member(top->json, "max_cores") == NULL)
         codec_fault_member(top, "max_cores", "required", "is required");
 }
 

@@ -86,11 +86,11 @@ static void decode_gammas(const struct codec_node *top, const void *limits, void
 {
     struct codec_control *request = object;
     (void)limits;
-    if (json_object_get(top->json, "gammas") == NULL)
+    if (json_value_member(top->json, "gammas") == NULL)
         return;
     struct codec_node list = codec_array(top, "gammas", CODEC_REQUIRED, 1, CODEC_CONTROL_GAMMAS);
     request->n_gammas = 0;
-    for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
+    for (size_t i = 0; list.json != NULL && i < json_value_items(list.json); i++) {
         struct codec_node item = codec_item(&list, i);
         double gamma = codec_as_number(&item, CODEC_REQUIRED, 0, 1);
         for (size_t k = 0; k < i; k++)

@@ -24,7 +24,7 @@ static void check_stage(const struct codec_node *stage)
     codec_refuse_unknown(stage, known);
     bool listed = codec_present(stage, "task_durations_s");
     for (size_t i = 2; i < 5; i++) {
-        if (json_is_null(json_object_get(stage->json, known[i])))
+        if (json_value_is_null(json_value_member(stage->json, known[i])))
             codec_fault_member(stage, known[i], "wrong_type", "must be %s", types[i - 2]);
         else if (i > 2 && listed && codec_present(stage, known[i]))
             codec_fault_member(stage, known[i], "conflict",
@@ -123,7 +123,7 @@ void codec_job_set_decode_cluster(const struct codec_node *top,
 {
     const struct codec_job_set_limits limits = {.cores = cores_max};
     set->size.memory_bytes = RUN_UNKNOWN;
-    if (json_is_string(json_object_get(top->json, "cluster"))) {
+    if (json_value_is_text(json_value_member(top->json, "cluster"))) {
         set->cluster = codec_name(top, "cluster", CODEC_REQUIRED);
         return;
     }

@@ -12,8 +12,8 @@ bool codec_job_source_decode(const struct codec_node *node,
     *application = codec_name(node, "application", CODEC_OPTIONAL);
     *problem_size = codec_number(node, "problem_size", CODEC_OPTIONAL, CODEC_PROBLEM_SIZE_MIN,
                                  CODEC_PROBLEM_SIZE_MAX);
-    if (json_object_get(node->json, "application") != NULL) {
-        if (json_object_get(node->json, "stages") != NULL)
+    if (json_value_member(node->json, "application") != NULL) {
+        if (json_value_member(node->json, "stages") != NULL)
             codec_fault_member(node, "application", "conflict",
                                "must be left out where stages are given");
         return false;
@@ -23,7 +23,7 @@ bool codec_job_source_decode(const struct codec_node *node,
                            "goes with application, not with stages");
     struct codec_node list = codec_array(node, "stages", CODEC_REQUIRED, 1, (size_t)limits->stages);
     size_t faults = node->reader->err->n_faults;
-    for (size_t i = 0; i < json_array_size(list.json); i++) {
+    for (size_t i = 0; i < json_value_items(list.json); i++) {
         struct codec_node stage = codec_item(&list, i);
         if (codec_expect_object(&stage))
             check(&stage);

@@ -54,7 +54,7 @@ static void take_applications(const struct codec_node *top, const void *limits, 
         struct codec_node item = codec_item(&list, i);
         request->names[i] = request->sent[i].name;
         request->applications[i] = request->sent[i].numbers;
-        if (request->order == WORKER_MEMORY_EARLIEST_DEADLINE && json_is_object(item.json) &&
+        if (request->order == WORKER_MEMORY_EARLIEST_DEADLINE && json_value_is_object(item.json) &&
             !codec_present(&item, "deadline_s"))
             codec_fault_member(&item, "deadline_s", "required",
                                "is required by the order earliest_deadline");

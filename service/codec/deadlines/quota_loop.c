@@ -69,7 +69,7 @@ static void take_settings(const struct codec_node *top, const void *limits, void
         return;
     for (size_t i = 0; i < settings->n_applications; i++) {
         struct codec_node item = codec_item(&list, i);
-        if (json_is_object(item.json) && !codec_present(&item, "nominal_rate"))
+        if (json_value_is_object(item.json) && !codec_present(&item, "nominal_rate"))
             codec_fault_member(&item, "nominal_rate", "required", "is required by this strategy");
     }
 }

@@ -48,7 +48,7 @@ static void decode_ended(const struct codec_node *top, const void *limits, void 
     size_t n;
     struct strview *names =
         codec_list(top, "ended", CODEC_OPTIONAL, 0, most->applications, sizeof *names, &list, &n);
-    sent->has_ended = json_object_get(top->json, "ended") != NULL;
+    sent->has_ended = json_value_member(top->json, "ended") != NULL;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
         names[i] = codec_as_name(&item);

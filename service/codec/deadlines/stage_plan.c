@@ -20,11 +20,11 @@ static void check_stage(const struct codec_node *stage)
     codec_refuse_unknown(stage, known);
     for (size_t i = 0; i < 4; i++)
         tasks += codec_present(stage, known[i]);
-    bool skipped = json_is_true(json_object_get(stage->json, "skipped"));
+    bool skipped = json_value_is_true(json_value_member(stage->json, "skipped"));
     if (tasks > 0 && codec_present(stage, "duration_s"))
         codec_fault_member(stage, "duration_s", "conflict",
                            "must be left out where the tasks' times are given");
-    else if (tasks == 0 && !skipped && json_object_get(stage->json, "duration_s") == NULL)
+    else if (tasks == 0 && !skipped && json_value_member(stage->json, "duration_s") == NULL)
         codec_fault_member(stage, "duration_s", "required",
                            "is required, or task_time_s, task_durations_s, or tasks with "
                            "task_duration_s");
@@ -160,8 +160,8 @@ check_cores(const struct codec_node *node, int64_t most, const struct codec_stag
 {
     static const char *const keys[] = {"executors", "cores_per_executor"};
     for (size_t i = 0; i < 2; i++)
-        if (json_object_get(node->json, "cluster") == NULL &&
-            json_object_get(node->json, keys[i]) == NULL)
+        if (json_value_member(node->json, "cluster") == NULL &&
+            json_value_member(node->json, keys[i]) == NULL)
             codec_fault_member(node, keys[i], "required", "is required");
     if (request->cores_per_executor > 0 && request->executors > most / request->cores_per_executor)
         codec_fault_member(node, "executors", "out_of_range",

@@ -49,7 +49,7 @@ size_t copy_plan_find_cluster(const struct copy_plan_decoding *d,
 
 static bool decode_point(const struct codec_node *node, struct speed_point *point)
 {
-    if (!json_is_array(node->json) || json_array_size(node->json) != 2) {
+    if (!json_value_is_array(node->json) || json_value_items(node->json) != 2) {
         codec_fault(node, "wrong_type", "must be a pair: bytes per second, probability");
         return false;
     }
@@ -65,12 +65,12 @@ static bool decode_point(const struct codec_node *node, struct speed_point *poin
 static const struct speeds *decode_speeds(const struct copy_plan_decoding *d,
                                           const struct codec_node *node)
 {
-    size_t n = json_array_size(node->json);
+    size_t n = json_value_items(node->json);
     double sum = 0;
-    if (!json_is_array(node->json) || n == 0 || n > d->limits->points) {
-        codec_fault(node, json_is_array(node->json) && n > 0 ? "too_many_items" : "wrong_type",
-                    "must be a list of 1 to %zu pairs (distribution_points_max)",
-                    d->limits->points);
+    if (!json_value_is_array(node->json) || n == 0 || n > d->limits->points) {
+        codec_fault(
+            node, json_value_is_array(node->json) && n > 0 ? "too_many_items" : "wrong_type",
+            "must be a list of 1 to %zu pairs (distribution_points_max)", d->limits->points);
         return NULL;
     }
     struct speed_point *points = codec_allocate(node, n, sizeof *points);
@@ -97,19 +97,18 @@ static const struct speeds *decode_speeds(const struct copy_plan_decoding *d,
 static bool gather_given(const struct codec_node *clusters, struct text_index *given)
 {
     size_t most = 0;
-    const char *key;
-    json_t *value;
-    for (size_t i = 0; i < json_array_size(clusters->json); i++)
-        most += json_object_size(json_object_get(json_array_get(clusters->json, i), "processing"));
+    for (size_t i = 0; i < json_value_items(clusters->json); i++)
+        most +=
+            json_value_members(json_value_member(json_value_item(clusters->json, i), "processing"));
     given->entries = codec_allocate(clusters, most, sizeof *given->entries);
     if (given->entries == NULL)
         return false;
-    for (size_t i = 0; i < json_array_size(clusters->json); i++) {
-        json_t *speeds = json_object_get(json_array_get(clusters->json, i), "processing");
-        json_object_foreach(speeds, key, value)
-        {
-            given->entries[given->n++] = (struct text_index_entry){strview_of(key), 0};
-        }
+    for (size_t i = 0; i < json_value_items(clusters->json); i++) {
+        const struct json_value *speeds =
+            json_value_member(json_value_item(clusters->json, i), "processing");
+        for (size_t m = 0; m < json_value_members(speeds); m++)
+            given->entries[given->n++] =
+                (struct text_index_entry){json_value_key_view(speeds, m), 0};
     }
     text_index_sort(given);
     return true;
@@ -120,20 +119,21 @@ static bool gather_asked(const struct copy_plan_decoding *d,
                          const struct codec_node *top,
                          struct text_index *asked)
 {
-    const json_t *jobs = json_object_get(top->json, "jobs");
+    const struct json_value *jobs = json_value_member(top->json, "jobs");
     size_t most = 0;
-    for (size_t j = 0; j < json_array_size(jobs); j++)
-        most += json_array_size(json_object_get(json_array_get(jobs, j), "tasks"));
+    for (size_t j = 0; j < json_value_items(jobs); j++)
+        most += json_value_items(json_value_member(json_value_item(jobs, j), "tasks"));
     most = most < d->limits->tasks ? most : d->limits->tasks;
     asked->entries = codec_allocate(top, most, sizeof *asked->entries);
     if (asked->entries == NULL)
         return false;
     struct strview last = {"", 0};
-    for (size_t j = 0; j < json_array_size(jobs); j++) {
-        const json_t *tasks = json_object_get(json_array_get(jobs, j), "tasks");
-        for (size_t t = 0; t < json_array_size(tasks) && asked->n < most; t++) {
-            const json_t *name = json_object_get(json_array_get(tasks, t), "operation");
-            struct strview text = {json_string_value(name), json_string_length(name)};
+    for (size_t j = 0; j < json_value_items(jobs); j++) {
+        const struct json_value *tasks = json_value_member(json_value_item(jobs, j), "tasks");
+        for (size_t t = 0; t < json_value_items(tasks) && asked->n < most; t++) {
+            const struct json_value *name =
+                json_value_member(json_value_item(tasks, t), "operation");
+            struct strview text = json_value_view(name);
             if (text.at == NULL || strview_equal(text, last))
                 continue; /* most are like the one before */
             asked->entries[asked->n++] = (struct text_index_entry){text, 0};
@@ -198,12 +198,9 @@ static void decode_processing(const struct copy_plan_decoding *d,
 {
     struct codec_node object =
         codec_object(node, "processing", registered ? CODEC_OPTIONAL : CODEC_REQUIRED);
-    const char *key;
-    json_t *value;
-    json_object_foreach(object.json, key, value)
-    {
-        size_t operation = text_index_find(&d->operations, strview_of(key));
-        struct codec_node member = codec_member(&object, key);
+    for (size_t m = 0; m < json_value_members(object.json); m++) {
+        size_t operation = text_index_find(&d->operations, json_value_key_view(object.json, m));
+        struct codec_node member = codec_member_at(&object, m);
         const struct speeds *speeds = decode_speeds(d, &member);
         if (operation != SIZE_MAX)
             processing[operation] = speeds;
@@ -215,7 +212,7 @@ static void decode_processing(const struct copy_plan_decoding *d,
 static void
 open_gate(const struct codec_node *node, const char *key, bool registered, double *limit)
 {
-    if (isnan(*limit) && !(registered && json_object_get(node->json, key) == NULL))
+    if (isnan(*limit) && !(registered && json_value_member(node->json, key) == NULL))
         *limit = HUGE_VAL;
 }
 
@@ -228,7 +225,7 @@ static void decode_cluster(const struct copy_plan_decoding *d,
     bool registered = place->registered;
     cluster->unreachable_probability = registered ? (double)NAN : 0;
     shape_decode(node, &codec_copy_plan_cluster_shape, NULL, cluster);
-    if (!registered && json_object_get(node->json, "slots") == NULL)
+    if (!registered && json_value_member(node->json, "slots") == NULL)
         codec_fault_member(node, "slots", "required", "is required");
     if (cluster->slots != RUN_UNKNOWN && cluster->busy_slots > cluster->slots)
         codec_fault_member(node, "busy_slots", "out_of_range", "must not exceed slots");
@@ -244,9 +241,9 @@ static void find_registered(struct copy_plan_decoding *d, const struct codec_nod
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(list, i);
         struct codec_copy_plan_place *place = &d->request->places[i];
-        place->only_named = json_is_string(item.json);
+        place->only_named = json_value_is_text(item.json);
         place->registered =
-            place->only_named || (json_is_object(item.json) &&
+            place->only_named || (json_value_is_object(item.json) &&
                                   codec_boolean(&item, "registered", CODEC_OPTIONAL, false));
         d->request->n_registered += place->registered;
     }

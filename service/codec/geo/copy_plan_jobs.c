@@ -37,7 +37,7 @@ static struct geo_running decode_copy(const struct copy_plan_decoding *d,
                                       double size_bytes)
 {
     struct geo_running copy = {SIZE_MAX, (double)NAN, (double)NAN};
-    if (!json_is_object(node->json)) {
+    if (!json_value_is_object(node->json)) {
         copy.cluster = copy_plan_find_cluster(d, node, list);
         return copy;
     }

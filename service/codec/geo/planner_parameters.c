@@ -23,7 +23,7 @@ static double decode_automatic(const struct codec_node *object,
                                double value)
 {
     struct codec_node member = codec_member(object, parameter->name);
-    const char *word = json_string_value(member.json);
+    const char *word = json_value_text(member.json);
     if (word != NULL && strcmp(word, "auto") == 0)
         return (double)NAN;
     if (word != NULL) {
@@ -71,7 +71,7 @@ static void decode_inline(const struct codec_node *object,
     }
     for (size_t i = 0; i < planner->n_parameters; i++) {
         struct codec_node member = codec_member(object, planner->parameters[i].name);
-        if (json_is_null(member.json))
+        if (json_value_is_null(member.json))
             codec_fault(&member, "wrong_type", "must not be null");
         else if (member.json != NULL)
             codec_fault(&member, "conflict", "%s does not have it: it is a parameter of %s",

@@ -62,7 +62,7 @@ static void decode_policies(const struct codec_node *top, const void *limits, vo
         codec_array(top, "policies", CODEC_REQUIRED, 1, SIMULATION_POLICIES_MAX);
     if (list.json == NULL)
         return;
-    asked->n_policies = json_array_size(list.json);
+    asked->n_policies = json_value_items(list.json);
     for (size_t i = 0; i < asked->n_policies; i++) {
         struct codec_node item = codec_item(&list, i);
         decode_policy(&item, &asked->policies[i]);
@@ -102,7 +102,7 @@ static void decode_arrival_rates(const struct codec_node *top, const void *limit
     (void)limits;
     struct codec_node list =
         codec_array(top, "arrival_rates_per_s", CODEC_REQUIRED, 1, SIMULATION_RATES_MAX);
-    for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
+    for (size_t i = 0; list.json != NULL && i < json_value_items(list.json); i++) {
         struct codec_node item = codec_item(&list, i);
         rates[i] = codec_as_number(&item, CODEC_REQUIRED, ARRIVALS_MIN, ARRIVALS_MAX);
         for (size_t k = 0; k < i; k++)

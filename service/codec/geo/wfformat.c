@@ -85,7 +85,7 @@ index_ids(struct document *d, const struct codec_node *list, size_t n, struct te
 static bool read_files(struct document *d, const struct codec_node *specification)
 {
     d->files = codec_array(specification, "files", CODEC_OPTIONAL, 0, SIZE_MAX);
-    d->n_files = json_array_size(d->files.json);
+    d->n_files = json_value_items(d->files.json);
     d->file_bytes = codec_allocate(specification, d->n_files, sizeof *d->file_bytes);
     d->writer = codec_allocate(specification, d->n_files, sizeof *d->writer);
     d->reader = codec_allocate(specification, d->n_files, sizeof *d->reader);
@@ -95,7 +95,7 @@ static bool read_files(struct document *d, const struct codec_node *specificatio
         struct codec_node item = codec_item(&d->files, i);
         d->writer[i] = SIZE_MAX;
         d->reader[i] = SIZE_MAX;
-        if (json_is_object(item.json))
+        if (json_value_is_object(item.json))
             d->file_bytes[i] =
                 (double)codec_integer(&item, "sizeInBytes", CODEC_REQUIRED, 0, CODEC_BYTES_MAX);
     }
@@ -157,7 +157,7 @@ static void read_executions(struct document *d, const struct codec_node *workflo
     if (execution.json == NULL)
         return;
     struct codec_node list = codec_array(&execution, "tasks", CODEC_REQUIRED, 1, d->n_tasks);
-    for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
+    for (size_t i = 0; list.json != NULL && i < json_value_items(list.json); i++) {
         struct codec_node item = codec_item(&list, i);
         if (codec_expect_object(&item))
             read_execution(d, &item);
@@ -174,7 +174,7 @@ static void read_executions(struct document *d, const struct codec_node *workflo
 
 static size_t items_of(const struct document *d, size_t task, const char *key)
 {
-    return json_array_size(json_object_get(json_array_get(d->tasks.json, task), key));
+    return json_value_items(json_value_member(json_value_item(d->tasks.json, task), key));
 }
 
 static void mark_writers(struct document *d)
@@ -182,7 +182,7 @@ static void mark_writers(struct document *d)
     for (size_t i = 0; i < d->n_tasks; i++) {
         struct codec_node task = codec_item(&d->tasks, i);
         struct codec_node list = codec_array(&task, "outputFiles", CODEC_OPTIONAL, 0, SIZE_MAX);
-        for (size_t k = 0; list.json != NULL && k < json_array_size(list.json); k++) {
+        for (size_t k = 0; list.json != NULL && k < json_value_items(list.json); k++) {
             struct codec_node item = codec_item(&list, k);
             size_t file = wfformat_find(&item, &d->file_ids, "file");
             if (file == SIZE_MAX)
@@ -204,7 +204,7 @@ static void link_listed(struct document *d, size_t task, const char *key, bool u
 {
     struct codec_node node = codec_item(&d->tasks, task);
     struct codec_node list = codec_array(&node, key, CODEC_OPTIONAL, 0, SIZE_MAX);
-    for (size_t k = 0; list.json != NULL && k < json_array_size(list.json); k++) {
+    for (size_t k = 0; list.json != NULL && k < json_value_items(list.json); k++) {
         struct codec_node item = codec_item(&list, k);
         size_t other = wfformat_find(&item, &d->ids, "task");
         if (other != SIZE_MAX)
@@ -216,7 +216,7 @@ static void link_read(struct document *d, size_t task)
 {
     struct codec_node node = codec_item(&d->tasks, task);
     struct codec_node list = codec_array(&node, "inputFiles", CODEC_OPTIONAL, 0, SIZE_MAX);
-    for (size_t k = 0; list.json != NULL && k < json_array_size(list.json); k++) {
+    for (size_t k = 0; list.json != NULL && k < json_value_items(list.json); k++) {
         struct codec_node item = codec_item(&list, k);
         size_t file = wfformat_find(&item, &d->file_ids, "file");
         if (file == SIZE_MAX || d->reader[file] == task)
@@ -346,17 +346,18 @@ static size_t operation_of(const struct document *d, size_t task, struct codec_o
     return list->n++;
 }
 
-static size_t file_of(const struct document *d, const json_t *list, size_t k)
+static size_t file_of(const struct document *d, const struct json_value *list, size_t k)
 {
-    struct codec_node id = {.json = json_array_get(list, k)};
+    struct codec_node id = {.json = json_value_item(list, k)};
     return text_index_find(&d->file_ids, codec_string(&id));
 }
 
 static double output_of(const struct document *d, size_t task)
 {
-    const json_t *list = json_object_get(json_array_get(d->tasks.json, task), "outputFiles");
+    const struct json_value *list =
+        json_value_member(json_value_item(d->tasks.json, task), "outputFiles");
     double sum = 0;
-    for (size_t k = 0; k < json_array_size(list); k++)
+    for (size_t k = 0; k < json_value_items(list); k++)
         sum += d->file_bytes[file_of(d, list, k)];
     return sum;
 }
@@ -365,9 +366,10 @@ static double output_of(const struct document *d, size_t task)
  * document; marks beyond the tasks are free for telling repetitions now. */
 static size_t list_raw(struct document *d, size_t task, size_t files[])
 {
-    const json_t *list = json_object_get(json_array_get(d->tasks.json, task), "inputFiles");
+    const struct json_value *list =
+        json_value_member(json_value_item(d->tasks.json, task), "inputFiles");
     size_t n = 0;
-    for (size_t k = 0; k < json_array_size(list); k++) {
+    for (size_t k = 0; k < json_value_items(list); k++) {
         size_t file = file_of(d, list, k);
         if (d->writer[file] == SIZE_MAX && d->reader[file] != d->n_tasks + task) {
             d->reader[file] = d->n_tasks + task;

@@ -33,6 +33,6 @@ void codec_wfformat_decode(const struct codec_node *node,
                            struct geosim_recording *recording);
 
 /* A sound document without the members that are not read: who recorded it, machines, arguments. */
-void codec_wfformat_copy(struct writer *w, const json_t *document);
+void codec_wfformat_copy(struct writer *w, const struct json_value *document);
 
 #endif

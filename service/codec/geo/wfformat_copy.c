@@ -21,34 +21,34 @@ static const struct kept in_workflow[] = {
 static const struct kept in_document[] = {
     {"name", NULL}, {"schemaVersion", NULL}, {"workflow", in_workflow}, {NULL, NULL}};
 
-static void copy_scalar(struct writer *w, const json_t *json)
+static void copy_scalar(struct writer *w, const struct json_value *json)
 {
-    if (json_is_string(json))
-        writer_text(w, (struct strview){json_string_value(json), json_string_length(json)});
-    else if (json_is_integer(json))
-        writer_integer(w, json_integer_value(json));
-    else if (json_is_real(json))
-        writer_number(w, json_real_value(json));
+    if (json_value_is_text(json))
+        writer_text(w, json_value_view(json));
+    else if (json_value_is_integer(json))
+        writer_integer(w, json->integer);
+    else if (json_value_is_number(json))
+        writer_number(w, json->real);
     else
         writer_null(w);
 }
 
-static void copy(struct writer *w, const json_t *json, const struct kept *inside)
+static void copy(struct writer *w, const struct json_value *json, const struct kept *inside)
 {
-    if (json_is_array(json)) {
+    if (json_value_is_array(json)) {
         writer_begin_array(w);
-        for (size_t i = 0; i < json_array_size(json); i++)
+        for (size_t i = 0; i < json_value_items(json); i++)
             if (inside == NULL)
-                copy_scalar(w, json_array_get(json, i));
+                copy_scalar(w, json_value_item(json, i));
             else
-                copy(w, json_array_get(json, i), inside);
+                copy(w, json_value_item(json, i), inside);
         writer_end_array(w);
-    } else if (inside != NULL && json_is_object(json)) {
+    } else if (inside != NULL && json_value_is_object(json)) {
         writer_begin_object(w);
         for (const struct kept *k = inside; k->key != NULL; k++)
-            if (json_object_get(json, k->key) != NULL) {
+            if (json_value_member(json, k->key) != NULL) {
                 writer_key(w, k->key);
-                copy(w, json_object_get(json, k->key), k->inside);
+                copy(w, json_value_member(json, k->key), k->inside);
             }
         writer_end_object(w);
     } else {
@@ -56,7 +56,7 @@ static void copy(struct writer *w, const json_t *json, const struct kept *inside
     }
 }
 
-void codec_wfformat_copy(struct writer *w, const json_t *document)
+void codec_wfformat_copy(struct writer *w, const struct json_value *document)
 {
     copy(w, document, in_document);
 }

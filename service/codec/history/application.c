@@ -146,7 +146,7 @@ void codec_application_decode_change(const struct codec_node *node,
 {
     *change = (struct application_change){.to = nothing};
     shape_decode(node, &codec_application_change_shape, limits, change);
-    if (json_object_size(node->json) == 0)
+    if (json_value_members(node->json) == 0)
         codec_fault(node, "required",
                     "needs at least one of description, labels, retention, "
                     "problem_size_measure");

@@ -63,7 +63,7 @@ void codec_run_decode_change(const struct codec_node *node,
 {
     *change = (struct run_change){.application = {NULL, 0}};
     shape_decode(node, &codec_run_change_shape, limits, change);
-    if (json_object_size(node->json) == 0)
+    if (json_value_members(node->json) == 0)
         codec_fault(node, "required",
                     "needs at least one of problem_size, executors, cores_per_executor, labels, "
                     "succeeded, application");

@@ -45,7 +45,7 @@ static void decode_properties(const struct codec_node *node, const void *limits,
     struct codec_node map = codec_object(node, "spark_properties", CODEC_NULLABLE);
     if (map.json == NULL)
         return;
-    size_t n = json_object_size(map.json);
+    size_t n = json_value_members(map.json);
     struct run_label *all = codec_allocate(&map, n, sizeof *all);
     if (all == NULL)
         return;
@@ -54,12 +54,10 @@ static void decode_properties(const struct codec_node *node, const void *limits,
         return;
     }
     size_t i = 0;
-    const char *name;
-    json_t *value;
-    json_object_foreach(map.json, name, value)
-    {
-        all[i].key = arena_copy(map.reader->arena, strview_of(name));
-        all[i].value = codec_text(&map, name, CODEC_REQUIRED, 0, PROPERTY_BYTES_MAX);
+    for (size_t m = 0; m < n; m++) {
+        struct codec_node property = codec_member_at(&map, m);
+        all[i].key = arena_copy(map.reader->arena, json_value_key_view(map.json, m));
+        all[i].value = codec_as_text(&property, 0, PROPERTY_BYTES_MAX);
         if (all[i].key.at == NULL)
             (void)pv_no_memory(map.reader->err);
         if (all[i].key.at == NULL || all[i].value.at == NULL)
@@ -104,7 +102,7 @@ static void decode_warnings(const struct codec_node *node, const void *limits, v
     struct run *run = object;
     (void)limits;
     struct codec_node list = codec_array(node, "warnings", CODEC_NULLABLE, 0, WARNINGS_MAX);
-    size_t n = json_array_size(list.json);
+    size_t n = json_value_items(list.json);
     run->warnings.arena = node->reader->arena;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);

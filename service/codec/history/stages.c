@@ -62,7 +62,7 @@ decode_task_durations(const struct codec_node *node, size_t tasks_max, struct ru
     if (list.json == NULL)
         return;
     stage->task_durations_s = codec_as_numbers(&list, 0, 0, CODEC_SECONDS_MAX);
-    stage->n_tasks = (int64_t)json_array_size(list.json);
+    stage->n_tasks = (int64_t)json_value_items(list.json);
 }
 
 /* Whole numbers below `most`, or null, one for each task; NULL where there is no such list, or with a
@@ -71,7 +71,7 @@ static const int64_t *
 decode_task_list(const struct codec_node *node, const char *key, size_t n_tasks, int64_t most)
 {
     struct codec_node list = codec_array(node, key, CODEC_NULLABLE, 0, SIZE_MAX);
-    size_t n = json_array_size(list.json);
+    size_t n = json_value_items(list.json);
     if (list.json == NULL)
         return NULL;
     if (n != n_tasks) {
@@ -84,7 +84,7 @@ decode_task_list(const struct codec_node *node, const char *key, size_t n_tasks,
     bool known = false;
     for (size_t i = 0; values != NULL && i < n && node->reader->err->n_faults == faults; i++) {
         struct codec_node item = codec_item(&list, i);
-        values[i] = json_is_null(item.json) ? RUN_UNKNOWN : codec_as_integer(&item, 0, most);
+        values[i] = json_value_is_null(item.json) ? RUN_UNKNOWN : codec_as_integer(&item, 0, most);
         known = known || values[i] != RUN_UNKNOWN;
     }
     return known ? values : NULL;
@@ -183,7 +183,7 @@ decode_sketch(const struct codec_node *node, size_t tasks_max, size_t room, stru
 {
     static const char *const known[] = {"tasks", "mean_s", NULL};
     struct codec_node list = codec_array(node, "task_time_summary", CODEC_NULLABLE, 1, SKETCH_MAX);
-    size_t n = json_array_size(list.json);
+    size_t n = json_value_items(list.json);
     struct task_group *groups = arena_array(node->reader->arena, n, sizeof *groups);
     size_t faults = node->reader->err->n_faults;
     size_t left = tasks_max;
@@ -311,7 +311,7 @@ static void encode_tasks(struct writer *w, const void *object, const void *conte
 
 static bool is_given(const struct codec_node *node, const char *key)
 {
-    return json_object_get(node->json, key) != NULL;
+    return json_value_member(node->json, key) != NULL;
 }
 
 /* As recorded: only what is not given. */
@@ -562,7 +562,7 @@ static void decode_stages(const struct codec_node *list,
                           int64_t nodes,
                           struct run *run)
 {
-    size_t n = json_array_size(list->json);
+    size_t n = json_value_items(list->json);
     struct run_stage *sent = codec_allocate(list, n, sizeof *sent);
     struct run_stage *stages = codec_allocate(list, n, sizeof *stages);
     struct place *order = codec_allocate(list, n, sizeof *order);

@@ -1,7 +1,6 @@
 #include "codec/json/reader.h"
 
 #include <math.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,187 +11,26 @@
 #include "base/plural.h"
 #include "base/uuid.h"
 
-/* How much is read, and how many values are made, before the thread may pause: some 0.1 ms each. */
-enum { PAUSE_BYTES = 1 << 16, PAUSE_VALUES = 1 << 11 };
-
-/* What there is in a document. */
-struct extent {
-    size_t depth;
-    size_t commas;
-    size_t objects;
-    size_t arrays;
-    size_t members;
-    size_t longest; /* text, in bytes */
-};
-
-static size_t count_values(const struct extent *seen)
-{
-    return seen->commas + seen->objects + seen->arrays;
-}
-
-/* The index of the quote that ends the text which begins behind `from`; n: none does. */
-static size_t end_of_text(const char *text, size_t n, size_t from)
-{
-    size_t i = from + 1;
-    while (i < n && text[i] != '"')
-        i += text[i] == '\\' ? 2 : 1;
-    return i;
-}
-
-/* What there is to do about a byte; most are OTHER. */
-enum mark { OTHER, QUOTE, OPEN, CLOSE, COMMA, COLON };
-static const unsigned char marks[256] = {['"'] = QUOTE, ['{'] = OPEN,  ['['] = OPEN, ['}'] = CLOSE,
-                                         [']'] = CLOSE, [','] = COMMA, [':'] = COLON};
-
-/*
- * Judged on the raw text, as far as the bounds allow: a tree takes some fifty bytes a value and
- * hundreds an object, so that a body of commas would cost many times its own size.
- */
-static struct extent reader_measure(const char *text, size_t n, const struct codec_bounds *stop)
-{
-    struct extent seen = {0};
-    size_t depth = 0;
-    size_t pause = PAUSE_BYTES;
-    for (size_t i = 0; i < n; i++) {
-        enum mark mark = marks[(unsigned char)text[i]];
-        if (mark == OTHER)
-            continue;
-        if (mark == QUOTE) {
-            size_t end = end_of_text(text, n, i);
-            if (end - i > seen.longest)
-                seen.longest = end - i;
-            i = end;
-        } else if (mark == COLON) {
-            seen.members++;
-        } else if (mark == CLOSE) {
-            depth -= depth > 0;
-        } else {
-            seen.commas += mark == COMMA;
-            seen.objects += text[i] == '{';
-            seen.arrays += text[i] == '[';
-            depth += mark == OPEN;
-            if (depth > seen.depth)
-                seen.depth = depth;
-            if (seen.depth > stop->depth || count_values(&seen) > stop->values)
-                break;
-        }
-        if (i >= pause) {
-            duty_works_on();
-            pause = i + PAUSE_BYTES;
-        }
-    }
-    return seen;
-}
-
-/*
- * About what jansson 2.14 asks for in bytes, of which it gives nothing back to an arena: tables
- * and buffers that grow are there in all their sizes, keys twice. An object has room for eight
- * members at first.
- */
-static size_t tree_bytes(const struct extent *seen, size_t n)
-{
-    enum {
-        OBJECT_BYTES = 208,
-        ARRAY_BYTES = 112,
-        MEMBER_BYTES = 80,
-        TABLE_BYTES = 64, /* of a member beyond the eighth, at most */
-        ITEM_BYTES = 32,
-        SCALAR_BYTES = 48
-    };
-    const size_t values = count_values(seen);
-    const size_t items = values > seen->members ? values - seen->members : 0;
-    const size_t roomy = 8 * seen->objects;
-    return seen->objects * OBJECT_BYTES + seen->arrays * ARRAY_BYTES +
-           seen->members * MEMBER_BYTES +
-           (seen->members > roomy ? seen->members - roomy : 0) * TABLE_BYTES + items * ITEM_BYTES +
-           (seen->commas + 1) * SCALAR_BYTES + 2 * n + 4 * seen->longest;
-}
-
-/*
- * What jansson asks for while it parses comes from an arena, and goes with it: a million values are
- * given back at once, and to the system. It would not survive an answer of NULL everywhere (it
- * asserts that there was memory for the text of a number), so lack of memory leaves it by longjmp:
- * all that it holds is in the arena.
- */
-static _Thread_local struct {
-    struct arena *tree; /* NULL: nothing is being parsed */
-    size_t values;      /* made since the thread last might pause */
-    jmp_buf no_memory;
-} parsing;
-
-static void *parser_alloc(size_t n)
-{
-    if (parsing.tree == NULL)
-        return malloc(n);
-    if (++parsing.values == PAUSE_VALUES) {
-        parsing.values = 0;
-        duty_works_on();
-    }
-    void *at = arena_alloc(parsing.tree, n);
-    if (at == NULL)
-        longjmp(parsing.no_memory, 1);
-    return at;
-}
-
-static void parser_free(void *at)
-{
-    if (parsing.tree == NULL)
-        free(at);
-}
-
-/* Before main, so before there is a thread or a tree. */
-__attribute__((constructor)) static void set_up_parser(void)
-{
-    json_set_alloc_funcs(parser_alloc, parser_free);
-    json_object_seed(0);
-}
-
-/* false: no memory. *json is NULL where the text is none. */
-static bool
-parse_into(struct arena *tree, const char *text, size_t n, json_t **json, json_error_t *why)
-{
-    parsing.tree = tree;
-    if (setjmp(parsing.no_memory) != 0) {
-        parsing.tree = NULL;
-        return false;
-    }
-    *json = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, why);
-    parsing.tree = NULL;
-    return true;
-}
-
-static enum pv_code not_json(const json_error_t *why, struct pv_error *err)
-{
-    if (why->line <= 1) /* a line of NDJSON has a number of its own */
-        return pv_fail(err, PV_E_SYNTAX, "not valid JSON at column %d: %s", why->column, why->text);
-    return pv_fail(err, PV_E_SYNTAX, "not valid JSON at line %d, column %d: %s", why->line,
-                   why->column, why->text);
-}
-
 static enum pv_code parse(struct arena *tree,
                           const char *text,
                           size_t n,
                           const struct codec_bounds *bounds,
-                          json_t **json,
+                          const struct json_value **json,
                           struct pv_error *err)
 {
     duty_parses(n);
     if (n == 0)
         return pv_fail(err, PV_E_SYNTAX, "the body is empty where a JSON object is expected");
-    const struct extent seen = reader_measure(text, n, bounds);
-    if (seen.depth > bounds->depth)
+    const struct json_bounds most = {bounds->depth, bounds->values};
+    const struct json_extent extent = json_measure(text, n, &most);
+    if (extent.too_deep)
         return pv_fail(err, PV_E_SYNTAX,
                        "the JSON is nested deeper than %zu levels (json_depth_max)", bounds->depth);
-    if (count_values(&seen) > bounds->values)
+    if (extent.too_many)
         return pv_fail(err, PV_E_LIMIT, "the JSON holds more than %zu value%s (json_values_max)",
                        bounds->values, PLURAL(bounds->values));
-    json_error_t why;
-    if (!arena_reserve(tree, tree_bytes(&seen, n)) || !parse_into(tree, text, n, json, &why))
-        return pv_no_memory(err);
-    arena_end_reserve(tree);
-    if (*json == NULL)
-        return not_json(&why, err);
-    if (!json_is_object(*json)) {
+    PV_TRY(json_parse(text, n, &extent, bounds->depth, tree, json, err));
+    if (!json_value_is_object(*json)) {
         (void)pv_fault(err, PV_PLACE_POINTER, "", "wrong_type", "must be an object");
         return PV_E_INVALID;
     }
@@ -206,7 +44,7 @@ enum pv_code codec_open(struct codec_document *document,
                         struct arena *arena,
                         struct pv_error *err)
 {
-    json_t *json = NULL;
+    const struct json_value *json = NULL;
     *document = (struct codec_document){.reader = {arena, err}};
     arena_init_beside(&document->tree, arena, 0);
     enum pv_code code = parse(&document->tree, text, n, bounds, &json, err);
@@ -299,7 +137,15 @@ struct codec_node codec_member(const struct codec_node *object, const char *key)
     return (struct codec_node){.reader = object->reader,
                                .up = object,
                                .key = key,
-                               .json = json_object_get(object->json, key)};
+                               .json = json_value_member(object->json, key)};
+}
+
+struct codec_node codec_member_at(const struct codec_node *object, size_t i)
+{
+    return (struct codec_node){.reader = object->reader,
+                               .up = object,
+                               .key = json_value_key(object->json, i),
+                               .json = json_value_member_at(object->json, i)};
 }
 
 struct codec_node codec_item(const struct codec_node *array, size_t index)
@@ -307,13 +153,13 @@ struct codec_node codec_item(const struct codec_node *array, size_t index)
     return (struct codec_node){.reader = array->reader,
                                .up = array,
                                .index = index,
-                               .json = json_array_get(array->json, index)};
+                               .json = json_value_item(array->json, index)};
 }
 
 bool codec_present(const struct codec_node *object, const char *key)
 {
-    json_t *json = json_object_get(object->json, key);
-    return json != NULL && !json_is_null(json);
+    const struct json_value *json = json_value_member(object->json, key);
+    return json != NULL && !json_value_is_null(json);
 }
 
 void codec_fault_unknown(const struct codec_node *object,
@@ -327,10 +173,8 @@ void codec_fault_unknown(const struct codec_node *object,
 
 void codec_refuse_unknown(const struct codec_node *object, const char *const known[])
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach(object->json, key, value)
-    {
+    for (size_t m = 0; m < json_value_members(object->json); m++) {
+        const char *key = json_value_key(object->json, m);
         struct nearest nearest = {.word = NULL};
         size_t i = 0;
         while (known[i] != NULL && strcmp(known[i], key) != 0)
@@ -343,14 +187,20 @@ void codec_refuse_unknown(const struct codec_node *object, const char *const kno
     }
 }
 
+bool codec_expect(struct codec_node *node, unsigned flags)
+{
+    if (node->json == NULL && (flags & CODEC_REQUIRED) != 0)
+        codec_fault(node, "required", "is required");
+    if (json_value_is_null(node->json) && (flags & CODEC_NULLABLE) != 0)
+        node->json = NULL;
+    return node->json != NULL;
+}
+
 /* The member where it is there to be judged; records the fault of a missing one. */
 static struct codec_node wanted(const struct codec_node *object, const char *key, unsigned flags)
 {
     struct codec_node node = codec_member(object, key);
-    if (node.json == NULL && (flags & CODEC_REQUIRED) != 0)
-        codec_fault(&node, "required", "is required");
-    if (json_is_null(node.json) && (flags & CODEC_NULLABLE) != 0)
-        node.json = NULL;
+    (void)codec_expect(&node, flags);
     return node;
 }
 
@@ -364,7 +214,7 @@ struct codec_node codec_object(const struct codec_node *object, const char *key,
 
 bool codec_expect_object(const struct codec_node *node)
 {
-    if (json_is_object(node->json))
+    if (json_value_is_object(node->json))
         return true;
     codec_fault(node, "wrong_type", "must be an object");
     return false;
@@ -376,8 +226,8 @@ struct codec_node codec_array(
     struct codec_node node = wanted(object, key, flags);
     if (node.json == NULL)
         return node;
-    size_t n = json_array_size(node.json);
-    if (!json_is_array(node.json))
+    size_t n = json_value_items(node.json);
+    if (!json_value_is_array(node.json))
         codec_fault(&node, "wrong_type", "must be an array");
     else if (n < least)
         codec_fault(&node, "too_few_items", "needs at least %zu item%s, has %zu", least,
@@ -410,18 +260,18 @@ void *codec_list(const struct codec_node *object,
 {
     *list = codec_array(object, key, flags, least, most);
     void *items =
-        list->json == NULL ? NULL : codec_allocate(list, json_array_size(list->json), size);
-    *n = items == NULL ? 0 : json_array_size(list->json);
+        list->json == NULL ? NULL : codec_allocate(list, json_value_items(list->json), size);
+    *n = items == NULL ? 0 : json_value_items(list->json);
     return items;
 }
 
 double codec_as_number(const struct codec_node *node, unsigned flags, double low, double high)
 {
-    if (!json_is_number(node->json)) {
+    if (!json_value_is_number(node->json)) {
         codec_fault(node, "wrong_type", "must be a number");
         return NAN;
     }
-    double value = json_number_value(node->json);
+    double value = json_value_number(node->json);
     bool below = (flags & CODEC_ABOVE) != 0 ? value <= low : value < low;
     if (below) {
         codec_fault(node, "out_of_range", "must be %s %.15g, is %.15g",
@@ -451,11 +301,11 @@ double codec_number(
 int64_t codec_as_integer(const struct codec_node *node, int64_t low, int64_t high)
 {
     int64_t value = 0;
-    double real = json_is_real(node->json) ? json_real_value(node->json) : 0;
-    if (json_is_integer(node->json)) {
-        value = json_integer_value(node->json);
-    } else if (json_is_real(node->json) && real == floor(real) &&
-               fabs(real) <= 9007199254740992.0) {
+    bool is_real = json_value_is(node->json, JSON_VALUE_REAL);
+    double real = is_real ? node->json->real : 0;
+    if (json_value_is_integer(node->json)) {
+        value = node->json->integer;
+    } else if (is_real && real == floor(real) && fabs(real) <= 9007199254740992.0) {
         value = (int64_t)real; /* 16.0 is the integer 16 */
     } else {
         codec_fault(node, "wrong_type", "must be an integer");
@@ -476,28 +326,28 @@ int64_t codec_integer(
     return node.json == NULL ? RUN_UNKNOWN : codec_as_integer(&node, low, high);
 }
 
+bool codec_as_boolean(const struct codec_node *node, bool otherwise)
+{
+    if (json_value_is_boolean(node->json))
+        return json_value_is_true(node->json);
+    codec_fault(node, "wrong_type", "must be true or false");
+    return otherwise;
+}
+
 bool codec_boolean(const struct codec_node *object, const char *key, unsigned flags, bool absent)
 {
     struct codec_node node = wanted(object, key, flags);
-    if (node.json == NULL)
-        return absent;
-    if (!json_is_boolean(node.json)) {
-        codec_fault(&node, "wrong_type", "must be true or false");
-        return absent;
-    }
-    return json_is_true(node.json);
+    return node.json == NULL ? absent : codec_as_boolean(&node, absent);
 }
 
-/* The text of a string member, still jansson's; at == NULL when absent or at fault. */
+/* The text of a string member, still the tree's; at == NULL when absent or at fault. */
 static struct strview borrowed_text(const struct codec_node *node)
 {
     if (node->json == NULL)
         return (struct strview){NULL, 0};
-    if (!json_is_string(node->json)) {
+    if (!json_value_is_text(node->json))
         codec_fault(node, "wrong_type", "must be a string");
-        return (struct strview){NULL, 0};
-    }
-    return (struct strview){json_string_value(node->json), json_string_length(node->json)};
+    return json_value_view(node->json);
 }
 
 static struct strview keep_text(const struct codec_node *node, struct strview text)
@@ -510,19 +360,24 @@ static struct strview keep_text(const struct codec_node *node, struct strview te
     return copy;
 }
 
+struct strview codec_as_text(const struct codec_node *node, size_t least, size_t most)
+{
+    struct strview text = borrowed_text(node);
+    if (text.at == NULL)
+        return text;
+    if (text.n < least || text.n > most) {
+        codec_fault(node, "out_of_range", "must be %zu to %zu bytes long, is %zu", least, most,
+                    text.n);
+        return (struct strview){NULL, 0};
+    }
+    return keep_text(node, text);
+}
+
 struct strview codec_text(
     const struct codec_node *object, const char *key, unsigned flags, size_t least, size_t most)
 {
     struct codec_node node = wanted(object, key, flags);
-    struct strview text = borrowed_text(&node);
-    if (text.at == NULL)
-        return text;
-    if (text.n < least || text.n > most) {
-        codec_fault(&node, "out_of_range", "must be %zu to %zu bytes long, is %zu", least, most,
-                    text.n);
-        return (struct strview){NULL, 0};
-    }
-    return keep_text(&node, text);
+    return codec_as_text(&node, least, most);
 }
 
 bool codec_is_name(struct strview text)
@@ -562,7 +417,7 @@ struct strview codec_name(const struct codec_node *object, const char *key, unsi
 
 struct strview codec_string(const struct codec_node *node)
 {
-    return (struct strview){json_string_value(node->json), json_string_length(node->json)};
+    return json_value_view(node->json);
 }
 
 /* SIZE_MAX and a fault: it is none of them. */
@@ -600,7 +455,7 @@ unsigned codec_words(const struct codec_node *object,
     enum { WORDS_MAX = 64 };
     unsigned found = 0;
     struct codec_node list = codec_array(object, key, flags, least, WORDS_MAX);
-    for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
+    for (size_t i = 0; list.json != NULL && i < json_value_items(list.json); i++) {
         struct codec_node item = codec_item(&list, i);
         struct strview text = borrowed_text(&item);
         size_t word = text.at == NULL ? SIZE_MAX : find_word(&item, text, words);
@@ -612,6 +467,13 @@ unsigned codec_words(const struct codec_node *object,
     return found;
 }
 
+size_t codec_as_choice(const struct codec_node *node, const char *const words[], size_t absent)
+{
+    struct strview text = borrowed_text(node);
+    size_t word = text.at == NULL ? SIZE_MAX : find_word(node, text, words);
+    return word == SIZE_MAX ? absent : word;
+}
+
 size_t codec_choice(const struct codec_node *object,
                     const char *key,
                     unsigned flags,
@@ -619,9 +481,7 @@ size_t codec_choice(const struct codec_node *object,
                     size_t absent)
 {
     struct codec_node node = wanted(object, key, flags);
-    struct strview text = borrowed_text(&node);
-    size_t word = text.at == NULL ? SIZE_MAX : find_word(&node, text, words);
-    return word == SIZE_MAX ? absent : word;
+    return codec_as_choice(&node, words, absent);
 }
 
 int64_t codec_instant(const struct codec_node *object, const char *key, unsigned flags)
@@ -662,7 +522,7 @@ void codec_labels(const struct codec_node *object,
     struct codec_node map = codec_object(object, key, flags);
     if (map.json == NULL)
         return;
-    size_t count = json_object_size(map.json);
+    size_t count = json_value_members(map.json);
     if (count > most) {
         codec_fault(&map, "too_many_items", "may hold at most %zu labels, has %zu", most, count);
         return;
@@ -671,18 +531,16 @@ void codec_labels(const struct codec_node *object,
     if (all == NULL)
         return;
     size_t i = 0;
-    const char *name;
-    json_t *value;
-    json_object_foreach(map.json, name, value)
-    {
-        struct codec_node node = codec_member(&map, name);
-        if (!codec_is_name(strview_of(name))) {
+    for (size_t m = 0; m < count; m++) {
+        struct codec_node node = codec_member_at(&map, m);
+        struct strview name = json_value_key_view(map.json, m);
+        if (!codec_is_name(name)) {
             codec_fault(&node, "invalid_name",
                         "a label's key must be 1 to 255 characters without control characters");
             continue;
         }
-        all[i].key = keep_text(&node, strview_of(name));
-        all[i].value = codec_text(&map, name, CODEC_REQUIRED, 0, 1024);
+        all[i].key = keep_text(&node, name);
+        all[i].value = codec_as_text(&node, 0, 1024);
         if (all[i].key.at == NULL || all[i].value.at == NULL)
             continue;
         i++;
@@ -694,7 +552,7 @@ void codec_labels(const struct codec_node *object,
 
 double *codec_as_numbers(const struct codec_node *array, unsigned flags, double low, double high)
 {
-    size_t n = json_array_size(array->json);
+    size_t n = json_value_items(array->json);
     double *values = arena_array(array->reader->arena, n, sizeof *values);
     if (values == NULL) {
         (void)pv_no_memory(array->reader->err);

@@ -1,13 +1,13 @@
 #ifndef CODEC_JSON_READER_H
 #define CODEC_JSON_READER_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/json/parse.h"
 #include "base/nearest.h"
 #include "core/history/run.h"
 
@@ -26,10 +26,10 @@ struct codec_reader {
  */
 struct codec_node {
     struct codec_reader *reader;
-    const struct codec_node *up; /* NULL: the top */
-    const char *key;             /* member of up; NULL: an item */
-    size_t index;                /* item of up */
-    json_t *json;                /* borrowed; NULL when absent (or null and CODEC_NULLABLE) */
+    const struct codec_node *up;   /* NULL: the top */
+    const char *key;               /* member of up; NULL: an item */
+    size_t index;                  /* item of up */
+    const struct json_value *json; /* borrowed; NULL when absent (or null and CODEC_NULLABLE) */
 };
 
 enum codec_flags {
@@ -49,7 +49,7 @@ struct codec_bounds {
 struct codec_document {
     struct codec_reader reader;
     struct codec_node top;
-    struct arena tree; /* of the parser, counted to the account of the reader's arena */
+    struct arena tree; /* counted to the account of the reader's arena */
 };
 
 /*
@@ -75,6 +75,8 @@ enum pv_code codec_result(const struct codec_reader *reader) PV_MUSTCHECK;
 /* Members of an object. The node of an absent member has json == NULL. */
 struct codec_node codec_member(const struct codec_node *object, const char *key);
 struct codec_node codec_item(const struct codec_node *array, size_t index);
+struct codec_node codec_member_at(const struct codec_node *object,
+                                  size_t i);                          /* as in the document */
 bool codec_present(const struct codec_node *object, const char *key); /* there and not null */
 
 /* The fault of a member that an object may not have; nearest: what it may have been meant to be. */
@@ -144,12 +146,19 @@ unsigned codec_words(const struct codec_node *object,
                      size_t least,
                      const char *const words[]);
 
-/* A string node, borrowed from jansson; at == NULL when it is none. */
+/* A string node, borrowed from the tree; at == NULL when it is none. */
 struct strview codec_string(const struct codec_node *node);
 
-/* The node itself as a name or a number (for items of arrays). */
+/* The node is there to be judged; else its json is NULL: it is absent, a fault where it is required,
+ * or null where it may be. */
+bool codec_expect(struct codec_node *node, unsigned flags);
+
+/* The node itself as a name, a number, ... (for items of arrays). */
 struct strview codec_as_name(const struct codec_node *node);
 double codec_as_number(const struct codec_node *node, unsigned flags, double low, double high);
+bool codec_as_boolean(const struct codec_node *node, bool otherwise);
+struct strview codec_as_text(const struct codec_node *node, size_t least, size_t most);
+size_t codec_as_choice(const struct codec_node *node, const char *const words[], size_t absent);
 int64_t codec_as_integer(const struct codec_node *node, int64_t low, int64_t high);
 
 /* An array of numbers in the arena; n items. NULL when at fault. */

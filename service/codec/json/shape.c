@@ -31,25 +31,45 @@ static void refuse_member(const struct codec_node *node, const struct shape *sha
     codec_fault_unknown(node, key, &nearest);
 }
 
+/* Which members of an object are which rows: where[i] - 1 is the member of row i, 0: it has none. It
+ * holds for all objects that share the keys, of which a list is mostly made. */
+enum { ROWS_MAX = 128 };
+struct matching {
+    const struct json_keys *keys; /* NULL: of no object yet */
+    uint32_t where[ROWS_MAX];
+};
+
 /* Members mostly come in the order of the rows: each search begins behind the row found last. */
-static void refuse_unknown(const struct codec_node *node, const struct shape *shape)
+static size_t find_row(const struct shape *shape, struct strview key, size_t *next)
 {
-    const char *key;
-    json_t *value;
-    size_t row = 0;
-    json_object_foreach(node->json, key, value)
-    {
-        size_t tried = 0;
-        while (tried < shape->n &&
-               (strcmp(shape->members[row].name, key) != 0 || !is_sent(&shape->members[row]))) {
-            row = row + 1 == shape->n ? 0 : row + 1;
-            tried++;
-        }
-        if (tried == shape->n)
-            refuse_member(node, shape, key);
-        else
-            row = row + 1 == shape->n ? 0 : row + 1;
+    for (size_t tried = 0; tried < shape->n; tried++) {
+        size_t row = *next;
+        *next = row + 1 == shape->n ? 0 : row + 1;
+        if (strview_is(key, shape->members[row].name) && is_sent(&shape->members[row]))
+            return row;
     }
+    return SIZE_MAX;
+}
+
+/* Members that are unknown are faults, in each object. */
+static void
+match(const struct codec_node *node, const struct shape *shape, struct matching *matching)
+{
+    size_t n = json_value_members(node->json);
+    size_t next = 0;
+    bool known = true;
+    if (n > 0 && node->json->items[-1].keys == matching->keys)
+        return;
+    memset(matching->where, 0, shape->n * sizeof *matching->where);
+    for (size_t i = 0; i < n; i++) {
+        size_t row = find_row(shape, json_value_key_view(node->json, i), &next);
+        if (row == SIZE_MAX)
+            refuse_member(node, shape, json_value_key(node->json, i));
+        else
+            matching->where[row] = (uint32_t)i + 1;
+        known = known && row != SIZE_MAX;
+    }
+    matching->keys = n > 0 && known ? node->json->items[-1].keys : NULL;
 }
 
 static int64_t most_of(const struct shape_member *member, const void *limits)
@@ -118,14 +138,22 @@ static void set_unknown(const struct shape *shape, void *object)
     }
 }
 
+static void decode_matched(const struct codec_node *node,
+                           const struct shape *shape,
+                           const void *limits,
+                           void *object,
+                           struct matching *matching);
+
 static void decode_objects(const struct codec_node *node,
                            const struct shape_member *member,
                            const void *limits,
                            void *object)
 {
     struct codec_node list;
+    struct matching matching;
     size_t n;
-    assert(member->item == member->of->size);
+    assert(member->item == member->of->size && member->of->n <= ROWS_MAX);
+    matching.keys = NULL;
     char *items = codec_list(node, member->name, member->flags, (size_t)member->least,
                              (size_t)most_of(member, limits), member->of->size, &list, &n);
     *(void **)at(object, member->at) = items;
@@ -134,7 +162,7 @@ static void decode_objects(const struct codec_node *node,
         struct codec_node item = codec_item(&list, i);
         char *out = items + i * member->of->size;
         if (codec_expect_object(&item))
-            shape_decode(&item, member->of, limits, out);
+            decode_matched(&item, member->of, limits, out, &matching);
         else
             set_unknown(member->of, out);
     }
@@ -160,6 +188,16 @@ static double high_of(const struct shape_member *member, const void *limits)
     return member->high == 0 ? (double)INFINITY : member->high;
 }
 
+static int64_t decode_integer(struct codec_node *sent,
+                              const struct shape_member *member,
+                              const void *limits,
+                              int64_t absent)
+{
+    return codec_expect(sent, member->flags)
+               ? codec_as_integer(sent, member->least, most_of(member, limits))
+               : absent;
+}
+
 static void decode_range(const struct codec_node *node,
                          const struct shape_member *member,
                          const void *limits,
@@ -175,7 +213,9 @@ static void decode_range(const struct codec_node *node,
         codec_fault(&pair, "out_of_range", "begins above its end");
 }
 
+/* sent: the member, whose json is NULL where it is absent. */
 static void decode_member(const struct codec_node *node,
+                          struct codec_node *sent,
                           const struct shape_member *member,
                           const void *limits,
                           void *object)
@@ -185,34 +225,35 @@ static void decode_member(const struct codec_node *node,
     void *value = at(object, member->at);
     switch (member->kind) {
     case SHAPE_KIND_NUMBER:
-        *(double *)value = codec_number(node, name, flags, member->low, high_of(member, limits));
+        *(double *)value = codec_expect(sent, flags)
+                               ? codec_as_number(sent, flags, member->low, high_of(member, limits))
+                               : (double)NAN;
         break;
     case SHAPE_KIND_COUNT:
-        *(int64_t *)value =
-            codec_integer(node, name, flags, member->least, most_of(member, limits));
+        *(int64_t *)value = decode_integer(sent, member, limits, RUN_UNKNOWN);
         break;
     case SHAPE_KIND_INTEGER:
-        *(int64_t *)value = INT64_MIN;
-        if (codec_present(node, name) || (flags & CODEC_REQUIRED) != 0)
-            *(int64_t *)value =
-                codec_integer(node, name, flags, member->least, most_of(member, limits));
+        *(int64_t *)value = decode_integer(sent, member, limits, INT64_MIN);
         break;
     case SHAPE_KIND_SIZE:
-        *(size_t *)value =
-            (size_t)codec_integer(node, name, flags, member->least, most_of(member, limits));
+        *(size_t *)value = (size_t)decode_integer(sent, member, limits, RUN_UNKNOWN);
         break;
     case SHAPE_KIND_RANGE:
         decode_range(node, member, limits, value);
         break;
     case SHAPE_KIND_BOOLEAN:
-        *(bool *)value = codec_boolean(node, name, flags, (flags & SHAPE_TRUE) != 0);
+        *(bool *)value = (flags & SHAPE_TRUE) != 0;
+        if (codec_expect(sent, flags))
+            *(bool *)value = codec_as_boolean(sent, *(bool *)value);
         break;
     case SHAPE_KIND_TEXT:
+        (void)codec_expect(sent, flags);
         *(struct strview *)value =
-            codec_text(node, name, flags, (size_t)member->least, (size_t)most_of(member, limits));
+            codec_as_text(sent, (size_t)member->least, (size_t)most_of(member, limits));
         break;
     case SHAPE_KIND_NAME:
-        *(struct strview *)value = codec_name(node, name, flags);
+        (void)codec_expect(sent, flags);
+        *(struct strview *)value = codec_as_name(sent);
         break;
     case SHAPE_KIND_INSTANT:
         *(int64_t *)value = codec_instant(node, name, flags);
@@ -225,8 +266,9 @@ static void decode_member(const struct codec_node *node,
                      at(object, member->n_at));
         break;
     case SHAPE_KIND_WORD:
-        *(unsigned *)value = (unsigned)codec_choice(
-            node, name, flags, member->words, (flags & SHAPE_KEEP) != 0 ? *(unsigned *)value : 0);
+        (void)codec_expect(sent, flags);
+        *(unsigned *)value = (unsigned)codec_as_choice(
+            sent, member->words, (flags & SHAPE_KEEP) != 0 ? *(unsigned *)value : 0);
         break;
     case SHAPE_KIND_WORDS:
         *(unsigned *)value = codec_words(node, name, flags, (size_t)member->least, member->words);
@@ -244,34 +286,48 @@ static void decode_member(const struct codec_node *node,
     }
 }
 
+static void decode_matched(const struct codec_node *node,
+                           const struct shape *shape,
+                           const void *limits,
+                           void *object,
+                           struct matching *matching)
+{
+    match(node, shape, matching);
+    for (size_t i = 0; i < shape->n; i++) {
+        const struct shape_member *member = &shape->members[i];
+        if (!is_sent(member))
+            continue;
+        struct codec_node sent = {.reader = node->reader, .up = node, .key = member->name};
+        if (matching->where[i] > 0)
+            sent.json = json_value_member_at(node->json, matching->where[i] - 1);
+        if (member->given_at > 0)
+            *(bool *)at(object, member->given_at - 1) = sent.json != NULL;
+        if ((member->flags & SHAPE_KEEP) != 0 &&
+            (sent.json == NULL ||
+             (json_value_is_null(sent.json) && (member->flags & CODEC_NULLABLE) != 0)))
+            continue;
+        decode_member(node, &sent, member, limits, object);
+    }
+    if (shape->check != NULL)
+        shape->check(node, limits, object);
+}
+
 void shape_decode(const struct codec_node *node,
                   const struct shape *shape,
                   const void *limits,
                   void *object)
 {
-    refuse_unknown(node, shape);
-    for (size_t i = 0; i < shape->n; i++) {
-        const struct shape_member *member = &shape->members[i];
-        if (!is_sent(member))
-            continue;
-        if (member->given_at > 0)
-            *(bool *)at(object, member->given_at - 1) =
-                json_object_get(node->json, member->name) != NULL;
-        json_t *sent = json_object_get(node->json, member->name);
-        if ((member->flags & SHAPE_KEEP) != 0 &&
-            (sent == NULL || (json_is_null(sent) && (member->flags & CODEC_NULLABLE) != 0)))
-            continue;
-        decode_member(node, member, limits, object);
-    }
-    if (shape->check != NULL)
-        shape->check(node, limits, object);
+    struct matching matching;
+    assert(shape->n <= ROWS_MAX);
+    matching.keys = NULL;
+    decode_matched(node, shape, limits, object, &matching);
 }
 
 bool shape_has(const struct codec_node *node, const struct shape *shape, unsigned flags)
 {
     for (size_t i = 0; i < shape->n; i++)
         if ((shape->members[i].flags & flags) != 0 &&
-            json_object_get(node->json, shape->members[i].name) != NULL)
+            json_value_member(node->json, shape->members[i].name) != NULL)
             return true;
     return false;
 }

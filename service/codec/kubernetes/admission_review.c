@@ -11,9 +11,9 @@ static const char API_VERSION[] = "admission.k8s.io/v1";
 
 /* --- request --- */
 
-static const char *text_at(const json_t *object, const char *key)
+static const char *text_at(const struct json_value *object, const char *key)
 {
-    const char *text = json_string_value(json_object_get(object, key));
+    const char *text = json_value_text(json_value_member(object, key));
     return text == NULL ? "" : text;
 }
 
@@ -27,9 +27,9 @@ static void expect_word(const struct codec_node *node, const char *key, const ch
 
 struct reading {
     struct arena *arena;
-    const json_t *request;
-    const json_t *object;
-    const json_t *annotations;
+    const struct json_value *request;
+    const struct json_value *object;
+    const struct json_value *annotations;
     struct admission_review *review;
     bool memory; /* there was not enough */
 };
@@ -44,7 +44,7 @@ static struct strview keep_text(struct reading *reading, const char *text, size_
 /* at == NULL: there is no such annotation. */
 static struct strview annotation(const struct reading *reading, const char *key)
 {
-    return strview_of(json_string_value(json_object_get(reading->annotations, key)));
+    return json_value_view(json_value_member(reading->annotations, key));
 }
 
 static void settle(struct reading *reading, enum review_concern concern, const char *why)
@@ -57,9 +57,9 @@ static void settle(struct reading *reading, enum review_concern concern, const c
 }
 
 /* Which kinds there is something to say about, and where they have their specification. */
-static const char *specification_of(const json_t *request)
+static const char *specification_of(const struct json_value *request)
 {
-    const json_t *kind = json_object_get(request, "kind");
+    const struct json_value *kind = json_value_member(request, "kind");
     if (strcmp(text_at(kind, "group"), "sparkoperator.k8s.io") != 0 ||
         strcmp(text_at(kind, "version"), "v1beta2") != 0 ||
         text_at(request, "subResource")[0] != '\0')
@@ -74,20 +74,18 @@ static const char *specification_of(const json_t *request)
 static bool is_new_specification(const struct reading *reading)
 {
     const char *operation = text_at(reading->request, "operation");
-    const json_t *old = json_object_get(reading->request, "oldObject");
+    const struct json_value *old = json_value_member(reading->request, "oldObject");
     if (strcmp(operation, "CREATE") == 0)
         return true;
     return strcmp(operation, "UPDATE") == 0 &&
-           !json_equal(json_object_get(old, "spec"), json_object_get(reading->object, "spec"));
+           !json_value_equal(json_value_member(old, "spec"),
+                             json_value_member(reading->object, "spec"));
 }
 
-static bool has_annotations(const json_t *annotations)
+static bool has_annotations(const struct json_value *annotations)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)annotations, key, value)
-    {
-        if (strncmp(key, ANNOTATIONS, strlen(ANNOTATIONS)) == 0)
+    for (size_t i = 0; i < json_value_members(annotations); i++) {
+        if (strncmp(json_value_key(annotations, i), ANNOTATIONS, strlen(ANNOTATIONS)) == 0)
             return true;
     }
     return false;
@@ -110,10 +108,8 @@ static bool is_known(const char *name, struct nearest *nearest)
 static void read_unknown(struct reading *reading)
 {
     struct admission_review *review = reading->review;
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)reading->annotations, key, value)
-    {
+    for (size_t i = 0; i < json_value_members(reading->annotations); i++) {
+        const char *key = json_value_key(reading->annotations, i);
         struct nearest nearest = {NULL, 0};
         char name[65];
         if (strncmp(key, ANNOTATIONS, strlen(ANNOTATIONS)) != 0 ||
@@ -205,7 +201,7 @@ static void read_preserve(struct reading *reading)
 /* A generated name is the prefix and five characters behind it. */
 static struct strview object_name(const struct reading *reading)
 {
-    const json_t *metadata = json_object_get(reading->object, "metadata");
+    const struct json_value *metadata = json_value_member(reading->object, "metadata");
     struct strview application = spark_object_conf(&reading->review->object, "spark.app.name");
     struct strview name = strview_of(text_at(metadata, "name"));
     if (application.n > 0)
@@ -260,13 +256,13 @@ static void read_object(struct reading *reading)
 {
     struct admission_review *review = reading->review;
     const char *specification = specification_of(reading->request);
-    const json_t *spec = json_object_get(reading->object, "spec");
+    const struct json_value *spec = json_value_member(reading->object, "spec");
     review->concern = REVIEW_NONE;
     if (specification == NULL || !has_annotations(reading->annotations) ||
         !is_new_specification(reading))
         return;
     if (strcmp(specification, "/spec") != 0)
-        spec = json_object_get(spec, "template");
+        spec = json_value_member(spec, "template");
     if (!spark_object_read(spec, specification, reading->arena, &review->object, &reading->memory))
         return;
     review->concern = REVIEW_ASKS;
@@ -285,10 +281,10 @@ void codec_admission_review_decode(const struct codec_node *node, struct admissi
     review->dry_run = codec_boolean(&request, "dryRun", CODEC_NULLABLE, false);
     struct reading reading = {.arena = node->reader->arena,
                               .request = request.json,
-                              .object = json_object_get(request.json, "object"),
+                              .object = json_value_member(request.json, "object"),
                               .review = review};
     reading.annotations =
-        json_object_get(json_object_get(reading.object, "metadata"), "annotations");
+        json_value_member(json_value_member(reading.object, "metadata"), "annotations");
     read_object(&reading);
     if (reading.memory)
         (void)pv_no_memory(node->reader->err);
@@ -301,17 +297,16 @@ struct strview codec_admission_review_identity(const struct codec_node *node, st
     static const char *const members[] = {"kind",   "subResource", "operation",
                                           "object", "oldObject",   "dryRun"};
     enum { MEMBERS = sizeof members / sizeof *members };
-    const size_t flags = JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY;
-    const json_t *request = json_object_get(node->json, "request");
-    size_t n = MEMBERS, at = 0;
-    for (size_t i = 0; i < MEMBERS; i++)
-        n += json_dumpb(json_object_get(request, members[i]), NULL, 0, flags);
-    char *text = arena_alloc(arena, n);
-    for (size_t i = 0; text != NULL && i < MEMBERS; i++) {
-        at += json_dumpb(json_object_get(request, members[i]), text + at, n - at, flags);
-        text[at++] = '\n'; /* which no JSON text has that is written compactly */
+    const struct json_value *request = json_value_member(node->json, "request");
+    struct strview text = {NULL, 0};
+    struct writer w;
+    writer_init(&w, arena);
+    for (size_t i = 0; i < MEMBERS; i++) {
+        json_value_write(&w, json_value_member(request, members[i]), true);
+        writer_end_line(&w); /* no JSON text has one that is written compactly */
     }
-    return (struct strview){text, text == NULL ? 0 : at};
+    text.at = writer_finish(&w, &text.n);
+    return text;
 }
 
 /* --- answer --- */

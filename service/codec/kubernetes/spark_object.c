@@ -1,5 +1,7 @@
 #include "codec/kubernetes/spark_object.h"
 
+#include <inttypes.h>
+
 #include "core/spark/property_value.h"
 
 const char *const spark_section_names[SPARK_SECTIONS] = {"executor", "dynamicAllocation",
@@ -11,51 +13,53 @@ enum spark_section spark_section_of(size_t field)
                                                                    : SPARK_SECTION_DYNAMIC;
 }
 
-static bool is_scalar(const json_t *value)
+static bool is_scalar(const struct json_value *value)
 {
-    return json_is_string(value) || json_is_integer(value) || json_is_boolean(value);
+    return json_value_is_text(value) || json_value_is_integer(value) ||
+           json_value_is_boolean(value);
 }
 
 /* at == NULL: it is none, or there is no memory. */
-static struct strview text_of_scalar(const json_t *value, struct arena *arena)
+static struct strview text_of_scalar(const struct json_value *value, struct arena *arena)
 {
     const char *text = NULL;
-    if (json_is_string(value))
-        text = arena_strndup(arena, json_string_value(value), json_string_length(value));
-    else if (json_is_integer(value))
-        text = arena_printf(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_boolean(value))
-        text = json_is_true(value) ? "true" : "false";
+    if (json_value_is_text(value))
+        text = arena_copy(arena, json_value_view(value)).at;
+    else if (json_value_is_integer(value))
+        text = arena_printf(arena, "%" PRId64, value->integer);
+    else if (json_value_is_boolean(value))
+        text = json_value_is_true(value) ? "true" : "false";
     return strview_of(text);
 }
 
-static bool
-read_sections(const json_t *specification, const json_t *sections[], struct spark_object *object)
+static bool read_sections(const struct json_value *specification,
+                          const struct json_value *sections[],
+                          struct spark_object *object)
 {
     for (size_t i = 0; i < SPARK_SECTIONS; i++) {
-        sections[i] = json_object_get(specification, spark_section_names[i]);
-        object->has[i] = json_is_object(sections[i]);
-        if (!object->has[i] && sections[i] != NULL && !json_is_null(sections[i]))
+        sections[i] = json_value_member(specification, spark_section_names[i]);
+        object->has[i] = json_value_is_object(sections[i]);
+        if (!object->has[i] && sections[i] != NULL && !json_value_is_null(sections[i]))
             return false;
     }
     return true;
 }
 
-static bool
-read_conf(const json_t *conf, struct arena *arena, struct spark_object *object, bool *memory)
+static bool read_conf(const struct json_value *conf,
+                      struct arena *arena,
+                      struct spark_object *object,
+                      bool *memory)
 {
-    const char *key;
-    json_t *value;
-    object->conf = arena_array(arena, json_object_size(conf), sizeof *object->conf);
+    object->conf = arena_array(arena, json_value_members(conf), sizeof *object->conf);
     *memory = *memory || object->conf == NULL;
     if (*memory)
         return false;
-    json_object_foreach((json_t *)(uintptr_t)conf, key, value)
-    {
-        if (!json_is_string(value))
+    for (size_t i = 0; i < json_value_members(conf); i++) {
+        const struct json_value *value = json_value_member_at(conf, i);
+        if (!json_value_is_text(value))
             return false;
         struct run_label *entry = &object->conf[object->n_conf++];
-        *entry = (struct run_label){.key = arena_copy(arena, strview_of(key)),
+        *entry = (struct run_label){.key = arena_copy(arena, json_value_key_view(conf, i)),
                                     .value = text_of_scalar(value, arena)};
         *memory = *memory || entry->key.at == NULL || entry->value.at == NULL;
         if (*memory)
@@ -64,20 +68,20 @@ read_conf(const json_t *conf, struct arena *arena, struct spark_object *object, 
     return true;
 }
 
-bool spark_object_read(const json_t *specification,
+bool spark_object_read(const struct json_value *specification,
                        const char *pointer,
                        struct arena *arena,
                        struct spark_object *object,
                        bool *memory)
 {
-    const json_t *sections[SPARK_SECTIONS];
+    const struct json_value *sections[SPARK_SECTIONS];
     *object = (struct spark_object){.specification = pointer};
     *memory = false;
-    if (!json_is_object(specification) || !read_sections(specification, sections, object))
+    if (!json_value_is_object(specification) || !read_sections(specification, sections, object))
         return false;
     for (size_t i = 0; i < OPERATOR_FIELDS; i++) {
-        const json_t *value =
-            json_object_get(sections[spark_section_of(i)], operator_fields[i].field);
+        const struct json_value *value =
+            json_value_member(sections[spark_section_of(i)], operator_fields[i].field);
         object->fields[i] = text_of_scalar(value, arena);
         *memory = *memory || (object->fields[i].at == NULL && is_scalar(value));
     }

@@ -1,9 +1,8 @@
 #ifndef CODEC_KUBERNETES_SPARK_OBJECT_H
 #define CODEC_KUBERNETES_SPARK_OBJECT_H
 
-#include <jansson.h>
-
 #include "base/arena.h"
+#include "base/json/value.h"
 #include "codec/advice/operator_fields.h"
 #include "core/history/run.h"
 
@@ -33,7 +32,7 @@ struct spark_object {
 /* False where it is no specification: a section is neither an object nor missing, or an entry of
  * sparkConf is no string. Kubernetes refuses such an object by its schema. *memory: there was not
  * enough. */
-bool spark_object_read(const json_t *specification,
+bool spark_object_read(const struct json_value *specification,
                        const char *pointer,
                        struct arena *arena,
                        struct spark_object *object,

@@ -92,7 +92,7 @@ static struct run_label_list decode_set(const struct codec_node *item)
 {
     struct run_label *labels = NULL;
     struct run_label_list set = {.n = 0};
-    if (json_is_object(item->json))
+    if (json_value_is_object(item->json))
         codec_labels(item, "labels", CODEC_NULLABLE, LABELS_MAX, &labels, &set.n);
     set.labels = labels;
     return set;
@@ -152,7 +152,7 @@ static void decode_labels(const struct codec_node *node,
 static void
 check_measure(const struct codec_node *row, const struct codec_node *first, const char *key)
 {
-    bool wanted = json_is_object(first->json) && codec_present(first, key);
+    bool wanted = json_value_is_object(first->json) && codec_present(first, key);
     if (wanted && !codec_present(row, key))
         codec_fault_member(row, key, "required", "is required, as in the first observation");
     if (!wanted && codec_present(row, key))
@@ -197,7 +197,7 @@ static void decode_rows(const struct codec_node *node, size_t most, struct codec
         decode_stage_rows(node, &list, request);
         return;
     }
-    bool speedups = json_is_object(first.json) && codec_present(&first, "speedup") &&
+    bool speedups = json_value_is_object(first.json) && codec_present(&first, "speedup") &&
                     !codec_present(&first, "duration_s");
     if (speedups && request->kind != NULL && (request->kind->forms & MODEL_OF_SPEEDUPS) == 0)
         codec_fault_member(&first, "speedup", "not_allowed", "%s is fitted to duration_s",

@@ -229,7 +229,7 @@ static size_t decode_axis(
     const struct codec_node *node, const char *key, double low, size_t most, double values[])
 {
     struct codec_node list = codec_array(node, key, CODEC_REQUIRED, 0, most);
-    size_t n = list.json == NULL ? 0 : json_array_size(list.json);
+    size_t n = list.json == NULL ? 0 : json_value_items(list.json);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
         values[i] = codec_as_number(&item, CODEC_REQUIRED, low, HUGE_VAL);
@@ -270,14 +270,15 @@ void codec_history_model_decode(const struct codec_node *document,
     *model = (struct codec_history_model){
         .why = "this kind is not fitted to the runs of an application"};
     decode_observations(document, model);
-    const json_t *context = json_object_get(document->json, "label_group");
-    model->of_context = json_is_true(json_object_get(context, "labels_applied"));
-    const json_t *reason = json_array_get(json_object_get(document->json, "reasons"), 0);
-    const json_t *evidence = json_object_get(reason, "evidence");
-    const char *single = json_string_value(json_object_get(evidence, "best_single_model"));
+    const struct json_value *context = json_value_member(document->json, "label_group");
+    model->of_context = json_value_is_true(json_value_member(context, "labels_applied"));
+    const struct json_value *reason =
+        json_value_item(json_value_member(document->json, "reasons"), 0);
+    const struct json_value *evidence = json_value_member(reason, "evidence");
+    const char *single = json_value_text(json_value_member(evidence, "best_single_model"));
     model->single = single == NULL ? NULL : model_find_kind(single);
     struct codec_node list = codec_array(document, "candidates", CODEC_REQUIRED, 0, SIZE_MAX);
-    size_t n = list.json == NULL ? 0 : json_array_size(list.json);
+    size_t n = list.json == NULL ? 0 : json_value_items(list.json);
     for (size_t i = 0; i < n; i++) {
         struct codec_node candidate = codec_item(&list, i);
         if (!codec_expect_object(&candidate) || !is_wanted(&candidate, kind))

@@ -29,7 +29,7 @@ const struct model_kind *codec_model_kind_decode(const struct codec_node *node)
 const struct model_kind *codec_model_choice_decode(const struct codec_node *node, bool *automatic)
 {
     struct codec_node member = codec_member(node, "model");
-    *automatic = json_is_string(member.json) && strcmp(json_string_value(member.json), AUTO) == 0;
+    *automatic = json_value_is_text(member.json) && strcmp(json_value_text(member.json), AUTO) == 0;
     return *automatic ? NULL : decode_kind(node, true);
 }
 
@@ -110,7 +110,7 @@ static void decode_row(
     const struct codec_node *item, const char *what, double low, double high, struct table_row *row)
 {
     struct codec_node at[3];
-    if (!json_is_array(item->json) || json_array_size(item->json) != 3) {
+    if (!json_value_is_array(item->json) || json_value_items(item->json) != 3) {
         codec_fault(item, "wrong_type", "must be [problem_size, executors, %s]", what);
         return;
     }
@@ -241,7 +241,7 @@ void codec_model_tables_decode(const struct codec_node *node, struct model *mode
         return;
     codec_refuse_unknown(&tables, known);
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
-        if ((has & bits[i]) == 0 && json_object_get(tables.json, known[i]) != NULL)
+        if ((has & bits[i]) == 0 && json_value_member(tables.json, known[i]) != NULL)
             codec_fault_member(&tables, known[i], "unknown_field", "%s has no such table",
                                model->kind->name);
     if ((has & MODEL_HAS_KNOTS) != 0)

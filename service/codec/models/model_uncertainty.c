@@ -77,7 +77,7 @@ static size_t decode_ascending(const struct codec_node *node,
                                double values[])
 {
     struct codec_node list = codec_array(node, key, CODEC_REQUIRED, 0, most);
-    size_t n = list.json == NULL ? 0 : json_array_size(list.json);
+    size_t n = list.json == NULL ? 0 : json_value_items(list.json);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
         values[i] = codec_as_number(&item, CODEC_REQUIRED, low, high);
@@ -227,6 +227,6 @@ void codec_model_uncertainty_decode(const struct codec_node *node, struct model 
         return;
     shape_decode(&list, &codec_model_uncertainty_shape, NULL, model);
     if (model->kind->forms != MODEL_OF_STAGES &&
-        json_is_null(json_object_get(list.json, "problem_size_range")))
+        json_value_is_null(json_value_member(list.json, "problem_size_range")))
         codec_fault_member(&list, "problem_size_range", "wrong_type", "must be an array");
 }

@@ -125,7 +125,7 @@ void codec_policies_decode(const struct codec_node *top,
         codec_array(top, "policies", CODEC_REQUIRED, 1, COMPARISON_POLICIES_MAX);
     if (list.json == NULL)
         return;
-    common->n_policies = json_array_size(list.json);
+    common->n_policies = json_value_items(list.json);
     for (size_t i = 0; i < common->n_policies; i++) {
         struct codec_node item = codec_item(&list, i);
         decode_policy(&item, table, limits, request, i);
@@ -159,7 +159,7 @@ void codec_comparison_decode_workload(const struct codec_node *node,
     struct codec_comparison *common = request;
     struct codec_node workload = codec_member(node, "workload");
     (void)limits;
-    if (json_is_object(workload.json))
+    if (json_value_is_object(workload.json))
         codec_fault_member(
             node, "workload", "unknown_field",
             "a workload that is described belongs to simulations of kind geo; here it "
@@ -172,7 +172,7 @@ bool codec_comparison_find_workload(const struct codec_node *top, char id[37])
 {
     struct codec_node workload = codec_member(top, "workload");
     id[0] = '\0';
-    if (json_is_string(workload.json))
+    if (json_value_is_text(workload.json))
         codec_uuid(top, "workload", CODEC_OPTIONAL, id);
     return id[0] != '\0';
 }
@@ -227,7 +227,7 @@ void codec_comparison_decode_loads(const struct codec_node *node, const void *li
     struct codec_node list = codec_array(node, "loads", CODEC_OPTIONAL, 1, COMPARISON_LOADS_MAX);
     if (list.json == NULL)
         return;
-    common->n_loads = json_array_size(list.json);
+    common->n_loads = json_value_items(list.json);
     for (size_t i = 0; i < common->n_loads; i++) {
         struct codec_node item = codec_item(&list, i);
         loads[i] = codec_as_number(&item, CODEC_REQUIRED, LOAD_MIN, LOAD_MAX);

@@ -33,7 +33,7 @@ static void decode_families(const struct codec_node *search,
     struct codec_comparison *common = request;
     struct codec_node list =
         codec_array(search, "policies", CODEC_OPTIONAL, 1, SEARCH_FAMILIES_MAX);
-    size_t n = list.json == NULL ? 0 : json_array_size(list.json);
+    size_t n = list.json == NULL ? 0 : json_value_items(list.json);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
         if (!codec_expect_object(&item))
@@ -109,7 +109,7 @@ uint64_t *codec_search_counts(const struct codec_node *family,
     for (size_t i = 0; i < *n; i++) {
         struct codec_node item = codec_item(&list, i);
         struct strview word = {NULL, 0};
-        if (infinite > 0 && json_is_string(item.json))
+        if (infinite > 0 && json_value_is_text(item.json))
             word = codec_string(&item);
         if (word.at != NULL && strview_equal(word, strview_of("infinite")))
             values[i] = infinite;

@@ -26,7 +26,7 @@ check_none(const struct codec_node *node, const char *member, size_t tasks, cons
 static void check_phase(const struct codec_node *node, const struct fresh_job *job)
 {
     struct codec_node sent = codec_member(node, "phase");
-    if (!json_is_string(sent.json))
+    if (!json_value_is_text(sent.json))
         return;
     const char *phase = phases[job->phase];
     if (job->phase != FRESH_REDUCE) {

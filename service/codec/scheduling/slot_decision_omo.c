@@ -98,7 +98,7 @@ static void check(const struct codec_node *node, const void *limits, void *objec
                            "is required, or previous: how often do slots come free?");
     for (size_t i = 0; i < state->n; i++) {
         struct codec_node item = codec_item(&list, i);
-        if (json_is_object(item.json))
+        if (json_value_is_object(item.json))
             take_shuffle(&item, state, &state->jobs[i]);
     }
     state->terms.lazy_start = (state->techniques & LAZY_START) != 0;

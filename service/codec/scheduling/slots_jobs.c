@@ -36,7 +36,7 @@ static void decode_listed(const struct codec_node *node,
     double *durations_s =
         codec_as_numbers(&list, CODEC_REQUIRED, CODEC_SECONDS_MIN, CODEC_SECONDS_MAX);
     if (durations_s != NULL)
-        list_tasks(node, durations_s, json_array_size(list.json), &job->job.task_lists[kind]);
+        list_tasks(node, durations_s, json_value_items(list.json), &job->job.task_lists[kind]);
 }
 
 static void decode_map_durations(const struct codec_node *node, const void *limits, void *object)

@@ -46,8 +46,8 @@ static void encode_queues(struct writer *w, const void *object)
 static double *decode_items(
     const struct codec_node *list, size_t least, size_t most, double low, double high, size_t *n)
 {
-    *n = json_array_size(list->json);
-    if (!json_is_array(list->json))
+    *n = json_value_items(list->json);
+    if (!json_value_is_array(list->json))
         codec_fault(list, "wrong_type", "must be an array");
     else if (*n < least || *n > most)
         codec_fault(list, *n < least ? "too_few_items" : "too_many_items",

@@ -48,7 +48,7 @@ static void decode_level_count(const struct codec_node *policy, size_t *level_co
     const struct codec_node given = codec_member(policy, "level_count");
     if (given.json == NULL)
         return;
-    if (json_is_string(given.json))
+    if (json_value_is_text(given.json))
         (void)codec_choice(policy, "level_count", CODEC_REQUIRED, words, 0);
     else
         *level_count =

@@ -106,7 +106,7 @@ static void decode_level_count(const struct codec_node *node, const void *limits
     (void)limits;
     if (count.json == NULL)
         return;
-    if (json_is_string(count.json)) {
+    if (json_value_is_text(count.json)) {
         (void)codec_choice(node, "level_count", CODEC_REQUIRED, words, 0);
         return;
     }
@@ -124,7 +124,7 @@ static bool check_levels(const struct codec_node *top, const struct codec_specul
         given += asked->nodes[i].level != SIZE_MAX;
     for (size_t i = 0; given > 0 && i < asked->n_nodes; i++) {
         struct codec_node node = codec_item(&nodes, i);
-        if (json_is_object(node.json) && codec_member(&node, "level").json == NULL)
+        if (json_value_is_object(node.json) && codec_member(&node, "level").json == NULL)
             codec_fault_member(&node, "level", "required",
                                "is required where other nodes have a level");
     }

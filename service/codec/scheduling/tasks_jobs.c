@@ -14,7 +14,7 @@ static void decode_durations(const struct codec_node *node, const void *limits, 
         return;
     job->job.durations_s =
         codec_as_numbers(&list, CODEC_REQUIRED, CODEC_SECONDS_MIN, CODEC_SECONDS_MAX);
-    job->job.tasks = (uint32_t)json_array_size(list.json);
+    job->job.tasks = (uint32_t)json_value_items(list.json);
 }
 
 /* Which classes there are is known with the whole request. */
@@ -47,8 +47,8 @@ static void decode_placement(const struct codec_node *node, const void *limits, 
 
 static void decode_workers(const struct codec_node *node, struct tasks_binding *binding)
 {
-    size_t n = json_array_size(node->json);
-    if (!json_is_array(node->json)) {
+    size_t n = json_value_items(node->json);
+    if (!json_value_is_array(node->json)) {
         codec_fault(node, "wrong_type", "must be an array of workers, or null");
         return;
     }
@@ -89,7 +89,7 @@ static void decode_bound_to(const struct codec_node *node, const void *limits, v
         codec_list(node, "bound_to", CODEC_REQUIRED, tasks, tasks, sizeof *bindings, &list, &n);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
-        if (!json_is_null(item.json))
+        if (!json_value_is_null(item.json))
             decode_workers(&item, &bindings[i]);
     }
     job->job.bindings = bindings;

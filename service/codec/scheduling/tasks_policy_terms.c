@@ -50,7 +50,7 @@ uint64_t codec_tasks_weight_decode(const struct codec_node *node, uint64_t absen
     struct codec_node member = codec_member(node, "weight");
     if (member.json == NULL)
         return absent;
-    if (json_is_string(member.json)) {
+    if (json_value_is_text(member.json)) {
         (void)codec_choice(node, "weight", CODEC_REQUIRED, words, 0);
         return TASKS_WEIGHT_INFINITE;
     }

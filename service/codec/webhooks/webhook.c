@@ -136,7 +136,7 @@ static void
 decode_applications_change(const struct codec_node *node, const void *limits, void *object)
 {
     struct webhook_change *change = object;
-    change->has_applications = json_object_get(node->json, "applications") != NULL;
+    change->has_applications = json_value_member(node->json, "applications") != NULL;
     decode_applications(node, limits, &change->to);
 }
 
@@ -145,7 +145,7 @@ static void check_change(const struct codec_node *node, const void *limits, void
     const struct webhook_change *change = object;
     (void)limits;
     check_authorization(node, change->to.authorization);
-    if (json_object_size(node->json) == 0)
+    if (json_value_members(node->json) == 0)
         codec_fault(node, "required", "needs at least one member to change");
 }
 

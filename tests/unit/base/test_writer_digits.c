@@ -1,8 +1,11 @@
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "base/rng.h"
 
 TestSuite(writer_digits, .timeout = 20);
 
@@ -60,4 +63,53 @@ Test(writer_digits, a_writer_rounds_what_it_is_told_to)
     writer_end_array(&w);
     cr_assert_str_eq(writer_finish(&w, &n), "[0.3333333333333333,0.333,12345678]");
     arena_fini(&arena);
+}
+
+/* By the longer way: the shortest of 15, 16 and 17 digits that reads back, rounded from 17. */
+static void format_by_libc(double value, char out[40])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(out, 40, "%.*g", digits, value);
+        if (strtod(out, NULL) == value)
+            return;
+    }
+}
+
+static void expect_as_by_libc(double value)
+{
+    char got[32];
+    char want[40];
+    (void)writer_format_number(value, got);
+    cr_assert_eq(strtod(got, NULL), value, "%s is no %.17g", got, value);
+    format_by_libc(value, want);
+    if (strcmp(got, want) == 0)
+        return;
+    /* Only of two that are as near, or nearly, another may be taken; never a longer one. */
+    cr_assert_leq(strlen(got), strlen(want), "%s, not %s", got, want);
+    (void)snprintf(want, sizeof want, "%.16e", fabs(value));
+    cr_assert_eq(want[17], '5', "%s, not %s", got, want);
+}
+
+Test(writer_digits, numbers_are_written_as_libc_would)
+{
+    struct rng rng = rng_make(20261126, 1);
+    for (int i = 0; i < 400000; i++) {
+        uint64_t bits = rng_next(&rng);
+        double any;
+        memcpy(&any, &bits, sizeof any);
+        double usual = ldexp(rng_uniform(&rng), (int)(rng_next(&rng) % 110) - 58);
+        if (isfinite(any) && any != floor(any))
+            expect_as_by_libc(any);
+        if (usual != floor(usual))
+            expect_as_by_libc(i % 2 == 0 ? usual : -usual);
+    }
+    for (int e = -60; e < 0; e++) { /* and where the neighbours are not equally near */
+        expect_as_by_libc(ldexp(1, e));
+        expect_as_by_libc(nextafter(ldexp(1, e), 0));
+    }
+    for (int e = -18; e < 0; e++) {
+        expect_as_by_libc(pow(10, e));
+        expect_as_by_libc(nextafter(pow(10, e), 0));
+        expect_as_by_libc(nextafter(pow(10, e), 1));
+    }
 }

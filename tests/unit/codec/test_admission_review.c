@@ -1,6 +1,7 @@
 #include "codec/kubernetes/admission_review.h"
 
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 

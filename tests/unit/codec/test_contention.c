@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct codec_contention_limits limits = {.applications = 4, .cores = 1000};

@@ -1,6 +1,7 @@
 #include "codec/history/run.h"
 
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

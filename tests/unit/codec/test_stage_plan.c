@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct codec_stage_plan_limits limits = {.stages = 4, .tasks = 100, .cores = 1000};

@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "base/json/parse.h"
+
 static const struct {
     const char *type, *data, *text;
 } cases[] = {
@@ -77,16 +79,15 @@ static const struct {
 
 static const char *told(struct arena *arena, const char *type, const char *data)
 {
-    json_error_t where;
+    const struct json_value *read;
+    struct pv_error err = {0};
     char text[1024];
     (void)snprintf(text, sizeof text, "%s", data);
     for (char *c = text; *c != '\0'; c++)
         *c = *c == '\'' ? '"' : *c;
-    json_t *read = json_loads(text, 0, &where);
-    cr_assert_not_null(read, "%s: %s", where.text, data);
-    const char *sentence = event_sentence(arena, strview_of(type), read);
-    json_decref(read);
-    return sentence;
+    cr_assert_eq(json_parse_own(strview_of(text), arena, &read, &err), PV_OK, "%s: %s", err.detail,
+                 data);
+    return event_sentence(arena, strview_of(type), read);
 }
 
 Test(event_sentence, reads_well)

@@ -2,12 +2,8 @@
 
 #include <string.h>
 
-#include "core/joblog/common/block.h"
-
-#if defined __SSE2__ && !defined SPARKLOG_PORTABLE
-#include <emmintrin.h>
-#define WITH_SSE2
-#endif
+#include "base/json/block.h"
+#include "base/json/find.h"
 
 struct json json_over(struct strview text)
 {
@@ -21,15 +17,10 @@ static bool damage(struct json *json)
     return false;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* The next byte that is not blank; '\0' at the end. */
 static inline char peek(struct json *json)
 {
-    while (json->at < json->end && is_blank(*json->at))
+    while (json->at < json->end && json_is_blank(*json->at))
         json->at++;
     return json->at < json->end ? *json->at : '\0';
 }
@@ -39,89 +30,17 @@ bool json_at_end(struct json *json)
     return peek(json) == '\0' && !json->damaged && json->at == json->end;
 }
 
-static inline bool ends_text(char c)
-{
-    return c == '"' || c == '\\';
-}
-
-/* A comma, a bracket that closes, blanks; other control characters cannot belong to a value. */
-static inline bool ends_scalar(char c)
-{
-    return c == ',' || c == '}' || c == ']' || (unsigned char)c <= ' ';
-}
-
-#ifdef WITH_SSE2
-
-enum { WIDE = 16 };
-
-static inline __m128i json_load(const char *at)
-{
-    return _mm_loadu_si128((const __m128i *)(const void *)at);
-}
-
-static inline __m128i equal(__m128i bytes, char c)
-{
-    return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c));
-}
-
-static inline unsigned find_text_ends(const char *at)
-{
-    __m128i bytes = json_load(at);
-    return (unsigned)_mm_movemask_epi8(_mm_or_si128(equal(bytes, '"'), equal(bytes, '\\')));
-}
-
-static inline unsigned find_scalar_ends(const char *at)
-{
-    __m128i bytes = json_load(at);
-    /* } and ] differ in one bit. */
-    __m128i bracket = equal(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), '}');
-    __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
-    __m128i any = _mm_or_si128(_mm_or_si128(equal(bytes, ','), bracket), control);
-    return (unsigned)_mm_movemask_epi8(any);
-}
-
-/* The first byte of [at, end) for which the predicate holds, or end: 16 at a time while they last.
- */
-#define FIND(find_wide, is)                                                                        \
-    for (; end - at >= WIDE; at += WIDE) {                                                         \
-        unsigned hits = find_wide(at);                                                             \
-        if (hits != 0)                                                                             \
-            return at + __builtin_ctz(hits);                                                       \
-    }                                                                                              \
-    while (at < end && !is(*at))                                                                   \
-        at++;                                                                                      \
-    return at
-
-#else
-
-#define FIND(find_wide, is)                                                                        \
-    while (at < end && !is(*at))                                                                   \
-        at++;                                                                                      \
-    return at
-
-#endif
-
-static inline const char *find_text_end(const char *at, const char *end)
-{
-    FIND(find_text_ends, ends_text);
-}
-
-static inline const char *find_scalar_end(const char *at, const char *end)
-{
-    FIND(find_scalar_ends, ends_scalar);
-}
-
 /* Standing at a quote. */
 static inline bool take_string(struct json *json, struct json_text *text)
 {
     const char *from = json->at + 1;
-    const char *at = find_text_end(from, json->end);
+    const char *at = json_find_text_end(from, json->end);
     text->escaped = false;
     while (at < json->end && *at == '\\') {
         text->escaped = true;
         if (json->end - at < 2)
             return damage(json);
-        at = find_text_end(at + 2, json->end);
+        at = json_find_text_end(at + 2, json->end);
     }
     if (at == json->end)
         return damage(json);
@@ -134,7 +53,7 @@ static inline bool take_string(struct json *json, struct json_text *text)
 /* Standing at { or [, or within one (level 1) behind a value: go behind its end. */
 static bool skip_container(struct json *json, unsigned level)
 {
-    const char *behind = block_skip(json->at, json->end, level);
+    const char *behind = json_block_skip(json->at, json->end, level);
     if (behind == NULL)
         return damage(json);
     json->at = behind;
@@ -144,13 +63,8 @@ static bool skip_container(struct json *json, unsigned level)
 static inline struct strview take_scalar(struct json *json)
 {
     const char *from = json->at;
-    json->at = find_scalar_end(from, json->end);
+    json->at = json_find_scalar_end(from, json->end);
     return (struct strview){from, (size_t)(json->at - from)};
-}
-
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 #define IS(word, text) ((word).n == sizeof(text) - 1 && memcmp((word).at, text, (word).n) == 0)
@@ -161,7 +75,7 @@ static inline bool is_scalar(struct strview word)
 {
     if (word.n == 0)
         return false;
-    if (is_digit(word.at[0]) || (word.at[0] == '-' && word.n > 1))
+    if (json_is_digit(word.at[0]) || (word.at[0] == '-' && word.n > 1))
         return true;
     return IS(word, "null") || IS(word, "true") || IS(word, "false") || IS(word, "NaN") ||
            IS(word, "Infinity");
@@ -190,7 +104,7 @@ static inline bool is_plain_number(struct strview word, int64_t *value)
         return false;
     int64_t sum = 0;
     for (size_t i = 0; i < word.n; i++) {
-        if (!is_digit(word.at[i]))
+        if (!json_is_digit(word.at[i]))
             return false;
         sum = sum * 10 + (word.at[i] - '0');
     }
@@ -201,14 +115,14 @@ static inline bool is_plain_number(struct strview word, int64_t *value)
 static inline bool read_int(struct json *json, int64_t *value)
 {
     char c = peek(json);
-    if (!is_digit(c) && c != '-') {
+    if (!json_is_digit(c) && c != '-') {
         (void)skip_value(json);
         return false;
     }
     struct strview word = take_scalar(json);
     if (is_plain_number(word, value))
         return true;
-    if (!is_digit(word.at[word.n > 1 && c == '-']))
+    if (!json_is_digit(word.at[word.n > 1 && c == '-']))
         return is_scalar(word) ? false : damage(json);
     *value = json_number(word);
     return true;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/joblog/common/block.h"
+#include "base/json/block.h"
 
 struct pair {
     int64_t a;
@@ -153,7 +153,7 @@ Test(sparklog_json, skips_values_whatever_their_offset)
     }
 }
 
-/* What block_skip has to answer, one byte after the other. */
+/* What json_block_skip has to answer, one byte after the other. */
 static const char *skip_by_the_book(const char *at, const char *end, unsigned level)
 {
     bool in_string = false;
@@ -175,7 +175,8 @@ static const char *skip_by_the_book(const char *at, const char *end, unsigned le
 Test(sparklog_json, all_ways_to_skip_agree_with_the_book)
 {
     static const char alphabet[] = "{[{[{[}]}]\"\"\"\"\\\\:,ab\x80\xff\x5a\x7e\x3b \n0123456789";
-    static const enum block_way ways[] = {BLOCK_PORTABLE, BLOCK_SSE2, BLOCK_AVX2};
+    static const enum json_block_way ways[] = {JSON_BLOCK_PORTABLE, JSON_BLOCK_SSE2,
+                                               JSON_BLOCK_AVX2};
     uint32_t state = 1;
     size_t closed = 0;
     for (int round = 0; round < 20000; round++) {
@@ -191,10 +192,11 @@ Test(sparklog_json, all_ways_to_skip_agree_with_the_book)
         }
         const char *want = skip_by_the_book(bytes, bytes + n, level);
         closed += want != NULL;
-        cr_assert_eq(block_skip(bytes, bytes + n, level), want);
+        cr_assert_eq(json_block_skip(bytes, bytes + n, level), want);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-            if (block_can(ways[i]))
-                cr_assert_eq(block_skip_by(ways[i], bytes, bytes + n, level), want, "way %zu", i);
+            if (json_block_can(ways[i]))
+                cr_assert_eq(json_block_skip_by(ways[i], bytes, bytes + n, level), want, "way %zu",
+                             i);
         }
         free(bytes);
     }

@@ -1,17 +1,8 @@
-#include "core/joblog/common/block.h"
+#include "base/json/block.h"
 
 #include <string.h>
 
-#if defined __x86_64__ && !defined SPARKLOG_PORTABLE
-#define WITH_X86
-#include <immintrin.h>
-#define WITH_AVX2 __attribute__((target("avx2,bmi,pclmul,popcnt")))
-#endif
-
-enum { BLOCK = 64 };
-
-/* { and [, like } and ], differ only in this bit. */
-enum { BRACKET_BIT = 0x20 };
+#include "base/json/block_internal.h"
 
 /* What stands where in 64 bytes: bit i belongs to byte i. */
 struct block {
@@ -27,24 +18,6 @@ struct depth {
     uint64_t escape;    /* 1 when it ended with a backslash that escapes the first byte here */
     uint64_t level;
 };
-
-/* Bytes that a backslash escapes. */
-static uint64_t find_escaped(uint64_t backslash, uint64_t *carry)
-{
-    uint64_t escaped = *carry;
-    /* A backslash that is escaped itself escapes nothing. */
-    backslash &= ~escaped;
-    *carry = 0;
-    while (backslash != 0) {
-        uint64_t lowest = backslash & (~backslash + 1);
-        uint64_t next = lowest << 1;
-        if (next == 0)
-            *carry = 1;
-        escaped |= next;
-        backslash &= ~(lowest | next);
-    }
-    return escaped;
-}
 
 /* Quotes that begin or end a string. */
 static inline uint64_t find_quotes(struct depth *depth, const struct block *block)
@@ -80,14 +53,6 @@ static inline int block_follow(struct depth *depth, const struct block *block, u
     return -1;
 }
 
-/* Bit i is the exclusive or of bits 0..i. */
-static inline uint64_t prefix_xor(uint64_t bits)
-{
-    for (unsigned shift = 1; shift < BLOCK; shift *= 2)
-        bits ^= bits << shift;
-    return bits;
-}
-
 static struct block classify_portable(const char *bytes)
 {
     struct block block = {0, 0, 0, 0};
@@ -114,11 +79,6 @@ static int step_portable(struct depth *depth, const char *bytes)
 
 #ifdef WITH_X86
 
-static inline uint64_t equal16(__m128i bytes, char c)
-{
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)));
-}
-
 static int step_sse2(struct depth *depth, const char *bytes)
 {
     struct block block = {0, 0, 0, 0};
@@ -131,22 +91,6 @@ static int step_sse2(struct depth *depth, const char *bytes)
         block.close |= equal16(folded, '}') << i;
     }
     return block_follow(depth, &block, prefix_xor(find_quotes(depth, &block)));
-}
-
-WITH_AVX2 static inline uint64_t equal64(__m256i low, __m256i high, char c)
-{
-    __m256i wanted = _mm256_set1_epi8(c);
-    uint32_t first = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, wanted));
-    uint32_t second = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, wanted));
-    return first | (uint64_t)second << 32;
-}
-
-/* A carry-less product with all ones adds up, without carries, all bits below each one. */
-WITH_AVX2 static inline uint64_t prefix_xor_product(uint64_t bits)
-{
-    __m128i product =
-        _mm_clmulepi64_si128(_mm_set_epi64x(0, (int64_t)bits), _mm_set1_epi8((char)0xff), 0);
-    return (uint64_t)_mm_cvtsi128_si64(product);
 }
 
 WITH_AVX2 static inline int step_avx2(struct depth *depth, const char *bytes)
@@ -196,49 +140,45 @@ WITH_AVX2 static const char *skip_avx2(const char *at, const char *end, unsigned
     SKIP(step_avx2);
 }
 
-static bool has_avx2(void)
+bool json_block_can(enum json_block_way way)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("popcnt");
+    return way != JSON_BLOCK_AVX2 || has_avx2();
 }
 
-bool block_can(enum block_way way)
-{
-    return way != BLOCK_AVX2 || has_avx2();
-}
-
-const char *block_skip_by(enum block_way way, const char *at, const char *end, unsigned level)
+const char *
+json_block_skip_by(enum json_block_way way, const char *at, const char *end, unsigned level)
 {
     switch (way) {
-    case BLOCK_AVX2:
+    case JSON_BLOCK_AVX2:
         return skip_avx2(at, end, level);
-    case BLOCK_SSE2:
+    case JSON_BLOCK_SSE2:
         return skip_sse2(at, end, level);
-    case BLOCK_PORTABLE:
+    case JSON_BLOCK_PORTABLE:
         break;
     }
     return skip_portable(at, end, level);
 }
 
-const char *block_skip(const char *at, const char *end, unsigned level)
+const char *json_block_skip(const char *at, const char *end, unsigned level)
 {
     return has_avx2() ? skip_avx2(at, end, level) : skip_sse2(at, end, level);
 }
 
 #else
 
-bool block_can(enum block_way way)
+bool json_block_can(enum json_block_way way)
 {
-    return way == BLOCK_PORTABLE;
+    return way == JSON_BLOCK_PORTABLE;
 }
 
-const char *block_skip_by(enum block_way way, const char *at, const char *end, unsigned level)
+const char *
+json_block_skip_by(enum json_block_way way, const char *at, const char *end, unsigned level)
 {
     (void)way;
     return skip_portable(at, end, level);
 }
 
-const char *block_skip(const char *at, const char *end, unsigned level)
+const char *json_block_skip(const char *at, const char *end, unsigned level)
 {
     return skip_portable(at, end, level);
 }

@@ -1,5 +1,5 @@
-#ifndef CORE_JOBLOG_COMMON_BLOCK_H
-#define CORE_JOBLOG_COMMON_BLOCK_H
+#ifndef BASE_JSON_BLOCK_H
+#define BASE_JSON_BLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,11 +7,11 @@
 
 /*
  * The inner loops of the scanner. Most of a log is the inside of objects and arrays that nobody
- * reads; block_skip passes them 64 bytes at a time. What it can use differs from machine to machine
+ * reads; json_block_skip passes them 64 bytes at a time. What it can use differs from machine to machine
  * (AVX2 and carry-less multiplication are asked for while running, SSE2 is part of every x86-64,
  * the portable way needs nothing), what it answers does not.
  */
-enum block_way { BLOCK_PORTABLE, BLOCK_SSE2, BLOCK_AVX2 };
+enum json_block_way { JSON_BLOCK_PORTABLE, JSON_BLOCK_SSE2, JSON_BLOCK_AVX2 };
 
 /*
  * Standing within `level` brackets, and not in a string: the byte behind the bracket that closes
@@ -19,10 +19,11 @@ enum block_way { BLOCK_PORTABLE, BLOCK_SSE2, BLOCK_AVX2 };
  * that opens: from { or [ to behind its end. Brackets within strings do not count; kinds of
  * brackets are not distinguished. Reads nothing at or behind `end`.
  */
-const char *block_skip(const char *at, const char *end, unsigned level);
+const char *json_block_skip(const char *at, const char *end, unsigned level);
 
 /* The same in a chosen way, for the test that all of them agree. */
-bool block_can(enum block_way way);
-const char *block_skip_by(enum block_way way, const char *at, const char *end, unsigned level);
+bool json_block_can(enum json_block_way way);
+const char *
+json_block_skip_by(enum json_block_way way, const char *at, const char *end, unsigned level);
 
 #endif
