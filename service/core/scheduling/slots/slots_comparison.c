@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/scheduling/comparison/arrival_order.h"
+#include "core/scheduling/slots/slots_network_size.h"
 #include "core/scheduling/slots/slots_split.h"
 #include "core/sim/statistics.h"
 
@@ -53,6 +54,7 @@ enum pv_code slots_comparison_complete(struct slots_comparison *comparison,
             add_work(&jobs[i].task_lists[kind], &work, &comparison->tasks);
         comparison->work_s[kind] = compensated_sum_value(&work);
     }
+    comparison->network_tasks = slots_network_tasks(&comparison->cluster, jobs, n);
     return find_splits(comparison, arena, err);
 }
 
@@ -84,6 +86,8 @@ size_t slots_comparison_memory(const struct slots_comparison *comparison)
     bytes += (double)comparison->cluster.n_nodes * BYTES_A_NODE;
     if (comparison->cluster.n_nodes > 0)
         bytes += 2 * ((double)comparison->tasks * BYTES_OF_A_FIGURE + running * BYTES_HOSTED);
+    if (comparison->jobs != NULL)
+        bytes += slots_network_memory(&comparison->cluster, comparison->jobs, comparison->n_jobs);
     bytes += BYTES_OF_A_BLOCK;
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
 }
@@ -115,6 +119,7 @@ struct cell_view {
     struct occupancy occupancy;
     struct fairness_series fairness;
     struct slots_speculation speculation;
+    struct slots_traffic traffic;
 };
 
 /* false: out of memory. */
@@ -126,7 +131,9 @@ static bool begin_view(struct cell_view *view,
 {
     const struct slots_detail *detail = made->detail;
     view->speculation = (struct slots_speculation){0};
-    view->observer = (struct slots_observer){.speculation = &view->speculation};
+    view->traffic = (struct slots_traffic){.links = 0};
+    view->observer =
+        (struct slots_observer){.speculation = &view->speculation, .traffic = &view->traffic};
     if (detail == NULL)
         return true;
     view->observer.spans = detail->spans;
@@ -177,6 +184,7 @@ static enum pv_code run_cell(const struct slots_comparison *comparison,
     PV_TRY(slots_summarize(&comparison->cluster, jobs, n, times, comparison->runtime_s, scratch,
                            slowdown, &made->outcome, err));
     made->outcome.speculation = once(&view.speculation);
+    made->outcome.network = slots_network_once(&view.traffic, made->outcome.makespan_s);
     if (made->detail == NULL)
         return PV_OK;
     if (made->detail->fairness != NULL)
@@ -245,6 +253,15 @@ static void add_speculation(struct slots_mean_speculation *mean,
     mean->wasted_s += weight * of->wasted_s;
 }
 
+static void
+add_network(struct slots_mean_network *mean, const struct slots_mean_network *of, double weight)
+{
+    mean->link_bytes += weight * of->link_bytes;
+    mean->local_bytes += weight * of->local_bytes;
+    mean->link_utilization += weight * of->link_utilization;
+    mean->busiest_link_utilization += weight * of->busiest_link_utilization;
+}
+
 static void add_outcome(void *sum, const void *cell, double weight)
 {
     const struct slots_outcome *outcome = &((const struct slots_cell *)cell)->outcome;
@@ -256,6 +273,7 @@ static void add_outcome(void *sum, const void *cell, double weight)
     percentiles_add(&mean->completion_s, &outcome->completion_s, weight);
     percentiles_add(&mean->slowdown, &outcome->slowdown, weight);
     add_speculation(&mean->speculation, &outcome->speculation, weight);
+    add_network(&mean->network, &outcome->network, weight);
     mean->breakdown.map_only_s += weight * outcome->breakdown.map_only_s;
     mean->breakdown.overlap_s += weight * outcome->breakdown.overlap_s;
     mean->breakdown.shuffle_only_s += weight * outcome->breakdown.shuffle_only_s;

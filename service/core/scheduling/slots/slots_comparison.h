@@ -20,6 +20,7 @@ struct slots_comparison {
     const uint32_t *order; /* jobs by arrival */
     double work_s[SLOTS_KINDS];
     size_t tasks;
+    double network_tasks; /* what the network of one run counts for, in tasks */
 };
 
 /* The terms of a policy of the plan at a load. */

@@ -31,6 +31,7 @@ struct slots_job {
     double arrival_s;                               /* >= 0 */
     struct slots_task_list task_lists[SLOTS_KINDS]; /* one task at least */
     double shuffle_s;        /* >= 0: how long a reduce holds its slot before it can work */
+    double shuffle_bytes;    /* >= 0: what its maps put out for its reduces, all together */
     double predicted_size_s; /* what policies go by; NAN: the size */
     size_t queue;            /* of the policy "capacity", from 0 */
 };
@@ -38,8 +39,10 @@ struct slots_job {
 /* A machine. */
 struct slots_node {
     size_t slots[SLOTS_KINDS];
-    double speed; /* > 0: a task of duration d works d / speed */
-    size_t level; /* of speed, from 1, a higher one is faster; 0: not given */
+    double speed;                 /* > 0: a task of duration d works d / speed */
+    size_t level;                 /* of speed, from 1, a higher one is faster; 0: not given */
+    double bandwidth_bytes_per_s; /* of its link, each way; > 0 where it has slots and jobs have
+                                     bytes to shuffle */
 };
 
 /* What happens to a node for some time. */
@@ -65,6 +68,8 @@ struct slots_cluster {
     size_t n_nodes;
     const struct slots_incident *incidents; /* of nodes, in any order; borrowed */
     size_t n_incidents;
+    /* Of a simulation that shares the network (slots_network_settle); 0: no limit. */
+    size_t network_steps_max;
 };
 
 /* Pack n durations into tasks, which has room for n: equal neighbours become one entry. Returns the
@@ -81,5 +86,12 @@ double slots_job_size(const struct slots_job *job);
 /* What the slots of a kind can do a second of tasks' durations: their number, each counted by the
  * speed of its node. O(nodes). */
 double slots_cluster_capacity(const struct slots_cluster *cluster, enum slots_kind kind);
+
+/* How long a byte takes over the link of a node alone, the mean over nodes with slots that have a
+ * bandwidth; 0: none has. O(nodes). */
+double slots_cluster_byte_s(const struct slots_cluster *cluster);
+
+/* How long the shuffle of a job's reduces takes at least, where a byte takes byte_s alone. */
+double slots_job_shuffle_alone_s(const struct slots_job *job, double byte_s);
 
 #endif
