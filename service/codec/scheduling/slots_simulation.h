@@ -23,7 +23,8 @@ struct codec_slots_node {
     struct strview name;
     size_t slots[SLOTS_KINDS];
     double speed;
-    size_t level; /* SIZE_MAX: not given */
+    size_t level;                 /* SIZE_MAX: not given */
+    double bandwidth_bytes_per_s; /* NAN: not given */
 };
 
 /* Slots that are alike, or those of nodes. */
@@ -31,6 +32,7 @@ struct codec_slots_cluster {
     size_t slots[SLOTS_KINDS]; /* SIZE_MAX: not given */
     struct codec_slots_node *nodes;
     size_t n_nodes;
+    double bandwidth_bytes_per_s; /* of nodes that have none of their own; NAN: not given */
 };
 
 struct codec_slots_incident {
@@ -70,7 +72,8 @@ extern const struct shape codec_slots_job_shape;
 
 /*
  * Faults: unknown members, those of other policies among them; slots beside nodes, or neither; levels
- * of some nodes only; incidents of nodes that are not there, or of none; speculation without nodes; types and ranges; tasks listed and
+ * of some nodes only; incidents of nodes that are not there, or of none; speculation without nodes;
+ * bytes to shuffle without nodes or bandwidths; types and ranges; tasks listed and
  * counted at once; a job without tasks, or with reduces where there are no reduce slots; shares that
  * do not add up to 1, and partitions without slots; limits that do not rise (sita); a queue that a
  * policy `capacity` does not have; jobs and a workload at once, or neither; sizes to be predicted from

@@ -63,12 +63,19 @@ static void catch_up(struct node_flows *flows, uint32_t index, double now_s)
     move(flows, pair, passed * flows->network.routes.items[index].weight);
 }
 
+/* A flow that has had all before the instant that its end belongs to has not moved more. */
 static void rebase(struct node_flows *flows, uint32_t index, double now_s)
 {
     catch_up(flows, index, now_s);
     struct node_pair *pair = &flows->of_pairs.items[index];
-    for (uint32_t i = pair->first; i != NODE_FLOW_NONE; i = flows->flows.items[i].after)
-        flows->flows.items[i].left = fmax(0, flows->flows.items[i].left - pair->given);
+    for (uint32_t i = pair->first; i != NODE_FLOW_NONE; i = flows->flows.items[i].after) {
+        struct node_flow *flow = &flows->flows.items[i];
+        flow->left -= pair->given;
+        if (flow->left < 0) {
+            move(flows, pair, flow->left * flow->weight);
+            flow->left = 0;
+        }
+    }
     pair->given = 0;
     make_stale(flows, pair->to);
 }

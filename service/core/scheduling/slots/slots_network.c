@@ -211,12 +211,25 @@ void slots_network_fetch(struct slots_engine *engine, size_t batch)
     }
 }
 
+/* Reduces have what was on their own node. */
+static void count_local(struct slots_network *network, size_t job, size_t node, double reduces)
+{
+    uint32_t own = key_table_find(&network->source_of, key_of(job, node));
+    if (own != KEY_TABLE_NONE)
+        network->local_bytes +=
+            reduces * network->sources.items[own].maps * network->jobs[job].part_bytes;
+}
+
+/* A batch that works already has had nothing to wait for, and others like it have not either. */
 void slots_network_join(struct slots_engine *engine, size_t batch, size_t count)
 {
     struct slots_network *network = engine->network;
     uint32_t index = fetch_at(network, batch);
-    if (index == NOTHING)
+    if (index == NOTHING) {
+        count_local(network, engine->batches.items[batch].job,
+                    engine->hosting->attempts.items[batch].node, (double)count);
         return;
+    }
     struct fetch *fetch = &network->fetches.items[index];
     fetch->reduces += (double)count;
     for (uint32_t f = fetch->flows; f != NOTHING; f = network->of_flows.items[f].after)
@@ -254,10 +267,7 @@ void slots_network_begun(struct slots_engine *engine, size_t batch)
     if (index == NOTHING)
         return;
     const struct fetch *fetch = &network->fetches.items[index];
-    uint32_t own = key_table_find(&network->source_of, key_of(fetch->job, fetch->node));
-    if (own != KEY_TABLE_NONE)
-        network->local_bytes += fetch->reduces * network->sources.items[own].maps *
-                                network->jobs[fetch->job].part_bytes;
+    count_local(network, fetch->job, fetch->node, fetch->reduces);
     drop_fetch(network, index);
 }
 

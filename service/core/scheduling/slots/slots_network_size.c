@@ -67,3 +67,8 @@ slots_network_tasks(const struct slots_cluster *cluster, const struct slots_job 
     }
     return pairs / PAIRS_A_TASK;
 }
+
+double slots_network_steps(double tasks)
+{
+    return tasks * PAIRS_A_TASK;
+}

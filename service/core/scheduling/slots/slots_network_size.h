@@ -18,4 +18,7 @@ slots_network_memory(const struct slots_cluster *cluster, const struct slots_job
 double
 slots_network_tasks(const struct slots_cluster *cluster, const struct slots_job jobs[], size_t n);
 
+/* Steps (network_steps_max) that take as long as so many tasks. */
+double slots_network_steps(double tasks);
+
 #endif
