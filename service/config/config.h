@@ -187,6 +187,7 @@ struct config {
     int64_t simulation_probes_per_task_max;
     int64_t simulation_job_rows_max;
     int64_t simulation_speculation_looks_max;
+    int64_t simulation_network_steps_max;
     int64_t simulation_search_task_runs;
     int64_t simulation_search_task_runs_max;
     int64_t simulation_threads;

@@ -1,5 +1,7 @@
 #include "api/simulations/slots_simulation.h"
 
+#include <math.h>
+
 #include "api/simulations/comparison_limits.h"
 #include "api/simulations/comparison_progress.h"
 #include "api/simulations/slots_simulation_search.h"
@@ -7,6 +9,9 @@
 
 /* Jobs that a thread simulates alone at a time. */
 enum { JOBS_ALONE = 64 };
+
+/* Of steps for the network; jobs take more than in proportion to their tasks. */
+enum { SHARE_ALONE = 4 };
 
 /* --- what is asked --- */
 
@@ -55,7 +60,8 @@ static double slots_work_of(const struct slots_work *work, size_t load, size_t p
                                                &comparison->cluster, comparison->n_jobs)
                           : 1;
     double tasks = (double)comparison->tasks;
-    return weight * tasks + slots_cluster_incident_tasks(&comparison->cluster, tasks);
+    return weight * tasks + slots_cluster_incident_tasks(&comparison->cluster, tasks) +
+           comparison->network_tasks;
 }
 
 static int64_t slots_work_of_all(const struct slots_work *work)
@@ -67,6 +73,16 @@ static int64_t slots_work_of_all(const struct slots_work *work)
             sum += (int64_t)policy_comparison_repetitions(plan, p) *
                    (int64_t)slots_work_of(work, l, p);
     return sum;
+}
+
+/* All jobs alone may take as much of the network as a simulation of them, each about by its tasks. */
+static struct slots_cluster slots_cluster_alone(const struct slots_comparison *comparison,
+                                                double tasks)
+{
+    struct slots_cluster cluster = comparison->cluster;
+    double share = fmin(1, SHARE_ALONE * tasks / (double)comparison->tasks);
+    cluster.network_steps_max = 1 + (size_t)((double)cluster.network_steps_max * share);
+    return cluster;
 }
 
 static enum pv_code slots_run_alone(void *context,
@@ -86,8 +102,9 @@ static enum pv_code slots_run_alone(void *context,
     for (size_t i = first; i < first + n; i++)
         for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
             *done += (int64_t)slots_tasks_count(&comparison->jobs[i].task_lists[kind]);
-    return slots_runtimes_alone(&comparison->cluster, comparison->jobs + first, n, &progress,
-                                scratch, work->runtime_s + first, err);
+    const struct slots_cluster cluster = slots_cluster_alone(comparison, (double)*done);
+    return slots_runtimes_alone(&cluster, comparison->jobs + first, n, &progress, scratch,
+                                work->runtime_s + first, err);
 }
 
 static enum pv_code slots_run_cell(void *context,

@@ -1,6 +1,12 @@
 #include "api/simulations/slots_simulation_search.h"
 
+#include <math.h>
+
 #include "api/simulations/policy_search_run.h"
+#include "core/scheduling/slots/slots_network_size.h"
+
+/* Steps for the network that a simulation may take, of those that it counts for and besides. */
+enum { NETWORK_TIMES_COUNTED = 16, NETWORK_STEPS_LEAST = 100000 };
 
 /* What the threads read: the candidates in place of the policies, and the jobs at hand. */
 struct slots_search {
@@ -9,14 +15,24 @@ struct slots_search {
     enum policy_objective objective;
 };
 
+/* How many simulations there are is known by what they count for. So none may take many times more. */
+static void limit_network(struct slots_comparison *comparison)
+{
+    double most = (double)comparison->cluster.network_steps_max;
+    double counted = NETWORK_STEPS_LEAST +
+                     NETWORK_TIMES_COUNTED * slots_network_steps(comparison->network_tasks);
+    comparison->cluster.network_steps_max = (size_t)fmin(most, counted);
+}
+
 static enum pv_code
 slots_search_cut(void *kind, size_t jobs, struct arena *arena, struct pv_error *err)
 {
     struct slots_search *search = kind;
     search->comparison = search->whole;
-    if (jobs == search->whole.n_jobs)
-        return PV_OK;
-    return slots_comparison_cut(&search->whole, jobs, arena, &search->comparison, err);
+    if (jobs != search->whole.n_jobs)
+        PV_TRY(slots_comparison_cut(&search->whole, jobs, arena, &search->comparison, err));
+    limit_network(&search->comparison);
+    return PV_OK;
 }
 
 static bool slots_search_goes_on(void *context, size_t tasks)

@@ -24,6 +24,7 @@ struct codec_comparison_limits {
     size_t splits;           /* slots x jobs, under fresh_static */
     size_t auto_nodes;       /* of which eSplash chooses the number of levels */
     size_t looks;            /* of decisions on speculation, in all simulations */
+    size_t network_steps;    /* of all simulations together (struct slots_cluster) */
     size_t job_rows;         /* jobs x policies x loads, where they are included in the result */
     size_t memory_bytes;     /* that one simulation works with, and the jobs of a workload take */
     size_t search_task_runs; /* of a search, over all loads, where none are given */

@@ -56,6 +56,8 @@ static const struct shape_member node_members[] = {
      .most = CODEC_SEED_MAX},
     {"speed", SHAPE_NUMBER(N, speed), .low = SPEED_MIN, .high = SPEED_MAX},
     {"level", SHAPE_SIZE(N, level), .flags = SHAPE_OMIT_UNKNOWN, .least = 1, .most = LEVEL_MAX},
+    {"bandwidth_bytes_per_s", SHAPE_NUMBER(N, bandwidth_bytes_per_s), .flags = SHAPE_OMIT_UNKNOWN,
+     .low = CODEC_RATE_MIN, .high = CODEC_RATE_MAX},
 };
 const struct shape codec_slots_node_shape = {.request = "SlotsNode",
                                              SHAPE_OF(node_members, N),
@@ -97,6 +99,10 @@ static void check_cluster(const struct codec_node *node, const void *limits, voi
             codec_fault_member(node, members[kind], "required",
                                "is required where the nodes are not listed");
     }
+    if (!nodes && codec_present(node, "bandwidth_bytes_per_s"))
+        codec_fault_member(
+            node, "nodes", "required",
+            "is required beside bandwidth_bytes_per_s, which is that of their links");
 }
 
 #define C struct codec_slots_cluster
@@ -107,6 +113,8 @@ static const struct shape_member cluster_members[] = {
      .most = CODEC_COUNT_MAX},
     {"nodes", SHAPE_OBJECTS(C, nodes, n_nodes, &codec_slots_node_shape),
      .flags = SHAPE_OMIT_UNKNOWN, .least = 1, .most = NODES_MAX},
+    {"bandwidth_bytes_per_s", SHAPE_NUMBER(C, bandwidth_bytes_per_s), .flags = SHAPE_OMIT_UNKNOWN,
+     .low = CODEC_RATE_MIN, .high = CODEC_RATE_MAX},
 };
 const struct shape codec_slots_cluster_shape = {
     .request = "SlotsCluster", SHAPE_OF(cluster_members, C), .check = check_cluster};
@@ -162,6 +170,7 @@ static void take_nodes(const struct codec_node *top, struct codec_slots_simulati
         const struct codec_slots_node *of = &sent->nodes[i];
         nodes[i] =
             (struct slots_node){.speed = of->speed, .level = of->level != SIZE_MAX ? of->level : 0};
+        nodes[i].bandwidth_bytes_per_s = codec_slots_bandwidth(sent, i);
         for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {
             nodes[i].slots[kind] = of->slots[kind];
             asked->cluster.slots[kind] += of->slots[kind];

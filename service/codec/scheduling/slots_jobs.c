@@ -157,6 +157,8 @@ static const struct shape_member members[] = {
      .low = CODEC_SECONDS_MIN, .high = CODEC_SECONDS_MAX},
     {"shuffle_s", SHAPE_NUMBER(J, job.shuffle_s), .flags = KEEP, .low = 0,
      .high = CODEC_SECONDS_MAX},
+    {"shuffle_bytes", SHAPE_NUMBER(J, job.shuffle_bytes), .flags = KEEP, .low = 0,
+     .high = CODEC_SEED_MAX},
     {"predicted_size_s", SHAPE_NUMBER(J, job.predicted_size_s), .flags = OMIT | CODEC_ABOVE,
      .low = 0, .high = CODEC_SECONDS_SUM_MAX},
     {"input_bytes", SHAPE_COUNT(J, input_bytes), .flags = OMIT, .most = CODEC_SEED_MAX},

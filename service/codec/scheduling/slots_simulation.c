@@ -155,6 +155,7 @@ struct codec_comparison_size codec_slots_size_of(const struct codec_slots_simula
         size.slots = size.work_s /
                      slots_resources_busy_s(&asked->cluster, asked->jobs, asked->n_jobs, false);
     codec_slots_size_by_nodes(&asked->cluster, &size);
+    codec_slots_size_by_network(asked, &size);
     return size;
 }
 
@@ -163,8 +164,10 @@ static void check_size(const struct codec_node *top,
                        const struct codec_slots_simulation *asked)
 {
     struct codec_comparison_size size = codec_slots_size_of(asked);
-    struct slots_comparison comparison = {
-        .cluster = asked->cluster, .n_jobs = asked->n_jobs, .tasks = (size_t)size.tasks};
+    struct slots_comparison comparison = {.cluster = asked->cluster,
+                                          .jobs = asked->jobs,
+                                          .n_jobs = asked->n_jobs,
+                                          .tasks = (size_t)size.tasks};
     size.memory_bytes = slots_comparison_memory(&comparison);
     codec_comparison_check(top, limits, &asked->common, &size);
     codec_slots_check_occupancy(top, limits, asked, size.tasks);
@@ -213,6 +216,7 @@ static void check_jobs(const struct codec_node *top,
         return;
     check_reduce_slots(top, asked);
     check_queues(top, asked);
+    codec_slots_check_network(top, asked);
     codec_slots_check_splits(top, limits, asked, (double)asked->n_jobs);
     check_maps(top, asked);
     if (top->reader->err->n_faults == 0)
@@ -228,6 +232,7 @@ static void check(const struct codec_node *node, const void *limits, void *objec
     if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
         return;
     codec_slots_take_cluster(node, asked);
+    codec_slots_limit_network(limits, asked);
     codec_slots_check_speculation(node, limits, asked);
     if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
         return;

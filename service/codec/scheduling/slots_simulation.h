@@ -33,7 +33,8 @@ struct codec_slots_node {
     int64_t vcores;            /* RUN_UNKNOWN: not given */
     int64_t memory_bytes;      /* likewise */
     double speed;
-    size_t level; /* SIZE_MAX: not given */
+    size_t level;                 /* SIZE_MAX: not given */
+    double bandwidth_bytes_per_s; /* NAN: not given */
 };
 
 /* Slots that are alike, or those of nodes. */
@@ -41,6 +42,7 @@ struct codec_slots_cluster {
     size_t slots[SLOTS_KINDS]; /* SIZE_MAX: not given */
     struct codec_slots_node *nodes;
     size_t n_nodes;
+    double bandwidth_bytes_per_s; /* of nodes that have none of their own; NAN: not given */
 };
 
 struct codec_slots_incident {
@@ -87,7 +89,8 @@ extern const struct shape codec_slots_container_shape;
  * Faults: unknown members, those of other policies among them; slots beside nodes, or neither; nodes with
  * slots beside nodes with room for containers; containers that fit on no node, or beside slots; policies and
  * searches that are for slots beside containers; levels
- * of some nodes only; incidents of nodes that are not there, or of none; speculation without nodes; types and ranges; tasks listed and
+ * of some nodes only; incidents of nodes that are not there, or of none; speculation without nodes;
+ * bytes to shuffle without nodes or bandwidths; types and ranges; tasks listed and
  * counted at once; a job without tasks, or with reduces where there are no reduce slots; shares that
  * do not add up to 1, and partitions without slots; limits that do not rise (sita); a queue that a
  * policy `capacity` does not have; jobs and a workload at once, or neither; sizes to be predicted from

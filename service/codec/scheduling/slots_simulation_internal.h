@@ -2,6 +2,7 @@
 #define CODEC_SCHEDULING_SLOTS_SIMULATION_INTERNAL_H
 
 #include "codec/scheduling/slots_simulation.h"
+#include "core/scheduling/slots/slots_network_size.h"
 
 /* The policies for slots and the terms of each. */
 extern const struct codec_policy_table codec_slots_policies;
@@ -55,6 +56,21 @@ const char *codec_slots_place(const struct codec_slots_simulation *asked, enum s
 /* A size as if all nodes were alike becomes one for these nodes and incidents. */
 void codec_slots_size_by_nodes(const struct slots_cluster *cluster,
                                struct codec_comparison_size *size);
+
+/* The bandwidth of a node's link, its own or that of all; 0: none was given. */
+double codec_slots_bandwidth(const struct codec_slots_cluster *sent, size_t node);
+
+/* Faults: bytes to shuffle, and no nodes, or nodes with slots and without bandwidth. */
+void codec_slots_check_network(const struct codec_node *top,
+                               const struct codec_slots_simulation *asked);
+
+/* What one simulation may take of the steps of all. */
+void codec_slots_limit_network(const struct codec_comparison_limits *limits,
+                               struct codec_slots_simulation *asked);
+
+/* The size of a request as if nothing went over the network becomes one with it. */
+void codec_slots_size_by_network(const struct codec_slots_simulation *asked,
+                                 struct codec_comparison_size *size);
 
 /* Terms of policies for copies of tasks. */
 void codec_slots_decode_speculation(const struct codec_node *policy,

@@ -90,6 +90,18 @@ static void encode_speculation(struct writer *w,
     writer_end_object(w);
 }
 
+/* Where jobs have bytes to shuffle. */
+static void encode_network(struct writer *w, const struct slots_mean_network *of)
+{
+    if (!writer_member_object_or_null(w, "network", !isnan(of->link_bytes)))
+        return;
+    writer_member_number(w, "link_bytes", of->link_bytes);
+    writer_member_number(w, "local_bytes", of->local_bytes);
+    writer_member_number(w, "link_utilization", of->link_utilization);
+    writer_member_number(w, "busiest_link_utilization", of->busiest_link_utilization);
+    writer_end_object(w);
+}
+
 /* NULL: nothing is included. */
 static void encode_detail(struct writer *w, const struct slots_detail *detail)
 {
@@ -152,6 +164,7 @@ encode_policy(struct writer *w, const struct codec_slots_result *result, size_t 
     writer_member_number(w, "slowdown_variability_95", outcome->slowdown_variability_95);
     encode_phases(w, &outcome->breakdown);
     encode_speculation(w, terms, &outcome->speculation);
+    encode_network(w, &outcome->network);
     encode_reduction(w, outcome, compared ? slots_load_mean(load, common->baseline) : NULL);
     encode_classes(w, result, load, policy);
     encode_jobs(w, result, slots_load_first(load, policy));

@@ -4,6 +4,7 @@
 
 #include "core/scheduling/comparison/arrival_order.h"
 #include "core/scheduling/slots/slots_resources.h"
+#include "core/scheduling/slots/slots_network_size.h"
 #include "core/scheduling/slots/slots_split.h"
 #include "core/sim/statistics.h"
 
@@ -60,6 +61,7 @@ enum pv_code slots_comparison_complete(struct slots_comparison *comparison,
     }
     if (slots_cluster_has_room(&comparison->cluster))
         comparison->busy_s = slots_resources_busy_s(&comparison->cluster, jobs, n, false);
+    comparison->network_tasks = slots_network_tasks(&comparison->cluster, jobs, n);
     return find_splits(comparison, arena, err);
 }
 
@@ -99,6 +101,8 @@ size_t slots_comparison_memory(const struct slots_comparison *comparison)
         bytes += (double)comparison->cluster.n_sizes *
                  (BYTES_A_SIZE + (double)comparison->cluster.n_nodes / NODES_A_BYTE +
                   (double)TENANTS_MOST * BYTES_OF_LINES);
+    if (comparison->jobs != NULL)
+        bytes += slots_network_memory(&comparison->cluster, comparison->jobs, comparison->n_jobs);
     bytes += BYTES_OF_A_BLOCK;
     return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
 }
@@ -131,6 +135,7 @@ struct cell_view {
     struct fairness_series fairness;
     struct slots_speculation speculation;
     struct slots_allocated allocated;
+    struct slots_traffic traffic;
 };
 
 /* false: out of memory. */
@@ -143,8 +148,10 @@ static bool begin_view(struct cell_view *view,
     const struct slots_detail *detail = made->detail;
     view->speculation = (struct slots_speculation){0};
     view->allocated = (struct slots_allocated){0};
-    view->observer =
-        (struct slots_observer){.speculation = &view->speculation, .allocated = &view->allocated};
+    view->traffic = (struct slots_traffic){.links = 0};
+    view->observer = (struct slots_observer){.speculation = &view->speculation,
+                                             .allocated = &view->allocated,
+                                             .traffic = &view->traffic};
     if (detail == NULL)
         return true;
     view->observer.spans = detail->spans;
@@ -207,6 +214,7 @@ static enum pv_code run_cell(const struct slots_comparison *comparison,
                            slowdown, &made->outcome, err));
     made->outcome.speculation = once(&view.speculation);
     take_allocated(&comparison->cluster.room, &view.allocated, &made->outcome);
+    made->outcome.network = slots_network_once(&view.traffic, made->outcome.makespan_s);
     if (made->detail == NULL)
         return PV_OK;
     if (made->detail->fairness != NULL)
@@ -275,6 +283,15 @@ static void add_speculation(struct slots_mean_speculation *mean,
     mean->wasted_s += weight * of->wasted_s;
 }
 
+static void
+add_network(struct slots_mean_network *mean, const struct slots_mean_network *of, double weight)
+{
+    mean->link_bytes += weight * of->link_bytes;
+    mean->local_bytes += weight * of->local_bytes;
+    mean->link_utilization += weight * of->link_utilization;
+    mean->busiest_link_utilization += weight * of->busiest_link_utilization;
+}
+
 static void add_outcome(void *sum, const void *cell, double weight)
 {
     const struct slots_outcome *outcome = &((const struct slots_cell *)cell)->outcome;
@@ -288,6 +305,7 @@ static void add_outcome(void *sum, const void *cell, double weight)
     percentiles_add(&mean->completion_s, &outcome->completion_s, weight);
     percentiles_add(&mean->slowdown, &outcome->slowdown, weight);
     add_speculation(&mean->speculation, &outcome->speculation, weight);
+    add_network(&mean->network, &outcome->network, weight);
     mean->breakdown.map_only_s += weight * outcome->breakdown.map_only_s;
     mean->breakdown.overlap_s += weight * outcome->breakdown.overlap_s;
     mean->breakdown.shuffle_only_s += weight * outcome->breakdown.shuffle_only_s;

@@ -21,6 +21,7 @@ struct slots_comparison {
     double work_s[SLOTS_KINDS];
     double busy_s; /* of containers: as slots_resources_busy_s, whatever the speeds of nodes */
     size_t tasks;
+    double network_tasks; /* what the network of one run counts for, in tasks */
 };
 
 /* The terms of a policy of the plan at a load. */

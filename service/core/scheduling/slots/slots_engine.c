@@ -9,6 +9,7 @@
 #include "base/rounding.h"
 #include "core/scheduling/comparison/arrival_order.h"
 #include "core/scheduling/slots/slots_engine_internal.h"
+#include "core/scheduling/slots/slots_network.h"
 #include "core/scheduling/slots/slots_resources.h"
 
 /* Steps between two reports, less than a millisecond. */
@@ -108,6 +109,13 @@ static void cross(struct slots_engine *engine)
     }
 }
 
+/* The instant that comes next, of which what belongs to it may come a little earlier. */
+static double earlier(double least_s, double at_s)
+{
+    bool belongs = !isinf(least_s) && slots_service_belongs(at_s, least_s);
+    return at_s < least_s && !belongs ? at_s : least_s;
+}
+
 /* false: nothing will happen any more. */
 static bool find_next_instant(const struct slots_engine *engine, double *at_s)
 {
@@ -119,11 +127,10 @@ static bool find_next_instant(const struct slots_engine *engine, double *at_s)
         least_s = fmin(least_s, slots_copies_next(engine));
     if (engine->arrived < engine->view.n_jobs)
         least_s = fmin(least_s, engine->jobs[engine->arrived].arrival_s);
-    if (engine->follows_service) {
-        double crossing_s = slots_service_next(&engine->service);
-        if (crossing_s < least_s && (isinf(least_s) || !slots_service_belongs(crossing_s, least_s)))
-            least_s = crossing_s;
-    }
+    if (engine->network != NULL)
+        least_s = earlier(least_s, slots_network_next(engine->network));
+    if (engine->follows_service)
+        least_s = earlier(least_s, slots_service_next(&engine->service));
     *at_s = least_s;
     return isfinite(least_s);
 }
@@ -135,6 +142,8 @@ static void happen(struct slots_engine *engine)
         slots_batch_end(engine, about);
     while (engine->hosting != NULL && take_event(engine, SLOTS_INCIDENT_CHANGES, &about))
         slots_incident_change(engine, about);
+    if (engine->network != NULL)
+        slots_network_end(engine);
     begin_reduces(engine);
     engine->ended += engine->n_jobs_ended;
     notify(engine, engine->policy->maps_ended, engine->maps_ended, &engine->n_maps_ended);
@@ -158,6 +167,8 @@ static enum pv_code run(struct slots_engine *engine, struct pv_error *err)
         happen(engine);
         if (engine->copies != NULL)
             PV_TRY(slots_copies_epoch(engine, err));
+        if (engine->network != NULL)
+            PV_TRY(slots_network_settle(engine, err));
         if (engine->no_memory)
             return pv_no_memory(err);
         if (!slots_engine_goes_on(engine))
@@ -265,7 +276,7 @@ static enum pv_code simulate(struct slots_engine *engine,
                              const struct slots_job jobs[],
                              size_t n,
                              const struct slots_terms *terms,
-                             struct slots_speculation *speculation,
+                             const struct slots_observer *observer,
                              struct slots_job_times times[],
                              struct pv_error *err)
 {
@@ -280,11 +291,15 @@ static enum pv_code simulate(struct slots_engine *engine,
     if (engine->view.cluster.n_nodes > 0 && !slots_hosting_init(engine))
         return pv_no_memory(err);
     if (engine->hosting != NULL && terms->speculation.kind != SLOTS_NO_SPECULATION &&
-        !slots_copies_init(engine, &terms->speculation, speculation))
+        !slots_copies_init(engine, &terms->speculation, observer->speculation))
+        return pv_no_memory(err);
+    if (engine->hosting != NULL && !slots_network_init(engine))
         return pv_no_memory(err);
     PV_TRY(run(engine, err));
     for (size_t i = 0; i < n; i++)
         times[order[i]] = engine->progress[i].times;
+    if (engine->network != NULL && observer->traffic != NULL)
+        slots_network_take(engine, observer->traffic);
     return PV_OK;
 }
 
@@ -311,26 +326,26 @@ enum pv_code slots_simulate_observed(const struct slots_cluster *cluster,
                                      struct pv_error *err)
 {
     assert(n > 0 && n < UINT32_MAX && cluster->slots[SLOTS_MAP] > 0);
-    const struct slots_observer nobody = {0};
     struct slots_speculation uncounted = {0};
+    struct slots_observer looks = {0};
     struct arena_mark mark = arena_mark(scratch);
-    if (observer == NULL)
-        observer = &nobody;
+    if (observer != NULL)
+        looks = *observer;
+    if (looks.speculation == NULL)
+        looks.speculation = &uncounted;
     struct slots_engine engine = {.view = {.cluster = *cluster, .n_jobs = n},
                                   .policy = terms->policy,
                                   .follows_service = terms->policy->crossed != NULL,
-                                  .occupancy = observer->occupancy,
-                                  .spans = observer->spans,
-                                  .fairness = observer->fairness,
+                                  .occupancy = looks.occupancy,
+                                  .spans = looks.spans,
+                                  .fairness = looks.fairness,
                                   .report = progress,
                                   .arena = scratch,
                                   .over = SLOTS_NONE};
     engine.view.looked_through = &engine.looked_through;
-    enum pv_code code =
-        simulate(&engine, jobs, n, terms,
-                 observer->speculation != NULL ? observer->speculation : &uncounted, times, err);
-    if (code == PV_OK && observer->allocated != NULL)
-        *observer->allocated = engine.allocated;
+    enum pv_code code = simulate(&engine, jobs, n, terms, &looks, times, err);
+    if (code == PV_OK && looks.allocated != NULL)
+        *looks.allocated = engine.allocated;
     if (engine.copies != NULL)
         slots_copies_fini(engine.copies);
     arena_rewind(scratch, mark);

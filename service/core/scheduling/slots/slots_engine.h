@@ -2,6 +2,7 @@
 #define CORE_SCHEDULING_SLOTS_SLOTS_ENGINE_H
 
 #include "core/scheduling/slots/fairness_series.h"
+#include "core/scheduling/slots/slots_network.h"
 #include "core/scheduling/slots/slots_policy.h"
 #include "core/scheduling/slots/slots_spans.h"
 #include "core/sim/occupancy.h"
@@ -17,18 +18,19 @@
  *
  * Where the cluster has nodes, free slots are given in the order of nodes (slots_seats.h), a task
  * works at the speed of its node, which incidents change (slots_hosting.h), and tasks may have
- * copies (slots_copies.h). A shuffle takes shuffle_s anywhere. Tasks that were lost with their node
- * are pending again, before the others of their job.
+ * copies (slots_copies.h). Tasks that were lost with their node are pending again, before the others
+ * of their job. A shuffle takes shuffle_s anywhere, and where its job has bytes for it, at least until
+ * they have come over the network of the nodes (slots_network.h).
  *
- * The next instant is the least of: ends of tasks, begins of work, arrivals, crossings. At it, in
- * this order: tasks end; incidents begin and end; work begins; jobs whose maps ended, then jobs that ended, are reported to the
+ * The next instant is the least of: ends of tasks, begins of work, arrivals, ends of fetches, crossings. At it, in
+ * this order: tasks end; incidents begin and end; fetches end; work begins; jobs whose maps ended, then jobs that ended, are reported to the
  * policy in order of arrival; jobs arrive; jobs cross; slots are given, map slots before reduce
  * slots, partition by partition, one by one as long as the policy names a job, but first to copies of tasks that
- * wait; then, at the end of an epoch, another copy is asked for. Under a policy that
+ * wait; then, at the end of an epoch, another copy is asked for; then the network is shared anew. Under a policy that
  * chooses for slots of no fixed kind, all slots are one pool, and when a reduce may be given one is
  * the policy's to say. Instants are
- * compared as doubles; but a crossing belongs to another instant that it is close to
- * (slots_service.h).
+ * compared as doubles; but a crossing, or the end of a fetch, belongs to another instant that it is
+ * close to (slots_service.h, node_flows.h).
  */
 struct slots_job_times {
     double start_s;        /* its first slot was given */
@@ -94,6 +96,7 @@ struct slots_observer {
     struct fairness_series *fairness; /* of n jobs, which are known by their order of arrival */
     struct slots_speculation *speculation; /* zeros */
     struct slots_allocated *allocated;     /* where there are containers, copies' included */
+    struct slots_traffic *traffic;         /* zeros, and still so where nothing is shuffled */
 };
 
 /* The same, seen. In spans jobs are known by their order of arrival. */

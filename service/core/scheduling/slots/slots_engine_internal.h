@@ -16,9 +16,10 @@
  * The state of a simulation on slots, for the parts of the engine: the loop of instants
  * (slots_engine.c), free slots and who gets them (slots_giving.c), tasks under way
  * (slots_batches.c), and where the cluster has nodes, where slots are (slots_seats.c), tasks at the
- * speed of their nodes (slots_hosting.c), what happens to nodes (slots_incidents.c), and copies of
- * tasks (slots_copies.c). Nodes may have room for containers in place of slots (slots_containers.c),
- * which others are given (slots_container_giving.c).
+ * speed of their nodes (slots_hosting.c), what happens to nodes (slots_incidents.c), copies of
+ * tasks (slots_copies.c), and shuffles that share the network (slots_network.c). Nodes may have room
+ * for containers in place of slots (slots_containers.c), which others are given
+ * (slots_container_giving.c).
  */
 enum slots_event { SLOTS_TASKS_END, SLOTS_INCIDENT_CHANGES, SLOTS_WORK_BEGINS };
 
@@ -52,6 +53,7 @@ struct slots_job_progress {
 struct slots_hosting;
 struct slots_copies;
 struct slots_containers;
+struct slots_network;
 
 struct slots_engine {
     struct slots_view view;
@@ -84,6 +86,7 @@ struct slots_engine {
     struct slots_copies *copies;         /* NULL: the policy does not speculate */
     struct slots_containers *containers; /* NULL: tasks have slots */
     struct slots_allocated allocated;    /* to containers that are not held any more */
+    struct slots_network *network;       /* NULL: no job has bytes to shuffle */
     bool no_memory;
     const struct slots_progress *report; /* NULL: nobody is informed */
     size_t reported;                     /* the most tasks so far */
@@ -142,6 +145,9 @@ size_t slots_batch_start(struct slots_engine *engine,
 
 /* A batch among those that are known, and no more; SLOTS_NONE: out of memory. */
 size_t slots_batch_add(struct slots_engine *engine, const struct slots_batch *batch);
+
+/* Of reduces whose maps are done: they begin to work as soon as they can. */
+void slots_batch_plan(struct slots_engine *engine, size_t index);
 
 /* Its tasks begin to work. */
 void slots_batch_begin(struct slots_engine *engine, size_t index);

@@ -1,5 +1,6 @@
 /* What happens to nodes: they are slowed, stand still, or are down. */
 #include "core/scheduling/slots/slots_engine_internal.h"
+#include "core/scheduling/slots/slots_network.h"
 
 bool slots_incidents_init(struct slots_engine *engine)
 {
@@ -82,8 +83,9 @@ void slots_batch_lose(struct slots_engine *engine, size_t index)
     slots_engine_changed(engine, batch.kind, batch.job);
 }
 
-/* Its free slots are taken out of those that are given, or put back. */
-static void open_seats(struct slots_engine *engine, size_t node, bool open)
+/* Its free slots are taken out of those that are given, or put back; and what is on it can be fetched
+ * no more, or again. */
+static void open_node(struct slots_engine *engine, size_t node, bool open)
 {
     struct slots_seats *seats = &engine->hosting->seats;
     if (engine->containers != NULL) {
@@ -96,6 +98,8 @@ static void open_seats(struct slots_engine *engine, size_t node, bool open)
         *free = open ? *free + seat->free : *free - seat->free;
         slots_seats_open(seats, s, open);
     }
+    if (engine->network != NULL)
+        slots_network_open(engine, node, open);
 }
 
 static void change_downs(struct slots_engine *engine, size_t node, bool down)
@@ -103,12 +107,12 @@ static void change_downs(struct slots_engine *engine, size_t node, bool down)
     struct slots_node_state *state = &engine->hosting->nodes[node];
     if (!down) {
         if (--state->downs == 0)
-            open_seats(engine, node, true);
+            open_node(engine, node, true);
         return;
     }
     if (state->downs++ > 0)
         return;
-    open_seats(engine, node, false);
+    open_node(engine, node, false);
     while (state->first != SLOTS_NONE)
         slots_batch_lose(engine, state->first);
 }

@@ -27,6 +27,7 @@ struct omo_policy {
     const struct slots_view *view;
     double weight;
     double window_s;
+    double byte_s; /* that a byte of a shuffle takes, alone on a node's link */
     size_t slots;
     double windows;         /* closed so far */
     double closed_at_s;     /* up to when windows were closed */
@@ -58,6 +59,7 @@ static enum pv_code omo_begin(const struct slots_view *view,
         .view = view,
         .weight = terms->ema_weight,
         .window_s = terms->window_s,
+        .byte_s = slots_cluster_byte_s(&view->cluster),
         .slots = view->cluster.slots[SLOTS_MAP] + view->cluster.slots[SLOTS_REDUCE],
         .rates = {(double)NAN, (double)NAN},
         .shares = arena_calloc(arena, n, sizeof *omo->shares),
@@ -132,7 +134,7 @@ static void omo_arrived(void *state, size_t index)
         .maps = maps,
         .map_task_s = maps > 0 ? slots_tasks_work(&given->task_lists[SLOTS_MAP]) / (double)maps : 0,
         .reduces = counts->pending[SLOTS_REDUCE],
-        .shuffle_s = given->shuffle_s,
+        .shuffle_s = slots_job_shuffle_alone_s(given, omo->byte_s),
     };
     omo_watch_wake(&omo->watch, index);
     omo->n_running++;

@@ -100,6 +100,9 @@ static enum pv_code run_alone(const struct slots_cluster *cluster,
     const struct slots_terms fifo = {.policy = &slots_policy_fifo};
     struct progress_alone so_far = {progress, 0};
     const struct slots_progress inner = {report_alone, &so_far};
+    struct slots_traffic traffic = {.steps = 0};
+    const struct slots_observer observer = {.traffic = &traffic};
+    size_t steps_left = cluster->network_steps_max;
     for (size_t i = 0; i < n; i++) {
         struct slots_job alone = jobs[i];
         struct slots_job_times times;
@@ -108,8 +111,12 @@ static enum pv_code run_alone(const struct slots_cluster *cluster,
         if (slots_cluster_has_room(cluster))
             take_sizes(&alone, sizes, &part);
         alone.arrival_s = 0;
-        PV_TRY(slots_simulate(&part, &alone, 1, &fifo, progress != NULL ? &inner : NULL, scratch,
-                              &times, err));
+        part.network_steps_max = steps_left;
+        PV_TRY(slots_simulate_observed(&part, &alone, 1, &fifo, progress != NULL ? &inner : NULL,
+                                       &observer, scratch, &times, err));
+        if (steps_left > 1)
+            steps_left = traffic.steps < steps_left ? steps_left - traffic.steps : 1;
+        traffic.steps = 0;
         runtime_s[i] = times.finish_s;
         for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
             so_far.before += slots_tasks_count(&alone.task_lists[kind]);
@@ -155,6 +162,16 @@ static struct slots_breakdown break_down(const struct slots_job_times times[], s
     return (struct slots_breakdown){compensated_sum_value(&map_only) / jobs,
                                     compensated_sum_value(&overlap) / jobs,
                                     compensated_sum_value(&shuffle_only) / jobs};
+}
+
+struct slots_mean_network slots_network_once(const struct slots_traffic *traffic, double makespan_s)
+{
+    double none = (double)NAN;
+    if (traffic->links == 0)
+        return (struct slots_mean_network){none, none, none, none};
+    return (struct slots_mean_network){traffic->link_bytes, traffic->local_bytes,
+                                       traffic->busy_s / ((double)traffic->links * makespan_s),
+                                       traffic->busiest_s / makespan_s};
 }
 
 static void take_figures(const struct slots_cluster *cluster,

@@ -23,6 +23,15 @@ struct slots_mean_speculation {
     double wasted_s;
 };
 
+/* What is moved over the network of the nodes (struct slots_traffic), as means over repetitions; NAN
+ * where no job has bytes to shuffle. Utilization: bytes over bandwidth x makespan. */
+struct slots_mean_network {
+    double link_bytes;
+    double local_bytes;
+    double link_utilization; /* the mean over all links, two of each node */
+    double busiest_link_utilization;
+};
+
 /* What a simulation of jobs on slots comes to. */
 struct slots_outcome {
     double makespan_s;               /* from the first arrival to the last finish */
@@ -36,6 +45,7 @@ struct slots_outcome {
     double slowdown_variability_95; /* p95 / p50 of the slowdowns (V_F of the paper) */
     struct slots_breakdown breakdown;
     struct slots_mean_speculation speculation; /* not of slots_summarize */
+    struct slots_mean_network network;         /* likewise */
     /* The part of the resource that containers held, on average from the first arrival to the last
      * finish; 0 where there are slots. Not of slots_summarize. */
     double vcores_allocated;
@@ -44,7 +54,8 @@ struct slots_outcome {
 
 /*
  * runtime_s of each job: its finish when it alone arrives at 0 under fifo, at the speeds of the nodes
- * and without incidents. It depends on no policy.
+ * and without incidents. It depends on no policy. All n together take the cluster's network_steps_max
+ * at most.
  * progress may be NULL; it gets the tasks that have ended. scratch is back at its mark.
  * PV_E_MEMORY, PV_E_CANCELLED, PV_E_INVALID as slots_simulate.
  */
@@ -55,6 +66,10 @@ enum pv_code slots_runtimes_alone(const struct slots_cluster *cluster,
                                   struct arena *scratch,
                                   double runtime_s[],
                                   struct pv_error *err) PV_MUSTCHECK;
+
+/* Of one simulation. */
+struct slots_mean_network slots_network_once(const struct slots_traffic *traffic,
+                                             double makespan_s);
 
 /* slowdown[i] = (finish - arrival) / runtime of each of n >= 1 jobs, and the outcome of all of them.
  * scratch is back at its mark. PV_E_MEMORY. O(n log n). */

@@ -272,7 +272,7 @@ bool slots_search_plan(const struct slots_comparison *comparison,
         return false;
     for (size_t i = 0; i < tried->n; i++) {
         draws[i] = comparison->plan.n_loads > 0; /* arrivals; no policy does */
-        weight[i] = 1;
+        weight[i] = 1 + comparison->network_tasks / (double)comparison->tasks;
     }
     slots_comparison_tasks_by(comparison, tasks_by);
     *plan = (struct policy_search_plan){.n = tried->n,

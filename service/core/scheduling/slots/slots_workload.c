@@ -65,3 +65,26 @@ double slots_cluster_incident_tasks(const struct slots_cluster *cluster, double 
     }
     return changed;
 }
+
+double slots_cluster_byte_s(const struct slots_cluster *cluster)
+{
+    double sum_s = 0;
+    double n = 0;
+    for (size_t i = 0; i < cluster->n_nodes; i++) {
+        const struct slots_node *node = &cluster->nodes[i];
+        if (node->slots[SLOTS_MAP] + node->slots[SLOTS_REDUCE] == 0 ||
+            !(node->bandwidth_bytes_per_s > 0))
+            continue;
+        sum_s += 1 / node->bandwidth_bytes_per_s;
+        n++;
+    }
+    return n > 0 ? sum_s / n : 0;
+}
+
+double slots_job_shuffle_alone_s(const struct slots_job *job, double byte_s)
+{
+    double reduces = (double)slots_tasks_count(&job->task_lists[SLOTS_REDUCE]);
+    if (!(reduces > 0) || job->task_lists[SLOTS_MAP].n == 0)
+        return job->shuffle_s;
+    return fmax(job->shuffle_s, job->shuffle_bytes / reduces * byte_s);
+}

@@ -37,6 +37,7 @@ struct slots_job {
     double arrival_s;                               /* >= 0 */
     struct slots_task_list task_lists[SLOTS_KINDS]; /* one task at least */
     double shuffle_s;        /* >= 0: how long a reduce holds its slot before it can work */
+    double shuffle_bytes;    /* >= 0: what its maps put out for its reduces, all together */
     double predicted_size_s; /* what policies go by; NAN: the size */
     size_t queue;            /* of the policy "capacity", from 0 */
     const struct slots_resources *requests; /* by kind: the containers of its tasks, as large as
@@ -47,8 +48,10 @@ struct slots_job {
 /* A machine. */
 struct slots_node {
     size_t slots[SLOTS_KINDS];
-    double speed; /* > 0: a task of duration d works d / speed */
-    size_t level; /* of speed, from 1, a higher one is faster; 0: not given */
+    double speed;                 /* > 0: a task of duration d works d / speed */
+    size_t level;                 /* of speed, from 1, a higher one is faster; 0: not given */
+    double bandwidth_bytes_per_s; /* of its link, each way; > 0 where it has slots and jobs have
+                                     bytes to shuffle */
     /* For containers, of which `slots` then says how many it has room for (slots_resources.h);
      * zeros: it has slots. */
     struct slots_resources room;
@@ -89,6 +92,8 @@ struct slots_cluster {
                                              are not all given hold at most */
     const struct slots_resources *sizes; /* of containers, no two alike, rising; borrowed */
     size_t n_sizes;
+    /* Of a simulation that shares the network (slots_network_settle); 0: no limit. */
+    size_t network_steps_max;
 };
 
 /* Pack n durations into tasks, which has room for n: equal neighbours become one entry. Returns the
@@ -109,5 +114,12 @@ double slots_cluster_capacity(const struct slots_cluster *cluster, enum slots_ki
 /* Of a workload of so many tasks, how many at most are slowed, lost or given slots again by incidents,
  * each counted at its begin and its end. O(incidents). */
 double slots_cluster_incident_tasks(const struct slots_cluster *cluster, double tasks);
+
+/* How long a byte takes over the link of a node alone, the mean over nodes with slots that have a
+ * bandwidth; 0: none has. O(nodes). */
+double slots_cluster_byte_s(const struct slots_cluster *cluster);
+
+/* How long the shuffle of a job's reduces takes at least, where a byte takes byte_s alone. */
+double slots_job_shuffle_alone_s(const struct slots_job *job, double byte_s);
 
 #endif

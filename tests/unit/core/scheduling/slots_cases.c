@@ -28,6 +28,7 @@ void slots_case_prepare(struct slots_case *slots_case, bool packed)
             .task_lists = {take(given->maps, slots_case->tasks[i][SLOTS_MAP], packed),
                            take(given->reduces, slots_case->tasks[i][SLOTS_REDUCE], packed)},
             .shuffle_s = given->shuffle_s,
+            .shuffle_bytes = given->shuffle_bytes,
             .predicted_size_s = given->predicted_size_s > 0 ? given->predicted_size_s : (double)NAN,
             .queue = given->queue};
         slots_case->n++;

@@ -14,6 +14,7 @@ struct case_job {
     double shuffle_s;
     double predicted_size_s; /* 0: not predicted */
     size_t queue;
+    double shuffle_bytes;
 };
 
 struct slots_case {
