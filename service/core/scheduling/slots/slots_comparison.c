@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "core/scheduling/comparison/arrival_order.h"
-#include "core/scheduling/slots/slots_resources.h"
 #include "core/scheduling/slots/slots_network_size.h"
+#include "core/scheduling/slots/slots_resources.h"
 #include "core/scheduling/slots/slots_split.h"
 #include "core/sim/statistics.h"
 
