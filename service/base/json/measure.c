@@ -27,12 +27,15 @@ struct measure {
     uint64_t escape;  /* 1 when it ended with a backslash that escapes the first byte here */
 };
 
-static inline size_t count(uint64_t bits)
+/* In functions for machines that count bits by an instruction this is to be one. */
+#define INLINED static inline __attribute__((always_inline))
+
+INLINED size_t count(uint64_t bits)
 {
     return (size_t)__builtin_popcountll(bits);
 }
 
-static inline size_t values_of(const struct json_extent *extent)
+INLINED size_t values_of(const struct json_extent *extent)
 {
     return extent->commas + extent->objects + extent->arrays;
 }
@@ -60,7 +63,7 @@ static void follow(struct measure *m, const struct marks *marks)
 }
 
 /* Quotes that begin or end a text. */
-static inline uint64_t find_quotes(struct measure *m, const struct marks *marks)
+INLINED uint64_t find_quotes(struct measure *m, const struct marks *marks)
 {
     if ((marks->backslash | m->escape) == 0)
         return marks->quote;
@@ -68,7 +71,7 @@ static inline uint64_t find_quotes(struct measure *m, const struct marks *marks)
 }
 
 /* `odd`: bit i says whether the quotes up to byte i are odd in number. */
-static inline void add_block(struct measure *m, struct marks *marks, uint64_t odd)
+INLINED void add_block(struct measure *m, struct marks *marks, uint64_t odd)
 {
     uint64_t outside = ~(odd ^ m->in_text);
     m->in_text = outside >> (BLOCK - 1) != 0 ? 0 : ~UINT64_C(0);
@@ -91,7 +94,7 @@ static inline void add_block(struct measure *m, struct marks *marks, uint64_t od
     m->extent.arrays += opening - count(marks->brace);
 }
 
-static inline void step_portable(struct measure *m, const char *bytes)
+INLINED void step_portable(struct measure *m, const char *bytes)
 {
     struct marks marks = {0};
     for (unsigned i = 0; i < BLOCK; i++) {
@@ -110,7 +113,7 @@ static inline void step_portable(struct measure *m, const char *bytes)
 
 #ifdef WITH_X86
 
-WITH_AVX2 static inline void step_avx2(struct measure *m, const char *bytes)
+WITH_AVX2 INLINED void step_avx2(struct measure *m, const char *bytes)
 {
     __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
     __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + 32));

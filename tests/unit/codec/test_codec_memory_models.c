@@ -73,7 +73,7 @@ Test(codec_memory_models, models)
                          "\"c\":{\"estimate\":1.25},\"d\":{\"estimate\":0.4}},\"uncertainty\":null,"
                          "\"points\":[{\"problem_size\":8,\"executors\":2}]}",
                          predict),
-        4);
+        2);
 }
 
 /* Noise that is none: the same at every call. */
