@@ -12,7 +12,7 @@
  * duration for every task, so that none are handled together. "Seen" is with the tasks that wait and
  * hold slots over time. "Nodes", "late" and "esplash" are on 100 nodes of two speeds, of which some are
  * slowed for a time, without copies of tasks and with them. "Containers" are on 100 nodes of 8 vcores, maps
- * with 1 GiB and reduces with 2 of 12. Arrivals keep their order and
+ * with 1 GiB and reduces with 2 of 12; "64 sizes" are containers of so many sizes. Arrivals keep their order and
  * pattern, and are stretched to the load.
  *
  * The status is 1 when fifo or fbq simulate fewer than 3,000,000 tasks a second of "swim", or of
@@ -33,7 +33,7 @@ static const struct slots_cluster CLUSTER = {.slots = {600, 200}, .slow_start = 
 static const double GOAL = 3e6; /* tasks a second */
 static const double DRAWN_TASKS = 1e6;
 
-enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8, NODES = 100 };
+enum { TENANTS = 4, RUNS = 3, BINS = 200, CONCURRENCY = 8, NODES = 100, SIZES = 64 };
 
 static struct arena arena;
 
@@ -218,6 +218,30 @@ static double measure_nodes(const char *name,
     return least;
 }
 
+/* Under drf, with containers of SIZES sizes in turn: what sizes cost (slots_terms_weight). */
+static void measure_sizes(const char *name,
+                          struct slots_cluster *cluster,
+                          struct slots_node nodes[],
+                          const struct trace *trace,
+                          struct slots_terms *terms,
+                          const double runtime_s[])
+{
+    static struct slots_resources requests[SIZES][SLOTS_KINDS];
+    struct arena sizes;
+    arena_init(&sizes, 0);
+    for (size_t i = 0; i < SIZES; i++)
+        for (size_t kind = 0; kind < SLOTS_KINDS; kind++)
+            requests[i][kind] = (struct slots_resources){1, (UINT64_C(1) << 30) + i};
+    for (size_t i = 0; i < trace->jobs.n; i++)
+        trace->jobs.items[i].requests = requests[i % SIZES];
+    if (slots_resources_measure(cluster, nodes, requests[0], SIZES * SLOTS_KINDS, &sizes, NULL) !=
+        PV_OK)
+        abort();
+    terms->policy = &slots_policy_drf;
+    (void)measure(name, cluster, trace, terms, "drf 64 sizes", false, runtime_s);
+    arena_fini(&sizes);
+}
+
 /* Containers in place of the slots. Returns the tasks a second of fifo. */
 static double measure_containers(const char *name,
                                  const struct trace *trace,
@@ -253,6 +277,7 @@ static double measure_containers(const char *name,
         double rate = measure(name, &cluster, trace, terms, rows[r].label, false, runtime_s);
         fifo = r == 0 ? rate : fifo;
     }
+    measure_sizes(name, &cluster, nodes, trace, terms, runtime_s);
     arena_fini(&sizes);
     return fifo;
 }
