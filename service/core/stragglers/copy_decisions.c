@@ -114,6 +114,7 @@ static enum pv_code decide_once(struct replay *replay,
     struct speculation_place place;
     size_t host;
     *copied = false;
+    replay->outcome.looks += (double)replay->stage->n_nodes + (double)replay->n_running;
     if (!view_allocate(replay, scratch, &view))
         return pv_no_memory(err);
     view_running(replay, &view);

@@ -86,9 +86,10 @@ static double median_done(const struct replay *replay)
 /* --- Spark's rule --- */
 
 /* The task without a copy that has run longest, other than those for which no host is left. */
-static size_t longest_running(const struct replay *replay, double before_s)
+static size_t longest_running(struct replay *replay, double before_s)
 {
     size_t longest = SPECULATION_NONE;
+    replay->outcome.looks += (double)replay->n_running;
     for (size_t i = 0; i < replay->n_running; i++) {
         size_t task = replay->running[i];
         const struct replay_task *state = &replay->tasks[task];
@@ -158,10 +159,17 @@ static struct heap_item next_end(struct replay *replay)
     return heap_top(&replay->ends);
 }
 
+static bool replay_gives_up(struct replay *replay)
+{
+    double most = replay->terms->looks_max;
+    replay->outcome.given_up = most > 0 && replay->outcome.looks > most;
+    return replay->outcome.given_up;
+}
+
 static enum pv_code
 run_replay(struct replay *replay, enum copy_rule rule, struct arena *scratch, struct pv_error *err)
 {
-    while (replay->done < replay->stage->n_tasks) {
+    while (replay->done < replay->stage->n_tasks && !replay_gives_up(replay)) {
         struct heap_item end = next_end(replay);
         double slow_s = rule == COPY_SPARK ? replay_decide_spark(replay) : (double)INFINITY;
         if (rule == COPY_SPARK)

@@ -34,6 +34,7 @@ struct copy_terms {
     double multiplier;
     const struct node_levels *levels; /* of the nodes, for COPY_ESPLASH */
     struct esplash_terms esplash;
+    double looks_max; /* a replay that comes to more is given up; 0: no limit */
 };
 
 struct copy_outcome {
@@ -41,6 +42,8 @@ struct copy_outcome {
     size_t copies;
     size_t useful;   /* copies that ended first */
     double wasted_s; /* time of attempts that were ended by the other one */
+    double looks;    /* of decisions at nodes and running tasks: what the replay costs */
+    bool given_up;   /* too many of them: all else is that of a part */
 };
 
 /*

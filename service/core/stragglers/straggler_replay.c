@@ -160,7 +160,7 @@ static void add_copies(const struct straggler_stage *judged,
     sum->wasted_s += with->wasted_s;
 }
 
-static enum pv_code replay_rules(const struct plan *plan,
+static enum pv_code replay_rules(struct plan *plan,
                                  const struct straggler_stage *judged,
                                  const struct copy_stage *stage,
                                  struct pv_error *err)
@@ -178,6 +178,11 @@ static enum pv_code replay_rules(const struct plan *plan,
             if (c == STRAGGLER_PESSIMISTIC)
                 asked.copy_s = copy_s;
             PV_TRY(copy_replay(&asked, rule, &plan->terms, scratch, &with, err));
+            plan->terms.looks_max -= with.looks;
+            if (with.given_up || !(plan->terms.looks_max > 0)) {
+                plan->search->found->too_large = true;
+                return PV_OK;
+            }
             add_copies(judged, &with, &speculation->copies[rule][c]);
         }
     return PV_OK;
@@ -209,7 +214,7 @@ static enum pv_code replay_without(const struct plan *plan,
 }
 
 static enum pv_code
-replay_stage(const struct plan *plan, struct straggler_stage *judged, struct pv_error *err)
+replay_stage(struct plan *plan, struct straggler_stage *judged, struct pv_error *err)
 {
     struct arena *scratch = plan->search->scratch;
     struct straggler_speculation *speculation = &plan->search->found->speculation;
@@ -246,16 +251,28 @@ static double count_steps(const struct plan *plan)
     return steps;
 }
 
-static enum pv_code replay_all(const struct plan *plan, struct pv_error *err)
+/* Figures of a part would be taken for those of the run. */
+static void give_up(struct stragglers *found)
+{
+    found->speculation = (struct straggler_speculation){.stages = 0};
+    for (size_t i = 0; i < found->n_stages; i++)
+        found->stages[i].replayed_s = found->stages[i].without_s = (double)NAN;
+}
+
+static enum pv_code replay_all(struct plan *plan, struct pv_error *err)
 {
     struct stragglers *found = plan->search->found;
-    for (size_t i = 0; i < found->n_stages; i++) {
+    for (size_t i = 0; i < found->n_stages && !found->too_large; i++) {
         struct straggler_stage *judged = &found->stages[i];
         if (!straggler_has_nodes(judged->stage) || isnan(judged->stage->duration_s))
             continue;
         struct arena_mark mark = arena_mark(plan->search->scratch);
         PV_TRY(replay_stage(plan, judged, err));
         arena_rewind(plan->search->scratch, mark);
+    }
+    if (found->too_large) {
+        give_up(found);
+        return PV_OK;
     }
     for (enum copy_rule rule = COPY_SPARK; rule < COPY_RULES; rule++)
         for (size_t c = 0; c < STRAGGLER_CASES; c++) {
@@ -277,7 +294,8 @@ straggler_replay(const struct search *search, const double factors[], struct pv_
                         .terms = {.quantile = search->found->rule.quantile,
                                   .multiplier = search->found->rule.multiplier,
                                   .levels = &levels,
-                                  .esplash = esplash_terms_default}};
+                                  .esplash = esplash_terms_default,
+                                  .looks_max = STRAGGLER_REPLAY_LOOKS_MAX}};
     if (plan.slots == NULL)
         return pv_no_memory(err);
     if (!find_slots(search, &plan) || search->runs->n_nodes < 2)

@@ -105,6 +105,10 @@ struct stragglers {
  * replays then take seconds. */
 enum { STRAGGLER_REPLAY_STEPS_MAX = 200000000 };
 
+/* Nor where decisions on copies, in all replays together, look at nodes and running tasks more often: a
+ * second or so of processor time. How many decisions there are shows only then. */
+enum { STRAGGLER_REPLAY_LOOKS_MAX = 50000000 };
+
 /*
  * runs: newest first, one at least, with stages and their tasks as far as these are known; borrowed.
  * All else is of `arena`; scratch is back at its mark. PV_E_MEMORY. O(tasks log tasks) and the

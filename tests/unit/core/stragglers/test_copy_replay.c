@@ -28,7 +28,7 @@ static struct copy_outcome replay(const struct copy_stage *stage, enum copy_rule
     for (size_t k = 0; k < 16; k++)
         one_level[k] = 1;
     struct node_levels levels = node_levels_given(one_level, stage->n_nodes);
-    const struct copy_terms terms = {0.75, 1.5, &levels, esplash};
+    const struct copy_terms terms = {0.75, 1.5, &levels, esplash, 0};
     struct copy_outcome outcome;
     cr_assert_eq(copy_replay(stage, rule, &terms, &arena, &outcome, NULL), PV_OK);
     return outcome;

@@ -287,6 +287,28 @@ Test(stragglers, what_would_take_too_long_is_not_replayed)
     cr_assert_eq(find(1).speculation.stages, 2);
 }
 
+/* Tasks enough for few steps, if not each of them ended in a second of its own, with a decision. */
+Test(stragglers, too_many_decisions_are_given_up, .timeout = 60)
+{
+    enum { MANY = 13000 };
+    static double many[MANY];
+    static int64_t on[MANY];
+    make_runs(1, factors);
+    for (size_t i = 0; i < MANY; i++) {
+        many[i] = 10 + 2 * (double)i;
+        on[i] = (int64_t)(i % NODES);
+    }
+    stages[0][1].n_tasks = MANY;
+    stages[0][1].task_durations_s = many;
+    stages[0][1].task_nodes = on;
+    for (size_t k = 0; k < NODES; k++)
+        nodes[0][k].cores = MANY;
+    struct stragglers found = find(1);
+    cr_assert_eq(found.speculation.stages, 0);
+    cr_assert(isnan(found.stages[0].replayed_s) && isnan(found.stages[0].without_s));
+    expect_warnings(&found, (const char *const[]){"too_many_tasks"}, 1);
+}
+
 Test(stragglers, one_node_and_no_stage_are_fine)
 {
     make_runs(1, factors);
