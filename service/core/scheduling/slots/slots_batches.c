@@ -3,7 +3,6 @@
  * together, so that what a simulation costs goes by how many of these there are.
  */
 #include "core/scheduling/slots/slots_engine_internal.h"
-#include "core/scheduling/slots/slots_network.h"
 #include "core/scheduling/slots/slots_spans.h"
 
 event_id

@@ -9,7 +9,6 @@
 #include "base/rounding.h"
 #include "core/scheduling/comparison/arrival_order.h"
 #include "core/scheduling/slots/slots_engine_internal.h"
-#include "core/scheduling/slots/slots_network.h"
 #include "core/scheduling/slots/slots_resources.h"
 
 /* Steps between two reports, less than a millisecond. */

@@ -2,7 +2,6 @@
 #define CORE_SCHEDULING_SLOTS_SLOTS_ENGINE_H
 
 #include "core/scheduling/slots/fairness_series.h"
-#include "core/scheduling/slots/slots_network.h"
 #include "core/scheduling/slots/slots_policy.h"
 #include "core/scheduling/slots/slots_spans.h"
 #include "core/sim/occupancy.h"
@@ -20,7 +19,7 @@
  * works at the speed of its node, which incidents change (slots_hosting.h), and tasks may have
  * copies (slots_copies.h). Tasks that were lost with their node are pending again, before the others
  * of their job. A shuffle takes shuffle_s anywhere, and where its job has bytes for it, at least until
- * they have come over the network of the nodes (slots_network.h).
+ * they have come over the network of the nodes (slots_network.c).
  *
  * The next instant is the least of: ends of tasks, begins of work, arrivals, ends of fetches, crossings. At it, in
  * this order: tasks end; incidents begin and end; fetches end; work begins; jobs whose maps ended, then jobs that ended, are reported to the
@@ -55,6 +54,16 @@ struct slots_speculation {
 struct slots_allocated {
     double vcores_s;
     double memory_byte_s;
+};
+
+/* What was moved, and how long links were busy for it if each was used up at the time. */
+struct slots_traffic {
+    double link_bytes;  /* from node to node */
+    double local_bytes; /* fetched by reduces on the nodes where they were */
+    double busy_s;      /* of all links together */
+    double busiest_s;   /* of one link */
+    size_t links;       /* two for each node with a bandwidth; 0: there is no network */
+    size_t steps;       /* that it took to share the network, as in network_steps_max */
 };
 
 /* Called now and then with how far the tasks are, in tasks: one that has been given a slot counts half,

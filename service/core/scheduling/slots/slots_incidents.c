@@ -1,6 +1,5 @@
 /* What happens to nodes: they are slowed, stand still, or are down. */
 #include "core/scheduling/slots/slots_engine_internal.h"
-#include "core/scheduling/slots/slots_network.h"
 
 bool slots_incidents_init(struct slots_engine *engine)
 {

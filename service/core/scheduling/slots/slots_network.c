@@ -1,5 +1,3 @@
-#include "core/scheduling/slots/slots_network.h"
-
 #include <math.h>
 
 #include "base/plural.h"
