@@ -191,6 +191,33 @@ def test_all_warnings_of_a_slot_plan_are_shown(cli, client):
         assert len(warnings) == 2 and all(warning["message"] in shown for warning in warnings), shown
 
 
+SLOW = {"kind": "late", "nodes": [{"name": "n1", "containers": 4, "finished": [{"type": "m", "tasks": 9, "mean_s": 20}],
+                                   "running": [{"id": "m1", "type": "m", "elapsed_s": 30, "progress": 0.3}]}]}
+
+
+def test_a_decision_in_json_is_the_whole_reply(cli, client):
+    (cli.home / "state.json").write_text(json.dumps(SLOW))
+    assert json.loads(cli("speculation", "state.json", "-o", "json").out) == client.post("/v1/speculation-decisions", SLOW).json()
+
+
+def test_a_compressed_log_is_decided_on_line_by_line(cli, client):
+    import gzip
+    later = json.loads(json.dumps(SLOW))
+    later["nodes"][0]["running"][0].update(elapsed_s=20, progress=0.1)
+    states = [SLOW, dict(later, taken={"task": None}), {"kind": "late"}]
+    (cli.home / "log.gz").write_bytes(gzip.compress("".join(json.dumps(state) + "\n" for state in states).encode()))
+    result = cli("speculation", "--log", "log.gz", "--figures", "-o", "json", status=2)
+    reply = json.loads(result.out)
+    assert [line.get("differs") for line in reply["lines"]] == [None, True, None]
+    assert reply["lines"][0]["decision"] == client.post("/v1/speculation-decisions", SLOW).json()
+    assert reply["summary"]["refused"] == 1 and "1 of 3 lines of log.gz is at fault" in result.err
+    shown = cli("speculation", "--log", "log.gz", status=2).out
+    assert len(reply["lines"][1]["warnings"]) == 2 and all(w["message"] in shown for w in reply["lines"][1]["warnings"])
+    assert "/nodes" in shown
+    none = cli("speculation", "--log", "log.gz", "--lines", "none", status=2).out
+    assert "Decisions" not in none and "How often" in none
+
+
 def test_watching_can_be_interrupted(cli, client, history):
     import signal
     import time

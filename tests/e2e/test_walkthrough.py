@@ -85,6 +85,7 @@ def test_the_walk_through_works_as_printed(place):
     assert re.search(r"^again evt_", output, re.M), "a delivery that was sent again has its webhook-id"
     check_refusal([r["response"] for r in replies if r.get("kind") == "AdmissionReview"])
     check_shown(output)
+    check_slot_plan(next(r for r in replies if "splits" in r and "sweep" in r))
     check_readme(next(r for r in replies if "recommendation" in r))
     check_pictures(folder / "var" / "pictures")
 
@@ -126,11 +127,20 @@ def check_refusal(reviews):
 
 
 def check_shown(output):
-    """What docs/schedulers.md shows of the client's output is what it wrote."""
-    shown = re.findall(r"^```text\n(.*?)^```$", (ROOT / "docs" / "schedulers.md").read_text(), re.M | re.S)
-    assert len(shown) == 3
-    for text in shown:
-        assert text in output
+    """What docs/schedulers.md and docs/stragglers.md show of the client's output is what it wrote."""
+    for name, blocks_shown in (("schedulers.md", 3), ("stragglers.md", 1)):
+        shown = re.findall(r"^```text\n(.*?)^```$", (ROOT / "docs" / name).read_text(), re.M | re.S)
+        assert len(shown) == blocks_shown
+        for text in shown:
+            assert text in output
+
+
+def check_slot_plan(plan):
+    """What docs/slots.md says of the plan that it asks for is what the reply says."""
+    text = (ROOT / "docs" / "slots.md").read_text()
+    best = (plan["map_slots"], plan["reduce_slots"], plan["per_node"]["map_slots"], plan["per_node"]["reduce_slots"], round(plan["makespan_s"]))
+    assert "For this batch it is %d and %d, %d and %d on each node, and all jobs take %d s." % best in text
+    assert "One map slot alone would make it %d s." % round(plan["splits"][0]["makespan_s"]) in text
 
 
 def check_readme(reply):

@@ -10,7 +10,8 @@ const struct command *const all_commands[] = {
     &command_next_experiments,
     &command_batch,       &command_feasible,   &command_copies,     &command_contention,
     &command_memory,      &command_admit,      &command_admissions, &command_operations,
-    &command_workloads,   &command_simulate,   &command_slots,      &command_clusters,
+    &command_workloads,   &command_simulate,   &command_slots,      &command_slot_decisions,
+    &command_speculation, &command_clusters,
     &command_price_books, &command_tokens,     &command_webhooks,   &command_completion,
     &command_help,        &command_man,        NULL};
 /* clang-format on */

@@ -132,6 +132,36 @@ static void compare_policies(const json_t *result, json_t *made, struct section 
                                 .n_columns = COUNT(outcomes)};
 }
 
+/* Of policies whose slow tasks got copies; elsewhere there is no such section. */
+static void show_copies(const json_t *result, json_t *made, struct section *section)
+{
+    static const struct column columns[] = {
+        {"load", "load", CELL_NUMBER, NULL},
+        {"policy", "policy", CELL_TEXT, NULL},
+        {"copies", "speculation.copies", CELL_NUMBER, NULL},
+        {"useful", "speculation.useful", CELL_NUMBER, NULL},
+        {"killed on stragglers", "speculation.killed_on_straggler", CELL_NUMBER, NULL},
+        {"on slower nodes", "speculation.killed_on_slower", CELL_NUMBER, NULL},
+        {"slot time wasted", "speculation.wasted_s", CELL_SECONDS, NULL},
+    };
+    const json_t *loads = json_at(result, "loads");
+    json_t *rows = simulation_rows(made);
+    for (size_t l = 0; l < json_array_size(loads); l++) {
+        const json_t *load = json_array_get(loads, l);
+        const json_t *policies = json_at(load, "policies");
+        for (size_t p = 0; p < json_array_size(policies); p++) {
+            const json_t *policy = json_array_get(policies, p);
+            const json_t *copies = json_object_get(policy, "speculation");
+            if (!json_is_object(copies))
+                continue;
+            json_t *row = simulation_row(rows, load);
+            simulation_cell(row, "policy", json_at(policy, "name"));
+            simulation_cell(row, "speculation", copies);
+        }
+    }
+    *section = simulation_table("Copies of slow tasks", result, rows, columns, COUNT(columns));
+}
+
 json_t *simulation_sections(const json_t *result, struct section sections[SIMULATION_SECTIONS])
 {
     const bool geo = strcmp(json_text_at(result, "kind", ""), "geo") == 0;
@@ -148,6 +178,8 @@ json_t *simulation_sections(const json_t *result, struct section sections[SIMULA
     simulation_reasons(result, made, at);
     at += REASONS_SECTIONS;
     simulation_search(result, made, at);
-    simulation_queues(result, made, at + SEARCH_SECTIONS);
+    at += SEARCH_SECTIONS;
+    simulation_queues(result, made, at);
+    show_copies(result, made, at + QUEUES_SECTIONS);
     return made;
 }

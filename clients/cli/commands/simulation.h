@@ -3,12 +3,12 @@
 
 #include "cli/output/report.h"
 
-enum { SIMULATION_SECTIONS = 9 };
+enum { SIMULATION_SECTIONS = 10 };
 
 /*
  * The sections of a report that show the result of a simulation. Of schedulers of slots or tasks: what
  * each policy comes to at each load, which one is best and why, what a search found, and, where the
- * result includes them, queues and masters; of kind geo which policy is best at each rate of arrivals.
+ * result has them, queues, masters and copies of slow tasks; of kind geo which policy is best at each rate of arrivals.
  * They are empty where the result is none. Returns the rows that they borrow, which the caller gives
  * back (json_decref).
  */

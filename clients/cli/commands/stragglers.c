@@ -1,3 +1,4 @@
+#include <stdint.h>
 #include <string.h>
 
 #include "cli/commands/commands.h"
@@ -16,29 +17,52 @@ static enum style style_of_verdict(const json_t *cell)
     return strcmp(json_string_value(cell), "straggler") == 0 ? STYLE_WARNING : STYLE_PLAIN;
 }
 
-/* Advice in sentences, each with the properties that do it. */
+/* Properties that do what advice says, one a line, in whole: a list of nodes that is cut would exclude
+ * fewer of them. */
+static void
+write_properties(FILE *out, const json_t *properties, const char *before, const char *behind)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)properties, key, value)
+    {
+        fputs(before, out);
+        print_safely(out, key);
+        fputc('=', out);
+        print_safely(out, json_string_value(value));
+        fputs(behind, out);
+    }
+}
+
+/* Advice in sentences, each with its properties. */
 static void draw_advice(FILE *out, const struct terminal *terminal, const void *context)
 {
     const json_t *items = context;
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i);
-        const char *key;
-        json_t *value;
         table_write_wrapped(out, terminal, 2, json_text_at(item, "finding.message", ""));
-        json_object_foreach(json_object_get(item, "properties"), key, value)
-        {
-            char words[4096];
-            (void)snprintf(words, sizeof words, "--conf %s=%s", key, json_string_value(value));
-            text_defuse(words);
-            fprintf(out, "    %s\n", words);
-        }
+        write_properties(out, json_object_get(item, "properties"), "    --conf ", "\n");
     }
 }
 
+static void mark_advice(FILE *out, const void *context)
+{
+    const json_t *items = context;
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i);
+        fputs("- ", out);
+        markdown_write_cell(out, json_text_at(item, "finding.message", ""));
+        fputc('\n', out);
+        write_properties(out, json_object_get(item, "properties"), "  - `--conf ", "`\n");
+    }
+}
+
+static const struct column warning_columns[] = {{"warning", "message", CELL_TEXT, NULL}};
+
 static const struct column node_columns[] = {
-    {"node", "name", CELL_TEXT, NULL},
+    {"node", "name", CELL_ID, NULL},
     {"verdict", "verdict", CELL_TEXT, style_of_verdict},
-    {"takes times", "slowdown", CELL_NUMBER, NULL},
+    {"factor", "slowdown", CELL_NUMBER, NULL},
     {"from", "interval.0", CELL_NUMBER, NULL},
     {"to", "interval.1", CELL_NUMBER, NULL},
     {"tasks", "tasks", CELL_COUNT, NULL},
@@ -49,13 +73,13 @@ static const struct column node_columns[] = {
 
 static const struct column stage_columns[] = {
     {"stage", "stage_id", CELL_COUNT, NULL},
-    {"name", "stage_name", CELL_TEXT, NULL},
     {"tasks", "tasks", CELL_COUNT, NULL},
     {"slow", "slow_tasks", CELL_COUNT, NULL},
     {"longer by", "extra_s", CELL_SECONDS, NULL},
-    {"for what they read", "extra_by_read_s", CELL_SECONDS, NULL},
-    {"for their node", "extra_by_node_s", CELL_SECONDS, NULL},
+    {"by data", "extra_by_read_s", CELL_SECONDS, NULL},
+    {"by node", "extra_by_node_s", CELL_SECONDS, NULL},
     {"unexplained", "extra_unexplained_s", CELL_SECONDS, NULL},
+    {"name", "stage_name", CELL_TEXT, NULL},
 };
 
 static const struct column rule_columns[] = {
@@ -81,7 +105,6 @@ static bool write_stragglers(FILE *out,
                              struct failure *failure)
 {
     const json_t *reply = context;
-    bool people = form == FORM_TABLE;
     const json_t *advice = json_object_get(reply, "advice");
     char replayed[32];
     char measured[32];
@@ -110,14 +133,17 @@ static bool write_stragglers(FILE *out,
          .value = json_object_get(reply, "concurrent_stages"),
          .columns = group_columns,
          .n_columns = COUNT(group_columns)},
-        {.title = "What to do", .draw = draw_advice, .context = advice},
-        {.title = "What the figures do not say", .draw = findings_draw, .context = warnings}};
-    struct section shown[COUNT(sections)];
-    size_t n = 0;
-    for (size_t i = 0; i < COUNT(sections); i++)
-        if (sections[i].draw == NULL || (people && json_array_size(sections[i].context) > 0))
-            shown[n++] = sections[i];
-    return report_write(out, form, terminal, shown, n, reply, failure);
+        {.title = "What to do",
+         .draw = json_array_size(advice) > 0 ? draw_advice : NULL,
+         .context = advice,
+         .mark = json_array_size(advice) > 0 ? mark_advice : NULL},
+        {.title = "What the figures do not say",
+         .value = warnings,
+         .columns = warning_columns,
+         .n_columns = COUNT(warning_columns),
+         .draw = json_array_size(warnings) > 0 ? findings_draw : NULL,
+         .context = warnings}};
+    return report_write(out, form, terminal, sections, COUNT(sections), reply, failure);
 }
 
 static int run(struct invocation *invocation)

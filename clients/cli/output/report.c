@@ -4,7 +4,8 @@
 
 static bool is_shown(const struct section *section, enum output_form form)
 {
-    if (section->draw != NULL && form == FORM_TABLE)
+    if ((section->draw != NULL && form == FORM_TABLE) ||
+        (section->mark != NULL && form == FORM_MARKDOWN))
         return true;
     if (section->text != NULL)
         return section->text[0] != '\0';
@@ -31,6 +32,8 @@ static bool write_section(FILE *out,
 {
     if (section->draw != NULL && form == FORM_TABLE)
         section->draw(out, terminal, section->context);
+    else if (section->mark != NULL && form == FORM_MARKDOWN)
+        section->mark(out, section->context);
     else if (section->text != NULL)
         table_write_wrapped(out, terminal, 0, section->text);
     else if (json_is_array(section->value))

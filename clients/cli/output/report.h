@@ -16,6 +16,8 @@ struct section {
     /* To people in place of both; the other forms have the value, if there is one. */
     void (*draw)(FILE *out, const struct terminal *terminal, const void *context);
     const void *context;
+    /* In Markdown in place of the value, of what no cell of a table has room for. */
+    void (*mark)(FILE *out, const void *context);
 };
 
 bool report_write(FILE *out,

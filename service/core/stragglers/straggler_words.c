@@ -104,14 +104,17 @@ list_names(const struct stragglers *found, size_t n, const char *between, struct
     return list;
 }
 
+static bool is_hash(struct strview name)
+{
+    return name.at != NULL && name.n > 5 && memcmp(name.at, "host:", 5) == 0;
+}
+
 /* Can a resource manager know them by these names? */
 static bool names_are_hosts(const struct stragglers *found, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct strview name = found->nodes[i].name;
-        if (name.at == NULL || (name.n > 5 && memcmp(name.at, "host:", 5) == 0))
+    for (size_t i = 0; i < n; i++)
+        if (found->nodes[i].name.at == NULL || is_hash(found->nodes[i].name))
             return false;
-    }
     return true;
 }
 
@@ -131,8 +134,12 @@ static bool advise_nodes(const struct search *search, struct findings *made)
         made, "slow_nodes",
         "%zu node%s %s slow: %s%s. Look at what else runs there and at disks and network, or keep "
         "executors away (spark.yarn.exclude.nodes on YARN, a cordon on Kubernetes). "
-        "spark.excludeOnFailure.enabled does not help: it excludes nodes on which tasks fail.",
-        slow, PLURAL(slow), PLURAL_VERB(slow, "is", "are"), names, named < slow ? ", ..." : "");
+        "spark.excludeOnFailure.enabled does not help: it excludes nodes on which tasks fail.%s",
+        slow, PLURAL(slow), PLURAL_VERB(slow, "is", "are"), names, named < slow ? ", ..." : "",
+        is_hash(found->nodes[0].name) ? " The names are hashes; logs that are sent while "
+                                        "eventlog_host_names is keep have the "
+                                        "names of hosts."
+                                      : "");
     if (finding == NULL)
         return false;
     finding_count(finding, slow);

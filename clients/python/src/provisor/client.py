@@ -218,7 +218,7 @@ class Client(Calls):
 
         - log: NDJSON, as a source of ingest, each line a state as slot_decision takes it; or an iterable of states. A state may have
           `taken`, what the scheduler did
-        - lines: which the reply has: all, different (from what was taken, and errors) or none
+        - lines: which the reply has: all, different (from what was taken, or contradicting the line before, and errors) or none
         - include: `figures` for the whole decision of each line, with its figures
         """
         return self._replay("decideSlot", "SlotLogReplyLine", log, lines, include, progress)

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "core/history/run_metrics.h"
@@ -113,6 +114,22 @@ Test(stragglers, a_slow_node_comes_first_with_its_runs)
     cr_assert_str_eq(found.advice[0].finding.code, "slow_nodes");
     cr_assert_str_eq(found.advice[0].key, "spark.yarn.exclude.nodes");
     cr_assert_str_eq(found.advice[0].value, "c");
+}
+
+/* A hash is no name that a resource manager knows: advice says how to get names, and sets nothing. */
+Test(stragglers, hashed_names_are_not_excluded)
+{
+    for (size_t r = 0; r < RUNS; r++)
+        factors[r][2] = 2;
+    make_runs(RUNS, factors);
+    struct stragglers named = find(RUNS);
+    cr_assert(strstr(named.advice[0].finding.message, "eventlog_host_names") == NULL);
+    for (size_t r = 0; r < RUNS; r++)
+        nodes[r][2].name = strview_of("host:0123456789abcdef");
+    struct stragglers hashed = find(RUNS);
+    cr_assert_str_eq(hashed.advice[0].finding.code, "slow_nodes");
+    cr_assert(hashed.advice[0].key == NULL);
+    cr_assert(strstr(hashed.advice[0].finding.message, "eventlog_host_names") != NULL);
 }
 
 /* What takes 10 percent longer is certain with so many tasks, but nothing to act on. */

@@ -201,7 +201,7 @@ class Stragglers(schemas.Stragglers):
                                      r.pessimistic.copies_started) for r in rules])
 
     def _repr_html_(self) -> str:
-        nodes = table("Nodes of %s" % self.application, ["node", "verdict", "takes times", "interval", "tasks", "slow runs", "reason"],
+        nodes = table("Nodes of %s" % self.application, ["node", "verdict", "times as long", "interval", "tasks", "slow runs", "reason"],
                       [(n.name, n.verdict, n.slowdown, interval(n.interval), n.tasks, "%d of %d" % (n.slow_runs, n.runs), n.reason)
                        for n in self.nodes])
         stages = table("Stages with slow tasks", ["stage", "name", "slow tasks", "longer by (s)", "for what they read (s)",
