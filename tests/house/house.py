@@ -124,8 +124,8 @@ FORBIDDEN = re.compile(
     r"|fwrite|fread|perror|rand|srand|random|srandom|drand48|getrandom|arc4random.*|pthread_.*|thrd_.*|mtx_.*"
     r"|fork|exec.*|system|exit|_exit|signal|sigaction)$")
 
-# Of the compiler's own library: what the processor can do, and counting bits where it cannot.
-COMPILER_SYMBOLS = {"__cpu_model", "__popcountdi2"}
+# Of the compiler's own library: what the processor can do, counting bits where it cannot, and division of 128 bits.
+COMPILER_SYMBOLS = {"__cpu_model", "__popcountdi2", "__udivti3"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
 

@@ -1,7 +1,25 @@
 #ifndef BASE_JSON_KEYS_H
 #define BASE_JSON_KEYS_H
 
-#include "base/json/value.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strview.h"
+
+/* A name of a member. */
+struct json_key {
+    const char *at; /* NUL-terminated */
+    uint32_t n;
+    uint32_t plain : 1; /* written as it is, without escapes */
+    uint32_t from : 31; /* where it was written first */
+};
+
+/* Names of the members of one object or several, each once. */
+struct json_keys {
+    uint32_t n;
+    const uint32_t *order; /* places by name, as they are searched; NULL: there are few */
+    struct json_key keys[];
+};
 
 /* Names of members in the order of their lengths, then of their bytes. Up to JSON_KEYS_FEW are
  * looked through, more are sorted, so that no document makes searches long. */

@@ -1,9 +1,5 @@
 #include "base/json/value.h"
 
-#include <string.h>
-
-#include "base/json/keys.h"
-
 const struct json_value *json_value_member(const struct json_value *object, const char *key)
 {
     if (json_value_members(object) == 0)

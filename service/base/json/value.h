@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json/keys.h"
 #include "base/json_writer.h"
 #include "base/strview.h"
 
@@ -35,21 +36,6 @@ struct json_value {
         const struct json_value *items; /* of an object its values, json_keys before them */
         const struct json_keys *keys;
     };
-};
-
-/* A name of a member. */
-struct json_key {
-    const char *at; /* NUL-terminated */
-    uint32_t n;
-    uint32_t plain : 1; /* written as it is, without escapes */
-    uint32_t from : 31; /* where it was written first */
-};
-
-/* Names of the members of one object or several, each once. */
-struct json_keys {
-    uint32_t n;
-    const uint32_t *order; /* places by name, as they are searched; NULL: there are few */
-    struct json_key keys[];
 };
 
 static inline bool json_value_is(const struct json_value *value, enum json_value_kind kind)
