@@ -254,8 +254,8 @@ enum pv_code slots_copies_epoch(struct slots_engine *engine, struct pv_error *er
     copies->reported = copies->looked;
     if (most > 0 && copies->looked > (double)most)
         return pv_fault(err, PV_PLACE_POINTER, "/policies", "out_of_range",
-                        "with epoch_s of %.3g s decisions on copies look at nodes and tasks more "
-                        "than %zu time%s in a simulation (its share of "
+                        "decisions on copies, with an epoch_s of %.3g, look at nodes and tasks "
+                        "more than %zu time%s in a simulation (its share of "
                         "simulation_speculation_looks_max)",
                         copies->terms->epoch_s, most, PLURAL(most));
     return PV_OK;
