@@ -40,7 +40,7 @@ static inline void begin_batch(struct slots_engine *engine, size_t index)
     batch->begun_s = now_s;
     if (batch->kind == SLOTS_REDUCE)
         engine->progress[batch->job].times.shuffle_end_s = now_s;
-    if (engine->network != NULL && batch->kind == SLOTS_REDUCE)
+    if (slots_has_network(engine) && batch->kind == SLOTS_REDUCE)
         slots_network_begun(engine, index);
     if (engine->hosting == NULL)
         (void)slots_schedule(engine, SLOTS_TASKS_END, now_s + batch->duration_s, index);
@@ -53,7 +53,7 @@ static inline void begin_batch(struct slots_engine *engine, size_t index)
 /* Of reduces whose maps are done. */
 static inline void plan_begin(struct slots_engine *engine, size_t index)
 {
-    if (engine->network != NULL && slots_network_holds(engine, index))
+    if (slots_has_network(engine) && slots_network_holds(engine, index))
         return;
     const struct slots_batch *batch = &engine->batches.items[index];
     double begin_s = fmax(batch->given_s + engine->jobs[batch->job].shuffle_s,
@@ -77,7 +77,7 @@ static inline bool grow(struct slots_engine *engine, const struct slots_batch *m
         batch->seat != more->seat)
         return false;
     batch->count += more->count;
-    if (engine->network != NULL && more->kind == SLOTS_REDUCE)
+    if (slots_has_network(engine) && more->kind == SLOTS_REDUCE)
         slots_network_join(engine, index, more->count);
     if (engine->follows_service && !isnan(batch->begun_s))
         slots_service_work(&engine->service, batch->job, engine->clock.now_s, more->count);
@@ -102,7 +102,7 @@ start_batch(struct slots_engine *engine, const struct slots_batch *batch, size_t
     if (index == SLOTS_NONE ||
         (engine->hosting != NULL && !slots_hosting_add(engine, index, entry, twin)))
         return SLOTS_NONE;
-    if (engine->network != NULL && batch->kind == SLOTS_REDUCE)
+    if (slots_has_network(engine) && batch->kind == SLOTS_REDUCE)
         slots_network_fetch(engine, index);
     if (batch->kind == SLOTS_MAP) {
         begin_batch(engine, index);
@@ -204,7 +204,7 @@ static void end_job(struct slots_engine *engine, size_t job)
         fairness_series_end(engine->fairness, job);
     if (engine->copies != NULL)
         slots_copies_job_ended(engine->copies, job);
-    if (engine->network != NULL)
+    if (slots_has_network(engine))
         slots_network_job_ended(engine, job);
 }
 
@@ -233,7 +233,7 @@ static inline void put_over(struct slots_engine *engine, size_t index, bool fini
         *latest = SLOTS_NONE; /* the next one at this index may be a copy, which must not grow */
     if (engine->spans != NULL)
         record(engine, index, finished);
-    if (engine->network != NULL && batch->kind == SLOTS_REDUCE)
+    if (slots_has_network(engine) && batch->kind == SLOTS_REDUCE)
         slots_network_over(engine, index);
     if (engine->hosting != NULL)
         slots_hosting_over(engine, index);
@@ -252,7 +252,7 @@ void slots_batch_end(struct slots_engine *engine, size_t index)
     struct slots_worked worked = {batch.begun_s, batch.duration_s, batch.duration_s};
     if (engine->hosting != NULL)
         worked = slots_hosting_end(engine, &index);
-    if (engine->network != NULL && batch.kind == SLOTS_MAP)
+    if (slots_has_network(engine) && batch.kind == SLOTS_MAP)
         slots_network_map_ended(engine, batch.job, engine->hosting->attempts.items[index].node,
                                 batch.count);
     put_over(engine, index, true);

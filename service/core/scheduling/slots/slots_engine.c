@@ -126,7 +126,7 @@ static bool find_next_instant(const struct slots_engine *engine, double *at_s)
         least_s = fmin(least_s, slots_copies_next(engine));
     if (engine->arrived < engine->view.n_jobs)
         least_s = fmin(least_s, engine->jobs[engine->arrived].arrival_s);
-    if (engine->network != NULL)
+    if (slots_has_network(engine))
         least_s = earlier(least_s, slots_network_next(engine->network));
     if (engine->follows_service)
         least_s = earlier(least_s, slots_service_next(&engine->service));
@@ -141,7 +141,7 @@ static void happen(struct slots_engine *engine)
         slots_batch_end(engine, about);
     while (engine->hosting != NULL && take_event(engine, SLOTS_INCIDENT_CHANGES, &about))
         slots_incident_change(engine, about);
-    if (engine->network != NULL)
+    if (slots_has_network(engine))
         slots_network_end(engine);
     begin_reduces(engine);
     engine->ended += engine->n_jobs_ended;
@@ -166,7 +166,7 @@ static enum pv_code run(struct slots_engine *engine, struct pv_error *err)
         happen(engine);
         if (engine->copies != NULL)
             PV_TRY(slots_copies_epoch(engine, err));
-        if (engine->network != NULL)
+        if (slots_has_network(engine))
             PV_TRY(slots_network_settle(engine, err));
         if (engine->no_memory)
             return pv_no_memory(err);
@@ -297,7 +297,7 @@ static enum pv_code simulate(struct slots_engine *engine,
     PV_TRY(run(engine, err));
     for (size_t i = 0; i < n; i++)
         times[order[i]] = engine->progress[i].times;
-    if (engine->network != NULL && observer->traffic != NULL)
+    if (slots_has_network(engine) && observer->traffic != NULL)
         slots_network_take(engine, observer->traffic);
     return PV_OK;
 }

@@ -95,6 +95,12 @@ struct slots_engine {
     bool cancelled;
 };
 
+/* Most simulations have none, and are not to be slower for it. */
+static inline bool slots_has_network(const struct slots_engine *engine)
+{
+    return __builtin_expect(engine->network != NULL, false);
+}
+
 /* So many tasks more, or fewer, are pending. */
 static inline void
 slots_observe_pending(const struct slots_engine *engine, enum slots_kind kind, double by)

@@ -97,7 +97,7 @@ static void open_node(struct slots_engine *engine, size_t node, bool open)
         *free = open ? *free + seat->free : *free - seat->free;
         slots_seats_open(seats, s, open);
     }
-    if (engine->network != NULL)
+    if (slots_has_network(engine))
         slots_network_open(engine, node, open);
 }
 
