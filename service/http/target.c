@@ -3,16 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
+#include "base/hex.h"
 
 const char *http_percent_decode(struct strview text,
                                 bool plus_is_space,

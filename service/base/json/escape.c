@@ -1,15 +1,6 @@
 #include "base/json/escape.h"
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
+#include "base/hex.h"
 
 /* The four digits of \uXXXX; -1 when they are not there. */
 static int32_t hex4(const char *at, const char *end)
