@@ -36,6 +36,12 @@ bool json_parser_fault(const struct json_parser *p, const char *at, const char *
     return false;
 }
 
+/* A byte order mark, which nobody would see. */
+static bool begins_with_mark(const struct json_parser *p)
+{
+    return p->end - p->at >= 3 && memcmp(p->at, "\xef\xbb\xbf", 3) == 0;
+}
+
 /* What begins at `at`, as it can be shown: a word or number, or a character. */
 static size_t shown(const struct json_parser *p)
 {
@@ -44,7 +50,7 @@ static size_t shown(const struct json_parser *p)
         n++;
     if (n > 0)
         return n;
-    if ((unsigned char)*p->at < ' ')
+    if ((unsigned char)*p->at < ' ' || begins_with_mark(p))
         return 0;
     return strview_character((struct strview){p->at, (size_t)(p->end - p->at)});
 }

@@ -12,12 +12,13 @@ struct written {
     bool real;    /* with a fraction or an exponent */
     bool dropped; /* there were more digits than 64 bits hold */
     uint64_t digits;
-    int exponent;
+    int64_t exponent;
 };
 
 /* All 19 digits fit 64 bits; what comes behind counts only where it is known to. */
 static const uint64_t DIGITS_MAX = UINT64_C(1000000000000000000);
-enum { EXPONENT_MAX = 100000 };
+/* Far more than a text has bytes, so that no fraction makes up for an exponent that is cut here. */
+static const int64_t EXPONENT_MAX = INT64_C(1000000000000);
 
 static const char *take_digits(const char *at, const char *end, struct written *number)
 {
@@ -30,10 +31,10 @@ static const char *take_digits(const char *at, const char *end, struct written *
     return at;
 }
 
-static const char *take_exponent(const char *at, const char *end, int *exponent)
+static const char *take_exponent(const char *at, const char *end, int64_t *exponent)
 {
     bool negative = at < end && *at == '-';
-    int value = 0;
+    int64_t value = 0;
     if (at < end && (*at == '-' || *at == '+'))
         at++;
     if (at == end || !json_is_digit(*at))
@@ -61,10 +62,10 @@ take_written(const char *at, const char *end, struct written *number, const char
         if (at == fraction)
             return NULL;
         number->real = true;
-        number->exponent = -(int)(at - fraction < EXPONENT_MAX ? at - fraction : EXPONENT_MAX);
+        number->exponent = fraction - at;
     }
     if (at < end && (*at == 'e' || *at == 'E')) {
-        int exponent = 0;
+        int64_t exponent = 0;
         *wrong = at + 1;
         at = take_exponent(at + 1, end, &exponent);
         number->real = true;
@@ -111,7 +112,9 @@ bool json_parser_take_number(struct json_parser *p, struct json_value *value)
     if (!number.real)
         return take_integer(p, from, &number, value);
     value->kind = JSON_VALUE_REAL;
-    if (number.dropped || !json_decimal_value(number.digits, number.exponent, &value->real))
+    bool few = !number.dropped && number.exponent <= JSON_DECIMAL_EXPONENT_MAX &&
+               number.exponent >= -JSON_DECIMAL_EXPONENT_MAX;
+    if (!few || !json_decimal_value(number.digits, (int)number.exponent, &value->real))
         value->real = fabs(convert(p, from, (size_t)(at - from)));
     if (!isfinite(value->real))
         return json_parser_fault(p, from, "a number is beyond the range of doubles");

@@ -171,6 +171,11 @@ void codec_fault_unknown(const struct codec_node *object,
                        near ? "; did you mean " : "", near ? nearest->word : "", near ? "?" : "");
 }
 
+bool codec_keeps_fault(const struct codec_node *node)
+{
+    return node->reader->err->n_faults < PV_FAULTS_MAX;
+}
+
 void codec_refuse_unknown(const struct codec_node *object, const char *const known[])
 {
     for (size_t m = 0; m < json_value_members(object->json); m++) {
@@ -181,7 +186,7 @@ void codec_refuse_unknown(const struct codec_node *object, const char *const kno
             i++;
         if (known[i] != NULL)
             continue;
-        for (size_t k = 0; k < i; k++)
+        for (size_t k = 0; k < i && codec_keeps_fault(object); k++)
             nearest_try(&nearest, key, known[k]);
         codec_fault_unknown(object, key, &nearest);
     }

@@ -79,6 +79,9 @@ struct codec_node codec_member_at(const struct codec_node *object,
                                   size_t i);                          /* as in the document */
 bool codec_present(const struct codec_node *object, const char *key); /* there and not null */
 
+/* Whether one more fault is kept, and not only counted: what is said in it is worth working out. */
+bool codec_keeps_fault(const struct codec_node *node);
+
 /* The fault of a member that an object may not have; nearest: what it may have been meant to be. */
 void codec_fault_unknown(const struct codec_node *object,
                          const char *key,

@@ -25,7 +25,7 @@ static bool is_sent(const struct shape_member *member)
 static void refuse_member(const struct codec_node *node, const struct shape *shape, const char *key)
 {
     struct nearest nearest = {.word = NULL};
-    for (size_t i = 0; i < shape->n; i++)
+    for (size_t i = 0; i < shape->n && codec_keeps_fault(node); i++)
         if (is_sent(&shape->members[i]))
             nearest_try(&nearest, key, shape->members[i].name);
     codec_fault_unknown(node, key, &nearest);

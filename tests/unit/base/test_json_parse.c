@@ -68,6 +68,7 @@ static const struct {
     {"{\"a\":1]", "at column 7: ',' or '}' is expected, not ]"},
     {"{} {}", "at column 4: the end of the text is expected, not {"},
     {"{}:", "at column 3: the end of the text is expected, not :"},
+    {"\xef\xbb\xbf{}", "at column 1: a value is expected, not the byte 0xef"},
     {"[NaN]", "at column 2: a value is expected, not NaN"},
     {"[Infinity]", "at column 2: a value is expected, not Infinity"},
     {"[tru]", "at column 2: a value is expected, not tru"},
@@ -109,7 +110,6 @@ static const struct {
     {"[\x01]", "at column 2: a value is expected, not the byte 0x01"},
     {"[\xff]", "at column 2: a value is expected, not the byte 0xff"},
     {"[\xc3\xa9]", "at column 2: a value is expected, not \xc3\xa9"},
-    {"\xef\xbb\xbf{}", "at column 1: a value is expected, not \xef\xbb\xbf"},
     {"{\"a\":1,\"a\":2}", "at column 8: the object has two members named \"a\""},
     {"{\"a\":1,\"\\u0061\":2}", "at column 8: the object has two members named \"a\""},
     {"[\"\xc3\xa9\", x]", "at column 7: a value is expected, not x"},
@@ -436,6 +436,35 @@ Test(json_parse, a_number_of_many_digits_is_read_whole)
     cr_expect_eq(json_value_item(p.value, 0)->real, 9007199254740992.0);
     finish(&p);
     free(text);
+}
+
+/* A fraction of many zeros, which the exponent makes up for: 0.00...01e<zeros + 1> is 1. */
+Test(json_parse, a_long_fraction_counts_whatever_the_exponent)
+{
+    static const size_t zeros[] = {10, 99990, 100026, 1000000, 1200000};
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+        char *text = malloc(zeros[i] + 32);
+        struct parsed p;
+        memcpy(text, "[0.", 3);
+        memset(text + 3, '0', zeros[i]);
+        for (size_t power = 0; power <= 40; power += 20) {
+            char want[8];
+            (void)snprintf(text + 3 + zeros[i], 29, "1e%zu]", zeros[i] + 1 + power);
+            (void)snprintf(want, sizeof want, "1e%zu", power);
+            parse_text(&p, text);
+            cr_assert_eq(p.code, PV_OK, "%s", p.err.detail);
+            cr_expect_eq(json_value_item(p.value, 0)->real, strtod(want, NULL), "%zu zeros",
+                         zeros[i]);
+            finish(&p);
+        }
+        (void)snprintf(text + 3 + zeros[i], 29, "1e10]");
+        parse_text(&p, text);
+        cr_assert_eq(p.code, PV_OK, "%s", p.err.detail);
+        cr_expect_eq(json_value_item(p.value, 0)->real, zeros[i] == 10 ? 0.1 : 0, "%zu zeros",
+                     zeros[i]);
+        finish(&p);
+        free(text);
+    }
 }
 
 /* --- what jansson makes of the same --- */
