@@ -47,6 +47,26 @@ def test_a_node_has_its_own_bandwidth(client):
     assert outcome(client, changed(cluster={"nodes": [dict(node, bandwidth_bytes_per_s=10) for node in NODES]}))["makespan_s"] == 12
 
 
+# The same jobs in containers: maps fit on the first node only, reduces on one of the others each.
+ROOMS = [{"name": "maps", "vcores": 1, "memory_bytes": 1}, *({"name": name, "vcores": 1, "memory_bytes": 2} for name in ("r1", "r2"))]
+CONTAINERS = {"map_container": {"vcores": 1, "memory_bytes": 1}, "reduce_container": {"vcores": 1, "memory_bytes": 2}}
+
+
+def test_containers_share_links_too(client):
+    for cluster in ({"nodes": ROOMS, "bandwidth_bytes_per_s": 10}, {"nodes": [dict(node, bandwidth_bytes_per_s=10) for node in ROOMS]}):
+        seen = outcome(client, changed(cluster=cluster, **CONTAINERS))
+        assert seen["makespan_s"] == 12 and seen["phases"]["shuffle_only_s"] == 4
+        assert seen["network"]["link_bytes"] == 40 and seen["allocated"]["memory_bytes"] == pytest.approx((5 + 2 * 2 * 7) / 5 / 12)
+    errors = client.post("/v1/simulations", changed(cluster={"nodes": ROOMS}, **CONTAINERS), 422).json()["errors"]
+    assert {error["pointer"] for error in errors} == {f"/cluster/nodes/{i}/bandwidth_bytes_per_s" for i in range(3)}
+
+
+def test_outputs_in_containers_are_down_with_their_node(client):
+    body = changed(cluster={"nodes": ROOMS[:2], "bandwidth_bytes_per_s": 10}, incidents=[{"node": "maps", "at_s": 6, "until_s": 9, "down": True}], **CONTAINERS)
+    body["jobs"][0]["reduces"] = 1
+    assert outcome(client, body)["makespan_s"] == 15  # 40 bytes from 5 to 12
+
+
 def test_bandwidth_without_bytes_changes_nothing(client):
     jobs = [job(shuffle_bytes=0, shuffle_s=2)]
     policies = [policy for policy in ALL_SLOTS if "partitions" not in policy]

@@ -132,7 +132,33 @@ static void compare_policies(const json_t *result, json_t *made, struct section 
                                 .n_columns = COUNT(outcomes)};
 }
 
-/* Of policies whose slow tasks got copies; elsewhere there is no such section. */
+/* Of policies whose outcome has this member; where none has, there is no such section. */
+static void show_member(const json_t *result,
+                        json_t *made,
+                        const char *member,
+                        const char *title,
+                        const struct column columns[],
+                        size_t n_columns,
+                        struct section *section)
+{
+    const json_t *loads = json_at(result, "loads");
+    json_t *rows = simulation_rows(made);
+    for (size_t l = 0; l < json_array_size(loads); l++) {
+        const json_t *load = json_array_get(loads, l);
+        const json_t *policies = json_at(load, "policies");
+        for (size_t p = 0; p < json_array_size(policies); p++) {
+            const json_t *policy = json_array_get(policies, p);
+            const json_t *figures = json_object_get(policy, member);
+            if (!json_is_object(figures))
+                continue;
+            json_t *row = simulation_row(rows, load);
+            simulation_cell(row, "policy", json_at(policy, "name"));
+            simulation_cell(row, member, figures);
+        }
+    }
+    *section = simulation_table(title, result, rows, columns, n_columns);
+}
+
 static void show_copies(const json_t *result, json_t *made, struct section *section)
 {
     static const struct column columns[] = {
@@ -144,22 +170,33 @@ static void show_copies(const json_t *result, json_t *made, struct section *sect
         {"on slower nodes", "speculation.killed_on_slower", CELL_NUMBER, NULL},
         {"slot time wasted", "speculation.wasted_s", CELL_SECONDS, NULL},
     };
-    const json_t *loads = json_at(result, "loads");
-    json_t *rows = simulation_rows(made);
-    for (size_t l = 0; l < json_array_size(loads); l++) {
-        const json_t *load = json_array_get(loads, l);
-        const json_t *policies = json_at(load, "policies");
-        for (size_t p = 0; p < json_array_size(policies); p++) {
-            const json_t *policy = json_array_get(policies, p);
-            const json_t *copies = json_object_get(policy, "speculation");
-            if (!json_is_object(copies))
-                continue;
-            json_t *row = simulation_row(rows, load);
-            simulation_cell(row, "policy", json_at(policy, "name"));
-            simulation_cell(row, "speculation", copies);
-        }
-    }
-    *section = simulation_table("Copies of slow tasks", result, rows, columns, COUNT(columns));
+    show_member(result, made, "speculation", "Copies of slow tasks", columns, COUNT(columns),
+                section);
+}
+
+static void show_containers(const json_t *result, json_t *made, struct section *section)
+{
+    static const struct column columns[] = {
+        {"load", "load", CELL_NUMBER, NULL},
+        {"policy", "policy", CELL_TEXT, NULL},
+        {"vcores held", "allocated.vcores", CELL_SHARE, NULL},
+        {"memory held", "allocated.memory_bytes", CELL_SHARE, NULL},
+    };
+    show_member(result, made, "allocated", "Containers", columns, COUNT(columns), section);
+}
+
+static void show_network(const json_t *result, json_t *made, struct section *section)
+{
+    static const struct column columns[] = {
+        {"load", "load", CELL_NUMBER, NULL},
+        {"policy", "policy", CELL_TEXT, NULL},
+        {"over links", "network.link_bytes", CELL_BYTES, NULL},
+        {"on own node", "network.local_bytes", CELL_BYTES, NULL},
+        {"links used", "network.link_utilization", CELL_SHARE, NULL},
+        {"the busiest", "network.busiest_link_utilization", CELL_SHARE, NULL},
+    };
+    show_member(result, made, "network", "Shuffles over the network", columns, COUNT(columns),
+                section);
 }
 
 json_t *simulation_sections(const json_t *result, struct section sections[SIMULATION_SECTIONS])
@@ -180,6 +217,9 @@ json_t *simulation_sections(const json_t *result, struct section sections[SIMULA
     simulation_search(result, made, at);
     at += SEARCH_SECTIONS;
     simulation_queues(result, made, at);
-    show_copies(result, made, at + QUEUES_SECTIONS);
+    at += QUEUES_SECTIONS;
+    show_copies(result, made, at++);
+    show_containers(result, made, at++);
+    show_network(result, made, at);
     return made;
 }

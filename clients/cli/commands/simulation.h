@@ -3,7 +3,7 @@
 
 #include "cli/output/report.h"
 
-enum { SIMULATION_SECTIONS = 10 };
+enum { SIMULATION_SECTIONS = 12 };
 
 /*
  * The sections of a report that show the result of a simulation. Of schedulers of slots or tasks: what

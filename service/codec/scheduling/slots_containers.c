@@ -59,6 +59,7 @@ void codec_slots_take_rooms(const struct codec_node *top, struct codec_slots_sim
         const struct codec_slots_node *of = &sent->nodes[i];
         nodes[i] = (struct slots_node){.speed = of->speed,
                                        .level = of->level != SIZE_MAX ? of->level : 0,
+                                       .bandwidth_bytes_per_s = codec_slots_bandwidth(sent, i),
                                        .room = {(uint64_t)of->vcores, (uint64_t)of->memory_bytes}};
         if (bytes <= CODEC_SEED_MAX)
             bytes += nodes[i].room.memory_bytes;

@@ -33,9 +33,10 @@ void codec_slots_check_network(const struct codec_node *top,
         const struct slots_node *of = &asked->cluster.nodes[i];
         struct codec_node node = codec_item(&nodes, i);
         if (of->slots[SLOTS_MAP] + of->slots[SLOTS_REDUCE] > 0 && !(of->bandwidth_bytes_per_s > 0))
-            codec_fault_member(&node, "bandwidth_bytes_per_s", "required",
-                               "is required, of nodes with slots or of the cluster, where jobs "
-                               "have shuffle_bytes");
+            codec_fault_member(
+                &node, "bandwidth_bytes_per_s", "required",
+                "is required, of nodes that take tasks or of the cluster, where jobs "
+                "have shuffle_bytes");
     }
 }
 

@@ -60,7 +60,7 @@ void codec_slots_size_by_nodes(const struct slots_cluster *cluster,
 /* The bandwidth of a node's link, its own or that of all; 0: none was given. */
 double codec_slots_bandwidth(const struct codec_slots_cluster *sent, size_t node);
 
-/* Faults: bytes to shuffle, and no nodes, or nodes with slots and without bandwidth. */
+/* Faults: bytes to shuffle, and no nodes, or nodes that take tasks without bandwidth. */
 void codec_slots_check_network(const struct codec_node *top,
                                const struct codec_slots_simulation *asked);
 

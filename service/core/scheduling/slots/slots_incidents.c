@@ -87,6 +87,8 @@ void slots_batch_lose(struct slots_engine *engine, size_t index)
 static void open_node(struct slots_engine *engine, size_t node, bool open)
 {
     struct slots_seats *seats = &engine->hosting->seats;
+    if (slots_has_network(engine))
+        slots_network_open(engine, node, open);
     if (engine->containers != NULL) {
         slots_containers_open(engine, node);
         return;
@@ -97,8 +99,6 @@ static void open_node(struct slots_engine *engine, size_t node, bool open)
         *free = open ? *free + seat->free : *free - seat->free;
         slots_seats_open(seats, s, open);
     }
-    if (slots_has_network(engine))
-        slots_network_open(engine, node, open);
 }
 
 static void change_downs(struct slots_engine *engine, size_t node, bool down)
