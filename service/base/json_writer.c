@@ -199,17 +199,17 @@ void writer_number(struct writer *w, double value)
         return;
     }
     before_value(w);
-    char text[32];
     if (w->digits > 0)
         value = writer_rounded(value, w->digits);
-    json_writer_put(w, text, writer_format_number(value, text));
+    if (json_writer_reserve(w, 32))
+        w->n += writer_format_number(value, w->text + w->n);
 }
 
 void writer_integer(struct writer *w, int64_t value)
 {
     before_value(w);
-    char text[24];
-    json_writer_put(w, text, writer_format_integer(value, text));
+    if (json_writer_reserve(w, 24))
+        w->n += writer_format_integer(value, w->text + w->n);
 }
 
 void writer_boolean(struct writer *w, bool value)
