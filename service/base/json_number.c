@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json/decimal.h"
 #include "base/json_writer.h"
 
 /*
@@ -12,6 +13,17 @@
  * digits, once, and the shorter candidates are rounded from its digits.
  */
 enum { DIGITS_LEAST = 15, DIGITS_MOST = 17 };
+
+static const char pairs[] = "00010203040506070809"
+                            "10111213141516171819"
+                            "20212223242526272829"
+                            "30313233343536373839"
+                            "40414243444546474849"
+                            "50515253545556575859"
+                            "60616263646566676869"
+                            "70717273747576777879"
+                            "80818283848586878889"
+                            "90919293949596979899";
 
 struct decimal {
     bool negative;
@@ -122,23 +134,26 @@ struct scaled {
     uint64_t mantissa;
 };
 
+static const uint64_t LEAST_OF_17 = UINT64_C(10000000000000000);
+
 static wide power_of_five(int k)
 {
-    wide power = 1;
-    for (wide base = 5; k > 0; k /= 2, base *= base)
-        power *= k % 2 == 1 ? base : 1;
-    return power;
+    const int most = JSON_DECIMAL_EXPONENT_MAX;
+    return k <= most ? json_decimal_fives[k]
+                     : (wide)json_decimal_fives[most] * json_decimal_fives[k - most];
 }
-
-static const uint64_t LEAST_OF_17 = UINT64_C(10000000000000000);
 
 /* value > 0; false: it does not fit. */
 static bool scale(double value, struct scaled *s)
 {
     if (value < 1e-15 || value >= 1e15)
         return false;
-    int binary;
-    s->mantissa = (uint64_t)ldexp(frexp(value, &binary), DBL_MANT_DIG);
+    /* No subnormal is among them, so that the parts of the number are fields of its bits. */
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t leading = UINT64_C(1) << (DBL_MANT_DIG - 1);
+    const int binary = (int)(bits >> (DBL_MANT_DIG - 1)) - (DBL_MAX_EXP - 2);
+    s->mantissa = (bits & (leading - 1)) | leading;
     /* log10(2) is a little more than 1233 / 4096: one too small at most. */
     s->exponent = ((binary - 1) * 1233) >> 12;
     for (;; s->exponent++) {
@@ -172,6 +187,12 @@ static uint64_t nearest(const struct scaled *s)
     return digits + (2 * rest > one || (2 * rest == one && digits % 2 == 1));
 }
 
+static void put_eight(char *at, uint32_t digits)
+{
+    for (int i = 6; i >= 0; i -= 2, digits /= 100)
+        memcpy(at + i, pairs + 2 * (digits % 100), 2);
+}
+
 static size_t write_digits(const struct scaled *s, bool negative, uint64_t digits, char out[32])
 {
     struct decimal d = {.negative = negative, .n = DIGITS_MOST, .exponent = s->exponent};
@@ -179,25 +200,34 @@ static size_t write_digits(const struct scaled *s, bool negative, uint64_t digit
         digits = LEAST_OF_17;
         d.exponent++;
     }
-    for (int i = DIGITS_MOST; i > 0; digits /= 10)
-        d.digits[--i] = (char)('0' + digits % 10);
+    /* In halves, so that neither waits for the other. */
+    uint32_t high = (uint32_t)(digits / 1000000000);
+    uint32_t low = (uint32_t)(digits % 1000000000);
+    d.digits[DIGITS_MOST - 1] = (char)('0' + low % 10);
+    put_eight(d.digits, high);
+    put_eight(d.digits + 8, low / 10);
     return decimal_write(&d, out);
+}
+
+/* The number to fewer digits than `exact` has, unit 10 or 100; 0: none reads back. */
+static inline uint64_t shorter(const struct scaled *s, uint64_t exact, uint64_t unit)
+{
+    uint64_t rest = exact % unit;
+    uint64_t down = exact - rest;
+    uint64_t first = 2 * rest >= unit ? down + unit : down;
+    if (reads_back(s, first))
+        return first;
+    return 2 * rest == unit && reads_back(s, down) ? down : 0;
 }
 
 /* As from digits of libc: the shorter ones are rounded from 17. */
 static size_t write_scaled(const struct scaled *s, bool negative, char out[32])
 {
     uint64_t exact = nearest(s);
-    for (uint64_t unit = 100; unit > 1; unit /= 10) {
-        uint64_t rest = exact % unit;
-        uint64_t down = exact - rest;
-        uint64_t first = 2 * rest >= unit ? down + unit : down;
-        if (reads_back(s, first))
-            return write_digits(s, negative, first, out);
-        if (2 * rest == unit && reads_back(s, down))
-            return write_digits(s, negative, down, out);
-    }
-    return write_digits(s, negative, exact, out);
+    uint64_t digits = shorter(s, exact, 100);
+    if (digits == 0)
+        digits = shorter(s, exact, 10);
+    return write_digits(s, negative, digits == 0 ? exact : digits, out);
 }
 
 size_t writer_format_integer(int64_t value, char out[24])
@@ -206,14 +236,40 @@ size_t writer_format_integer(int64_t value, char out[24])
     size_t first = sizeof digits;
     size_t n = 0;
     uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    do {
-        digits[--first] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
+    for (; rest >= 10; rest /= 100)
+        memcpy(digits + (first -= 2), pairs + 2 * (rest % 100), 2);
+    if (rest > 0 || first == sizeof digits)
+        digits[--first] = (char)('0' + rest);
     if (value < 0)
         out[n++] = '-';
     memcpy(out + n, digits + first, sizeof digits - first);
     n += sizeof digits - first;
+    out[n] = '\0';
+    return n;
+}
+
+/*
+ * Times are mostly whole milliseconds. The quotient of two exact doubles is rounded once, as reading
+ * its digits is, and no two texts of up to 15 digits read as the same double: this is the text that
+ * the search for digits would find. 0: the number is no such.
+ */
+static size_t write_thousandths(double value, char out[32])
+{
+    double size = fabs(value);
+    if (size < 1e-3 || size >= 1e12)
+        return 0;
+    uint64_t thousandths = (uint64_t)(size * 1e3 + 0.5);
+    if ((double)thousandths / 1e3 != size)
+        return 0;
+    size_t n = value < 0;
+    out[0] = '-';
+    n += writer_format_integer((int64_t)(thousandths / 1000), out + n);
+    unsigned rest = (unsigned)(thousandths % 1000);
+    out[n++] = '.';
+    out[n++] = (char)('0' + rest / 100);
+    memcpy(out + n, pairs + 2 * (rest % 100), 2);
+    for (n += 2; out[n - 1] == '0';)
+        n--;
     out[n] = '\0';
     return n;
 }
@@ -228,14 +284,17 @@ size_t writer_format_number(double value, char out[32])
         }
         return writer_format_integer((int64_t)value, out);
     }
+    size_t n = write_thousandths(value, out);
+    if (n > 0)
+        return n;
     struct scaled scaled;
     if (scale(fabs(value), &scaled))
         return write_scaled(&scaled, value < 0, out);
     struct decimal exact = decimal_of(value);
-    for (int n = DIGITS_LEAST; n < DIGITS_MOST; n++) {
-        size_t length = write_shorter(&exact, n, value, out);
-        if (length > 0)
-            return length;
+    for (int digits = DIGITS_LEAST; digits < DIGITS_MOST; digits++) {
+        n = write_shorter(&exact, digits, value, out);
+        if (n > 0)
+            return n;
     }
     return decimal_write(&exact, out);
 }

@@ -13,12 +13,8 @@ void writer_init(struct writer *w, struct arena *arena)
     *w = (struct writer){.arena = arena};
 }
 
-static bool json_writer_reserve(struct writer *w, size_t n)
+static bool grow(struct writer *w, size_t n)
 {
-    if (w->failed)
-        return false;
-    if (w->capacity - w->n > n)
-        return true;
     size_t capacity = w->capacity == 0 ? FIRST_CAPACITY : w->capacity * 2;
     while (capacity - w->n <= n) {
         if (__builtin_mul_overflow(capacity, (size_t)2, &capacity)) {
@@ -38,6 +34,11 @@ static bool json_writer_reserve(struct writer *w, size_t n)
     return true;
 }
 
+static inline bool json_writer_reserve(struct writer *w, size_t n)
+{
+    return !w->failed && (w->capacity - w->n > n || grow(w, n));
+}
+
 static void json_writer_put(struct writer *w, const char *bytes, size_t n)
 {
     if (!json_writer_reserve(w, n))
@@ -46,19 +47,25 @@ static void json_writer_put(struct writer *w, const char *bytes, size_t n)
     w->n += n;
 }
 
+static inline void put_byte(struct writer *w, char c)
+{
+    if (json_writer_reserve(w, 1))
+        w->text[w->n++] = c;
+}
+
 static void before_value(struct writer *w)
 {
     if (w->after_key)
         w->after_key = false;
     else if (w->comma[w->depth])
-        json_writer_put(w, ",", 1);
+        put_byte(w, ',');
     w->comma[w->depth] = true;
 }
 
 static void json_writer_begin(struct writer *w, char bracket)
 {
     before_value(w);
-    json_writer_put(w, &bracket, 1);
+    put_byte(w, bracket);
     if (w->depth + 1 == WRITER_DEPTH_MAX) {
         w->failed = true;
         return;
@@ -68,7 +75,7 @@ static void json_writer_begin(struct writer *w, char bracket)
 
 static void json_writer_end(struct writer *w, char bracket)
 {
-    json_writer_put(w, &bracket, 1);
+    put_byte(w, bracket);
     if (w->depth > 0)
         w->depth--;
 }
@@ -85,7 +92,7 @@ void writer_end_object(struct writer *w)
 
 void writer_end_line(struct writer *w)
 {
-    json_writer_put(w, "\n", 1);
+    put_byte(w, '\n');
     w->comma[w->depth] = false;
 }
 
@@ -99,40 +106,87 @@ void writer_end_array(struct writer *w)
     json_writer_end(w, ']');
 }
 
-static void put_quoted(struct writer *w, struct strview text)
+/* --- texts --- */
+
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
+}
+
+/* The byte in each of eight. */
+static inline uint64_t eight(unsigned char c)
+{
+    return UINT64_C(0x0101010101010101) * c;
+}
+
+/* Has one of eight bytes no bit? The highest bit of a byte is then in the answer. */
+static inline uint64_t with_zero(uint64_t bytes)
+{
+    return (bytes - eight(1)) & ~bytes;
+}
+
+static inline bool are_plain(uint64_t bytes)
+{
+    uint64_t control = (bytes - eight(0x20)) & ~bytes;
+    uint64_t quoted = with_zero(bytes ^ eight('"')) | with_zero(bytes ^ eight('\\'));
+    return ((control | quoted | with_zero(bytes ^ eight(0x7f))) & eight(0x80)) == 0;
+}
+
+/* How many bytes of the text are plain from its beginning; they are copied. There is room for all n.
+ */
+static inline size_t copy_plain(char *to, const char *from, size_t n)
+{
+    size_t i = 0;
+    for (uint64_t bytes; n - i >= sizeof bytes; i += sizeof bytes) {
+        memcpy(&bytes, from + i, sizeof bytes);
+        if (!are_plain(bytes))
+            break;
+        memcpy(to + i, &bytes, sizeof bytes);
+    }
+    for (; i < n && is_plain((unsigned char)from[i]); i++)
+        to[i] = from[i];
+    return i;
+}
+
+static void put_escape(struct writer *w, unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";
+    if (c == '"' || c == '\\') {
+        const char escape[2] = {'\\', (char)c};
+        json_writer_put(w, escape, 2);
+    } else if (c == '\n') {
+        json_writer_put(w, "\\n", 2);
+    } else if (c == '\t') {
+        json_writer_put(w, "\\t", 2);
+    } else {
+        const char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+        json_writer_put(w, escape, 6);
+    }
+}
+
+static void put_quoted(struct writer *w, struct strview text)
+{
     if (!json_writer_reserve(w, text.n + 2))
         return;
-    json_writer_put(w, "\"", 1);
-    size_t plain = 0;
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
-            continue;
-        json_writer_put(w, text.at + plain, i - plain);
-        plain = i + 1;
-        if (c == '"' || c == '\\') {
-            const char escape[2] = {'\\', (char)c};
-            json_writer_put(w, escape, 2);
-        } else if (c == '\n') {
-            json_writer_put(w, "\\n", 2);
-        } else if (c == '\t') {
-            json_writer_put(w, "\\t", 2);
-        } else {
-            const char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-            json_writer_put(w, escape, 6);
-        }
+    w->text[w->n++] = '"';
+    for (size_t done = 0;;) {
+        size_t plain = copy_plain(w->text + w->n, text.at + done, text.n - done);
+        done += plain;
+        w->n += plain;
+        if (done == text.n)
+            break;
+        put_escape(w, (unsigned char)text.at[done++]);
+        if (!json_writer_reserve(w, text.n - done + 1))
+            return;
     }
-    json_writer_put(w, text.at + plain, text.n - plain);
-    json_writer_put(w, "\"", 1);
+    w->text[w->n++] = '"';
 }
 
 void writer_key_view(struct writer *w, struct strview key)
 {
     before_value(w);
     put_quoted(w, key);
-    json_writer_put(w, ":", 1);
+    put_byte(w, ':');
     w->after_key = true;
 }
 
@@ -146,14 +200,11 @@ void writer_key(struct writer *w, const char *key)
     if (!w->after_key && w->comma[w->depth])
         *at++ = ',';
     *at++ = '"';
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)key[i];
-        if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f) {
-            writer_key_view(w, (struct strview){key, n});
-            return;
-        }
-        *at++ = key[i];
+    if (copy_plain(at, key, n) < n) {
+        writer_key_view(w, (struct strview){key, n});
+        return;
     }
+    at += n;
     *at++ = '"';
     *at++ = ':';
     w->n = (size_t)(at - w->text);
@@ -199,17 +250,17 @@ void writer_number(struct writer *w, double value)
         return;
     }
     before_value(w);
-    char text[32];
     if (w->digits > 0)
         value = writer_rounded(value, w->digits);
-    json_writer_put(w, text, writer_format_number(value, text));
+    if (json_writer_reserve(w, 32))
+        w->n += writer_format_number(value, w->text + w->n);
 }
 
 void writer_integer(struct writer *w, int64_t value)
 {
     before_value(w);
-    char text[24];
-    json_writer_put(w, text, writer_format_integer(value, text));
+    if (json_writer_reserve(w, 24))
+        w->n += writer_format_integer(value, w->text + w->n);
 }
 
 void writer_boolean(struct writer *w, bool value)

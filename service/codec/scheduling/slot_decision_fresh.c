@@ -25,15 +25,21 @@ check_none(const struct codec_node *node, const char *member, size_t tasks, cons
 /* A phase that was not sent, or is at fault, has no rules. */
 static void check_phase(const struct codec_node *node, const struct fresh_job *job)
 {
+    bool reducing =
+        job->phase != FRESH_REDUCE && (job->reduces_finished | job->reduces_running) > 0;
+    bool mapping =
+        job->phase != FRESH_MAP && job->maps_finished < job->maps && job->maps != SIZE_MAX;
+    if (!reducing && !mapping)
+        return;
     struct codec_node sent = codec_member(node, "phase");
     if (!json_value_is_text(sent.json))
         return;
     const char *phase = phases[job->phase];
-    if (job->phase != FRESH_REDUCE) {
+    if (reducing) {
         check_none(node, "reduces_finished", job->reduces_finished, phase);
         check_none(node, "reduces_running", job->reduces_running, phase);
     }
-    if (job->phase != FRESH_MAP && job->maps_finished < job->maps && job->maps != SIZE_MAX)
+    if (mapping)
         codec_fault_member(node, "maps_finished", "out_of_range",
                            "must be all %zu in the phase \"%s\"", job->maps, phase);
 }

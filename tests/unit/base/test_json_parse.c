@@ -251,6 +251,31 @@ Test(json_parse, objects_with_the_names_of_the_one_before_share_them)
     finish(&p);
 }
 
+/* Names are compared eight bytes at a time: they differ in one byte, at each place, or in none. */
+Test(json_parse, a_name_that_differs_in_one_byte_is_another)
+{
+    for (int n = 1; n <= 35; n++) {
+        for (int other = 0; other <= n; other++) {
+            struct parsed p;
+            char first[40];
+            char second[40];
+            char text[128];
+            (void)snprintf(first, sizeof first, "%.*s", n, "abcdefghijklmnopqrstuvwxyzabcdefghijk");
+            (void)snprintf(second, sizeof second, "%s", first);
+            if (other < n)
+                second[other] = '#';
+            (void)snprintf(text, sizeof text, "[{\"%s\":1},{\"%s\":2}]", first, second);
+            parse_text(&p, text);
+            cr_assert_eq(p.code, PV_OK, "%s", p.err.detail);
+            const struct json_value *item = json_value_item(p.value, 1);
+            cr_assert_str_eq(json_value_key(item, 0), second);
+            cr_assert_eq(item->items[-1].keys == json_value_item(p.value, 0)->items[-1].keys,
+                         other == n);
+            finish(&p);
+        }
+    }
+}
+
 Test(json_parse, members_of_large_objects_are_found_and_each_is_there_once)
 {
     static const size_t sizes[] = {15, 16, 17, 18, 33, 1000, 100000};

@@ -113,3 +113,50 @@ Test(writer_digits, numbers_are_written_as_libc_would)
         expect_as_by_libc(nextafter(pow(10, e), 1));
     }
 }
+
+/* Those have a way of their own, which their neighbours must not take. */
+Test(writer_digits, thousandths_are_written_as_libc_would)
+{
+    struct rng rng = rng_make(20261126, 2);
+    for (int i = 0; i < 200000; i++) {
+        uint64_t thousandths = (rng_next(&rng) >> 14) >> rng_next(&rng) % 50;
+        double value = (double)thousandths / 1e3;
+        double sign = i % 2 == 0 ? 1 : -1;
+        if (value == floor(value))
+            continue;
+        expect_as_by_libc(sign * value);
+        expect_as_by_libc(sign * nextafter(value, 0));
+        expect_as_by_libc(sign * nextafter(value, 1e300));
+    }
+    static const struct {
+        double value;
+        const char *text;
+    } rows[] = {{0.001, "0.001"},
+                {-0.5, "-0.5"},
+                {0.0005, "0.0005"},
+                {1627.5, "1627.5"},
+                {12.05, "12.05"},
+                {999999999999.999, "999999999999.999"},
+                {0.1 + 0.2, "0.30000000000000004"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[32];
+        cr_assert_eq(writer_format_number(rows[i].value, text), strlen(rows[i].text));
+        cr_assert_str_eq(text, rows[i].text);
+    }
+}
+
+Test(writer_digits, integers_are_written_as_libc_would)
+{
+    struct rng rng = rng_make(20261126, 3);
+    static const int64_t ends[] = {0, 1, -1, 9, 10, 99, 100, 105, 1005, -10, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < 100000; i++) {
+        int64_t value = i < sizeof ends / sizeof *ends
+                            ? ends[i]
+                            : (int64_t)(rng_next(&rng) >> rng_next(&rng) % 64);
+        char got[24];
+        char want[24];
+        int n = snprintf(want, sizeof want, "%lld", (long long)value);
+        cr_assert_eq(writer_format_integer(value, got), (size_t)n);
+        cr_assert_str_eq(got, want);
+    }
+}

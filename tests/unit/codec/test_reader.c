@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/duty.h"
+#include "codec/json/names.h"
 
 static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
 
@@ -342,4 +343,57 @@ Test(reader, a_long_document_is_read_with_pauses)
     cr_assert_eq(parse(text, n + 2, &bounds, &err), PV_OK, "%s", err.detail);
     cr_assert_geq(pauses, 2 * scanned + VALUES / 10000);
     free(text);
+}
+
+/* Alike: of one length, and the same at both ends, so that they meet in a table. */
+static size_t name_alike(char names[][32], struct strview views[], size_t n, bool alike)
+{
+    for (size_t i = 0; i < n; i++) {
+        (void)snprintf(names[i], sizeof names[i], alike ? "beginning-%03zu-the-end" : "%zu", i);
+        views[i] = strview_of(names[i]);
+    }
+    return n;
+}
+
+Test(reader, names_that_are_there_twice_are_faults_at_the_later_one)
+{
+    enum { NAMES = 200 };
+    static char names[NAMES][32];
+    struct strview views[NAMES];
+    for (int alike = 0; alike < 2; alike++) {
+        for (size_t n = 1; n <= NAMES; n += n < 8 ? 1 : 37) {
+            struct bench b;
+            bench_open(&b, "{}");
+            codec_refuse_same_names(&b.document.top, views, name_alike(names, views, n, alike),
+                                    "twice");
+            cr_assert_eq(b.err.n_faults, 0, "%zu names", n);
+            for (size_t twice = 0; twice + 1 < n; twice += n < 8 ? 1 : 53) {
+                char at[32];
+                (void)name_alike(names, views, n, alike);
+                views[n - 1] = strview_of(names[twice]);
+                pv_error_clear(&b.err);
+                codec_refuse_same_names(&b.document.top, views, n, "twice");
+                (void)snprintf(at, sizeof at, "/%zu/name", n - 1);
+                cr_assert_eq(b.err.n_faults, 1, "%zu of %zu", twice, n);
+                cr_assert_str_eq(b.err.faults[0].at, at);
+                cr_assert_str_eq(b.err.faults[0].code, "duplicate");
+            }
+            bench_close(&b);
+        }
+    }
+}
+
+Test(reader, ids_that_are_there_twice_are_faults_and_unknown_ones_are_not)
+{
+    struct bench b;
+    const int64_t ids[] = {7, -1, 3, INT64_MAX, 0, -1, 7, 3, 7};
+    bench_open(&b, "{}");
+    codec_refuse_same_ids(&b.document.top, ids, 6, "twice");
+    cr_assert_eq(b.err.n_faults, 0);
+    codec_refuse_same_ids(&b.document.top, ids, sizeof ids / sizeof *ids, "twice");
+    cr_assert_eq(b.err.n_faults, 3);
+    cr_expect_str_eq(b.err.faults[0].at, "/7/id");
+    cr_expect_str_eq(b.err.faults[1].at, "/6/id");
+    cr_expect_str_eq(b.err.faults[2].at, "/8/id");
+    bench_close(&b);
 }

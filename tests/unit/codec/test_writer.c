@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,4 +148,46 @@ Test(writer, running_out_of_memory_is_told_at_the_end)
     cr_assert_null(writer_finish(&w, &n));
     cr_assert_eq(n, 7u);
     arena_fini(&arena);
+}
+
+static void write_escaped(unsigned char c, char out[8])
+{
+    if (c == '"' || c == '\\')
+        (void)snprintf(out, 8, "\\%c", c);
+    else if (c == '\n' || c == '\t')
+        (void)snprintf(out, 8, "\\%c", c == '\n' ? 'n' : 't');
+    else
+        (void)snprintf(out, 8, c < 0x20 || c == 0x7f ? "\\u%04x" : "%c", c);
+}
+
+/* Texts are copied eight bytes at a time: each byte at each place, in texts of each length. */
+Test(writer, any_byte_is_escaped_wherever_it_is)
+{
+    for (int n = 0; n < 19; n++) {
+        for (int i = 0; i < (n + 1) * 255; i++) {
+            const int before = i % (n + 1);
+            const unsigned char c = (unsigned char)(i / (n + 1) + 1);
+            char text[64];
+            char escaped[8];
+            char want[160];
+            struct arena arena;
+            struct writer w;
+            size_t length;
+            write_escaped(c, escaped);
+            (void)snprintf(text, sizeof text, "%.*s%c%.*s", before, "abcdefghijklmnopqrst", c,
+                           n - before, "ABCDEFGHIJKLMNOPQRST");
+            (void)snprintf(want, sizeof want, "{\"%.*s%s%.*s\":\"%.*s%s%.*s\"}", before,
+                           "abcdefghijklmnopqrst", escaped, n - before, "ABCDEFGHIJKLMNOPQRST",
+                           before, "abcdefghijklmnopqrst", escaped, n - before,
+                           "ABCDEFGHIJKLMNOPQRST");
+            arena_init(&arena, 0);
+            writer_init(&w, &arena);
+            writer_begin_object(&w);
+            writer_member_string(&w, text, text);
+            writer_end_object(&w);
+            cr_assert_str_eq(writer_finish(&w, &length), want);
+            cr_assert_eq(length, strlen(want));
+            arena_fini(&arena);
+        }
+    }
 }
