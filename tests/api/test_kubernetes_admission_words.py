@@ -308,6 +308,7 @@ def test_a_review_that_fails_says_why_in_the_log(make_service):
     assert "patch" in ask(client, review("create"))
     response = ask(client, review("create"))
     assert response["allowed"] and "as it is" in response["warnings"][0]
+    assert service.metric('provisor_kubernetes_reviews_total{action="mutate",outcome="failed"}') == 1
+    service.stop()  # lines are written a moment after the reply, but all before the end
     lines = [json.loads(line) for line in service.log.read_text().splitlines() if "kubernetes.review_failed" in line]
     assert lines and all(line["detail"] for line in lines), lines
-    assert service.metric('provisor_kubernetes_reviews_total{action="mutate",outcome="failed"}') == 1
