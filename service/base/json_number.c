@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/decimal.h"
 #include "base/json_writer.h"
 
 /*
@@ -136,11 +135,14 @@ struct scaled {
 
 static const uint64_t LEAST_OF_17 = UINT64_C(10000000000000000);
 
+/* k from 0 to 38, in steps of 13 and of 1. */
 static wide power_of_five(int k)
 {
-    const int most = JSON_DECIMAL_EXPONENT_MAX;
-    return k <= most ? json_decimal_fives[k]
-                     : (wide)json_decimal_fives[most] * json_decimal_fives[k - most];
+    static const uint64_t small[] = {1,     5,      25,      125,     625,      3125,     15625,
+                                     78125, 390625, 1953125, 9765625, 48828125, 244140625};
+    static const uint64_t large[] = {UINT64_C(1), UINT64_C(1220703125),
+                                     UINT64_C(1490116119384765625)};
+    return (wide)large[k / 13] * small[k % 13];
 }
 
 /* value > 0; false: it does not fit. */

@@ -22,37 +22,35 @@ static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 enum { TENS_MAX = sizeof tens / sizeof *tens - 1 };
 
-const uint64_t json_decimal_fives[] = {1,
-                                       5,
-                                       25,
-                                       125,
-                                       625,
-                                       3125,
-                                       15625,
-                                       78125,
-                                       390625,
-                                       1953125,
-                                       9765625,
-                                       48828125,
-                                       244140625,
-                                       1220703125,
-                                       6103515625,
-                                       30517578125,
-                                       152587890625,
-                                       762939453125,
-                                       3814697265625,
-                                       19073486328125,
-                                       95367431640625,
-                                       476837158203125,
-                                       2384185791015625,
-                                       11920928955078125,
-                                       59604644775390625,
-                                       298023223876953125,
-                                       1490116119384765625,
-                                       7450580596923828125};
-_Static_assert(sizeof json_decimal_fives / sizeof *json_decimal_fives ==
-                   JSON_DECIMAL_EXPONENT_MAX + 1,
-               "a power for each");
+static const uint64_t fives[] = {1,
+                                 5,
+                                 25,
+                                 125,
+                                 625,
+                                 3125,
+                                 15625,
+                                 78125,
+                                 390625,
+                                 1953125,
+                                 9765625,
+                                 48828125,
+                                 244140625,
+                                 1220703125,
+                                 6103515625,
+                                 30517578125,
+                                 152587890625,
+                                 762939453125,
+                                 3814697265625,
+                                 19073486328125,
+                                 95367431640625,
+                                 476837158203125,
+                                 2384185791015625,
+                                 11920928955078125,
+                                 59604644775390625,
+                                 298023223876953125,
+                                 1490116119384765625,
+                                 7450580596923828125};
+_Static_assert(sizeof fives / sizeof *fives == JSON_DECIMAL_EXPONENT_MAX + 1, "a power for each");
 
 static int bits_of(wide number)
 {
@@ -87,13 +85,12 @@ bool json_decimal_value(uint64_t digits, int exponent, double *value)
     if (digits == 0) {
         *value = 0;
     } else if (exponent >= 0) {
-        *value = rounded((wide)digits * json_decimal_fives[exponent], exponent, false);
+        *value = rounded((wide)digits * fives[exponent], exponent, false);
     } else {
         int shift = 64 + __builtin_clzll(digits);
         wide number = (wide)digits << shift;
-        wide quotient = number / json_decimal_fives[-exponent];
-        *value =
-            rounded(quotient, exponent - shift, quotient * json_decimal_fives[-exponent] != number);
+        wide quotient = number / fives[-exponent];
+        *value = rounded(quotient, exponent - shift, quotient * fives[-exponent] != number);
     }
     return true;
 }
