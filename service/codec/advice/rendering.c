@@ -43,13 +43,13 @@ struct text {
 
 static void append_bytes(struct text *text, const char *bytes, size_t n)
 {
-    if (text->n + n + 1 > text->capacity) {
+    if (text->at == NULL || text->n + n + 1 > text->capacity) {
         size_t capacity = 2 * (text->n + n) + 1024;
         char *at = arena_alloc(text->arena, capacity);
         text->failed = text->failed || at == NULL;
         if (at == NULL)
             return;
-        if (text->n > 0)
+        if (text->at != NULL)
             memcpy(at, text->at, text->n);
         text->at = at;
         text->capacity = capacity;

@@ -58,7 +58,7 @@ match(const struct codec_node *node, const struct shape *shape, struct matching 
     size_t n = json_value_members(node->json);
     size_t next = 0;
     bool known = true;
-    if (n > 0 && node->json->items[-1].keys == matching->keys)
+    if (n > 0 && matching->keys != NULL && node->json->items[-1].keys == matching->keys)
         return;
     memset(matching->where, 0, shape->n * sizeof *matching->where);
     for (size_t i = 0; i < n; i++) {

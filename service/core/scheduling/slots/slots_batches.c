@@ -250,11 +250,12 @@ void slots_batch_end(struct slots_engine *engine, size_t index)
     struct slots_job_progress *progress = &engine->progress[batch.job];
     struct slots_counts *counts = &engine->counts[batch.job];
     struct slots_worked worked = {batch.begun_s, batch.duration_s, batch.duration_s};
-    if (engine->hosting != NULL)
+    if (engine->hosting != NULL) { /* as it is wherever there is a network */
         worked = slots_hosting_end(engine, &index);
-    if (slots_has_network(engine) && batch.kind == SLOTS_MAP)
-        slots_network_map_ended(engine, batch.job, engine->hosting->attempts.items[index].node,
-                                batch.count);
+        if (slots_has_network(engine) && batch.kind == SLOTS_MAP)
+            slots_network_map_ended(engine, batch.job, engine->hosting->attempts.items[index].node,
+                                    batch.count);
+    }
     put_over(engine, index, true);
     engine->ended_tasks += batch.count;
     counts->held[batch.kind] -= batch.count;

@@ -25,7 +25,7 @@ static bool report_alone(void *context, size_t tasks)
 /* What is enough for any task of a job. */
 static struct slots_resources largest_request(const struct slots_job *job)
 {
-    struct slots_resources largest = {0, 0};
+    struct slots_resources largest = {1, 1}; /* no request is for less */
     for (size_t kind = 0; kind < SLOTS_KINDS; kind++) {
         const struct slots_resources *request = &job->requests[kind];
         if (job->task_lists[kind].n > 0 && request->vcores > largest.vcores)
