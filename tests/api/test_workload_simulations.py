@@ -407,8 +407,9 @@ def test_a_process_killed_in_a_search_on_a_workload_comes_to_the_same(make_servi
     tasks = sum(len(job["task_durations_s"]) for job in jobs)
     body = changed(SEARCHED, workload=stored(client, jobs))
     body["search"] = dict(body["search"], task_runs=tasks * 200 // SLOWDOWN, error_chance=0.0001)
-    for _ in range(5):  # a search may have ended before the kill
-        made = running(client, body)
+    for _ in range(5):  # a search takes half a second: it may have ended before the kill
+        made = ask(client, body)["id"]
+        wait_for(client, made, ("running", "succeeded"))
         service.kill()
         service.start()
         seen = wait_for(client, made, seconds=2 * PATIENCE)
