@@ -277,3 +277,16 @@ def test_what_a_search_leaves_open_is_a_warning(client):
     assert edge["evidence"]["term"] == "reserved_share" and edge["evidence"]["value"] in ("0.1", "0.3")
     cut = [warning["code"] for warning in load["recommendation"]["warnings"]].count("search_cut_short")
     assert cut == load["search"]["cut_short"]
+
+
+def test_incidents_count_in_the_budget(client):
+    """Each of 100 incidents may change all 20 map and 8 reduce slots of the node, at its begin and at its end: a budget of the tasks alone does not do."""
+    jobs = SLOT_JOBS[:20]
+    tasks = sum(len(job.get("map_durations_s", [])) + len(job.get("reduce_durations_s", [])) + job.get("maps", 0) + job.get("reduces", 0) for job in jobs)
+    body = {"kind": "slots", "cluster": {"nodes": [{"name": "n", "map_slots": 20, "reduce_slots": 8}]}, "jobs": jobs, "policies": [{"policy": "fifo"}],
+            "incidents": [{"node": "n", "at_s": i, "until_s": i + 0.5, "speed_factor": 0.5} for i in range(100)], "search": {"policies": [{"policy": "fair"}], "task_runs": tasks}}
+    [error] = client.post("/v1/simulations", body, 422).json()["errors"]
+    least = tasks + 100 * 2 * min(28, tasks)
+    assert (error["pointer"], error["code"]) == ("/search/task_runs", "out_of_range") and "at least %d" % least in error["detail"]
+    body["search"]["task_runs"] = 20 * least
+    assert ended(client, body)["status"] == "succeeded"

@@ -17,13 +17,20 @@ choose(struct codec_slots_simulation *asked, struct arena *arena, struct pv_erro
                                    &asked->tried, err);
 }
 
+/* What a candidate counts for over all jobs, of so many tasks (slots_search_plan). */
+static double work_of(const struct codec_slots_simulation *asked, double tasks)
+{
+    return tasks + slots_cluster_incident_tasks(&asked->cluster, tasks) +
+           slots_network_tasks(&asked->cluster, asked->jobs, asked->n_jobs);
+}
+
 void codec_slots_check_search(const struct codec_node *top, struct codec_slots_simulation *asked)
 {
     if (!asked->common.search.asked)
         return;
     enum pv_code code = choose(asked, top->reader->arena, NULL);
-    const struct codec_search_size size = {.n = asked->tried.n,
-                                           .work = codec_slots_size_of(asked).tasks};
+    const struct codec_search_size size = {
+        .n = asked->tried.n, .work = work_of(asked, codec_slots_size_of(asked).tasks)};
     codec_search_check(top, &asked->common, code, &size);
 }
 
@@ -35,7 +42,7 @@ void codec_slots_check_search_of(const struct codec_node *top,
         return;
     uint64_t tasks = workload->tasks[WORKLOAD_TASKS] + workload->tasks[WORKLOAD_REDUCES];
     /* How many candidates there are is known when the jobs are: here it is at fault in no way. */
-    const struct codec_search_size size = {.n = 1, .work = (double)tasks};
+    const struct codec_search_size size = {.n = 1, .work = work_of(asked, (double)tasks)};
     codec_search_check(top, &asked->common, PV_OK, &size);
 }
 

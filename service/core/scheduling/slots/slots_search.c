@@ -265,19 +265,24 @@ bool slots_search_plan(const struct slots_comparison *comparison,
                        struct arena *arena,
                        struct policy_search_plan *plan)
 {
+    const double tasks = (double)comparison->tasks;
     bool *draws = arena_array(arena, tried->n, sizeof *draws);
     double *weight = arena_array(arena, tried->n, sizeof *weight);
+    double *setup = arena_array(arena, tried->n, sizeof *setup);
     double *tasks_by = arena_array(arena, comparison->n_jobs + 1, sizeof *tasks_by);
-    if (draws == NULL || weight == NULL || tasks_by == NULL)
+    if (draws == NULL || weight == NULL || setup == NULL || tasks_by == NULL)
         return false;
     for (size_t i = 0; i < tried->n; i++) {
         draws[i] = comparison->plan.n_loads > 0; /* arrivals; no policy does */
-        weight[i] = 1 + comparison->network_tasks / (double)comparison->tasks;
+        weight[i] = 1 + comparison->network_tasks / tasks;
+        /* They last as long however few of the jobs are simulated. */
+        setup[i] = slots_cluster_incident_tasks(&comparison->cluster, tasks);
     }
     slots_comparison_tasks_by(comparison, tasks_by);
     *plan = (struct policy_search_plan){.n = tried->n,
                                         .draws = draws,
                                         .weight = weight,
+                                        .setup = setup,
                                         .tasks_by = tasks_by,
                                         .jobs = comparison->n_jobs};
     return true;

@@ -217,3 +217,38 @@ Test(slots_search, given_values_are_combined)
                  PV_E_LIMIT);
     arena_fini(&arena);
 }
+
+/* What a simulation counts for beside its tasks: an incident may change all that its node has slots for,
+ * when it begins and when it ends, and does so of however few jobs. */
+Test(slots_search, incidents_and_the_network_count)
+{
+    static const struct slots_node nodes[] = {{.slots = {4, 1}, .speed = 1}};
+    static const struct slots_incident incidents[] = {
+        {.at_s = 1, .until_s = 2, .speed_factor = 0.5},
+        {.at_s = 3, .until_s = 4, .speed_factor = 0.5},
+        {.at_s = 5, .until_s = 6, .down = true}};
+    const struct slots_tried tried = {.n = 2};
+    struct slots_comparison comparison = {.cluster = {.slots = {4, 1},
+                                                      .nodes = nodes,
+                                                      .n_nodes = 1,
+                                                      .incidents = incidents,
+                                                      .n_incidents = 3},
+                                          .n_jobs = 1,
+                                          .tasks = 100,
+                                          .network_tasks = 50};
+    static const struct slots_tasks hundred = {1, 100};
+    const struct slots_job job = {.task_lists = {{&hundred, 1}, {NULL, 0}}};
+    const uint32_t order[] = {0};
+    struct policy_search_plan plan;
+    struct arena arena;
+    arena_init(&arena, 0);
+    comparison.jobs = &job;
+    comparison.order = order;
+    cr_assert(slots_search_plan(&comparison, &tried, &arena, &plan));
+    for (size_t i = 0; i < tried.n; i++) {
+        cr_expect_eq(plan.setup[i], 3 * 2 * 5);
+        cr_expect_eq(plan.weight[i], 1.5);
+        cr_expect_eq(policy_search_price(&plan, i, 1), 30 + 150);
+    }
+    arena_fini(&arena);
+}
