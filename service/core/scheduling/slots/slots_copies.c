@@ -88,8 +88,10 @@ static size_t find_node(const struct slots_engine *engine, const struct slots_wa
 {
     const struct slots_batch *batch = &engine->batches.items[copy->batch];
     size_t node = slots_containers_next(engine, batch, 0);
-    while (node != SLOTS_NO_SEAT && !may_host(engine, copy, node))
-        node = slots_containers_next(engine, batch, node + 1);
+    for (; node != SLOTS_NO_SEAT && !may_host(engine, copy, node);
+         node = slots_containers_next(engine, batch, node + 1))
+        engine->copies->looked++;
+    engine->copies->looked++;
     return node;
 }
 

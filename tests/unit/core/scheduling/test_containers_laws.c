@@ -244,57 +244,67 @@ Test(containers_laws, hold_under_every_policy_whatever_happens)
 
 /* --- containers that are alike --- */
 
-/* On nodes that have room for as many of them as the others have slots. Maps alone do not show that the
- * slots are theirs; FRESH and OMO know slots of no fixed kind. */
-static void
-compare_with_slots(struct rng *rng, const struct slots_terms *given, struct arena *scratch)
-{
+/* A workload in containers, and the same on slots. */
+struct pair {
     struct containers_case drawn;
     struct slots_case slots;
     struct slots_node nodes[CASE_NODES_MAX];
     struct slots_incident incidents[INCIDENTS];
-    struct slots_job_times got[CASE_JOBS_MAX];
-    struct slots_job_times want[CASE_JOBS_MAX];
-    struct slots_terms terms = *given;
-    bool shared = terms.policy->choose_shared != NULL;
+    struct slots_terms terms;
+};
+
+/* On nodes that have room for as many containers as the others have slots. Maps alone do not show that the
+ * slots are theirs; FRESH and OMO know slots of no fixed kind. */
+static void draw_pair(struct rng *rng, const struct slots_terms *given, struct pair *pair)
+{
+    struct containers_case *drawn = &pair->drawn;
+    struct slots_cluster *cluster = &pair->slots.cluster;
+    bool shared = given->policy->choose_shared != NULL;
     const struct slots_resources one = {2, 3};
-    draw(rng, &drawn);
-    add_trouble(rng, &drawn, incidents, &terms);
-    drawn.of.cluster.slots[SLOTS_MAP] = drawn.of.cluster.slots[SLOTS_REDUCE] = 0;
+    pair->terms = *given;
+    draw(rng, drawn);
+    add_trouble(rng, drawn, pair->incidents, &pair->terms);
+    drawn->of.cluster.slots[SLOTS_MAP] = drawn->of.cluster.slots[SLOTS_REDUCE] = 0;
     for (size_t i = 0; i < CASE_JOBS_MAX; i++) {
         if (!shared)
-            drawn.of.given[i].reduces[0] = 0;
-        drawn.requests[i][SLOTS_MAP] = drawn.requests[i][SLOTS_REDUCE] = one;
+            drawn->of.given[i].reduces[0] = 0;
+        drawn->requests[i][SLOTS_MAP] = drawn->requests[i][SLOTS_REDUCE] = one;
     }
-    slots = drawn.of;
-    for (size_t i = 0; i < drawn.n_nodes; i++) {
+    pair->slots = drawn->of;
+    for (size_t i = 0; i < drawn->n_nodes; i++) {
         size_t n = 1 + variate_index(rng, 4);
         size_t maps = shared ? 1 + variate_index(rng, n) : n;
-        drawn.nodes[i].room = (struct slots_resources){2 * n + variate_index(rng, 2), 3 * n};
-        nodes[i] = (struct slots_node){.speed = drawn.nodes[i].speed, .slots = {maps, n - maps}};
-        slots.cluster.slots[SLOTS_MAP] += maps;
-        slots.cluster.slots[SLOTS_REDUCE] += n - maps;
+        drawn->nodes[i].room = (struct slots_resources){2 * n + variate_index(rng, 2), 3 * n};
+        pair->nodes[i] =
+            (struct slots_node){.speed = drawn->nodes[i].speed, .slots = {maps, n - maps}};
+        cluster->slots[SLOTS_MAP] += maps;
+        cluster->slots[SLOTS_REDUCE] += n - maps;
     }
-    if (slots.cluster.slots[SLOTS_REDUCE] == 0 && shared) {
-        nodes[0].slots[SLOTS_REDUCE]++;
-        slots.cluster.slots[SLOTS_REDUCE]++;
-        slots_resources_add(&drawn.nodes[0].room, &one, 1);
+    if (cluster->slots[SLOTS_REDUCE] == 0 && shared) {
+        pair->nodes[0].slots[SLOTS_REDUCE]++;
+        cluster->slots[SLOTS_REDUCE]++;
+        slots_resources_add(&drawn->nodes[0].room, &one, 1);
     }
-    slots.cluster.nodes = nodes;
-    slots.cluster.n_nodes = drawn.n_nodes;
-    slots_case_run(&slots, &terms, want);
-    containers_case_run(&drawn, &terms, NULL, got);
-    (void)scratch;
-    for (size_t j = 0; j < slots.n; j++)
+    cluster->nodes = pair->nodes;
+    cluster->n_nodes = drawn->n_nodes;
+}
+
+static void compare_with_slots(struct rng *rng, const struct slots_terms *given)
+{
+    struct pair pair;
+    struct slots_job_times got[CASE_JOBS_MAX];
+    struct slots_job_times want[CASE_JOBS_MAX];
+    draw_pair(rng, given, &pair);
+    slots_case_run(&pair.slots, &pair.terms, want);
+    containers_case_run(&pair.drawn, &pair.terms, NULL, got);
+    for (size_t j = 0; j < pair.slots.n; j++)
         cr_assert(got[j].start_s == want[j].start_s && got[j].finish_s == want[j].finish_s,
-                  "%s, job %zu: %.17g and not %.17g", terms.policy->name, j, got[j].finish_s,
+                  "%s, job %zu: %.17g and not %.17g", given->policy->name, j, got[j].finish_s,
                   want[j].finish_s);
 }
 
 Test(containers_laws, containers_that_are_alike_are_slots)
 {
-    struct arena scratch;
-    arena_init(&scratch, 0);
     for (size_t c = 0; c < rounds(CASES) * SLOTS_POLICIES; c++) {
         const uint64_t keys[] = {c};
         struct rng rng = variate_stream(9, keys, 1);
@@ -304,7 +314,47 @@ Test(containers_laws, containers_that_are_alike_are_slots)
         terms.tenants = free_tenants;
         terms.concurrency = terms.policy == &slots_policy_fresh ? 2 : 0;
         if (terms.policy->container_order != SLOTS_WITHOUT_CONTAINERS)
-            compare_with_slots(&rng, &terms, &scratch);
+            compare_with_slots(&rng, &terms);
+    }
+}
+
+/* The fewest looks of decisions on copies with which a simulation comes to its end. */
+static size_t least_looks(const struct slots_case *of, struct slots_terms terms)
+{
+    size_t low = 0; /* too few */
+    size_t high = 1 << 20;
+    while (high - low > 1) {
+        struct slots_job_times times[CASE_JOBS_MAX];
+        struct arena scratch;
+        terms.speculation.looks_max = low + (high - low) / 2;
+        arena_init(&scratch, 0);
+        bool enough = slots_simulate(&of->cluster, of->jobs, of->n, &terms, NULL, &scratch, times,
+                                     NULL) == PV_OK;
+        *(enough ? &high : &low) = terms.speculation.looks_max;
+        arena_fini(&scratch);
+    }
+    return high;
+}
+
+/* A copy that waits looks at the same nodes for room as it does for slots, and that is counted. */
+Test(containers_laws, copies_that_wait_look_at_as_much_as_on_slots)
+{
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    for (size_t c = 0; c < rounds(CASES); c++) {
+        const uint64_t keys[] = {c};
+        struct rng rng = variate_stream(10, keys, 1);
+        struct slots_terms terms = every_term;
+        struct pair pair;
+        terms.policy = &slots_policy_fifo;
+        draw_pair(&rng, &terms, &pair);
+        if (pair.terms.speculation.kind == SLOTS_NO_SPECULATION)
+            continue;
+        slots_case_prepare(&pair.slots, true);
+        containers_case_prepare(&pair.drawn, &scratch);
+        cr_assert_eq(least_looks(&pair.drawn.of, pair.terms), least_looks(&pair.slots, pair.terms),
+                     "case %zu", c);
+        arena_clear(&scratch);
     }
     arena_fini(&scratch);
 }
