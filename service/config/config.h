@@ -75,6 +75,8 @@ struct config {
     int64_t speculation_nodes_max;
     int64_t speculation_tasks_max; /* that run, on all nodes together */
     int64_t speculation_types_max;
+    int64_t straggler_replay_steps_max;
+    int64_t straggler_replay_looks_max;
     int64_t speculation_auto_nodes_max;
     int64_t plan_clusters_max;
     int64_t plan_tasks_max;

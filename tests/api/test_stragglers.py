@@ -225,3 +225,16 @@ def test_a_log_of_many_hosts(client, name, shared):
     assert len(read["nodes"]) > 2 and all(n["cores"] >= 4 for n in read["nodes"])
     found = stragglers(client, name, "?run_id=" + id_)
     assert len(found["nodes"]) == len(read["nodes"]) and found["speculation"]["stages_replayed"] > 100
+
+
+@pytest.mark.parametrize("limit", ["STEPS", "LOOKS"])
+def test_replays_have_limits(make_service, limit):
+    """Tasks x (nodes + tasks at a time) of the last run, and what decisions on copies look at."""
+    service = make_service(**{"PROVISOR_STRAGGLER_REPLAY_%s_MAX" % limit: 50})
+    client = service.start().client(service.token("alpha"))
+    store(client, "limited", run(0), run(1), run(2))
+    found = stragglers(client, "limited")
+    [warning] = found["warnings"]
+    assert warning["code"] == "too_many_tasks" and "straggler_replay_%s_max" % limit.lower() in warning["message"]
+    assert found["speculation"] is None and all(s["replayed_s"] is None for s in found["stages"])
+    assert len(found["nodes"]) == 4

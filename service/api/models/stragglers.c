@@ -126,10 +126,13 @@ static enum pv_code find_stragglers(const struct api *api,
                                     struct pv_error *err)
 {
     const struct stragglers_input *input = request->state;
+    const struct straggler_limits limits = {
+        .steps = (double)api->config->straggler_replay_steps_max,
+        .looks = (double)api->config->straggler_replay_looks_max};
     struct arena scratch;
     arena_init_beside(&scratch, request->arena, (size_t)api->config->request_memory_bytes_max);
     enum pv_code code =
-        stragglers_find(input->runs, input->n, request->arena, &scratch, found, err);
+        stragglers_find(input->runs, input->n, &limits, request->arena, &scratch, found, err);
     arena_fini(&scratch);
     return code;
 }

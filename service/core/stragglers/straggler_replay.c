@@ -295,12 +295,12 @@ straggler_replay(const struct search *search, const double factors[], struct pv_
                                   .multiplier = search->found->rule.multiplier,
                                   .levels = &levels,
                                   .esplash = esplash_terms_default,
-                                  .looks_max = STRAGGLER_REPLAY_LOOKS_MAX}};
+                                  .looks_max = search->limits->looks}};
     if (plan.slots == NULL)
         return pv_no_memory(err);
     if (!find_slots(search, &plan) || search->runs->n_nodes < 2)
         return PV_OK;
-    search->found->too_large = count_steps(&plan) > STRAGGLER_REPLAY_STEPS_MAX;
+    search->found->too_large = count_steps(&plan) > search->limits->steps;
     if (search->found->too_large)
         return PV_OK;
     PV_TRY(find_levels(search, &levels, err));

@@ -363,7 +363,8 @@ static void warn_last_run(const struct search *search, const struct gaps *gaps)
     if (search->found->too_large)
         finding_count(finding_add(warnings, "too_many_tasks",
                                   "The last run has %zu task%s on %zu node%s: too many to be "
-                                  "replayed.",
+                                  "replayed (straggler_replay_steps_max, "
+                                  "straggler_replay_looks_max).",
                                   gaps->tasks, PLURAL(gaps->tasks), last->n_nodes,
                                   PLURAL(last->n_nodes)),
                       gaps->tasks);

@@ -70,6 +70,7 @@ static int compare_nodes(const void *a, const void *b)
 
 enum pv_code stragglers_find(const struct run runs[],
                              size_t n,
+                             const struct straggler_limits *limits,
                              struct arena *arena,
                              struct arena *scratch,
                              struct stragglers *found,
@@ -77,7 +78,7 @@ enum pv_code stragglers_find(const struct run runs[],
 {
     *found = (struct stragglers){.run = runs, .warnings = {.arena = arena}};
     found->rule = find_rule(runs, &found->rule_given);
-    const struct search search = {runs, n, arena, scratch, found};
+    const struct search search = {runs, n, limits, arena, scratch, found};
     PV_TRY(straggler_judge_nodes(&search, err));
     const double *factors = straggler_factors(&search);
     if (factors == NULL)

@@ -101,21 +101,21 @@ struct stragglers {
     struct findings warnings;
 };
 
-/* A last run is not replayed where the sum over its stages of tasks x (nodes + tasks at once) is more:
- * replays then take seconds. */
-enum { STRAGGLER_REPLAY_STEPS_MAX = 200000000 };
-
-/* Nor where decisions on copies, in all replays together, look at nodes and running tasks more often: a
- * second or so of processor time. How many decisions there are shows only then. */
-enum { STRAGGLER_REPLAY_LOOKS_MAX = 50000000 };
+/* Beyond these a last run is not replayed. */
+struct straggler_limits {
+    double steps; /* the sum over its stages of tasks x (nodes + tasks at once), known before */
+    double looks; /* of decisions on copies at nodes and running tasks, in all replays together: how
+                     many decisions there are shows only then */
+};
 
 /*
- * runs: newest first, one at least, with stages and their tasks as far as these are known; borrowed.
+ * limits: of replays. runs: newest first, one at least, with stages and their tasks as far as these are known; borrowed.
  * All else is of `arena`; scratch is back at its mark. PV_E_MEMORY. O(tasks log tasks) and the
  * replays of the last run.
  */
 enum pv_code stragglers_find(const struct run runs[],
                              size_t n,
+                             const struct straggler_limits *limits,
                              struct arena *arena,
                              struct arena *scratch,
                              struct stragglers *found,

@@ -7,6 +7,7 @@
 struct search {
     const struct run *runs; /* newest first */
     size_t n;
+    const struct straggler_limits *limits;
     struct arena *arena;
     struct arena *scratch;
     struct stragglers *found;

@@ -69,11 +69,18 @@ static void tear_down(void)
 
 TestSuite(stragglers, .init = set_up, .fini = tear_down, .timeout = 20);
 
-static struct stragglers find(size_t n)
+static struct stragglers find_within(const struct straggler_limits *limits, size_t n)
 {
     struct stragglers found;
-    cr_assert_eq(stragglers_find(runs, n, &arena, &scratch, &found, NULL), PV_OK);
+    cr_assert_eq(stragglers_find(runs, n, limits, &arena, &scratch, &found, NULL), PV_OK);
     return found;
+}
+
+/* Within the usual limits. */
+static struct stragglers find(size_t n)
+{
+    static const struct straggler_limits usual = {.steps = 2e8, .looks = 5e7};
+    return find_within(&usual, n);
 }
 
 static void expect_warnings(const struct stragglers *found, const char *const codes[], size_t n)
@@ -324,6 +331,24 @@ Test(stragglers, too_many_decisions_are_given_up, .timeout = 60)
     cr_assert_eq(found.speculation.stages, 0);
     cr_assert(isnan(found.stages[0].replayed_s) && isnan(found.stages[0].without_s));
     expect_warnings(&found, (const char *const[]){"too_many_tasks"}, 1);
+}
+
+/* Nodes of two cores each: of every task, steps for the nodes and for as many tasks at a time. */
+Test(stragglers, limits_of_replays_are_those_given)
+{
+    const double steps = STAGES * TASKS * (NODES + 2 * NODES);
+    struct straggler_limits limits = {.steps = steps, .looks = 1e9};
+    make_runs(1, factors);
+    cr_assert_eq(find_within(&limits, 1).speculation.stages, 2);
+    limits.steps = steps - 1;
+    struct stragglers found = find_within(&limits, 1);
+    cr_assert_eq(found.speculation.stages, 0);
+    expect_warnings(&found, (const char *const[]){"too_many_tasks"}, 1);
+    limits = (struct straggler_limits){.steps = steps, .looks = 10};
+    found = find_within(&limits, 1);
+    cr_assert_eq(found.speculation.stages, 0);
+    expect_warnings(&found, (const char *const[]){"too_many_tasks"}, 1);
+    cr_assert(strstr(found.warnings.items[0].message, "straggler_replay_looks_max") != NULL);
 }
 
 Test(stragglers, one_node_and_no_stage_are_fine)
