@@ -109,12 +109,23 @@ static bool is_hash(struct strview name)
     return name.at != NULL && name.n > 5 && memcmp(name.at, "host:", 5) == 0;
 }
 
+/* Posted runs may name nodes as they like; in a list with commas this one would be two others. */
+static bool divides_a_list(struct strview name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (name.at[i] == ',' || (unsigned char)name.at[i] <= ' ')
+            return true;
+    return false;
+}
+
 /* Can a resource manager know them by these names? */
 static bool names_are_hosts(const struct stragglers *found, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (found->nodes[i].name.at == NULL || is_hash(found->nodes[i].name))
+    for (size_t i = 0; i < n; i++) {
+        struct strview name = found->nodes[i].name;
+        if (name.at == NULL || is_hash(name) || divides_a_list(name))
             return false;
+    }
     return true;
 }
 

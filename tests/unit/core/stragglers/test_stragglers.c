@@ -139,6 +139,22 @@ Test(stragglers, hashed_names_are_not_excluded)
     cr_assert(strstr(hashed.advice[0].finding.message, "eventlog_host_names") != NULL);
 }
 
+/* In a list of nodes, a name with a comma would be two others. */
+Test(stragglers, names_that_no_list_can_hold_are_not_excluded)
+{
+    static const char *const names[] = {"a,b", "a b", "a\tb", "c"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t r = 0; r < RUNS; r++)
+            factors[r][2] = 2;
+        make_runs(RUNS, factors);
+        for (size_t r = 0; r < RUNS; r++)
+            nodes[r][2].name = strview_of(names[i]);
+        struct stragglers found = find(RUNS);
+        cr_assert_str_eq(found.advice[0].finding.code, "slow_nodes");
+        cr_assert_eq(found.advice[0].key != NULL, i == 3, "%s", names[i]);
+    }
+}
+
 /* What takes 10 percent longer is certain with so many tasks, but nothing to act on. */
 Test(stragglers, a_little_slower_is_no_straggler)
 {
