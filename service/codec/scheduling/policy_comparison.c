@@ -288,9 +288,8 @@ static void check_runs(const struct codec_node *top,
     else if (task_runs > (double)limits->task_runs)
         codec_fault_member(
             top, largest_member(common), "out_of_range",
-            "the tasks of all simulations together, counting workers, groups, probes, "
-            "incidents and jobs looked through, are %.0f; %zu are allowed "
-            "(simulation_job_task_runs_max)",
+            "the tasks of all simulations together, with all that counts for tasks, are %.0f; "
+            "%zu are allowed (simulation_job_task_runs_max)",
             task_runs, limits->task_runs);
 }
 
