@@ -38,15 +38,15 @@ def test_the_example_of_dominant_resource_fairness(client):
     assert all(job["runtime_s"] == 10 for job in drf["jobs"])
 
 
-def test_defaults_are_told_and_slots_know_nothing_of_containers(client):
+def test_defaults_are_shown_and_slots_know_nothing_of_containers(client):
     nodes = [{"name": str(i), "vcores": 4, "memory_bytes": 4 * GIB} for i in range(2)]
     jobs = [{"name": "A", "maps": 20, "map_task_s": 3, "reduces": 4, "reduce_task_s": 2, "shuffle_s": 1}]
     operation = ended(client, {"kind": "slots", "cluster": {"nodes": nodes}, "jobs": jobs, "policies": [{"policy": "drf"}]})
-    told = operation["request"]
-    assert told["map_container"] == told["reduce_container"] == {"vcores": 1, "memory_bytes": GIB} and told["reduce_ramp_up_limit"] == 0.5
-    assert told["cluster"]["nodes"][0] == {"name": "0", "vcores": 4, "memory_bytes": 4 * GIB, "speed": 1}
-    again = ended(client, told)
-    assert again["request"] == told and again["result"]["loads"] == operation["result"]["loads"]
+    shown = operation["request"]
+    assert shown["map_container"] == shown["reduce_container"] == {"vcores": 1, "memory_bytes": GIB} and shown["reduce_ramp_up_limit"] == 0.5
+    assert shown["cluster"]["nodes"][0] == {"name": "0", "vcores": 4, "memory_bytes": 4 * GIB, "speed": 1}
+    again = ended(client, shown)
+    assert again["request"] == shown and again["result"]["loads"] == operation["result"]["loads"]
     slots = ended(client, {"kind": "slots", "cluster": {"map_slots": 6, "reduce_slots": 2}, "jobs": jobs, "policies": [{"policy": "drf"}, {"policy": "fair"}]})
     assert "map_container" not in slots["request"] and "reduce_ramp_up_limit" not in slots["request"]
     drf, fair = slots["result"]["loads"][0]["policies"]

@@ -22,7 +22,7 @@ struct key_table {
 };
 
 /* Of two numbers, not both UINT32_MAX. */
-static inline uint64_t key_of(size_t first, size_t second)
+static inline uint64_t key_table_key(size_t first, size_t second)
 {
     return (uint64_t)first << 32 | (uint64_t)second;
 }

@@ -92,7 +92,7 @@ static void find_least(struct node_flows *flows, uint32_t index)
 static uint32_t add_pair(struct node_flows *flows, double now_s, size_t from, size_t to)
 {
     uint32_t index = max_min_add(&flows->network, from, flows->n_nodes + to);
-    if (index == MAX_MIN_NONE || !key_table_add(&flows->pairs, key_of(from, to), index))
+    if (index == MAX_MIN_NONE || !key_table_add(&flows->pairs, key_table_key(from, to), index))
         return MAX_MIN_NONE;
     while (index >= flows->of_pairs.n)
         if (vector_add(flows->arena, &flows->of_pairs) == NULL)
@@ -108,7 +108,7 @@ static uint32_t add_pair(struct node_flows *flows, double now_s, size_t from, si
 /* Flows that were there are rebased. */
 static uint32_t find_pair(struct node_flows *flows, double now_s, size_t from, size_t to)
 {
-    uint32_t index = key_table_find(&flows->pairs, key_of(from, to));
+    uint32_t index = key_table_find(&flows->pairs, key_table_key(from, to));
     if (index == KEY_TABLE_NONE)
         index = add_pair(flows, now_s, from, to);
     if (index != MAX_MIN_NONE)
@@ -188,7 +188,7 @@ static bool keep_pair(struct node_flows *flows, uint32_t index)
         find_least(flows, index);
         return true;
     }
-    key_table_remove(&flows->pairs, key_of(pair->from, pair->to));
+    key_table_remove(&flows->pairs, key_table_key(pair->from, pair->to));
     max_min_remove(&flows->network, index);
     return false;
 }

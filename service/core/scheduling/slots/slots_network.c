@@ -121,7 +121,7 @@ static void add_flow(struct slots_engine *engine, uint32_t index, size_t from, d
     bool added = flow != NODE_FLOW_NONE;
     while (added && flow >= network->of_flows.n)
         added = vector_add(engine->arena, &network->of_flows) != NULL;
-    if (!added || !key_table_add(&network->flow_of, key_of(index, from), flow)) {
+    if (!added || !key_table_add(&network->flow_of, key_table_key(index, from), flow)) {
         engine->no_memory = true;
         return;
     }
@@ -143,7 +143,7 @@ static void forget_flow(struct slots_network *network, uint32_t index)
     if (flow.after != NOTHING)
         flows[flow.after].before = flow.before;
     fetch->coming--;
-    key_table_remove(&network->flow_of, key_of(flow.fetch, flow.from));
+    key_table_remove(&network->flow_of, key_table_key(flow.fetch, flow.from));
 }
 
 /* --- fetches --- */
@@ -212,7 +212,7 @@ void slots_network_fetch(struct slots_engine *engine, size_t batch)
 /* Reduces have what was on their own node. */
 static void count_local(struct slots_network *network, size_t job, size_t node, double reduces)
 {
-    uint32_t own = key_table_find(&network->source_of, key_of(job, node));
+    uint32_t own = key_table_find(&network->source_of, key_table_key(job, node));
     if (own != KEY_TABLE_NONE)
         network->local_bytes +=
             reduces * network->sources.items[own].maps * network->jobs[job].part_bytes;
@@ -289,7 +289,7 @@ void slots_network_over(struct slots_engine *engine, size_t batch)
 static struct source *find_source(struct slots_engine *engine, size_t job, size_t node)
 {
     struct slots_network *network = engine->network;
-    uint32_t index = key_table_find(&network->source_of, key_of(job, node));
+    uint32_t index = key_table_find(&network->source_of, key_table_key(job, node));
     if (index != KEY_TABLE_NONE)
         return &network->sources.items[index];
     index = network->free_source;
@@ -297,7 +297,7 @@ static struct source *find_source(struct slots_engine *engine, size_t job, size_
         network->free_source = network->sources.items[index].next;
     else if (vector_add(engine->arena, &network->sources) != NULL)
         index = (uint32_t)(network->sources.n - 1);
-    if (index == NOTHING || !key_table_add(&network->source_of, key_of(job, node), index))
+    if (index == NOTHING || !key_table_add(&network->source_of, key_table_key(job, node), index))
         return NULL;
     struct source *source = &network->sources.items[index];
     *source = (struct source){.node = (uint32_t)node, .next = network->jobs[job].sources};
@@ -322,7 +322,7 @@ void slots_network_map_ended(struct slots_engine *engine, size_t job, size_t nod
         engine->looked_through++;
         if (network->fetches.items[f].node == node)
             continue;
-        uint32_t flow = key_table_find(&network->flow_of, key_of(f, node));
+        uint32_t flow = key_table_find(&network->flow_of, key_table_key(f, node));
         if (flow != KEY_TABLE_NONE)
             node_flows_extend(&network->flows, engine->clock.now_s, flow, bytes);
         else
@@ -337,7 +337,7 @@ void slots_network_job_ended(struct slots_engine *engine, size_t job)
     for (uint32_t s = network->jobs[job].sources; s != NOTHING; s = next) {
         struct source *source = &network->sources.items[s];
         next = source->next;
-        key_table_remove(&network->source_of, key_of(job, source->node));
+        key_table_remove(&network->source_of, key_table_key(job, source->node));
         source->next = network->free_source;
         network->free_source = s;
     }

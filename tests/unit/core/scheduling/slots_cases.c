@@ -3,6 +3,9 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "core/scheduling/slots/fresh.h"
+#include "core/scheduling/slots/omo.h"
+
 static struct slots_task_list
 take(const double durations_s[], struct slots_tasks *tasks, bool packed)
 {
@@ -46,4 +49,26 @@ void slots_case_run(struct slots_case *slots_case,
                                 &scratch, times, NULL),
                  PV_OK);
     arena_fini(&scratch);
+}
+
+struct slots_terms slots_case_terms(const struct slots_policy *policy)
+{
+    static const double limits_s[] = {4, 9};
+    static const double partitions[] = {0.3, 0.3, 0.4};
+    static const struct slots_tenant tenants[] = {{0.5, 1}, {0.5, 1}};
+    bool phased = policy == &slots_policy_fresh || policy == &slots_policy_fresh_static;
+    return (struct slots_terms){.policy = policy,
+                                .concurrency = phased ? 2 : 0,
+                                .tau1 = FRESH_TAU1,
+                                .tau2 = FRESH_TAU2,
+                                .ema_weight = OMO_EMA_WEIGHT,
+                                .window_s = 2,
+                                .lazy_start = true,
+                                .batch_finish = true,
+                                .queues = 3,
+                                .limits_s = limits_s,
+                                .n_limits = 2,
+                                .partitions = partitions,
+                                .tenants = tenants,
+                                .n_tenants = 2};
 }

@@ -33,4 +33,7 @@ void slots_case_run(struct slots_case *slots_case,
                     const struct slots_terms *terms,
                     struct slots_job_times times[]);
 
+/* Of every policy, terms that go with any jobs of two queues, where slots suffice for three partitions. */
+struct slots_terms slots_case_terms(const struct slots_policy *policy);
+
 #endif

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "containers_cases.h"
-#include "core/scheduling/slots/fresh.h"
-#include "core/scheduling/slots/omo.h"
 #include "core/sim/variates.h"
 #include "rounds.h"
 
@@ -191,25 +189,15 @@ static const struct slots_policy *policy_of(size_t c)
 
 static struct slots_terms terms_of(const struct slots_policy *policy, size_t speculation)
 {
-    static const double limits_s[] = {4, 9};
     static const struct slots_tenant tenants[] = {{0.25, 0.5}, {0.75, 1}};
-    return (struct slots_terms){.policy = policy,
-                                .concurrency = policy == &slots_policy_fresh ? 2 : 0,
-                                .tau1 = FRESH_TAU1,
-                                .tau2 = FRESH_TAU2,
-                                .ema_weight = OMO_EMA_WEIGHT,
-                                .window_s = 2,
-                                .lazy_start = true,
-                                .batch_finish = true,
-                                .queues = 3,
-                                .limits_s = limits_s,
-                                .n_limits = 2,
-                                .tenants = tenants,
-                                .n_tenants = 2,
-                                .speculation = {.kind = (enum slots_speculation_kind)speculation,
-                                                .epoch_s = 1,
-                                                .level_count = 1,
-                                                .esplash = esplash_terms_default}};
+    struct slots_terms terms = slots_case_terms(policy);
+    terms.tenants = tenants;
+    terms.speculation =
+        (struct slots_speculation_terms){.kind = (enum slots_speculation_kind)speculation,
+                                         .epoch_s = 1,
+                                         .level_count = 1,
+                                         .esplash = esplash_terms_default};
+    return terms;
 }
 
 /* A node never holds more than it has, looked at whenever a container is given; every task ends once. */

@@ -20,14 +20,14 @@ Test(key_table, finds_what_was_added_and_nothing_else)
     for (size_t change = 1; change < 20000; change++) {
         size_t a = (size_t)variate_uniform(&rng, 0, NUMBERS);
         size_t b = (size_t)variate_uniform(&rng, 0, NUMBERS);
-        uint32_t found = key_table_find(&table, key_of(a, b));
+        uint32_t found = key_table_find(&table, key_table_key(a, b));
         cr_assert_eq(found, plain[a][b] == 0 ? KEY_TABLE_NONE : plain[a][b]);
         if (plain[a][b] != 0) {
-            key_table_remove(&table, key_of(a, b));
+            key_table_remove(&table, key_table_key(a, b));
             plain[a][b] = 0;
             n--;
         } else {
-            cr_assert(key_table_add(&table, key_of(a, b), (uint32_t)change));
+            cr_assert(key_table_add(&table, key_table_key(a, b), (uint32_t)change));
             plain[a][b] = (uint32_t)change;
             n++;
         }
@@ -35,7 +35,7 @@ Test(key_table, finds_what_was_added_and_nothing_else)
     }
     for (size_t a = 0; a < NUMBERS; a++)
         for (size_t b = 0; b < NUMBERS; b++)
-            cr_expect_eq(key_table_find(&table, key_of(a, b)),
+            cr_expect_eq(key_table_find(&table, key_table_key(a, b)),
                          plain[a][b] == 0 ? KEY_TABLE_NONE : plain[a][b]);
     arena_fini(&arena);
 }

@@ -29,6 +29,22 @@ static void run_seen(struct containers_case *of,
     containers_case_run(of, terms, &observer, times);
 }
 
+/* How many containers either of two jobs is given at 0. */
+static void expect_first(struct containers_case of,
+                         const struct slots_terms *terms,
+                         size_t first,
+                         size_t second)
+{
+    struct slots_job_times times[2];
+    struct slots_spans spans;
+    struct arena arena;
+    arena_init(&arena, 0);
+    run_seen(&of, terms, &spans, &arena, times);
+    cr_expect_eq(given_at(&spans, 0, 0), first);
+    cr_expect_eq(given_at(&spans, 1, 0), second);
+    arena_fini(&arena);
+}
+
 /* The example of A. Ghodsi et al., "Dominant resource fairness", NSDI 2011, section 4.1: 9 processors and
  * 18 GB, tasks of <1, 4 GB> and <3, 1 GB>. */
 static const struct containers_case ghodsi = {
@@ -40,30 +56,14 @@ static const struct containers_case ghodsi = {
 
 Test(slots_containers, drf_equalizes_dominant_shares)
 {
-    struct containers_case of = ghodsi;
-    struct slots_job_times times[2];
-    struct slots_spans spans;
-    struct arena arena;
-    arena_init(&arena, 0);
-    run_seen(&of, &drf, &spans, &arena, times);
-    cr_expect_eq(given_at(&spans, 0, 0), 3);
-    cr_expect_eq(given_at(&spans, 1, 0), 2);
-    arena_fini(&arena);
+    expect_first(ghodsi, &drf, 3, 2);
 }
 
 /* By memory the second one is next after 4 and 1, and again after 4 and 2: its third does not fit, and
  * so the node is reserved. */
 Test(slots_containers, fair_goes_by_memory)
 {
-    struct containers_case of = ghodsi;
-    struct slots_job_times times[2];
-    struct slots_spans spans;
-    struct arena arena;
-    arena_init(&arena, 0);
-    run_seen(&of, &fair, &spans, &arena, times);
-    cr_expect_eq(given_at(&spans, 0, 0), 1);
-    cr_expect_eq(given_at(&spans, 1, 0), 2);
-    arena_fini(&arena);
+    expect_first(ghodsi, &fair, 1, 2);
 }
 
 /* Queues of a half each, the first one of a half at most: of ten vcores it has two containers of two,
@@ -73,19 +73,12 @@ Test(slots_containers, capacity_goes_by_dominant_shares_of_queues)
     static const struct slots_tenant tenants[] = {{0.5, 0.5}, {0.5, 1}};
     const struct slots_terms capacity = {
         .policy = &slots_policy_capacity, .tenants = tenants, .n_tenants = 2};
-    struct containers_case of = {
+    const struct containers_case of = {
         .of = {.given = {{.maps = {10, 10, 10, 10}}, {.maps = {10, 10, 10, 10}, .queue = 1}}},
         .nodes = {{.speed = 1, .room = {10, 100}}},
         .n_nodes = 1,
         .requests = {{{2, 1}}, {{2, 1}}}};
-    struct slots_job_times times[2];
-    struct slots_spans spans;
-    struct arena arena;
-    arena_init(&arena, 0);
-    run_seen(&of, &capacity, &spans, &arena, times);
-    cr_expect_eq(given_at(&spans, 0, 0), 2);
-    cr_expect_eq(given_at(&spans, 1, 0), 3);
-    arena_fini(&arena);
+    expect_first(of, &capacity, 2, 3);
 }
 
 /* --- reservations --- */

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scheduling/slots/fresh.h"
-#include "core/scheduling/slots/omo.h"
 #include "core/sim/variates.h"
 #include "slots_cases.h"
 
@@ -236,31 +234,6 @@ static void draw(struct slots_case *of, struct slots_node nodes[3], uint64_t see
     }
 }
 
-/* Every policy with terms that go with any jobs. */
-static struct slots_terms terms_of(enum slots_policy_index policy)
-{
-    static const double limits_s[] = {4, 9};
-    static const double partitions[] = {0.3, 0.3, 0.4};
-    static const struct slots_tenant tenants[] = {{0.5, 1}, {0.5, 1}};
-    struct slots_terms terms = {.policy = slots_policies[policy],
-                                .concurrency = policy == SLOTS_FRESH ? 2 : 0,
-                                .tau1 = FRESH_TAU1,
-                                .tau2 = FRESH_TAU2,
-                                .ema_weight = OMO_EMA_WEIGHT,
-                                .window_s = 2,
-                                .lazy_start = true,
-                                .batch_finish = true,
-                                .queues = 3,
-                                .limits_s = limits_s,
-                                .n_limits = 2,
-                                .partitions = partitions,
-                                .tenants = tenants,
-                                .n_tenants = 2};
-    if (policy == SLOTS_FRESH_STATIC)
-        terms.concurrency = 2;
-    return terms;
-}
-
 static bool suits(const struct slots_case *of, enum slots_policy_index policy)
 {
     bool divided = policy == SLOTS_TAGS || policy == SLOTS_SITA;
@@ -272,7 +245,7 @@ Test(slots_network, wide_links_are_as_none)
 {
     for (uint64_t seed = 1; seed <= 30; seed++)
         for (size_t p = 0; p < SLOTS_POLICIES; p++) {
-            const struct slots_terms terms = terms_of((enum slots_policy_index)p);
+            const struct slots_terms terms = slots_case_terms(slots_policies[p]);
             struct slots_node nodes[3];
             struct slots_case of;
             struct slots_job_times with[CASE_JOBS_MAX];
@@ -302,7 +275,7 @@ Test(slots_network, all_bytes_arrive)
     double over_links = 0;
     for (uint64_t seed = 1; seed <= 30; seed++)
         for (size_t p = 0; p < SLOTS_POLICIES; p++) {
-            const struct slots_terms terms = terms_of((enum slots_policy_index)p);
+            const struct slots_terms terms = slots_case_terms(slots_policies[p]);
             struct slots_node nodes[3];
             struct slots_case of;
             struct slots_job_times times[CASE_JOBS_MAX];
@@ -380,7 +353,7 @@ Test(slots_network, whatever_happens_to_nodes)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         const uint64_t keys[] = {6, seed};
         struct rng rng = variate_stream(seed, keys, 2);
-        struct slots_terms terms = terms_of((enum slots_policy_index)(seed % 3));
+        struct slots_terms terms = slots_case_terms(slots_policies[seed % 3]);
         struct slots_node nodes[3];
         struct slots_incident incidents[4];
         struct slots_case of;
