@@ -682,6 +682,21 @@ def part_tidy_all():
     return tidy(True, sources())
 
 
+def part_mutation():
+    """single changes in what a commit changes of the core's models: how many of them the tests notice"""
+    files = sorted(os.path.relpath(path, ROOT) for path in changed_sources() if path.endswith(".c"))
+    result = run([PYTHON, "-B", ROOT / "tests" / "mutation" / "mutate.py", *files]) if files else None
+    if result is None:
+        return Counts(0, 0, 1)
+    say(result.stdout[-6000:])
+    words = result.stdout.rstrip().splitlines()[-1].replace(",", "").split()
+    if len(words) != 4 or words[1::2] != ["passed", "failed"]:
+        raise PartFailed("mutate.py: " + result.stdout[-3000:])
+    if result.returncode != 0:
+        failed("mutate.py", result.stdout, 20)
+    return Counts(int(words[0]), int(words[2]), 0)
+
+
 def part_reproducible():
     """the release built once more, from a copy at another path: the same bytes"""
     return pytest("tests/reproducible", "release")
@@ -743,6 +758,7 @@ PARTS = [Part(*row) for row in [
     ("sanitize-all", part_sanitize_all, ["sanitize"], CORES, True, LOW),
     ("tidy-all", part_tidy_all, ["sanitize"], CORES, True, LOWEST),
     ("walk-all", part_walk_all, [], 1, True, LOW),
+    ("mutation", part_mutation, [], CORES, True, LOWEST),
     ("reproducible", part_reproducible, ["release"], CORES, True, LOWEST),
     ("container", part_container, [], 1, True, LOW),
 ]]
