@@ -72,8 +72,11 @@ static enum pv_code split_fixed_time(const struct replay *replay,
 static bool began_with_executors(const struct replay *replay)
 {
     const struct run *run = replay->run;
+    for (size_t i = 0; i < run->n_executors_seen; i++)
+        if (run->executors_seen[i].added_s <= replay->initialization_s)
+            return true;
     if (run->n_executors_seen > 0)
-        return run->executors_seen[0].added_s <= replay->initialization_s;
+        return false;
     const struct property_list list = {run->spark_properties, run->n_spark_properties};
     return !allocation_is_enabled(&list) ||
            allocation_of_properties(&list, 1, run->spark_version, run->executors)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/advice/allocation_record.h"
 #include "core/advice/driver_order.h"
-#include "core/advice/executor_record.h"
 #include "core/autoscaling/allocation_replay.h"
 #include "core/deadline/job_from_run.h"
 #include "core/deadline/makespan.h"
@@ -236,10 +236,11 @@ static enum pv_code refuse_slow_replay(const struct replay *replay,
     for (size_t s = 0; s < replay->job.n_stages; s++)
         work_s += replay->seen[s].work_s;
     if (work_s > slots * recorded_s)
-        return pv_fail(err, PV_E_TOO_FEW,
-                       "the run cannot be replayed: its tasks took %.6g core seconds, and the %.0f "
-                       "cores that it is said to have had give %.6g while stages were active",
-                       work_s, slots, slots * recorded_s);
+        return pv_fail(
+            err, PV_E_TOO_FEW,
+            "the run cannot be replayed: its tasks took %.6g s of core time, and the cores "
+            "that it is said to have had, %.0f, give %.6g s while stages were active",
+            work_s, slots, slots * recorded_s);
     return pv_fail(err, PV_E_TOO_FEW,
                    "the run cannot be replayed: on its own executors its stages take %.6g s in the "
                    "order that the graph demands, and took %.6g s: they overlapped",
@@ -336,7 +337,7 @@ enum pv_code replay_prepare(const struct run *run,
         return pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
     PV_TRY(sort_durations(&made, arena, err));
     PV_TRY(find_gaps(&made, arena, err));
-    PV_TRY(executor_record_make(run, &made.job, arena, &made.record, err));
+    PV_TRY(allocation_record_of_run(run, &made.job, arena, &made.record, err));
     PV_TRY(calibrate(&made, scratch, err));
     *replay = made;
     return PV_OK;

@@ -16,7 +16,7 @@
  * its parents are done and the driver submitted it, first the lowest stage id): that is
  * Clairvoyance EDF with a single job, whose graph driver_order_add has completed. Before any
  * prediction the run is calibrated, so that replaying it on its own executors, as they came and went
- * (core/advice/executor_record.h), gives back the recorded duration:
+ * (core/advice/allocation_record.h), gives back the recorded duration:
  *
  *     duration = fixed + makespan(tasks + overhead)
  *

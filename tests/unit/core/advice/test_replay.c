@@ -98,9 +98,10 @@ Test(replay, a_record_faster_than_its_tasks_is_no_basis)
     struct replay replay;
     struct pv_error err = {0};
     cr_assert_eq(replay_prepare(&run, &arena, &scratch, &replay, &err), PV_E_TOO_FEW);
-    cr_assert_str_eq(err.detail,
-                     "the run cannot be replayed: its tasks took 16 core seconds, and the 2 cores "
-                     "that it is said to have had give 8 while stages were active");
+    cr_assert_str_eq(
+        err.detail,
+        "the run cannot be replayed: its tasks took 16 s of core time, and the cores that "
+        "it is said to have had, 2, give 8 s while stages were active");
 }
 
 /* Stages that overlapped although one reads what the other writes. */

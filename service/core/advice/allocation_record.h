@@ -1,5 +1,5 @@
-#ifndef CORE_ADVICE_EXECUTOR_RECORD_H
-#define CORE_ADVICE_EXECUTOR_RECORD_H
+#ifndef CORE_ADVICE_ALLOCATION_RECORD_H
+#define CORE_ADVICE_ALLOCATION_RECORD_H
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -18,10 +18,10 @@
  * What *record points at lives in `arena`. PV_E_MEMORY. O((E + S) log (E + S)) for E executors and S
  * stages.
  */
-enum pv_code executor_record_make(const struct run *run,
-                                  const struct edf_job *job,
-                                  struct arena *arena,
-                                  struct allocation_record *record,
-                                  struct pv_error *err) PV_MUSTCHECK;
+enum pv_code allocation_record_of_run(const struct run *run,
+                                      const struct edf_job *job,
+                                      struct arena *arena,
+                                      struct allocation_record *record,
+                                      struct pv_error *err) PV_MUSTCHECK;
 
 #endif

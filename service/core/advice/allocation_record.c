@@ -1,4 +1,4 @@
-#include "core/advice/executor_record.h"
+#include "core/advice/allocation_record.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -112,11 +112,11 @@ static bool is_fixed(const struct stage_instants *stages,
            (before == record->n || at_s[before] >= last_s);
 }
 
-enum pv_code executor_record_make(const struct run *run,
-                                  const struct edf_job *job,
-                                  struct arena *arena,
-                                  struct allocation_record *record,
-                                  struct pv_error *err)
+enum pv_code allocation_record_of_run(const struct run *run,
+                                      const struct edf_job *job,
+                                      struct arena *arena,
+                                      struct allocation_record *record,
+                                      struct pv_error *err)
 {
     const struct property_list list = {run->spark_properties, run->n_spark_properties};
     struct stage_instants stages;
