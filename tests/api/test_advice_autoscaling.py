@@ -184,16 +184,20 @@ def test_of_a_profile_and_of_nothing(client, name):
 
 @pytest.mark.parametrize("log", RECORDED)
 def test_logs_with_dynamic_allocation_take_as_long_as_they_were_recorded(client, name, shared, log):
-    """The executors that came and went are replayed by the rules alone; the cluster did what it could."""
+    """The executors that came and went are replayed as the log has them."""
     run = client.request("POST", "/v1/applications/%s/eventlogs?problem_size=10" % name, 201,
                          data=(shared / "data" / LOGS / log).read_bytes(), headers={"Content-Type": "application/octet-stream"}).json()
     advice = client.post("/v1/advice?dry_run=true", {
         "application": name, "include": ["autoscaling"],
         "constraints": {"min_executors": run["executors"], "max_executors": run["executors"],
                         "enforced": {"spark.dynamicAllocation.maxExecutors": str(run["executors"])}}}, 200).json()
-    assert advice["autoscaling"]["executor_startup_measured"] is True
-    assert advice["autoscaling"]["executor_startup_s"] == pytest.approx(run["executor_startup_s"])
+    measured = run["executor_startup_s"] is not None
+    assert advice["autoscaling"]["executor_startup_measured"] is measured
+    if measured:
+        assert advice["autoscaling"]["executor_startup_s"] == pytest.approx(run["executor_startup_s"])
     cases = cases_of(advice)
     case = cases.get("dynamic_as_configured", cases["dynamic_from_minimum"])
-    assert case["predicted_duration_s"] == pytest.approx(run["duration_s"], rel=0.12)
-    assert cases["static"]["predicted_duration_s"] <= run["duration_s"] * 1.001
+    assert case["predicted_duration_s"] == pytest.approx(run["duration_s"], rel=0.03)
+    assert advice["recommendation"]["predicted_duration_s"] == pytest.approx(run["duration_s"], rel=0.03)
+    assert cases["static"]["predicted_duration_s"] == advice["recommendation"]["predicted_duration_s"]
+    assert cases["dynamic_from_maximum"]["predicted_duration_s"] >= 0.999 * case["predicted_duration_s"], "never faster than these executors"

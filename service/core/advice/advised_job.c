@@ -68,6 +68,21 @@ static enum pv_code split_fixed_time(const struct replay *replay,
     return PV_OK;
 }
 
+/* Where the log does not say when executors came, by what dynamic allocation was set to. */
+static bool began_with_executors(const struct replay *replay)
+{
+    const struct run *run = replay->run;
+    for (size_t i = 0; i < run->n_executors_seen; i++)
+        if (run->executors_seen[i].added_s <= replay->initialization_s)
+            return true;
+    if (run->n_executors_seen > 0)
+        return false;
+    const struct property_list list = {run->spark_properties, run->n_spark_properties};
+    return !allocation_is_enabled(&list) ||
+           allocation_of_properties(&list, 1, run->spark_version, run->executors)
+                   .initial_executors > 0;
+}
+
 enum pv_code advised_job_make(const struct run runs[],
                               size_t n_runs,
                               const struct replay_target *target,
@@ -87,10 +102,10 @@ enum pv_code advised_job_make(const struct run runs[],
     double ratio = predicted_duration_s / outcome.duration_s;
     job.run = replays[0].run;
     job.graph = replays[0].graph;
-    job.awaited_executors =
-        !replays[0].allocation.is_dynamic || replays[0].allocation.policy.initial_executors > 0;
+    job.record = replays[0].record;
+    job.awaited_executors = began_with_executors(&replays[0]);
     job.fixed_s = outcome.fixed_s * ratio;
-    PV_TRY(stretch_job(&job.job, ratio * replays[0].correction, arena, err));
+    PV_TRY(stretch_job(&job.job, ratio, arena, err));
     PV_TRY(split_fixed_time(&replays[0], arena, &job, err));
     *made = job;
     return PV_OK;

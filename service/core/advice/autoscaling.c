@@ -28,9 +28,13 @@ const struct autoscaling_case *autoscaling_find(const struct autoscaling *autosc
 
 struct setting {
     const struct autoscaling_question *question;
-    struct allocation_job job; /* of as many executors as the prediction is for */
-    double scale;              /* from a replay to the prediction */
-    bool awaited_executors;    /* its initialization includes the start-up of executors */
+    struct allocation_job job;              /* of as many executors as the prediction is for */
+    int64_t executors;                      /* that the prediction is for */
+    double duration_s;                      /* the prediction */
+    double scale;                           /* from a replay to the prediction */
+    const struct run *run;                  /* whose tasks they are */
+    const struct allocation_record *record; /* of its executors; NULL: all there all the time */
+    bool awaited_executors; /* its initialization includes the start-up of executors */
     struct arena *arena;
     struct arena *scratch;
     struct autoscaling *made;
@@ -58,6 +62,16 @@ static struct allocation_policy bounded_policy(const struct autoscaling_question
     policy.max_executors = executors;
     policy.initial_executors = from_minimum ? policy.min_executors : executors;
     return policy;
+}
+
+/* Was the run recorded under this policy? Then its executors are known, or at least how long it takes
+ * with them. */
+static bool is_as_recorded(const struct run *run, const struct allocation_policy *policy)
+{
+    const struct property_list list = {run->spark_properties, run->n_spark_properties};
+    const struct allocation_policy own =
+        allocation_of_properties(&list, 1, run->spark_version, policy->max_executors);
+    return allocation_is_enabled(&list) && allocation_is_equal(&own, policy);
 }
 
 /* --- cases --- */
@@ -122,25 +136,35 @@ static enum pv_code replay_case(const struct setting *setting,
                                 struct pv_error *err)
 {
     const struct autoscaling_question *question = setting->question;
+    const bool as_recorded = is_as_recorded(setting->run, policy);
+    const struct allocation_policy fixed = allocation_fixed(setting->executors);
     struct allocation_job job = setting->job;
     struct allocation_outcome outcome;
-    if (setting->awaited_executors && policy->initial_executors == 0) /* nothing to wait for */
+    if (as_recorded)
+        job.record = setting->record;
+    else if (setting->awaited_executors && policy->initial_executors == 0) /* nothing to wait for */
         job.initialization_s = fmax(0.0, job.initialization_s - job.startup_s);
-    PV_TRY(allocation_replay(&job, policy, question->task_budget, setting->arena, setting->scratch,
-                             &outcome, err));
+    PV_TRY(allocation_replay(&job, job.record == NULL ? policy : &fixed, question->task_budget,
+                             setting->arena, setting->scratch, &outcome, err));
+    double duration_s = outcome.duration_s * setting->scale;
+    if (as_recorded)
+        duration_s = setting->duration_s;
+    else if (outcome.peak_executors <= setting->executors) /* no more than the prediction has */
+        duration_s = fmax(duration_s, setting->duration_s);
+    const double scale = duration_s / outcome.duration_s;
     added->policy = *policy;
     added->is_dynamic = added->allocation >= AUTOSCALING_FROM_MINIMUM;
-    added->predicted_duration_s = outcome.duration_s * setting->scale;
-    added->deadline_probability = probability_at(question, added->predicted_duration_s);
-    added->executor_s = outcome.executor_s * setting->scale;
-    added->cost = cost_of_leases(&question->billing, &outcome, setting->scale);
+    added->predicted_duration_s = duration_s;
+    added->deadline_probability = probability_at(question, duration_s);
+    added->executor_s = outcome.executor_s * scale;
+    added->cost = cost_of_leases(&question->billing, &outcome, scale);
     added->mean_executors = outcome.executor_s / outcome.duration_s;
     added->peak_executors = outcome.peak_executors;
     added->started = outcome.started;
     added->released = outcome.released;
     PV_TRY(thin_steps(&outcome, setting->arena, added, err));
     for (size_t i = 0; i < added->n_steps; i++)
-        added->steps[i].at_s *= setting->scale;
+        added->steps[i].at_s *= scale;
     return PV_OK;
 }
 
@@ -188,8 +212,8 @@ static enum pv_code add_static(const struct setting *setting,
     return PV_OK;
 }
 
-/* The tasks as they are cut for so many executors, and the scale at which these, held all the time,
- * take as long as is predicted. */
+/* The tasks as they are cut for so many executors, and the scale at which these, held as the run held
+ * its own, take as long as is predicted. */
 static enum pv_code make_setting(const struct autoscaling_question *question,
                                  const struct curve_point *point,
                                  double duration_s,
@@ -217,6 +241,10 @@ static enum pv_code make_setting(const struct autoscaling_question *question,
                               ? fmin(ALLOCATION_STARTUP_S, job->initialization_s)
                               : ALLOCATION_STARTUP_S;
     *setting = (struct setting){.question = question,
+                                .executors = point->executors,
+                                .duration_s = duration_s,
+                                .run = job->run,
+                                .record = job->record.n > 0 ? &job->record : NULL,
                                 .job = {.job = &job->job,
                                         .shuffles = job->graph,
                                         .delays_s = job->delays_s,
@@ -228,8 +256,9 @@ static enum pv_code make_setting(const struct autoscaling_question *question,
                                 .arena = arena,
                                 .scratch = scratch,
                                 .made = made};
-    PV_TRY(allocation_replay(&setting->job, &fixed, question->task_budget, NULL, scratch, &outcome,
-                             err));
+    struct allocation_job held = setting->job;
+    held.record = setting->record;
+    PV_TRY(allocation_replay(&held, &fixed, question->task_budget, NULL, scratch, &outcome, err));
     setting->scale = duration_s / outcome.duration_s;
     return PV_OK;
 }
@@ -252,10 +281,13 @@ static enum pv_code add_configured(const struct setting *setting,
                                    struct pv_error *err)
 {
     const struct autoscaling_question *question = setting->question;
-    struct allocation_outcome outcome;
+    struct allocation_outcome outcome = {.peak_executors = setting->run->executors};
     struct setting there;
-    PV_TRY(allocation_replay(&setting->job, policy, question->task_budget, NULL, setting->scratch,
-                             &outcome, err));
+    if (!is_as_recorded(setting->run, policy))
+        PV_TRY(allocation_replay(&setting->job, policy, question->task_budget, NULL,
+                                 setting->scratch, &outcome, err));
+    else if (outcome.peak_executors > policy->max_executors)
+        outcome.peak_executors = policy->max_executors;
     const struct curve_point *point = nearest_point(question->curve, outcome.peak_executors);
     PV_TRY(make_setting(question, point, point->duration_s, setting->arena, setting->scratch,
                         setting->made, &there, err));

@@ -81,7 +81,6 @@ static enum pv_code curve_combine(const struct replay replays[],
                                   size_t n,
                                   size_t skip,
                                   const struct replay_target *target,
-                                  const struct replay_allocation *allocation,
                                   struct arena *scratch,
                                   struct combination *made,
                                   struct pv_error *err)
@@ -92,7 +91,7 @@ static enum pv_code curve_combine(const struct replay replays[],
         if (i == skip)
             continue;
         struct replay_outcome outcome = {0};
-        PV_TRY(replay_predict_as(&replays[i], target, allocation, scratch, &outcome, err));
+        PV_TRY(replay_predict(&replays[i], target, scratch, &outcome, err));
         double d = curve_distance(replays[i].run, target);
         double weight = weight_at(d) * weight_of(replays[i].run);
         sum += weight * log(outcome.duration_s);
@@ -130,7 +129,7 @@ static double curve_count_tasks(const struct replay replays[],
 /*
  * Leave one run out at a time: fills in spread, freedom and loo_mape_percent. Seen from the others
  * a run on very many cores can have so many tasks that simulating them goes beyond the budget: it
- * is then not judged. One with dynamic allocation is predicted under that.
+ * is then not judged.
  */
 static enum pv_code judge_by_leaving_out(struct replay replays[],
                                          size_t n,
@@ -151,8 +150,7 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
             continue;
         task_budget -= tasks;
         if (code == PV_OK)
-            code =
-                curve_combine(replays, n, i, &target, &replays[i].allocation, scratch, &made, err);
+            code = curve_combine(replays, n, i, &target, scratch, &made, err);
         if (code != PV_OK)
             return code;
         double actual_s = replays[i].run->duration_s;
@@ -317,9 +315,8 @@ static enum pv_code predict_point(const struct replay replays[],
                                   struct pv_error *err)
 {
     struct replay_target target = {curve->problem_size, executors, curve->cores_per_executor};
-    const struct replay_allocation fixed = {.is_dynamic = false};
     struct combination made;
-    PV_TRY(curve_combine(replays, n, n, &target, &fixed, scratch, &made, err));
+    PV_TRY(curve_combine(replays, n, n, &target, scratch, &made, err));
     double cores = target_cores(&target);
     *point = (struct curve_point){.executors = executors,
                                   .duration_s = made.duration_s,

@@ -8,15 +8,9 @@
 /* Instants of a log are whole milliseconds: this much later is at once. */
 static const double at_once_s = 0.0015;
 
-/* When each stage of the job was submitted and completed. */
-struct record {
-    double *start_s;
-    double *end_s;
-    size_t n;
-};
-
 /* Both lists ascend by id, and the job's is part of the run's. False: an instant is unknown. */
-static bool read_record(const struct run *run, const struct edf_job *job, struct record *record)
+static bool
+read_instants(const struct run *run, const struct edf_job *job, struct stage_instants *record)
 {
     size_t at = 0;
     for (size_t s = 0; s < job->n_stages; s++) {
@@ -44,7 +38,7 @@ static bool parents_come_first(const struct edf_job *job)
 }
 
 /* When the last parent completed; -INFINITY without parents. */
-static double parents_done(const struct edf_stage *stage, const struct record *record)
+static double parents_done(const struct edf_stage *stage, const struct stage_instants *record)
 {
     double done_s = (double)-INFINITY;
     for (size_t p = 0; p < stage->n_parents; p++)
@@ -53,14 +47,17 @@ static double parents_done(const struct edf_stage *stage, const struct record *r
 }
 
 /* Did stage a complete between the parents of s and the submission of s? */
-static bool was_awaited(const struct record *record, size_t a, size_t s, double parents_done_s)
+static bool
+was_awaited(const struct stage_instants *record, size_t a, size_t s, double parents_done_s)
 {
     return record->end_s[a] <= record->start_s[s] + at_once_s && record->end_s[a] > parents_done_s;
 }
 
 /* The stages s waited for in addition to its parents, into `found`; returns how many. */
-static size_t
-find_awaited(const struct edf_job *job, const struct record *record, size_t s, size_t found[])
+static size_t find_awaited(const struct edf_job *job,
+                           const struct stage_instants *record,
+                           size_t s,
+                           size_t found[])
 {
     double done_s = parents_done(&job->stages[s], record);
     double last_start_s = (double)-INFINITY;
@@ -92,7 +89,7 @@ static int later_first(const void *left, const void *right)
 
 /* Those that completed last, where there are more than AWAITED_MOST; returns how many are left. */
 static size_t
-keep_last(const struct record *record, size_t found[], size_t n, struct awaited room[])
+keep_last(const struct stage_instants *record, size_t found[], size_t n, struct awaited room[])
 {
     enum { AWAITED_MOST = 64 };
     if (n <= AWAITED_MOST)
@@ -123,12 +120,20 @@ static enum pv_code add_parents(struct edf_stage *stage,
     return PV_OK;
 }
 
-static enum pv_code
-record_init(struct record *record, size_t n, struct arena *arena, struct pv_error *err)
+enum pv_code stage_instants_read(const struct run *run,
+                                 const struct edf_job *job,
+                                 struct arena *arena,
+                                 struct stage_instants *instants,
+                                 struct pv_error *err)
 {
-    record->start_s = arena_array(arena, n, sizeof *record->start_s);
-    record->end_s = arena_array(arena, n, sizeof *record->end_s);
-    return record->start_s == NULL || record->end_s == NULL ? pv_no_memory(err) : PV_OK;
+    *instants = (struct stage_instants){
+        .start_s = arena_array(arena, job->n_stages, sizeof *instants->start_s),
+        .end_s = arena_array(arena, job->n_stages, sizeof *instants->end_s)};
+    if (instants->start_s == NULL || instants->end_s == NULL)
+        return pv_no_memory(err);
+    if (!read_instants(run, job, instants))
+        instants->n = 0;
+    return PV_OK;
 }
 
 enum pv_code driver_order_add(const struct run *run,
@@ -136,14 +141,14 @@ enum pv_code driver_order_add(const struct run *run,
                               struct edf_job *job,
                               struct pv_error *err)
 {
-    struct record record;
-    PV_TRY(record_init(&record, job->n_stages, arena, err));
+    struct stage_instants record;
+    PV_TRY(stage_instants_read(run, job, arena, &record, err));
     size_t *found = arena_array(arena, job->n_stages, sizeof *found);
     struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
     struct awaited *room = arena_array(arena, job->n_stages, sizeof *room);
     if (found == NULL || stages == NULL || room == NULL)
         return pv_no_memory(err);
-    if (!read_record(run, job, &record) || !parents_come_first(job))
+    if (record.n == 0 || !parents_come_first(job))
         return PV_OK;
     memcpy(stages, job->stages, job->n_stages * sizeof *stages);
     for (size_t s = 0; s < job->n_stages; s++) {
@@ -175,7 +180,7 @@ static int earlier_first(const void *left, const void *right)
 
 /* Stages that were submitted together after a time without any all waited for its end. */
 static double
-find_gaps(const struct submission order[], const struct record *record, double delays_s[])
+find_gaps(const struct submission order[], const struct stage_instants *record, double delays_s[])
 {
     double sum_s = 0.0;
     double reached_s = record->end_s[order[0].stage];
@@ -201,14 +206,14 @@ enum pv_code driver_gaps_find(const struct run *run,
                               double delays_s[],
                               struct pv_error *err)
 {
-    struct record record;
+    struct stage_instants record;
     struct submission *order = arena_array(scratch, job->n_stages, sizeof *order);
     if (order == NULL)
         return pv_no_memory(err);
-    PV_TRY(record_init(&record, job->n_stages, scratch, err));
+    PV_TRY(stage_instants_read(run, job, scratch, &record, err));
     *between_s = 0.0;
     *initialization_s = isfinite(run->initialization_s) ? run->initialization_s : 0.0;
-    if (job->n_stages == 0 || !read_record(run, job, &record))
+    if (record.n == 0)
         return PV_OK;
     for (size_t s = 0; s < job->n_stages; s++)
         order[s] = (struct submission){record.start_s[s], s};

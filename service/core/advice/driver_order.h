@@ -6,6 +6,21 @@
 #include "core/deadline/clairvoyant_edf.h"
 #include "core/history/run.h"
 
+/* When each stage of a job was submitted and completed, seconds after the run's start. */
+struct stage_instants {
+    double *start_s;
+    double *end_s;
+    size_t n; /* 0: an instant is unknown */
+};
+
+/* Of the stages of `job`, which edf_job_from_run made of `run`; the lists live in `arena`.
+ * PV_E_MEMORY. */
+enum pv_code stage_instants_read(const struct run *run,
+                                 const struct edf_job *job,
+                                 struct arena *arena,
+                                 struct stage_instants *instants,
+                                 struct pv_error *err) PV_MUSTCHECK;
+
 /*
  * The order that the driver imposed. A driver submits its jobs one after another, and the graph of
  * stages does not say so: the stages of a later job often have no parents at all. Spark submits a

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/advice/allocation_record.h"
 #include "core/advice/driver_order.h"
 #include "core/autoscaling/allocation_replay.h"
 #include "core/deadline/job_from_run.h"
@@ -12,7 +13,6 @@
 #include "core/history/task_sketch.h"
 #include "core/numerics/permutation.h"
 #include "core/numerics/quantile.h"
-#include "core/spark/property_value.h"
 
 /* --- the recorded run --- */
 
@@ -106,47 +106,61 @@ static double *find_longest(const struct edf_job *job, struct arena *arena, stru
     return longest_s;
 }
 
-/* What the driver does between stages is in the schedule, for executors idle meanwhile; it is taken
- * out again, as part of fixed_s. scale: of its times, from those recorded. */
-static enum pv_code makespan_as(const struct replay *replay,
-                                const struct edf_job *job,
-                                const double longest_s[],
-                                int64_t executors,
-                                int64_t cores_per_executor,
-                                const struct replay_allocation *allocation,
-                                double scale,
-                                struct arena *scratch,
-                                double *seconds,
-                                struct pv_error *err)
+/* Task slots of so many executors, as a replay counts them. */
+static size_t count_slots(int64_t executors, int64_t cores_per_executor)
 {
-    struct allocation_policy policy = allocation->policy;
+    return (size_t)executors * (size_t)cores_per_executor;
+}
+
+/* The job on executors that come and go as those of the record did. What the driver does between
+ * stages is in the schedule, for executors come and go meanwhile; it is taken out again, as part of
+ * fixed_s. scale: of its times, from those recorded. */
+static enum pv_code makespan_on_record(const struct replay *replay,
+                                       const struct edf_job *job,
+                                       int64_t executors,
+                                       int64_t cores_per_executor,
+                                       double scale,
+                                       struct arena *scratch,
+                                       double *seconds,
+                                       struct pv_error *err)
+{
+    struct allocation_policy policy = allocation_fixed(executors);
     struct allocation_outcome outcome;
-    struct allocation_job tasks = {.job = job,
-                                   .shuffles = replay->graph,
-                                   .initialization_s = replay->initialization_s * scale,
-                                   .cores_per_executor = cores_per_executor,
-                                   .startup_s = allocation->startup_s};
-    if (!allocation->is_dynamic)
-        return makespan_find(replay->plan, job, longest_s,
-                             (size_t)executors * (size_t)cores_per_executor, scratch, seconds, err);
-    /* Executors beyond one a task make the job no shorter. */
-    int64_t tasks_most = 1;
-    for (size_t s = 0; s < job->n_stages; s++)
-        tasks_most += (int64_t)job->stages[s].tasks;
-    allocation_bound(&policy, executors < tasks_most ? executors : tasks_most);
-    struct arena_mark mark = arena_mark(scratch);
     double *delays_s = arena_array(scratch, job->n_stages, sizeof *delays_s);
     if (delays_s == NULL)
         return pv_no_memory(err);
     for (size_t s = 0; s < job->n_stages; s++)
         delays_s[s] = replay->delays_s[s] * scale;
-    tasks.delays_s = delays_s;
+    struct allocation_job tasks = {.job = job,
+                                   .shuffles = replay->graph,
+                                   .delays_s = delays_s,
+                                   .initialization_s = replay->initialization_s * scale,
+                                   .cores_per_executor = cores_per_executor,
+                                   .record = &replay->record};
+    PV_TRY(allocation_replay(&tasks, &policy, UINT64_MAX, NULL, scratch, &outcome, err));
     double driver_s = (replay->initialization_s + replay->between_stages_s) * scale;
-    enum pv_code code =
-        allocation_replay(&tasks, &policy, UINT64_MAX, NULL, scratch, &outcome, err);
+    *seconds = fmax(0.0, outcome.duration_s - driver_s);
+    return PV_OK;
+}
+
+/* How long the stages take without the driver's time. */
+static enum pv_code makespan_as(const struct replay *replay,
+                                const struct edf_job *job,
+                                const double longest_s[],
+                                int64_t executors,
+                                int64_t cores_per_executor,
+                                double scale,
+                                struct arena *scratch,
+                                double *seconds,
+                                struct pv_error *err)
+{
+    if (replay->record.n == 0)
+        return makespan_find(replay->plan, job, longest_s,
+                             count_slots(executors, cores_per_executor), scratch, seconds, err);
+    struct arena_mark mark = arena_mark(scratch);
+    enum pv_code code = makespan_on_record(replay, job, executors, cores_per_executor, scale,
+                                           scratch, seconds, err);
     arena_rewind(scratch, mark);
-    if (code == PV_OK)
-        *seconds = fmax(0.0, outcome.duration_s - driver_s);
     return code;
 }
 
@@ -158,8 +172,8 @@ static enum pv_code recorded_makespan(const struct replay *replay,
                                       struct pv_error *err)
 {
     const struct run *run = replay->run;
-    return makespan_as(replay, job, replay->longest_s, run->executors, run->cores_per_executor,
-                       &replay->allocation, 1.0, scratch, seconds, err);
+    return makespan_as(replay, job, replay->longest_s, run->executors, run->cores_per_executor, 1.0,
+                       scratch, seconds, err);
 }
 
 /* Tasks one after another on the busiest core, at least: how often the overhead counts. */
@@ -186,7 +200,7 @@ static enum pv_code solve_overhead(struct replay *replay,
     enum { STEPS = 8 };
     struct edf_job job = replay->job;
     const struct run *run = replay->run;
-    double slope = rounds_of_tasks(&job, (size_t)run->executors * (size_t)run->cores_per_executor);
+    double slope = rounds_of_tasks(&job, count_slots(run->executors, run->cores_per_executor));
     double best = 0.0, best_s = *reached_s;
     double low = 0.0, low_s = *reached_s;
     for (int step = 0; step < STEPS && target_s - best_s > 1e-9 * target_s && slope > 0.0; step++) {
@@ -209,6 +223,30 @@ static enum pv_code solve_overhead(struct replay *replay,
     return PV_OK;
 }
 
+/* Tasks are never taken for shorter than they were: what ran faster than they can on the executors
+ * that the run says it had is no basis for others. */
+static enum pv_code refuse_slow_replay(const struct replay *replay,
+                                       double recorded_s,
+                                       double seconds,
+                                       struct pv_error *err)
+{
+    const struct run *run = replay->run;
+    const double slots = (double)count_slots(run->executors, run->cores_per_executor);
+    double work_s = 0.0;
+    for (size_t s = 0; s < replay->job.n_stages; s++)
+        work_s += replay->seen[s].work_s;
+    if (work_s > slots * recorded_s)
+        return pv_fail(
+            err, PV_E_TOO_FEW,
+            "the run cannot be replayed: its tasks took %.6g s of core time, and the cores "
+            "that it is said to have had, %.0f, give %.6g s while stages were active",
+            work_s, slots, slots * recorded_s);
+    return pv_fail(err, PV_E_TOO_FEW,
+                   "the run cannot be replayed: on its own executors its stages take %.6g s in the "
+                   "order that the graph demands, and took %.6g s: they overlapped",
+                   seconds, recorded_s);
+}
+
 static enum pv_code calibrate(struct replay *replay, struct arena *scratch, struct pv_error *err)
 {
     const struct run *run = replay->run;
@@ -222,23 +260,11 @@ static enum pv_code calibrate(struct replay *replay, struct arena *scratch, stru
     PV_TRY(recorded_makespan(replay, &replay->job, scratch, &seconds, err));
     if (seconds < target_s && allotted_s > 0.0)
         PV_TRY(solve_overhead(replay, target_s, &seconds, scratch, err));
-    /* What no overhead explains is the driver's; a replay slower than the record is scaled. */
-    replay->correction = seconds > target_s && seconds > 0.0 ? target_s / seconds : 1.0;
-    replay->fixed_s = run->duration_s - replay->correction * seconds;
+    if (seconds - target_s > REPLAY_TOLERANCE * run->duration_s)
+        return refuse_slow_replay(replay, target_s, seconds, err);
+    /* What no overhead explains is the driver's. */
+    replay->fixed_s = fmax(0.0, run->duration_s - seconds);
     return PV_OK;
-}
-
-/* How its executors came and went: logs say what dynamic allocation was set to. */
-static void find_allocation(struct replay *replay)
-{
-    const struct run *run = replay->run;
-    const struct property_list list = {run->spark_properties, run->n_spark_properties};
-    struct replay_allocation *allocation = &replay->allocation;
-    allocation->is_dynamic = property_boolean(
-        property_find(list.items, list.n, "spark.dynamicAllocation.enabled"), false);
-    allocation->policy = allocation_of_properties(&list, 1, run->spark_version, run->executors);
-    allocation->startup_s =
-        isfinite(run->executor_startup_s) ? run->executor_startup_s : ALLOCATION_STARTUP_S;
 }
 
 static enum pv_code find_gaps(struct replay *replay, struct arena *arena, struct pv_error *err)
@@ -295,7 +321,7 @@ enum pv_code replay_prepare(const struct run *run,
                             struct replay *replay,
                             struct pv_error *err)
 {
-    struct replay made = {.run = run, .correction = 1.0};
+    struct replay made = {.run = run};
     PV_TRY(check_known(run, err));
     PV_TRY(edf_job_from_run(run, arena, &made.job, err));
     made.graph = made.job.stages;
@@ -311,7 +337,7 @@ enum pv_code replay_prepare(const struct run *run,
         return pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
     PV_TRY(sort_durations(&made, arena, err));
     PV_TRY(find_gaps(&made, arena, err));
-    find_allocation(&made);
+    PV_TRY(allocation_record_of_run(run, &made.job, arena, &made.record, err));
     PV_TRY(calibrate(&made, scratch, err));
     *replay = made;
     return PV_OK;
@@ -394,19 +420,36 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
     return sum;
 }
 
-/* n durations with the recorded stage's distribution whose sum is work_s. */
+/*
+ * n durations whose sum is work_s, spread as the recorded ones are. The longest is as many times as
+ * long as the mean as it was, as often as there are tasks for a recorded one. Where fewer tasks hold
+ * what the recorded ones held, it is the longest one and, of the others, the mean of those that come
+ * on top of it.
+ */
 static void draw_durations(
     const double *ascending, size_t recorded, double work_s, double durations_s[], size_t n)
 {
+    const double share = (double)recorded / (double)n;
+    const double recorded_s = task_time_sum(ascending, recorded);
+    const double scale = recorded_s > 0.0 ? work_s / recorded_s : 0.0;
+    const double most_s = ascending[recorded - 1] * scale;
+    const size_t n_longest = n > recorded ? n / recorded : 1;
+    const double longest_s =
+        share <= 1.0 ? most_s * share
+                     : most_s + (share - 1.0) * (work_s - most_s) / (double)(recorded - 1);
     size_t step = permutation_step(n);
     double sum = 0.0;
     for (size_t i = 0, rank = step / 2 % n; i < n; i++, rank = (rank + step) % n) {
-        durations_s[i] = quantile_midpoint(ascending, recorded, ((double)rank + 0.5) / (double)n);
-        sum += durations_s[i];
+        durations_s[i] =
+            rank + n_longest >= n
+                ? (double)NAN
+                : quantile_midpoint(ascending, recorded, ((double)rank + 0.5) / (double)n);
+        sum += isnan(durations_s[i]) ? 0.0 : durations_s[i];
     }
-    double scale = sum > 0.0 ? work_s / sum : 0.0;
+    const double left_s = work_s - (double)n_longest * longest_s;
+    const double others = sum > 0.0 ? fmax(0.0, left_s) / sum : 0.0;
     for (size_t i = 0; i < n; i++)
-        durations_s[i] *= scale;
+        durations_s[i] = isnan(durations_s[i]) ? longest_s : durations_s[i] * others;
 }
 
 static void scale_durations(const double *from, double scale, double to[], size_t n)
@@ -510,12 +553,11 @@ static enum pv_code measure_bounds(const struct replay *replay,
     return PV_OK;
 }
 
-enum pv_code replay_predict_as(const struct replay *replay,
-                               const struct replay_target *target,
-                               const struct replay_allocation *allocation,
-                               struct arena *scratch,
-                               struct replay_outcome *outcome,
-                               struct pv_error *err)
+enum pv_code replay_predict(const struct replay *replay,
+                            const struct replay_target *target,
+                            struct arena *scratch,
+                            struct replay_outcome *outcome,
+                            struct pv_error *err)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct edf_job job;
@@ -530,27 +572,14 @@ enum pv_code replay_predict_as(const struct replay *replay,
         code = PV_E_MEMORY;
     if (code == PV_OK)
         code = makespan_as(replay, &job, longest_s, target->executors, target->cores_per_executor,
-                           allocation, scale, scratch, &seconds, err);
+                           scale, scratch, &seconds, err);
     if (code == PV_OK)
         code = measure_bounds(replay, &job, longest_s, scratch, &made, err);
     arena_rewind(scratch, mark);
     if (code == PV_OK) {
-        made.duration_s = made.fixed_s + replay->correction * seconds;
-        made.critical_path_s *= replay->correction;
-        made.work_s *= replay->correction;
-        made.longest_task_s *= replay->correction;
-        made.overhead_per_task_s = replay->overhead_s * replay->correction;
+        made.duration_s = made.fixed_s + seconds;
+        made.overhead_per_task_s = replay->overhead_s;
         *outcome = made;
     }
     return code;
-}
-
-enum pv_code replay_predict(const struct replay *replay,
-                            const struct replay_target *target,
-                            struct arena *scratch,
-                            struct replay_outcome *outcome,
-                            struct pv_error *err)
-{
-    const struct replay_allocation fixed = {.is_dynamic = false};
-    return replay_predict_as(replay, target, &fixed, scratch, outcome, err);
 }

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/advice/stage_law.h"
-#include "core/autoscaling/allocation_policy.h"
+#include "core/autoscaling/allocation_replay.h"
 #include "core/deadline/clairvoyant_edf.h"
 #include "core/history/run.h"
 
@@ -15,24 +15,24 @@
  * The recorded task times are scheduled again on m c cores as Spark does it (a stage may start when
  * its parents are done and the driver submitted it, first the lowest stage id): that is
  * Clairvoyance EDF with a single job, whose graph driver_order_add has completed. Before any
- * prediction the run is calibrated, so that replaying it on its own cores gives back the recorded
- * duration; one that ran with dynamic allocation, on its executors as they came and went
- * (core/autoscaling/allocation_replay.h), at most as many as there were:
+ * prediction the run is calibrated, so that replaying it on its own executors, as they came and went
+ * (core/advice/allocation_record.h), gives back the recorded duration:
  *
- *     duration = fixed + correction x makespan(tasks + overhead)
+ *     duration = fixed + makespan(tasks + overhead)
  *
  * fixed       initialization and the wall clock in which no stage was active (the driver's own
  *             work), which more executors do not shorten
  * overhead    seconds a task beyond its recorded duration (scheduling, result fetching), as large
  *             as the recorded wall clock of the stages needs; at most what docs/design.md,
  *             "Jobs from recorded runs", allots
- * correction  1, except where the recorded stages were faster than the replay: then their ratio
+ *
+ * No task is ever shorter than recorded. A run whose stages take longer in the replay than they did,
+ * by more than REPLAY_TOLERANCE of its duration, cannot be replayed.
+ *
+ * On another number of executors the same share of them is there at each instant as in the record.
+ * Where that does not say when they came, all of them are there all the time.
  */
-struct replay_allocation {
-    bool is_dynamic; /* false: its executors were there all the time */
-    struct allocation_policy policy;
-    double startup_s; /* of an executor */
-};
+#define REPLAY_TOLERANCE 0.03
 
 struct replay {
     const struct run *run;
@@ -42,14 +42,13 @@ struct replay {
     const double *longest_s;       /* one a stage of `job`: its longest task, without overhead */
     double fixed_s;
     double overhead_s;
-    double correction;
     struct stage_sighting *seen; /* one a stage of `job` */
     struct stage_law *laws;      /* one a stage, from replay_learn */
     double fixed_exponent;       /* fixed_s ~ N^fixed_exponent */
     double initialization_s;     /* part of fixed_s: before the first stage */
     double between_stages_s;     /* part of fixed_s: when no stage was active */
     double *delays_s;            /* of that of fixed_s: of the driver, before each stage of `job` */
-    struct replay_allocation allocation; /* that the run was recorded with */
+    struct allocation_record record; /* of its executors; n == 0: all there all the time */
     double *sorted_s; /* task durations, ascending within each stage; NULL until needed */
     size_t n_tasks;
 };
@@ -108,7 +107,7 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
 
 /*
  * The job as it would look on the target: task counts by the laws, the work of a stage kept (or
- * scaled with N), new durations drawn as even quantiles of the recorded ones. Deterministic.
+ * scaled with N), new durations spread as the recorded ones. Deterministic.
  * job->stages live in `arena` and may borrow from the replay. deadline 1, release 0.
  */
 enum pv_code replay_job(const struct replay *replay,
@@ -126,13 +125,5 @@ enum pv_code replay_predict(const struct replay *replay,
                             struct arena *scratch,
                             struct replay_outcome *outcome,
                             struct pv_error *err) PV_MUSTCHECK;
-
-/* The same on executors that come and go as `allocation` has it, at most target->executors. */
-enum pv_code replay_predict_as(const struct replay *replay,
-                               const struct replay_target *target,
-                               const struct replay_allocation *allocation,
-                               struct arena *scratch,
-                               struct replay_outcome *outcome,
-                               struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -50,6 +50,11 @@ static int64_t within(int64_t value, int64_t low, int64_t high)
     return value > high ? high : value;
 }
 
+bool allocation_is_enabled(const struct property_list *list)
+{
+    return property_boolean(property_find(list->items, list->n, DYNAMIC "enabled"), false);
+}
+
 /* Executors hold shuffle output themselves unless the service of the node does. */
 static bool tracks_shuffles(const struct source *source, struct strview version)
 {

@@ -39,6 +39,9 @@ struct property_list {
     size_t n;
 };
 
+/* Does the list enable dynamic allocation? */
+bool allocation_is_enabled(const struct property_list *list);
+
 /*
  * What the properties make of it, whether or not they enable dynamic allocation. Values that Spark
  * would refuse count as not set.

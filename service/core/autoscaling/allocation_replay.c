@@ -37,10 +37,16 @@ struct allocation_run {
     size_t waiting; /* tasks of submitted stages */
     size_t running;
     int64_t target;
+    int64_t most;      /* executors at once that tasks can use */
     int64_t step_up;   /* executors to add next */
     double add_at_s;   /* INFINITY: no task waits */
     bool is_held_back; /* one could be let go, were it not for the minimum or the target */
     double look_at_s;  /* when one that holds shuffle output may be let go */
+    const struct allocation_record *record; /* NULL: the policy decides */
+    size_t change;                          /* of the record: the next one */
+    double came_s;                          /* executors, last */
+    size_t came_later;                      /* of the record, than the first stage */
+    double *submitted_s;                    /* by stage, where there is a record; NAN before that */
     double now_s;
     double end_s;                           /* INFINITY while stages are left */
     VECTOR(struct allocation_lease) leases; /* to_s: INFINITY until it ends */
@@ -132,6 +138,8 @@ static void submit(struct allocation_run *run, size_t s)
     size_t tasks = run->job->job->stages[s].tasks;
     run->stages[s].unstarted = run->stages[s].unended = tasks;
     run->waiting += tasks;
+    if (run->record != NULL)
+        run->submitted_s[s] = run->now_s;
     if (tasks == 0)
         end_stage(run, s);
     else
@@ -196,6 +204,8 @@ static void end_task(struct allocation_run *run, uint64_t value)
     pool_end_task(&run->pool, executor, run->now_s);
     run->running--;
     const struct pool_executor *free = &run->pool.executors[executor];
+    if (free->leaves && free->free == run->pool.cores)
+        run->leases.items[free->lease].to_s = run->now_s;
     if (run->held_words > 0 && free->free == run->pool.cores && free->holds_shuffle)
         run->look_at_s = fmin(run->look_at_s, shuffle_expiry(run, free));
     if (--run->stages[s].unended == 0)
@@ -274,6 +284,69 @@ static void release_idle(struct allocation_run *run)
     if (run->held_words > 0)
         release_holders(run);
 }
+
+/* --- executors of a record --- */
+
+/* When the next change is due; INFINITY: a stage is still to be submitted before it, or there is
+ * none. */
+static double change_s(const struct allocation_run *run)
+{
+    if (run->record == NULL || run->change == run->record->n)
+        return (double)INFINITY;
+    const struct allocation_change *change = &run->record->changes[run->change];
+    double from_s = change->after == ALLOCATION_START ? 0.0 : run->submitted_s[change->after];
+    return isnan(from_s) ? (double)INFINITY : from_s + change->by_s;
+}
+
+/* So many executors as a run with `executors` of record->most has. */
+static int64_t share_of_record(const struct allocation_run *run, int64_t executors)
+{
+    double share = (double)executors * (double)run->policy->max_executors;
+    double wanted = ceil(share / (double)run->record->most - 1e-9);
+    return wanted < (double)run->most ? (int64_t)wanted : run->most;
+}
+
+/* Those that came at came_s. */
+static void take_missing(struct allocation_run *run)
+{
+    while (run->pool.n < run->target && pool_has_room(&run->pool) && !run->failed) {
+        run->came_later += run->now_s > run->job->initialization_s;
+        add_executor(run, fmax(0.0, run->came_s - run->job->startup_s));
+    }
+}
+
+static void take_changes(struct allocation_run *run)
+{
+    for (double at_s; (at_s = change_s(run)) <= run->now_s; run->change++) {
+        run->target = share_of_record(run, run->record->changes[run->change].executors);
+        run->came_s = at_s;
+        take_missing(run);
+    }
+    take_missing(run); /* where those that leave have made room */
+}
+
+/* Those beyond the target, as far as they may go. */
+static void let_go(struct allocation_run *run)
+{
+    bool idle_only = run->record->leave_idle;
+    while (run->pool.n > run->target) {
+        if (run->waiting > 0 && (idle_only || run->pool.n == 1))
+            return;
+        uint32_t executor = pool_choose(&run->pool);
+        if (executor == POOL_NOBODY)
+            executor = pool_find_busy(&run->pool);
+        bool idle = run->pool.executors[executor].free == run->pool.cores;
+        if (idle_only && !idle)
+            return;
+        if (idle)
+            release(run, executor);
+        else
+            pool_leave(&run->pool, executor);
+        run->released += !idle;
+    }
+}
+
+/* --- executors that the policy asks for --- */
 
 static int64_t needed(const struct allocation_run *run)
 {
@@ -358,6 +431,9 @@ static double next_instant(const struct allocation_run *run)
         next_s = fmin(next_s, heap_top(&run->submissions).key);
     if (run->ends.n > 0)
         next_s = fmin(next_s, heap_top(&run->ends).key);
+    next_s = fmin(next_s, change_s(run));
+    if (run->record != NULL)
+        return fmax(next_s, run->now_s);
     if (run->target < smaller(needed(run), run->policy->max_executors))
         next_s = fmin(next_s, run->add_at_s);
     if (may_release(run))
@@ -388,10 +464,17 @@ static void take_instant(struct allocation_run *run)
         add_executor(run, run->requests.items[run->arrived++]);
     while (run->submissions.n > 0 && heap_top(&run->submissions).key <= run->now_s)
         submit(run, (size_t)heap_pop(&run->submissions).value);
-    keep_turn(run);
-    start_tasks(run);
-    follow_policy(run);
-    release_idle(run);
+    if (run->record != NULL) {
+        take_changes(run);
+        let_go(run);
+        start_tasks(run);
+        let_go(run);
+    } else {
+        keep_turn(run);
+        start_tasks(run);
+        follow_policy(run);
+        release_idle(run);
+    }
     take_step(run);
 }
 
@@ -400,6 +483,12 @@ static enum pv_code run_through(struct allocation_run *run, struct pv_error *err
     while (!run->failed && run->tasks_started <= run->task_budget) {
         take_instant(run);
         double next_s = next_instant(run);
+        if (isinf(next_s) && run->stages_left > 0 && run->record != NULL &&
+            run->change < run->record->n) {
+            /* The stage before it waits for the executors that it brings. */
+            run->submitted_s[run->record->changes[run->change].after] = run->now_s;
+            next_s = change_s(run);
+        }
         if (isinf(next_s) && run->stages_left > 0)
             return pv_fail(err, PV_E_DOMAIN, "stages wait for each other");
         if (next_s >= run->end_s)
@@ -418,6 +507,15 @@ static enum pv_code run_through(struct allocation_run *run, struct pv_error *err
 
 /* --- begin and end --- */
 
+/* None of them is there yet. */
+static bool record_init(struct allocation_run *run)
+{
+    run->submitted_s = arena_array(run->scratch, run->n_stages, sizeof *run->submitted_s);
+    for (size_t s = 0; run->submitted_s != NULL && s < run->n_stages; s++)
+        run->submitted_s[s] = (double)NAN;
+    return run->submitted_s != NULL;
+}
+
 static bool run_init(struct allocation_run *run)
 {
     const struct allocation_policy *policy = run->policy;
@@ -429,7 +527,12 @@ static bool run_init(struct allocation_run *run)
     /* Cores beyond one a task stay free on every executor: leaving them out changes nothing. */
     int64_t cores = smaller(run->job->cores_per_executor, larger((int64_t)tasks, 1));
     /* Executors beyond one a task are never asked for; those there from the start count too. */
-    most = larger(smaller(most, (int64_t)tasks + 1), policy->initial_executors);
+    most = smaller(most, (int64_t)tasks + 1);
+    if (run->record == NULL)
+        most = larger(most, policy->initial_executors);
+    run->most = most;
+    if (run->record != NULL && !run->record->leave_idle)
+        most *= 2; /* as many may be leaving */
     size_t slots = (size_t)most > tasks / (size_t)cores ? tasks : (size_t)(most * cores);
     if (!heap_init(&run->ends, run->scratch, slots + 1) ||
         !pool_init(&run->pool, run->scratch, (uint32_t)most, cores) || !stages_init(run))
@@ -440,6 +543,8 @@ static bool run_init(struct allocation_run *run)
         if (run->held == NULL)
             return false;
     }
+    if (run->record != NULL)
+        return record_init(run);
     for (int64_t i = 0; i < policy->initial_executors; i++)
         add_executor(run, 0.0);
     run->target = policy->initial_executors;
@@ -467,7 +572,7 @@ finish(struct allocation_run *run, struct arena *arena, struct allocation_outcom
     *outcome = (struct allocation_outcome){.duration_s = run->end_s,
                                            .executor_s = executor_s,
                                            .peak_executors = run->peak,
-                                           .started = run->arrived,
+                                           .started = run->arrived + run->came_later,
                                            .released = run->released};
     if (arena == NULL)
         return true;
@@ -496,6 +601,7 @@ enum pv_code allocation_replay(const struct allocation_job *job,
                                  .shuffles =
                                      job->shuffles == NULL ? job->job->stages : job->shuffles,
                                  .scratch = scratch,
+                                 .record = job->record,
                                  .n_stages = job->job->n_stages,
                                  .stages_left = job->job->n_stages,
                                  .step_up = 1,

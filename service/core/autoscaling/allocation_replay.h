@@ -31,7 +31,28 @@
  * Not simulated: cached blocks, which hold executors as well; nodes that are excluded; executors
  * that the cluster manager refuses or delays beyond startup_s; that Spark looks ten times a second
  * and not at each instant.
+ *
+ * Or they come and go as those of a recorded run did, whatever the policy: each change so long after
+ * the submission of the stage before it. Of the policy only the greatest number counts; a run that
+ * had half of its executors at an instant has half of that number there. An executor that goes ends
+ * its tasks and takes no more. Where those of the record went as they were idle (leave_idle), it
+ * stays while tasks wait; the last one stays until no task waits, always.
  */
+#define ALLOCATION_START SIZE_MAX
+
+struct allocation_change {
+    size_t after; /* the stage; ALLOCATION_START: the start of the run */
+    double by_s;
+    int64_t executors; /* from then on */
+};
+
+struct allocation_record {
+    const struct allocation_change *changes; /* in the order in which they happened */
+    size_t n;
+    int64_t most; /* executors at once; >= 1 */
+    bool leave_idle;
+};
+
 struct allocation_job {
     const struct edf_job *job;        /* its tasks; release and deadline do not matter */
     const struct edf_stage *shuffles; /* the same stages with the parents whose shuffle output they
@@ -41,8 +62,9 @@ struct allocation_job {
     double initialization_s; /* from the start to the first stage; initial executors are there then
                               */
     double ending_s;         /* of the driver, after the last stage */
-    int64_t cores_per_executor; /* tasks that an executor runs at once; >= 1 */
-    double startup_s;           /* of an executor, >= 0 */
+    int64_t cores_per_executor;             /* tasks that an executor runs at once; >= 1 */
+    double startup_s;                       /* of an executor, >= 0 */
+    const struct allocation_record *record; /* NULL: the policy decides */
 };
 
 /* So many executors from that instant on. */

@@ -13,7 +13,7 @@ static struct pool_list *list_of(struct executor_pool *pool, const struct pool_e
 static void append(struct executor_pool *pool, uint32_t number)
 {
     struct pool_executor *executor = &pool->executors[number];
-    if (executor->free == 0)
+    if (executor->free == 0 || executor->leaves)
         return;
     struct pool_list *list = list_of(pool, executor);
     executor->previous = list->last;
@@ -30,7 +30,7 @@ static void append(struct executor_pool *pool, uint32_t number)
 static void unlink_executor(struct executor_pool *pool, uint32_t number)
 {
     const struct pool_executor *executor = &pool->executors[number];
-    if (executor->free == 0)
+    if (executor->free == 0 || executor->leaves)
         return;
     struct pool_list *list = list_of(pool, executor);
     if (executor->previous == POOL_NOBODY)
@@ -62,6 +62,11 @@ bool pool_init(struct executor_pool *pool, struct arena *arena, uint32_t capacit
     return true;
 }
 
+bool pool_has_room(const struct executor_pool *pool)
+{
+    return pool->unused != POOL_NOBODY || pool->numbered < pool->capacity;
+}
+
 uint32_t pool_add(struct executor_pool *pool, size_t lease, double now_s)
 {
     uint32_t number = pool->unused;
@@ -76,12 +81,32 @@ uint32_t pool_add(struct executor_pool *pool, size_t lease, double now_s)
     return number;
 }
 
+static void reuse(struct executor_pool *pool, uint32_t executor)
+{
+    pool->executors[executor].next = pool->unused;
+    pool->unused = executor;
+}
+
 void pool_remove(struct executor_pool *pool, uint32_t executor)
 {
     unlink_executor(pool, executor);
-    pool->executors[executor].next = pool->unused;
-    pool->unused = executor;
+    reuse(pool, executor);
     pool->n--;
+}
+
+void pool_leave(struct executor_pool *pool, uint32_t executor)
+{
+    unlink_executor(pool, executor);
+    pool->executors[executor].leaves = true;
+    pool->n--;
+}
+
+uint32_t pool_find_busy(const struct executor_pool *pool)
+{
+    uint32_t number = 0;
+    while (pool->executors[number].free > 0 || pool->executors[number].leaves)
+        number++;
+    return number;
 }
 
 uint32_t pool_choose(struct executor_pool *pool)
@@ -110,6 +135,8 @@ void pool_end_task(struct executor_pool *pool, uint32_t executor, double now_s)
     unlink_executor(pool, executor);
     pool->executors[executor].free++;
     pool->executors[executor].idle_since_s = now_s;
+    if (pool->executors[executor].leaves && pool->executors[executor].free == pool->cores)
+        reuse(pool, executor);
     append(pool, executor);
 }
 

@@ -22,6 +22,7 @@ struct pool_executor {
     uint32_t next;
     uint32_t unread; /* stages of which it holds shuffle output that is still to be read */
     bool holds_shuffle;
+    bool leaves; /* takes no more tasks, and is gone with its last one */
 };
 
 struct pool_list {
@@ -46,11 +47,19 @@ struct executor_pool {
  * of memory. */
 bool pool_init(struct executor_pool *pool, struct arena *arena, uint32_t capacity, int64_t cores);
 
+bool pool_has_room(const struct executor_pool *pool);
+
 /* A new executor without tasks; its number. There is room. */
 uint32_t pool_add(struct executor_pool *pool, size_t lease, double now_s);
 
 /* An executor without tasks goes. */
 void pool_remove(struct executor_pool *pool, uint32_t executor);
+
+/* An executor with tasks goes when these have ended. It does not count as there any more. */
+void pool_leave(struct executor_pool *pool, uint32_t executor);
+
+/* One whose cores are all busy; there is one. O(n). */
+uint32_t pool_find_busy(const struct executor_pool *pool);
 
 /* Who takes the next task; POOL_NOBODY: all cores are busy. */
 uint32_t pool_choose(struct executor_pool *pool);

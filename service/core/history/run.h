@@ -108,6 +108,17 @@ struct run_resources {
     int64_t cores_per_task;
 };
 
+/* An executor, from when it was there to when it was gone. One that came back is another one. */
+struct run_executor {
+    double added_s;   /* seconds after the run's start */
+    double removed_s; /* the same; NAN: it stayed to the end */
+    int64_t cores;    /* RUN_UNKNOWN, as what follows */
+    int64_t resource_profile_id;
+};
+
+/* A run with more of them keeps none. */
+enum { RUN_EXECUTORS_KEPT_MAX = 5000 };
+
 /* A node that tasks ran on. */
 struct run_node {
     struct strview name; /* at == NULL: not kept, so that it is not known again in another run */
@@ -166,7 +177,9 @@ struct run {
     size_t n_stages;
     struct run_node *nodes; /* names are unique */
     size_t n_nodes;         /* 0: unknown */
-    bool tasks_thinned;     /* a stage of it is */
+    struct run_executor *executors_seen; /* by when they came */
+    size_t n_executors_seen;             /* 0: unknown */
+    bool tasks_thinned;                  /* a stage of it is */
     bool has_stages;        /* false: stages were never given (or not loaded) */
 
     /* From event logs only. */

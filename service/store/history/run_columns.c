@@ -21,6 +21,15 @@ static const struct column of_node[] = {
 };
 static const struct columns node_columns = {"node", COLUMNS_OF(of_node, NODE)};
 
+#define EXECUTOR struct run_executor
+static const struct column of_executor[] = {
+    {"executor_added_s", COLUMN_NUMBER(EXECUTOR, added_s)},
+    {"executor_removed_s", COLUMN_NUMBER(EXECUTOR, removed_s)},
+    {"executor_cores", COLUMN_COUNT(EXECUTOR, cores)},
+    {"executor_resource_ids", COLUMN_COUNT(EXECUTOR, resource_profile_id)},
+};
+static const struct columns executor_columns = {"executor", COLUMNS_OF(of_executor, EXECUTOR)};
+
 #define WARNING struct run_warning_row
 static const struct column of_warning[] = {
     {"warning_codes", COLUMN_TEXT(WARNING, code)},
@@ -78,6 +87,7 @@ const struct columns run_columns = {"run", COLUMNS_OF(of_run, RUN)};
 
 static const struct column of_nodes[] = {
     {NULL, COLUMN_STRUCTS(RUN, nodes, n_nodes, &node_columns)},
+    {NULL, COLUMN_STRUCTS(RUN, executors_seen, n_executors_seen, &executor_columns)},
 };
 const struct columns run_node_columns = {"nodes", COLUMNS_OF(of_nodes, RUN)};
 

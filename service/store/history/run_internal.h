@@ -14,7 +14,7 @@ extern const struct columns run_columns;
 extern const struct columns run_measure_columns;
 extern const struct columns run_stage_columns;
 
-/* The nodes of a run: read with its stages only. */
+/* The nodes and executors of a run: read with its stages only. */
 extern const struct columns run_node_columns;
 
 /* The warnings of a run as its columns have them: each an array. */

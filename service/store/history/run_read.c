@@ -159,7 +159,7 @@ static void nodes_query(struct store_tx *tx,
         "SELECT w.at - 1, {nodes} FROM unnest($3) WITH ORDINALITY AS w (run_id, at)"
         " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = w.run_id"
         " AND r.id = ANY ($3)" /* tells the planner which months */
-        " WHERE cardinality(r.node_names) > 0",
+        " WHERE cardinality(r.node_names) > 0 OR cardinality(r.executor_added_s) > 0",
         .of = {&run_node_columns}};
     tx_columns(tx, sql, &statement);
     sql->repeated = true;

@@ -141,12 +141,19 @@ static size_t list_length(const struct run_stage *stage, const int64_t *list)
 }
 
 /* Rows with their indexes, measured at runs without texts; eight bytes a number. */
-enum { RUN_ROW_BYTES = 1000, LABEL_ROW_BYTES = 200, STAGE_ROW_BYTES = 250, NODE_BYTES = 12 };
+enum {
+    RUN_ROW_BYTES = 1000,
+    LABEL_ROW_BYTES = 200,
+    STAGE_ROW_BYTES = 250,
+    NODE_BYTES = 12,
+    EXECUTOR_BYTES = 32
+};
 
 /* What a run takes in the database, about. */
 static int64_t estimate_bytes(const struct run *run)
 {
-    size_t bytes = RUN_ROW_BYTES + LABEL_ROW_BYTES * run->n_labels;
+    size_t bytes =
+        RUN_ROW_BYTES + LABEL_ROW_BYTES * run->n_labels + EXECUTOR_BYTES * run->n_executors_seen;
     for (size_t i = 0; i < run->n_nodes; i++)
         bytes += NODE_BYTES + run->nodes[i].name.n;
     for (size_t i = 0; i < run->n_stages; i++) {

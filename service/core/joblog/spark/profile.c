@@ -228,8 +228,33 @@ static void set_core_time(struct sparklog *log, struct run *run)
     run->core_s = any ? log_seconds(sum) : (double)NAN;
 }
 
-/* The median of what executors took to register; where none says when it was requested, how long
- * after its start the application had the first one. */
+/* Where more came than are kept, or nobody says when the application began, none is. What came before
+ * that was there from the start on. */
+static bool set_executors_seen(const struct sparklog *log, struct arena *arena, struct run *run)
+{
+    int64_t start_ms = log->application.start_ms;
+    size_t n = log->reader.notices[NOTICE_EXECUTORS] > 0 || start_ms == NO_TIME ? 0 : log->n_stays;
+    run->executors_seen = arena_array(arena, n, sizeof *run->executors_seen);
+    if (run->executors_seen == NULL)
+        return false;
+    run->n_executors_seen = n;
+    for (size_t i = 0; i < n; i++) {
+        const struct executor_stay *stay = &log->stays[i];
+        int64_t added_ms = stay->added_ms > start_ms ? stay->added_ms : start_ms;
+        int64_t removed_ms = stay->removed_ms > added_ms ? stay->removed_ms : added_ms;
+        run->executors_seen[i] = (struct run_executor){
+            .added_s = log_seconds(added_ms - start_ms),
+            .removed_s =
+                stay->removed_ms == NO_TIME ? (double)NAN : log_seconds(removed_ms - start_ms),
+            .cores = stay->cores > 0 ? stay->cores : RUN_UNKNOWN,
+            .resource_profile_id = stay->profile};
+    }
+    return true;
+}
+
+/* The median of what executors took to register. Where none says when it was requested, how long the
+ * first stage waited for the first one. Nobody knows when one was requested that came before that,
+ * and one that came when all was done cannot be it. */
 static bool set_startup(struct sparklog *log, struct arena *arena, struct run *run)
 {
     struct arena_mark mark = arena_mark(arena);
@@ -242,12 +267,13 @@ static bool set_startup(struct sparklog *log, struct arena *arena, struct run *r
         if (log->executors[i].startup_ms >= 0)
             times[n++] = log->executors[i].startup_ms;
     int64_t waited = RUN_UNKNOWN;
-    if (log->first_executor_ms != NO_TIME && log->application.start_ms != NO_TIME)
-        waited = log->first_executor_ms - log->application.start_ms;
+    if (log->first_executor_ms != NO_TIME && log->first_stage_ms != NO_TIME &&
+        log->first_executor_ms <= log->last_work_ms)
+        waited = log->first_executor_ms - log->first_stage_ms;
     if (n > 0) {
         qsort(times, n, sizeof *times, order_by_int64);
         run->executor_startup_s = log_seconds((times[(n - 1) / 2] + times[n / 2]) / 2);
-    } else if (waited >= 0) {
+    } else if (waited > 0) {
         run->executor_startup_s = log_seconds(waited);
     }
     arena_rewind(arena, mark);
@@ -339,9 +365,10 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     set_core_time(log, &built);
     /* Warnings last: what was built before may have added some. */
     if (!set_resources(log, arena, &built) || !log_nodes_build(&log->nodes, arena, &built) ||
-        !set_job_time(log, arena, &built) || !set_startup(log, arena, &built) ||
-        !set_stage_time(log, arena, &built) || !set_texts(log, arena, &built) ||
-        !set_properties(log, arena, &built) || !log_reader_warn(reader, arena, &built))
+        !set_executors_seen(log, arena, &built) || !set_job_time(log, arena, &built) ||
+        !set_startup(log, arena, &built) || !set_stage_time(log, arena, &built) ||
+        !set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
+        !log_reader_warn(reader, arena, &built))
         return pv_no_memory(err);
     *run = built;
     return PV_OK;

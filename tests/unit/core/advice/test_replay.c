@@ -89,14 +89,54 @@ Test(replay, overhead_explains_the_rest)
     cr_assert_float_eq(predict(&replay, 40, 5), 3.0 + 4.0 * 1.2, 1e-5);
 }
 
-/* Stages recorded faster than any replay on the stated cores: the ratio carries over. */
-Test(replay, scales_down_when_the_record_is_faster)
+/* What ran faster than its tasks can on the cores stated is refused, with both figures; tasks are not
+ * made shorter. */
+Test(replay, a_record_faster_than_its_tasks_is_no_basis)
 {
     struct run_stage stage = stage_of_tasks(0, equal_tasks(8, 2.0), 8);
     struct run run = run_of_stages(&stage, 1, 8, 1, 2, 6.0, 2.0);
+    struct replay replay;
+    struct pv_error err = {0};
+    cr_assert_eq(replay_prepare(&run, &arena, &scratch, &replay, &err), PV_E_TOO_FEW);
+    cr_assert_str_eq(
+        err.detail,
+        "the run cannot be replayed: its tasks took 16 s of core time, and the cores that "
+        "it is said to have had, 2, give 8 s while stages were active");
+}
+
+/* Stages that overlapped although one reads what the other writes. */
+Test(replay, stages_that_overlapped_against_their_graph_are_no_basis)
+{
+    struct run_stage stages[2] = {stage_of_tasks(0, equal_tasks(2, 10.0), 2),
+                                  stage_of_tasks(1, equal_tasks(2, 10.0), 2)};
+    const int64_t parent = 0;
+    stages[1].parents = &parent;
+    stages[1].n_parents = 1;
+    stages[0].started_s = stages[1].started_s = 0.0;
+    stages[0].duration_s = stages[1].duration_s = 11.0;
+    struct run run = run_of_stages(stages, 2, 4, 4, 1, 11.0, 0.0);
+    struct replay replay;
+    struct pv_error err = {0};
+    cr_assert_eq(replay_prepare(&run, &arena, &scratch, &replay, &err), PV_E_TOO_FEW);
+    cr_assert(strstr(err.detail, "its stages take 20 s in the order that the graph demands, and "
+                                 "took 11 s: they overlapped") != NULL,
+              "%s", err.detail);
+}
+
+/* A replay that is slower by less than the tolerance: the driver's time gives way, no task does. */
+Test(replay, a_little_slower_is_within_the_tolerance)
+{
+    struct run_stage stage = stage_of_tasks(0, equal_tasks(8, 2.0), 8);
+    stage.started_s = 2.0;
+    stage.duration_s = 7.75;
+    struct run run = run_of_stages(&stage, 1, 8, 1, 2, 10.0, 2.0);
     struct replay replay = prepare(&run);
-    cr_assert_float_eq(predict(&replay, 8, 1), 6.0, 1e-9);
-    cr_assert_float_eq(predict(&replay, 8, 2), 4.0, 1e-9);
+    cr_assert_float_eq(replay.fixed_s, 2.0, 1e-12);
+    cr_assert_float_eq(predict(&replay, 8, 1), 10.0, 1e-12);
+    cr_assert_float_eq(predict(&replay, 8, 4), 4.0, 1e-12);
+    stage.duration_s = 7.65;
+    struct replay refused;
+    cr_assert_eq(replay_prepare(&run, &arena, &scratch, &refused, NULL), PV_E_TOO_FEW);
 }
 
 /* All times k times as long: so is every prediction. */
@@ -205,42 +245,240 @@ Test(replay, survives_running_out_of_memory)
     cr_assert(finished);
 }
 
-/* --- runs with dynamic allocation --- */
+/* --- executors that come and go --- */
 
 #define PROPERTY(k, v)                                                                             \
     {                                                                                              \
         .key = {k, sizeof k - 1}, .value = { v, sizeof v - 1 }                                     \
     }
 
-/*
- * 8 tasks of 100 s on single cores: 1, 2, 4 and the last executor are asked for after 1, 2, 3 and 4
- * seconds and take 10 s to start, so that the last task begins after 14 s: 5 + 14 + 100 s. On 8
- * executors from the start on it is 5 + 100.
- */
-Test(replay, what_dynamic_allocation_took_is_not_taken_for_work)
+static struct run_label dynamic[] = {PROPERTY("spark.dynamicAllocation.enabled", "true")};
+
+static struct run_executor seen(double added_s, double removed_s)
 {
-    static struct run_label properties[] = {PROPERTY("spark.dynamicAllocation.enabled", "true"),
-                                            PROPERTY("spark.shuffle.service.enabled", "true")};
+    return (struct run_executor){
+        .added_s = added_s, .removed_s = removed_s, .cores = 1, .resource_profile_id = RUN_UNKNOWN};
+}
+
+/* One stage of equal tasks from started_s on, for that long, and its executors of one core. */
+static struct run run_on(struct run_stage *stage,
+                         double started_s,
+                         double lasts_s,
+                         struct run_executor executors[],
+                         size_t n)
+{
+    stage->started_s = started_s;
+    stage->duration_s = lasts_s;
+    struct run run =
+        run_of_stages(stage, 1, stage->n_tasks, (int64_t)n, 1, started_s + lasts_s + 1, started_s);
+    run.executors_seen = executors;
+    run.n_executors_seen = n;
+    return run;
+}
+
+/*
+ * 8 tasks of 100 s on single cores: 1, 2, 4 and the last executor come 11, 12, 13 and 14 s after the
+ * stage, so that the last task ends after 114 s. Nothing of the 14 s is work.
+ */
+Test(replay, what_executors_took_to_come_is_not_taken_for_work)
+{
     struct run_stage stage = stage_of_tasks(0, equal_tasks(8, 100.0), 8);
-    stage.started_s = 5.0;
-    stage.duration_s = 114.0;
-    struct run run = run_of_stages(&stage, 1, 8, 8, 1, 119.0, 5.0);
-    run.executor_startup_s = 10.0;
+    const double nan = (double)NAN;
+    struct run_executor ramp[8] = {seen(16, nan), seen(17, nan), seen(17, nan), seen(18, nan),
+                                   seen(18, nan), seen(18, nan), seen(18, nan), seen(19, nan)};
+    struct run run = run_on(&stage, 5.0, 114.0, ramp, 8);
+    for (int is_dynamic = 0; is_dynamic < 2; is_dynamic++) {
+        run.spark_properties = dynamic;
+        run.n_spark_properties = (size_t)is_dynamic;
+        struct replay replay = prepare(&run);
+        cr_assert_float_eq(replay.overhead_s, 0.0, 1e-9);
+        cr_assert_float_eq(predict(&replay, 8, 8), 120.0, 1e-9);
+        /* Four: half of 1, 3, 7 and 8, that is 1, 2, 4; the last four tasks follow the first. */
+        cr_assert_float_eq(predict(&replay, 8, 4), 5.0 + 13.0 + 200.0 + 1.0, 1e-9);
+    }
+    run.n_executors_seen = 0; /* not known: all of it is work, and none of it is lost */
     struct replay replay = prepare(&run);
-    cr_assert_float_eq(predict(&replay, 8, 8), 119.0, 1e-6, "without properties all of it is work");
-    run.spark_properties = properties;
-    run.n_spark_properties = 2;
-    replay = prepare(&run);
-    cr_assert(replay.allocation.is_dynamic);
-    cr_assert_float_eq(predict(&replay, 8, 8), 105.0, 1e-6);
+    cr_assert_float_eq(predict(&replay, 8, 8), 120.0, 1e-6);
+}
+
+/* Start-up counts from the stage that waits: a stage that is submitted later has its executors
+ * later. */
+Test(replay, executors_come_after_the_stage_that_waited_for_them)
+{
+    struct run_stage stages[2] = {stage_of_tasks(0, equal_tasks(4, 10.0), 4),
+                                  stage_of_tasks(1, equal_tasks(4, 10.0), 4)};
+    const int64_t parent = 0;
+    const double nan = (double)NAN;
+    /* Two from the start, which take 20 s for the first stage; two more 5 s after the second one was
+     * submitted: 10 tasks seconds each, ended after 15 s. */
+    struct run_executor executors[4] = {seen(0, nan), seen(0, nan), seen(25, nan), seen(25, nan)};
+    stages[0].started_s = 0.0;
+    stages[0].duration_s = 20.0;
+    stages[1].parents = &parent;
+    stages[1].n_parents = 1;
+    stages[1].started_s = 20.0;
+    stages[1].duration_s = 15.0;
+    struct run run = run_of_stages(stages, 2, 8, 4, 1, 35.0, 0.0);
+    run.executors_seen = executors;
+    run.n_executors_seen = 4;
+    struct replay replay = prepare(&run);
+    cr_assert_float_eq(predict(&replay, 8, 4), 35.0, 1e-9);
+    /* Half of each: 40 s on one, then 5 s until the second one comes, and 10, 20, 25 s. */
+    cr_assert_float_eq(predict(&replay, 8, 2), 40.0 + 25.0, 1e-9);
+    /* Twice: all four tasks at once, twice. */
+    cr_assert_float_eq(predict(&replay, 8, 8), 10.0 + 10.0, 1e-9);
+}
+
+/* Half of a fixed number goes in the middle: its tasks end, the rest is done by the others. */
+Test(replay, executors_that_are_lost_take_no_more_tasks)
+{
+    struct run_stage stage = stage_of_tasks(0, equal_tasks(12, 10.0), 12);
+    const double nan = (double)NAN;
+    struct run_executor executors[4] = {seen(0, nan), seen(0, nan), seen(0, 15), seen(0, 15)};
+    /* 4 at 5, 4 at 15 (two of them on those that go), 2 at 25, 2 at 35: until 45. */
+    struct run run = run_on(&stage, 5.0, 40.0, executors, 4);
+    executors[2].removed_s = executors[3].removed_s = 16.0;
+    struct replay replay = prepare(&run);
+    cr_assert_float_eq(replay.overhead_s, 0.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 12, 4), 46.0, 1e-9);
+}
+
+/* Executors that went since they were idle stay in a replay where tasks wait for them: a fourth of
+ * them needs 40 s for what all did in 10, and has none to let go after 30. */
+Test(replay, executors_that_were_idle_stay_while_tasks_wait)
+{
+    struct run_stage stages[2] = {stage_of_tasks(0, equal_tasks(8, 10.0), 8),
+                                  stage_of_tasks(1, equal_tasks(1, 40.0), 1)};
+    const double nan = (double)NAN;
+    struct run_executor executors[8];
+    for (size_t i = 0; i < 8; i++)
+        executors[i] = seen(0, i == 0 ? nan : 30.0);
+    stages[0].started_s = stages[1].started_s = 0.0;
+    stages[0].duration_s = 10.0;
+    stages[1].duration_s = 50.0;
+    struct run run = run_of_stages(stages, 2, 9, 8, 1, 50.0, 0.0);
+    run.executors_seen = executors;
+    run.n_executors_seen = 8;
+    run.spark_properties = dynamic;
+    run.n_spark_properties = 1;
+    struct replay replay = prepare(&run);
+    cr_assert_float_eq(predict(&replay, 9, 8), 50.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 9, 2), 80.0, 1e-9);
+}
+
+/* A log whose executors came when all was done cannot be right: it counts as if it said nothing. */
+Test(replay, executors_that_came_too_late_for_their_tasks_are_not_believed)
+{
+    struct run_stage stage = stage_of_tasks(0, equal_tasks(4, 10.0), 4);
+    const double nan = (double)NAN;
+    struct run_executor executors[2] = {seen(1e6, nan), seen(1e6, nan)};
+    struct run run = run_on(&stage, 5.0, 20.0, executors, 2);
+    struct replay replay = prepare(&run);
+    cr_assert_eq(replay.record.n, 0);
+    cr_assert_float_eq(predict(&replay, 4, 2), 26.0, 1e-9);
+}
+
+/* --- a stage that is divided again --- */
+
+/* The longest of n tasks that the stage of `run` has on m executors, and their sum. */
+static double longest_on(const struct run *run, int64_t m, size_t n, double *sum_s)
+{
+    struct replay replay = prepare(run);
+    struct replay_target target = {run->problem_size, m, run->cores_per_executor};
+    struct edf_job job;
+    cr_assert_eq(replay_job(&replay, &target, &arena, &job, NULL), PV_OK);
+    cr_assert_eq(job.stages[1].tasks, n, "%zu tasks", job.stages[1].tasks);
+    double longest_s = 0.0;
+    *sum_s = 0.0;
+    for (size_t t = 0; t < n; t++) {
+        longest_s = fmax(longest_s, job.stages[1].task_durations_s[t]);
+        *sum_s += job.stages[1].task_durations_s[t];
+    }
+    return longest_s;
+}
+
+/* 7 tasks of 1 s and one of 5 s. More tasks keep the shape: the longest is 10/3 of the mean. Fewer
+ * hold several: the longest one, and as many others as there are more to a task. */
+Test(replay, a_stage_divided_again_keeps_its_longest_task)
+{
+    struct run_stage stages[2];
+    stages[0] = stage_of_tasks(0, equal_tasks(100, 1.0), 100);
+    double *uneven = equal_tasks(8, 1.0);
+    uneven[3] = 5.0;
+    stages[1] = stage_of_tasks(1, uneven, 8);
+    struct run run = run_of_stages(stages, 2, 100, 4, 2, 60.0, 0.0);
+    double sum_s;
+    for (int64_t m = 4; m <= 40; m++) {
+        double n = 2.0 * (double)m;
+        cr_assert_float_eq(longest_on(&run, m, (size_t)n, &sum_s), 5.0 * 8.0 / n, 1e-9, "%g", n);
+        cr_assert_float_eq(sum_s, 12.0, 1e-9);
+    }
+    cr_assert_float_eq(longest_on(&run, 2, 4, &sum_s), 6.0, 1e-9);
+    cr_assert_float_eq(sum_s, 12.0, 1e-9);
+    cr_assert_float_eq(longest_on(&run, 1, 2, &sum_s), 8.0, 1e-9);
+    cr_assert_float_eq(sum_s, 12.0, 1e-9);
+}
+
+/* --- several runs, and what is counted --- */
+
+/* The same number of parents is not the same graph. */
+Test(replay, graphs_are_the_same_where_their_parents_are)
+{
+    struct run runs[3];
+    static struct run_stage stages[3][3];
+    static const int64_t parents[3] = {0, 1, 0};
+    for (size_t i = 0; i < 3; i++) {
+        for (int64_t s = 0; s < 3; s++)
+            stages[i][s] = stage_of_tasks(s, equal_tasks(4, 1.0), 4);
+        stages[i][2].parents = &parents[i];
+        stages[i][2].n_parents = 1;
+        runs[i] = run_of_stages(stages[i], 3, 4, 2, 2, 10.0, 0.0);
+    }
+    struct replay first = prepare(&runs[0]), other = prepare(&runs[1]), again = prepare(&runs[2]);
+    cr_assert_not(replay_same_graph(&first, &other));
+    cr_assert(replay_same_graph(&first, &again));
+    stages[2][2].n_parents = 0;
+    again = prepare(&runs[2]);
+    cr_assert_not(replay_same_graph(&first, &again));
+}
+
+/* 10 s of the driver at size 1 and 20 s at 4: it grows as the square root, 40 s at 16. */
+Test(replay, the_drivers_share_grows_as_that_of_the_runs)
+{
+    static struct run_stage stages[2];
+    struct replay replays[2];
+    static struct run runs[2];
+    for (size_t i = 0; i < 2; i++) {
+        stages[i] = stage_of_tasks(0, equal_tasks(4, 3.0), 4);
+        stages[i].started_s = 0.0;
+        stages[i].duration_s = 6.0;
+        runs[i] = run_of_stages(&stages[i], 1, i == 0 ? 1 : 4, 2, 1, i == 0 ? 16.0 : 26.0, 0.0);
+        replays[i] = prepare(&runs[i]);
+    }
+    cr_assert_float_eq(replays[0].fixed_s, 10.0, 1e-9);
+    cr_assert_float_eq(replays[1].fixed_s, 20.0, 1e-9);
+    cr_assert_eq(replay_learn(replays, 2, 1, 2, &scratch, NULL), PV_OK);
+    cr_assert_float_eq(replays[1].fixed_exponent, 0.5, 1e-9);
+    cr_assert_float_eq(replay_fixed_s(&replays[1], 16.0), 40.0, 1e-6);
+}
+
+/* Two stages of 10 tasks with half a second of overhead each. */
+Test(replay, tasks_and_their_overhead_are_counted)
+{
+    struct run_stage stages[2] = {stage_of_tasks(0, equal_tasks(10, 1.0), 10),
+                                  stage_of_tasks(1, equal_tasks(10, 1.0), 10)};
+    const int64_t parent = 0;
+    stages[1].parents = &parent;
+    stages[1].n_parents = 1;
+    struct run run = run_of_stages(stages, 2, 10, 1, 10, 3.0, 0.0);
+    struct replay replay = prepare(&run);
+    struct replay_target target = {10, 1, 10};
     struct replay_outcome outcome;
-    const struct replay_target recorded = {8, 8, 1}, fewer = {8, 4, 1};
-    cr_assert_eq(
-        replay_predict_as(&replay, &recorded, &replay.allocation, &scratch, &outcome, NULL), PV_OK);
-    cr_assert_float_eq(outcome.duration_s, 119.0, 1e-6);
-    /* At most four executors: the last four tasks follow the first four, of which the fourth began
-     * after 13 s. */
-    cr_assert_eq(replay_predict_as(&replay, &fewer, &replay.allocation, &scratch, &outcome, NULL),
-                 PV_OK);
-    cr_assert_float_eq(outcome.duration_s, 5.0 + 13.0 + 200.0, 1e-6);
+    cr_assert_eq(replay_predict(&replay, &target, &scratch, &outcome, NULL), PV_OK);
+    cr_assert_eq(outcome.tasks, 20);
+    cr_assert_float_eq(outcome.overhead_per_task_s, 0.5, 1e-6);
+    cr_assert_float_eq(outcome.work_s, 30.0, 1e-5);
+    cr_assert_float_eq(outcome.recorded_work_s, 20.0, 1e-12);
+    cr_assert_float_eq(outcome.longest_task_s, 1.5, 1e-6);
+    cr_assert_float_eq(outcome.critical_path_s, 3.0, 1e-6);
 }

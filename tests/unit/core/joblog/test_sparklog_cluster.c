@@ -41,6 +41,61 @@ Test(sparklog_cluster, core_seconds_are_those_of_each_executor_while_it_was_ther
     reading_fini(&r);
 }
 
+/* The same executors; what leaves before it came was there for no time, what came before the start
+ * was there from then on. */
+Test(sparklog_cluster, executors_are_kept_with_when_they_came_and_went)
+{
+    static const double added_s[] = {0, 0.1, 0.6}, removed_s[] = {0.2, 0.5, (double)NAN};
+    struct reading r;
+    reading_init(&r,
+                 EXECUTOR("3", 900, 1) APP_START(1000) EXECUTOR("1", 1100, 4) GONE("3", 1200)
+                     GONE("1", 1500) GONE("1", 1550) EXECUTOR("1", 1600, 4) GONE("7", 1800)
+                         APP_END(2000),
+                 0, &case_limits);
+    cr_assert_eq(r.run.n_executors_seen, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct run_executor *executor = &r.run.executors_seen[i];
+        expect(executor->added_s, added_s[i]);
+        cr_assert_eq(executor->cores, i == 0 ? 1 : 4);
+        cr_assert_eq(executor->resource_profile_id, RUN_UNKNOWN);
+        cr_assert_eq(isnan(executor->removed_s), i == 2);
+        if (i < 2)
+            expect(executor->removed_s, removed_s[i]);
+    }
+    reading_fini(&r);
+    reading_init(&r, APP_START(0) EXECUTOR("1", 500, 4) GONE("1", 400) APP_END(1000), 0,
+                 &case_limits);
+    expect(r.run.executors_seen[0].added_s, 0.5);
+    expect(r.run.executors_seen[0].removed_s, 0.5);
+    reading_fini(&r);
+}
+
+/* As many as are kept, and one more: then none is, and the run says so. */
+Test(sparklog_cluster, beyond_the_most_no_executor_is_kept)
+{
+    for (int more = 0; more < 2; more++) {
+        char *text = NULL;
+        size_t n = 0;
+        FILE *log = open_memstream(&text, &n);
+        fputs(APP_START(0), log);
+        for (int i = 0; i < RUN_EXECUTORS_KEPT_MAX + more; i++)
+            fprintf(
+                log,
+                "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":5,\"Executor ID\":\"%d\","
+                "\"Executor Info\":{\"Total Cores\":2}}\n",
+                i);
+        fputs(APP_END(10), log);
+        cr_assert_eq(fclose(log), 0);
+        struct reading r;
+        reading_init(&r, text, 0, &case_limits);
+        cr_assert_eq(r.run.executors, RUN_EXECUTORS_KEPT_MAX + more);
+        cr_assert_eq(r.run.n_executors_seen, more == 0 ? RUN_EXECUTORS_KEPT_MAX : 0);
+        cr_assert_eq(reading_warning(&r, "executors_dropped"), more);
+        reading_fini(&r);
+        free(text);
+    }
+}
+
 Test(sparklog_cluster, no_executor_in_the_log_no_core_seconds)
 {
     struct reading r;

@@ -330,13 +330,31 @@ Test(sparklog_figures, cached_blocks_that_were_dropped)
 #define TIMES(request, registration)                                                               \
     ",\"Registration Time\":" #registration ",\"Request Time\":" #request
 
+static double startup_of(const char *log)
+{
+    struct reading r;
+    reading_init(&r, log, 0, &case_limits);
+    double startup_s = r.run.executor_startup_s;
+    reading_fini(&r);
+    return startup_s;
+}
+
+/* Where no request is logged, from the first stage that waited; never from the application's start. */
 Test(sparklog_figures, how_long_executors_take_to_start)
 {
     struct reading r;
-    reading_init(&r, APP_START(1000) ADDED("1", 4000, "") ADDED("2", 9000, "") APP_END(20000), 0,
-                 &case_limits);
-    expect(r.run.executor_startup_s, 3.0);
-    reading_fini(&r);
+    cr_assert(isnan(startup_of(APP_START(1000) ADDED("1", 4000, "") APP_END(20000))));
+    cr_assert(isnan(startup_of(APP_START(1000) SUBMITTED(0, 0, 2, 6000) APP_END(20000))));
+    cr_assert(isnan(startup_of(APP_START(1000) ADDED("1", 4000, "") SUBMITTED(0, 0, 2, 6000)
+                                   ADDED("2", 9000, "") APP_END(20000))));
+    expect(startup_of(APP_START(1000) SUBMITTED(0, 0, 2, 6000) ADDED("1", 8500, "")
+                          ADDED("2", 9000, "") COMPLETED(0, 0, 2, 6000, 9500, "") APP_END(20000)),
+           2.5);
+    /* Edited logs: the first executor comes when the last stage has ended. */
+    cr_assert(isnan(startup_of(APP_START(1000) SUBMITTED(0, 0, 2, 6000) COMPLETED(
+        0, 0, 2, 6000, 7000, "") ADDED("1", 9000, "") APP_END(20000))));
+    /* In the millisecond in which it was asked for. */
+    expect(startup_of(APP_START(1000) ADDED("1", 4000, TIMES(4000, 4000)) APP_END(20000)), 0.0);
     reading_init(&r,
                  APP_START(1000) ADDED("1", 4000, TIMES(2000, 4000))
                      ADDED("2", 9000, TIMES(5000, 9000)) ADDED("3", 9000, TIMES(8000, 9000))
