@@ -34,15 +34,21 @@ static double x_of(enum law_follows follows, const struct stage_sighting *seen)
     return sighting_x(follows, seen->problem_size, seen->executors, seen->cores_per_executor);
 }
 
-/* Sizes that differ by a few percent are one size: those measured from bytes differ every day. */
-static bool moves(enum law_follows follows, const struct stage_sighting seen[], size_t n)
+/* Largest x of the sightings, relative to the least. */
+static double range_of(enum law_follows follows, const struct stage_sighting seen[], size_t n)
 {
     double least = x_of(follows, &seen[0]), most = least;
     for (size_t i = 1; i < n; i++) {
         least = fmin(least, x_of(follows, &seen[i]));
         most = fmax(most, x_of(follows, &seen[i]));
     }
-    return most > (follows == LAW_SIZE ? 1.05 : 1.0) * least;
+    return most / least;
+}
+
+/* Sizes that differ by a few percent are one size: those measured from bytes differ every day. */
+static bool moves(enum law_follows follows, const struct stage_sighting seen[], size_t n)
+{
+    return range_of(follows, seen, n) > (follows == LAW_SIZE ? 1.05 : 1.0);
 }
 
 static bool all_tasks_are(const struct stage_sighting seen[], size_t n, size_t tasks)
@@ -72,23 +78,35 @@ static bool is_proportional(enum law_follows follows,
     return true;
 }
 
-/* Without evidence of movement only small whole multiples count: the rest is coincidence. */
-static bool is_whole_multiple(double k, double most)
+/* Without evidence of movement only small whole multiples count: the rest is coincidence. With it
+ * any multiple counts, whole ones first. */
+enum multiple_kind { MULTIPLE_SMALL, MULTIPLE_WHOLE, MULTIPLE_ANY };
+
+static bool is_multiple(double k, enum multiple_kind kind)
 {
-    return k >= 1.0 && k <= most && fabs(k - nearbyint(k)) <= 1e-9 * k;
+    if (kind == MULTIPLE_ANY)
+        return k > 0.0;
+    return k >= 1.0 && (kind == MULTIPLE_WHOLE || k <= 4.0) && fabs(k - nearbyint(k)) <= 1e-9 * k;
 }
 
-/* The multiple of the machines is 0 if the count does not follow them. */
+/* The multiple of the machines; 0 if the count does not follow them. */
 static double fit_machines(const struct stage_sighting seen[], size_t n, struct stage_law *law)
 {
     static const enum law_follows kinds[] = {LAW_CORES, LAW_EXECUTORS};
-    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
-        for (int64_t offset = 0; offset >= -1; offset--) {
-            double k;
-            if (is_proportional(kinds[kind], offset, seen, n, &k) && is_whole_multiple(k, 4.0)) {
-                law->follows = kinds[kind];
-                law->offset = offset;
-                return nearbyint(k);
+    bool alike = all_tasks_are(seen, n, seen[0].tasks);
+    for (int multiple = MULTIPLE_SMALL; multiple <= MULTIPLE_ANY; multiple++) {
+        for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+            bool shown = !alike && range_of(kinds[kind], seen, n) >= 1.25;
+            if (multiple != MULTIPLE_SMALL && !shown)
+                continue;
+            for (int64_t offset = 0; offset >= -1; offset--) {
+                double k;
+                if (is_proportional(kinds[kind], offset, seen, n, &k) &&
+                    is_multiple(k, (enum multiple_kind)multiple)) {
+                    law->follows = kinds[kind];
+                    law->offset = offset;
+                    return k;
+                }
             }
         }
     }
