@@ -275,10 +275,47 @@ static const struct curve_point *advise_choose(const struct view *view, struct a
     return advice->verdict == ADVISE_AT_RISK ? choose_at_risk(view) : choose_nearest(view, fastest);
 }
 
-static void judge_history(const struct curve *curve, struct advice *advice)
+/* Half as many executors as the nearest run had; a single one becomes two. */
+static int64_t another_count(const struct curve *curve)
+{
+    int64_t ran = curve->nearest_executors;
+    return ran > 1 ? ran / 2 : 2;
+}
+
+bool advise_need_deciding_run(const struct curve *curve,
+                              const struct curve_point *point,
+                              struct advice *advice)
+{
+    if (curve->stages_assumed == 0)
+        return false;
+    advice->data_needed_runs = 1;
+    advice->data_needed_problem_size = curve->problem_size;
+    advice->data_needed_executors[0] =
+        point != NULL && point->n_centres > 0 ? point->executors : another_count(curve);
+    advice->n_data_needed = 1;
+    advice->data_needed_why = "one run on another number of executors shows whether the number of "
+                              "tasks of the stages follows the cores";
+    return true;
+}
+
+/* Do the hypotheses about its stages differ on any allowed count? */
+static bool is_undecided(const struct curve *curve, const struct advise_goal *goal)
+{
+    for (size_t i = 0; i < curve->n_points; i++)
+        if (curve->points[i].n_centres > 0 && advise_is_allowed(goal, &curve->points[i]))
+            return true;
+    return false;
+}
+
+static void judge_history(const struct curve *curve,
+                          const struct advise_goal *goal,
+                          const struct curve_point *point,
+                          struct advice *advice)
 {
     /* More than the prior counts for (CURVE_PRIOR_FREEDOM); from here on models compete, too. */
     enum { ENOUGH_RUNS = 5 };
+    if (is_undecided(curve, goal) && advise_need_deciding_run(curve, point, advice))
+        return;
     if (curve->runs < ENOUGH_RUNS) {
         advice->data_needed_runs = ENOUGH_RUNS - (int64_t)curve->runs;
         advice->data_needed_why =
@@ -340,7 +377,7 @@ enum pv_code advise(const struct curve *curve,
                         "unsatisfiable", "no executor count satisfies the constraints");
     }
     made.recommendation = advise_describe(&view, point);
-    judge_history(curve, &made);
+    judge_history(curve, goal, point, &made);
     PV_TRY(advise_list_alternatives(&view, point, arena, &made, err));
     PV_TRY(advise_explain(&view, point, &made, err));
     *advice = made;

@@ -43,6 +43,10 @@ struct advise_goal {
     double tolerance_percent; /* >= 0 */
 };
 
+/* An interval whose ends differ by a larger factor supports no recommendation: the verdict is
+ * unknown. */
+#define ADVISE_INTERVAL_WIDEST 10.0
+
 /* Share of the shortest time by which an answer that is late anyway may be slower. */
 #define ADVISE_NEAR_FASTEST 0.02
 
@@ -111,6 +115,15 @@ bool advise_is_allowed(const struct advise_goal *goal, const struct curve_point 
 const struct curve_point *advise_point_below(const struct curve *curve,
                                              const struct advise_goal *goal,
                                              const struct curve_point *point);
+
+/*
+ * Data that decide whether stages follow the cores: one run on the executors of `point` if the
+ * hypotheses differ there, else on half as many as the nearest run had. Returns false, and changes
+ * nothing, if no stage is undecided. point may be NULL.
+ */
+bool advise_need_deciding_run(const struct curve *curve,
+                              const struct curve_point *point,
+                              struct advice *advice);
 
 /*
  * Choose, and say why. Where the verdict is

@@ -353,17 +353,30 @@ static void warn_superlinear(struct explanation *e)
 static void warn_assumed(struct explanation *e)
 {
     size_t n = e->curve->stages_assumed;
+    const struct curve_point *point = e->point;
+    char differ[200] = "";
     if (n == 0)
         return;
+    if (point->n_centres > 0)
+        (void)snprintf(differ, sizeof differ,
+                       " %" PRId64 " executor%s %.3g s if it does (probability %.2g), else %.3g s.",
+                       point->executors, point->executors == 1 ? " takes" : "s take",
+                       point->centres[0].predicted_s, point->centres[0].probability,
+                       point->centres[1].predicted_s);
     struct finding *note = finding_add(
         &e->advice->warnings, "stages_assumed_to_follow_cores",
-        "The number of tasks of %zu stage%s is taken to follow the cores: it fits them in "
-        "the replayed runs, but no run with the same stages had another number of cores "
-        "(or of executors). Record a run with another executor count to find out.",
-        n, PLURAL(n));
+        "The number of tasks of %zu stage%s may follow the cores: it fits the cores of the "
+        "replayed runs, but no run with the same stages had another number of cores.%s Record a "
+        "run with another executor count to find out.",
+        n, PLURAL(n), differ);
     finding_number(note, "stages", (double)n);
     if (e->curve->least_cores == e->curve->most_cores)
         finding_number(note, "cores", (double)e->curve->least_cores);
+    if (point->n_centres == 0)
+        return;
+    finding_number(note, "follows_probability", point->centres[0].probability);
+    finding_number(note, "follows_duration_s", point->centres[0].predicted_s);
+    finding_number(note, "otherwise_duration_s", point->centres[1].predicted_s);
 }
 
 static void warn_history(struct explanation *e)

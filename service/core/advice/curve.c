@@ -71,10 +71,75 @@ static double weight_of(const struct run *run)
 /* --- combining replays --- */
 
 struct combination {
-    double duration_s;
+    double duration_s[REPLAY_HYPOTHESES]; /* equal where the hypotheses agree */
+    double machines_probability;
     double nearest; /* distance of the nearest run */
-    struct replay_outcome of_nearest;
+    struct replay_outcome of_nearest; /* under the likelier hypothesis */
 };
+
+static bool is_alike(const struct run *a, const struct run *b)
+{
+    struct replay_target x = target_of(a), y = target_of(b);
+    return target_cores(&x) == target_cores(&y) &&
+           fmax(a->problem_size, b->problem_size) <=
+               CURVE_GROWN * fmin(a->problem_size, b->problem_size);
+}
+
+/* Mean of the logarithms of the durations of runs like replays[which], of all but `skip`. */
+static double
+mean_of_alike(const struct replay replays[], size_t n, size_t skip, size_t which)
+{
+    double sum = 0.0, weights = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == skip || !is_alike(replays[i].run, replays[which].run))
+            continue;
+        sum += weight_of(replays[i].run) * log(replays[i].run->duration_s);
+        weights += weight_of(replays[i].run);
+    }
+    return exp(sum / weights);
+}
+
+/* The duration that a larger size on no more than proportionally more cores cannot undercut. */
+static double least_by_weak_scaling(const struct replay replays[],
+                                    size_t n,
+                                    size_t skip,
+                                    const struct replay_target *target)
+{
+    double least_s = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const struct run *run = replays[i].run;
+        const struct replay_target own = target_of(run);
+        double grown = target->problem_size / own.problem_size;
+        double cores = target_cores(target) / target_cores(&own);
+        if (i == skip || grown <= CURVE_GROWN || cores < 1.0 || cores > grown * (1.0 + 1e-9) ||
+            weight_of(run) < 0.5)
+            continue;
+        least_s = fmax(least_s, grown >= CURVE_WELL_GROWN
+                                    ? run->duration_s
+                                    : mean_of_alike(replays, n, skip, i));
+    }
+    return least_s;
+}
+
+/* Outcomes of one replay under both hypotheses; the second simulation only where they differ. */
+static enum pv_code replay_hypotheses(const struct replay *replay,
+                                      const struct replay_target *target,
+                                      struct arena *scratch,
+                                      struct replay_outcome outcomes[REPLAY_HYPOTHESES],
+                                      struct pv_error *err)
+{
+    struct replay assumed = *replay;
+    bool differ = replay_hypotheses_differ(replay, target);
+    for (size_t h = 0; h < REPLAY_HYPOTHESES; h++) {
+        outcomes[h] = h > 0 ? outcomes[h - 1] : (struct replay_outcome){0};
+        if (h > 0 && !differ)
+            continue;
+        if (differ)
+            replay_assume(&assumed, (enum replay_hypothesis)h);
+        PV_TRY(replay_predict(&assumed, target, scratch, &outcomes[h], err));
+    }
+    return PV_OK;
+}
 
 /* Prediction of all replays but `skip` (n: none), whose laws were learned for the occasion. */
 static enum pv_code curve_combine(const struct replay replays[],
@@ -85,23 +150,35 @@ static enum pv_code curve_combine(const struct replay replays[],
                                   struct combination *made,
                                   struct pv_error *err)
 {
-    double sum = 0.0, weights = 0.0;
+    double sums[REPLAY_HYPOTHESES] = {0}, weights = 0.0;
+    double machines = 0.0, undecided = 0.0;
+    struct replay_outcome of_nearest[REPLAY_HYPOTHESES] = {0};
     made->nearest = (double)INFINITY;
     for (size_t i = 0; i < n; i++) {
+        struct replay_outcome outcomes[REPLAY_HYPOTHESES];
         if (i == skip)
             continue;
-        struct replay_outcome outcome = {0};
-        PV_TRY(replay_predict(&replays[i], target, scratch, &outcome, err));
+        PV_TRY(replay_hypotheses(&replays[i], target, scratch, outcomes, err));
         double d = curve_distance(replays[i].run, target);
         double weight = weight_at(d) * weight_of(replays[i].run);
-        sum += weight * log(outcome.duration_s);
+        for (size_t h = 0; h < REPLAY_HYPOTHESES; h++)
+            sums[h] += weight * log(outcomes[h].duration_s);
         weights += weight;
+        if (replays[i].undecided > 0) {
+            machines += weight * replays[i].machines_probability;
+            undecided += weight;
+        }
         if (d < made->nearest) {
             made->nearest = d;
-            made->of_nearest = outcome;
+            memcpy(of_nearest, outcomes, sizeof of_nearest);
         }
     }
-    made->duration_s = exp(sum / weights);
+    double least_s = least_by_weak_scaling(replays, n, skip, target);
+    for (size_t h = 0; h < REPLAY_HYPOTHESES; h++)
+        made->duration_s[h] = fmax(least_s, exp(sums[h] / weights));
+    made->machines_probability = undecided > 0.0 ? machines / undecided : 1.0;
+    made->of_nearest =
+        of_nearest[made->machines_probability < 0.5 ? REPLAY_OTHERWISE : REPLAY_MACHINES];
     return PV_OK;
 }
 
@@ -114,6 +191,19 @@ static enum pv_code learn_all(
     return PV_OK;
 }
 
+static double count_hypotheses(const struct replay *replay, const struct replay_target *target)
+{
+    struct replay assumed = *replay;
+    double tasks = 0.0;
+    if (!replay_hypotheses_differ(replay, target))
+        return replay_count_tasks(replay, target);
+    for (size_t h = 0; h < REPLAY_HYPOTHESES; h++) {
+        replay_assume(&assumed, (enum replay_hypothesis)h);
+        tasks += replay_count_tasks(&assumed, target);
+    }
+    return tasks;
+}
+
 /* Tasks that `combine` simulates, by the laws learned for it. */
 static double curve_count_tasks(const struct replay replays[],
                                 size_t n,
@@ -122,8 +212,18 @@ static double curve_count_tasks(const struct replay replays[],
 {
     double tasks = 0.0;
     for (size_t i = 0; i < n; i++)
-        tasks += i == skip ? 0.0 : replay_count_tasks(&replays[i], target);
+        tasks += i == skip ? 0.0 : count_hypotheses(&replays[i], target);
     return tasks;
+}
+
+/* What the other runs leave open, the run left out decides: that doubt is the mixture's and not the
+ * spread's. */
+static double nearer_hypothesis(const struct combination *made, double actual_s)
+{
+    const double *predicted_s = made->duration_s;
+    double machines = fabs(log(actual_s / predicted_s[REPLAY_MACHINES]));
+    double otherwise = fabs(log(actual_s / predicted_s[REPLAY_OTHERWISE]));
+    return predicted_s[machines <= otherwise ? REPLAY_MACHINES : REPLAY_OTHERWISE];
 }
 
 /*
@@ -154,11 +254,12 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
         if (code != PV_OK)
             return code;
         double actual_s = replays[i].run->duration_s;
-        double residual = log(actual_s / made.duration_s) / (1.0 + made.nearest);
+        double predicted_s = nearer_hypothesis(&made, actual_s);
+        double residual = log(actual_s / predicted_s) / (1.0 + made.nearest);
         double weight = weight_of(replays[i].run);
         residuals += weight;
         squares += weight * residual * residual;
-        percent += weight * 100.0 * fabs(made.duration_s - actual_s) / actual_s;
+        percent += weight * 100.0 * fabs(predicted_s - actual_s) / actual_s;
     }
     curve->freedom = CURVE_PRIOR_FREEDOM + residuals;
     curve->residual_spread = sqrt(squares / curve->freedom);
@@ -195,7 +296,7 @@ curve_cost_of(const struct replay *replay, const struct curve_question *question
     for (size_t i = 0; i < question->n_executors; i++) {
         struct replay_target target = {question->problem_size, question->executors[i],
                                        question->cores_per_executor};
-        tasks += replay_count_tasks(replay, &target);
+        tasks += count_hypotheses(replay, &target);
     }
     return tasks + (double)replay->n_tasks * (double)(8 + 2 * n);
 }
@@ -304,6 +405,28 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
         curve_beyond_sizes(curve->problem_size, curve->least_size, curve->most_size);
 }
 
+/* |ln(N / nearest size)| where N lies outside the runs' sizes, else 0. */
+static double log_beyond_sizes(const struct curve *curve)
+{
+    return fmax(0.0, fmax(log(curve->problem_size / curve->most_size),
+                          log(curve->least_size / curve->problem_size)));
+}
+
+/* What the sizes of the runs leave open of the exponent of growth: the deviation of a slope by least
+ * squares, from a prior. */
+static double growth_deviation(const struct replay replays[], size_t n, double residual_spread)
+{
+    double mean = 0.0, squares = 0.0;
+    for (size_t i = 0; i < n; i++)
+        mean += log(replays[i].run->problem_size) / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double off = log(replays[i].run->problem_size) - mean;
+        squares += off * off;
+    }
+    double prior = 1.0 / (CURVE_GROWTH_DEVIATION * CURVE_GROWTH_DEVIATION);
+    return 1.0 / sqrt(prior + squares / (residual_spread * residual_spread));
+}
+
 /* --- the curve --- */
 
 static enum pv_code predict_point(const struct replay replays[],
@@ -318,9 +441,13 @@ static enum pv_code predict_point(const struct replay replays[],
     struct combination made;
     PV_TRY(curve_combine(replays, n, n, &target, scratch, &made, err));
     double cores = target_cores(&target);
+    double by_growth = curve->growth_deviation * log_beyond_sizes(curve);
+    double machines_s = made.duration_s[REPLAY_MACHINES];
+    double otherwise_s = made.duration_s[REPLAY_OTHERWISE];
     *point = (struct curve_point){.executors = executors,
-                                  .duration_s = made.duration_s,
-                                  .spread = curve->residual_spread * (1.0 + made.nearest),
+                                  .duration_s = machines_s,
+                                  .spread = hypot(curve->residual_spread * (1.0 + made.nearest),
+                                                  by_growth),
                                   .fixed_s = made.of_nearest.fixed_s,
                                   .critical_path_s = made.of_nearest.critical_path_s,
                                   .work_s = made.of_nearest.work_s,
@@ -332,6 +459,14 @@ static enum pv_code predict_point(const struct replay replays[],
                                   .tasks = (double)made.of_nearest.tasks,
                                   .extrapolated = cores < (double)curve->least_cores ||
                                                   cores > (double)curve->most_cores};
+    if (fabs(log(machines_s / otherwise_s)) < 0.01) {
+        point->duration_s = made.machines_probability < 0.5 ? otherwise_s : machines_s;
+        return PV_OK;
+    }
+    point->n_centres = 2;
+    point->centres[0] = (struct predictive_centre){machines_s, made.machines_probability};
+    point->centres[1] = (struct predictive_centre){otherwise_s, 1.0 - made.machines_probability};
+    point->duration_s = curve_predictive(curve, point).predicted_s;
     return PV_OK;
 }
 
@@ -397,9 +532,11 @@ enum pv_code curve_predict(const struct run runs[],
     }
     if (code == PV_OK)
         code = learn_all(replays, chosen, chosen, scratch, err);
+    if (code == PV_OK)
+        made.growth_deviation = growth_deviation(replays, chosen, made.residual_spread);
     for (size_t i = 0; i < chosen && code == PV_OK; i++) {
-        size_t assumed = replay_count_assumed(&replays[i]);
-        made.stages_assumed = assumed > made.stages_assumed ? assumed : made.stages_assumed;
+        size_t undecided = replays[i].undecided;
+        made.stages_assumed = undecided > made.stages_assumed ? undecided : made.stages_assumed;
     }
     if (code == PV_OK)
         code = check_points(replays, chosen, question, err);
@@ -419,6 +556,7 @@ struct predictive curve_predictive(const struct curve *curve, const struct curve
     predictive_add(&predictive, (struct predictive_part){.shape = PREDICTIVE_LOG_STUDENT,
                                                          .scale = point->spread,
                                                          .freedom = curve->freedom});
+    predictive_mix(&predictive, point->centres, point->n_centres);
     return predictive;
 }
 

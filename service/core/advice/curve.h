@@ -24,6 +24,18 @@
  * worth of 10 percent) ln T is Student-t with 3 + (residuals) degrees of freedom, its scale growing
  * by the same factor 1 + distance: few runs, or far ones, give wide intervals and a single run
  * gives the prior alone.
+ *
+ * Outside the runs' sizes the exponent of growth is in doubt, too: by CURVE_GROWTH_DEVIATION with
+ * one size, by what a regression over all sizes of the runs leaves with several. The scale is then
+ * hypot(scale, deviation x |ln(N / nearest size)|).
+ *
+ * Physics bounds the prediction: N times k on at most k times the cores of a recorded run, and on at
+ * least as many cores as it had, takes no less than that run did. Sizes closer than CURVE_GROWN and
+ * runs that count less than half bound nothing; runs of one configuration bound by their mean until
+ * k is CURVE_WELL_GROWN, because their noise is larger than such growth.
+ *
+ * Where the runs leave open whether stages follow the machines (stage_law.h), the distribution is
+ * the mixture of both replays.
  */
 struct curve_question {
     double problem_size;
@@ -38,6 +50,10 @@ struct curve_question {
 #define CURVE_PRIOR_FREEDOM 3.0
 #define CURVE_PRIOR_SPREAD 0.10
 
+#define CURVE_GROWTH_DEVIATION 0.19
+#define CURVE_GROWN 1.05
+#define CURVE_WELL_GROWN 1.5
+
 /* Problem sizes that differ by a smaller share count as one: those measured from bytes differ a
  * little from day to day. */
 #define CURVE_SAME_SIZE 0.01
@@ -46,6 +62,10 @@ bool curve_beyond_sizes(double size, double least, double most);
 struct curve_point {
     int64_t executors;
     double duration_s; /* median */
+    /* Two: what stages that may follow the machines make of it, and what they make of it otherwise.
+     * The distribution is their mixture. 0: the runs decide, or both agree. */
+    struct predictive_centre centres[PREDICTIVE_CENTRES_MAX];
+    size_t n_centres;
     double spread;     /* scale of ln T, Student's t with the curve's freedom; see `own` */
     /* The distribution of a point that is not replayed; NULL: the one above. */
     const struct predictive *own;
@@ -78,6 +98,7 @@ struct curve {
     bool size_extrapolated;  /* N outside the runs' sizes by more than CURVE_SAME_SIZE */
     bool executor_cores_extrapolated; /* no run had as many cores per executor */
     size_t stages_assumed; /* of one run: follow the cores, as far as one number of cores shows */
+    double growth_deviation; /* of the exponent of the duration over N, outside the runs' sizes */
     bool graph_changed;    /* the runs do not all have the same stages */
     double least_size, most_size;
     int64_t least_cores, most_cores;

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/plural.h"
 
@@ -20,7 +21,14 @@ static double most_times_away(const struct curve *curve, const struct advice_lim
     return single ? limits->extrapolation : limits->extrapolation * limits->extrapolation;
 }
 
+/* Also if an end is unknown (NAN). */
+static bool is_wide(const struct advise_choice *choice)
+{
+    return !(choice->upper_s <= ADVISE_INTERVAL_WIDEST * choice->lower_s);
+}
+
 enum history_lack history_limits_find(const struct history_prediction *prediction,
+                                      const struct advise_choice *recommendation,
                                       const struct advice_limits *limits)
 {
     const struct curve *curve = &prediction->curve;
@@ -32,7 +40,7 @@ enum history_lack history_limits_find(const struct history_prediction *predictio
         return HISTORY_ERRS;
     if (times_away(curve) > most_times_away(curve, limits) * (1.0 + 1e-9))
         return HISTORY_FAR;
-    return HISTORY_SUFFICES;
+    return is_wide(recommendation) ? HISTORY_WIDE : HISTORY_SUFFICES;
 }
 
 /* Runs of the size asked for, on the fewest and the most executors that ran; a single one on the most,
@@ -72,9 +80,54 @@ static void need_usable_runs(const struct history_prediction *prediction, struct
     }
 }
 
+/* Runs that would narrow the interval most. */
+static void need_narrowing_runs(const struct curve *curve, struct advice *advice)
+{
+    const struct curve_point *point = curve_find(curve, advice->recommendation.executors);
+    if (point != NULL && point->n_centres > 0 && advise_need_deciding_run(curve, point, advice))
+        return;
+    if (curve->size_extrapolated) {
+        need_runs(curve, 1, advice);
+        advice->data_needed_why =
+            "a run of the problem size asked for shows how the work grows with it";
+    } else if (point != NULL && point->extrapolated) {
+        need_runs(curve, 1, advice);
+        advice->data_needed_executors[0] = point->executors;
+        advice->data_needed_why = "a run on this number of executors shows how long the job takes "
+                                  "there";
+    } else {
+        need_runs(curve, 2, advice);
+        advice->data_needed_why = "runs of the problem size asked for, on the fewest and the most "
+                                  "executors, narrow the interval";
+    }
+}
+
+/* The interval of the choice that would have been recommended. */
+static struct finding *describe_width(double confidence, struct advice *advice)
+{
+    const struct advise_choice *choice = &advice->recommendation;
+    bool bounded = choice->lower_s > 0 && isfinite(choice->upper_s);
+    char ends[120] = "has an end that the runs do not bound";
+    if (bounded)
+        (void)snprintf(ends, sizeof ends, "extends from %.3g s to %.3g s", choice->lower_s,
+                       choice->upper_s);
+    struct finding *note = finding_add(
+        &advice->reasons, "history_insufficient",
+        "The %.6g %% interval of the duration with %" PRId64
+        " executor%s %s. The upper end may be at most %g times the lower end: no executor count is "
+        "recommended.",
+        100.0 * confidence, choice->executors, PLURAL(choice->executors), ends,
+        ADVISE_INTERVAL_WIDEST);
+    finding_number(note, "lower_s", choice->lower_s);
+    finding_number(note, "upper_s", choice->upper_s);
+    finding_number(note, "interval_factor_max", ADVISE_INTERVAL_WIDEST);
+    return note;
+}
+
 static void describe_lack(const struct history_prediction *prediction,
                           const struct advice_limits *limits,
                           enum history_lack lack,
+                          double confidence,
                           struct advice *advice)
 {
     const struct curve *curve = &prediction->curve;
@@ -125,6 +178,10 @@ static void describe_lack(const struct history_prediction *prediction,
         advice->data_needed_why =
             "a run of the problem size asked for shows how the work grows with it";
         break;
+    case HISTORY_WIDE:
+        note = describe_width(confidence, advice);
+        need_narrowing_runs(curve, advice);
+        break;
     case HISTORY_SUFFICES:
         break;
     }
@@ -134,6 +191,7 @@ static void describe_lack(const struct history_prediction *prediction,
 enum pv_code history_limits_refuse(const struct history_prediction *prediction,
                                    const struct advice_limits *limits,
                                    enum history_lack lack,
+                                   double confidence,
                                    struct arena *arena,
                                    struct advice *advice,
                                    struct pv_error *err)
@@ -144,7 +202,7 @@ enum pv_code history_limits_refuse(const struct history_prediction *prediction,
                               .remedies = {(double)NAN, RUN_UNKNOWN, (double)NAN},
                               .reasons = {.arena = arena},
                               .warnings = {.arena = arena}};
-    describe_lack(prediction, limits, lack, advice);
+    describe_lack(prediction, limits, lack, confidence, advice);
     return advice->reasons.failed ? pv_no_memory(err) : PV_OK;
 }
 

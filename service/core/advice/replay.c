@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/advice/allocation_record.h"
+#include "core/advice/count_source.h"
 #include "core/advice/driver_order.h"
 #include "core/autoscaling/allocation_replay.h"
 #include "core/deadline/job_from_run.h"
@@ -276,24 +277,79 @@ static enum pv_code find_gaps(struct replay *replay, struct arena *arena, struct
                             &replay->between_stages_s, replay->delays_s, err);
 }
 
+void replay_assume(struct replay *replay, enum replay_hypothesis hypothesis)
+{
+    replay->laws = replay->laws_of[hypothesis];
+}
+
+/* The laws of `mine` from n >= 1 replays of the same graph. */
+static enum pv_code learn_laws(struct replay *mine,
+                               struct replay *const peers[],
+                               size_t n,
+                               struct arena *scratch,
+                               struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct stage_sighting *seen = arena_array(scratch, n, sizeof *seen);
+    double undecided_s = 0.0, machines_s = 0.0, work_s = 0.0;
+    if (seen == NULL)
+        return pv_no_memory(err);
+    mine->undecided = 0;
+    for (size_t s = 0; s < mine->job.n_stages; s++) {
+        enum count_source source = mine->sources[s];
+        for (size_t i = 0; i < n; i++) {
+            seen[i] = peers[i]->seen[s];
+            source = peers[i]->sources[s] == source ? source : COUNT_UNKNOWN;
+        }
+        struct stage_laws laws = stage_laws_learn(seen, n, source);
+        bool decided = laws.probability >= 1.0;
+        bool first = decided || stage_law_follows_machines(&laws.law);
+        mine->laws_of[REPLAY_MACHINES][s] = first ? laws.law : laws.otherwise;
+        mine->laws_of[REPLAY_OTHERWISE][s] = first ? laws.otherwise : laws.law;
+        work_s += mine->seen[s].work_s;
+        if (decided)
+            continue;
+        mine->undecided++;
+        undecided_s += mine->seen[s].work_s;
+        machines_s += mine->seen[s].work_s * (first ? laws.probability : 1.0 - laws.probability);
+    }
+    if (undecided_s < 0.01 * work_s) /* no second simulation for less than a percent of the work */
+        mine->undecided = 0;
+    mine->machines_probability = undecided_s > 0.0 ? machines_s / undecided_s : 0.5;
+    replay_assume(mine, mine->machines_probability < 0.5 ? REPLAY_OTHERWISE : REPLAY_MACHINES);
+    arena_rewind(scratch, mark);
+    return PV_OK;
+}
+
 static enum pv_code take_sightings(struct replay *replay, struct arena *arena, struct pv_error *err)
 {
     const struct edf_job *job = &replay->job;
+    const struct run *run = replay->run;
     replay->seen = arena_calloc(arena, job->n_stages, sizeof *replay->seen);
-    replay->laws = arena_calloc(arena, job->n_stages, sizeof *replay->laws);
-    if (replay->seen == NULL || replay->laws == NULL)
+    for (size_t h = 0; h < REPLAY_HYPOTHESES; h++) {
+        replay->laws_of[h] = arena_calloc(arena, job->n_stages, sizeof *replay->laws);
+        if (replay->laws_of[h] == NULL)
+            return pv_no_memory(err);
+    }
+    replay->sources = arena_calloc(arena, job->n_stages, sizeof *replay->sources);
+    if (replay->seen == NULL || replay->sources == NULL)
         return pv_no_memory(err);
+    size_t at = 0; /* stages of the job are among those of the run, both ascending by id */
     for (size_t i = 0; i < job->n_stages; i++) {
+        while (at < run->n_stages && run->stages[at].id != job->stages[i].id)
+            at++;
         replay->n_tasks += job->stages[i].tasks;
         replay->seen[i] =
-            (struct stage_sighting){.problem_size = replay->run->problem_size,
-                                    .executors = replay->run->executors,
-                                    .cores_per_executor = replay->run->cores_per_executor,
+            (struct stage_sighting){.problem_size = run->problem_size,
+                                    .executors = run->executors,
+                                    .cores_per_executor = run->cores_per_executor,
                                     .tasks = job->stages[i].tasks,
                                     .work_s = stage_work(&job->stages[i])};
-        replay->laws[i] = stage_law_learn(&replay->seen[i], 1);
+        if (at < run->n_stages)
+            replay->sources[i] = count_source_find(run, &run->stages[at]);
     }
-    return PV_OK;
+    struct replay *one[] = {replay};
+    return learn_laws(replay, one, 1, arena, err);
 }
 
 /* Ascending durations, stage after stage: quantiles are then a look-up. */
@@ -343,14 +399,6 @@ enum pv_code replay_prepare(const struct run *run,
     return PV_OK;
 }
 
-size_t replay_count_assumed(const struct replay *replay)
-{
-    size_t n = 0;
-    for (size_t s = 0; s < replay->job.n_stages; s++)
-        n += replay->laws[s].assumed ? 1 : 0;
-    return n;
-}
-
 /* --- laws from several runs --- */
 
 bool replay_same_graph(const struct replay *a, const struct replay *b)
@@ -377,11 +425,10 @@ enum pv_code replay_learn(struct replay replays[],
 {
     struct arena_mark mark = arena_mark(scratch);
     struct replay *mine = &replays[which];
-    struct stage_sighting *seen = arena_array(scratch, n, sizeof *seen);
-    const struct replay **peers = arena_array(scratch, n, sizeof(const struct replay *));
+    struct replay **peers = arena_array(scratch, n, sizeof(struct replay *));
     double *sizes = arena_array(scratch, n, sizeof *sizes);
     double *fixed = arena_array(scratch, n, sizeof *fixed);
-    if (seen == NULL || peers == NULL || sizes == NULL || fixed == NULL) {
+    if (peers == NULL || sizes == NULL || fixed == NULL) {
         arena_rewind(scratch, mark);
         return pv_no_memory(err);
     }
@@ -393,15 +440,11 @@ enum pv_code replay_learn(struct replay replays[],
             peers[count++] = &replays[i];
         }
     }
-    for (size_t s = 0; s < mine->job.n_stages && count > 0; s++) {
-        for (size_t i = 0; i < count; i++)
-            seen[i] = peers[i]->seen[s];
-        mine->laws[s] = stage_law_learn(seen, count);
-    }
+    enum pv_code code = count > 0 ? learn_laws(mine, peers, count, scratch, err) : PV_OK;
     /* The driver's share may grow with the input, never faster than in proportion. */
     mine->fixed_exponent = stage_law_slope(sizes, fixed, count, 0.0, 1.0, 0.0);
     arena_rewind(scratch, mark);
-    return PV_OK;
+    return code;
 }
 
 /* --- another configuration --- */
@@ -410,6 +453,20 @@ static double stage_tasks(const struct replay *replay, size_t s, const struct re
 {
     return stage_law_tasks(&replay->laws[s], &replay->seen[s], target->problem_size,
                            target->executors, target->cores_per_executor);
+}
+
+bool replay_hypotheses_differ(const struct replay *replay, const struct replay_target *target)
+{
+    for (size_t s = 0; s < replay->job.n_stages && replay->undecided > 0; s++) {
+        double tasks[REPLAY_HYPOTHESES];
+        for (size_t h = 0; h < REPLAY_HYPOTHESES; h++)
+            tasks[h] = stage_law_tasks(&replay->laws_of[h][s], &replay->seen[s],
+                                       target->problem_size, target->executors,
+                                       target->cores_per_executor);
+        if (fabs(tasks[0] - tasks[1]) > 0.5)
+            return true;
+    }
+    return false;
 }
 
 double replay_count_tasks(const struct replay *replay, const struct replay_target *target)

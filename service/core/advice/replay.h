@@ -34,6 +34,13 @@
  */
 #define REPLAY_TOLERANCE 0.03
 
+/*
+ * Stages whose number of tasks may follow the machines, by runs on one number of cores only: either
+ * all of them do, or none does. Joint hypotheses, because stages of one job are mostly written
+ * alike. With two of them a prediction takes at most twice the simulated tasks.
+ */
+enum replay_hypothesis { REPLAY_MACHINES, REPLAY_OTHERWISE, REPLAY_HYPOTHESES };
+
 struct replay {
     const struct run *run;
     struct edf_job job; /* at deadline 1, release 0; stages of the run that were not skipped */
@@ -43,7 +50,11 @@ struct replay {
     double fixed_s;
     double overhead_s;
     struct stage_sighting *seen; /* one a stage of `job` */
-    struct stage_law *laws;      /* one a stage, from replay_learn */
+    enum count_source *sources;  /* of the number of tasks, one a stage of `job` */
+    struct stage_law *laws;      /* one a stage, of the hypothesis that replay_assume set */
+    struct stage_law *laws_of[REPLAY_HYPOTHESES]; /* one a stage each, from replay_learn */
+    double machines_probability; /* of REPLAY_MACHINES */
+    size_t undecided;            /* stages whose laws differ between the hypotheses */
     double fixed_exponent;       /* fixed_s ~ N^fixed_exponent */
     double initialization_s;     /* part of fixed_s: before the first stage */
     double between_stages_s;     /* part of fixed_s: when no stage was active */
@@ -85,15 +96,16 @@ enum pv_code replay_prepare(const struct run *run,
                             struct replay *replay,
                             struct pv_error *err) PV_MUSTCHECK;
 
-/* Stages whose number of tasks is taken to follow the machines on the evidence of one size only. */
-size_t replay_count_assumed(const struct replay *replay);
+/* Predict under that hypothesis from now on. replay_learn sets the likelier one. */
+void replay_assume(struct replay *replay, enum replay_hypothesis hypothesis);
 
 /* Do both runs have the same stages with the same parents (names and ids aside)? */
 bool replay_same_graph(const struct replay *a, const struct replay *b);
 
 /*
  * Learn the laws of replays[which] from those of the n replays that share its graph; `skip` is left
- * out (n: none), so that a run can be predicted without itself.
+ * out (n: none), so that a run can be predicted without itself. The probability of a hypothesis is
+ * that of its stages, weighted by their work.
  */
 enum pv_code replay_learn(struct replay replays[],
                           size_t n,
@@ -101,6 +113,9 @@ enum pv_code replay_learn(struct replay replays[],
                           size_t skip,
                           struct arena *scratch,
                           struct pv_error *err) PV_MUSTCHECK;
+
+/* Do the hypotheses differ in the number of tasks of any stage on the target? */
+bool replay_hypotheses_differ(const struct replay *replay, const struct replay_target *target);
 
 /* Tasks that a replay on the target would simulate; infinite rather than overflowing. */
 double replay_count_tasks(const struct replay *replay, const struct replay_target *target);

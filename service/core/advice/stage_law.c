@@ -34,12 +34,21 @@ static double x_of(enum law_follows follows, const struct stage_sighting *seen)
     return sighting_x(follows, seen->problem_size, seen->executors, seen->cores_per_executor);
 }
 
+/* Largest x of the sightings, relative to the least. */
+static double range_of(enum law_follows follows, const struct stage_sighting seen[], size_t n)
+{
+    double least = x_of(follows, &seen[0]), most = least;
+    for (size_t i = 1; i < n; i++) {
+        least = fmin(least, x_of(follows, &seen[i]));
+        most = fmax(most, x_of(follows, &seen[i]));
+    }
+    return most / least;
+}
+
+/* Sizes that differ by a few percent are one size: those measured from bytes differ every day. */
 static bool moves(enum law_follows follows, const struct stage_sighting seen[], size_t n)
 {
-    for (size_t i = 1; i < n; i++)
-        if (x_of(follows, &seen[i]) != x_of(follows, &seen[0]))
-            return true;
-    return false;
+    return range_of(follows, seen, n) > (follows == LAW_SIZE ? 1.05 : 1.0);
 }
 
 static bool all_tasks_are(const struct stage_sighting seen[], size_t n, size_t tasks)
@@ -69,26 +78,46 @@ static bool is_proportional(enum law_follows follows,
     return true;
 }
 
-/* Without evidence of movement only small whole multiples count: the rest is coincidence. */
-static bool is_whole_multiple(double k, double most)
+/* Without evidence of movement only small whole multiples count: the rest is coincidence. With it
+ * any multiple counts, whole ones first. */
+enum multiple_kind { MULTIPLE_SMALL, MULTIPLE_WHOLE, MULTIPLE_ANY };
+
+static bool is_multiple(double k, enum multiple_kind kind)
 {
-    return k >= 1.0 && k <= most && fabs(k - nearbyint(k)) <= 1e-9 * k;
+    if (kind == MULTIPLE_ANY)
+        return k > 0.0;
+    return k >= 1.0 && (kind == MULTIPLE_WHOLE || k <= 4.0) && fabs(k - nearbyint(k)) <= 1e-9 * k;
 }
 
-static bool follows_machines(const struct stage_sighting seen[], size_t n, struct stage_law *law)
+/* The multiple of the machines; 0 if the count does not follow them. */
+static double fit_machines(const struct stage_sighting seen[], size_t n, struct stage_law *law)
 {
     static const enum law_follows kinds[] = {LAW_CORES, LAW_EXECUTORS};
-    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
-        for (int64_t offset = 0; offset >= -1; offset--) {
-            double k;
-            if (is_proportional(kinds[kind], offset, seen, n, &k) && is_whole_multiple(k, 4.0)) {
-                law->follows = kinds[kind];
-                law->offset = offset;
-                return true;
+    bool alike = all_tasks_are(seen, n, seen[0].tasks);
+    for (int multiple = MULTIPLE_SMALL; multiple <= MULTIPLE_ANY; multiple++) {
+        for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+            bool shown = !alike && range_of(kinds[kind], seen, n) >= 1.25;
+            if (multiple != MULTIPLE_SMALL && !shown)
+                continue;
+            for (int64_t offset = 0; offset >= -1; offset--) {
+                double k;
+                if (is_proportional(kinds[kind], offset, seen, n, &k) &&
+                    is_multiple(k, (enum multiple_kind)multiple)) {
+                    law->follows = kinds[kind];
+                    law->offset = offset;
+                    return k;
+                }
             }
         }
     }
-    return false;
+    return 0.0;
+}
+
+double stage_law_evidence(double sum_of_squares)
+{
+    /* Of two values at a ratio of 1.05 and of 1.25: (ln ratio)^2 / 2. */
+    const double nothing = 0.00119, all = 0.0249;
+    return fmin(1.0, fmax(0.0, (sum_of_squares - nothing) / (all - nothing)));
 }
 
 double stage_law_slope(
@@ -110,8 +139,10 @@ double stage_law_slope(
             sxy += dx * (log(y[i]) - mean_y);
         }
     }
-    /* ln 1.01 squared: sizes closer than a percent say nothing about growth. */
-    return sxx < 1e-4 ? absent : fmin(high, fmax(low, sxy / sxx));
+    double share = stage_law_evidence(sxx);
+    if (share <= 0.0)
+        return absent;
+    return absent + share * (fmin(high, fmax(low, sxy / sxx)) - absent);
 }
 
 /* Slope of the number of tasks over the sizes; 0 where they do not differ. */
@@ -161,7 +192,7 @@ measure_moments(enum law_follows follows, const struct stage_sighting seen[], si
     return m;
 }
 
-static bool follows_any_machines(const struct stage_law *law)
+bool stage_law_follows_machines(const struct stage_law *law)
 {
     return law->follows == LAW_CORES || law->follows == LAW_EXECUTORS;
 }
@@ -178,55 +209,102 @@ static double within(double value, double low, double high)
  */
 static void learn_work(struct stage_law *law, const struct stage_sighting seen[], size_t n)
 {
-    const double least = 1e-4; /* (ln 1.01)^2: differences below a percent prove nothing */
-    bool machines = follows_any_machines(law);
     struct moments m = measure_moments(law->follows, seen, n);
     law->work_exponent = 1.0;
     law->machine_exponent = 0.0;
-    bool differ_in_size = m.aa >= least;
-    bool differ_in_machines = machines && m.bb >= least;
+    double by_size = stage_law_evidence(m.aa);
+    double by_machines = stage_law_follows_machines(law) ? stage_law_evidence(m.bb) : 0.0;
     double determinant = m.aa * m.bb - m.ab * m.ab;
-    if (differ_in_size && differ_in_machines && determinant > 0.05 * m.aa * m.bb)
-        law->work_exponent = within((m.bb * m.aw - m.ab * m.bw) / determinant, 0.0, 2.0);
-    else if (differ_in_size && !differ_in_machines)
-        law->work_exponent = within(m.aw / m.aa, 0.0, 2.0);
-    if (differ_in_machines) {
+    double slope = 1.0;
+    if (by_size > 0.0 && by_machines > 0.0) {
+        if (determinant > 0.05 * m.aa * m.bb)
+            slope = (m.bb * m.aw - m.ab * m.bw) / determinant;
+    } else if (by_size > 0.0) {
+        slope = m.aw / m.aa;
+    }
+    law->work_exponent += by_size * (within(slope, 0.0, 2.0) - 1.0);
+    if (by_machines > 0.0) {
         double rest = m.bw - law->work_exponent * m.ab;
-        law->machine_exponent = within(rest / m.bb, 0.0, 1.0);
+        law->machine_exponent = by_machines * within(rest / m.bb, 0.0, 1.0);
     }
 }
 
-/* follows and offset; the rest is learn_work's. */
-static struct stage_law learn_count(const struct stage_sighting seen[], size_t n)
+/* How likely a count of `multiple` times the machines follows them, though no run on another number
+ * shows it. Never so likely that a deadline is promised at 0.9 on a coincidence. */
+static double
+follow_probability(const struct stage_law *law, double multiple, enum count_source source)
 {
-    struct stage_law law = {.follows = LAW_FIXED};
+    if (law->offset != 0)
+        return 0.2;
+    if (law->follows == LAW_EXECUTORS)
+        return 0.3;
+    if (multiple > 1.5)
+        return 0.4;
+    if (source == COUNT_PARALLELISM || source == COUNT_SMALL_SPLITS)
+        return 0.8;
+    return source == COUNT_COALESCED ? 0.6 : 0.5;
+}
+
+/* What the number of tasks follows, without learn_work's part. */
+static struct stage_laws
+learn_count(const struct stage_sighting seen[], size_t n, enum count_source source)
+{
+    const struct stage_law fixed = {.follows = LAW_FIXED}, size = {.follows = LAW_SIZE};
+    struct stage_law machine = fixed;
+    struct stage_laws laws = {fixed, fixed, 1.0};
     double k;
-    bool sizes = moves(LAW_SIZE, seen, n);
-    bool machines = moves(LAW_CORES, seen, n);
-    if (all_tasks_are(seen, n, 1))
-        law.follows = LAW_ONE;
-    else if (is_proportional(LAW_SIZE, 0, seen, n, &k) && is_near(k, 1.0) && k == nearbyint(k))
-        law.follows = LAW_SIZE;
-    else if (sizes && machines && all_tasks_are(seen, n, seen[0].tasks))
-        law.follows = LAW_FIXED;
-    else if (follows_machines(seen, n, &law))
-        return law;
-    else if (sizes && (is_proportional(LAW_SIZE, 0, seen, n, &k) || slope_of_tasks(seen, n) > 0.5))
-        law.follows = LAW_SIZE;
-    return law;
+    bool sizes = moves(LAW_SIZE, seen, n), machines = moves(LAW_CORES, seen, n);
+    bool alike = all_tasks_are(seen, n, seen[0].tasks);
+    bool by_size = is_proportional(LAW_SIZE, 0, seen, n, &k);
+    bool equals_size = by_size && is_near(k, 1.0) && k == nearbyint(k);
+    bool rises = sizes && !alike && (by_size || slope_of_tasks(seen, n) > 0.5);
+    if (all_tasks_are(seen, n, 1)) {
+        laws.law.follows = LAW_ONE;
+    } else if (alike && source == COUNT_SET) {
+        laws.law = fixed;
+    } else if (source == COUNT_SPLITS && (!sizes || rises)) {
+        laws.law = size;
+    } else if (sizes && machines && alike) {
+        laws.law = fixed;
+    } else {
+        double multiple = fit_machines(seen, n, &machine);
+        bool shown = multiple > 0.0 && !alike && moves(machine.follows, seen, n);
+        double p = multiple > 0.0 ? follow_probability(&machine, multiple, source) : 0.0;
+        bool small_splits = source == COUNT_SMALL_SPLITS && !sizes;
+        if (equals_size && multiple > 0.0 && (!sizes || shown))
+            return (struct stage_laws){size, machine, 1.0 - fmin(p, 0.5)};
+        if (equals_size)
+            laws.law = size;
+        else if (multiple > 0.0 && shown && rises && by_size)
+            return (struct stage_laws){machine, size, 0.5};
+        else if (multiple > 0.0 && !shown)
+            return (struct stage_laws){machine, small_splits ? size : fixed, p};
+        else if (multiple > 0.0)
+            laws.law = machine;
+        else if (rises || small_splits)
+            laws.law = size;
+    }
+    laws.otherwise = laws.law;
+    return laws;
+}
+
+struct stage_laws
+stage_laws_learn(const struct stage_sighting seen[], size_t n, enum count_source source)
+{
+    struct stage_laws laws = learn_count(seen, n, source);
+    learn_work(&laws.law, seen, n);
+    learn_work(&laws.otherwise, seen, n);
+    return laws;
 }
 
 struct stage_law stage_law_learn(const struct stage_sighting seen[], size_t n)
 {
-    struct stage_law law = learn_count(seen, n);
-    learn_work(&law, seen, n);
-    law.assumed = follows_any_machines(&law) && !moves(law.follows, seen, n);
-    return law;
+    return stage_laws_learn(seen, n, COUNT_UNKNOWN).law;
 }
 
 bool stage_law_cuts_tasks(const struct stage_law *law)
 {
-    return follows_any_machines(law) && law->machine_exponent < 0.5;
+    return stage_law_follows_machines(law) && law->machine_exponent < 0.5;
 }
 
 double stage_law_tasks(const struct stage_law *law,

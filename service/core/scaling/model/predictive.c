@@ -235,8 +235,53 @@ static void find_ends(const struct predictive *predictive,
             ends_s[k] = (double)NAN;
 }
 
+/* The distribution around one centre of a mixture. */
+static struct predictive around(const struct predictive *predictive, size_t i)
+{
+    struct predictive one = *predictive;
+    one.predicted_s = predictive->centres[i].predicted_s;
+    one.n_centres = 0;
+    return one;
+}
+
+/* The quantile of a mixture lies between those of its centres. Between them the probability grows,
+ * so bisection finds it; NAN if a centre has none. */
+static double quantile_of_mixture(const struct predictive *predictive, double p)
+{
+    double low_s = (double)INFINITY, high_s = 0;
+    for (size_t i = 0; i < predictive->n_centres; i++) {
+        struct predictive one = around(predictive, i);
+        double at_s = predictive_quantile(&one, p);
+        if (isnan(at_s))
+            return at_s;
+        low_s = fmin(low_s, at_s);
+        high_s = fmax(high_s, at_s);
+    }
+    for (int step = 0; step < 60 && high_s - low_s > 1e-12 * high_s; step++) {
+        double middle_s = sqrt(low_s) * sqrt(high_s);
+        if (predictive_probability(predictive, middle_s) < p)
+            low_s = middle_s;
+        else
+            high_s = middle_s;
+    }
+    return high_s;
+}
+
+void predictive_mix(struct predictive *predictive,
+                    const struct predictive_centre centres[],
+                    size_t n)
+{
+    predictive->n_centres = n;
+    for (size_t i = 0; i < n; i++)
+        predictive->centres[i] = centres[i];
+    if (n > 0)
+        predictive->predicted_s = quantile_of_mixture(predictive, 0.5);
+}
+
 double predictive_quantile(const struct predictive *predictive, double p)
 {
+    if (predictive->n_centres > 0)
+        return quantile_of_mixture(predictive, p);
     double below = predictive_below(predictive);
     double side = p < below ? -1 : 1;
     double level = p < below ? 1 - p / below : (p - below) / (1 - below);
@@ -250,6 +295,13 @@ double predictive_probability(const struct predictive *predictive, double durati
     double below = predictive_below(predictive);
     double side = duration_s < predictive->predicted_s ? -1 : 1;
     double level = 1;
+    double sum = 0;
+    for (size_t i = 0; i < predictive->n_centres; i++) {
+        struct predictive one = around(predictive, i);
+        sum += predictive->centres[i].probability * predictive_probability(&one, duration_s);
+    }
+    if (predictive->n_centres > 0)
+        return sum;
     if (predictive->n == 0)
         return (double)NAN;
     if (!(duration_s > 0))
@@ -267,7 +319,7 @@ double predictive_probability(const struct predictive *predictive, double durati
 void predictive_interval(const struct predictive *predictive, double confidence, double ends_s[2])
 {
     static const double both[] = {-1, 1};
-    if (piece_of(predictive, -1) == 1) {
+    if (piece_of(predictive, -1) == 1 && predictive->n_centres == 0) {
         find_ends(predictive, confidence, both, 2, ends_s);
         return;
     }

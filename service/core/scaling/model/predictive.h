@@ -97,10 +97,20 @@ struct predictive_part {
     const struct score_table *table; /* borrowed */
 };
 
-enum { PREDICTIVE_PARTS_MAX = 4 };
+enum { PREDICTIVE_PARTS_MAX = 4, PREDICTIVE_CENTRES_MAX = 2 };
+
+/* A hypothesis about the job: its prediction and its probability. */
+struct predictive_centre {
+    double predicted_s; /* > 0 */
+    double probability; /* > 0 */
+};
 
 struct predictive {
     double predicted_s; /* > 0; the median, but of two pieces */
+    /* With two or more centres the distribution is their mixture: the parts lie around each centre,
+     * and predicted_s is the median of the mixture (predictive_mix). */
+    struct predictive_centre centres[PREDICTIVE_CENTRES_MAX];
+    size_t n_centres;
     double shorter;     /* > 0; 0 counts as 1: shorter times are as likely as longer ones */
     struct predictive_part parts[PREDICTIVE_PARTS_MAX];
     size_t n; /* 0: nothing is known but the prediction */
@@ -112,6 +122,12 @@ double predictive_below(const struct predictive *predictive);
 /* Parts whose scale is not a number above 0, or whose table is empty, mean nothing and are dropped.
  */
 void predictive_add(struct predictive *predictive, struct predictive_part part);
+
+/* Makes the distribution, whose parts are complete, the mixture of n <= PREDICTIVE_CENTRES_MAX
+ * hypotheses. Their probabilities add up to 1. */
+void predictive_mix(struct predictive *predictive,
+                    const struct predictive_centre centres[],
+                    size_t n);
 
 /* The time that is not exceeded with probability p, inside (0, 1). NAN: unknown, or beyond what is
  * a time (not above 0, not finite). Below a microsecond, apart from Student's t. */
