@@ -87,6 +87,7 @@ enum pv_code advised_job_make(const struct run runs[],
     double ratio = predicted_duration_s / outcome.duration_s;
     job.run = replays[0].run;
     job.graph = replays[0].graph;
+    job.slots = replays[0].slots;
     job.awaited_executors =
         !replays[0].allocation.is_dynamic || replays[0].allocation.policy.initial_executors > 0;
     job.fixed_s = outcome.fixed_s * ratio;

@@ -2,6 +2,7 @@
 #include "base/order.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,6 +276,32 @@ static bool seen_before(const struct replay replays[], size_t i, bool by_size)
     return false;
 }
 
+/* The resource profiles of the stages, once each. */
+static void describe_slots(const struct stage_slots *slots, struct curve *curve)
+{
+    bool differ = false;
+    for (size_t s = 0; s < slots->n; s++) {
+        const struct task_slots *of = &slots->of[s];
+        size_t known = 0;
+        while (known < curve->n_slots && curve->slots[known].profile != of->profile)
+            known++;
+        if (known < curve->n_slots || known == CURVE_SLOTS_MAX)
+            continue;
+        struct curve_slots made = {
+            .profile = of->profile,
+            .share = of->share,
+            .per_executor = stage_slots_per_executor(slots, s, curve->cores_per_executor),
+            .cores = task_slots_cores(of, slots->run, curve->cores_per_executor),
+            .task_cores = of->task_cores,
+            .resource_per_task = of->resource_per_task};
+        (void)snprintf(made.resource, sizeof made.resource, "%.*s", (int)of->resource.n,
+                       of->resource.at == NULL ? "" : of->resource.at);
+        differ = differ || made.per_executor != made.cores || made.share < 1.0;
+        curve->slots[curve->n_slots++] = made;
+    }
+    curve->n_slots = differ ? curve->n_slots : 0;
+}
+
 static void describe_runs(const struct replay replays[], size_t n, struct curve *curve)
 {
     curve->runs = n;
@@ -302,6 +329,8 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
     memcpy(curve->nearest_run_id, nearest->id, sizeof curve->nearest_run_id);
     curve->nearest_size = nearest->problem_size;
     curve->nearest_executors = nearest->executors;
+    describe_slots(&replays[0].slots, curve);
+    curve->fewest_executors = task_slots_least_executors(nearest, curve->cores_per_executor);
     curve->size_extrapolated =
         curve_beyond_sizes(curve->problem_size, curve->least_size, curve->most_size);
 }
@@ -327,6 +356,7 @@ static enum pv_code predict_point(const struct replay replays[],
                                   .fixed_s = made.of_nearest.fixed_s,
                                   .critical_path_s = made.of_nearest.critical_path_s,
                                   .work_s = made.of_nearest.work_s,
+                                  .work_per_slot_s = made.of_nearest.work_per_slot_s,
                                   .longest_task_s = made.of_nearest.longest_task_s,
                                   .longest_is_cut_anew = made.of_nearest.longest_is_cut_anew,
                                   .longest_follows_cores = made.of_nearest.longest_follows_cores,
@@ -392,6 +422,8 @@ enum pv_code curve_predict(const struct run runs[],
     size_t chosen = 0;
     enum pv_code code =
         choose_replays(runs, n, question, scratch, &replays, &chosen, &made.runs_unusable, err);
+    if (code == PV_OK)
+        code = stage_slots_check(&replays[0].slots, question->cores_per_executor, err);
     if (code == PV_OK) {
         describe_runs(replays, chosen, &made);
         made.runs_left_out = n - chosen - made.runs_unusable;

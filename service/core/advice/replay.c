@@ -110,6 +110,7 @@ static double *find_longest(const struct edf_job *job, struct arena *arena, stru
  * out again, as part of fixed_s. scale: of its times, from those recorded. */
 static enum pv_code makespan_as(const struct replay *replay,
                                 const struct edf_job *job,
+                                const struct stage_slots *slots,
                                 const double longest_s[],
                                 int64_t executors,
                                 int64_t cores_per_executor,
@@ -124,11 +125,10 @@ static enum pv_code makespan_as(const struct replay *replay,
     struct allocation_job tasks = {.job = job,
                                    .shuffles = replay->graph,
                                    .initialization_s = replay->initialization_s * scale,
-                                   .cores_per_executor = cores_per_executor,
                                    .startup_s = allocation->startup_s};
     if (!allocation->is_dynamic)
-        return makespan_find(replay->plan, job, longest_s,
-                             (size_t)executors * (size_t)cores_per_executor, scratch, seconds, err);
+        return stage_slots_makespan(slots, replay->plan, job, longest_s, executors,
+                                    cores_per_executor, scratch, seconds, err);
     /* Executors beyond one a task make the job no shorter. */
     int64_t tasks_most = 1;
     for (size_t s = 0; s < job->n_stages; s++)
@@ -141,6 +141,7 @@ static enum pv_code makespan_as(const struct replay *replay,
     for (size_t s = 0; s < job->n_stages; s++)
         delays_s[s] = replay->delays_s[s] * scale;
     tasks.delays_s = delays_s;
+    PV_TRY(stage_slots_allocate(slots, cores_per_executor, scratch, &tasks, err));
     double driver_s = (replay->initialization_s + replay->between_stages_s) * scale;
     enum pv_code code =
         allocation_replay(&tasks, &policy, UINT64_MAX, NULL, scratch, &outcome, err);
@@ -158,16 +159,20 @@ static enum pv_code recorded_makespan(const struct replay *replay,
                                       struct pv_error *err)
 {
     const struct run *run = replay->run;
-    return makespan_as(replay, job, replay->longest_s, run->executors, run->cores_per_executor,
+    return makespan_as(replay, job, &replay->recorded_slots, replay->longest_s, run->executors, run->cores_per_executor,
                        &replay->allocation, 1.0, scratch, seconds, err);
 }
 
-/* Tasks one after another on the busiest core, at least: how often the overhead counts. */
-static double rounds_of_tasks(const struct edf_job *job, size_t cores)
+/* Tasks one after another on the busiest slot, at least: how often the overhead counts. */
+static double rounds_of_tasks(const struct replay *replay)
 {
+    const struct edf_job *job = &replay->job;
+    const struct run *run = replay->run;
     double rounds = 0.0;
-    for (size_t i = 0; i < job->n_stages; i++)
-        rounds += ceil((double)job->stages[i].tasks / (double)cores);
+    for (size_t s = 0; s < job->n_stages; s++)
+        rounds += ceil((double)job->stages[s].tasks /
+                       stage_slots_count(&replay->recorded_slots, s, run->executors,
+                                         run->cores_per_executor));
     return rounds;
 }
 
@@ -185,8 +190,7 @@ static enum pv_code solve_overhead(struct replay *replay,
 {
     enum { STEPS = 8 };
     struct edf_job job = replay->job;
-    const struct run *run = replay->run;
-    double slope = rounds_of_tasks(&job, (size_t)run->executors * (size_t)run->cores_per_executor);
+    double slope = rounds_of_tasks(replay);
     double best = 0.0, best_s = *reached_s;
     double low = 0.0, low_s = *reached_s;
     for (int step = 0; step < STEPS && target_s - best_s > 1e-9 * target_s && slope > 0.0; step++) {
@@ -250,6 +254,21 @@ static enum pv_code find_gaps(struct replay *replay, struct arena *arena, struct
                             &replay->between_stages_s, replay->delays_s, err);
 }
 
+/* A program that gives a stage a resource profile, or makes it a barrier stage, sets the number of its
+ * tasks, too: only runs on other machines can show that the number follows them. */
+static struct stage_law
+learn_law(const struct replay *replay, size_t s, const struct stage_sighting seen[], size_t n)
+{
+    const struct stage_slots *slots = &replay->recorded_slots;
+    struct stage_law law = stage_law_learn(seen, n);
+    if (law.assumed && (slots->is_barrier[s] || slots->of[s].profile > 0)) {
+        law.follows = LAW_FIXED;
+        law.offset = 0;
+        law.assumed = false;
+    }
+    return law;
+}
+
 static enum pv_code take_sightings(struct replay *replay, struct arena *arena, struct pv_error *err)
 {
     const struct edf_job *job = &replay->job;
@@ -262,10 +281,11 @@ static enum pv_code take_sightings(struct replay *replay, struct arena *arena, s
         replay->seen[i] =
             (struct stage_sighting){.problem_size = replay->run->problem_size,
                                     .executors = replay->run->executors,
-                                    .cores_per_executor = replay->run->cores_per_executor,
+                                    .cores_per_executor = stage_slots_per_executor(
+                                        &replay->recorded_slots, i, replay->run->cores_per_executor),
                                     .tasks = job->stages[i].tasks,
                                     .work_s = stage_work(&job->stages[i])};
-        replay->laws[i] = stage_law_learn(&replay->seen[i], 1);
+        replay->laws[i] = learn_law(replay, i, &replay->seen[i], 1);
     }
     return PV_OK;
 }
@@ -306,6 +326,9 @@ enum pv_code replay_prepare(const struct run *run,
     made.longest_s = find_longest(&made.job, arena, err);
     if (made.longest_s == NULL)
         return PV_E_MEMORY;
+    PV_TRY(stage_slots_take(run, &made.job, false, arena, &made.recorded_slots, err));
+    PV_TRY(stage_slots_take(run, &made.job, true, arena, &made.slots, err));
+    PV_TRY(stage_slots_check(&made.recorded_slots, run->cores_per_executor, err));
     PV_TRY(take_sightings(&made, arena, err));
     if (made.n_tasks == 0)
         return pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
@@ -370,7 +393,7 @@ enum pv_code replay_learn(struct replay replays[],
     for (size_t s = 0; s < mine->job.n_stages && count > 0; s++) {
         for (size_t i = 0; i < count; i++)
             seen[i] = peers[i]->seen[s];
-        mine->laws[s] = stage_law_learn(seen, count);
+        mine->laws[s] = learn_law(mine, s, seen, count);
     }
     /* The driver's share may grow with the input, never faster than in proportion. */
     mine->fixed_exponent = stage_law_slope(sizes, fixed, count, 0.0, 1.0, 0.0);
@@ -382,8 +405,9 @@ enum pv_code replay_learn(struct replay replays[],
 
 static double stage_tasks(const struct replay *replay, size_t s, const struct replay_target *target)
 {
-    return stage_law_tasks(&replay->laws[s], &replay->seen[s], target->problem_size,
-                           target->executors, target->cores_per_executor);
+    return stage_law_tasks(
+        &replay->laws[s], &replay->seen[s], target->problem_size, target->executors,
+        stage_slots_per_executor(&replay->slots, s, target->cores_per_executor));
 }
 
 double replay_count_tasks(const struct replay *replay, const struct replay_target *target)
@@ -426,8 +450,9 @@ static enum pv_code scale_stage(const struct replay *replay,
 {
     const struct edf_stage *old = &replay->job.stages[s];
     double tasks = stage_tasks(replay, s, target);
-    double work_s = stage_law_work(&replay->laws[s], &replay->seen[s], target->problem_size,
-                                   target->executors, target->cores_per_executor, tasks);
+    double work_s = stage_law_work(
+        &replay->laws[s], &replay->seen[s], target->problem_size, target->executors,
+        stage_slots_per_executor(&replay->slots, s, target->cores_per_executor), tasks);
     *stage = *old;
     stage->tasks = (size_t)tasks;
     if (old->tasks == 0)
@@ -479,6 +504,7 @@ double replay_fixed_s(const struct replay *replay, double problem_size)
 /* Figures that bound the makespan whatever the number of cores. */
 static enum pv_code measure_bounds(const struct replay *replay,
                                    const struct edf_job *job,
+                                   const struct replay_target *target,
                                    const double task_longest_s[],
                                    struct arena *scratch,
                                    struct replay_outcome *outcome,
@@ -504,7 +530,10 @@ static enum pv_code measure_bounds(const struct replay *replay,
             outcome->longest_follows_cores = stage_law_cuts_tasks(&replay->laws[s]);
         }
         outcome->recorded_work_s += replay->seen[s].work_s;
-        outcome->work_s += stage_work(stage) + (double)stage->tasks * job->overhead_per_task_s;
+        double work_s = stage_work(stage) + (double)stage->tasks * job->overhead_per_task_s;
+        outcome->work_s += work_s;
+        outcome->work_per_slot_s += work_s / stage_slots_count(&replay->slots, s, target->executors,
+                                                               target->cores_per_executor);
         outcome->tasks += stage->tasks;
     }
     return PV_OK;
@@ -529,15 +558,16 @@ enum pv_code replay_predict_as(const struct replay *replay,
     if (code == PV_OK && longest_s == NULL)
         code = PV_E_MEMORY;
     if (code == PV_OK)
-        code = makespan_as(replay, &job, longest_s, target->executors, target->cores_per_executor,
-                           allocation, scale, scratch, &seconds, err);
+        code = makespan_as(replay, &job, &replay->slots, longest_s, target->executors,
+                           target->cores_per_executor, allocation, scale, scratch, &seconds, err);
     if (code == PV_OK)
-        code = measure_bounds(replay, &job, longest_s, scratch, &made, err);
+        code = measure_bounds(replay, &job, target, longest_s, scratch, &made, err);
     arena_rewind(scratch, mark);
     if (code == PV_OK) {
         made.duration_s = made.fixed_s + replay->correction * seconds;
         made.critical_path_s *= replay->correction;
         made.work_s *= replay->correction;
+        made.work_per_slot_s *= replay->correction;
         made.longest_task_s *= replay->correction;
         made.overhead_per_task_s = replay->overhead_s * replay->correction;
         *outcome = made;

@@ -38,7 +38,7 @@ struct stage_law {
 struct stage_sighting {
     double problem_size;
     int64_t executors;
-    int64_t cores_per_executor;
+    int64_t cores_per_executor; /* that take a task of the stage each: its task slots */
     size_t tasks;
     double work_s; /* summed task time */
 };

@@ -77,11 +77,19 @@ Test(sparklog_cluster, executors_of_each_resource_profile)
     cr_assert_eq(r.run.cores_per_executor, 16);
     cr_assert_eq(reading_warning(&r, "mixed_executors"), 2);
     cr_assert_eq(r.run.n_resources, 3);
-    const struct run_resources want[] = {{0, 2, 4, INT64_C(8192) << 20, 1},
-                                         {3, 0, 8, INT64_C(512) << 20, 1},
-                                         {5, 3, 16, INT64_C(65536) << 20, 2}};
-    for (size_t i = 0; i < 3; i++)
-        cr_assert_eq(memcmp(&r.run.resources[i], &want[i], sizeof *want), 0, "profile %zu", i);
+    static const int64_t want[][5] = {
+        {0, 2, 4, 8192, 1}, {3, 0, 8, 512, 1}, {5, 3, 16, 65536, 2}};
+    for (size_t i = 0; i < 3; i++) {
+        const struct run_resources *got = &r.run.resources[i];
+        cr_assert_eq(got->id, want[i][0]);
+        cr_assert_eq(got->executors, want[i][1]);
+        cr_assert_eq(got->cores_per_executor, want[i][2]);
+        cr_assert_eq(got->executor_memory_bytes, want[i][3] << 20);
+        cr_assert_eq(got->cores_per_task, want[i][4]);
+        cr_assert_null(got->resource.at);
+        cr_assert_eq(got->resource_per_executor, RUN_UNKNOWN);
+        cr_assert(isnan(got->resource_per_task));
+    }
     cr_assert_eq(reading_stage(&r, 0)->resource_profile_id, 0);
     cr_assert_eq(reading_stage(&r, 1)->resource_profile_id, 5);
     cr_assert_eq(reading_stage(&r, 2)->resource_profile_id, RUN_UNKNOWN);
