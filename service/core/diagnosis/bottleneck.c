@@ -95,14 +95,15 @@ static bool waits_for_executors(const struct bottleneck *b, const struct bottlen
     return !(e->startup_s < 0.5 * b->lost_s);
 }
 
-/* "4 CPUs a task", "1 gpu and 0.25 a task". */
+/* "3 CPUs", "0.25 of the executor's 1 gpu". */
 static const char *describe_slots(const struct task_slots *slots, char text[], size_t room)
 {
     if (slots->resource.at == NULL)
-        (void)snprintf(text, room, "%" PRId64 " CPUs a task", slots->task_cores);
+        (void)snprintf(text, room, "%" PRId64 " CPUs", slots->task_cores);
     else
-        (void)snprintf(text, room, "%" PRId64 " %.*s and %.3g a task", slots->per_executor,
-                       (int)slots->resource.n, slots->resource.at, slots->resource_per_task);
+        (void)snprintf(text, room, "%.3g of the executor's %" PRId64 " %.*s",
+                       slots->resource_per_task, slots->per_executor, (int)slots->resource.n,
+                       slots->resource.at);
     return text;
 }
 
@@ -140,8 +141,8 @@ static struct finding *add_work(const struct bottleneck *b,
                            b->lost_s);
     case BOTTLENECK_IDLE_CORES:
         return finding_add(made, code,
-                           "%s runs %.0f task%s at once on an executor of %.0f cores, %s: %.0f idle "
-                           "core%s of each executor cost up to %.3g s.",
+                           "%s runs %.0f task%s at once on an executor of %.0f cores: each task "
+                           "takes %s. %.0f idle core%s of each executor cost up to %.3g s.",
                            place, e->executor_slots, PLURAL(e->executor_slots), e->executor_cores,
                            describe_slots(&e->slots, text, sizeof text), idle_cores(e),
                            PLURAL(idle_cores(e)), b->lost_s);
