@@ -62,17 +62,23 @@ static void put_figures(FILE *out, const struct run *run)
     RUN_FIGURES(PUT_RUN_COUNT, PUT_RUN_SECONDS, PUT_RUN_COUNT)
     fprintf(out, "metrics run");
     put_metrics(out, &run->metrics);
-    for (size_t i = 0; i < run->n_resources; i++)
+    for (size_t i = 0; i < run->n_resources; i++) {
+        put_text(out, "resource", run->resources[i].resource);
         fprintf(out,
                 "resources %" PRId64 " executors %" PRId64 " cores %" PRId64 " memory %" PRId64
-                " cpus %" PRId64 "\n",
+                " cpus %" PRId64 " amounts %" PRId64 " %a\n",
                 run->resources[i].id, run->resources[i].executors,
                 run->resources[i].cores_per_executor, run->resources[i].executor_memory_bytes,
-                run->resources[i].cores_per_task);
+                run->resources[i].cores_per_task, run->resources[i].resource_per_executor,
+                run->resources[i].resource_per_task);
+    }
     for (size_t i = 0; i < run->n_stages; i++) {
         const struct run_stage *stage = &run->stages[i];
-        fprintf(out, "metrics %" PRId64 " attempts %" PRId64 " failed %" PRId64 " profile %" PRId64,
-                stage->id, stage->attempts, stage->tasks_failed, stage->resource_profile_id);
+        fprintf(out,
+                "metrics %" PRId64 " attempts %" PRId64 " failed %" PRId64 " profile %" PRId64
+                " barrier %d",
+                stage->id, stage->attempts, stage->tasks_failed, stage->resource_profile_id,
+                stage->barrier);
         put_metrics(out, &stage->metrics);
     }
 }

@@ -222,18 +222,23 @@ static void advice_load_absorb(crypto_generichash_state *state, struct strview t
     (void)crypto_generichash_update(state, (const unsigned char *)text.at, n);
 }
 
-/* Zeros for no labels. */
+/* Of labels, and of what a task is to take; zeros for neither. */
 static void digest_labels(const struct advice_question *question, unsigned char digest[32])
 {
     crypto_generichash_state state;
+    const struct run_asked asked = stage_slots_asked(&question->spark_constraints);
+    bool as_recorded =
+        asked.task_cores == 0 && asked.gpus_per_executor == 0 && asked.gpus_per_task == 0.0;
     memset(digest, 0, 32);
-    if (question->n_labels == 0)
+    if (question->n_labels == 0 && as_recorded)
         return;
     (void)crypto_generichash_init(&state, NULL, 0, 32);
     for (size_t i = 0; i < question->n_labels; i++) {
         advice_load_absorb(&state, question->labels[i].key);
         advice_load_absorb(&state, question->labels[i].value);
     }
+    if (!as_recorded)
+        (void)crypto_generichash_update(&state, (const unsigned char *)&asked, sizeof asked);
     (void)crypto_generichash_final(&state, digest, 32);
 }
 
@@ -572,6 +577,8 @@ static enum pv_code load_own_runs(struct store_tx *tx,
     else
         PV_TRY(store_run_nearest(tx, arena, &application, item->prediction.curve.problem_size, true,
                                  most, &list, err));
+    for (size_t i = 0; i < list.n; i++)
+        list.items[i].asked = stage_slots_asked(&question->spark_constraints);
     runs->own = list.items;
     runs->n_own = list.n;
     return PV_OK;

@@ -183,6 +183,10 @@ static const struct shape_member profile_members[] = {
     {"cores_per_executor", SHAPE_COUNT(P, cores_per_executor), .flags = NULLABLE},
     {"executor_memory_bytes", SHAPE_COUNT(P, executor_memory_bytes), .flags = NULLABLE},
     {"cores_per_task", SHAPE_COUNT(P, cores_per_task), .flags = NULLABLE},
+    {"resource", SHAPE_TEXT(P, resource), .flags = NULLABLE, .least = 1, .most = 31},
+    {"resource_per_executor", SHAPE_COUNT(P, resource_per_executor), .flags = NULLABLE},
+    {"resource_per_task", SHAPE_NUMBER(P, resource_per_task), .flags = NULLABLE,
+     .high = CODEC_COUNT_MAX},
 };
 const struct shape codec_resource_profile_shape = {
     .request = "ResourceProfileRecord", .reply = "ResourceProfile", SHAPE_OF(profile_members, P)};

@@ -267,7 +267,7 @@ static void explain_bound(struct explanation *e)
 {
     const struct curve_point *point = e->point;
     double cores = (double)point->executors * (double)e->curve->cores_per_executor;
-    double share_s = point->work_s / cores;
+    double share_s = point->work_per_slot_s;
     double overhead_s = point->tasks * point->overhead_per_task_s;
     struct bound bound = bound_of(point, share_s);
     char overhead[160] = "";
@@ -283,7 +283,8 @@ static void explain_bound(struct explanation *e)
     finding_number(note, "serial_s", point->fixed_s);
     finding_number(note, "critical_path_s", point->critical_path_s);
     finding_number(note, "work_s", point->work_s);
-    finding_number(note, "work_per_core_s", share_s);
+    finding_number(note, "work_per_core_s", point->work_s / cores);
+    finding_number(note, "work_per_slot_s", share_s);
     finding_number(note, "recorded_work_s", point->recorded_work_s);
     finding_number(note, "task_overhead_s", point->overhead_per_task_s);
     finding_number(note, "longest_task_s", point->longest_task_s);

@@ -103,6 +103,7 @@ enum pv_code advised_job_make(const struct run runs[],
     job.run = replays[0].run;
     job.graph = replays[0].graph;
     job.record = replays[0].record;
+    job.slots = replays[0].slots;
     job.awaited_executors = began_with_executors(&replays[0]);
     job.fixed_s = outcome.fixed_s * ratio;
     PV_TRY(stretch_job(&job.job, ratio, arena, err));

@@ -10,6 +10,7 @@
 #include "core/advice/history_limits.h"
 #include "core/advice/label_group_explain.h"
 #include "core/advice/spark_advice.h"
+#include "core/spark/property_value.h"
 
 /* --- what ran --- */
 
@@ -31,6 +32,91 @@ static void bound_by_history(const struct advice_known *known,
     answer->is_bounded = bound < answer->goal.max_executors;
     if (answer->is_bounded)
         answer->goal.max_executors = bound;
+}
+
+/* In local mode the driver is the only executor, unless the request is about a cluster: it names one,
+ * or sets the executors, or says what properties the job has now. */
+static void bound_by_local_mode(const struct advice_known *known, struct advice_answer *answer)
+{
+    const struct advice_question *asked = known->question;
+    const struct history_prediction *prediction = known->prediction;
+    const struct spark_constraints *constraints = &asked->spark_constraints;
+    const struct strview master =
+        constraints->n_current > 0
+            ? property_find(constraints->current, constraints->n_current, "spark.master")
+            : property_find(prediction->spark.properties, prediction->spark.n, "spark.master");
+    answer->is_local = master.at != NULL && prediction->extent.last.executors == 1 &&
+                       !known->cluster->is_named && !asked->has_max_executors &&
+                       answer->goal.min_executors == 1;
+    if (answer->is_local) {
+        answer->goal.max_executors = 1;
+        answer->is_bounded = false;
+    }
+}
+
+/* A barrier stage starts only when executors have a task slot for each of its tasks. */
+static enum pv_code bound_by_barrier(const struct advice_known *known,
+                                     const struct advice_limits *limits,
+                                     struct advice_answer *answer,
+                                     struct pv_error *err)
+{
+    const struct curve *curve = &known->prediction->curve;
+    int64_t fewest = curve->fewest_executors;
+    if (fewest <= answer->goal.min_executors)
+        return PV_OK;
+    bool is_asked = known->question->has_max_executors || known->cluster->is_named;
+    if (!is_asked && fewest <= limits->executors && fewest > answer->goal.max_executors)
+        answer->goal.max_executors = fewest;
+    if (fewest > answer->goal.max_executors)
+        return pv_fault(err, PV_PLACE_POINTER, "/constraints/max_executors", "out_of_range",
+                        "is less than %" PRId64
+                        ": a barrier stage needs as many executors at once for its tasks",
+                        fewest);
+    answer->goal.min_executors = fewest;
+    return PV_OK;
+}
+
+static void explain_slots(struct advice_answer *answer)
+{
+    struct findings *reasons = &answer->advice.reasons;
+    const struct curve *curve = &answer->curve;
+    int64_t executors = answer->advice.recommendation.executors;
+    for (size_t i = 0; i < curve->n_slots; i++) {
+        const struct curve_slots *of = &curve->slots[i];
+        char profile[64] = "", resource[96] = "";
+        int64_t own = (int64_t)fmax(1.0, nearbyint(of->share * (double)executors));
+        double slots = (double)own * (double)of->per_executor;
+        if (of->profile > 0)
+            (void)snprintf(profile, sizeof profile, " for stages of resource profile %" PRId64,
+                           of->profile);
+        if (of->resource[0] != '\0' && !isnan(of->resource_per_task))
+            (void)snprintf(resource, sizeof resource, ", %.3g of a %s a task",
+                           of->resource_per_task, of->resource);
+        struct finding *note = finding_add(reasons, "task_slots",
+                                           "%" PRId64 " executor%s %s %.0f task slot%s%s: %" PRId64
+                                           " core%s, %" PRId64 " CPU%s a task%s.",
+                                           own, PLURAL(own), PLURAL_VERB(own, "has", "have"), slots,
+                                           PLURAL(slots), profile, of->cores, PLURAL(of->cores),
+                                           of->task_cores, PLURAL(of->task_cores), resource);
+        finding_number(note, "executors", (double)own);
+        finding_number(note, "task_slots", slots);
+        finding_number(note, "cores_per_executor", (double)of->cores);
+        finding_number(note, "cores_per_task", (double)of->task_cores);
+        finding_number(note, "resource_profile_id", (double)of->profile);
+    }
+    if (curve->fewest_executors > 1) {
+        struct finding *note = finding_add(
+            reasons, "barrier_stage",
+            "A barrier stage needs a task slot for each of its tasks at once: at least %" PRId64
+            " executors.",
+            curve->fewest_executors);
+        finding_number(note, "executors", (double)curve->fewest_executors);
+    }
+    if (!answer->is_local)
+        return;
+    (void)finding_add(&answer->advice.warnings, "local_mode",
+                      "The job runs in local mode, where the driver is the only executor. Set "
+                      "max_executors or name a cluster to ask about a cluster.");
 }
 
 /* Executors that the job is to keep are those recommended. */
@@ -233,9 +319,8 @@ static enum pv_code answer_without_curve(const struct advice_known *known,
     answer->goal = known->question->goal;
     answer->curve = prediction->curve;
     answer->advice.objective = answer->goal.objective;
-    PV_TRY(
-        history_limits_refuse(prediction, limits, HISTORY_UNUSABLE,
-                              answer->goal.confidence, arena, &answer->advice, err));
+    PV_TRY(history_limits_refuse(prediction, limits, HISTORY_UNUSABLE, answer->goal.confidence,
+                                 arena, &answer->advice, err));
     return advise_memory(known, arena, answer, err);
 }
 
@@ -289,6 +374,8 @@ static enum pv_code make_answer(const struct advice_known *known,
     if (prediction->lack != NULL)
         return answer_without_curve(known, limits, arena, answer, err);
     bound_by_history(known, limits, answer);
+    bound_by_local_mode(known, answer);
+    PV_TRY(bound_by_barrier(known, limits, answer, err));
     keep_executors(known, answer);
     PV_TRY(take_price(known, arena, answer, err));
     PV_TRY(beside_running_choose(&beside, limits, arena, scratch, &counts, err));
@@ -296,8 +383,8 @@ static enum pv_code make_answer(const struct advice_known *known,
                           &answer->pricing, err));
     enum history_lack lack = history_limits_find(prediction, &advice->recommendation, limits);
     if (lack != HISTORY_SUFFICES) {
-        PV_TRY(history_limits_refuse(prediction, limits, lack, goal->confidence, arena, advice,
-                                     err));
+        PV_TRY(
+            history_limits_refuse(prediction, limits, lack, goal->confidence, arena, advice, err));
         warn_of_assumed_size(known, answer);
         PV_TRY(advise_memory(known, arena, answer, err));
         return explain_prediction(known, arena, advice, err);
@@ -308,6 +395,7 @@ static enum pv_code make_answer(const struct advice_known *known,
     warn_of_bound(known, limits, answer);
     warn_of_missing_price(known, answer);
     warn_of_assumed_size(known, answer);
+    explain_slots(answer);
     PV_TRY(history_limits_warn(prediction, limits, advice, err));
     PV_TRY(explain_prediction(known, arena, advice, err));
     if (asked->n_running > 0) {

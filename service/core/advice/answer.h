@@ -34,6 +34,7 @@ struct advice_comparison {
 
 struct advice_answer {
     struct advise_goal goal; /* followed: that of the question, bounded by what ran */
+    bool is_local;           /* the job has one executor, its driver */
     bool is_bounded;         /* it is, as the question sets no maximum */
     struct advice_comparison comparison;
     struct spark_configuration spark;

@@ -250,12 +250,17 @@ static enum pv_code make_setting(const struct autoscaling_question *question,
                                         .delays_s = job->delays_s,
                                         .initialization_s = job->initialization_s,
                                         .ending_s = job->ending_s,
-                                        .cores_per_executor = curve->cores_per_executor,
                                         .startup_s = made->startup_s},
                                 .awaited_executors = job->awaited_executors,
                                 .arena = arena,
                                 .scratch = scratch,
                                 .made = made};
+    for (size_t s = 0; s < job->slots.n; s++)
+        if (job->slots.is_barrier[s])
+            return pv_fail(err, PV_E_TOO_FEW,
+                           "Spark runs no barrier stage with dynamic allocation");
+    PV_TRY(
+        stage_slots_allocate(&job->slots, curve->cores_per_executor, scratch, &setting->job, err));
     struct allocation_job held = setting->job;
     held.record = setting->record;
     PV_TRY(allocation_replay(&held, &fixed, question->task_budget, NULL, scratch, &outcome, err));

@@ -2,6 +2,7 @@
 #include "base/order.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ static double weight_of(const struct run *run)
 struct combination {
     double duration_s[REPLAY_HYPOTHESES]; /* equal where the hypotheses agree */
     double machines_probability;
-    double nearest; /* distance of the nearest run */
+    double nearest;                   /* distance of the nearest run */
     struct replay_outcome of_nearest; /* under the likelier hypothesis */
 };
 
@@ -86,8 +87,7 @@ static bool is_alike(const struct run *a, const struct run *b)
 }
 
 /* Mean of the logarithms of the durations of runs like replays[which], of all but `skip`. */
-static double
-mean_of_alike(const struct replay replays[], size_t n, size_t skip, size_t which)
+static double mean_of_alike(const struct replay replays[], size_t n, size_t skip, size_t which)
 {
     double sum = 0.0, weights = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -114,9 +114,8 @@ static double least_by_weak_scaling(const struct replay replays[],
         if (i == skip || grown <= CURVE_GROWN || cores < 1.0 || cores > grown * (1.0 + 1e-9) ||
             weight_of(run) < 0.5)
             continue;
-        least_s = fmax(least_s, grown >= CURVE_WELL_GROWN
-                                    ? run->duration_s
-                                    : mean_of_alike(replays, n, skip, i));
+        least_s = fmax(least_s, grown >= CURVE_WELL_GROWN ? run->duration_s
+                                                          : mean_of_alike(replays, n, skip, i));
     }
     return least_s;
 }
@@ -374,6 +373,32 @@ static bool seen_before(const struct replay replays[], size_t i, bool by_size)
     return false;
 }
 
+/* The resource profiles of the stages, once each. */
+static void describe_slots(const struct stage_slots *slots, struct curve *curve)
+{
+    bool differ = false;
+    for (size_t s = 0; s < slots->n; s++) {
+        const struct task_slots *of = &slots->of[s];
+        size_t known = 0;
+        while (known < curve->n_slots && curve->slots[known].profile != of->profile)
+            known++;
+        if (known < curve->n_slots || known == CURVE_SLOTS_MAX)
+            continue;
+        struct curve_slots made = {
+            .profile = of->profile,
+            .share = of->share,
+            .per_executor = stage_slots_per_executor(slots, s, curve->cores_per_executor),
+            .cores = task_slots_cores(of, slots->run, curve->cores_per_executor),
+            .task_cores = of->task_cores,
+            .resource_per_task = of->resource_per_task};
+        (void)snprintf(made.resource, sizeof made.resource, "%.*s", (int)of->resource.n,
+                       of->resource.at == NULL ? "" : of->resource.at);
+        differ = differ || made.per_executor != made.cores || made.share < 1.0;
+        curve->slots[curve->n_slots++] = made;
+    }
+    curve->n_slots = differ ? curve->n_slots : 0;
+}
+
 static void describe_runs(const struct replay replays[], size_t n, struct curve *curve)
 {
     curve->runs = n;
@@ -401,6 +426,8 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
     memcpy(curve->nearest_run_id, nearest->id, sizeof curve->nearest_run_id);
     curve->nearest_size = nearest->problem_size;
     curve->nearest_executors = nearest->executors;
+    describe_slots(&replays[0].slots, curve);
+    curve->fewest_executors = task_slots_least_executors(nearest, curve->cores_per_executor);
     curve->size_extrapolated =
         curve_beyond_sizes(curve->problem_size, curve->least_size, curve->most_size);
 }
@@ -444,21 +471,21 @@ static enum pv_code predict_point(const struct replay replays[],
     double by_growth = curve->growth_deviation * log_beyond_sizes(curve);
     double machines_s = made.duration_s[REPLAY_MACHINES];
     double otherwise_s = made.duration_s[REPLAY_OTHERWISE];
-    *point = (struct curve_point){.executors = executors,
-                                  .duration_s = machines_s,
-                                  .spread = hypot(curve->residual_spread * (1.0 + made.nearest),
-                                                  by_growth),
-                                  .fixed_s = made.of_nearest.fixed_s,
-                                  .critical_path_s = made.of_nearest.critical_path_s,
-                                  .work_s = made.of_nearest.work_s,
-                                  .longest_task_s = made.of_nearest.longest_task_s,
-                                  .longest_is_cut_anew = made.of_nearest.longest_is_cut_anew,
-                                  .longest_follows_cores = made.of_nearest.longest_follows_cores,
-                                  .recorded_work_s = made.of_nearest.recorded_work_s,
-                                  .overhead_per_task_s = made.of_nearest.overhead_per_task_s,
-                                  .tasks = (double)made.of_nearest.tasks,
-                                  .extrapolated = cores < (double)curve->least_cores ||
-                                                  cores > (double)curve->most_cores};
+    *point = (struct curve_point){
+        .executors = executors,
+        .duration_s = machines_s,
+        .spread = hypot(curve->residual_spread * (1.0 + made.nearest), by_growth),
+        .fixed_s = made.of_nearest.fixed_s,
+        .critical_path_s = made.of_nearest.critical_path_s,
+        .work_s = made.of_nearest.work_s,
+        .work_per_slot_s = made.of_nearest.work_per_slot_s,
+        .longest_task_s = made.of_nearest.longest_task_s,
+        .longest_is_cut_anew = made.of_nearest.longest_is_cut_anew,
+        .longest_follows_cores = made.of_nearest.longest_follows_cores,
+        .recorded_work_s = made.of_nearest.recorded_work_s,
+        .overhead_per_task_s = made.of_nearest.overhead_per_task_s,
+        .tasks = (double)made.of_nearest.tasks,
+        .extrapolated = cores < (double)curve->least_cores || cores > (double)curve->most_cores};
     if (fabs(log(machines_s / otherwise_s)) < 0.01) {
         point->duration_s = made.machines_probability < 0.5 ? otherwise_s : machines_s;
         return PV_OK;
@@ -524,6 +551,8 @@ enum pv_code curve_predict(const struct run runs[],
     size_t chosen = 0;
     enum pv_code code =
         choose_replays(runs, n, question, scratch, &replays, &chosen, &made.runs_unusable, err);
+    if (code == PV_OK)
+        code = stage_slots_check(&replays[0].slots, question->cores_per_executor, err);
     if (code == PV_OK) {
         describe_runs(replays, chosen, &made);
         made.runs_left_out = n - chosen - made.runs_unusable;

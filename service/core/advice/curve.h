@@ -66,13 +66,14 @@ struct curve_point {
      * The distribution is their mixture. 0: the runs decide, or both agree. */
     struct predictive_centre centres[PREDICTIVE_CENTRES_MAX];
     size_t n_centres;
-    double spread;     /* scale of ln T, Student's t with the curve's freedom; see `own` */
+    double spread; /* scale of ln T, Student's t with the curve's freedom; see `own` */
     /* The distribution of a point that is not replayed; NULL: the one above. */
     const struct predictive *own;
     /* What bounds it, from the nearest run: */
     double fixed_s;
     double critical_path_s;
     double work_s;
+    double work_per_slot_s;
     double longest_task_s;
     bool longest_is_cut_anew;
     bool longest_follows_cores;
@@ -80,6 +81,18 @@ struct curve_point {
     double overhead_per_task_s;
     double tasks;
     bool extrapolated; /* cores outside what the runs cover */
+};
+
+/* Task slots of stages of one resource profile, on executors that are asked about. */
+enum { CURVE_SLOTS_MAX = 4, CURVE_RESOURCE_MAX = 32 };
+struct curve_slots {
+    int64_t profile;
+    double share;         /* of the executors, that are of the profile */
+    int64_t per_executor; /* slots */
+    int64_t cores;        /* of an executor */
+    int64_t task_cores;
+    char resource[CURVE_RESOURCE_MAX]; /* that allows fewest tasks; "": none */
+    double resource_per_task;          /* NAN: unknown */
 };
 
 struct curve {
@@ -97,11 +110,14 @@ struct curve {
     double residual_spread;  /* scale before distance */
     bool size_extrapolated;  /* N outside the runs' sizes by more than CURVE_SAME_SIZE */
     bool executor_cores_extrapolated; /* no run had as many cores per executor */
-    size_t stages_assumed; /* of one run: follow the cores, as far as one number of cores shows */
+    size_t stages_assumed;   /* of one run: follow the cores, as far as one number of cores shows */
     double growth_deviation; /* of the exponent of the duration over N, outside the runs' sizes */
-    bool graph_changed;    /* the runs do not all have the same stages */
+    bool graph_changed;      /* the runs do not all have the same stages */
     double least_size, most_size;
     int64_t least_cores, most_cores;
+    struct curve_slots slots[CURVE_SLOTS_MAX]; /* of stages that differ, of the nearest run */
+    size_t n_slots;           /* 0: each core takes a task, for all that is known */
+    int64_t fewest_executors; /* that run each barrier stage; 1: there is no barrier stage */
     char nearest_run_id[37];
     double nearest_size;
     int64_t nearest_executors;

@@ -47,11 +47,12 @@ static int64_t most_executors(const struct frame *f, int64_t cores_per_executor)
 }
 
 /* Counts that an answer may turn on: the ends of what is allowed, by request and by what ran, and
- * those of the last run; 0 where the service cannot answer for one. */
-enum { SPECIAL_COUNTS = 4 };
+ * those of the last run, the fewest for barrier stages; 0 where the service cannot answer for one. */
+enum { SPECIAL_COUNTS = 5 };
 static void set_special_counts(const struct frame *f,
                                int64_t cores_per_executor,
                                int64_t most,
+                               int64_t fewest,
                                int64_t counts[SPECIAL_COUNTS])
 {
     const struct advise_goal *goal = &f->question->goal;
@@ -59,6 +60,7 @@ static void set_special_counts(const struct frame *f,
     counts[1] = goal->max_executors;
     counts[2] = history_extent_bound(f->extent, f->limits->extrapolation, cores_per_executor);
     counts[3] = history_extent_last(f->extent, cores_per_executor);
+    counts[4] = fewest;
     for (size_t i = 0; i < SPECIAL_COUNTS; i++)
         if (counts[i] < 1 || counts[i] > most)
             counts[i] = 0;
@@ -103,7 +105,8 @@ static enum pv_code predict_by_replay(const struct frame *f,
     int64_t grid[CURVE_POINTS_MAX], special[SPECIAL_COUNTS];
     PV_TRY(set_question(f, runs[0].problem_size, runs[0].cores_per_executor, &question, err));
     int64_t most = most_executors(f, question.cores_per_executor);
-    set_special_counts(f, question.cores_per_executor, most, special);
+    set_special_counts(f, question.cores_per_executor, most,
+                       task_slots_least_executors(&runs[0], question.cores_per_executor), special);
     question.executors = grid;
     size_t points = affordable_points(f->limits->task_budget, runs, n, question.problem_size);
     for (;; points /= 2) {
@@ -167,7 +170,7 @@ static enum pv_code choose_predictor(const struct frame *f,
     }
     PV_TRY(set_question(f, size, cores, &question, err));
     int64_t most = most_executors(f, question.cores_per_executor);
-    set_special_counts(f, question.cores_per_executor, most, special);
+    set_special_counts(f, question.cores_per_executor, most, made->curve.fewest_executors, special);
     question.executors = grid;
     question.n_executors = curve_grid(CURVE_POINTS_MAX, most, special, SPECIAL_COUNTS, grid);
     struct arena_mark mark = arena_mark(f->scratch);
@@ -361,6 +364,10 @@ enum pv_code history_predict(const struct advice_question *question,
     idle_machine_learn(&history->seen);
     history_prediction_weigh(history->own, history->n_own, &history->seen, found.faded > 0);
     history_prediction_weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
+    for (size_t i = 0; i < history->n_own; i++)
+        history->own[i].asked = stage_slots_asked(&question->spark_constraints);
+    for (size_t i = 0; i < history->n_nearest; i++)
+        history->nearest[i].asked = stage_slots_asked(&question->spark_constraints);
     PV_TRY(predict_or_lack(&f, history, made, err));
     PV_TRY(label_group_copy(&history->group, arena, &made->group, err));
     made->extent = extent;

@@ -150,6 +150,10 @@ enum pv_code predictor_choose(const struct observation rows[],
     *predictor = made;
     if (!made.has_replay && !made.has_model)
         return pv_fail(err, PV_E_TOO_FEW, "no model can be fitted: %.200s", made.without_model);
+    /* A model does not know the task slots. */
+    memcpy(fitted.slots, curve->slots, sizeof fitted.slots);
+    fitted.n_slots = curve->n_slots;
+    fitted.fewest_executors = curve->fewest_executors;
     if (is_model_better(&made))
         *curve = fitted;
     return PV_OK;

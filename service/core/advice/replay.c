@@ -107,17 +107,12 @@ static double *find_longest(const struct edf_job *job, struct arena *arena, stru
     return longest_s;
 }
 
-/* Task slots of so many executors, as a replay counts them. */
-static size_t count_slots(int64_t executors, int64_t cores_per_executor)
-{
-    return (size_t)executors * (size_t)cores_per_executor;
-}
-
 /* The job on executors that come and go as those of the record did. What the driver does between
  * stages is in the schedule, for executors come and go meanwhile; it is taken out again, as part of
  * fixed_s. scale: of its times, from those recorded. */
 static enum pv_code makespan_on_record(const struct replay *replay,
                                        const struct edf_job *job,
+                                       const struct stage_slots *slots,
                                        int64_t executors,
                                        int64_t cores_per_executor,
                                        double scale,
@@ -136,8 +131,8 @@ static enum pv_code makespan_on_record(const struct replay *replay,
                                    .shuffles = replay->graph,
                                    .delays_s = delays_s,
                                    .initialization_s = replay->initialization_s * scale,
-                                   .cores_per_executor = cores_per_executor,
                                    .record = &replay->record};
+    PV_TRY(stage_slots_allocate(slots, cores_per_executor, scratch, &tasks, err));
     PV_TRY(allocation_replay(&tasks, &policy, UINT64_MAX, NULL, scratch, &outcome, err));
     double driver_s = (replay->initialization_s + replay->between_stages_s) * scale;
     *seconds = fmax(0.0, outcome.duration_s - driver_s);
@@ -147,6 +142,7 @@ static enum pv_code makespan_on_record(const struct replay *replay,
 /* How long the stages take without the driver's time. */
 static enum pv_code makespan_as(const struct replay *replay,
                                 const struct edf_job *job,
+                                const struct stage_slots *slots,
                                 const double longest_s[],
                                 int64_t executors,
                                 int64_t cores_per_executor,
@@ -156,10 +152,10 @@ static enum pv_code makespan_as(const struct replay *replay,
                                 struct pv_error *err)
 {
     if (replay->record.n == 0)
-        return makespan_find(replay->plan, job, longest_s,
-                             count_slots(executors, cores_per_executor), scratch, seconds, err);
+        return stage_slots_makespan(slots, replay->plan, job, longest_s, executors,
+                                    cores_per_executor, scratch, seconds, err);
     struct arena_mark mark = arena_mark(scratch);
-    enum pv_code code = makespan_on_record(replay, job, executors, cores_per_executor, scale,
+    enum pv_code code = makespan_on_record(replay, job, slots, executors, cores_per_executor, scale,
                                            scratch, seconds, err);
     arena_rewind(scratch, mark);
     return code;
@@ -173,16 +169,20 @@ static enum pv_code recorded_makespan(const struct replay *replay,
                                       struct pv_error *err)
 {
     const struct run *run = replay->run;
-    return makespan_as(replay, job, replay->longest_s, run->executors, run->cores_per_executor, 1.0,
-                       scratch, seconds, err);
+    return makespan_as(replay, job, &replay->recorded_slots, replay->longest_s, run->executors,
+                       run->cores_per_executor, 1.0, scratch, seconds, err);
 }
 
-/* Tasks one after another on the busiest core, at least: how often the overhead counts. */
-static double rounds_of_tasks(const struct edf_job *job, size_t cores)
+/* Tasks one after another on the busiest slot, at least: how often the overhead counts. */
+static double rounds_of_tasks(const struct replay *replay)
 {
+    const struct edf_job *job = &replay->job;
+    const struct run *run = replay->run;
     double rounds = 0.0;
-    for (size_t i = 0; i < job->n_stages; i++)
-        rounds += ceil((double)job->stages[i].tasks / (double)cores);
+    for (size_t s = 0; s < job->n_stages; s++)
+        rounds += ceil((double)job->stages[s].tasks / stage_slots_count(&replay->recorded_slots, s,
+                                                                        run->executors,
+                                                                        run->cores_per_executor));
     return rounds;
 }
 
@@ -200,8 +200,7 @@ static enum pv_code solve_overhead(struct replay *replay,
 {
     enum { STEPS = 8 };
     struct edf_job job = replay->job;
-    const struct run *run = replay->run;
-    double slope = rounds_of_tasks(&job, count_slots(run->executors, run->cores_per_executor));
+    double slope = rounds_of_tasks(replay);
     double best = 0.0, best_s = *reached_s;
     double low = 0.0, low_s = *reached_s;
     for (int step = 0; step < STEPS && target_s - best_s > 1e-9 * target_s && slope > 0.0; step++) {
@@ -232,16 +231,17 @@ static enum pv_code refuse_slow_replay(const struct replay *replay,
                                        struct pv_error *err)
 {
     const struct run *run = replay->run;
-    const double slots = (double)count_slots(run->executors, run->cores_per_executor);
-    double work_s = 0.0;
+    double least_s = 0.0;
     for (size_t s = 0; s < replay->job.n_stages; s++)
-        work_s += replay->seen[s].work_s;
-    if (work_s > slots * recorded_s)
+        least_s +=
+            replay->seen[s].work_s /
+            stage_slots_count(&replay->recorded_slots, s, run->executors, run->cores_per_executor);
+    if (least_s > recorded_s)
         return pv_fail(
             err, PV_E_TOO_FEW,
-            "the run cannot be replayed: its tasks took %.6g s of core time, and the cores "
-            "that it is said to have had, %.0f, give %.6g s while stages were active",
-            work_s, slots, slots * recorded_s);
+            "the run cannot be replayed: on the task slots of the executors that it is "
+            "said to have had its tasks take at least %.6g s, and its stages took %.6g s",
+            least_s, recorded_s);
     return pv_fail(err, PV_E_TOO_FEW,
                    "the run cannot be replayed: on its own executors its stages take %.6g s in the "
                    "order that the graph demands, and took %.6g s: they overlapped",
@@ -342,11 +342,17 @@ static enum pv_code take_sightings(struct replay *replay, struct arena *arena, s
         replay->seen[i] =
             (struct stage_sighting){.problem_size = run->problem_size,
                                     .executors = run->executors,
-                                    .cores_per_executor = run->cores_per_executor,
+                                    .cores_per_executor = stage_slots_per_executor(
+                                        &replay->recorded_slots, i, run->cores_per_executor),
                                     .tasks = job->stages[i].tasks,
                                     .work_s = stage_work(&job->stages[i])};
-        if (at < run->n_stages)
-            replay->sources[i] = count_source_find(run, &run->stages[at]);
+        if (at == run->n_stages)
+            continue;
+        /* A program that gives a stage a resource profile or makes it a barrier stage sets the
+         * number of its tasks, too. */
+        bool is_set =
+            replay->recorded_slots.is_barrier[i] || replay->recorded_slots.of[i].profile > 0;
+        replay->sources[i] = is_set ? COUNT_SET : count_source_find(run, &run->stages[at]);
     }
     struct replay *one[] = {replay};
     return learn_laws(replay, one, 1, arena, err);
@@ -388,6 +394,9 @@ enum pv_code replay_prepare(const struct run *run,
     made.longest_s = find_longest(&made.job, arena, err);
     if (made.longest_s == NULL)
         return PV_E_MEMORY;
+    PV_TRY(stage_slots_take(run, &made.job, false, arena, &made.recorded_slots, err));
+    PV_TRY(stage_slots_take(run, &made.job, true, arena, &made.slots, err));
+    PV_TRY(stage_slots_check(&made.recorded_slots, run->cores_per_executor, err));
     PV_TRY(take_sightings(&made, arena, err));
     if (made.n_tasks == 0)
         return pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
@@ -449,21 +458,26 @@ enum pv_code replay_learn(struct replay replays[],
 
 /* --- another configuration --- */
 
+static double stage_tasks_by(const struct replay *replay,
+                             const struct stage_law laws[],
+                             size_t s,
+                             const struct replay_target *target)
+{
+    return stage_law_tasks(&laws[s], &replay->seen[s], target->problem_size, target->executors,
+                           stage_slots_per_executor(&replay->slots, s, target->cores_per_executor));
+}
+
 static double stage_tasks(const struct replay *replay, size_t s, const struct replay_target *target)
 {
-    return stage_law_tasks(&replay->laws[s], &replay->seen[s], target->problem_size,
-                           target->executors, target->cores_per_executor);
+    return stage_tasks_by(replay, replay->laws, s, target);
 }
 
 bool replay_hypotheses_differ(const struct replay *replay, const struct replay_target *target)
 {
     for (size_t s = 0; s < replay->job.n_stages && replay->undecided > 0; s++) {
-        double tasks[REPLAY_HYPOTHESES];
-        for (size_t h = 0; h < REPLAY_HYPOTHESES; h++)
-            tasks[h] = stage_law_tasks(&replay->laws_of[h][s], &replay->seen[s],
-                                       target->problem_size, target->executors,
-                                       target->cores_per_executor);
-        if (fabs(tasks[0] - tasks[1]) > 0.5)
+        double machines = stage_tasks_by(replay, replay->laws_of[REPLAY_MACHINES], s, target);
+        double otherwise = stage_tasks_by(replay, replay->laws_of[REPLAY_OTHERWISE], s, target);
+        if (fabs(machines - otherwise) > 0.5)
             return true;
     }
     return false;
@@ -526,8 +540,9 @@ static enum pv_code scale_stage(const struct replay *replay,
 {
     const struct edf_stage *old = &replay->job.stages[s];
     double tasks = stage_tasks(replay, s, target);
-    double work_s = stage_law_work(&replay->laws[s], &replay->seen[s], target->problem_size,
-                                   target->executors, target->cores_per_executor, tasks);
+    double work_s = stage_law_work(
+        &replay->laws[s], &replay->seen[s], target->problem_size, target->executors,
+        stage_slots_per_executor(&replay->slots, s, target->cores_per_executor), tasks);
     *stage = *old;
     stage->tasks = (size_t)tasks;
     if (old->tasks == 0)
@@ -579,6 +594,7 @@ double replay_fixed_s(const struct replay *replay, double problem_size)
 /* Figures that bound the makespan whatever the number of cores. */
 static enum pv_code measure_bounds(const struct replay *replay,
                                    const struct edf_job *job,
+                                   const struct replay_target *target,
                                    const double task_longest_s[],
                                    struct arena *scratch,
                                    struct replay_outcome *outcome,
@@ -604,7 +620,10 @@ static enum pv_code measure_bounds(const struct replay *replay,
             outcome->longest_follows_cores = stage_law_cuts_tasks(&replay->laws[s]);
         }
         outcome->recorded_work_s += replay->seen[s].work_s;
-        outcome->work_s += stage_work(stage) + (double)stage->tasks * job->overhead_per_task_s;
+        double work_s = stage_work(stage) + (double)stage->tasks * job->overhead_per_task_s;
+        outcome->work_s += work_s;
+        outcome->work_per_slot_s += work_s / stage_slots_count(&replay->slots, s, target->executors,
+                                                               target->cores_per_executor);
         outcome->tasks += stage->tasks;
     }
     return PV_OK;
@@ -628,10 +647,10 @@ enum pv_code replay_predict(const struct replay *replay,
     if (code == PV_OK && longest_s == NULL)
         code = PV_E_MEMORY;
     if (code == PV_OK)
-        code = makespan_as(replay, &job, longest_s, target->executors, target->cores_per_executor,
-                           scale, scratch, &seconds, err);
+        code = makespan_as(replay, &job, &replay->slots, longest_s, target->executors,
+                           target->cores_per_executor, scale, scratch, &seconds, err);
     if (code == PV_OK)
-        code = measure_bounds(replay, &job, longest_s, scratch, &made, err);
+        code = measure_bounds(replay, &job, target, longest_s, scratch, &made, err);
     arena_rewind(scratch, mark);
     if (code == PV_OK) {
         made.duration_s = made.fixed_s + seconds;

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/advice/stage_law.h"
+#include "core/advice/stage_slots.h"
 #include "core/autoscaling/allocation_replay.h"
 #include "core/deadline/clairvoyant_edf.h"
 #include "core/history/run.h"
@@ -12,7 +13,8 @@
  * Replay: what would this recorded run have taken with m executors of c cores, or on another
  * problem size N?
  *
- * The recorded task times are scheduled again on m c cores as Spark does it (a stage may start when
+ * The recorded task times are scheduled again as Spark does it, each on a task slot of the executors
+ * (core/advice/stage_slots.h), which are m c cores if every task takes one (a stage may start when
  * its parents are done and the driver submitted it, first the lowest stage id): that is
  * Clairvoyance EDF with a single job, whose graph driver_order_add has completed. Before any
  * prediction the run is calibrated, so that replaying it on its own executors, as they came and went
@@ -49,16 +51,18 @@ struct replay {
     const double *longest_s;       /* one a stage of `job`: its longest task, without overhead */
     double fixed_s;
     double overhead_s;
-    struct stage_sighting *seen; /* one a stage of `job` */
-    enum count_source *sources;  /* of the number of tasks, one a stage of `job` */
-    struct stage_law *laws;      /* one a stage, of the hypothesis that replay_assume set */
+    struct stage_slots recorded_slots; /* of its own executors */
+    struct stage_slots slots;          /* of those of a target */
+    struct stage_sighting *seen;       /* one a stage of `job` */
+    enum count_source *sources;        /* of the number of tasks, one a stage of `job` */
+    struct stage_law *laws;            /* one a stage, of the hypothesis that replay_assume set */
     struct stage_law *laws_of[REPLAY_HYPOTHESES]; /* one a stage each, from replay_learn */
-    double machines_probability; /* of REPLAY_MACHINES */
-    size_t undecided;            /* stages whose laws differ between the hypotheses */
-    double fixed_exponent;       /* fixed_s ~ N^fixed_exponent */
-    double initialization_s;     /* part of fixed_s: before the first stage */
-    double between_stages_s;     /* part of fixed_s: when no stage was active */
-    double *delays_s;            /* of that of fixed_s: of the driver, before each stage of `job` */
+    double machines_probability;                  /* of REPLAY_MACHINES */
+    size_t undecided;        /* stages whose laws differ between the hypotheses */
+    double fixed_exponent;   /* fixed_s ~ N^fixed_exponent */
+    double initialization_s; /* part of fixed_s: before the first stage */
+    double between_stages_s; /* part of fixed_s: when no stage was active */
+    double *delays_s;        /* of that of fixed_s: of the driver, before each stage of `job` */
     struct allocation_record record; /* of its executors; n == 0: all there all the time */
     double *sorted_s; /* task durations, ascending within each stage; NULL until needed */
     size_t n_tasks;
@@ -77,6 +81,7 @@ struct replay_outcome {
     double fixed_s;         /* of it: independent of the executors */
     double critical_path_s; /* of it: longest chain of stages, each as long as its longest task */
     double work_s;          /* task seconds in all stages, overhead included */
+    double work_per_slot_s; /* the same, of each stage divided by its task slots */
     double longest_task_s;
     bool longest_is_cut_anew;   /* it stands in a stage whose number of tasks the target changes */
     bool longest_follows_cores; /* ... whose tasks get shorter with more machines */

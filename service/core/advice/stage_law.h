@@ -24,9 +24,9 @@ enum law_follows {
 /* What Spark's rules say about the number of tasks of a stage. */
 enum count_source {
     COUNT_UNKNOWN,
-    COUNT_SET,         /* a property sets it: spark.sql.shuffle.partitions, default.parallelism */
-    COUNT_SPLITS,      /* full splits of the input files: the count follows the input */
-    COUNT_PARALLELISM, /* by default one task a core, unless the job sets a number */
+    COUNT_SET,          /* a property sets it: spark.sql.shuffle.partitions, default.parallelism */
+    COUNT_SPLITS,       /* full splits of the input files: the count follows the input */
+    COUNT_PARALLELISM,  /* by default one task a core, unless the job sets a number */
     COUNT_SMALL_SPLITS, /* input files, split into one part a core unless the files set a number */
     COUNT_COALESCED     /* adaptive execution may merge shuffle partitions, down to one a core */
 };
@@ -45,7 +45,7 @@ struct stage_law {
 struct stage_sighting {
     double problem_size;
     int64_t executors;
-    int64_t cores_per_executor;
+    int64_t cores_per_executor; /* that take a task of the stage each: its task slots */
     size_t tasks;
     double work_s; /* summed task time */
 };

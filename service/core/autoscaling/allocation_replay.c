@@ -34,8 +34,9 @@ struct allocation_run {
     size_t held_words; /* of one executor; 0: shuffles do not time out */
     VECTOR(double) requests; /* instants, of executors that are to come; from `arrived` on */
     size_t arrived;
-    size_t waiting; /* tasks of submitted stages */
+    size_t waiting; /* slots of tasks of submitted stages */
     size_t running;
+    size_t *set_aside; /* stages whose next task finds no executor with enough free slots */
     int64_t target;
     int64_t most;      /* executors at once that tasks can use */
     int64_t step_up;   /* executors to add next */
@@ -133,11 +134,16 @@ static void end_stage(struct allocation_run *run, size_t s)
         run->end_s = run->now_s + run->job->ending_s;
 }
 
+static size_t units_of(const struct allocation_run *run, size_t s)
+{
+    return run->job->task_units == NULL ? 1 : (size_t)run->job->task_units[s];
+}
+
 static void submit(struct allocation_run *run, size_t s)
 {
     size_t tasks = run->job->job->stages[s].tasks;
     run->stages[s].unstarted = run->stages[s].unended = tasks;
-    run->waiting += tasks;
+    run->waiting += tasks * units_of(run, s);
     if (run->record != NULL)
         run->submitted_s[s] = run->now_s;
     if (tasks == 0)
@@ -170,22 +176,39 @@ static void hold_shuffle(struct allocation_run *run, uint32_t executor, size_t s
     held[s / 64] |= bit;
 }
 
+static void start_task(struct allocation_run *run, size_t s, uint32_t executor)
+{
+    size_t units = units_of(run, s);
+    size_t task = run->job->job->stages[s].tasks - run->stages[s].unstarted;
+    pool_start_task(&run->pool, executor, (int64_t)units);
+    hold_shuffle(run, executor, s);
+    heap_push(&run->ends, run->now_s + task_length(run, s, task), (uint64_t)executor << 32 | s);
+    run->tasks_started++;
+    run->running += units;
+    run->waiting -= units;
+    run->stages[s].unstarted--;
+}
+
+/* A stage whose tasks fit on no executor now lets the next one pass. */
 static void start_tasks(struct allocation_run *run)
 {
+    size_t n_aside = 0;
     while (run->ready.n > 0) {
         size_t s = (size_t)heap_top(&run->ready).value;
         uint32_t executor = pool_choose(&run->pool);
         if (executor == POOL_NOBODY)
-            return;
-        size_t task = run->job->job->stages[s].tasks - run->stages[s].unstarted;
-        pool_start_task(&run->pool, executor);
-        hold_shuffle(run, executor, s);
-        heap_push(&run->ends, run->now_s + task_length(run, s, task), (uint64_t)executor << 32 | s);
-        run->tasks_started++;
-        run->running++;
-        run->waiting--;
-        if (--run->stages[s].unstarted == 0)
+            break;
+        bool fits = run->pool.executors[executor].free >= (int64_t)units_of(run, s);
+        if (fits)
+            start_task(run, s, executor);
+        else
+            run->set_aside[n_aside++] = s;
+        if (!fits || run->stages[s].unstarted == 0)
             (void)heap_pop(&run->ready);
+    }
+    while (n_aside > 0) {
+        size_t s = run->set_aside[--n_aside];
+        heap_push(&run->ready, (double)s, s);
     }
 }
 
@@ -201,8 +224,9 @@ static void end_task(struct allocation_run *run, uint64_t value)
 {
     uint32_t executor = (uint32_t)(value >> 32);
     size_t s = (size_t)(value & UINT32_MAX);
-    pool_end_task(&run->pool, executor, run->now_s);
-    run->running--;
+    size_t units = units_of(run, s);
+    pool_end_task(&run->pool, executor, (int64_t)units, run->now_s);
+    run->running -= units;
     const struct pool_executor *free = &run->pool.executors[executor];
     if (free->leaves && free->free == run->pool.cores)
         run->leases.items[free->lease].to_s = run->now_s;
@@ -525,7 +549,9 @@ static bool run_init(struct allocation_run *run)
         tasks += job->stages[s].tasks;
     int64_t most = policy->max_executors;
     /* Cores beyond one a task stay free on every executor: leaving them out changes nothing. */
-    int64_t cores = smaller(run->job->cores_per_executor, larger((int64_t)tasks, 1));
+    int64_t cores = run->job->cores_per_executor;
+    if (run->job->task_units == NULL)
+        cores = smaller(cores, larger((int64_t)tasks, 1));
     /* Executors beyond one a task are never asked for; those there from the start count too. */
     most = smaller(most, (int64_t)tasks + 1);
     if (run->record == NULL)
@@ -534,7 +560,8 @@ static bool run_init(struct allocation_run *run)
     if (run->record != NULL && !run->record->leave_idle)
         most *= 2; /* as many may be leaving */
     size_t slots = (size_t)most > tasks / (size_t)cores ? tasks : (size_t)(most * cores);
-    if (!heap_init(&run->ends, run->scratch, slots + 1) ||
+    run->set_aside = arena_array(run->scratch, job->n_stages, sizeof *run->set_aside);
+    if (run->set_aside == NULL || !heap_init(&run->ends, run->scratch, slots + 1) ||
         !pool_init(&run->pool, run->scratch, (uint32_t)most, cores) || !stages_init(run))
         return false;
     if (policy->shuffle_tracking && isfinite(policy->shuffle_timeout_s)) {

@@ -123,17 +123,17 @@ uint32_t pool_choose(struct executor_pool *pool)
     return pool->highest == 0 ? POOL_NOBODY : pool->partly[pool->highest].first;
 }
 
-void pool_start_task(struct executor_pool *pool, uint32_t executor)
+void pool_start_task(struct executor_pool *pool, uint32_t executor, int64_t cores)
 {
     unlink_executor(pool, executor);
-    pool->executors[executor].free--;
+    pool->executors[executor].free -= cores;
     append(pool, executor);
 }
 
-void pool_end_task(struct executor_pool *pool, uint32_t executor, double now_s)
+void pool_end_task(struct executor_pool *pool, uint32_t executor, int64_t cores, double now_s)
 {
     unlink_executor(pool, executor);
-    pool->executors[executor].free++;
+    pool->executors[executor].free += cores;
     pool->executors[executor].idle_since_s = now_s;
     if (pool->executors[executor].leaves && pool->executors[executor].free == pool->cores)
         reuse(pool, executor);

@@ -64,9 +64,9 @@ uint32_t pool_find_busy(const struct executor_pool *pool);
 /* Who takes the next task; POOL_NOBODY: all cores are busy. */
 uint32_t pool_choose(struct executor_pool *pool);
 
-/* A task of it starts or ends. */
-void pool_start_task(struct executor_pool *pool, uint32_t executor);
-void pool_end_task(struct executor_pool *pool, uint32_t executor, double now_s);
+/* A task of it, which takes so many cores, starts or ends. */
+void pool_start_task(struct executor_pool *pool, uint32_t executor, int64_t cores);
+void pool_end_task(struct executor_pool *pool, uint32_t executor, int64_t cores, double now_s);
 
 /* It holds shuffle output from now on; it has a task. */
 void pool_hold_shuffle(struct executor_pool *pool, uint32_t executor);

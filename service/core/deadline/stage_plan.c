@@ -4,6 +4,7 @@
 
 #include "base/rounding.h"
 #include "core/deadline/core_quantum.h"
+#include "core/history/task_slots.h"
 
 /* Whole, and at least 1: what is nearly nothing still has to be done. */
 static double count_up(double x)
@@ -14,11 +15,12 @@ static double count_up(double x)
 /* Cores that end the stage within its deadline; a deadline of 0 asks for infinitely many. */
 static double estimate_cores(const struct stage_plan_stage *stage, double deadline_s)
 {
+    double cores = fmax(1, stage->cores_per_slot);
     if (!isnan(stage->pinned_cores))
         return stage->pinned_cores;
     if (stage->input_records > 0 && stage->nominal_rate_per_s > 0)
-        return count_up(stage->input_records / (deadline_s * stage->nominal_rate_per_s));
-    return count_up(stage->duration_s / deadline_s);
+        return cores * count_up(stage->input_records / (deadline_s * stage->nominal_rate_per_s));
+    return cores * count_up(stage->duration_s / deadline_s);
 }
 
 static void give_cores(const struct stage_plan_terms *terms,
@@ -92,6 +94,13 @@ enum pv_code stage_plan_make(const struct stage_plan_terms *terms,
     return PV_OK;
 }
 
+static double cores_per_slot(const struct run *run, const struct run_stage *stage)
+{
+    double slots = task_slots_of_run(run, stage);
+    double cores = (double)run->executors * (double)run->cores_per_executor;
+    return slots > 0 && slots < cores ? cores / slots : 1.0;
+}
+
 enum pv_code stage_plan_take_run(const struct run *run,
                                  struct arena *arena,
                                  struct stage_plan_stage **stages,
@@ -112,7 +121,8 @@ enum pv_code stage_plan_take_run(const struct run *run,
                                              .nominal_rate_per_s = stage->nominal_rate_per_s,
                                              .skipped = stage->skipped || stage->task_time_s <= 0,
                                              .pinned_cores = (double)NAN,
-                                             .pinned_deadline_s = (double)NAN};
+                                             .pinned_deadline_s = (double)NAN,
+                                             .cores_per_slot = cores_per_slot(run, stage)};
         n_planned += !taken[i].skipped;
     }
     if (n_planned == 0)

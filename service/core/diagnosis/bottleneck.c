@@ -24,6 +24,7 @@ const char *bottleneck_kind_name(enum bottleneck_kind kind)
         [BOTTLENECK_GARBAGE_COLLECTION] = "garbage_collection",
         [BOTTLENECK_STORAGE_BOUND] = "storage_bound",
         [BOTTLENECK_SMALL_FILES] = "small_files",
+        [BOTTLENECK_IDLE_CORES] = "idle_cores",
         [BOTTLENECK_DRIVER] = "driver",
         [BOTTLENECK_STARTUP] = "startup",
         [BOTTLENECK_CACHED_BLOCKS] = "cached_blocks",
@@ -58,7 +59,7 @@ static struct finding *add_cut(const struct bottleneck *b,
     switch (b->kind) {
     case BOTTLENECK_TOO_FEW_TASKS:
         return finding_add(made, code,
-                           "%s has %.0f task%s for %.0f cores: idle cores cost up to %.3g s.",
+                           "%s has %.0f task%s for %.0f task slots: idle slots cost up to %.3g s.",
                            place, e->tasks, e->tasks == 1 ? "" : "s", e->cores, b->lost_s);
     case BOTTLENECK_SKEW:
         return finding_add(made, code,
@@ -94,12 +95,30 @@ static bool waits_for_executors(const struct bottleneck *b, const struct bottlen
     return !(e->startup_s < 0.5 * b->lost_s);
 }
 
+/* "3 CPUs", "0.25 of the executor's 1 gpu". */
+static const char *describe_slots(const struct task_slots *slots, char text[], size_t room)
+{
+    if (slots->resource.at == NULL)
+        (void)snprintf(text, room, "%" PRId64 " CPUs", slots->task_cores);
+    else
+        (void)snprintf(text, room, "%.3g of the executor's %" PRId64 " %.*s",
+                       slots->resource_per_task, slots->per_executor, (int)slots->resource.n,
+                       slots->resource.at);
+    return text;
+}
+
+static double idle_cores(const struct bottleneck_evidence *e)
+{
+    return e->executor_cores - e->executor_slots * (double)e->slots.task_cores;
+}
+
 static struct finding *add_work(const struct bottleneck *b,
                                 const struct bottleneck_evidence *e,
                                 const char *place,
                                 struct findings *made)
 {
     const char *code = bottleneck_kind_name(b->kind);
+    char text[96];
     switch (b->kind) {
     case BOTTLENECK_SPILL:
         return finding_add(made, code,
@@ -120,6 +139,13 @@ static struct finding *add_work(const struct bottleneck *b,
                            "%.3g percent of the time, up to %.3g s.",
                            place, e->tasks, PLURAL(e->tasks), e->task_bytes / MIB, 100.0 * e->share,
                            b->lost_s);
+    case BOTTLENECK_IDLE_CORES:
+        return finding_add(made, code,
+                           "%s runs %.0f task%s at once on an executor of %.0f cores: each task "
+                           "takes %s. %.0f idle core%s of each executor cost up to %.3g s.",
+                           place, e->executor_slots, PLURAL(e->executor_slots), e->executor_cores,
+                           describe_slots(&e->slots, text, sizeof text), idle_cores(e),
+                           PLURAL(idle_cores(e)), b->lost_s);
     case BOTTLENECK_DRIVER:
         return finding_add(
             made, code,
@@ -157,6 +183,44 @@ static void add_evidence(const struct bottleneck_evidence *e, struct finding *no
     finding_number(note, "time_share", e->share);
     finding_number(note, "executor_startup_s", e->startup_s);
     finding_number(note, "blocks", e->blocks);
+    finding_number(note, "cores_per_executor", e->executor_cores);
+    finding_number(note, "task_slots_per_executor", e->executor_slots);
+}
+
+/* The share of a resource with which tasks take all cores, rounded down: 1 / 0.166667 is less than 6. */
+static double curing_share(const struct bottleneck_evidence *e)
+{
+    double tasks = floor(e->executor_cores / (double)e->slots.task_cores);
+    return floor(1e6 / ceil(tasks / (double)e->slots.per_executor)) / 1e6;
+}
+
+/* Tasks of the default profile follow properties, those of another follow the program. */
+static bool
+cure_idle_cores(const struct bottleneck_evidence *e, struct arena *arena, struct bottleneck *b)
+{
+    const struct task_slots *slots = &e->slots;
+    double taken = e->executor_slots * (double)slots->task_cores;
+    const char *where = slots->profile > 0 ? " in the stage's resource profile" : "";
+    const char *key = "spark.executor.cores";
+    if (slots->resource.at != NULL) {
+        key = arena_printf(arena, "spark.task.resource.%.*s.amount", (int)slots->resource.n,
+                           slots->resource.at);
+        b->value = arena_printf(arena, "%.6g", curing_share(e));
+        b->cure = arena_printf(
+            arena,
+            "Set %s to %s%s, so that tasks take all cores, if the memory of each "
+            "%.*s suffices for as many tasks. Otherwise give executors %.0f core%s.",
+            key, b->value, where, (int)slots->resource.n, slots->resource.at, taken, PLURAL(taken));
+    } else {
+        b->value = arena_printf(arena, "%.0f", taken);
+        b->cure =
+            arena_printf(arena,
+                         "Set %s to %s%s, which is a multiple of the CPUs of a task, and start "
+                         "more executors on the cores that this frees.",
+                         key, b->value, where);
+    }
+    b->key = slots->profile > 0 ? NULL : key;
+    return key != NULL && b->value != NULL && b->cure != NULL;
 }
 
 /* --- cures --- */
@@ -224,6 +288,7 @@ static const char *cure_of(enum bottleneck_kind kind, const struct bottleneck_ev
         return "More executors do not cure this. Executors that are kept warm, smaller images and "
                "fewer jars "
                "make it start sooner.";
+    case BOTTLENECK_IDLE_CORES: /* cure_idle_cores */
     case BOTTLENECK_CACHED_BLOCKS:
     case BOTTLENECK_KINDS:
         break;
@@ -241,6 +306,11 @@ bool bottleneck_property(const struct bottleneck *b,
     double tasks = finding_value(&b->finding, "tasks");
     double bytes = finding_value(&b->finding, "bytes_per_task");
     double each = floor(tasks * bytes / (double)cores / MIB);
+    if (b->kind == BOTTLENECK_IDLE_CORES) {
+        *key = b->key;
+        *value = b->value;
+        return b->key != NULL;
+    }
     if (b->kind == BOTTLENECK_STRAGGLER) {
         *key = "spark.speculation";
         *value = "true";
@@ -272,6 +342,8 @@ enum pv_code bottleneck_describe(const struct bottleneck_evidence *evidence,
     if (bottleneck->kind == BOTTLENECK_STARTUP && !waits_for_executors(bottleneck, evidence))
         bottleneck->cure = "More executors do not cure this. Look at what the driver does before "
                            "its first job: it lists files, opens connections, waits for input.";
+    if (bottleneck->kind == BOTTLENECK_IDLE_CORES && !cure_idle_cores(evidence, arena, bottleneck))
+        return pv_no_memory(err);
     bottleneck->from_storage = evidence->from_storage;
     bottleneck->more_executors_help = bottleneck->kind == BOTTLENECK_CACHED_BLOCKS ||
                                       bottleneck->kind == BOTTLENECK_LARGE_PARTITIONS;

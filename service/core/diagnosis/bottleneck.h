@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/finding.h"
-#include "core/history/run.h"
+#include "core/history/task_slots.h"
 
 /*
  * Where the time of a single run went that need not have gone there, stage by stage, with the cure
@@ -13,13 +13,15 @@
  * A stage is charged with the wall clock while it ran alone, and with its part of it while others
  * ran beside it, so what stages lose adds up to no more than the run. Of that a bottleneck loses
  *
- *   too_few_tasks     what idle cores could have done: there are fewer tasks than cores
+ *   too_few_tasks     what idle task slots could have done: there are fewer tasks than slots
  *   skew, straggler, uneven_tasks
  *                     what the longest task takes beyond the median, as far as cores idle: it is
  *                     twice the median or more. Skew where that task read half as much again as the
  *                     mean or more, straggler where it did not, uneven_tasks where that is unknown
  *   small_partitions  what starting tasks takes: more than four tasks a core of 0.2 s or less
  *   large_partitions  what idle cores could have done: tasks read 512 MiB or more
+ *   idle_cores        the waves of tasks that cores would save which no task can take: a GPU's share or
+ *                     the cores of a task leave them idle
  *   spill             the part of its data that went to disk and back, from 5 percent on
  *   garbage_collection   the part of its time, from 10 percent on
  *   storage_bound     the time in which tasks that read from storage did not compute, from half on
@@ -39,6 +41,7 @@ enum bottleneck_kind {
     BOTTLENECK_GARBAGE_COLLECTION,
     BOTTLENECK_STORAGE_BOUND,
     BOTTLENECK_SMALL_FILES,
+    BOTTLENECK_IDLE_CORES,
     BOTTLENECK_DRIVER,
     BOTTLENECK_STARTUP,
     BOTTLENECK_CACHED_BLOCKS,
@@ -57,14 +60,16 @@ struct bottleneck {
     bool from_storage;         /* the stage reads more from storage than from shuffles */
     double other_input_bytes;  /* the most that another stage reads from storage */
     bool more_executors_help;
-    const char *cure;       /* a sentence */
+    const char *cure; /* a sentence */
+    const char *key;  /* of idle cores: the property that cures them; NULL: none does */
+    const char *value;
     struct finding finding; /* code, message and the numbers it goes by */
 };
 
 /* What a bottleneck was seen by; NAN where it is unknown or of another kind. */
 struct bottleneck_evidence {
     double tasks;
-    double cores; /* that take a task each */
+    double cores; /* that take a task each: task slots */
     double median_s;
     double longest_s;
     double longest_bytes; /* that the longest task read */
@@ -74,6 +79,9 @@ struct bottleneck_evidence {
     double share;         /* of the time of tasks: collecting garbage, or waiting for storage */
     double startup_s;     /* of an executor */
     double blocks;
+    struct task_slots slots; /* of idle cores, as the two below */
+    double executor_cores;
+    double executor_slots;
 };
 
 /* Set finding, cure, from_storage and more_executors_help of *bottleneck by the rest of it. Texts

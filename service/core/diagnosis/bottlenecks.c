@@ -27,14 +27,14 @@ struct candidate {
     struct bottleneck_evidence evidence;
 };
 
-/* Kinds of one stage: one of those about how it is cut, spill, garbage, one about storage. */
-enum { KINDS_A_STAGE = 4, KINDS_A_RUN = 3 };
+/* Kinds of one stage: one of those about how it is cut, idle cores, spill, garbage, one about storage.
+ */
+enum { KINDS_A_STAGE = 5, KINDS_A_RUN = 3 };
 
 struct finder {
     const struct run *run;
     struct candidate *candidates;
     size_t n;
-    double cores;                         /* that take a task each; NAN: unknown */
     const struct run_stage *most_reading; /* from storage; NULL: none does */
     double most_bytes;                    /* that it reads */
     double next_bytes;                    /* the most that another one does */
@@ -48,6 +48,8 @@ static const struct bottleneck_evidence no_evidence = {.tasks = (double)NAN,
                                                        .task_bytes = (double)NAN,
                                                        .spilled_bytes = (double)NAN,
                                                        .share = (double)NAN,
+                                                       .executor_cores = (double)NAN,
+                                                       .executor_slots = (double)NAN,
                                                        .startup_s = (double)NAN,
                                                        .blocks = (double)NAN};
 
@@ -79,7 +81,8 @@ struct seen_stage {
     const struct run_stage *stage;
     double charged_s;
     double tasks;
-    double idle; /* share of the stage's core time in which no task ran */
+    double slots; /* tasks that ran at once at most */
+    double idle;  /* share of the slots' time in which no task ran */
     double median_s;
     double longest_s;
     double input_bytes;
@@ -129,6 +132,7 @@ static enum pv_code see_stage(const struct finder *f,
     *seen = (struct seen_stage){.stage = stage,
                                 .charged_s = charged_s,
                                 .tasks = known(stage->n_tasks),
+                                .slots = task_slots_of_run(f->run, stage),
                                 .idle = (double)NAN,
                                 .median_s = (double)NAN,
                                 .longest_s = (double)NAN,
@@ -137,15 +141,15 @@ static enum pv_code see_stage(const struct finder *f,
     double bytes = at_least_0(seen->input_bytes) + at_least_0(seen->shuffle_bytes);
     seen->task_bytes = bytes > 0 ? bytes / seen->tasks : (double)NAN;
     if (!isnan(stage->task_time_s) && stage->duration_s > 0)
-        seen->idle = fmax(0.0, 1.0 - stage->task_time_s / (f->cores * stage->duration_s));
+        seen->idle = fmax(0.0, 1.0 - stage->task_time_s / (seen->slots * stage->duration_s));
     return see_tasks(stage, scratch, seen, err);
 }
 
-static struct bottleneck_evidence evidence_of(const struct finder *f, const struct seen_stage *seen)
+static struct bottleneck_evidence evidence_of(const struct seen_stage *seen)
 {
     struct bottleneck_evidence evidence = no_evidence;
     evidence.tasks = seen->tasks;
-    evidence.cores = f->cores;
+    evidence.cores = seen->slots;
     evidence.task_bytes = seen->task_bytes;
     evidence.from_storage = at_least_0(seen->input_bytes) > at_least_0(seen->shuffle_bytes);
     return evidence;
@@ -163,28 +167,49 @@ static enum bottleneck_kind kind_of_long_task(const struct seen_stage *seen)
 /* How the stage is cut into tasks. */
 static void find_uneven(struct finder *f, const struct seen_stage *seen)
 {
-    struct bottleneck_evidence evidence = evidence_of(f, seen);
+    struct bottleneck_evidence evidence = evidence_of(seen);
     double idle_s = seen->charged_s * seen->idle;
     evidence.median_s = seen->median_s;
     evidence.longest_s = seen->longest_s;
-    if (seen->tasks < f->cores) {
+    if (seen->tasks < seen->slots) {
         add(f, BOTTLENECK_TOO_FEW_TASKS, seen->stage, idle_s, &evidence);
     } else if (seen->longest_s >= LONG_TASK * seen->median_s) {
         double longer_s = (seen->longest_s - seen->median_s) / seen->stage->duration_s;
         evidence.longest_bytes = known(seen->stage->metrics.longest_task_bytes);
         add(f, kind_of_long_task(seen), seen->stage,
             fmin(idle_s, seen->charged_s * fmin(longer_s, 1.0)), &evidence);
-    } else if (seen->median_s <= SMALL_TASK_S && seen->tasks > SMALL_TASKS_A_CORE * f->cores) {
+    } else if (seen->median_s <= SMALL_TASK_S && seen->tasks > SMALL_TASKS_A_CORE * seen->slots) {
         add(f, BOTTLENECK_SMALL_PARTITIONS, seen->stage, idle_s, &evidence);
     } else if (seen->task_bytes >= LARGE_BYTES) {
         add(f, BOTTLENECK_LARGE_PARTITIONS, seen->stage, idle_s, &evidence);
     }
 }
 
+/* Cores that no task can take: GPUs or other resources allow fewer tasks, or the cores of a task do
+ * not divide those of an executor. */
+static void find_idle_cores(struct finder *f, const struct seen_stage *seen)
+{
+    const struct run *run = f->run;
+    struct bottleneck_evidence evidence = evidence_of(seen);
+    const struct task_slots of = task_slots_of(run, seen->stage->resource_profile_id, false);
+    int64_t cores = task_slots_cores(&of, run, run->cores_per_executor);
+    int64_t each = task_slots_per_executor(&of, run, run->cores_per_executor);
+    int64_t idle = cores - each * of.task_cores;
+    if (isnan(seen->slots) || each < 1 || idle < 1)
+        return;
+    double could = floor(seen->slots * (double)cores / (double)(each * of.task_cores));
+    double waves = ceil(seen->tasks / seen->slots);
+    evidence.slots = of;
+    evidence.executor_cores = (double)cores;
+    evidence.executor_slots = (double)each;
+    add(f, BOTTLENECK_IDLE_CORES, seen->stage,
+        seen->charged_s * (1.0 - ceil(seen->tasks / could) / waves), &evidence);
+}
+
 static void find_memory(struct finder *f, const struct seen_stage *seen)
 {
     const struct run_metrics *metrics = &seen->stage->metrics;
-    struct bottleneck_evidence evidence = evidence_of(f, seen);
+    struct bottleneck_evidence evidence = evidence_of(seen);
     double spilled = at_least_0((double)metrics->disk_spilled_bytes);
     double moved = spilled + at_least_0(seen->input_bytes) + at_least_0(seen->shuffle_bytes) +
                    at_least_0((double)metrics->shuffle_write_bytes) +
@@ -204,13 +229,13 @@ static void find_memory(struct finder *f, const struct seen_stage *seen)
 static void find_storage(struct finder *f, const struct seen_stage *seen)
 {
     const struct run_metrics *metrics = &seen->stage->metrics;
-    struct bottleneck_evidence evidence = evidence_of(f, seen);
+    struct bottleneck_evidence evidence = evidence_of(seen);
     double collecting = at_least_0(metrics->gc_time_s / metrics->executor_run_time_s);
     evidence.share = 1.0 - metrics->executor_cpu_time_s / metrics->executor_run_time_s - collecting;
     if (!evidence.from_storage || !(metrics->executor_run_time_s > 0) || !(evidence.share > 0))
         return;
     double lost_s = seen->charged_s * evidence.share;
-    if (seen->task_bytes < SMALL_FILE_BYTES && seen->tasks >= SMALL_TASKS_A_CORE * f->cores)
+    if (seen->task_bytes < SMALL_FILE_BYTES && seen->tasks >= SMALL_TASKS_A_CORE * seen->slots)
         add(f, BOTTLENECK_SMALL_FILES, seen->stage, lost_s, &evidence);
     else if (evidence.share > STORAGE_SHARE)
         add(f, BOTTLENECK_STORAGE_BOUND, seen->stage, lost_s, &evidence);
@@ -245,6 +270,7 @@ static enum pv_code find_in_stages(struct finder *f, struct arena *scratch, stru
             continue;
         PV_TRY(see_stage(f, &run->stages[i], charged_s[i], scratch, &seen, err));
         find_uneven(f, &seen);
+        find_idle_cores(f, &seen);
         find_memory(f, &seen);
         find_storage(f, &seen);
     }
@@ -317,15 +343,6 @@ static enum pv_code report(const struct candidate candidates[],
     return PV_OK;
 }
 
-static double cores_of(const struct run *run)
-{
-    int64_t cpus = run->n_resources > 0 ? run->resources[0].cores_per_task : 1;
-    if (run->executors < 1 || run->cores_per_executor < 1)
-        return (double)NAN;
-    return (double)run->executors *
-           fmax(1.0, floor((double)run->cores_per_executor / fmax(1.0, (double)cpus)));
-}
-
 enum pv_code bottlenecks_find(const struct run *run,
                               struct arena *arena,
                               struct arena *scratch,
@@ -337,7 +354,7 @@ enum pv_code bottlenecks_find(const struct run *run,
     if (!(run->duration_s > 0) || run->n_stages == 0)
         return PV_OK;
     struct arena_mark mark = arena_mark(scratch);
-    struct finder f = {.run = run, .cores = cores_of(run)};
+    struct finder f = {.run = run};
     size_t most = KINDS_A_STAGE * run->n_stages + KINDS_A_RUN;
     f.candidates = arena_array(scratch, most, sizeof *f.candidates);
     enum pv_code code = f.candidates == NULL ? pv_no_memory(err) : find_in_stages(&f, scratch, err);

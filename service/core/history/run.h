@@ -106,6 +106,17 @@ struct run_resources {
     int64_t cores_per_executor;
     int64_t executor_memory_bytes; /* heap asked for */
     int64_t cores_per_task;
+    /* The GPU or other custom resource that bounds the number of tasks most; at == NULL: none. */
+    struct strview resource;
+    int64_t resource_per_executor;
+    double resource_per_task; /* a share below 1: so many tasks share one */
+};
+
+/* What a task is to take of the executors that a question is about; 0: as in the run. */
+struct run_asked {
+    int64_t task_cores;
+    int64_t gpus_per_executor;
+    double gpus_per_task;
 };
 
 /* An executor, from when it was there to when it was gone. One that came back is another one. */
@@ -154,6 +165,7 @@ struct run_stage {
     int64_t attempts;            /* of the stage; RUN_UNKNOWN as all that follows */
     int64_t tasks_failed;        /* attempts of tasks that did not succeed */
     int64_t resource_profile_id; /* one of the run's resources */
+    bool barrier;                /* all of its tasks start together */
     struct run_metrics metrics;
 };
 
@@ -168,19 +180,20 @@ struct run {
     double initialization_s;
     /* Its weight relative to others, (0, 1]; 0: in full. Never stored. */
     double weight;
-    int64_t started_us;  /* RUN_NO_INSTANT when unknown */
-    int64_t recorded_us; /* when the store took it; RUN_NO_INSTANT before */
+    struct run_asked asked; /* never stored */
+    int64_t started_us;     /* RUN_NO_INSTANT when unknown */
+    int64_t recorded_us;    /* when the store took it; RUN_NO_INSTANT before */
     bool succeeded;
     struct run_label *labels; /* sorted by key, keys unique */
     size_t n_labels;
     struct run_stage *stages; /* ascending by id, ids unique */
     size_t n_stages;
-    struct run_node *nodes; /* names are unique */
-    size_t n_nodes;         /* 0: unknown */
+    struct run_node *nodes;              /* names are unique */
+    size_t n_nodes;                      /* 0: unknown */
     struct run_executor *executors_seen; /* by when they came */
     size_t n_executors_seen;             /* 0: unknown */
     bool tasks_thinned;                  /* a stage of it is */
-    bool has_stages;        /* false: stages were never given (or not loaded) */
+    bool has_stages;                     /* false: stages were never given (or not loaded) */
 
     /* From event logs only. */
     bool from_log;

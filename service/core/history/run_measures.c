@@ -5,6 +5,7 @@
 
 #include "base/heap.h"
 #include "base/order.h"
+#include "core/history/task_slots.h"
 
 static double task_time_of(const struct run_stage *stage)
 {
@@ -131,13 +132,13 @@ find_stage_time(const struct run *run, struct arena *scratch, double *busy_s, st
 /* --- all of it --- */
 
 static enum pv_code add_stage(const struct run_stage *stage,
-                              double cores,
+                              double slots,
                               struct arena *scratch,
                               struct run_measures *sum,
                               struct pv_error *err)
 {
     double busiest_s;
-    PV_TRY(find_busiest(stage, cores, scratch, &busiest_s, err));
+    PV_TRY(find_busiest(stage, slots, scratch, &busiest_s, err));
     sum->parallel_s += task_time_of(stage);
     sum->max_task_s += busiest_s;
     /* fmax would take an unknown for nothing. */
@@ -154,14 +155,12 @@ enum pv_code run_measure(const struct run *run,
     struct run_measures sum = {0, 0, 0, 0};
     size_t ran = 0;
     double busy_s = (double)NAN;
-    double cores = (double)NAN;
-    if (run->executors >= 1 && run->cores_per_executor >= 1)
-        cores = (double)run->executors * (double)run->cores_per_executor;
     for (size_t i = 0; i < run->n_stages; i++) {
         if (run->stages[i].skipped)
             continue;
         ran++;
-        PV_TRY(add_stage(&run->stages[i], cores, scratch, &sum, err));
+        PV_TRY(add_stage(&run->stages[i], task_slots_of_run(run, &run->stages[i]), scratch, &sum,
+                         err));
     }
     PV_TRY(find_stage_time(run, scratch, &busy_s, err));
     double left_s = run->duration_s - run->initialization_s - busy_s;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "core/history/task_slots.h"
 #include "core/stragglers/stragglers_internal.h"
 
 /* Nodes are assigned to levels by the types of tasks that they have in common: by these stages at
@@ -19,12 +20,17 @@ struct plan {
 
 /* --- slots --- */
 
-int64_t straggler_cores_per_task(const struct run *run)
+double straggler_cores_per_slot(const struct run *run)
 {
-    int64_t most = 1;
-    for (size_t i = 0; i < run->n_resources; i++)
-        if (run->resources[i].cores_per_task > most)
-            most = run->resources[i].cores_per_task;
+    double most = 1.0;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct task_slots slots =
+            task_slots_of(run, run->stages[i].resource_profile_id, false);
+        int64_t cores = task_slots_cores(&slots, run, run->cores_per_executor);
+        int64_t each = task_slots_per_executor(&slots, run, run->cores_per_executor);
+        if (!run->stages[i].skipped && cores > 0)
+            most = fmax(most, each < 1 ? (double)slots.task_cores : (double)cores / (double)each);
+    }
     return most;
 }
 
@@ -32,11 +38,11 @@ int64_t straggler_cores_per_task(const struct run *run)
 static bool find_slots(const struct search *search, struct plan *plan)
 {
     const struct run *run = search->runs;
-    int64_t each = straggler_cores_per_task(run);
+    double each = straggler_cores_per_slot(run);
     for (size_t k = 0; k < run->n_nodes; k++) {
         if (run->nodes[k].cores < 1)
             return false;
-        int64_t slots = run->nodes[k].cores / each;
+        double slots = floor((double)run->nodes[k].cores / each + 1e-9);
         plan->slots[k] = slots < 1 ? 1 : (size_t)slots;
     }
     return run->n_nodes > 0;

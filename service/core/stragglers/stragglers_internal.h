@@ -35,8 +35,8 @@ enum pv_code straggler_replay(const struct search *search,
 /* found->groups and slots (straggler_groups.c). */
 enum pv_code straggler_find_groups(const struct search *search, struct pv_error *err) PV_MUSTCHECK;
 
-/* The most of any resource profile; 1 where that is unknown. */
-int64_t straggler_cores_per_task(const struct run *run);
+/* Cores of an executor for each of its task slots, the most of any stage; 1 if that is unknown. */
+double straggler_cores_per_slot(const struct run *run);
 
 /* Reasons of nodes, advice and warnings (straggler_words.c). */
 enum pv_code straggler_explain(const struct search *search, struct pv_error *err) PV_MUSTCHECK;

@@ -5,12 +5,22 @@
 /* A run's list of members is in core/history/run.h; a column of it comes with a migration. */
 
 #define RESOURCES struct run_resources
+/* A program from before these columns writes profiles without them. */
+#define EACH_RESOURCE(name, type)                                                                  \
+    "CASE WHEN cardinality(" name ") = cardinality(resource_ids) THEN " name                       \
+    " ELSE array_fill(NULL::" type ", ARRAY[cardinality(resource_ids)]) END"
 static const struct column of_resources[] = {
     {"resource_ids", COLUMN_COUNT(RESOURCES, id)},
     {"resource_executors", COLUMN_COUNT(RESOURCES, executors)},
     {"resource_cores", COLUMN_COUNT(RESOURCES, cores_per_executor)},
     {"resource_memory_bytes", COLUMN_COUNT(RESOURCES, executor_memory_bytes)},
     {"resource_task_cores", COLUMN_COUNT(RESOURCES, cores_per_task)},
+    {"resource_names", COLUMN_TEXT(RESOURCES, resource),
+     .read = EACH_RESOURCE("resource_names", "text")},
+    {"resource_amounts", COLUMN_COUNT(RESOURCES, resource_per_executor),
+     .read = EACH_RESOURCE("resource_amounts", "bigint")},
+    {"resource_task_amounts", COLUMN_NUMBER(RESOURCES, resource_per_task),
+     .read = EACH_RESOURCE("resource_task_amounts", "double precision")},
 };
 static const struct columns resource_columns = {"resources", COLUMNS_OF(of_resources, RESOURCES)};
 
@@ -114,6 +124,7 @@ static const struct column of_stage[] = {
     {"attempts", COLUMN_COUNT(STAGE, attempts)},
     {"tasks_failed", COLUMN_COUNT(STAGE, tasks_failed)},
     {"resource_profile_id", COLUMN_COUNT(STAGE, resource_profile_id)},
+    {"barrier", COLUMN_BOOLEAN(STAGE, barrier)},
     RUN_METRICS(STAGE_METRIC_COUNT, STAGE_METRIC_SECONDS) /* one column each */
 };
 const struct columns run_stage_columns = {"stage", COLUMNS_OF(of_stage, STAGE)};

@@ -47,8 +47,20 @@ static void check_round_trip(const struct run *run)
     RUN_FIGURES(CHECK_FIGURE, CHECK_TIME, CHECK_FIGURE)
     check_metrics(&back.metrics, &run->metrics);
     cr_assert_eq(back.n_resources, run->n_resources);
-    for (size_t i = 0; i < run->n_resources; i++)
-        cr_assert_eq(memcmp(&back.resources[i], &run->resources[i], sizeof *run->resources), 0);
+    for (size_t i = 0; i < run->n_resources; i++) {
+        const struct run_resources *got = &back.resources[i], *want = &run->resources[i];
+        cr_assert_eq(got->id, want->id);
+        cr_assert_eq(got->executors, want->executors);
+        cr_assert_eq(got->cores_per_executor, want->cores_per_executor);
+        cr_assert_eq(got->executor_memory_bytes, want->executor_memory_bytes);
+        cr_assert_eq(got->cores_per_task, want->cores_per_task);
+        cr_assert_eq(got->resource_per_executor, want->resource_per_executor);
+        cr_assert(isnan(want->resource_per_task)
+                      ? isnan(got->resource_per_task)
+                      : got->resource_per_task == want->resource_per_task);
+        cr_assert_eq(got->resource.at == NULL, want->resource.at == NULL);
+        cr_assert(want->resource.at == NULL || strview_equal(got->resource, want->resource));
+    }
     arena_fini(&arena);
 }
 
@@ -59,7 +71,9 @@ Test(figures, come_back_as_they_were)
     run.from_log = true;
     run_clear_log(&run);
     check_round_trip(&run);
-    struct run_resources resources[] = {{0, 1, 2, 3, 4}, {7, 5, RUN_UNKNOWN, RUN_UNKNOWN, 1}};
+    struct run_resources resources[] = {
+        {0, 1, 2, 3, 4, {NULL, 0}, RUN_UNKNOWN, (double)NAN},
+        {7, 5, RUN_UNKNOWN, RUN_UNKNOWN, 1, strview_of("gpu"), 2, 0.25}};
     run.exit_code = -1;
     run.tasks_killed = 3;
     run.nodes_excluded = 0;

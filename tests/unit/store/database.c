@@ -123,6 +123,7 @@ struct run database_run(struct arena *arena, int64_t problem_size, int64_t execu
     run.stages[0].attempts = 2;
     run.stages[0].tasks_failed = 3;
     run.stages[0].resource_profile_id = 0;
+    run.stages[0].barrier = true;
     run.stages[0].metrics = database_metrics();
     return run;
 }
@@ -131,12 +132,17 @@ static struct run_resources resources[] = {{.id = 0,
                                             .executors = 1,
                                             .cores_per_executor = 2,
                                             .executor_memory_bytes = 3,
-                                            .cores_per_task = 4},
+                                            .cores_per_task = 4,
+                                            .resource_per_executor = RUN_UNKNOWN,
+                                            .resource_per_task = (double)NAN},
                                            {.id = 7,
                                             .executors = 5,
                                             .cores_per_executor = RUN_UNKNOWN,
                                             .executor_memory_bytes = RUN_UNKNOWN,
-                                            .cores_per_task = 6}};
+                                            .cores_per_task = 6,
+                                            .resource = {"gpu", 3},
+                                            .resource_per_executor = 2,
+                                            .resource_per_task = 0.25}};
 
 struct run database_log_run(struct arena *arena, const char *spark_application_id, bool ended)
 {

@@ -25,6 +25,7 @@ enum pv_code event_executor_added(struct sparklog *log, struct json *line, struc
 enum pv_code event_executor_removed(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_executor_excluded(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_node_excluded(struct sparklog *log, struct json *line, struct pv_error *err);
+/* events_profile.c */
 enum pv_code event_resource_profile(struct sparklog *log, struct json *line, struct pv_error *err);
 /* events_memory.c */
 enum pv_code event_stage_memory(struct sparklog *log, struct json *line, struct pv_error *err);
@@ -48,6 +49,9 @@ enum pv_code
 events_describe_stages(struct sparklog *log, struct strview infos, struct pv_error *err);
 /* Is every one of them sound? */
 bool events_stages_are_sound(struct strview infos);
+
+/* A profile of that id, made when it is new; NULL when there are too many. */
+struct profile *sparklog_get_profile(struct sparklog *log, int64_t id);
 
 /* Read the object of a line, to its end. False when the line is damaged. */
 bool events_read(struct json *line, const struct json_shape *shape, void *out);

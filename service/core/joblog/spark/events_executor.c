@@ -66,8 +66,7 @@ static enum pv_code get_executor(struct sparklog *log,
     return PV_OK;
 }
 
-/* A profile of that id, made when it is new; NULL when there are too many. */
-static struct profile *sparklog_get_profile(struct sparklog *log, int64_t id)
+struct profile *sparklog_get_profile(struct sparklog *log, int64_t id)
 {
     for (size_t i = 0; i < log->n_profiles; i++) {
         if (log->profiles[i].id == id)
@@ -82,7 +81,8 @@ static struct profile *sparklog_get_profile(struct sparklog *log, int64_t id)
                                 .cores_asked = RUN_UNKNOWN,
                                 .cores_most = RUN_UNKNOWN,
                                 .memory_mib = RUN_UNKNOWN,
-                                .task_cpus = RUN_UNKNOWN};
+                                .task_cpus = RUN_UNKNOWN,
+                                .resource = {.per_executor = RUN_UNKNOWN}};
     return profile;
 }
 
@@ -238,54 +238,4 @@ enum pv_code event_node_excluded(struct sparklog *log, struct json *line, struct
     if (idmap_find(&log->nodes_excluded, key) != NULL)
         return PV_OK;
     return idmap_insert(&log->nodes_excluded, &log->reader.budget, key, 1, err);
-}
-
-struct profile_event {
-    int64_t id;
-    int64_t cores;
-    int64_t memory_mib;
-    int64_t cpus;
-};
-
-/* The same member in three objects, so three shapes. */
-static const struct json_field cores_fields[] = {
-    JSON_FIELD("Amount", JSON_INT, struct profile_event, cores)};
-static const struct json_shape cores_shape = JSON_SHAPE(cores_fields);
-static const struct json_field memory_fields[] = {
-    JSON_FIELD("Amount", JSON_INT, struct profile_event, memory_mib)};
-static const struct json_shape memory_shape = JSON_SHAPE(memory_fields);
-static const struct json_field cpus_fields[] = {
-    JSON_FIELD("Amount", JSON_INT, struct profile_event, cpus)};
-static const struct json_shape cpus_shape = JSON_SHAPE(cpus_fields);
-
-static const struct json_field executor_request_fields[] = {
-    JSON_INSIDE("cores", cores_shape),
-    JSON_INSIDE("memory", memory_shape),
-};
-static const struct json_shape executor_request_shape = JSON_SHAPE(executor_request_fields);
-static const struct json_field task_request_fields[] = {
-    JSON_INSIDE("cpus", cpus_shape),
-};
-static const struct json_shape task_request_shape = JSON_SHAPE(task_request_fields);
-
-static const struct json_field profile_fields[] = {
-    JSON_FIELD("Resource Profile Id", JSON_INT, struct profile_event, id),
-    JSON_INSIDE("Executor Resource Requests", executor_request_shape),
-    JSON_INSIDE("Task Resource Requests", task_request_shape),
-};
-static const struct json_shape profile_shape = JSON_SHAPE(profile_fields);
-
-enum pv_code event_resource_profile(struct sparklog *log, struct json *line, struct pv_error *err)
-{
-    (void)err;
-    struct profile_event event = {-1, RUN_UNKNOWN, RUN_UNKNOWN, RUN_UNKNOWN};
-    if (!events_read(line, &profile_shape, &event) || event.id < 0)
-        return PV_OK;
-    struct profile *profile = sparklog_get_profile(log, event.id);
-    if (profile == NULL)
-        return PV_OK;
-    profile->cores_asked = event.cores;
-    profile->memory_mib = event.memory_mib;
-    profile->task_cpus = event.cpus;
-    return PV_OK;
 }

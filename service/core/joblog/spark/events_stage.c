@@ -16,6 +16,7 @@ struct stage_info {
     int64_t completed;
     struct json_text failure;
     int64_t resource_profile;
+    struct strview rdds;
 };
 
 static const struct stage_info nothing = {.id = -1,
@@ -34,6 +35,7 @@ static const struct json_field info_fields[] = {
     JSON_FIELD("Completion Time", JSON_INT, struct stage_info, completed),
     JSON_FIELD("Failure Reason", JSON_TEXT, struct stage_info, failure),
     JSON_FIELD("Resource Profile Id", JSON_INT, struct stage_info, resource_profile),
+    JSON_FIELD("RDD Info", JSON_RAW, struct stage_info, rdds),
 };
 static const struct json_shape info_shape = JSON_SHAPE(info_fields);
 
@@ -87,6 +89,26 @@ take_name(struct sparklog *log, struct stage *stage, struct json_text text, stru
     stage->n_name = n;
     memcpy(stage->name, name, n);
     return PV_OK;
+}
+
+struct rdd_info {
+    bool barrier;
+};
+
+static const struct json_field rdd_fields[] = {
+    JSON_FIELD("Barrier", JSON_BOOL, struct rdd_info, barrier),
+};
+static const struct json_shape rdd_shape = JSON_SHAPE(rdd_fields);
+
+/* A stage is a barrier stage if one of its RDDs is. */
+static bool has_barrier(struct strview rdds)
+{
+    struct json json = json_over(rdds);
+    bool started = false;
+    struct rdd_info info = {false};
+    while (rdds.at != NULL && !info.barrier && json_next_element(&json, &started))
+        (void)json_read_object(&json, &rdd_shape, &info);
+    return info.barrier;
 }
 
 /* What every description says alike; the first one that says it counts. */
@@ -159,6 +181,7 @@ static enum pv_code take_stage(struct sparklog *log,
     }
     struct stage *stage;
     PV_TRY(events_stage_describe(log, info, &stage, err));
+    stage->barrier = stage->barrier || (!stage->ran && has_barrier(info->rdds));
     stage->ran = true;
     PV_TRY(get_attempt(log, stage, info->attempt, attempt, err));
     see_submission(log, *attempt, info->submitted);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "core/history/task_slots.h"
 #include "core/joblog/spark/state.h"
 #include "core/spark/property_value.h"
 
@@ -88,6 +89,19 @@ static void set_counts(const struct sparklog *log, struct run *run)
     run->cached_blocks_dropped = log->blocks_dropped;
     run->executors = log->executors_most > 0 ? log->executors_most : RUN_UNKNOWN;
     run->cores_per_executor = log->cores_most > 0 ? log->cores_most : RUN_UNKNOWN;
+}
+
+/* In local mode the driver is the only executor; Spark 1.x does not log that it was added. */
+static void set_local_executor(const struct sparklog *log, struct run *run)
+{
+    const char *master = properties_value(&log->properties, "spark.master");
+    if (run->executors != RUN_UNKNOWN || master[0] == '\0')
+        return;
+    long cores = master[5] == '[' ? strtol(master + 6, NULL, 10) : 1;
+    if (cores >= 1) { /* local[*] does not say how many */
+        run->executors = 1;
+        run->cores_per_executor = cores;
+    }
 }
 
 static bool set_texts(const struct sparklog *log, struct arena *arena, struct run *run)
@@ -287,9 +301,47 @@ static int compare_profiles(const void *a, const void *b)
     return compare_int64(left->id, right->id);
 }
 
+static int64_t property_count_of(const struct sparklog *log, const char *key)
+{
+    return property_count(strview_of(properties_value(&log->properties, key)));
+}
+
+/* The default profile as the properties set it, where no event describes it. */
+static void set_default_profile(const struct sparklog *log, struct profile *profile)
+{
+    if (profile->task_cpus == RUN_UNKNOWN)
+        profile->task_cpus = property_count_of(log, "spark.task.cpus");
+    if (profile->resource.name[0] != '\0')
+        return;
+    struct profile_resource gpu = {
+        .name = "gpu",
+        .per_executor = property_count_of(log, "spark.executor.resource.gpu.amount"),
+        .per_task = property_number(
+            strview_of(properties_value(&log->properties, "spark.task.resource.gpu.amount")))};
+    if (task_slots_by_resource(gpu.per_executor, gpu.per_task) != RUN_UNKNOWN)
+        profile->resource = gpu;
+}
+
+/* Spark before 3.1 logs no profiles: one is made if properties say what a task takes. */
+static void add_default_profile(struct sparklog *log)
+{
+    struct profile made = {.cores_asked = log->cores_most,
+                           .cores_most = log->cores_most,
+                           .most = log->executors_most,
+                           .memory_mib = RUN_UNKNOWN,
+                           .task_cpus = RUN_UNKNOWN,
+                           .resource = {.per_executor = RUN_UNKNOWN}};
+    set_default_profile(log, &made);
+    if (made.task_cpus > 1 || made.resource.name[0] != '\0')
+        log->profiles[log->n_profiles++] = made;
+}
+
 /* What executors really had counts before what was asked for. The default profile, 0, is what the
  * properties ask for. */
-static struct run_resources resources_of(const struct sparklog *log, const struct profile *profile)
+static bool resources_of(const struct sparklog *log,
+                         const struct profile *profile,
+                         struct arena *arena,
+                         struct run_resources *made)
 {
     int64_t memory = profile->memory_mib > 0 ? sparklog_times(profile->memory_mib, INT64_C(1) << 20)
                                              : RUN_UNKNOWN;
@@ -297,23 +349,34 @@ static struct run_resources resources_of(const struct sparklog *log, const struc
         memory =
             property_size(strview_of(properties_value(&log->properties, "spark.executor.memory")),
                           INT64_C(1) << 20);
-    return (struct run_resources){
+    *made = (struct run_resources){
         .id = profile->id,
         .executors = profile->most,
         .cores_per_executor = profile->cores_most > 0 ? profile->cores_most : profile->cores_asked,
         .executor_memory_bytes = memory,
-        .cores_per_task = profile->task_cpus};
+        .cores_per_task = profile->task_cpus,
+        .resource_per_executor = profile->resource.per_executor,
+        .resource_per_task = (double)NAN};
+    if (profile->resource.name[0] != '\0')
+        made->resource_per_task = profile->resource.per_task;
+    return log_text_copy(arena, profile->resource.name, &made->resource);
 }
 
 static bool set_resources(struct sparklog *log, struct arena *arena, struct run *run)
 {
+    if (log->n_profiles == 0)
+        add_default_profile(log);
     run->resources = arena_calloc(arena, log->n_profiles, sizeof *run->resources);
     if (run->resources == NULL)
         return false;
     if (log->n_profiles > 0)
         qsort(log->profiles, log->n_profiles, sizeof *log->profiles, compare_profiles);
-    for (size_t i = 0; i < log->n_profiles; i++)
-        run->resources[i] = resources_of(log, &log->profiles[i]);
+    for (size_t i = 0; i < log->n_profiles; i++) {
+        if (log->profiles[i].id == 0)
+            set_default_profile(log, &log->profiles[i]);
+        if (!resources_of(log, &log->profiles[i], arena, &run->resources[i]))
+            return false;
+    }
     run->n_resources = log->n_profiles;
     return true;
 }
@@ -361,6 +424,7 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     notice_far_times(log);
     set_times(log, &built);
     set_counts(log, &built);
+    set_local_executor(log, &built);
     PV_TRY(profile_build_stages(log, arena, &built, err));
     set_core_time(log, &built);
     /* Warnings last: what was built before may have added some. */

@@ -10,7 +10,8 @@ enum shape {
     SHAPE_CPU,      /* 2, 1.5, 1600m */
     SHAPE_SIZE,     /* 8g, 512, 384m */
     SHAPE_DURATION, /* 60s, 100ms */
-    SHAPE_WORD      /* one of a list */
+    SHAPE_WORD,     /* one of a list */
+    SHAPE_LOCAL     /* local, local[4], local[*, 2]: other masters hold the names of hosts */
 };
 
 struct allowed {
@@ -44,11 +45,13 @@ static const struct allowed table[] = {
     {"spark.executor.memoryOverhead", SHAPE_SIZE, NULL},
     {"spark.executor.memoryOverheadFactor", SHAPE_NUMBER, NULL},
     {"spark.executor.pyspark.memory", SHAPE_SIZE, NULL},
+    {"spark.executor.resource.gpu.amount", SHAPE_NUMBER, NULL},
     {"spark.io.compression.codec", SHAPE_WORD, "|lz4|lzf|snappy|zstd|"},
     {"spark.kubernetes.executor.limit.cores", SHAPE_CPU, NULL},
     {"spark.kubernetes.executor.request.cores", SHAPE_CPU, NULL},
     {"spark.kubernetes.memoryOverheadFactor", SHAPE_NUMBER, NULL},
     {"spark.locality.wait", SHAPE_DURATION, NULL},
+    {"spark.master", SHAPE_LOCAL, NULL},
     {"spark.memory.fraction", SHAPE_NUMBER, NULL},
     {"spark.memory.offHeap.enabled", SHAPE_BOOLEAN, NULL},
     {"spark.memory.offHeap.size", SHAPE_SIZE, NULL},
@@ -68,6 +71,7 @@ static const struct allowed table[] = {
     {"spark.submit.deployMode", SHAPE_WORD, "|client|cluster|"},
     {"spark.task.cpus", SHAPE_NUMBER, NULL},
     {"spark.task.maxFailures", SHAPE_NUMBER, NULL},
+    {"spark.task.resource.gpu.amount", SHAPE_NUMBER, NULL},
 };
 
 enum { TABLE_ROWS = sizeof table / sizeof *table };
@@ -139,6 +143,14 @@ static bool is_word(const char *text, const char *words)
     return false;
 }
 
+static bool is_local(const char *text)
+{
+    if (strncmp(text, "local", 5) != 0)
+        return false;
+    size_t n = text[5] == '[' ? strspn(text + 6, "0123456789*, ") : 0;
+    return n == 0 ? text[5] == '\0' : text[6 + n] == ']' && text[7 + n] == '\0';
+}
+
 static bool has_shape(const char *text, const struct allowed *allowed)
 {
     switch (allowed->shape) {
@@ -154,6 +166,8 @@ static bool has_shape(const char *text, const struct allowed *allowed)
         return is_measure(text, "|us|ms|s|m|min|h|d|");
     case SHAPE_WORD:
         return is_word(text, allowed->words);
+    case SHAPE_LOCAL:
+        return is_local(text);
     }
     return false;
 }

@@ -104,7 +104,14 @@ struct executor {
 };
 
 /* A resource profile. */
-enum { PROFILES_MAX = 64 };
+enum { PROFILES_MAX = 64, RESOURCE_NAME_MAX = 32 };
+
+/* A GPU or another custom resource of its executors. */
+struct profile_resource {
+    char name[RESOURCE_NAME_MAX]; /* "": there is none */
+    int64_t per_executor;
+    double per_task;
+};
 
 struct profile {
     int64_t id;
@@ -114,6 +121,7 @@ struct profile {
     int64_t cores_most;
     int64_t memory_mib;
     int64_t task_cpus;
+    struct profile_resource resource; /* that allows the fewest tasks at once */
 };
 
 struct attempt {
@@ -142,6 +150,7 @@ struct stage {
     int64_t longest_bytes; /* that one read; RUN_UNKNOWN */
     int64_t tasks_failed;
     int64_t resource_profile; /* RUN_UNKNOWN */
+    bool barrier;
     struct amounts amounts;
     bool ran; /* submitted, completed or with a task */
 };

@@ -100,8 +100,8 @@ Test(replay, a_record_faster_than_its_tasks_is_no_basis)
     cr_assert_eq(replay_prepare(&run, &arena, &scratch, &replay, &err), PV_E_TOO_FEW);
     cr_assert_str_eq(
         err.detail,
-        "the run cannot be replayed: its tasks took 16 s of core time, and the cores that "
-        "it is said to have had, 2, give 8 s while stages were active");
+        "the run cannot be replayed: on the task slots of the executors that it is said to have "
+        "had its tasks take at least 8 s, and its stages took 4 s");
 }
 
 /* Stages that overlapped although one reads what the other writes. */

@@ -1,4 +1,5 @@
 #include "core/deadline/makespan.h"
+#include "core/deadline/slot_makespan.h"
 
 #include <criterion/criterion.h>
 
@@ -31,6 +32,23 @@ static double find(const struct edf_job *job, size_t cores)
     cr_assert_eq(makespan_plan(job, &scratch, &plan, NULL), PV_OK);
     const size_t used = scratch.used;
     cr_assert_eq(makespan_find(plan, job, longest_s, cores, &scratch, &seconds, NULL), PV_OK);
+    cr_assert_eq(scratch.used, used, "scratch is back at its mark");
+    arena_rewind(&scratch, mark);
+    return seconds;
+}
+
+static double find_on_slots(const struct edf_job *job,
+                            const struct slot_need needs[],
+                            const int64_t units[],
+                            size_t n_pools)
+{
+    const struct edf_plan *plan;
+    double seconds = -1;
+    struct arena_mark mark = arena_mark(&scratch);
+    cr_assert_eq(makespan_plan(job, &scratch, &plan, NULL), PV_OK);
+    const size_t used = scratch.used;
+    cr_assert_eq(slot_makespan_find(plan, job, needs, units, n_pools, &scratch, &seconds, NULL),
+                 PV_OK);
     cr_assert_eq(scratch.used, used, "scratch is back at its mark");
     arena_rewind(&scratch, mark);
     return seconds;
@@ -102,6 +120,48 @@ Test(makespan, is_the_completion_of_the_schedule_to_the_last_bit)
                          "round %zu, %zu cores", round, cores);
         }
     }
+}
+
+/* Tasks that all take as many units of one pool: each so many units are a core. */
+Test(makespan, on_slots_that_are_alike_is_the_same_to_the_last_bit)
+{
+    static struct wide_job made;
+    struct numbers numbers = {11};
+    for (size_t round = 0; round < 2000; round++) {
+        draw_job(&made, &numbers, round % 2 == 1);
+        const int64_t cores = 1 + (int64_t)numbers_below(&numbers, 40);
+        const int64_t each = 1 + (int64_t)numbers_below(&numbers, 5);
+        const int64_t units = cores * each + (int64_t)numbers_below(&numbers, (size_t)each);
+        struct slot_need needs[STAGES];
+        for (size_t s = 0; s < made.job.n_stages; s++)
+            needs[s] = (struct slot_need){.units = each};
+        cr_assert_eq(find_on_slots(&made.job, needs, &units, 1), find(&made.job, (size_t)cores),
+                     "round %zu, %d cores", round, (int)cores);
+    }
+}
+
+/* 6 units: two tasks of 3 units for 10 s each leave nothing; the barrier stage of 4 waits until all of its
+ * tasks can start, and lets the last stage pass. */
+Test(makespan, on_slots_by_hand)
+{
+    const struct edf_stage stages[] = {{.id = 0, .tasks = 3, .task_duration_s = 10},
+                                       {.id = 1, .tasks = 4, .task_duration_s = 5},
+                                       {.id = 2, .tasks = 3, .task_duration_s = 12}};
+    const struct edf_job job = {.stages = stages, .n_stages = 3};
+    struct slot_need needs[] = {{.units = 3}, {.units = 1, .is_barrier = true}, {.units = 1}};
+    const int64_t six = 6;
+    /* 0: 0-10, 0-10, 10-20; 2: from 10 to 22 on three units; 1: at 20 three units are free, at 22 six. */
+    cr_assert_float_eq(find_on_slots(&job, needs, &six, 1), 27.0, 1e-9);
+    needs[1].is_barrier = false;
+    /* 1 takes three units at 10, then, one by one, 15: the last task of 1 and two of 2, ... */
+    cr_assert_float_eq(find_on_slots(&job, needs, &six, 1), 32.0, 1e-9);
+    /* A pool of its own each. */
+    const int64_t pools[] = {3, 2, 3};
+    needs[1].pool = 1;
+    needs[2].pool = 2;
+    cr_assert_float_eq(find_on_slots(&job, needs, pools, 3), 30.0, 1e-9);
+    needs[1].is_barrier = true; /* that its pool is too small for: as if it were none */
+    cr_assert_float_eq(find_on_slots(&job, needs, pools, 3), 30.0, 1e-9);
 }
 
 Test(makespan, agrees_with_a_plain_scheduler_on_random_cases)

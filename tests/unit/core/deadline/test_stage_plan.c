@@ -318,3 +318,20 @@ Test(stage_plan, running_out_of_memory_is_an_error)
     cr_expect_eq(plan.n_steps, 77);
     arena_fini(&small);
 }
+
+/* A task that holds 4 cores: the cores of its stage are as many times the tasks at once. */
+Test(stage_plan, a_slot_holds_the_cores_that_its_task_leaves_to_no_other)
+{
+    struct stage_plan_terms terms = terms_of(1000);
+    struct stage_plan_stage stage = stage_of(0, 8000);
+    struct stage_plan_step single, wide;
+    stage_plan_step_make(&terms, &stage, 1, 0, &single);
+    stage.cores_per_slot = 4;
+    stage_plan_step_make(&terms, &stage, 1, 0, &wide);
+    cr_assert_float_eq(single.estimated_cores, 9, 1e-9); /* 8000 s in 950 s */
+    cr_assert_float_eq(wide.estimated_cores, 36, 1e-9);
+    cr_assert_float_eq(wide.max_allocable_cores, 64, 1e-9, "all there are");
+    stage.pinned_cores = 5;
+    stage_plan_step_make(&terms, &stage, 1, 0, &wide);
+    cr_assert_float_eq(wide.estimated_cores, 5, 1e-9, "as pinned");
+}

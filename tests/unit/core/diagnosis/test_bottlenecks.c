@@ -286,3 +286,65 @@ Test(bottlenecks, holds_for_any_run)
         cr_assert_leq(lost_cut, run.duration_s * (1 + 1e-9));
     }
 }
+
+/* --- idle cores --- */
+
+/* 4 executors of 8 cores for 100 s, 64 tasks in waves of so many on each. */
+static void run_waves(struct run_resources *profile, size_t waves)
+{
+    run.cores_per_executor = 8;
+    run.resources = profile;
+    run.n_resources = 1;
+    add_stage(64, 100.0 / (double)waves, 0)->duration_s = 100;
+}
+
+/* A quarter of a GPU: 16 tasks at once, 4 waves where 2 would do. */
+Test(bottlenecks, a_gpu_share_leaves_cores_idle)
+{
+    const char *key = NULL, *value = NULL;
+    struct run_resources profile = {0, 4, 8, RUN_UNKNOWN, 1, {"gpu", 3}, 1, 0.25};
+    run_waves(&profile, 4);
+    struct bottleneck item = only(BOTTLENECK_IDLE_CORES);
+    cr_assert_float_eq(item.lost_s, 50, 1e-9);
+    cr_assert_str_eq(
+        item.finding.message,
+        "Stage 0 (map) runs 4 tasks at once on an executor of 8 cores: each task takes "
+        "0.25 of the executor's 1 gpu. 4 idle cores of each executor cost up to 50 s.");
+    cr_assert(bottleneck_property(&item, 32, &arena, &key, &value));
+    cr_assert_str_eq(key, "spark.task.resource.gpu.amount");
+    cr_assert_str_eq(value, "0.125");
+    cr_assert(strstr(item.cure, "Otherwise give executors 4 cores.") != NULL, "%s", item.cure);
+    /* 1 / 6 is rounded down, so that 6 tasks fit. */
+    profile.cores_per_executor = run.cores_per_executor = 6;
+    item = only(BOTTLENECK_IDLE_CORES);
+    cr_assert(bottleneck_property(&item, 24, &arena, &key, &value));
+    cr_assert_str_eq(value, "0.166666");
+    cr_assert_eq(task_slots_by_resource(1, strtod(value, NULL)), 6);
+}
+
+/* 3 CPUs a task: 2 tasks on 8 cores, on 6 as well; 32 cores have 5 executors of 6. */
+Test(bottlenecks, cpus_of_a_task_that_do_not_divide_the_cores)
+{
+    const char *key = NULL, *value = NULL;
+    struct run_resources profile = {0, 4, 8, RUN_UNKNOWN, 3, {NULL, 0}, RUN_UNKNOWN, (double)NAN};
+    run_waves(&profile, 8);
+    struct bottleneck item = only(BOTTLENECK_IDLE_CORES);
+    cr_assert_float_eq(item.lost_s, 100 * (1 - 7.0 / 8), 1e-9);
+    cr_assert(bottleneck_property(&item, 32, &arena, &key, &value));
+    cr_assert_str_eq(key, "spark.executor.cores");
+    cr_assert_str_eq(value, "6");
+    profile.cores_per_task = 4; /* which divide them */
+    cr_assert_eq(find().n, 0);
+}
+
+/* Of a profile that the program sets no property is the cure. */
+Test(bottlenecks, idle_cores_of_another_profile_are_cured_in_the_program)
+{
+    const char *key = NULL, *value = NULL;
+    struct run_resources profile = {3, 4, 8, RUN_UNKNOWN, 1, {"gpu", 3}, 1, 1.0};
+    run_waves(&profile, 16);
+    stages[0].resource_profile_id = 3;
+    struct bottleneck item = only(BOTTLENECK_IDLE_CORES);
+    cr_assert_not(bottleneck_property(&item, 32, &arena, &key, &value));
+    cr_assert(strstr(item.cure, "in the stage's resource profile") != NULL, "%s", item.cure);
+}

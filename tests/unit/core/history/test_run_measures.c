@@ -127,3 +127,17 @@ Test(run_measures, the_busiest_core_is_that_of_a_list_schedule)
         cr_expect_geq(m.max_task_s * (double)cores, m.parallel_s * (1 - 1e-12));
     }
 }
+
+/* Two executors of 4 cores, 2 CPUs a task: 4 slots, so that 5 tasks of 3 s take two waves. */
+Test(run_measures, tasks_that_take_several_cores_have_fewer_slots)
+{
+    static const double tasks[] = {3, 3, 3, 3, 3};
+    struct run_resources profile = {0, 2, 4, RUN_UNKNOWN, 2, {NULL, 0}, RUN_UNKNOWN, (double)NAN};
+    struct run_stage stage = timed(stage_of_tasks(0, tasks, 5), 6, 2);
+    struct run run = run_of_stages(&stage, 1, 5, 2, 4, 9, 2);
+    cr_expect_float_eq(measure(&run).max_task_s, 3, 1e-12);
+    run.resources = &profile;
+    run.n_resources = 1;
+    cr_expect_float_eq(measure(&run).max_task_s, 6, 1e-12);
+    cr_expect_float_eq(measure(&run).induced_s, 0, 1e-12);
+}

@@ -132,11 +132,18 @@ Test(sparklog_cluster, executors_of_each_resource_profile)
     cr_assert_eq(r.run.cores_per_executor, 16);
     cr_assert_eq(reading_warning(&r, "mixed_executors"), 2);
     cr_assert_eq(r.run.n_resources, 3);
-    const struct run_resources want[] = {{0, 2, 4, INT64_C(8192) << 20, 1},
-                                         {3, 0, 8, INT64_C(512) << 20, 1},
-                                         {5, 3, 16, INT64_C(65536) << 20, 2}};
-    for (size_t i = 0; i < 3; i++)
-        cr_assert_eq(memcmp(&r.run.resources[i], &want[i], sizeof *want), 0, "profile %zu", i);
+    static const int64_t want[][5] = {{0, 2, 4, 8192, 1}, {3, 0, 8, 512, 1}, {5, 3, 16, 65536, 2}};
+    for (size_t i = 0; i < 3; i++) {
+        const struct run_resources *got = &r.run.resources[i];
+        cr_assert_eq(got->id, want[i][0]);
+        cr_assert_eq(got->executors, want[i][1]);
+        cr_assert_eq(got->cores_per_executor, want[i][2]);
+        cr_assert_eq(got->executor_memory_bytes, want[i][3] << 20);
+        cr_assert_eq(got->cores_per_task, want[i][4]);
+        cr_assert_null(got->resource.at);
+        cr_assert_eq(got->resource_per_executor, RUN_UNKNOWN);
+        cr_assert(isnan(got->resource_per_task));
+    }
     cr_assert_eq(reading_stage(&r, 0)->resource_profile_id, 0);
     cr_assert_eq(reading_stage(&r, 1)->resource_profile_id, 5);
     cr_assert_eq(reading_stage(&r, 2)->resource_profile_id, RUN_UNKNOWN);
@@ -380,6 +387,122 @@ Test(sparklog_cluster, an_exit_code_has_the_last_word)
         reading_init(&r, cases[i].log, 0, &case_limits);
         cr_assert_eq(r.run.exit_code, cases[i].code, "case %zu", i);
         cr_assert_eq(r.run.succeeded, cases[i].succeeded, "case %zu", i);
+        reading_fini(&r);
+    }
+}
+
+#define PROPERTIES(list)                                                                           \
+    "{\"Event\":\"SparkListenerEnvironmentUpdate\",\"Spark Properties\":{" list "}}\n"
+#define REQUEST(name, amount)                                                                      \
+    "\"" name "\":{\"Resource Name\":\"" name "\",\"Amount\": " #amount "}"
+#define RESOURCES_OF(id, executor, task)                                                           \
+    "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile Id\":" #id                \
+    ",\"Executor Resource Requests\":{" executor "},\"Task Resource Requests\":{" task "}}\n"
+
+static void expect_resource(const struct run_resources *got,
+                            const char *name,
+                            int64_t per_executor,
+                            double per_task)
+{
+    cr_assert(strview_is(got->resource, name));
+    cr_assert_eq(got->resource_per_executor, per_executor);
+    expect(got->resource_per_task, per_task);
+}
+
+/* Of several resources the one that allows the fewest tasks; of names that are no identifier none. */
+Test(sparklog_cluster, gpus_and_other_resources_of_profiles)
+{
+    struct reading r;
+    reading_init(
+        &r,
+        RESOURCES_OF(0, REQUEST("cores", 8) "," REQUEST("gpu", 2),
+                     REQUEST("cpus", 1.0) "," REQUEST("gpu", 0.25))
+            RESOURCES_OF(1, REQUEST("gpu", 4) "," REQUEST("fpga", 3) "," REQUEST("cores", 8),
+                         REQUEST("gpu", 1.0) "," REQUEST("fpga", 1.5) "," REQUEST("cpus", 2.0))
+                RESOURCES_OF(2, REQUEST("gpu", 0) "," REQUEST("A b", 4),
+                             REQUEST("gpu", 1.0) "," REQUEST("A b", 4.0)) APP_START(0)
+                    EXECUTOR_OF("1", 1, 8, 0) APP_END(100),
+        0, &case_limits);
+    cr_assert_eq(r.run.n_resources, 3);
+    expect_resource(&r.run.resources[0], "gpu", 2, 0.25);
+    expect_resource(&r.run.resources[1], "fpga", 3, 1.5);
+    cr_assert_eq(r.run.resources[1].cores_per_task, 2);
+    cr_assert_null(r.run.resources[2].resource.at);
+    reading_fini(&r);
+}
+
+/* Spark before 3.1 logs no profile, and some logs have the executors of profile 0 only. */
+Test(sparklog_cluster, properties_describe_the_default_profile)
+{
+    struct reading r;
+    reading_init(
+        &r,
+        PROPERTIES("\"spark.task.cpus\":\"4\",\"spark.executor.resource.gpu.amount\":\"1\","
+                   "\"spark.task.resource.gpu.amount\":\"0.5\"") APP_START(0) EXECUTOR("1", 1, 8)
+            EXECUTOR("2", 1, 8) APP_END(100),
+        0, &case_limits);
+    cr_assert_eq(r.run.n_resources, 1);
+    cr_assert_eq(r.run.resources[0].id, 0);
+    cr_assert_eq(r.run.resources[0].executors, 2);
+    cr_assert_eq(r.run.resources[0].cores_per_executor, 8);
+    cr_assert_eq(r.run.resources[0].cores_per_task, 4);
+    expect_resource(&r.run.resources[0], "gpu", 1, 0.5);
+    reading_fini(&r);
+    reading_init(&r,
+                 PROPERTIES("\"spark.task.cpus\":\"2\"") APP_START(0) EXECUTOR_OF("1", 1, 8, 0)
+                     APP_END(100),
+                 0, &case_limits);
+    cr_assert_eq(r.run.n_resources, 1);
+    cr_assert_eq(r.run.resources[0].cores_per_task, 2);
+    reading_fini(&r);
+    reading_init(
+        &r, PROPERTIES("\"spark.task.cpus\":\"1\"") APP_START(0) EXECUTOR("1", 1, 8) APP_END(100),
+        0, &case_limits);
+    cr_assert_eq(r.run.n_resources, 0, "one core a task needs no profile");
+    reading_fini(&r);
+}
+
+Test(sparklog_cluster, barrier_stages_are_told_by_their_rdds)
+{
+    struct reading r;
+    reading_init(
+        &r,
+        APP_START(0) "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":{\"Stage ID\":0,"
+                     "\"Submission Time\":10,\"RDD Info\":[{\"RDD ID\":0,\"Barrier\":false},"
+                     "{\"RDD ID\":1,\"Barrier\": true}]}}\n" COMPLETED(
+                         1, 0, 1, 10, 20, ",\"RDD Info\":[{\"Barrier\":true}]")
+                         COMPLETED(2, 0, 1, 10, 20, ",\"RDD Info\":[{\"Barrier\":false},{\"x\":1}]")
+                             COMPLETED(3, 0, 1, 10, 20, "") APP_END(100),
+        0, &case_limits);
+    cr_assert(reading_stage(&r, 0)->barrier);
+    cr_assert(reading_stage(&r, 1)->barrier);
+    cr_assert_not(reading_stage(&r, 2)->barrier);
+    cr_assert_not(reading_stage(&r, 3)->barrier);
+    reading_fini(&r);
+}
+
+/* Spark 1.x logs no executor in local mode; other masters hold the names of hosts and are not kept. */
+Test(sparklog_cluster, local_mode_has_one_executor)
+{
+    static const struct {
+        const char *properties;
+        int64_t executors, cores;
+    } cases[] = {
+        {PROPERTIES("\"spark.master\":\"local\""), 1, 1},
+        {PROPERTIES("\"spark.master\":\"local[6]\""), 1, 6},
+        {PROPERTIES("\"spark.master\":\"local[3, 2]\""), 1, 3},
+        {PROPERTIES("\"spark.master\":\"local[*]\""), RUN_UNKNOWN, RUN_UNKNOWN},
+        {PROPERTIES("\"spark.master\":\"local-cluster[2,1,512]\""), RUN_UNKNOWN, RUN_UNKNOWN},
+        {PROPERTIES("\"spark.master\":\"spark://host:7077\""), RUN_UNKNOWN, RUN_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char log[1024];
+        struct reading r;
+        (void)snprintf(log, sizeof log, "%s%s", cases[i].properties, APP_START(0) APP_END(100));
+        reading_init(&r, log, 0, &case_limits);
+        cr_assert_eq(r.run.executors, cases[i].executors, "%s", cases[i].properties);
+        cr_assert_eq(r.run.cores_per_executor, cases[i].cores, "%s", cases[i].properties);
+        cr_assert_eq(r.run.n_spark_properties, i < 4 ? 1 : 0, "%s", cases[i].properties);
         reading_fini(&r);
     }
 }
