@@ -18,16 +18,36 @@ find_tightest(const struct edf_job jobs[], const struct edf_outcome outcomes[], 
     return at;
 }
 
-static bool waits_for_memory(const struct edf_job jobs[], size_t n)
+static bool has_delays(const struct edf_job *job)
 {
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i].memory != NULL && jobs[i].memory_bytes > 0)
+    for (size_t s = 0; s < job->n_stages; s++)
+        if (job->stages[s].delay_s > 0)
             return true;
     return false;
 }
 
-static void explain_remedies(size_t cores,
-                             bool memory,
+/* A job is late with a core for every task. */
+static void explain_too_long(const char *name,
+                             const struct edf_job *job,
+                             double critical_path_s,
+                             struct findings *to)
+{
+    struct finding *none = finding_add(
+        to, "no_cores_suffice",
+        "No number of cores meets every deadline: the stages of %s, one after another, take %.4g "
+        "s%s, and its deadline is %.4g s.",
+        name, critical_path_s, has_delays(job) ? " with its start-up and its driver's time" : "",
+        job->deadline_s);
+    finding_text(none, "job", name);
+    finding_number(none, "critical_path_s", critical_path_s);
+    finding_number(none, "deadline_s", job->deadline_s);
+}
+
+/* too_long: the name of the job that is late with a core for every task. */
+static void explain_remedies(const struct edf_job jobs[],
+                             size_t n_jobs,
+                             const char *too_long,
+                             size_t cores,
                              const struct edf_remedies *remedies,
                              struct findings *to)
 {
@@ -37,14 +57,12 @@ static void explain_remedies(size_t cores,
                         remedies->min_total_cores, PLURAL(remedies->min_total_cores), cores);
         finding_number(more, "min_total_cores", (double)remedies->min_total_cores);
         finding_number(more, "cores", (double)cores);
-    } else if (remedies->exact) {
+    } else if (remedies->too_long < n_jobs) {
+        explain_too_long(too_long, &jobs[remedies->too_long], remedies->critical_path_s, to);
+    } else if (remedies->exact) { /* what is left is memory */
         (void)finding_add(to, "no_cores_suffice",
-                          memory
-                              ? "No number of cores meets every deadline: some job's wait for "
-                                "memory and its stages, one after another, take longer than its "
-                                "deadline allows."
-                              : "No number of cores meets every deadline: some job's stages take "
-                                "longer one after another than its deadline allows.");
+                          "No number of cores meets every deadline: some job's wait for memory and "
+                          "its stages, one after another, take longer than its deadline allows.");
     } else {
         (void)finding_add(to, "search_cut",
                           "The search for enough cores was cut by its budget of simulated tasks.");
@@ -97,8 +115,13 @@ void feasibility_explain(const struct strview names[],
         finding_number(use, "utilization", metrics->utilization);
         finding_number(use, "makespan_s", metrics->makespan_s);
     }
-    if (remedies != NULL)
-        explain_remedies(cores, waits_for_memory(jobs, n_jobs), remedies, reasons);
+    if (remedies == NULL)
+        return;
+    size_t late = remedies->too_long < n_jobs ? remedies->too_long : at;
+    const char *too_long = arena_printf(reasons->arena, "%.*s", (int)names[late].n, names[late].at);
+    reasons->failed = reasons->failed || too_long == NULL;
+    if (too_long != NULL)
+        explain_remedies(jobs, n_jobs, too_long, cores, remedies, reasons);
 }
 
 /* --- stage plans --- */
