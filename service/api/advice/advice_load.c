@@ -7,6 +7,7 @@
 
 #include "api/clusters/cluster_room.h"
 #include "api/clusters/named_cluster.h"
+#include "core/advice/beside_running.h"
 #include "metrics/registry.h"
 #include "store/advice/advised_jobs.h"
 #include "store/clusters/price_book.h"
@@ -523,11 +524,13 @@ enum pv_code advice_prediction_make(struct api *api,
 
 /* --- runs --- */
 
-/* Running job i: as it was advised, or with the recorded run that stands for it. */
+/* Running job i: as it was advised, or with the recorded runs nearest to it on so many cores. */
 static enum pv_code load_running(struct store_tx *tx,
                                  struct arena *arena,
                                  const struct advice_running *running,
                                  size_t i,
+                                 int64_t cores,
+                                 size_t most,
                                  struct joint_running *job,
                                  struct pv_error *err)
 {
@@ -540,16 +543,19 @@ static enum pv_code load_running(struct store_tx *tx,
         .progress = running->progress,
         .cores = running->cores,
         .duration_s = running->duration_s,
+        .problem_size = running->problem_size,
         .memory_bytes = running->memory_bytes == RUN_UNKNOWN ? 0 : running->memory_bytes};
     if (running->advice_id != NULL)
         return PV_OK;
     (void)snprintf(pointer, sizeof pointer, "/running/%zu/application", i);
     PV_TRY(find_application(tx, arena, running->application.at, pointer, &application, err));
-    PV_TRY(store_run_nearest(tx, arena, &application, running->problem_size, true, 1, &runs, err));
+    PV_TRY(store_run_nearest_in_cores(tx, arena, &application, running->problem_size, cores, most,
+                                      &runs, err));
     if (runs.n == 0)
         return pv_fault(err, PV_PLACE_POINTER, pointer, "no_history",
                         "has no successful run with stages, executors and cores");
-    job->run = &runs.items[0];
+    job->runs = runs.items;
+    job->n_runs = runs.n;
     return PV_OK;
 }
 
@@ -586,6 +592,8 @@ enum pv_code advice_load_runs(struct api *api,
 {
     store_tx_auto_t *tx = NULL;
     struct arena *arena = request->arena;
+    const size_t most = (size_t)api->config->nearest_runs;
+    const int64_t cores = beside_running_cores(question, item->prediction.curve.cores_per_executor);
     *runs = (struct advice_runs){.own = &question->profile, .n_own = 1};
     if (question->n_running == 0 && question->application.at == NULL)
         return PV_OK;
@@ -595,10 +603,10 @@ enum pv_code advice_load_runs(struct api *api,
         return pv_no_memory(err);
     PV_TRY(api_read(api, request, &tx, err));
     for (size_t i = 0; i < question->n_running; i++)
-        PV_TRY(load_running(tx, arena, &question->running[i], i, &runs->running[i], err));
-    if (question->application.at != NULL)
         PV_TRY(
-            load_own_runs(tx, arena, question, item, (size_t)api->config->nearest_runs, runs, err));
+            load_running(tx, arena, &question->running[i], i, cores, most, &runs->running[i], err));
+    if (question->application.at != NULL)
+        PV_TRY(load_own_runs(tx, arena, question, item, most, runs, err));
     if (question->n_running > 0 && question->running_from == RUNNING_LISTED && runs->n_own == 0)
         return pv_fault(err, PV_PLACE_POINTER, "/running", "no_history",
                         "takes a successful run of the new job's application with stages, "

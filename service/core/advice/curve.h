@@ -25,6 +25,10 @@
  * by the same factor 1 + distance: few runs, or far ones, give wide intervals and a single run
  * gives the prior alone.
  */
+
+/* The distance above, >= 0. */
+double curve_distance(const struct run *run, const struct replay_target *target);
+
 struct curve_question {
     double problem_size;
     int64_t cores_per_executor;
