@@ -57,8 +57,8 @@ def test_a_job_from_history_takes_tasks_and_overhead_from_the_nearest_run(client
     plain = ask(client, dict(recorded, overhead_per_task_s=0), cluster={"executors": 2, "cores_per_executor": 4})
     assert plain["jobs"][0]["execution_s"] == pytest.approx(20)
     twice = ask(client, recorded, dict(recorded, name="K", deadline_s=70), job("L", 500, stage(0, 1)),
-                cluster={"executors": 4, "cores_per_executor": 4})
-    assert [j["execution_s"] for j in twice["jobs"][:2]] == pytest.approx([26, 26])
+                cluster={"executors": 2, "cores_per_executor": 4})
+    assert [j["execution_s"] for j in twice["jobs"][:2]] == pytest.approx([26, 52]), "one after the other, on all cores"
 
 
 def test_an_application_without_a_run_to_replay(client, stranger, name):

@@ -251,7 +251,8 @@ static struct prediction_key key_of(const struct http_request *request,
     return key;
 }
 
-/* The runs of the label group that can be replayed, where labels make one. */
+/* The runs of the label group that can be replayed, where labels make one. item: keeps which; or
+ * NULL. */
 static enum pv_code load_own(struct store_tx *tx,
                              struct arena *arena,
                              const struct application *application,
@@ -267,14 +268,16 @@ static enum pv_code load_own(struct store_tx *tx,
                                &n, err));
     if (n == 0)
         return PV_OK;
-    item->replayed = arena_array(&item->arena, n, sizeof *item->replayed);
-    if (item->replayed == NULL)
+    struct run_id *ids = arena_array(item == NULL ? arena : &item->arena, n, sizeof *ids);
+    if (ids == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        memcpy(item->replayed[i].text, history->seen.evidence[rows[i]].run_id,
-               sizeof item->replayed[i].text);
-    item->n_replayed = n;
-    PV_TRY(store_run_of_ids(tx, arena, application, item->replayed, n, &own, err));
+        memcpy(ids[i].text, history->seen.evidence[rows[i]].run_id, sizeof ids[i].text);
+    if (item != NULL) {
+        item->replayed = ids;
+        item->n_replayed = n;
+    }
+    PV_TRY(store_run_of_ids(tx, arena, application, ids, n, &own, err));
     history->own = own.items;
     history->n_own = own.n;
     return PV_OK;
@@ -329,6 +332,18 @@ static enum pv_code load_history(struct store_tx *tx,
     (void)missing_counts_refuse(&counts, application->runs, &lack);
     history->lack = arena_strdup(arena, lack.detail);
     return history->lack == NULL ? pv_no_memory(err) : PV_OK;
+}
+
+enum pv_code advice_history_load(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const struct application *application,
+                                 const struct advice_question *question,
+                                 size_t most,
+                                 struct advice_history *history,
+                                 struct pv_error *err)
+{
+    *history = (struct advice_history){.own = NULL};
+    return load_history(tx, arena, application, question, most, NULL, history, err);
 }
 
 static void forget_loaded(struct advice_prediction *prediction)

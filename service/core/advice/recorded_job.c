@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/plural.h"
 #include "core/advice/advised_job.h"
 #include "core/deadline/job_from_run.h"
 
@@ -35,6 +36,7 @@ enum pv_code recorded_job_make(const struct recorded_job_question *question,
         question->idle_time ? PV_E_TOO_FEW : from_replay(question, arena, &job, &why);
     if (code == PV_E_TOO_FEW) {
         job.run = &question->runs[0];
+        job.not_replayed = !question->idle_time;
         PV_TRY(edf_job_from_run(job.run, arena, &job.job, err));
         job.job.release_s = 0.0;
         job.job.deadline_s = 1.0;
@@ -61,4 +63,58 @@ enum pv_code recorded_job_block(int64_t cores,
     *stage = (struct edf_stage){.tasks = (size_t)cores, .task_duration_s = duration_s};
     *job = (struct edf_job){.deadline_s = 1.0, .stages = stage, .n_stages = 1};
     return PV_OK;
+}
+
+/* --- in words --- */
+
+static size_t count_kind(const struct recorded_job jobs[], size_t n, bool blocks, size_t *first)
+{
+    size_t found = 0;
+    for (size_t i = n; i-- > 0;) {
+        if (blocks ? jobs[i].overhead == JOB_OVERHEAD_NONE : jobs[i].not_replayed) {
+            found++;
+            *first = i;
+        }
+    }
+    return found;
+}
+
+static void name_jobs(struct finding *warning, struct strview name, size_t n, struct arena *arena)
+{
+    finding_count(warning, n);
+    finding_text(warning, "job", arena_strndup(arena, name.at, name.n));
+}
+
+void recorded_jobs_warn(const struct strview names[],
+                        const struct recorded_job jobs[],
+                        size_t n,
+                        struct findings *warnings)
+{
+    size_t first = 0;
+    size_t found = count_kind(jobs, n, true, &first);
+    struct finding *warning;
+    if (found > 0) {
+        const struct recorded_job *block = &jobs[first];
+        warning = finding_add(
+            warnings, "jobs_without_stages",
+            "%zu job%s, such as %.*s, %s scheduled as a block of the predicted duration, because "
+            "the recorded runs have no stages with task times: %.*s takes %.4g s on %lld "
+            "executor%s.",
+            found, PLURAL(found), (int)names[first].n, names[first].at,
+            PLURAL_VERB(found, "is", "are"), (int)names[first].n, names[first].at,
+            block->job.stages[0].task_duration_s, (long long)block->block_executors,
+            PLURAL(block->block_executors));
+        name_jobs(warning, names[first], found, warnings->arena);
+        finding_number(warning, "predicted_duration_s", block->job.stages[0].task_duration_s);
+        finding_number(warning, "executors", (double)block->block_executors);
+    }
+    found = count_kind(jobs, n, false, &first);
+    if (found > 0) {
+        warning = finding_add(
+            warnings, "jobs_not_replayed",
+            "The runs of %zu job%s, such as %.*s, cannot be replayed: the overhead of the tasks is "
+            "all idle core time of the run, which is too much where stages leave cores idle.",
+            found, PLURAL(found), (int)names[first].n, names[first].at);
+        name_jobs(warning, names[first], found, warnings->arena);
+    }
 }

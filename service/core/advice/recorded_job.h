@@ -3,6 +3,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/finding.h"
+#include "base/strview.h"
 #include "core/advice/replay.h"
 
 /*
@@ -32,7 +34,9 @@ struct recorded_job {
     struct edf_job job;    /* release 0, deadline 1; its overhead per task is the one used */
     const struct run *run; /* that the tasks are from; NULL: a block */
     enum job_overhead overhead;
+    bool not_replayed; /* idle time was not asked for: no replay takes the run */
     double fixed_s; /* of the job's duration: start-up and the driver's time, which take no core */
+    int64_t block_executors; /* of a block */
 };
 
 /*
@@ -44,6 +48,12 @@ enum pv_code recorded_job_make(const struct recorded_job_question *question,
                                struct arena *arena,
                                struct recorded_job *made,
                                struct pv_error *err) PV_MUSTCHECK;
+
+/* Jobs that are blocks, and those that no replay takes. names: of each of the n jobs. */
+void recorded_jobs_warn(const struct strview names[],
+                        const struct recorded_job jobs[],
+                        size_t n,
+                        struct findings *warnings);
 
 /* A job of which only the duration on `cores` >= 1 cores is known: as many tasks as cores, each as
  * long as the job. Alone it takes just that. PV_E_MEMORY. */
