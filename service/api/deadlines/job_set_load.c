@@ -70,7 +70,7 @@ fault_no_history(struct pv_error *err, size_t i, enum pv_code code, const struct
 /* A job's application as it is loaded. */
 struct job_set_loaded {
     struct run_list runs;          /* with task times, nearest in size and cores first */
-    struct advice_history history; /* if there are no such runs */
+    struct advice_history history; /* that advice predicts from */
 };
 
 /* Those whose stages have task times, in their order. */
@@ -88,11 +88,12 @@ static void keep_timed(struct run_list *runs, struct arena *arena)
     runs->n = kept;
 }
 
-/* What advice would be asked for these executors. */
-static struct advice_question block_question(const struct config *config,
-                                             const struct codec_job_set *set,
-                                             size_t i,
-                                             int64_t cores_per_executor)
+/* What advice would be asked for the cluster's cores. cores_per_executor RUN_UNKNOWN: those of the
+ * latest run. */
+static struct advice_question question_of(const struct config *config,
+                                          const struct codec_job_set *set,
+                                          size_t i,
+                                          int64_t cores_per_executor)
 {
     const int64_t each =
         cores_per_executor == RUN_UNKNOWN ? set->size.cores_per_executor : cores_per_executor;
@@ -116,7 +117,7 @@ static enum pv_code load_job(struct store_tx *tx,
     struct job_set_loaded *loaded = &set->loaded[i];
     const size_t most = (size_t)config->nearest_runs;
     const struct advice_question question =
-        block_question(config, set, i, set->size.cores_per_executor);
+        question_of(config, set, i, set->size.cores_per_executor);
     struct application application;
     struct pv_error why = {0};
     enum pv_code code =
@@ -125,13 +126,13 @@ static enum pv_code load_job(struct store_tx *tx,
         return fault_at_application(err, i, "unknown_application",
                                     "there is no application of this name");
     if (code == PV_OK)
-        code =
-            store_run_nearest_in_cores(tx, arena, &application, source->problem_size,
-                                       (int64_t)set->cores, most, &loaded->runs, &why);
+        code = store_run_nearest_in_cores(tx, arena, &application, source->problem_size,
+                                          (int64_t)set->cores, most, &loaded->runs, &why);
     if (code == PV_OK)
         keep_timed(&loaded->runs, arena);
-    if (code == PV_OK && loaded->runs.n == 0)
-        code = advice_history_load(tx, arena, &application, &question, most, &loaded->history, &why);
+    if (code == PV_OK)
+        code =
+            advice_history_load(tx, arena, &application, &question, most, &loaded->history, &why);
     return code == PV_OK ? PV_OK : fault_no_history(err, i, code, &why);
 }
 
@@ -146,8 +147,47 @@ static const struct curve_point *find_below(const struct curve *curve, int64_t m
     return found;
 }
 
-/* A job without stages: advice's prediction for the cluster's executors; if no run had such
- * executors, for executors like those of the latest run on as many cores. */
+/* Advice's prediction for the cluster's executors, as a curve; prediction->lack: why there is none. */
+static enum pv_code predict(const struct config *config,
+                            const struct codec_job_set *set,
+                            size_t i,
+                            int64_t cores_per_executor,
+                            struct arena *arena,
+                            struct arena *scratch,
+                            struct history_prediction *prediction,
+                            struct pv_error *err)
+{
+    const struct advice_limits limits = advice_limits_of(config);
+    const struct advice_question question = question_of(config, set, i, cores_per_executor);
+    struct pv_error why = {0};
+    enum pv_code code = history_predict(&question, &limits, &set->loaded[i].history, arena, scratch,
+                                        prediction, &why);
+    if (code == PV_E_LIMIT) /* too many tasks to replay for all counts */
+        prediction->lack = arena_strdup(arena, why.detail);
+    else if (code != PV_OK)
+        *err = why;
+    return code == PV_E_LIMIT && prediction->lack != NULL ? PV_OK : code;
+}
+
+/* What advice predicts for the whole cluster; NAN: nothing, so that the replay alone says. */
+static enum pv_code predict_duration(const struct config *config,
+                                     const struct codec_job_set *set,
+                                     size_t i,
+                                     struct arena *arena,
+                                     struct arena *scratch,
+                                     double *duration_s,
+                                     struct pv_error *err)
+{
+    struct history_prediction prediction;
+    PV_TRY(predict(config, set, i, set->size.cores_per_executor, arena, scratch, &prediction, err));
+    const struct curve_point *point =
+        prediction.lack == NULL ? curve_find(&prediction.curve, set->size.executors) : NULL;
+    *duration_s = point == NULL ? (double)NAN : point->duration_s;
+    return PV_OK;
+}
+
+/* A job without stages: a block of the executors and the duration that advice predicts; if no run
+ * had such executors, for executors like those of the latest run on as many cores. */
 static enum pv_code make_block(const struct config *config,
                                const struct codec_job_set *set,
                                size_t i,
@@ -156,15 +196,11 @@ static enum pv_code make_block(const struct config *config,
                                struct recorded_job *made,
                                struct pv_error *err)
 {
-    const struct advice_limits limits = advice_limits_of(config);
-    const int64_t kinds[] = {set->size.cores_per_executor, RUN_UNKNOWN};
-    struct history_prediction prediction = {.lack = NULL};
+    struct history_prediction prediction;
     const struct curve *curve = &prediction.curve;
-    for (size_t k = 0; k < 2 && (k == 0 || prediction.lack != NULL); k++) {
-        const struct advice_question question = block_question(config, set, i, kinds[k]);
-        PV_TRY(history_predict(&question, &limits, &set->loaded[i].history, arena, scratch,
-                               &prediction, err));
-    }
+    PV_TRY(predict(config, set, i, set->size.cores_per_executor, arena, scratch, &prediction, err));
+    if (prediction.lack != NULL)
+        PV_TRY(predict(config, set, i, RUN_UNKNOWN, arena, scratch, &prediction, err));
     if (prediction.lack != NULL)
         return pv_fail(err, PV_E_TOO_FEW, "%s", prediction.lack);
     const struct curve_point *point =
@@ -173,34 +209,35 @@ static enum pv_code make_block(const struct config *config,
         return pv_fail(err, PV_E_TOO_FEW,
                        "its executors have %lld cores each, and the cluster has %zu",
                        (long long)curve->cores_per_executor, set->cores);
-    *made = (struct recorded_job){.overhead = JOB_OVERHEAD_NONE,
-                                  .block_executors = point->executors};
+    *made =
+        (struct recorded_job){.overhead = JOB_OVERHEAD_NONE, .block_executors = point->executors};
     return recorded_job_block(point->executors * curve->cores_per_executor, point->duration_s,
                               arena, &made->job, err);
 }
 
-static enum pv_code make_job(const struct config *config,
-                             const struct codec_job_set *set,
-                             size_t i,
-                             struct arena *arena,
-                             struct arena *scratch,
-                             struct pv_error *err)
+static enum pv_code make_recorded(const struct config *config,
+                                  const struct codec_job_set *set,
+                                  size_t i,
+                                  struct arena *arena,
+                                  struct arena *scratch,
+                                  struct recorded_job *made,
+                                  struct pv_error *err)
 {
     const struct codec_job_sent *source = &set->sources[i];
-    const struct run_list *runs = &set->loaded[i].runs;
-    const struct recorded_job_question question = {
-        .runs = runs->items,
-        .n_runs = runs->n,
+    struct recorded_job_question question = {
+        .runs = set->loaded[i].runs.items,
+        .n_runs = set->loaded[i].runs.n,
         .target = {source->problem_size, set->size.executors, set->size.cores_per_executor},
+        .predicted_duration_s = (double)NAN,
         .idle_time = source->overhead == JOB_OVERHEAD_IDLE_TIME,
         .overhead_s = source->overhead_s};
-    struct recorded_job *made = &set->recorded[i];
-    struct pv_error why = {0};
-    enum pv_code code = runs->n == 0 ? make_block(config, set, i, arena, scratch, made, &why)
-                                     : recorded_job_make(&question, arena, made, &why);
-    if (code == PV_OK && made->run != NULL)
-        code = take_rate(made->run, arena, &set->nominal_rates[i], &why);
-    return code == PV_OK ? PV_OK : fault_no_history(err, i, code, &why);
+    if (question.n_runs == 0)
+        return make_block(config, set, i, arena, scratch, made, err);
+    if (!question.idle_time)
+        PV_TRY(
+            predict_duration(config, set, i, arena, scratch, &question.predicted_duration_s, err));
+    PV_TRY(recorded_job_make(&question, arena, made, err));
+    return take_rate(made->run, arena, &set->nominal_rates[i], err);
 }
 
 /* A job before i that comes from the same runs with the same overhead, or i. */
@@ -262,6 +299,7 @@ enum pv_code job_set_make_jobs(const struct config *config,
                                struct pv_error *err)
 {
     struct arena scratch;
+    struct pv_error why = {0};
     enum pv_code code = PV_OK;
     if (!job_set_has_history(set))
         return PV_OK;
@@ -276,7 +314,9 @@ enum pv_code job_set_make_jobs(const struct config *config,
         if (set->sources[i].application.at == NULL)
             continue;
         if (same == i)
-            code = make_job(config, set, i, arena, &scratch, err);
+            code = make_recorded(config, set, i, arena, &scratch, &set->recorded[i], &why);
+        if (code != PV_OK)
+            code = fault_no_history(err, i, code, &why);
         set->recorded[i] = set->recorded[same];
         set->nominal_rates[i] = set->nominal_rates[same];
         take_recorded(set, i);

@@ -109,6 +109,7 @@ static enum pv_code take_recorded(const struct joint_running *running,
         .runs = running->runs,
         .n_runs = running->n_runs,
         .target = {running->problem_size, executors > 1 ? executors : 1, each},
+        .predicted_duration_s = (double)NAN,
         .overhead_s = (double)NAN};
     struct recorded_job made;
     PV_TRY(recorded_job_make(&asked, scratch, &made, err));

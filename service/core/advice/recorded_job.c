@@ -15,9 +15,20 @@ static enum pv_code from_replay(const struct recorded_job_question *question,
 {
     struct replay_target target = question->target;
     struct advised_job advised;
+    const struct run *runs = question->runs;
+    size_t n_runs = question->n_runs;
     if (isnan(target.problem_size))
-        target.problem_size = question->runs[0].problem_size;
-    PV_TRY(advised_job_make(question->runs, question->n_runs, &target, (double)NAN, arena, &advised,
+        target.problem_size = runs[0].problem_size;
+    if (!(target.problem_size > 0)) { /* unknown, and not asked for: the run at its own size */
+        struct run *own = arena_alloc(arena, sizeof *own);
+        if (own == NULL)
+            return pv_no_memory(err);
+        *own = runs[0];
+        target.problem_size = own->problem_size = 1.0;
+        runs = own;
+        n_runs = 1;
+    }
+    PV_TRY(advised_job_make(runs, n_runs, &target, question->predicted_duration_s, arena, &advised,
                             err));
     made->run = advised.run;
     made->fixed_s = advised.fixed_s;

@@ -15,7 +15,7 @@
 
 /* Where the overhead of a job's tasks comes from. */
 enum job_overhead {
-    JOB_OVERHEAD_REPLAY,    /* calibrated: alone on the target the job takes what a replay takes */
+    JOB_OVERHEAD_REPLAY,    /* calibrated: alone on the target the job takes what is predicted */
     JOB_OVERHEAD_IDLE_TIME, /* all idle core time of the run, start-up included (edf_job_from_run) */
     JOB_OVERHEAD_GIVEN, /* by the request; start-up and the driver's time are those of the run */
     JOB_OVERHEAD_NONE   /* the job is a block of its predicted duration */
@@ -26,6 +26,7 @@ struct recorded_job_question {
     const struct run *runs; /* n_runs >= 1 of the application, nearest to the target first */
     size_t n_runs;
     struct replay_target target; /* problem_size NAN: that of the nearest run */
+    double predicted_duration_s; /* on the target, as advice predicts it; NAN: as the replay does */
     bool idle_time;              /* JOB_OVERHEAD_IDLE_TIME is asked for */
     double overhead_s;           /* a task, given by the request; NAN: none */
 };
