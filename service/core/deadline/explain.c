@@ -141,7 +141,6 @@ void stage_plan_explain(const struct stage_plan_terms *terms,
     if (plan->n_steps == 0)
         return;
     const struct stage_plan_step *most = &plan->steps[at];
-    const struct stage_plan_step *last = &plan->steps[plan->n_steps - 1];
     struct finding *first;
     if (short_of == 0)
         first = finding_add(reasons, "stages_fit",
@@ -158,20 +157,26 @@ void stage_plan_explain(const struct stage_plan_terms *terms,
     else
         first = finding_add(reasons, "too_few_cores",
                             "%zu of %zu stage%s %s more cores than there are (%.15g); for stage "
-                            "%lld the pinned deadlines leave no time, so that no number is enough.",
+                            "%lld %s no time, so that no number is enough.",
                             short_of, plan->n_steps, PLURAL(plan->n_steps),
-                            PLURAL_VERB(short_of, "needs", "need"), cores, (long long)most->id);
+                            PLURAL_VERB(short_of, "needs", "need"), cores, (long long)most->id,
+                            plan->fixed_s >= terms->alpha * terms->deadline_s
+                                ? "the start-up and the driver's time leave"
+                                : "the pinned deadlines leave");
     finding_number(first, "stage", (double)most->id);
     finding_number(first, "estimated_cores", most->estimated_cores);
     finding_number(first, "cores", cores);
     finding_number(first, "stages_short_of_cores", (double)short_of);
-    double end_s = last->start_s + last->deadline_s;
-    if (!plan->feasible && (short_of == 0 || end_s > terms->deadline_s * (1 + 1e-9))) {
-        struct finding *late = finding_add(reasons, "deadline_exceeded",
-                                           "The deadlines of the stages add up to %.6g s, more "
-                                           "than the %.6g s of the application.",
-                                           end_s, terms->deadline_s);
-        finding_number(late, "end_s", end_s);
+    if (plan->fixed_s > 0)
+        finding_number(first, "fixed_s", plan->fixed_s);
+    if (!plan->feasible && (short_of == 0 || plan->end_s > terms->deadline_s * (1 + 1e-9))) {
+        struct finding *late = finding_add(
+            reasons, "deadline_exceeded",
+            "The deadlines of the stages%s add up to %.6g s, more than the %.6g s of the "
+            "application.",
+            plan->fixed_s > 0 ? ", the start-up and the driver's time" : "", plan->end_s,
+            terms->deadline_s);
+        finding_number(late, "end_s", plan->end_s);
         finding_number(late, "deadline_s", terms->deadline_s);
     }
 }
