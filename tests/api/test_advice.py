@@ -274,31 +274,31 @@ def test_a_new_run_counts_at_once(client, application):
 
 
 def test_beside_running_jobs(client, application):
-    """On 4 cores the running job's 10 rounds take 2 s and an overhead of (13 - 80/10) / (40/10) s each: 32.5 s.
-    Then come 10 rounds of 2 s, and 5 s need no core: the new job ends after 57.5 s."""
+    """Both start for 5 s, which need no core. Then on 4 cores come the running job's 10 rounds of 2 s, whose deadline is
+    first, and those of the new job, which ends after 45 s."""
     running = [{"application": application, "release_s": 0, "deadline_s": 40}]
     other = "beside-" + uuid.uuid4().hex[:8]
     client.post("/v1/applications/%s/runs" % other, run_of(2), status=201)
     body = dict(application=other, problem_size=40, constraints={"min_executors": 2, "max_executors": 2},
                 include=["contention"], running=running, confidence=0.5)
-    missed = ask(client, deadline_s=50, **body)
+    missed = ask(client, deadline_s=44, **body)
     assert missed["feasible"] is False
     assert missed["contention"] == {"with_running": True, "met": [application], "missed": [other]}
     assert evidence(missed, "missed_beside_running")["cores"] == 4
-    assert evidence(missed, "missed_beside_running")["execution_s"] == pytest.approx(57.5, abs=0.01)
-    assert missed["remedies"]["deadline_s"] == pytest.approx(57.5, abs=0.01)
+    assert evidence(missed, "missed_beside_running")["execution_s"] == pytest.approx(45, abs=0.01)
+    assert missed["remedies"]["deadline_s"] == pytest.approx(45, abs=0.01)
     assert missed["remedies"]["max_executors"] > 2
-    met = ask(client, **dict(body, deadline_s=58))
+    met = ask(client, **dict(body, deadline_s=45.1))
     assert met["feasible"] is True and met["contention"]["missed"] == []
     assert missed["reasons"][0]["code"] == "missed_beside_running"
     assert "no cap" in missed["reasons"][0]["message"]
     assert evidence(missed, "missed_beside_running")["alone_s"] == pytest.approx(25, abs=0.01)
     assert "deadline_met" not in [r["code"] for r in missed["reasons"]]
     assert evidence(missed, "deadline_met_alone")["predicted_duration_s"] == pytest.approx(25, abs=0.01)
-    # Most of the running job is done: 4 tasks of 3.25 s are left, then 20 s and 5 s.
-    done = ask(client, **dict(body, deadline_s=50, running=[dict(running[0], progress=0.9)]))
+    # Most of the running job is done: 4 tasks of 2 s are left, which end before the new job has started.
+    done = ask(client, **dict(body, deadline_s=44, running=[dict(running[0], progress=0.9)]))
     assert done["feasible"] is True and sorted(done["contention"]["met"]) == sorted([application, other])
-    assert evidence(done, "met_beside_running")["execution_s"] == pytest.approx(28.25, abs=0.01)
+    assert evidence(done, "met_beside_running")["execution_s"] == pytest.approx(25, abs=0.01)
 
 
 def record_without_stages(client, name, runs):

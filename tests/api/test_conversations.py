@@ -1,5 +1,6 @@
 """Conversations about a history whose times are known in closed form: request, history and reply for each verdict and
 objective, with every number of every reason and warning worked out again."""
+import heapq
 import json
 import math
 
@@ -16,6 +17,24 @@ MEMORY = 2 ** 30 + 384 * 2 ** 20  # an executor with a GiB of heap and the least
 def time_of(executors):
     """Equal tasks in whole rounds, after a start that no executor shortens."""
     return START_S + TASK_S * math.ceil(SIZE / (CORES * executors))
+
+
+BESIDE_TASKS = 120  # of the other application
+
+
+def ends(slots, *jobs):
+    """Jobs as (deadline, when the first task may start, tasks of TASK_S); when each ends, earliest deadline first."""
+    left, end, free = [tasks for _, _, tasks in jobs], [0.0] * len(jobs), [0.0] * slots
+    while any(left):
+        now = heapq.heappop(free)
+        ready = [j for j, (_, start, _) in enumerate(jobs) if left[j] and start <= now]
+        if not ready:
+            heapq.heappush(free, min(start for j, (_, start, _) in enumerate(jobs) if left[j] and start > now))
+            continue
+        j = min(ready, key=lambda j: jobs[j][0])
+        left[j], end[j] = left[j] - 1, now + TASK_S
+        heapq.heappush(free, end[j])
+    return end
 
 
 def run_of(executors):
@@ -185,10 +204,12 @@ class Checker:
         assert (e["kind"], e["lost_s"], e["run_id"]) == ("startup", START_S, self.last_id)
         assert "%.3g percent" % (100 * START_S / time_of(RAN[-1])) in message
 
-    def stage_quotas(self, e, _message):
+    def stage_quotas(self, e, message):
         assert (e["deadline_s"], e["stages"], e["problem_size"], e["run"]) == (self.request["deadline_s"], 1, SIZE, self.last_id)
-        short = [s for s in self.reply["stages"] if s["estimated_cores"] > self.m * CORES]
+        short = [s for s in self.reply["stages"] if s["estimated_cores"] is None or s["estimated_cores"] > self.m * CORES]
         assert e["stages_short_of_cores"] == len(short)
+        assert e["fixed_s"] == START_S and "less %g s of start-up" % START_S in message
+        close(self.reply["stages"][0]["deadline_s"], max(0, 0.95 * self.request["deadline_s"] - START_S))
 
     def no_stage_quotas(self, _e, _message):
         assert "deadline_s" not in self.request and self.reply["stages"] is None
@@ -262,15 +283,13 @@ class Checker:
         assert e["executor_startup_s"] == self.reply["autoscaling"]["executor_startup_s"] == START_S
 
     def beside_running(self, e, message):
-        """Earliest deadline first: the job that runs already has its deadline sooner, and so its tasks go first."""
+        """Earliest deadline first, from the end of its own start-up on."""
         slots, (running, deadline_s) = 8 * CORES, self.beside
-        first = TASK_S * math.ceil(SIZE / slots)
         assert (e["cores"], e["running"], e["deadline_s"]) == (slots, 1, self.request["deadline_s"]) and running
-        alone = START_S + TASK_S * math.ceil(SIZE / slots)
-        both = START_S + TASK_S * math.ceil(2 * SIZE / slots)
-        close(e["alone_s"], alone)
-        close(e["execution_s"], both if deadline_s < self.request["deadline_s"] - START_S else alone)
-        assert first <= deadline_s and "%d core" % slots in message
+        new, other = (self.request["deadline_s"], START_S, SIZE), (deadline_s, 0.0, BESIDE_TASKS)
+        close(e["alone_s"], ends(slots, new)[0])
+        close(e["execution_s"], ends(slots, new, other)[0])
+        assert ends(slots, other)[0] <= deadline_s and "%d core" % slots in message
 
     def met_beside_running(self, e, message):
         self.beside_running(e, message)
@@ -325,18 +344,19 @@ def test_every_reason_follows_from_the_history(client, known, verdict, request_m
 
 @pytest.fixture(scope="module")
 def beside(client, known):
-    """A cluster of 8 executors, and an application whose tasks are all there is to it: 40 of 2 s."""
+    """A cluster of 8 executors, and an application whose tasks are all there is to it: 120 of 2 s."""
     client.put("/v1/clusters/conversation", {"executors": 8, "cores_per_executor": CORES}, {200, 201})
-    stage_s = TASK_S * math.ceil(SIZE / (CORES * 4))
-    run = dict(run_of(4), duration_s=stage_s, initialization_s=0)
+    stage_s = TASK_S * math.ceil(BESIDE_TASKS / (CORES * 4))
+    stage = {"id": 0, "parents": [], "task_durations_s": [TASK_S] * BESIDE_TASKS, "duration_s": stage_s}
+    run = dict(run_of(4), duration_s=stage_s, initialization_s=0, stages=[stage])
     client.post("/v1/applications/conversation-beside/runs", run, 201)
     return "conversation-beside"
 
 
 @pytest.mark.parametrize("verdict, deadline_s, other_s, codes", [
-    ("met", 26, 12, ["met_beside_running", "cluster"]),
+    ("met", 26, 20, ["met_beside_running", "cluster"]),
     ("met", 16, 100, ["met_beside_running", "deadline_met"]),
-    ("missed", 13.8, 6, ["missed_beside_running", "deadline_met_alone", "objective_alone"]),
+    ("missed", 17, 16.5, ["missed_beside_running", "deadline_met_alone", "objective_alone"]),
 ])
 def test_a_cluster_that_others_share(client, known, beside, verdict, deadline_s, other_s, codes):
     members = {"deadline_s": deadline_s, "constraints": {"cluster": "conversation", "max_executors": 8}}
@@ -442,7 +462,7 @@ def test_quotas_of_a_larger_problem_are_for_more_work(client, known):
         message = next(r["message"] for r in reply["reasons"] if r["code"] == "stage_quotas")
         return reply["stages"][0]["estimated_cores"], message
 
-    work = SIZE * TASK_S
-    assert cores(SIZE, 40)[0] == math.ceil(work / (0.95 * 40)) and "times its work" not in cores(SIZE, 40)[1]
+    work, left_s = SIZE * TASK_S, 0.95 * 40 - START_S
+    assert cores(SIZE, 40)[0] == math.ceil(work / left_s) and "times its work" not in cores(SIZE, 40)[1]
     larger, message = cores(3 * SIZE, 40)
-    assert larger == math.ceil(3 * work / (0.95 * 40)) and "with 3 times its work" in message
+    assert larger == math.ceil(3 * work / left_s) and "with 3 times its work" in message

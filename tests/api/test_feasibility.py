@@ -47,18 +47,100 @@ def test_remedies_make_it_feasible(client):
     assert ask(client, *jobs, cluster=one)["feasible"]
 
 
+EIGHT = {"executors": 2, "cores_per_executor": 4}
+
+
 def test_a_job_from_history_takes_tasks_and_overhead_from_the_nearest_run(client, name):
-    store_run(client, name)
-    store_run(client, name, problem_size=100, duration_s=300)
-    recorded = {"name": "J", "application": name, "problem_size": 20, "release_s": 5, "deadline_s": 60}
-    answer = ask(client, recorded, cluster={"executors": 2, "cores_per_executor": 4}, include=["schedule"])
-    assert answer["jobs"][0]["execution_s"] == pytest.approx(26), "two rounds of 10 + 3 s: as long as the run took"
+    run = store_run(client, name)
+    recorded = {"name": "J", "application": name, "problem_size": 16, "release_s": 5, "deadline_s": 60}
+    answer = ask(client, recorded, cluster=EIGHT, include=["schedule"])
+    job_ = answer["jobs"][0]
+    assert job_["execution_s"] == pytest.approx(26), "two rounds of 10 + 3 s: as long as the run took"
+    assert (job_["overhead"], job_["run_id"], job_["fixed_s"]) == ("replay", run["id"], 0)
+    assert job_["overhead_per_task_s"] == pytest.approx(3) and "warnings" not in answer
     assert {r["stage"] for r in answer["schedule"]} == {0, 2}, "the skipped stage has no tasks"
-    plain = ask(client, dict(recorded, overhead_per_task_s=0), cluster={"executors": 2, "cores_per_executor": 4})
-    assert plain["jobs"][0]["execution_s"] == pytest.approx(20)
-    twice = ask(client, recorded, dict(recorded, name="K", deadline_s=70), job("L", 500, stage(0, 1)),
-                cluster={"executors": 4, "cores_per_executor": 4})
-    assert [j["execution_s"] for j in twice["jobs"][:2]] == pytest.approx([26, 26])
+    plain = ask(client, dict(recorded, overhead_per_task_s=0), cluster=EIGHT)["jobs"][0]
+    assert plain["execution_s"] == pytest.approx(20) and (plain["overhead"], plain["overhead_per_task_s"]) == ("given", 0)
+    twice = ask(client, recorded, dict(recorded, name="K", deadline_s=70), job("L", 500, stage(0, 1)), cluster=EIGHT)
+    assert [j["execution_s"] for j in twice["jobs"][:2]] == pytest.approx([26, 52]), "one after the other, on all cores"
+    assert "overhead" not in twice["jobs"][2] and "run_id" not in twice["jobs"][2]
+
+
+def store_started_run(client, name, executors=2, **changes):
+    """6 s of start-up, 12 tasks of 4 s, 3 s of the driver, 4 tasks of 5 s, 2 s of the driver; on 8 cores 8 s + 5 s of tasks."""
+    cores = 4 * executors
+    first, second = 4 * -(-12 // cores), 5 * -(-4 // cores)
+    run = {"executors": executors, "duration_s": 11 + first + second, "initialization_s": 6, "stages": [
+        {"id": 0, "parents": [], "task_durations_s": [4] * 12, "started_s": 6, "duration_s": first},
+        {"id": 1, "parents": [0], "task_durations_s": [5] * 4, "started_s": 9 + first, "duration_s": second}]}
+    return store_run(client, name, **dict(run, **changes))
+
+
+def test_start_up_and_driver_are_fixed_parts_of_a_job(client, name):
+    """They take time and no core: another job runs meanwhile, and no number of cores shortens them."""
+    run = store_started_run(client, name)
+    recorded = {"name": "J", "application": name, "problem_size": 16, "deadline_s": 60}
+    alone = ask(client, recorded, cluster=EIGHT, include=["schedule"])
+    assert run["duration_s"] == 24 and alone["jobs"][0]["execution_s"] == pytest.approx(24)
+    assert alone["jobs"][0]["fixed_s"] == pytest.approx(11) and alone["jobs"][0]["overhead_per_task_s"] == pytest.approx(0, abs=1e-6)
+    assert min(r["start_s"] for r in alone["schedule"]) == pytest.approx(6)
+    assert {round(r["start_s"], 6) for r in alone["schedule"] if r["stage"] == 1} == {17}
+    other = ask(client, recorded, job("L", 500, stage(0, *[6] * 8)), cluster=EIGHT)
+    assert [j["execution_s"] for j in other["jobs"]] == pytest.approx([24, 6])
+    hopeless = ask(client, dict(recorded, deadline_s=19), cluster=EIGHT, include=["delayed_by"])
+    assert hopeless["reasons"][-2]["code"] == "no_cores_suffice", "11 + 4 + 5 s with a core for every task"
+    assert hopeless["reasons"][-2]["message"] == (
+        "No number of cores meets every deadline: the stages of J, one after another, take 20 s with its start-up and its driver's "
+        "time, and its deadline is 19 s.")
+    assert hopeless["jobs"][0]["critical_path_s"] == pytest.approx(20)
+    enough = ask(client, dict(recorded, deadline_s=21), cluster=EIGHT)
+    assert enough["remedies"]["min_total_cores"] == 12 and enough["remedies"]["deadlines_s"]["J"] == pytest.approx(24)
+
+
+def test_the_run_nearest_in_cores_is_taken(client, name):
+    """However many newer runs of the same size ran on others."""
+    near = store_started_run(client, name)
+    for _ in range(7):
+        store_started_run(client, name, executors=16)
+    answer = ask(client, {"name": "J", "application": name, "problem_size": 16, "deadline_s": 60}, cluster=EIGHT)
+    assert answer["jobs"][0]["run_id"] == near["id"]
+    answer = ask(client, {"name": "J", "application": name, "deadline_s": 60}, cluster=EIGHT)
+    assert answer["jobs"][0]["run_id"] == near["id"], "also of the latest run's size"
+
+
+def test_the_overhead_of_idle_time_on_request(client, name):
+    """(24 - 68/8)/(16/8) = 7.75 s a task: two rounds of 11.75 s and one of 12.75 s."""
+    store_started_run(client, name)
+    recorded = {"name": "J", "application": name, "problem_size": 16, "deadline_s": 60, "overhead": "idle_time"}
+    found = ask(client, recorded, cluster=EIGHT)["jobs"][0]
+    assert (found["overhead"], found["fixed_s"]) == ("idle_time", 0)
+    assert found["overhead_per_task_s"] == pytest.approx(7.75) and found["execution_s"] == pytest.approx(36.25)
+    both = ask(client, recorded, dict(recorded, name="K", overhead="replay", deadline_s=300), cluster=EIGHT)["jobs"]
+    assert [j["overhead"] for j in both] == ["idle_time", "replay"]
+    for wrong in (dict(recorded, overhead_per_task_s=1), dict(job("J", 9, stage(0, 1)), overhead="replay"), dict(recorded, overhead="none")):
+        client.refuse("POST", "/v1/feasibility", 422, pointer="/jobs/0/overhead", json={"cluster": EIGHT, "jobs": [wrong]})
+
+
+def test_an_application_without_stages_is_a_block_of_its_predicted_duration(client, name):
+    """Times of Amdahl's law, as runs without stages: advice predicts, and the whole cluster is taken for that long."""
+    for executors in (1, 2, 4, 8, 16):
+        run = {"problem_size": 40, "executors": executors, "cores_per_executor": 4, "duration_s": 20 + 400 / executors}
+        client.post("/v1/applications/%s/runs" % name, run, 201)
+    limits = {"min_executors": 4, "max_executors": 4, "cores_per_executor": 4}
+    advised = client.post("/v1/advice", {"application": name, "problem_size": 40, "constraints": limits}, 201).json()
+    predicted_s = advised["recommendation"]["predicted_duration_s"]
+    block = {"name": "J", "application": name, "problem_size": 40, "deadline_s": 300}
+    answer = ask(client, block, job("L", 500, stage(0, *[3] * 16)), cluster={"executors": 4, "cores_per_executor": 4})
+    assert [j["execution_s"] for j in answer["jobs"]] == pytest.approx([predicted_s, predicted_s + 3], rel=1e-5)
+    assert answer["jobs"][0]["overhead"] == "none" and "run_id" not in answer["jobs"][0]
+    warning, = answer["warnings"]
+    assert (warning["code"], warning["evidence"]["count"], warning["evidence"]["executors"]) == ("jobs_without_stages", 1, 4)
+    assert warning["message"].startswith("1 job, such as J, is scheduled as a block of the predicted duration") and "on 4 executors" in warning["message"]
+    # Executors of other cores than any run had: those of the runs, on as many cores.
+    other = ask(client, block, cluster={"executors": 2, "cores_per_executor": 8})
+    assert other["jobs"][0]["execution_s"] == pytest.approx(predicted_s, rel=1e-5)
+    body = {"cluster": {"executors": 1, "cores_per_executor": 2}, "jobs": [block]}
+    client.refuse("POST", "/v1/feasibility", 422, pointer="/jobs/0/application", json=body)
 
 
 def test_an_application_without_a_run_to_replay(client, stranger, name):

@@ -7,6 +7,7 @@
 
 #include "api/clusters/cluster_room.h"
 #include "api/clusters/named_cluster.h"
+#include "core/advice/beside_running.h"
 #include "metrics/registry.h"
 #include "store/advice/advised_jobs.h"
 #include "store/clusters/price_book.h"
@@ -255,7 +256,8 @@ static struct prediction_key key_of(const struct http_request *request,
     return key;
 }
 
-/* The runs of the label group that can be replayed, where labels make one. */
+/* The runs of the label group that can be replayed, where labels make one. item: keeps which; or
+ * NULL. */
 static enum pv_code load_own(struct store_tx *tx,
                              struct arena *arena,
                              const struct application *application,
@@ -271,14 +273,16 @@ static enum pv_code load_own(struct store_tx *tx,
                                &n, err));
     if (n == 0)
         return PV_OK;
-    item->replayed = arena_array(&item->arena, n, sizeof *item->replayed);
-    if (item->replayed == NULL)
+    struct run_id *ids = arena_array(item == NULL ? arena : &item->arena, n, sizeof *ids);
+    if (ids == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        memcpy(item->replayed[i].text, history->seen.evidence[rows[i]].run_id,
-               sizeof item->replayed[i].text);
-    item->n_replayed = n;
-    PV_TRY(store_run_of_ids(tx, arena, application, item->replayed, n, &own, err));
+        memcpy(ids[i].text, history->seen.evidence[rows[i]].run_id, sizeof ids[i].text);
+    if (item != NULL) {
+        item->replayed = ids;
+        item->n_replayed = n;
+    }
+    PV_TRY(store_run_of_ids(tx, arena, application, ids, n, &own, err));
     history->own = own.items;
     history->n_own = own.n;
     return PV_OK;
@@ -333,6 +337,18 @@ static enum pv_code load_history(struct store_tx *tx,
     (void)missing_counts_refuse(&counts, application->runs, &lack);
     history->lack = arena_strdup(arena, lack.detail);
     return history->lack == NULL ? pv_no_memory(err) : PV_OK;
+}
+
+enum pv_code advice_history_load(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const struct application *application,
+                                 const struct advice_question *question,
+                                 size_t most,
+                                 struct advice_history *history,
+                                 struct pv_error *err)
+{
+    *history = (struct advice_history){.own = NULL};
+    return load_history(tx, arena, application, question, most, NULL, history, err);
 }
 
 static void forget_loaded(struct advice_prediction *prediction)
@@ -528,11 +544,13 @@ enum pv_code advice_prediction_make(struct api *api,
 
 /* --- runs --- */
 
-/* Running job i: as it was advised, or with the recorded run that stands for it. */
+/* Running job i: as it was advised, or with the recorded runs nearest to it on so many cores. */
 static enum pv_code load_running(struct store_tx *tx,
                                  struct arena *arena,
                                  const struct advice_running *running,
                                  size_t i,
+                                 int64_t cores,
+                                 size_t most,
                                  struct joint_running *job,
                                  struct pv_error *err)
 {
@@ -545,16 +563,19 @@ static enum pv_code load_running(struct store_tx *tx,
         .progress = running->progress,
         .cores = running->cores,
         .duration_s = running->duration_s,
+        .problem_size = running->problem_size,
         .memory_bytes = running->memory_bytes == RUN_UNKNOWN ? 0 : running->memory_bytes};
     if (running->advice_id != NULL)
         return PV_OK;
     (void)snprintf(pointer, sizeof pointer, "/running/%zu/application", i);
     PV_TRY(find_application(tx, arena, running->application.at, pointer, &application, err));
-    PV_TRY(store_run_nearest(tx, arena, &application, running->problem_size, true, 1, &runs, err));
+    PV_TRY(store_run_nearest_in_cores(tx, arena, &application, running->problem_size, cores, most,
+                                      &runs, err));
     if (runs.n == 0)
         return pv_fault(err, PV_PLACE_POINTER, pointer, "no_history",
                         "has no successful run with stages, executors and cores");
-    job->run = &runs.items[0];
+    job->runs = runs.items;
+    job->n_runs = runs.n;
     return PV_OK;
 }
 
@@ -593,6 +614,8 @@ enum pv_code advice_load_runs(struct api *api,
 {
     store_tx_auto_t *tx = NULL;
     struct arena *arena = request->arena;
+    const size_t most = (size_t)api->config->nearest_runs;
+    const int64_t cores = beside_running_cores(question, item->prediction.curve.cores_per_executor);
     *runs = (struct advice_runs){.own = &question->profile, .n_own = 1};
     if (question->n_running == 0 && question->application.at == NULL)
         return PV_OK;
@@ -602,10 +625,10 @@ enum pv_code advice_load_runs(struct api *api,
         return pv_no_memory(err);
     PV_TRY(api_read(api, request, &tx, err));
     for (size_t i = 0; i < question->n_running; i++)
-        PV_TRY(load_running(tx, arena, &question->running[i], i, &runs->running[i], err));
-    if (question->application.at != NULL)
         PV_TRY(
-            load_own_runs(tx, arena, question, item, (size_t)api->config->nearest_runs, runs, err));
+            load_running(tx, arena, &question->running[i], i, cores, most, &runs->running[i], err));
+    if (question->application.at != NULL)
+        PV_TRY(load_own_runs(tx, arena, question, item, most, runs, err));
     if (question->n_running > 0 && question->running_from == RUNNING_LISTED && runs->n_own == 0)
         return pv_fault(err, PV_PLACE_POINTER, "/running", "no_history",
                         "takes a successful run of the new job's application with stages, "

@@ -49,6 +49,15 @@ enum pv_code advice_prediction_make(struct api *api,
                                     struct advice_prediction *prediction,
                                     struct pv_error *err) PV_MUSTCHECK;
 
+/* What history_predict predicts from, at most `most` runs to be replayed; *history is in `arena`. */
+enum pv_code advice_history_load(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const struct application *application,
+                                 const struct advice_question *question,
+                                 size_t most,
+                                 struct advice_history *history,
+                                 struct pv_error *err) PV_MUSTCHECK;
+
 /* Recorded runs, in the request's arena. */
 struct advice_runs {
     const struct run *own; /* that the prediction is from, nearest first; the profile */

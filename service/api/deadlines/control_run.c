@@ -268,6 +268,7 @@ static enum pv_code write_reply(struct control_work *work, struct writer *w, str
     struct findings warnings = {.arena = &work->kept};
     size_t first = control_explain_best(work->runs, work->results, work->n_runs, &best);
     control_explain_warnings(work->names, &work->model, &warnings);
+    job_set_warn(&asked->set, &warnings);
     PV_TRY(findings_check(&best, err));
     PV_TRY(findings_check(&warnings, err));
     const struct codec_control_result result = {
@@ -377,8 +378,7 @@ load_history(struct operation_run *run, struct codec_control *asked, struct pv_e
     if (!job_set_has_history(&asked->set))
         return PV_OK;
     PV_TRY(store_begin(run->store, &run->who, run->request_id, STORE_READ, &tx, err));
-    PV_TRY(job_set_load_from(tx, run->arena, run->config->tasks_max, &asked->set, err));
-    return control_take_rates(asked, err);
+    return job_set_load_from(tx, run->arena, run->config, &asked->set, err);
 }
 
 enum pv_code control_simulation_run(void *context,
@@ -393,6 +393,8 @@ enum pv_code control_simulation_run(void *context,
         return pv_no_memory(err);
     PV_TRY(read_again(run, asked, err));
     PV_TRY(load_history(run, asked, err));
+    PV_TRY(job_set_make_jobs(run->config, run->arena, &asked->set, err));
+    PV_TRY(control_take_rates(asked, err));
     const struct control_answer answer = {.asked = asked,
                                           .steps_max = (double)run->config->control_steps_max,
                                           .report = report_progress,

@@ -48,8 +48,7 @@ static enum pv_code control_load(void *context,
     struct control_call *call = request->state;
     (void)response;
     PV_TRY(job_set_load_cluster(context, request, &call->asked.set, err));
-    PV_TRY(job_set_load_jobs(context, request, &call->asked.set, err));
-    return control_take_rates(&call->asked, err);
+    return job_set_load_jobs(context, request, &call->asked.set, err);
 }
 
 static enum pv_code
@@ -77,6 +76,8 @@ static enum pv_code control_compute(void *context,
     struct pv_error why = {0};
     struct writer w;
     double steps = 0;
+    PV_TRY(job_set_make_jobs(config, request->arena, &call->asked.set, err));
+    PV_TRY(control_take_rates(&call->asked, err));
     PV_TRY(control_check_size(config, &call->asked, err));
     PV_TRY(control_estimate(config, &answer, &steps, err));
     if (!(steps <= (double)config->control_steps_max))

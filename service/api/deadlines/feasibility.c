@@ -138,6 +138,7 @@ static enum pv_code feasibility_answer(const struct config *config,
 {
     struct found found = {0};
     struct findings reasons = {.arena = w->arena};
+    struct findings warnings = {.arena = w->arena};
     found.outcomes = arena_array(w->arena, asked->set.n_jobs, sizeof *found.outcomes);
     if (found.outcomes == NULL)
         return pv_no_memory(err);
@@ -158,6 +159,10 @@ static enum pv_code feasibility_answer(const struct config *config,
     codec_feasibility_encode(w, asked, &answer);
     PV_TRY(explain(asked, &answer, &reasons, err));
     codec_findings_encode(w, "reasons", &reasons);
+    job_set_warn(&asked->set, &warnings);
+    PV_TRY(findings_check(&warnings, err));
+    if (warnings.n > 0)
+        codec_findings_encode(w, "warnings", &warnings);
     if (asked->with_schedule)
         code = write_schedule(asked, scratch, found.outcomes, w, err);
     writer_end_object(w);
@@ -189,6 +194,19 @@ static enum pv_code feasibility_check_load(void *context,
     return job_set_load_jobs(context, request, &asked->set, err);
 }
 
+static enum pv_code feasibility_check_make(void *context,
+                                           struct http_request *request,
+                                           struct http_response *response,
+                                           struct pv_error *err)
+{
+    const struct api *api = context;
+    struct codec_feasibility *asked = request->state;
+    (void)response;
+    if (job_set_has_history(&asked->set))
+        PV_TRY(http_move(request, HTTP_COMPUTE));
+    return job_set_make_jobs(api->config, request->arena, &asked->set, err);
+}
+
 static enum pv_code feasibility_check_answer(void *context,
                                              struct http_request *request,
                                              struct http_response *response,
@@ -217,5 +235,6 @@ const struct http_call feasibility_check = {
     .state_bytes = sizeof(struct codec_feasibility),
     .steps = {{HTTP_BODY, feasibility_check_decode},
               {HTTP_ANYWHERE, feasibility_check_load},
+              {HTTP_ANYWHERE, feasibility_check_make},
               {HTTP_ANYWHERE, feasibility_check_answer}},
 };

@@ -12,8 +12,8 @@ enum pv_code job_set_load_cluster(struct api *api,
                                   struct codec_job_set *set,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-/* The jobs from history, at HTTP_IO where there are any, in one transaction which is over before
- * anything is computed. */
+/* What jobs from history are made of, at HTTP_IO where there are any, in one transaction which is over
+ * before anything is computed. Once the size of the cluster is known. */
 enum pv_code job_set_load_jobs(struct api *api,
                                struct http_request *request,
                                struct codec_job_set *set,
@@ -23,14 +23,27 @@ enum pv_code job_set_load_jobs(struct api *api,
 bool job_set_has_history(const struct codec_job_set *set);
 
 /*
- * Each job from history, and its nominal rate, as the nearest run of its application describes it. Faults stand at the
- * application: there is none of that name, or no run that says enough; at /jobs where there are
- * more than tasks_max tasks.
+ * The runs of the application of each job from history, nearest in size and cores first; if none has
+ * stages with task times, what advice predicts from. Fault at the application: there is none of that
+ * name.
  */
 enum pv_code job_set_load_from(struct store_tx *tx,
                                struct arena *arena,
-                               int64_t tasks_max,
+                               const struct config *config,
                                struct codec_job_set *set,
                                struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * The jobs from history of what is loaded, set->recorded and set->nominal_rates. It takes the time of
+ * replays and of predictions. Faults: at an application without a run that says enough; at /jobs
+ * where there are more than tasks_max tasks. GSL's error handler must be off.
+ */
+enum pv_code job_set_make_jobs(const struct config *config,
+                               struct arena *arena,
+                               struct codec_job_set *set,
+                               struct pv_error *err) PV_MUSTCHECK;
+
+/* Jobs that no replay stands for. */
+void job_set_warn(const struct codec_job_set *set, struct findings *warnings);
 
 #endif

@@ -81,7 +81,7 @@ static enum pv_code take_run(struct arena *arena,
                                     "has no successful run with stages, executors and cores");
     const struct run *run = &nearest->items[0];
     struct pv_error why = {0};
-    enum pv_code code = stage_plan_take_run(run, arena, &asked->stages, &why);
+    enum pv_code code = stage_plan_take_run(run, arena, &asked->stages, &asked->terms.ending_s, &why);
     if (code == PV_E_TOO_FEW)
         return fault_at_application(err, "no_history", why.detail);
     if (code != PV_OK)
@@ -162,6 +162,7 @@ static void stage_plans_encode(struct writer *w,
         writer_member_text(w, "application", source->application);
         writer_member_string(w, "run_id", source->run_id);
         writer_member_boolean(w, "graph_changed", source->graph_changed);
+        writer_member_number(w, "fixed_s", plan->fixed_s);
     }
     writer_end_object(w);
 }

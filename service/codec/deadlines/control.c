@@ -298,6 +298,8 @@ static void encode_job(struct writer *w, const struct codec_control *request, si
     writer_member_number(w, "release_s", sent->release_s);
     writer_member_number(w, "deadline_s", sent->deadline_s);
     encode_known(w, "overhead_per_task_s", sent->overhead_s);
+    if (sent->application.at != NULL && isnan(sent->overhead_s))
+        writer_member_string(w, "overhead", codec_job_overhead_words[sent->overhead]);
     writer_member_number(w, "alpha", request->terms[i].alpha);
     encode_known(w, "nominal_rate", request->sent[i].nominal_rate);
     if (request->stakes != NULL) {

@@ -151,6 +151,7 @@ static void encode_jobs(struct writer *w, const struct codec_control_result *res
         writer_member_number(w, "work_s", work_s);
         writer_member_number(w, "critical_path_s", result->model->shortest_s[i]);
         encode_rate(w, result->asked, i);
+        codec_job_recorded_encode(w, set, i);
         if (result->asked->stakes != NULL) {
             const struct control_stake *stake = &result->asked->stakes[i];
             writer_member_string(w, "penalty", control_penalty_words[stake->penalty]);

@@ -204,6 +204,7 @@ void codec_feasibility_encode(struct writer *w,
     for (size_t i = 0; i < request->set.n_jobs; i++) {
         writer_begin_object(w);
         codec_job_outcome_encode(w, &request->set, i, &answer->outcomes[i]);
+        codec_job_recorded_encode(w, &request->set, i);
         if (request->memory != NULL)
             writer_member_number(w, "launched_s", answer->outcomes[i].launched_s);
         if (answer->delays != NULL && !answer->outcomes[i].met)

@@ -8,6 +8,8 @@
 
 /* --- jobs --- */
 
+const char *const codec_job_overhead_words[] = {"replay", "idle_time", NULL};
+
 #define S struct codec_job_sent
 static const struct shape_member job_members[] = {
     CODEC_JOB_MEMBERS(S, ),
@@ -49,6 +51,11 @@ void codec_job_check(const struct codec_node *node, const void *limits, void *ob
     enum pv_code code = listed ? edf_job_from_run(&run, reader->arena, job, reader->err) : PV_OK;
     if (code != PV_OK)
         (void)pv_fail(reader->err, code, "the stages of a job cannot be used");
+    if (codec_present(node, "overhead") && codec_present(node, "stages"))
+        codec_fault_member(node, "overhead", "conflict", "goes with application, not with stages");
+    else if (codec_present(node, "overhead") && !isnan(source->overhead_s))
+        codec_fault_member(node, "overhead", "conflict",
+                           "must be left out where overhead_per_task_s is given");
     job->release_s = source->release_s;
     job->deadline_s = source->deadline_s;
     job->overhead_per_task_s = isnan(source->overhead_s) ? 0 : source->overhead_s;
@@ -153,6 +160,18 @@ void codec_job_outcome_encode(struct writer *w,
     writer_member_number(w, "deadline_s", set->jobs[i].deadline_s);
     writer_member_boolean(w, "met", outcome->met);
     writer_member_number(w, "deadline_error_percent", outcome->deadline_error_percent);
+}
+
+void codec_job_recorded_encode(struct writer *w, const struct codec_job_set *set, size_t i)
+{
+    if (set->recorded == NULL || set->sources[i].application.at == NULL)
+        return;
+    const struct recorded_job *recorded = &set->recorded[i];
+    writer_member_string(w, "overhead", job_overhead_words[recorded->overhead]);
+    writer_member_number(w, "overhead_per_task_s", recorded->job.overhead_per_task_s);
+    writer_member_number(w, "fixed_s", recorded->fixed_s);
+    if (recorded->run != NULL)
+        writer_member_string(w, "run_id", recorded->run->id);
 }
 
 void codec_edf_metrics_encode(struct writer *w, const struct edf_metrics *metrics)

@@ -3,7 +3,7 @@
 
 #include "base/json_writer.h"
 #include "codec/json/shape.h"
-#include "core/deadline/clairvoyant_edf.h"
+#include "core/advice/recorded_job.h"
 
 /* Jobs with deadlines on one cluster: what the requests of feasibility and of control simulations
  * have in common, and the members of their replies about each job. */
@@ -30,9 +30,13 @@ struct codec_job_sent {
     struct strview application; /* at == NULL: the job stands in the request itself */
     double problem_size;        /* NAN: that of the latest run */
     double overhead_s;          /* NAN: none was sent */
+    unsigned overhead;          /* of a job from history: of codec_job_overhead_words */
     int64_t memory_bytes;       /* of all its executors; RUN_UNKNOWN: none was sent */
     struct edf_job job;         /* as jobs[i] was before the caller gave it stages */
 };
+
+/* Of enum job_overhead, those that a request may ask for; ends with NULL. */
+extern const char *const codec_job_overhead_words[];
 
 extern const struct shape codec_cluster_size_shape;
 extern const struct shape codec_cluster_with_memory_shape;
@@ -44,8 +48,10 @@ struct codec_job_set {
     size_t cores;                   /* likewise, all of them */
     struct edf_job *jobs; /* those from history have no stages until the caller gives them */
     struct codec_job_sent *sources; /* sources[i] belongs to jobs[i] */
-    double
-        *nominal_rates; /* of jobs from history, by their runs; NAN: not known. NULL: until then */
+    /* Of jobs from history; NULL until the caller has made these. */
+    struct job_set_loaded *loaded; /* what they are to be made of (api/deadlines/job_set_load.h) */
+    struct recorded_job *recorded; /* by job; zeros for a job with stages of its own */
+    double *nominal_rates;         /* by their runs; NAN: not known */
     size_t n_jobs;
 };
 
@@ -59,6 +65,7 @@ struct codec_job_set {
         {"deadline_s", SHAPE_NUMBER(T, at deadline_s), .flags = CODEC_REQUIRED,                    \
          .low = CODEC_SECONDS_MIN, .high = CODEC_SECONDS_MAX},                                     \
         {"overhead_per_task_s", SHAPE_NUMBER(T, at overhead_s), .high = CODEC_SECONDS_MAX},        \
+        {"overhead", SHAPE_WORD(T, at overhead, codec_job_overhead_words)},                        \
         {"stages", SHAPE_CODE}, {"application", SHAPE_CODE},                                       \
     {                                                                                              \
         "problem_size", SHAPE_CODE                                                                 \
@@ -85,6 +92,9 @@ void codec_job_outcome_encode(struct writer *w,
                               const struct codec_job_set *set,
                               size_t i,
                               const struct edf_outcome *outcome);
+
+/* Where the tasks of job i come from, if it comes from history: members of the open object. */
+void codec_job_recorded_encode(struct writer *w, const struct codec_job_set *set, size_t i);
 
 /* The member `metrics`. */
 void codec_edf_metrics_encode(struct writer *w, const struct edf_metrics *metrics);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/advice/curve.h"
+
 /* Stages whose tasks last `scale` times as long. */
 static enum pv_code
 stretch_job(struct edf_job *job, double scale, struct arena *arena, struct pv_error *err)
@@ -64,7 +66,7 @@ static enum pv_code split_fixed_time(const struct replay *replay,
     for (size_t s = 0; s < made->job.n_stages; s++) {
         made->delays_s[s] = replay->delays_s[s] * scale;
     }
-    made->ending_s = left_s;
+    made->ending_s = fmax(0.0, left_s - replay->between_stages_s * scale);
     return PV_OK;
 }
 
@@ -83,6 +85,15 @@ static bool began_with_executors(const struct replay *replay)
                    .initial_executors > 0;
 }
 
+static size_t find_nearest(const struct replay replays[], size_t n, const struct replay_target *to)
+{
+    size_t nearest = 0;
+    for (size_t i = 1; i < n; i++)
+        if (curve_distance(replays[i].run, to) < curve_distance(replays[nearest].run, to))
+            nearest = i;
+    return nearest;
+}
+
 enum pv_code advised_job_make(const struct run runs[],
                               size_t n_runs,
                               const struct replay_target *target,
@@ -96,18 +107,77 @@ enum pv_code advised_job_make(const struct run runs[],
     struct advised_job job = {.run = NULL};
     size_t n;
     PV_TRY(prepare_runs(runs, n_runs, arena, &replays, &n, err));
-    PV_TRY(replay_learn(replays, n, 0, n, arena, err));
-    PV_TRY(replay_predict(&replays[0], target, arena, &outcome, err));
-    PV_TRY(replay_job(&replays[0], target, arena, &job.job, err));
-    double ratio = predicted_duration_s / outcome.duration_s;
-    job.run = replays[0].run;
-    job.graph = replays[0].graph;
-    job.record = replays[0].record;
-    job.slots = replays[0].slots;
-    job.awaited_executors = began_with_executors(&replays[0]);
+    const size_t nearest = find_nearest(replays, n, target);
+    const struct replay *replay = &replays[nearest];
+    PV_TRY(replay_learn(replays, n, nearest, n, arena, err));
+    PV_TRY(replay_predict(replay, target, arena, &outcome, err));
+    PV_TRY(replay_job(replay, target, arena, &job.job, err));
+    job.duration_s = isnan(predicted_duration_s) ? outcome.duration_s : predicted_duration_s;
+    double ratio = job.duration_s / outcome.duration_s;
+    job.run = replay->run;
+    job.graph = replay->graph;
+    job.record = replay->record;
+    job.slots = replay->slots;
+    job.awaited_executors = began_with_executors(replay);
     job.fixed_s = outcome.fixed_s * ratio;
     PV_TRY(stretch_job(&job.job, ratio, arena, err));
-    PV_TRY(split_fixed_time(&replays[0], arena, &job, err));
+    PV_TRY(split_fixed_time(replay, arena, &job, err));
     *made = job;
     return PV_OK;
+}
+
+/* --- for a schedule --- */
+
+/* The stages with their delays, and room for one more. */
+static struct edf_stage *delay_stages(const struct advised_job *made, struct arena *arena)
+{
+    const struct edf_job *job = &made->job;
+    struct edf_stage *stages = arena_calloc(arena, job->n_stages + 1, sizeof *stages);
+    for (size_t s = 0; stages != NULL && s < job->n_stages; s++) {
+        stages[s] = job->stages[s];
+        stages[s].delay_s =
+            made->delays_s[s] + (stages[s].n_parents == 0 ? made->initialization_s : 0.0);
+    }
+    return stages;
+}
+
+/* A stage without tasks behind all others. */
+static enum pv_code
+add_ending(struct edf_job *job, double ending_s, struct edf_stage *last, struct arena *arena)
+{
+    bool *has_child = arena_calloc(arena, job->n_stages, sizeof *has_child);
+    size_t *parents = arena_array(arena, job->n_stages, sizeof *parents);
+    if (has_child == NULL || parents == NULL)
+        return PV_E_MEMORY;
+    *last = (struct edf_stage){.parents = parents, .delay_s = ending_s};
+    for (size_t s = 0; s < job->n_stages; s++)
+        for (size_t p = 0; p < job->stages[s].n_parents; p++)
+            has_child[job->stages[s].parents[p]] = true;
+    for (size_t s = 0; s < job->n_stages; s++) {
+        last->id = job->stages[s].id >= last->id ? job->stages[s].id + 1 : last->id;
+        if (!has_child[s])
+            parents[last->n_parents++] = s;
+    }
+    job->n_stages++;
+    return PV_OK;
+}
+
+enum pv_code advised_job_delay(const struct advised_job *made,
+                               const struct replay_target *target,
+                               struct arena *arena,
+                               struct edf_job *job,
+                               struct pv_error *err)
+{
+    struct edf_stage *stages = delay_stages(made, arena);
+    struct edf_outcome alone;
+    *job = made->job;
+    job->stages = stages;
+    if (stages == NULL)
+        return pv_no_memory(err);
+    PV_TRY(edf_schedule(job, 1, (size_t)target->executors * (size_t)target->cores_per_executor,
+                        arena, &alone, NULL, NULL, err));
+    double ending_s = made->duration_s - alone.execution_s;
+    return ending_s > 0.0 && add_ending(job, ending_s, &stages[job->n_stages], arena) != PV_OK
+               ? pv_no_memory(err)
+               : PV_OK;
 }

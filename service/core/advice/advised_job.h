@@ -6,9 +6,9 @@
 #include "core/advice/replay.h"
 
 /*
- * The tasks of an application as they are predicted to run on some configuration: those of the
- * nearest run that can be replayed, by the laws of all of them, stretched so that a replay takes the
- * predicted duration. What needs no core is apart: the start, what the driver does between stages,
+ * The tasks of an application as they are predicted to run on some configuration: those of the run
+ * nearest in size and cores (curve_distance) that can be replayed, by the laws of all of them,
+ * stretched so that a replay takes the predicted duration. What needs no core is apart: the start, what the driver does between stages,
  * and its end, each the share of the recorded run's.
  */
 struct advised_job {
@@ -17,16 +17,19 @@ struct advised_job {
     const struct edf_stage *graph;   /* its stages without those that only the driver awaits */
     struct stage_slots slots;        /* of its stages, on the configuration */
     struct allocation_record record; /* of its executors; n == 0: all there all the time */
+    double duration_s;               /* predicted */
     bool awaited_executors;          /* the first stage of that run began with executors there */
     double fixed_s;                  /* of the duration: all that needs no core, */
     double initialization_s;         /* of that: before the first stage, */
     double *delays_s;                /* by stage: of the driver, before it is submitted, */
-    double ending_s;                 /* and the rest */
+    double ending_s;                 /* and after the last stage */
 };
 
 /*
- * runs     of the application, nearest in size first; those that cannot be replayed are passed over
+ * runs     of the application; those that cannot be replayed are passed over, and of those that are
+ *          equally near, the first is taken
  * target   the configuration
+ * predicted_duration_s  NAN: what a replay of that run gives
  * arena    holds what *made points at; it borrows from the runs, too
  *
  * PV_E_TOO_FEW: no run can be replayed. PV_E_MEMORY.
@@ -38,5 +41,20 @@ enum pv_code advised_job_make(const struct run runs[],
                               struct arena *arena,
                               struct advised_job *made,
                               struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * The same for a schedule together with other jobs: the start-up and the driver's time are delays of
+ * stages (struct edf_stage), and a last stage without tasks is the driver's time at the end. Alone
+ * on the target's cores the job takes its predicted duration, or longer by what a schedule with
+ * delays takes longer.
+ *
+ * arena    holds what *job points at; it borrows from *made
+ * PV_E_MEMORY.
+ */
+enum pv_code advised_job_delay(const struct advised_job *made,
+                               const struct replay_target *target,
+                               struct arena *arena,
+                               struct edf_job *job,
+                               struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -5,24 +5,29 @@
 #include "base/plural.h"
 #include "core/advice/memory_advice.h"
 
+int64_t beside_running_cores(const struct advice_question *question, int64_t cores_per_executor)
+{
+    return question->cluster_cores != RUN_UNKNOWN
+               ? question->cluster_cores
+               : question->goal.max_executors * cores_per_executor;
+}
+
 static struct joint_question
 question_of(const struct beside_known *known, const struct curve *curve, uint64_t task_budget)
 {
     const struct advice_question *asked = known->question;
-    return (struct joint_question){.runs = known->runs,
-                                   .n_runs = known->n_runs,
-                                   .target = {.problem_size = curve->problem_size,
-                                              .cores_per_executor = curve->cores_per_executor},
-                                   .deadline_s = known->goal->deadline_s,
-                                   .running = known->running,
-                                   .n_running = asked->n_running,
-                                   .cores = asked->cluster_cores != RUN_UNKNOWN
-                                                ? (size_t)asked->cluster_cores
-                                                : (size_t)asked->goal.max_executors *
-                                                      (size_t)curve->cores_per_executor,
-                                   .capped = asked->running_from == RUNNING_ADVISED,
-                                   .memory = asked->launches.bytes > 0 ? &asked->launches : NULL,
-                                   .task_budget = task_budget};
+    return (struct joint_question){
+        .runs = known->runs,
+        .n_runs = known->n_runs,
+        .target = {.problem_size = curve->problem_size,
+                   .cores_per_executor = curve->cores_per_executor},
+        .deadline_s = known->goal->deadline_s,
+        .running = known->running,
+        .n_running = asked->n_running,
+        .cores = (size_t)beside_running_cores(asked, curve->cores_per_executor),
+        .capped = asked->running_from == RUNNING_ADVISED,
+        .memory = asked->launches.bytes > 0 ? &asked->launches : NULL,
+        .task_budget = task_budget};
 }
 
 /* Of an executor, where memory counts; else 0. */

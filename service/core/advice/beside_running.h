@@ -8,6 +8,9 @@
 /* The part of an answer that looks at the jobs which run on the cluster (docs/design.md, "Advice beside
  * other jobs"). */
 
+/* Cores that the job shares with the running ones: the cluster's, or those of the most executors. */
+int64_t beside_running_cores(const struct advice_question *question, int64_t cores_per_executor);
+
 /* What is known of the question and of the jobs. */
 struct beside_known {
     const struct advice_question *question; /* bounded by the cluster */

@@ -51,7 +51,7 @@ static double target_cores(const struct replay_target *target)
     return (double)target->executors * (double)target->cores_per_executor;
 }
 
-static double curve_distance(const struct run *run, const struct replay_target *target)
+double curve_distance(const struct run *run, const struct replay_target *target)
 {
     struct replay_target own = target_of(run);
     return fabs(log(target->problem_size / run->problem_size)) +

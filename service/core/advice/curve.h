@@ -37,6 +37,10 @@
  * Where the runs leave open whether stages follow the machines (stage_law.h), the distribution is
  * the mixture of both replays.
  */
+
+/* The distance above, >= 0. */
+double curve_distance(const struct run *run, const struct replay_target *target);
+
 struct curve_question {
     double problem_size;
     int64_t cores_per_executor;

@@ -5,61 +5,56 @@
 
 #include "base/plural.h"
 #include "core/advice/advised_job.h"
-#include "core/deadline/job_from_run.h"
+#include "core/advice/recorded_job.h"
 
 /* Later than any job ends, and finite, as schedules compute with it. */
 static const double no_deadline_s = 1e12;
 static const double least_deadline_s = 1e-9; /* a deadline the fixed part alone exceeds */
-
-/* As many tasks as it has cores: alone it takes just as long as predicted. */
-static enum pv_code make_block(int64_t cores,
-                               double duration_s,
-                               struct arena *arena,
-                               struct edf_job *job,
-                               struct pv_error *err)
-{
-    struct edf_stage *stage = arena_calloc(arena, 1, sizeof *stage);
-    if (stage == NULL)
-        return pv_no_memory(err);
-    *stage = (struct edf_stage){.tasks = (size_t)cores, .task_duration_s = duration_s};
-    *job = (struct edf_job){.stages = stage, .n_stages = 1};
-    return PV_OK;
-}
 
 static double deadline_or_none(double deadline_s)
 {
     return isnan(deadline_s) ? no_deadline_s : fmax(least_deadline_s, deadline_s);
 }
 
-/* The new application's job on the recommended configuration; *fixed_s: what needs no core. */
+/* The new application's job on the recommended configuration. */
 static enum pv_code make_new_job(const struct joint_question *question,
                                  struct arena *scratch,
                                  struct edf_job *job,
-                                 double *fixed_s,
                                  struct pv_error *err)
 {
-    struct advised_job made = {.fixed_s = 0.0};
+    struct advised_job made;
     const struct replay_target *target = &question->target;
-    if (question->capped)
-        PV_TRY(make_block(target->executors * target->cores_per_executor,
-                          question->predicted_duration_s, scratch, &made.job, err));
-    else
-        PV_TRY(advised_job_make(question->runs, question->n_runs, &question->target,
+    if (question->capped) {
+        PV_TRY(recorded_job_block(target->executors * target->cores_per_executor,
+                                  question->predicted_duration_s, scratch, job, err));
+    } else {
+        PV_TRY(advised_job_make(question->runs, question->n_runs, target,
                                 question->predicted_duration_s, scratch, &made, err));
-    *job = made.job;
-    *fixed_s = made.fixed_s;
-    job->deadline_s = deadline_or_none(question->deadline_s - *fixed_s);
+        PV_TRY(advised_job_delay(&made, target, scratch, job, err));
+    }
+    job->deadline_s = deadline_or_none(question->deadline_s);
     job->memory = question->memory;
     job->memory_bytes = question->memory_bytes;
     return PV_OK;
 }
 
+/* Stages without parents: what is left of the start-up. */
+static void drop_elapsed(struct edf_stage *stage, double elapsed_s)
+{
+    if (stage->n_parents == 0)
+        stage->delay_s = fmax(0.0, stage->delay_s - elapsed_s);
+}
+
 /*
- * Take the first `seconds` of task time off a job, stage after stage in order of id: what a job
- * that reports its progress has behind it. A task cut in two keeps its rest.
+ * Take the first `seconds` of task time off a job that began elapsed_s ago, stage after stage in order
+ * of id: what a job that reports its progress has behind it. A task cut in two keeps its rest; a stage
+ * that has begun does not wait for the driver again.
  */
-static enum pv_code
-drop_done(struct edf_job *job, double seconds, struct arena *arena, struct pv_error *err)
+static enum pv_code drop_done(struct edf_job *job,
+                              double seconds,
+                              double elapsed_s,
+                              struct arena *arena,
+                              struct pv_error *err)
 {
     struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
     if (stages == NULL)
@@ -71,6 +66,9 @@ drop_done(struct edf_job *job, double seconds, struct arena *arena, struct pv_er
         if (left_s == NULL)
             return pv_no_memory(err);
         size_t n = 0;
+        drop_elapsed(stage, elapsed_s);
+        if (seconds > 0.0 && stage->tasks > 0)
+            stage->delay_s = 0.0;
         for (size_t t = 0; t < stage->tasks; t++) {
             double task_s = stage->task_durations_s == NULL ? stage->task_duration_s
                                                             : stage->task_durations_s[t];
@@ -98,17 +96,38 @@ static double job_work(const struct edf_job *job)
     return sum;
 }
 
+/* The nearest recorded run, on the cluster's cores. */
+static enum pv_code take_recorded(const struct joint_running *running,
+                                  const struct joint_question *question,
+                                  struct arena *scratch,
+                                  struct edf_job *job,
+                                  struct pv_error *err)
+{
+    const int64_t each = question->target.cores_per_executor;
+    const int64_t executors = (int64_t)question->cores / each;
+    const struct recorded_job_question asked = {
+        .runs = running->runs,
+        .n_runs = running->n_runs,
+        .target = {running->problem_size, executors > 1 ? executors : 1, each},
+        .predicted_duration_s = (double)NAN,
+        .overhead_s = (double)NAN};
+    struct recorded_job made;
+    PV_TRY(recorded_job_make(&asked, scratch, &made, err));
+    *job = made.job;
+    return PV_OK;
+}
+
 static enum pv_code make_running_job(const struct joint_running *running,
-                                     const struct edf_memory *memory,
+                                     const struct joint_question *question,
                                      struct arena *scratch,
                                      struct edf_job *job,
                                      struct pv_error *err)
 {
-    if (running->run == NULL)
-        PV_TRY(make_block(running->cores, running->duration_s, scratch, job, err));
+    if (running->n_runs == 0)
+        PV_TRY(recorded_job_block(running->cores, running->duration_s, scratch, job, err));
     else
-        PV_TRY(edf_job_from_run(running->run, scratch, job, err));
-    job->memory = memory;
+        PV_TRY(take_recorded(running, question, scratch, job, err));
+    job->memory = question->memory;
     job->memory_bytes = running->memory_bytes;
     job->runs_already =
         running->release_s < 0 || (running->release_s <= 0 && !isnan(running->progress));
@@ -119,7 +138,8 @@ static enum pv_code make_running_job(const struct joint_running *running,
     /* What is left starts now, with what is left of the deadline. */
     job->release_s = fmax(0.0, running->release_s);
     job->deadline_s = fmax(least_deadline_s, running->deadline_s + fmin(0.0, running->release_s));
-    return drop_done(job, running->progress * job_work(job), scratch, err);
+    return drop_done(job, running->progress * job_work(job), fmax(0.0, -running->release_s),
+                     scratch, err);
 }
 
 static enum pv_code make_running_jobs(const struct joint_question *question,
@@ -128,13 +148,12 @@ static enum pv_code make_running_jobs(const struct joint_question *question,
                                       struct pv_error *err)
 {
     for (size_t i = 0; i < question->n_running; i++)
-        PV_TRY(make_running_job(&question->running[i], question->memory, scratch, &jobs[i], err));
+        PV_TRY(make_running_job(&question->running[i], question, scratch, &jobs[i], err));
     return PV_OK;
 }
 
 static enum pv_code find_remedies(const struct joint_question *question,
                                   const struct edf_job jobs[],
-                                  double fixed_s,
                                   struct arena *arena,
                                   struct arena *scratch,
                                   struct joint_outcome *outcome,
@@ -147,7 +166,7 @@ static enum pv_code find_remedies(const struct joint_question *question,
     outcome->has_remedies = true;
     outcome->min_total_cores =
         remedies.has_min_total_cores ? (int64_t)remedies.min_total_cores : RUN_UNKNOWN;
-    outcome->deadline_s = remedies.deadlines_s[question->n_running] + fixed_s;
+    outcome->deadline_s = remedies.deadlines_s[question->n_running];
     outcome->exact = remedies.exact;
     return PV_OK;
 }
@@ -183,12 +202,11 @@ static enum pv_code check_jobs(const struct joint_question *question,
                                struct pv_error *err)
 {
     struct crowd crowd;
-    double fixed_s = 0.0;
     PV_TRY(gather(question, scratch, &crowd, err));
     const size_t n = crowd.n;
     struct edf_job *jobs = crowd.jobs;
     struct edf_outcome *alone = crowd.alone, *with = crowd.with;
-    PV_TRY(make_new_job(question, scratch, &jobs[n], &fixed_s, err));
+    PV_TRY(make_new_job(question, scratch, &jobs[n], err));
     PV_TRY(edf_schedule(&jobs[n], 1, question->cores, scratch, &alone[n], NULL, NULL, err));
     PV_TRY(edf_schedule(jobs, n + 1, question->cores, scratch, with, NULL, NULL, err));
     for (size_t i = 0; i < n; i++) {
@@ -196,12 +214,11 @@ static enum pv_code check_jobs(const struct joint_question *question,
                                                       with[i].execution_s, with[i].launched_s};
     }
     outcome->met = isnan(question->deadline_s) || with[n].met;
-    outcome->execution_s = with[n].execution_s + fixed_s;
-    outcome->alone_s = alone[n].execution_s + fixed_s;
+    outcome->execution_s = with[n].execution_s;
+    outcome->alone_s = alone[n].execution_s;
     outcome->launched_s = with[n].launched_s;
     outcome->launches = launches_count(jobs, with, n + 1);
-    return outcome->met ? PV_OK
-                        : find_remedies(question, jobs, fixed_s, arena, scratch, outcome, err);
+    return outcome->met ? PV_OK : find_remedies(question, jobs, arena, scratch, outcome, err);
 }
 
 enum pv_code joint_feasibility_check(const struct joint_question *question,
@@ -252,7 +269,6 @@ static enum pv_code try_point(const struct joint_question *question,
                               struct pv_error *err)
 {
     struct joint_question asked = *question;
-    double fixed_s;
     asked.capped = true;
     asked.target.executors = point->executors;
     asked.target.cores_per_executor = curve->cores_per_executor;
@@ -261,7 +277,7 @@ static enum pv_code try_point(const struct joint_question *question,
     if (!*fits)
         return PV_OK;
     asked.memory_bytes = question->memory == NULL ? 0 : each_bytes * point->executors;
-    PV_TRY(make_new_job(&asked, scratch, &crowd->jobs[crowd->n], &fixed_s, err));
+    PV_TRY(make_new_job(&asked, scratch, &crowd->jobs[crowd->n], err));
     PV_TRY(edf_schedule(crowd->jobs, crowd->n + 1, question->cores, scratch, crowd->with, NULL,
                         NULL, err));
     *fits = makes_nobody_late(crowd);

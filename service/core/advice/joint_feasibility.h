@@ -14,18 +14,20 @@
  * Can the deadline be met while other jobs are running? All of them, the new one included, are
  * scheduled by Clairvoyance EDF on the cores of the cluster, and in its memory where that is counted.
  *
- * A running job is the recorded run nearest to it. Its release may be negative: it is then
+ * A running job is the recorded run nearest to it in size and cores (core/advice/recorded_job.h). Its release may be negative: it is then
  * scheduled from that instant on, first with the other running jobs only, so that at instant 0,
  * when the new job joins, as much of it is done as the cores allowed. Where its progress is known,
  * only the rest of its task time is scheduled, from instant 0 on. The new job is the nearest run
- * rescaled to the recommended configuration and to its predicted duration; the part of it that
- * needs no core (initialization, driver) is taken off its deadline.
+ * rescaled to the recommended configuration and to its predicted duration. The part of a job that
+ * needs no core (start-up, driver) delays its stages.
  *
  * A job of which only advice is known has as many tasks as it has cores, each as long as the job is
  * predicted to take; so has the new one where it is capped.
  */
 struct joint_running {
-    const struct run *run; /* NULL: as advised, by the next two */
+    const struct run *runs; /* nearest to it first */
+    size_t n_runs;          /* 0: as advised, by cores and duration_s */
+    double problem_size;    /* NAN: that of the nearest run */
     int64_t cores;
     double duration_s;    /* predicted */
     int64_t memory_bytes; /* 0: it holds none that is counted */

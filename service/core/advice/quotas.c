@@ -15,7 +15,7 @@ enum pv_code quotas_take_run(const struct run *run,
     struct quota_source taken = {.n_stages = run->n_stages, .problem_size = run->problem_size};
     struct pv_error why = {0};
     memcpy(taken.run_id, run->id, sizeof taken.run_id);
-    enum pv_code code = stage_plan_take_run(run, arena, &taken.stages, &why);
+    enum pv_code code = stage_plan_take_run(run, arena, &taken.stages, &taken.ending_s, &why);
     if (code != PV_OK && code != PV_E_TOO_FEW)
         return pv_fail(err, code, "%s", why.detail);
     if (code == PV_E_TOO_FEW) {
@@ -43,20 +43,26 @@ static void explain_plan(const struct quota_source *source,
                          double scale,
                          struct advice *advice)
 {
-    char scaled[96] = "";
+    char scaled[96] = "", fixed[96] = "";
     if (scale != 1.0)
         (void)snprintf(scaled, sizeof scaled,
                        ", with %.3g times its work for the problem size asked", scale);
+    if (plan->fixed_s > 0)
+        (void)snprintf(fixed, sizeof fixed,
+                       ", less %.3g s of start-up and of the driver between stages,",
+                       plan->fixed_s);
     size_t n_short = count_short(plan, terms->executors * terms->cores_per_executor);
     struct finding *note = finding_add(
         &advice->reasons, "stage_quotas",
-        "The stages' quotas (cores for each) share %.3g percent of the deadline among the %zu "
+        "The stages' quotas (cores for each) share %.3g %% of the deadline%s among the %zu "
         "stage%s of a run of problem "
         "size %.7g%s, one after another; %s.",
-        100.0 * terms->alpha, plan->n_steps, PLURAL(plan->n_steps), source->problem_size, scaled,
+        100.0 * terms->alpha, fixed, plan->n_steps, PLURAL(plan->n_steps), source->problem_size,
+        scaled,
         n_short == 0 ? "none asks for more cores than are recommended"
                      : "some ask for more cores than are recommended");
     finding_number(note, "deadline_s", terms->deadline_s);
+    finding_number(note, "fixed_s", plan->fixed_s);
     finding_number(note, "stages", (double)plan->n_steps);
     finding_number(note, "stages_short_of_cores", (double)n_short);
     finding_number(note, "problem_size", source->problem_size);
@@ -116,7 +122,8 @@ enum pv_code quotas_plan(const struct quota_source *source,
                                            .overscale = STAGE_PLAN_OVERSCALE,
                                            .core_quantum = STAGE_PLAN_CORE_QUANTUM,
                                            .executors = (double)advice->recommendation.executors,
-                                           .cores_per_executor = (double)cores_per_executor};
+                                           .cores_per_executor = (double)cores_per_executor,
+                                           .ending_s = source->ending_s};
     *planned = !isnan(goal->deadline_s) && source->n_stages > 0;
     if (*planned) {
         struct stage_plan_stage *stages = source->stages;

@@ -7,7 +7,8 @@
 /*
  * Quotas for the stages of advised executors: the stage plan (core/deadline/stage_plan.h, its
  * default terms) for the deadline asked and the configuration recommended, from a recorded run. The
- * work of its stages is taken to grow in proportion to the problem size.
+ * work of its stages is taken to grow in proportion to the problem size; its start-up and its driver's
+ * time are taken to stay.
  */
 
 /* The run that the stages are taken from. */
@@ -17,6 +18,7 @@ struct quota_source {
     const char *missing; /* why, where there are none: a clause without a full stop */
     char run_id[37];     /* "" for a run that is not stored */
     double problem_size;
+    double ending_s; /* after its last stage only its driver ran */
 };
 
 /* Those of `run`; what is pointed at lives in `arena`. A run that cannot be planned is an answer

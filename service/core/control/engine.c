@@ -156,6 +156,8 @@ static enum pv_code happen(struct engine *engine, const struct event *event, str
         return PV_OK;
     case CONTROL_RELEASE:
         return control_state_release(state, event->about) ? PV_OK : pv_no_memory(err);
+    case CONTROL_DELAYED:
+        return control_state_delayed(state, (uint32_t)event->about) ? PV_OK : pv_no_memory(err);
     case CONTROL_GRANTS:
         apply_grants(engine);
         return PV_OK;

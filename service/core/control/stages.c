@@ -276,8 +276,19 @@ static void open_stage(struct control_state *state, uint32_t s)
     heap_push(&state->opening, state->model->plan.stages[s].order_in_job, s);
 }
 
+/* Its parents have ended, or its job is released: it may begin once its delay has passed. */
+static bool await_delay(struct control_state *state, uint32_t s)
+{
+    const double delay_s = state->model->plan.stages[s].delay_s;
+    const struct event passed = {state->clock.now_s + delay_s, CONTROL_DELAYED, s};
+    if (delay_s > 0)
+        return event_queue_schedule(&state->queue, &passed) != 0;
+    open_stage(state, s);
+    return true;
+}
+
 /* Its children may begin that waited for nothing else. */
-static void pass_on(struct control_state *state, uint32_t s)
+static bool pass_on(struct control_state *state, uint32_t s)
 {
     const struct edf_plan_stage *stage = &state->model->plan.stages[s];
     struct control_job_state *job = &state->jobs[stage->job];
@@ -287,9 +298,10 @@ static void pass_on(struct control_state *state, uint32_t s)
     }
     for (size_t c = stage[0].first_child; c < stage[1].first_child; c++) {
         uint32_t child = state->model->plan.children[c];
-        if (--state->stages[child].parents_left == 0)
-            open_stage(state, child);
+        if (--state->stages[child].parents_left == 0 && !await_delay(state, child))
+            return false;
     }
+    return true;
 }
 
 /* Begin what may, in order of the stages' ids. A stage that takes no time ends where it begins. */
@@ -297,9 +309,8 @@ static bool begin_opened(struct control_state *state)
 {
     while (state->opening.n > 0) {
         uint32_t s = (uint32_t)heap_pop(&state->opening).value;
-        if (!(state->model->planned_s[s] > 0))
-            pass_on(state, s);
-        else if (!begin_stage(state, s))
+        bool passed = state->model->planned_s[s] > 0 ? begin_stage(state, s) : pass_on(state, s);
+        if (!passed)
             return false;
     }
     return true;
@@ -309,8 +320,14 @@ bool control_state_release(struct control_state *state, size_t j)
 {
     const struct edf_plan_job *job = &state->model->plan.jobs[j];
     for (uint32_t s = job->first_stage; s < job->first_stage + job->n_stages; s++)
-        if (state->stages[s].parents_left == 0)
-            open_stage(state, s);
+        if (state->stages[s].parents_left == 0 && !await_delay(state, s))
+            return false;
+    return begin_opened(state);
+}
+
+bool control_state_delayed(struct control_state *state, uint32_t s)
+{
+    open_stage(state, s);
     return begin_opened(state);
 }
 
@@ -330,8 +347,7 @@ static bool end_stage(struct control_state *state, uint32_t s)
     if (state->trace != NULL)
         state->trace->stages[s].ended_s = state->clock.now_s;
     record_job(state, state->model->plan.stages[s].job);
-    pass_on(state, s);
-    return begin_opened(state);
+    return pass_on(state, s) && begin_opened(state);
 }
 
 bool control_state_task_ends(struct control_state *state, size_t index)

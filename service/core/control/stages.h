@@ -17,6 +17,7 @@
 enum control_event {
     CONTROL_TASK_ENDS, /* about: the executor */
     CONTROL_RELEASE,   /* about: the job */
+    CONTROL_DELAYED,   /* about: the stage; its delay has passed */
     CONTROL_GRANTS,    /* what the last sample granted has effect now */
     CONTROL_SAMPLE
 };
@@ -66,8 +67,11 @@ bool control_state_init(struct control_state *state,
                         struct control_trace *trace,
                         struct arena *arena);
 
-/* A job's stages without parents may begin. */
+/* A job's stages without parents may begin, once their delays have passed. */
 bool control_state_release(struct control_state *state, size_t job);
+
+/* The delay of stage s has passed. */
+bool control_state_delayed(struct control_state *state, uint32_t s);
 
 /* The task that an executor was to end now. Ends its stage with the last one. */
 bool control_state_task_ends(struct control_state *state, size_t executor);

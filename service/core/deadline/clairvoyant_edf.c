@@ -1,5 +1,5 @@
 /*
- * Clairvoyance EDF (S. Ripamonti, "xSpark", thesis, Politecnico di Milano 2017, section 5.1.2), in
+ * Clairvoyance EDF (S. Ripamonti, "xSpark", thesis, Politecnico di Milano 2017, section 5.2), in
  * the exact form of docs/design.md, "Clairvoyance EDF".
  *
  * A discrete-event replay. Three heaps: batches of running tasks by the instant they end, stages
@@ -49,6 +49,7 @@ bool edf_replay_init(struct edf_replay *replay,
            replay->deadlines_at_s != NULL && replay->rank_base != NULL &&
            replay->launch_rank != NULL && replay->launched_s != NULL &&
            replay->completions_s != NULL && heap_init(&replay->events, arena, running) &&
+           heap_init(&replay->delayed, arena, plan->n_delayed) &&
            heap_init(&replay->waiting, arena, plan->memory == NULL ? 0 : plan->n_jobs) &&
            heap_init(&replay->ready, arena, plan->n_stages) &&
            heap_init(&replay->idle, arena, observed ? running : 0);
@@ -118,7 +119,7 @@ void edf_replay_order(struct edf_replay *replay, const double deadlines_s[])
 static void reset(struct edf_replay *replay, const double deadlines_s[], size_t cores)
 {
     const struct edf_plan *plan = replay->plan;
-    replay->events.n = replay->ready.n = replay->waiting.n = replay->idle.n = 0;
+    replay->events.n = replay->delayed.n = replay->ready.n = replay->waiting.n = replay->idle.n = 0;
     replay->free_bytes = plan->memory == NULL ? 0 : plan->memory->bytes;
     replay->fresh = 0;
     replay->free = least_of(cores, plan->tasks);
@@ -140,15 +141,25 @@ static void reset(struct edf_replay *replay, const double deadlines_s[], size_t 
 static void open_stage(struct edf_replay *replay, uint32_t s, size_t *n_ended)
 {
     const struct edf_plan_stage *stage = &replay->plan->stages[s];
-    if (replay->latest_starts_s != NULL && replay->now > replay->latest_starts_s[s])
-        replay->too_late = true;
     if (stage->tasks == 0) {
         replay->ended[(*n_ended)++] = s;
         return;
     }
+    if (replay->latest_starts_s != NULL && replay->now > replay->latest_starts_s[s])
+        replay->too_late = true;
     heap_push(&replay->ready, replay->rank_base[stage->job] + stage->order_in_job, s);
     if (replay->watch != NULL && replay->watch->opened != NULL)
         replay->watch->opened(replay->watch, replay, s);
+}
+
+/* The parents of stage s have ended, or its job is launched: it may run once its delay has passed. */
+static void await_delay(struct edf_replay *replay, uint32_t s, size_t *n_ended)
+{
+    const double delay_s = replay->plan->stages[s].delay_s;
+    if (delay_s > 0)
+        heap_push(&replay->delayed, replay->now + delay_s, s);
+    else
+        open_stage(replay, s, n_ended);
 }
 
 /* Pass on the ends of the stages on the stack, and of those without tasks that thereby end too. */
@@ -164,7 +175,7 @@ static void pass_on(struct edf_replay *replay, size_t n_ended)
         for (size_t c = stage[0].first_child; c < stage[1].first_child; c++) {
             uint32_t child = replay->plan->children[c];
             if (--replay->parents_left[child] == 0)
-                open_stage(replay, child, &n_ended);
+                await_delay(replay, child, &n_ended);
         }
     }
 }
@@ -177,7 +188,14 @@ static void launch_job(struct edf_replay *replay, uint32_t j)
     replay->free_bytes -= job->memory_bytes;
     for (uint32_t s = job->first_stage; s < job->first_stage + job->n_stages; s++)
         if (replay->plan->stages[s].n_parents == 0)
-            open_stage(replay, s, &n_ended);
+            await_delay(replay, s, &n_ended);
+    pass_on(replay, n_ended);
+}
+
+static void end_delay(struct edf_replay *replay, uint32_t s)
+{
+    size_t n_ended = 0;
+    open_stage(replay, s, &n_ended);
     pass_on(replay, n_ended);
 }
 
@@ -323,10 +341,14 @@ enum edf_replay_end edf_replay_run(struct edf_replay *replay,
     while (replay->jobs_left > 0) {
         double release = released < plan->n_jobs ? plan->jobs[plan->by_release[released]].release_s
                                                  : (double)INFINITY;
-        assert(replay->events.n > 0 || released < plan->n_jobs);
+        assert(replay->events.n > 0 || replay->delayed.n > 0 || released < plan->n_jobs);
         replay->now = replay->events.n > 0 ? fmin(release, heap_top(&replay->events).key) : release;
+        if (replay->delayed.n > 0)
+            replay->now = fmin(replay->now, heap_top(&replay->delayed).key);
         while (replay->events.n > 0 && heap_top(&replay->events).key == replay->now)
             end_batch(replay, heap_pop(&replay->events).value, observer != NULL);
+        while (replay->delayed.n > 0 && heap_top(&replay->delayed).key == replay->now)
+            end_delay(replay, (uint32_t)heap_pop(&replay->delayed).value);
         for (; released < plan->n_jobs &&
                plan->jobs[plan->by_release[released]].release_s == replay->now;
              released++)

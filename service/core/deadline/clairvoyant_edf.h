@@ -11,7 +11,7 @@
 /*
  * Clairvoyance EDF: can a set of jobs with deadlines run together on K identical cores, when every
  * task and its duration is known beforehand? (S. Ripamonti, xSpark, thesis, Politecnico di Milano
- * 2017, section 5.1.2; docs/design.md, "Clairvoyance EDF", is the definition.)
+ * 2017, section 5.2; docs/design.md, "Clairvoyance EDF", is the definition.)
  *
  * Times are seconds as doubles, counted from instant 0 of the request. Two instants are the same
  * when the doubles are equal.
@@ -23,6 +23,9 @@ struct edf_stage {
     size_t tasks;
     const double *task_durations_s; /* tasks long; NULL: every task lasts task_duration_s */
     double task_duration_s;
+    /* From the end of its last parent, or the job's launch, until its tasks may start: the
+     * application's start-up, or time in which only the driver works. It takes no core. */
+    double delay_s; /* >= 0 */
 };
 
 /* Who of those that wait for memory is launched first. Equal ones: by the order in which cores are
@@ -120,6 +123,9 @@ enum pv_code edf_schedule(const struct edf_job jobs[],
 
 /* What would make an infeasible set feasible. */
 struct edf_remedies {
+    /* A job that is late with a core for every task, or n_jobs if there is none. */
+    size_t too_long;
+    double critical_path_s; /* of that job; NAN if there is none */
     bool
         has_min_total_cores; /* false: critical paths or memory rule it out, or the budget ran out */
     size_t min_total_cores;  /* the least K for which every deadline is met */

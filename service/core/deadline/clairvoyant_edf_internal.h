@@ -14,6 +14,7 @@ struct edf_plan_stage {
     const double *durations; /* NULL: uniform */
     double uniform_s;        /* duration + overhead, where uniform */
     double overhead_s;
+    double delay_s; /* from its last parent's end to when its tasks may start */
     size_t tasks;
     double work_s;     /* sum of durations, overhead included */
     double shortest_s; /* of the tasks, overhead included; 0 without tasks */
@@ -41,6 +42,7 @@ struct edf_plan {
     uint32_t *topological;           /* stages, parents before children */
     uint32_t *by_release;            /* jobs */
     const struct edf_memory *memory; /* NULL: no job waits for any */
+    size_t n_delayed;                /* stages with a delay */
     size_t tasks;
     double work_s;
 };
@@ -53,8 +55,8 @@ enum pv_code edf_plan_make(const struct edf_job jobs[],
                            struct edf_plan *plan,
                            struct pv_error *err) PV_MUSTCHECK;
 
-/* When each stage can start at the earliest (by stage number) and each job end (by job), were there
- * a core for every task. Computed with the very additions of a replay, hence never later than any
+/* When each stage can start at the earliest (by stage number), after its delay, and each job end (by
+ * job), were there a core for every task. Computed with the very additions of a replay, hence never later than any
  * replay has it. */
 void edf_plan_ideal(const struct edf_plan *plan, double starts_s[], double completions_s[]);
 
@@ -63,7 +65,7 @@ struct edf_replay;
 /* Is called as a replay goes on, by those who need to know more of it than when jobs end.
  * Each member may be NULL. */
 struct edf_watch {
-    /* A stage has tasks to start from now on. */
+    /* A stage has tasks to start from now on: its delay has passed. */
     void (*opened)(struct edf_watch *watch, const struct edf_replay *replay, uint32_t s);
     /* `tasks` tasks of a stage start, or have ended, at replay->now. The
      * replay has not counted the former as started yet. */
@@ -78,6 +80,7 @@ struct edf_replay {
     const struct edf_plan *plan;
     struct edf_watch *watch; /* or NULL */
     struct heap events;  /* key: instant a batch of tasks ends; value: stage and core or count */
+    struct heap delayed; /* key: instant a stage's delay has passed; value: the stage */
     struct heap ready;   /* key: rank of a stage that has tasks to start */
     struct heap waiting; /* key: rank of a released job that waits for memory */
     struct heap idle;    /* cores that ran a task before; only when placements are observed */

@@ -74,11 +74,13 @@ flatten_job(const struct edf_job *job, uint32_t j, uint32_t first, struct edf_pl
             .durations = stage->task_durations_s,
             .uniform_s = stage->task_duration_s + job->overhead_per_task_s,
             .overhead_s = job->overhead_per_task_s,
+            .delay_s = stage->delay_s,
             .tasks = stage->tasks,
             .job = j,
             .n_parents = (uint32_t)stage->n_parents,
         };
         measure_stage(stage, out);
+        plan->n_delayed += stage->delay_s > 0;
         plan->tasks += stage->tasks;
         plan->work_s += out->work_s;
     }
@@ -209,8 +211,11 @@ void edf_plan_ideal(const struct edf_plan *plan, double starts_s[], double compl
         completions_s[j] = plan->jobs[j].release_s;
     for (size_t s = 0; s < plan->n_stages; s++)
         starts_s[s] = plan->jobs[plan->stages[s].job].release_s;
+    /* Until a stage's turn comes, starts_s holds when its last parent ends. */
     for (size_t at = 0; at < plan->n_stages; at++) {
         const struct edf_plan_stage *stage = &plan->stages[plan->topological[at]];
+        if (stage->delay_s > 0)
+            starts_s[plan->topological[at]] += stage->delay_s;
         double end = starts_s[plan->topological[at]] + stage->longest_s;
         completions_s[stage->job] = fmax(completions_s[stage->job], end);
         for (size_t c = stage[0].first_child; c < stage[1].first_child; c++)

@@ -46,7 +46,7 @@ struct search {
 
 /* --- a bound from below --- */
 
-/* Longest way from the start of each stage to the end of its job. */
+/* Longest way from the start of each stage, after its delay, to the end of its job. */
 static void measure_tails(struct search *search)
 {
     const struct edf_plan *plan = search->plan;
@@ -55,7 +55,8 @@ static void measure_tails(struct search *search)
         const struct edf_plan_stage *stage = &plan->stages[s];
         double after = 0;
         for (size_t c = stage[0].first_child; c < stage[1].first_child; c++)
-            after = fmax(after, search->tails_s[plan->children[c]]);
+            after = fmax(after, plan->stages[plan->children[c]].delay_s +
+                                    search->tails_s[plan->children[c]]);
         search->tails_s[s] = after + stage->longest_s;
     }
 }
@@ -169,13 +170,15 @@ static size_t bound_from_below(struct search *search)
 
 /* --- more cores --- */
 
-static bool critical_paths_fit(const struct search *search)
+/* The first job that is late with a core for every task, or n_jobs. */
+static size_t find_too_long(const struct search *search)
 {
-    for (size_t j = 0; j < search->plan->n_jobs; j++)
-        if (!edf_is_met(search->completions_s[j], search->jobs[j].release_s,
-                        search->jobs[j].deadline_s))
-            return false;
-    return true;
+    size_t j = 0;
+    while (
+        j < search->plan->n_jobs &&
+        edf_is_met(search->completions_s[j], search->jobs[j].release_s, search->jobs[j].deadline_s))
+        j++;
+    return j;
 }
 
 static void measure_latest_starts(struct search *search)
@@ -242,8 +245,12 @@ static enum pv_code find_cores(struct search *search,
                                struct pv_error *err)
 {
     edf_plan_ideal(search->plan, search->starts_s, search->completions_s);
-    if (!critical_paths_fit(search))
+    remedies->too_long = find_too_long(search);
+    if (remedies->too_long < search->plan->n_jobs) {
+        remedies->critical_path_s =
+            search->completions_s[remedies->too_long] - search->jobs[remedies->too_long].release_s;
         return PV_OK;
+    }
     search->rounding_s = rounding_of(search);
     measure_tails(search);
     measure_latest_starts(search);
@@ -400,7 +407,7 @@ enum pv_code edf_find_remedies(const struct edf_job jobs[],
                                struct pv_error *err)
 {
     assert(cores > 0 && n_jobs > 0);
-    struct edf_remedies found = {.exact = true};
+    struct edf_remedies found = {.too_long = n_jobs, .critical_path_s = (double)NAN, .exact = true};
     found.deadlines_s = arena_array(arena, n_jobs, sizeof *found.deadlines_s);
     if (found.deadlines_s == NULL)
         return pv_no_memory(err);

@@ -18,14 +18,16 @@ static void edf_trial_measure(struct edf_trial *trial)
         const struct edf_plan_stage *stage = &plan->stages[s];
         double after = 0;
         for (size_t c = stage[0].first_child; c < stage[1].first_child; c++)
-            after = fmax(after, trial->tails_s[plan->children[c]]);
+            after = fmax(after, plan->stages[plan->children[c]].delay_s +
+                                    trial->tails_s[plan->children[c]]);
         trial->tails_s[s] = after + stage->longest_s;
     }
     for (size_t s = 0; s < plan->n_stages; s++) {
         uint32_t j = plan->stages[s].job;
         trial->tasks[s] = plan->stages[s].tasks;
         trial->work_s[j] += plan->stages[s].work_s;
-        trial->lengths_s[j] = fmax(trial->lengths_s[j], trial->tails_s[s]);
+        trial->lengths_s[j] =
+            fmax(trial->lengths_s[j], plan->stages[s].delay_s + trial->tails_s[s]);
     }
     for (size_t j = 0; j < plan->n_jobs; j++) {
         double release = trial->jobs[j].release_s;
@@ -126,8 +128,11 @@ void edf_trial_leave_out(struct edf_trial *trial, size_t j, bool left_out)
     if (trial->left_out[j] == left_out)
         return;
     trial->left_out[j] = left_out;
-    for (uint32_t s = job->first_stage; s < job->first_stage + job->n_stages; s++)
+    for (uint32_t s = job->first_stage; s < job->first_stage + job->n_stages; s++) {
+        const struct edf_stage *stage = &trial->jobs[j].stages[s - job->first_stage];
         trial->plan.stages[s].tasks = left_out ? 0 : trial->tasks[s];
+        trial->plan.stages[s].delay_s = left_out ? 0 : stage->delay_s;
+    }
     if (trial->jobs[j].memory != NULL)
         trial->plan.jobs[j].memory_bytes = left_out ? 0 : trial->jobs[j].memory_bytes;
     set_latest_starts(trial, j);

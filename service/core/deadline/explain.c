@@ -18,16 +18,36 @@ find_tightest(const struct edf_job jobs[], const struct edf_outcome outcomes[], 
     return at;
 }
 
-static bool waits_for_memory(const struct edf_job jobs[], size_t n)
+static bool has_delays(const struct edf_job *job)
 {
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i].memory != NULL && jobs[i].memory_bytes > 0)
+    for (size_t s = 0; s < job->n_stages; s++)
+        if (job->stages[s].delay_s > 0)
             return true;
     return false;
 }
 
-static void explain_remedies(size_t cores,
-                             bool memory,
+/* A job is late with a core for every task. */
+static void explain_too_long(const char *name,
+                             const struct edf_job *job,
+                             double critical_path_s,
+                             struct findings *to)
+{
+    struct finding *none = finding_add(
+        to, "no_cores_suffice",
+        "No number of cores meets every deadline: the stages of %s, one after another, take %.4g "
+        "s%s, and its deadline is %.4g s.",
+        name, critical_path_s, has_delays(job) ? " with its start-up and its driver's time" : "",
+        job->deadline_s);
+    finding_text(none, "job", name);
+    finding_number(none, "critical_path_s", critical_path_s);
+    finding_number(none, "deadline_s", job->deadline_s);
+}
+
+/* too_long: the name of the job that is late with a core for every task. */
+static void explain_remedies(const struct edf_job jobs[],
+                             size_t n_jobs,
+                             const char *too_long,
+                             size_t cores,
                              const struct edf_remedies *remedies,
                              struct findings *to)
 {
@@ -37,14 +57,12 @@ static void explain_remedies(size_t cores,
                         remedies->min_total_cores, PLURAL(remedies->min_total_cores), cores);
         finding_number(more, "min_total_cores", (double)remedies->min_total_cores);
         finding_number(more, "cores", (double)cores);
-    } else if (remedies->exact) {
+    } else if (remedies->too_long < n_jobs) {
+        explain_too_long(too_long, &jobs[remedies->too_long], remedies->critical_path_s, to);
+    } else if (remedies->exact) { /* what is left is memory */
         (void)finding_add(to, "no_cores_suffice",
-                          memory
-                              ? "No number of cores meets every deadline: some job's wait for "
-                                "memory and its stages, one after another, take longer than its "
-                                "deadline allows."
-                              : "No number of cores meets every deadline: some job's stages take "
-                                "longer one after another than its deadline allows.");
+                          "No number of cores meets every deadline: some job's wait for memory and "
+                          "its stages, one after another, take longer than its deadline allows.");
     } else {
         (void)finding_add(to, "search_cut",
                           "The search for enough cores was cut by its budget of simulated tasks.");
@@ -97,8 +115,13 @@ void feasibility_explain(const struct strview names[],
         finding_number(use, "utilization", metrics->utilization);
         finding_number(use, "makespan_s", metrics->makespan_s);
     }
-    if (remedies != NULL)
-        explain_remedies(cores, waits_for_memory(jobs, n_jobs), remedies, reasons);
+    if (remedies == NULL)
+        return;
+    size_t late = remedies->too_long < n_jobs ? remedies->too_long : at;
+    const char *too_long = arena_printf(reasons->arena, "%.*s", (int)names[late].n, names[late].at);
+    reasons->failed = reasons->failed || too_long == NULL;
+    if (too_long != NULL)
+        explain_remedies(jobs, n_jobs, too_long, cores, remedies, reasons);
 }
 
 /* --- stage plans --- */
@@ -118,7 +141,6 @@ void stage_plan_explain(const struct stage_plan_terms *terms,
     if (plan->n_steps == 0)
         return;
     const struct stage_plan_step *most = &plan->steps[at];
-    const struct stage_plan_step *last = &plan->steps[plan->n_steps - 1];
     struct finding *first;
     if (short_of == 0)
         first = finding_add(reasons, "stages_fit",
@@ -135,20 +157,26 @@ void stage_plan_explain(const struct stage_plan_terms *terms,
     else
         first = finding_add(reasons, "too_few_cores",
                             "%zu of %zu stage%s %s more cores than there are (%.15g); for stage "
-                            "%lld the pinned deadlines leave no time, so that no number is enough.",
+                            "%lld %s no time, so that no number is enough.",
                             short_of, plan->n_steps, PLURAL(plan->n_steps),
-                            PLURAL_VERB(short_of, "needs", "need"), cores, (long long)most->id);
+                            PLURAL_VERB(short_of, "needs", "need"), cores, (long long)most->id,
+                            plan->fixed_s >= terms->alpha * terms->deadline_s
+                                ? "the start-up and the driver's time leave"
+                                : "the pinned deadlines leave");
     finding_number(first, "stage", (double)most->id);
     finding_number(first, "estimated_cores", most->estimated_cores);
     finding_number(first, "cores", cores);
     finding_number(first, "stages_short_of_cores", (double)short_of);
-    double end_s = last->start_s + last->deadline_s;
-    if (!plan->feasible && (short_of == 0 || end_s > terms->deadline_s * (1 + 1e-9))) {
-        struct finding *late = finding_add(reasons, "deadline_exceeded",
-                                           "The deadlines of the stages add up to %.6g s, more "
-                                           "than the %.6g s of the application.",
-                                           end_s, terms->deadline_s);
-        finding_number(late, "end_s", end_s);
+    if (plan->fixed_s > 0)
+        finding_number(first, "fixed_s", plan->fixed_s);
+    if (!plan->feasible && (short_of == 0 || plan->end_s > terms->deadline_s * (1 + 1e-9))) {
+        struct finding *late = finding_add(
+            reasons, "deadline_exceeded",
+            "The deadlines of the stages%s add up to %.6g s, more than the %.6g s of the "
+            "application.",
+            plan->fixed_s > 0 ? ", the start-up and the driver's time" : "", plan->end_s,
+            terms->deadline_s);
+        finding_number(late, "end_s", plan->end_s);
         finding_number(late, "deadline_s", terms->deadline_s);
     }
 }

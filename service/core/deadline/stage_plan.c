@@ -1,6 +1,7 @@
 #include "core/deadline/stage_plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/rounding.h"
 #include "core/deadline/core_quantum.h"
@@ -56,18 +57,24 @@ static void plan_in_order(const struct stage_plan_terms *terms,
                           struct stage_plan *plan)
 {
     double all = terms->executors * terms->cores_per_executor;
-    double spent_s = 0;
+    double spent_s = 0, driver_s = 0;
     plan->feasible = true;
+    plan->fixed_s = terms->ending_s;
+    for (size_t i = 0; i < n; i++)
+        plan->fixed_s += stages[i].driver_s;
     for (size_t i = 0; i < n; i++) {
+        driver_s += stages[i].driver_s;
         if (stages[i].skipped)
             continue;
         struct stage_plan_step *step = &plan->steps[plan->n_steps++];
-        stage_plan_step_make(terms, &stages[i], weights[i], spent_s, step);
+        stage_plan_step_make(terms, &stages[i], weights[i], spent_s + plan->fixed_s, step);
+        step->start_s = spent_s + driver_s;
         spent_s += step->deadline_s;
         if (step->estimated_cores > all || step->deadline_s <= 0)
             plan->feasible = false;
     }
-    if (spent_s > terms->deadline_s * (1 + 1e-9))
+    plan->end_s = spent_s + plan->fixed_s;
+    if (plan->end_s > terms->deadline_s * (1 + 1e-9))
         plan->feasible = false;
 }
 
@@ -101,9 +108,60 @@ static double cores_per_slot(const struct run *run, const struct run_stage *stag
     return slots > 0 && slots < cores ? cores / slots : 1.0;
 }
 
+/* --- from a recorded run --- */
+
+struct active {
+    double start_s;
+    double end_s;
+    size_t stage;
+};
+
+static int earlier_first(const void *left, const void *right)
+{
+    const struct active *a = left;
+    const struct active *b = right;
+    if (a->start_s != b->start_s)
+        return a->start_s < b->start_s ? -1 : 1;
+    return (a->stage > b->stage) - (a->stage < b->stage);
+}
+
+/* The time before each stage in which no stage was active, once where several began together. */
+static enum pv_code find_driver_times(const struct run *run,
+                                      struct arena *arena,
+                                      struct stage_plan_stage stages[],
+                                      double *ending_s,
+                                      struct pv_error *err)
+{
+    struct active *spans = arena_array(arena, run->n_stages, sizeof *spans);
+    double reached_s = 0.0, known_s = 0.0;
+    size_t n = 0;
+    if (spans == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_stage *stage = &run->stages[i];
+        if (stage->skipped)
+            continue;
+        spans[n++] = (struct active){stage->started_s, stage->started_s + stage->duration_s, i};
+        known_s += spans[n - 1].end_s; /* NAN sticks */
+    }
+    *ending_s = 0.0;
+    if (!isfinite(known_s)) {
+        stages[spans[0].stage].driver_s = fmax(0.0, run->initialization_s);
+        return PV_OK;
+    }
+    qsort(spans, n, sizeof *spans, earlier_first);
+    for (size_t i = 0; i < n; i++) {
+        stages[spans[i].stage].driver_s = fmax(0.0, spans[i].start_s - reached_s);
+        reached_s = fmax(reached_s, spans[i].end_s);
+    }
+    *ending_s = fmax(0.0, run->duration_s - reached_s); /* 0 if the duration is unknown */
+    return PV_OK;
+}
+
 enum pv_code stage_plan_take_run(const struct run *run,
                                  struct arena *arena,
                                  struct stage_plan_stage **stages,
+                                 double *ending_s,
                                  struct pv_error *err)
 {
     struct stage_plan_stage *taken = arena_array(arena, run->n_stages, sizeof *taken);
@@ -127,6 +185,7 @@ enum pv_code stage_plan_take_run(const struct run *run,
     }
     if (n_planned == 0)
         return pv_fail(err, PV_E_TOO_FEW, "the run has no stage that took any task time");
+    PV_TRY(find_driver_times(run, arena, taken, ending_s, err));
     *stages = taken;
     return PV_OK;
 }

@@ -12,14 +12,16 @@
  * the deadline each stage may take, and how many cores that takes.
  *
  * Differs from the thesis: skipped stages are left out of the sums; the plan is made once for all
- * stages, so the time spent before a stage is the sum of the deadlines before it; a stage can be
- * fixed by hand.
+ * stages, so the time spent before a stage is the sum of the deadlines before it; start-up and the
+ * driver's time count as spent, also those that are still to come; a stage can be fixed by hand.
  */
 struct stage_plan_stage {
     int64_t id;
     double duration_s;         /* summed task time, > 0 where the stage is not skipped */
     double input_records;      /* NAN or 0: not known */
     double nominal_rate_per_s; /* records a core gets through; NAN or 0: not known */
+    double
+        driver_s; /* before it no stage runs: start-up of the application or the driver's; >= 0 */
     bool skipped;
     double pinned_cores;      /* > 0: replaces the estimate; NAN: not pinned */
     double pinned_deadline_s; /* > 0: taken as given, counts as spent; NAN: not pinned */
@@ -36,6 +38,7 @@ struct stage_plan_terms {
     double core_quantum; /* > 0; grants are multiples of it */
     double executors;    /* counts, >= 1 */
     double cores_per_executor;
+    double ending_s; /* after the last stage only the driver runs; >= 0 */
 };
 
 /* The terms of the thesis's evaluation (table 5.1) but for the three a user gives. */
@@ -46,7 +49,8 @@ struct stage_plan_terms {
 struct stage_plan_step {
     int64_t id;
     double weight;
-    double start_s;         /* the deadlines of the stages before it, added up */
+    double
+        start_s; /* since the start of the application: deadlines and driver_s before it, added up */
     double deadline_s;      /* length, from start_s; 0 where pinned stages left no time */
     double estimated_cores; /* whole, unless pinned; INFINITY where the deadline is 0 */
     double max_allocable_cores;
@@ -56,6 +60,8 @@ struct stage_plan_step {
 struct stage_plan {
     struct stage_plan_step *steps; /* the stages not skipped, ascending by id */
     size_t n_steps;
+    double fixed_s; /* start-up and the driver's time */
+    double end_s;   /* of the application: all deadlines and fixed_s */
     bool feasible;
 };
 
@@ -87,12 +93,15 @@ void stage_plan_step_make(const struct stage_plan_terms *terms,
  * The stages that a recorded run describes, none pinned. One that took no task time counts as
  * skipped: it needs no share of the deadline.
  *
- * *stages, in `arena`, has one entry a stage of the run. PV_E_TOO_FEW: no stage took any time, or
+ * *stages, in `arena`, has one entry a stage of the run; *ending_s is as in the terms. Where an instant
+ * of a stage is unknown, the run's initialization is all that is known of its driver's time.
+ * PV_E_TOO_FEW: no stage took any time, or
  * that of a stage is not known (the detail says which). PV_E_MEMORY.
  */
 enum pv_code stage_plan_take_run(const struct run *run,
                                  struct arena *arena,
                                  struct stage_plan_stage **stages,
+                                 double *ending_s,
                                  struct pv_error *err) PV_MUSTCHECK;
 
 #endif

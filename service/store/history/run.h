@@ -113,6 +113,20 @@ enum pv_code store_run_nearest(struct store_tx *tx,
                                struct run_list *list,
                                struct pv_error *err) PV_MUSTCHECK;
 
+/*
+ * The same nearest in problem size and cores, by curve_distance (core/advice/curve.h), with stages,
+ * executors and cores: what jobs of a cluster with so many cores are made of. Of more than 100 runs
+ * that are larger, or smaller, the 100 nearest in size are compared. cores >= 1.
+ */
+enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
+                                        struct arena *arena,
+                                        const struct application *application,
+                                        double problem_size,
+                                        int64_t cores,
+                                        size_t limit,
+                                        struct run_list *list,
+                                        struct pv_error *err) PV_MUSTCHECK;
+
 /* Of table r, "" or "x.": the problem size of a row of runs or of advice, also where a program
  * older than migration 0026 wrote it. */
 #define RUN_PROBLEM_SIZE(r) "coalesce(" r "exact_problem_size, " r "problem_size::float8)"

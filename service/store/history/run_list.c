@@ -226,11 +226,43 @@ static struct columns_statement nearest = {
     " WHERE f.replayable_too OR NOT $4"
     " ORDER BY abs(" RUN_PROBLEM_SIZE("r.") " - $3), r.instant DESC, r.id DESC LIMIT $5",
     .of = RUN_SELECTED_OF};
+/*
+ * Of the NEAREST_CANDIDATES nearest in size in each direction, the nearest in size and cores: as
+ * curve_distance has it (core/advice/curve.h).
+ */
+enum { NEAREST_CANDIDATES = 100 };
+static struct columns_statement nearest_in_cores = {
+    "SELECT " RUN_SELECTED " FROM (VALUES (true)) AS f (replayable_too), LATERAL"
+    " (" EXACT_ABOVE " UNION ALL " EXACT_BELOW " UNION ALL " WHOLE_ABOVE " UNION ALL " WHOLE_BELOW
+    ") AS n"
+    " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
+    " ORDER BY abs(ln(" RUN_PROBLEM_SIZE(
+        "r.") " / $3))"
+              " + abs(ln(r.executors::double precision * r.cores_per_executor / $4)) / 2,"
+              " r.instant DESC, r.id DESC LIMIT $6",
+    .of = RUN_SELECTED_OF};
 static struct columns_statement latest = {
     "SELECT " RUN_SELECTED " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2"
     " AND r.succeeded AND (r.replayable OR NOT $3)"
     " ORDER BY r.instant DESC, r.id DESC LIMIT $4",
     .of = RUN_SELECTED_OF};
+
+static enum pv_code read_nearest(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const struct application *application,
+                                 struct sql *sql,
+                                 size_t limit,
+                                 struct run_list *list,
+                                 struct pv_error *err)
+{
+    struct run_list read;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_walk(tx, sql, &result, err));
+    PV_TRY(run_read_list(result, arena, limit, &read, err));
+    PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err));
+    *list = read;
+    return PV_OK;
+}
 
 enum pv_code store_run_nearest(struct store_tx *tx,
                                struct arena *arena,
@@ -248,13 +280,51 @@ enum pv_code store_run_nearest(struct store_tx *tx,
         sql_double(&sql, problem_size);
     sql_bool(&sql, replayable);
     sql_int(&sql, (int64_t)limit);
+    return read_nearest(tx, arena, application, &sql, limit, list, err);
+}
+
+/* The size of the latest run that can be replayed; NAN: there is none. */
+static enum pv_code latest_size(struct store_tx *tx,
+                                struct arena *arena,
+                                const struct application *application,
+                                double *problem_size,
+                                struct pv_error *err)
+{
+    struct sql sql;
     struct run_list read;
     result_auto_t *result = NULL;
+    tx_columns(tx, &sql, &latest);
+    sql_uuid(&sql, application->id);
+    sql_bool(&sql, true);
+    sql_int(&sql, 1);
     PV_TRY(tx_walk(tx, &sql, &result, err));
-    PV_TRY(run_read_list(result, arena, limit, &read, err));
-    PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err));
-    *list = read;
+    PV_TRY(run_read_list(result, arena, 1, &read, err));
+    *problem_size = read.n == 0 ? (double)NAN : read.items[0].problem_size;
     return PV_OK;
+}
+
+enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
+                                        struct arena *arena,
+                                        const struct application *application,
+                                        double problem_size,
+                                        int64_t cores,
+                                        size_t limit,
+                                        struct run_list *list,
+                                        struct pv_error *err)
+{
+    struct sql sql;
+    *list = (struct run_list){.n = 0};
+    if (isnan(problem_size))
+        PV_TRY(latest_size(tx, arena, application, &problem_size, err));
+    if (!(problem_size > 0)) /* the latest one, or none */
+        return store_run_nearest(tx, arena, application, (double)NAN, true, limit, list, err);
+    tx_columns(tx, &sql, &nearest_in_cores);
+    sql_uuid(&sql, application->id);
+    sql_double(&sql, problem_size);
+    sql_double(&sql, (double)cores);
+    sql_int(&sql, NEAREST_CANDIDATES);
+    sql_int(&sql, (int64_t)limit);
+    return read_nearest(tx, arena, application, &sql, limit, list, err);
 }
 
 /* As the ids stand; runs that were not found leave no gap. */

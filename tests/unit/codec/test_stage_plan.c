@@ -180,7 +180,7 @@ Test(codec_stage_plan, a_pin_that_is_no_object_has_no_other_fault)
 Test(codec_stage_plan, the_reply_writes_an_infinite_estimate_as_null)
 {
     struct stage_plan_step steps[] = {{3, 1.5, 0, 12.5, 4, 8, 1}, {4, 1, 12.5, 0, INFINITY, 64, 8}};
-    const struct stage_plan plan = {steps, 2, false};
+    const struct stage_plan plan = {.steps = steps, .n_steps = 2};
     struct writer w;
     arena_init(&arena, 0);
     writer_init(&w, &arena);

@@ -263,8 +263,12 @@ Test(history_prediction, running_jobs_can_make_it_infeasible)
     struct run_stage stage = stage_of_tasks(0, long_s, 64);
     struct run other = run_of_stages(&stage, 1, 64, 16, 1, 240, 0);
     struct advice_running running = {.application = strview_of("other"), .deadline_s = 50};
-    const struct joint_running job = {
-        .run = &other, .release_s = 0, .deadline_s = 50, .progress = (double)NAN};
+    const struct joint_running job = {.runs = &other,
+                                      .n_runs = 1,
+                                      .problem_size = (double)NAN,
+                                      .release_s = 0,
+                                      .deadline_s = 50,
+                                      .progress = (double)NAN};
     question.running = &running;
     question.n_running = 1;
     cr_assert_eq(predict(), PV_OK);

@@ -4,6 +4,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "../history/sample_runs.h"
+
 static struct arena arena, scratch;
 
 static void set_up(void)
@@ -66,6 +68,35 @@ Test(joint_feasibility, what_runs_keeps_its_cores)
     question.deadline_s = 9.5;
     outcome = check(&question);
     cr_assert(!outcome.met && outcome.has_remedies && outcome.min_total_cores == 12);
+}
+
+/* A running job of a recorded run on 8 cores: 6 s of start-up, 12 tasks of 4 s, 3 s of the driver, 4 tasks
+ * of 5 s, 2 s of the driver: 24 s. What it has behind it is not waited for again. */
+Test(joint_feasibility, a_recorded_job_that_runs_keeps_what_is_left_of_its_start_up)
+{
+    static const int64_t parents[] = {0};
+    static const double four[] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, five[] = {5, 5, 5, 5};
+    struct run_stage stages[] = {stage_of_tasks(0, four, 12), stage_of_tasks(1, five, 4)};
+    stages[0].started_s = 6, stages[0].duration_s = 8;
+    stages[1].started_s = 17, stages[1].duration_s = 5;
+    stages[1].parents = parents, stages[1].n_parents = 1;
+    const struct run run = run_of_stages(stages, 2, 1, 4, 2, 24, 6);
+    struct joint_running running = {
+        .runs = &run, .n_runs = 1, .problem_size = 1, .deadline_s = 30, .progress = (double)NAN};
+    struct joint_question question = ask(&running, 1, 4, 1, 1000);
+    question.cores = 8;
+    cr_expect_float_eq(check(&question).running[0].execution_s, 24, 1e-9);
+    running.release_s = -2;
+    cr_expect_float_eq(check(&question).running[0].execution_s, 24, 1e-9, "from its release");
+    running.progress = 0;
+    cr_expect_float_eq(check(&question).running[0].execution_s, 22, 1e-9,
+                       "2 s of start-up are over");
+    running.release_s = -100;
+    cr_expect_float_eq(check(&question).running[0].execution_s, 18, 1e-9, "all of it is over");
+    running.progress = 0.5; /* 34 of 68 s: of the first stage 14 s are left, in 4 tasks */
+    cr_expect_float_eq(check(&question).running[0].execution_s, 4 + 3 + 5 + 2, 1e-9);
+    running.progress = 53.0 / 68; /* of the second one 15 s, in 3 tasks */
+    cr_expect_float_eq(check(&question).running[0].execution_s, 5 + 2, 1e-9);
 }
 
 /* One that by its prediction has ended takes nothing; it is neither late. */

@@ -138,6 +138,43 @@ Test(control_simulation, stages_are_barriers)
     cr_expect(fabs(trace.stages[2].deadline_s - 26.5) < 1e-12, "28.5 s less the 2 really spent");
 }
 
+/* Start-up of 6 s, tasks from 6 to 8 s, 3 s of the driver, tasks from 11 to 14 s, 2 s of the driver at
+ * the end. The baselines wait as well. */
+Test(control_simulation, delays_take_no_core)
+{
+    static const size_t parents[] = {0, 1};
+    struct control_case made = one_job(4, 2, 30, 4);
+    struct control_trace trace;
+    options.controller.gain = 1e-3;
+    made.stages[0][0].delay_s = 6;
+    made.stages[0][1] = (struct edf_stage){.id = 1,
+                                           .parents = &parents[0],
+                                           .n_parents = 1,
+                                           .tasks = 4,
+                                           .task_duration_s = 3,
+                                           .delay_s = 3};
+    made.stages[0][2] =
+        (struct edf_stage){.id = 2, .parents = &parents[1], .n_parents = 1, .delay_s = 2};
+    made.jobs[0].n_stages = 3;
+    struct control_result result = run_case(&made, "edf_all", 1, &trace);
+    cr_expect_eq(result.outcomes[0].completion_s, 16);
+    cr_expect_eq(result.core_s[0], 4 * 2 + 4 * 3);
+    cr_expect(trace.stages[0].started_s == 6 && trace.stages[0].ended_s == 8);
+    cr_expect(trace.stages[1].started_s == 11 && trace.stages[1].ended_s == 14);
+    cr_expect(isnan(trace.stages[2].started_s), "no core worked on it");
+    const struct control_model model = control_case_model(&made, &options, &arena);
+    cr_expect_eq(model.shortest_s[0], 16);
+    for (size_t i = 0; i < CONTROL_BASELINES; i++) {
+        struct arena scratch;
+        arena_init(&scratch, 0);
+        cr_assert_eq(control_baseline_run(&control_baselines[i], &model, NULL, &arena, &scratch,
+                                          &result, NULL),
+                     PV_OK);
+        cr_expect_eq(result.outcomes[0].completion_s, 16, "%s", control_baselines[i].name);
+        arena_fini(&scratch);
+    }
+}
+
 Test(control_simulation, a_job_without_tasks_ends_when_it_is_released)
 {
     struct control_case made = one_job(0, 0, 10, 2);

@@ -65,6 +65,14 @@ void edf_case_make(struct edf_case *made, struct numbers *numbers, bool fine)
         make_job(made, numbers, fine, j);
 }
 
+void edf_case_delay(struct edf_case *made, struct numbers *numbers, bool fine)
+{
+    for (size_t j = 0; j < made->n; j++)
+        for (size_t s = 0; s < made->jobs[j].n_stages; s++)
+            if (numbers_below(numbers, 2) == 0)
+                made->stages[j][s].delay_s = length(numbers, fine);
+}
+
 bool placements_add(void *context, const struct edf_placement *placement)
 {
     struct placements *placements = context;
@@ -82,6 +90,8 @@ struct plain {
     size_t cores;
     bool released[CASE_JOBS];
     bool over[CASE_JOBS][CASE_STAGES];
+    bool awaited[CASE_JOBS][CASE_STAGES]; /* its delay has begun */
+    double opens_s[CASE_JOBS][CASE_STAGES];
     size_t started[CASE_JOBS][CASE_STAGES];
     size_t ended[CASE_JOBS][CASE_STAGES];
     bool busy[CORES_MAX];
@@ -89,13 +99,17 @@ struct plain {
     double now;
 };
 
-static bool runnable(const struct plain *plain, size_t j, size_t s)
+static bool runnable(struct plain *plain, size_t j, size_t s)
 {
     const struct edf_stage *stage = &plain->jobs[j].stages[s];
     bool all = plain->released[j] && !plain->over[j][s];
     for (size_t p = 0; p < stage->n_parents; p++)
         all = all && plain->over[j][stage->parents[p]];
-    return all;
+    if (all && !plain->awaited[j][s]) {
+        plain->awaited[j][s] = true;
+        plain->opens_s[j][s] = plain->now + stage->delay_s;
+    }
+    return all && plain->opens_s[j][s] <= plain->now;
 }
 
 /* Mark what has ended, stages without tasks included, until nothing changes. */
@@ -125,7 +139,7 @@ static bool comes_first(const struct plain *plain, size_t a, size_t s, size_t b,
     return a < b;
 }
 
-static bool choose(const struct plain *plain, size_t *job, size_t *stage)
+static bool choose(struct plain *plain, size_t *job, size_t *stage)
 {
     bool found = false;
     for (size_t j = 0; j < plain->n; j++)
@@ -167,6 +181,10 @@ static bool next_instant(struct plain *plain)
     for (size_t j = 0; j < plain->n; j++)
         if (!plain->released[j])
             next = fmin(next, plain->jobs[j].release_s);
+    for (size_t j = 0; j < plain->n; j++)
+        for (size_t s = 0; s < plain->jobs[j].n_stages; s++)
+            if (plain->awaited[j][s] && plain->opens_s[j][s] > plain->now)
+                next = fmin(next, plain->opens_s[j][s]);
     plain->now = next;
     return next < (double)INFINITY;
 }

@@ -27,6 +27,9 @@ uint64_t numbers_below(struct numbers *numbers, uint64_t n);
 /* fine: durations with many digits; else small whole numbers, which make many equal instants. */
 void edf_case_make(struct edf_case *made, struct numbers *numbers, bool fine);
 
+/* Gives about half of the stages a delay. */
+void edf_case_delay(struct edf_case *made, struct numbers *numbers, bool fine);
+
 /* All placements of a schedule, in the order they were made. */
 struct placements {
     struct edf_placement items[CASE_JOBS * CASE_STAGES * CASE_TASKS];

@@ -33,6 +33,8 @@ Test(clairvoyant_edf, agrees_with_a_plain_scheduler_on_random_cases)
     for (size_t round = 0; round < 6000; round++) {
         struct edf_case c;
         edf_case_make(&c, &numbers, round % 2 == 1);
+        if (round % 3 == 0)
+            edf_case_delay(&c, &numbers, round % 2 == 1);
         size_t cores = 1 + numbers_below(&numbers, 7);
         double want[CASE_JOBS];
         struct placements wanted = {.n = 0};

@@ -78,6 +78,8 @@ static struct jobs make(struct edf_case *c, struct numbers *numbers, bool fine)
 {
     for (;;) {
         edf_case_make(c, numbers, fine);
+        if (numbers_below(numbers, 3) == 0)
+            edf_case_delay(c, numbers, fine);
         struct jobs jobs = {.n = c->n, .cores = 1 + numbers_below(numbers, 3)};
         memcpy(jobs.items, c->jobs, c->n * sizeof *c->jobs);
         give_memory(&jobs, numbers);
@@ -155,7 +157,7 @@ Test(edf_changes, one_later_deadline_is_the_least_there_is)
     struct numbers numbers = {21};
     size_t found = 0;
     size_t moved = 0;
-    for (size_t round = 0; round < 4000; round++) {
+    for (size_t round = 0; round < 6000; round++) {
         struct edf_case c;
         struct jobs jobs = make(&c, &numbers, round % 2 == 1);
         struct edf_changes changes = find(&jobs, UINT64_MAX);

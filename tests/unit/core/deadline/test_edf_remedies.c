@@ -50,6 +50,8 @@ Test(edf_remedies, min_total_cores_is_the_least_of_all)
     for (size_t round = 0; round < 6000; round++) {
         struct edf_case c;
         edf_case_make(&c, &numbers, round % 2 == 1);
+        if (round % 3 == 0)
+            edf_case_delay(&c, &numbers, round % 2 == 1);
         size_t least = 1;
         while (least <= c.tasks && !all_met(c.jobs, c.n, least))
             least++;
@@ -73,6 +75,8 @@ Test(edf_remedies, the_bound_survives_rounding)
     for (size_t round = 0; round < 3000; round++) {
         struct edf_case c;
         edf_case_make(&c, &numbers, true);
+        if (round % 2 == 0)
+            edf_case_delay(&c, &numbers, true);
         for (size_t j = 0; j < c.n; j++)
             c.jobs[j].release_s += round % 3 == 0 ? 1.7e9 : round % 3 == 1 ? 0.1 : 0;
         struct edf_outcome outcomes[CASE_JOBS];
@@ -88,6 +92,54 @@ Test(edf_remedies, the_bound_survives_rounding)
         cr_assert_eq(remedies.has_min_total_cores, possible, "round %zu", round);
         cr_assert(!possible || remedies.min_total_cores == least, "round %zu: %zu, least is %zu",
                   round, remedies.min_total_cores, least);
+    }
+}
+
+/* As many additions on the way to an instant as there are tasks: with one core the last of them ends
+ * earlier in doubles than its work takes, and the deadline is that instant. */
+Test(edf_remedies, the_bound_survives_the_rounding_of_many_tasks)
+{
+    enum { TASKS = 300000 };
+    size_t tried = 0;
+    for (int tenths = 1; tenths < 100; tenths++) {
+        double end_s = 0;
+        struct edf_stage stage = {.tasks = TASKS, .task_duration_s = 0.1 * tenths};
+        for (size_t t = 0; t < TASKS; t++)
+            end_s += stage.task_duration_s;
+        if (!(end_s < stage.task_duration_s * TASKS * (1 - 4e-12)))
+            continue;
+        struct edf_job job = {.deadline_s = end_s, .stages = &stage, .n_stages = 1};
+        cr_assert(all_met(&job, 1, 1), "%g s", stage.task_duration_s);
+        struct edf_remedies remedies = find(&job, 1, 1, UINT64_MAX);
+        cr_assert(remedies.has_min_total_cores && remedies.min_total_cores == 1, "%g s: %zu cores",
+                  stage.task_duration_s, remedies.min_total_cores);
+        if (++tried == 3)
+            break;
+    }
+    cr_assert_gt(tried, 0, "no duration whose sum is rounded down");
+}
+
+/* Whole seconds are exact at any instant: the same jobs at an epoch have the same remedies. */
+Test(edf_remedies, the_instant_of_the_request_does_not_matter)
+{
+    struct numbers numbers = {16};
+    for (size_t round = 0; round < 2000; round++) {
+        struct edf_case c;
+        edf_case_make(&c, &numbers, false);
+        if (round % 2 == 0)
+            edf_case_delay(&c, &numbers, false);
+        const size_t cores = 1 + numbers_below(&numbers, 3);
+        const struct edf_remedies here = find(c.jobs, c.n, cores, UINT64_MAX);
+        for (size_t j = 0; j < c.n; j++)
+            c.jobs[j].release_s += 1.7e9;
+        const struct edf_remedies there = find(c.jobs, c.n, cores, UINT64_MAX);
+        cr_assert(here.has_min_total_cores == there.has_min_total_cores &&
+                      here.min_total_cores == there.min_total_cores,
+                  "round %zu", round);
+        for (size_t j = 0; j < c.n; j++)
+            cr_assert(here.deadlines_s[j] == there.deadlines_s[j] ||
+                          (isnan(here.deadlines_s[j]) && isnan(there.deadlines_s[j])),
+                      "round %zu", round);
     }
 }
 
@@ -111,6 +163,8 @@ Test(edf_remedies, raised_deadlines_are_met)
     for (size_t round = 0; round < 6000; round++) {
         struct edf_case c;
         edf_case_make(&c, &numbers, round % 2 == 1);
+        if (round % 5 < 2)
+            edf_case_delay(&c, &numbers, round % 2 == 1);
         size_t cores = 1 + numbers_below(&numbers, 3);
         bool feasible = all_met(c.jobs, c.n, cores);
         uint64_t budget = round % 3 == 0 ? numbers_below(&numbers, 40) : UINT64_MAX;
@@ -141,6 +195,28 @@ Test(edf_remedies, by_hand)
     cr_assert_eq(remedies.deadlines_s[2], 10);
     cr_assert_eq(remedies.min_total_cores, 2);
     cr_assert(remedies.exact);
+}
+
+/* Start-up of 5 s, two tasks of 4 s on one core, 2 s of the driver, one task of 3 s, and 1 s of the
+ * driver at the end: 5 + 8 + 2 + 3 + 1 = 19 s on one core, 15 s on two. */
+Test(edf_remedies, delays_are_part_of_the_job)
+{
+    const size_t first[] = {0}, second[] = {1};
+    const struct edf_stage stages[] = {
+        {.id = 0, .tasks = 2, .task_duration_s = 4, .delay_s = 5},
+        {.id = 1, .parents = first, .n_parents = 1, .tasks = 1, .task_duration_s = 3, .delay_s = 2},
+        {.id = 2, .parents = second, .n_parents = 1, .delay_s = 1}};
+    struct edf_job job = {.deadline_s = 16, .stages = stages, .n_stages = 3};
+    struct edf_outcome outcome;
+    struct edf_remedies remedies = find(&job, 1, 1, UINT64_MAX);
+    cr_assert_eq(edf_schedule(&job, 1, 1, &scratch, &outcome, NULL, NULL, NULL), PV_OK);
+    cr_assert_eq(outcome.execution_s, 19);
+    cr_assert(remedies.has_min_total_cores && remedies.min_total_cores == 2);
+    cr_assert(remedies.deadlines_s[0] == 19 && remedies.too_long == 1);
+    job.deadline_s = 14;
+    remedies = find(&job, 1, 1, UINT64_MAX);
+    cr_assert(!remedies.has_min_total_cores && remedies.exact);
+    cr_assert(remedies.too_long == 0 && remedies.critical_path_s == 15);
 }
 
 /* The schedule is not monotone in K: a case where K cores meet all deadlines and K + 1 do not must

@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 
 static struct arena arena;
 
@@ -81,6 +82,24 @@ Test(job_from_run, skipped_stages_hand_on_their_parents)
     cr_assert(has_parent(&job.stages[1], 0));
     cr_assert_eq(job.stages[2].n_parents, 2);
     cr_assert(has_parent(&job.stages[2], 0) && has_parent(&job.stages[2], 1));
+}
+
+/* 7 is above every id of the run, -1 below, and 1 between two: no such stage is a parent. The array
+ * ends with its last stage, so that a sanitizer sees a look behind it. */
+Test(job_from_run, parents_that_were_never_described_are_left_out)
+{
+    const int64_t strangers[] = {7, -1, 1};
+    struct run_stage *stages = calloc(3, sizeof *stages);
+    for (int64_t s = 0; s < 3; s++)
+        stages[s] =
+            (struct run_stage){.id = 2 * s, .n_tasks = 1, .parents = strangers, .n_parents = 3};
+    struct run run = run_of(stages, 3);
+    struct edf_job job = {0};
+    cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
+    cr_assert_eq(job.n_stages, 3);
+    for (size_t s = 0; s < 3; s++)
+        cr_assert_eq(job.stages[s].n_parents, 0, "stage %zu", s);
+    free(stages);
 }
 
 /* 20 s on 2 x 4 cores with 100 s of tasks, 10 of them: (20 - 100/8) / (10/8) = 6 s a task. With the

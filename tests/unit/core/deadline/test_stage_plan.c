@@ -283,7 +283,8 @@ Test(stage_plan, a_recorded_run_gives_task_times_not_wall_clock)
         {.id = 6, .task_time_s = 0, .duration_s = 1}};
     const struct run run = {.stages = recorded, .n_stages = 3, .has_stages = true};
     struct stage_plan_stage *stages;
-    cr_assert_eq(stage_plan_take_run(&run, &arena, &stages, NULL), PV_OK);
+    double ending_s;
+    cr_assert_eq(stage_plan_take_run(&run, &arena, &stages, &ending_s, NULL), PV_OK);
     cr_expect(stages[0].id == 3 && stages[0].duration_s == 80 && !stages[0].skipped);
     cr_expect(stages[0].input_records == 5 && stages[0].nominal_rate_per_s == 2);
     cr_expect(isnan(stages[0].pinned_cores) && isnan(stages[0].pinned_deadline_s));
@@ -297,12 +298,49 @@ Test(stage_plan, a_run_whose_task_times_are_unknown_is_refused)
     struct run run = {.stages = recorded, .n_stages = 2, .has_stages = true};
     struct stage_plan_stage *stages = NULL;
     struct pv_error err = {0};
-    cr_expect_eq(stage_plan_take_run(&run, &arena, &stages, &err), PV_E_TOO_FEW);
+    double ending_s;
+    cr_expect_eq(stage_plan_take_run(&run, &arena, &stages, &ending_s, &err), PV_E_TOO_FEW);
     cr_expect_str_eq(err.detail, "the task time of stage 4 is not known");
     recorded[0].task_time_s = 0;
     recorded[1].skipped = true;
-    cr_expect_eq(stage_plan_take_run(&run, &arena, &stages, NULL), PV_E_TOO_FEW);
+    cr_expect_eq(stage_plan_take_run(&run, &arena, &stages, &ending_s, NULL), PV_E_TOO_FEW);
     cr_expect_null(stages);
+}
+
+/* Submitted at 12, 12, 40 and 61 s: 12 s of start-up, then stages 0 and 1 to 30 s, 10 s of the driver,
+ * stage 2 to 60 s, which 3 follows by 1 s, to 80 s of 84. Of 0.95 x 100 s, 12 + 10 + 1 + 4 are spent. */
+Test(stage_plan, start_up_and_driver_of_a_run_are_time_already_spent)
+{
+    struct run_stage recorded[] = {{.id = 0, .task_time_s = 40, .started_s = 12, .duration_s = 18},
+                                   {.id = 1, .task_time_s = 10, .started_s = 12, .duration_s = 5},
+                                   {.id = 2, .task_time_s = 30, .started_s = 40, .duration_s = 20},
+                                   {.id = 3, .task_time_s = 20, .started_s = 61, .duration_s = 19}};
+    struct run run = {.stages = recorded, .n_stages = 4, .has_stages = true, .duration_s = 84};
+    struct stage_plan_terms terms = terms_of(100);
+    struct stage_plan_stage *stages;
+    double total_s = 0;
+    terms.alpha = 0.95;
+    cr_assert_eq(stage_plan_take_run(&run, &arena, &stages, &terms.ending_s, NULL), PV_OK);
+    cr_expect(stages[0].driver_s == 12 && stages[1].driver_s == 0 && stages[2].driver_s == 10);
+    cr_expect(stages[3].driver_s == 1 && terms.ending_s == 4);
+    struct stage_plan plan = make(&terms, stages, 4);
+    for (size_t i = 0; i < plan.n_steps; i++)
+        total_s += plan.steps[i].deadline_s;
+    cr_expect(plan.fixed_s == 27 && plan.feasible);
+    cr_expect_float_eq(total_s, 95 - 27, 1e-9);
+    cr_expect_float_eq(plan.end_s, 95, 1e-9);
+    cr_expect_eq(plan.steps[0].start_s, 12);
+    for (size_t i = 1; i < plan.n_steps; i++)
+        cr_expect_float_eq(
+            plan.steps[i].start_s,
+            plan.steps[i - 1].start_s + plan.steps[i - 1].deadline_s + stages[i].driver_s, 1e-9);
+    terms.deadline_s = 28; /* 0.95 of that is less than 27 s */
+    plan = make(&terms, stages, 4);
+    cr_expect(!plan.feasible && plan.steps[0].deadline_s == 0 && plan.fixed_s == 27);
+    recorded[2].started_s = (double)NAN;
+    run.initialization_s = 11;
+    cr_assert_eq(stage_plan_take_run(&run, &arena, &stages, &terms.ending_s, NULL), PV_OK);
+    cr_expect(stages[0].driver_s == 11 && stages[2].driver_s == 0 && terms.ending_s == 0);
 }
 
 Test(stage_plan, running_out_of_memory_is_an_error)

@@ -1,0 +1,131 @@
+#include "core/advice/recorded_job.h"
+
+#include <math.h>
+
+#include "base/plural.h"
+#include "core/advice/advised_job.h"
+#include "core/deadline/job_from_run.h"
+
+const char *const job_overhead_words[] = {"replay", "idle_time", "given", "none", NULL};
+
+static enum pv_code from_replay(const struct recorded_job_question *question,
+                                struct arena *arena,
+                                struct recorded_job *made,
+                                struct pv_error *err)
+{
+    struct replay_target target = question->target;
+    struct advised_job advised;
+    const struct run *runs = question->runs;
+    size_t n_runs = question->n_runs;
+    if (isnan(target.problem_size))
+        target.problem_size = runs[0].problem_size;
+    if (!(target.problem_size > 0)) { /* unknown, and not asked for: the run at its own size */
+        struct run *own = arena_alloc(arena, sizeof *own);
+        if (own == NULL)
+            return pv_no_memory(err);
+        *own = runs[0];
+        target.problem_size = own->problem_size = 1.0;
+        runs = own;
+        n_runs = 1;
+    }
+    PV_TRY(advised_job_make(runs, n_runs, &target, question->predicted_duration_s, arena, &advised,
+                            err));
+    made->run = advised.run;
+    made->fixed_s = advised.fixed_s;
+    made->overhead = JOB_OVERHEAD_REPLAY;
+    return advised_job_delay(&advised, &target, arena, &made->job, err);
+}
+
+enum pv_code recorded_job_make(const struct recorded_job_question *question,
+                               struct arena *arena,
+                               struct recorded_job *made,
+                               struct pv_error *err)
+{
+    struct recorded_job job = {.overhead = JOB_OVERHEAD_IDLE_TIME};
+    struct pv_error why = {0};
+    enum pv_code code =
+        question->idle_time ? PV_E_TOO_FEW : from_replay(question, arena, &job, &why);
+    if (code == PV_E_TOO_FEW) {
+        job.run = &question->runs[0];
+        job.not_replayed = !question->idle_time;
+        PV_TRY(edf_job_from_run(job.run, arena, &job.job, err));
+        job.job.release_s = 0.0;
+        job.job.deadline_s = 1.0;
+    } else if (code != PV_OK) {
+        return pv_fail(err, code, "%s", why.detail);
+    }
+    if (!isnan(question->overhead_s)) {
+        job.job.overhead_per_task_s = question->overhead_s;
+        job.overhead = JOB_OVERHEAD_GIVEN;
+    }
+    *made = job;
+    return PV_OK;
+}
+
+enum pv_code recorded_job_block(int64_t cores,
+                                double duration_s,
+                                struct arena *arena,
+                                struct edf_job *job,
+                                struct pv_error *err)
+{
+    struct edf_stage *stage = arena_calloc(arena, 1, sizeof *stage);
+    if (stage == NULL)
+        return pv_no_memory(err);
+    *stage = (struct edf_stage){.tasks = (size_t)cores, .task_duration_s = duration_s};
+    *job = (struct edf_job){.deadline_s = 1.0, .stages = stage, .n_stages = 1};
+    return PV_OK;
+}
+
+/* --- in words --- */
+
+static size_t count_kind(const struct recorded_job jobs[], size_t n, bool blocks, size_t *first)
+{
+    size_t found = 0;
+    for (size_t i = n; i-- > 0;) {
+        if (blocks ? jobs[i].overhead == JOB_OVERHEAD_NONE : jobs[i].not_replayed) {
+            found++;
+            *first = i;
+        }
+    }
+    return found;
+}
+
+static void name_jobs(struct finding *warning, struct strview name, size_t n, struct arena *arena)
+{
+    finding_count(warning, n);
+    finding_text(warning, "job", arena_strndup(arena, name.at, name.n));
+}
+
+void recorded_jobs_warn(const struct strview names[],
+                        const struct recorded_job jobs[],
+                        size_t n,
+                        struct findings *warnings)
+{
+    size_t first = 0;
+    size_t found = count_kind(jobs, n, true, &first);
+    struct finding *warning;
+    if (found > 0) {
+        const struct recorded_job *block = &jobs[first];
+        warning = finding_add(
+            warnings, "jobs_without_stages",
+            "%zu job%s, such as %.*s, %s scheduled as a block of the predicted duration, because "
+            "the recorded runs have no stages with task times: %.*s takes %.4g s on %lld "
+            "executor%s.",
+            found, PLURAL(found), (int)names[first].n, names[first].at,
+            PLURAL_VERB(found, "is", "are"), (int)names[first].n, names[first].at,
+            block->job.stages[0].task_duration_s, (long long)block->block_executors,
+            PLURAL(block->block_executors));
+        name_jobs(warning, names[first], found, warnings->arena);
+        finding_number(warning, "predicted_duration_s", block->job.stages[0].task_duration_s);
+        finding_number(warning, "executors", (double)block->block_executors);
+    }
+    found = count_kind(jobs, n, false, &first);
+    if (found > 0) {
+        warning = finding_add(
+            warnings, "jobs_not_replayed",
+            "The runs of %zu job%s, such as %.*s, cannot be replayed: the overhead of the tasks is "
+            "all idle core time of the run, which is too much where stages leave cores idle.",
+            found, PLURAL(found), (int)names[first].n, names[first].at);
+        name_jobs(warning, names[first], found, warnings->arena);
+    }
+}

@@ -1,0 +1,67 @@
+#ifndef CORE_ADVICE_RECORDED_JOB_H
+#define CORE_ADVICE_RECORDED_JOB_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/finding.h"
+#include "base/strview.h"
+#include "core/advice/replay.h"
+
+/*
+ * The job of an application for schedules together with other jobs, from its recorded runs
+ * (docs/design.md, "Jobs from recorded runs"): the tasks of the run nearest in problem size and
+ * cores as a replay of it has them, its start-up and its driver's time as delays of stages.
+ */
+
+/* Where the overhead of a job's tasks comes from. */
+enum job_overhead {
+    JOB_OVERHEAD_REPLAY,    /* calibrated: alone on the target the job takes what is predicted */
+    JOB_OVERHEAD_IDLE_TIME, /* all idle core time of the run, start-up included (edf_job_from_run) */
+    JOB_OVERHEAD_GIVEN, /* by the request; start-up and the driver's time are those of the run */
+    JOB_OVERHEAD_NONE   /* the job is a block of its predicted duration */
+};
+extern const char *const job_overhead_words[]; /* ends with NULL */
+
+struct recorded_job_question {
+    const struct run *runs; /* n_runs >= 1 of the application, nearest to the target first */
+    size_t n_runs;
+    struct replay_target target; /* problem_size NAN: that of the nearest run */
+    double predicted_duration_s; /* on the target, as advice predicts it; NAN: as the replay does */
+    bool idle_time;              /* JOB_OVERHEAD_IDLE_TIME is asked for */
+    double overhead_s;           /* a task, given by the request; NAN: none */
+};
+
+struct recorded_job {
+    struct edf_job job;    /* release 0, deadline 1; its overhead per task is the one used */
+    const struct run *run; /* that the tasks are from; NULL: a block */
+    enum job_overhead overhead;
+    bool not_replayed; /* idle time was not asked for: no replay takes the run */
+    double fixed_s; /* of the job's duration: start-up and the driver's time, which take no core */
+    int64_t block_executors; /* of a block */
+};
+
+/*
+ * What *made points at lives in `arena` and borrows from the runs. A run that no replay takes, since
+ * its duration is unknown, is used with JOB_OVERHEAD_IDLE_TIME.
+ * PV_E_TOO_FEW: no run has stages with known task times. PV_E_MEMORY.
+ */
+enum pv_code recorded_job_make(const struct recorded_job_question *question,
+                               struct arena *arena,
+                               struct recorded_job *made,
+                               struct pv_error *err) PV_MUSTCHECK;
+
+/* Jobs that are blocks, and those that no replay takes. names: of each of the n jobs. */
+void recorded_jobs_warn(const struct strview names[],
+                        const struct recorded_job jobs[],
+                        size_t n,
+                        struct findings *warnings);
+
+/* A job of which only the duration on `cores` >= 1 cores is known: as many tasks as cores, each as
+ * long as the job. Alone it takes just that. PV_E_MEMORY. */
+enum pv_code recorded_job_block(int64_t cores,
+                                double duration_s,
+                                struct arena *arena,
+                                struct edf_job *job,
+                                struct pv_error *err) PV_MUSTCHECK;
+
+#endif
