@@ -90,11 +90,16 @@ static void warn_of_bound(const struct advice_known *known,
     finding_number(note, "extrapolation_max", limits->extrapolation);
 }
 
-/* That it has for an executor; RUN_UNKNOWN. */
+/* The most that it has for an executor: of its traits, and of the machine that is priced, which no
+ * executor can exceed. RUN_UNKNOWN. */
 static int64_t memory_of_cluster(const struct advice_known *known)
 {
-    return known->cluster->is_named ? known->cluster->cluster.traits.memory_bytes_per_executor
-                                    : RUN_UNKNOWN;
+    const struct advice_cluster *cluster = known->cluster;
+    int64_t most =
+        cluster->is_named ? cluster->cluster.traits.memory_bytes_per_executor : RUN_UNKNOWN;
+    int64_t machine = cluster->pricing.has_price ? cluster->pricing.price.machine_memory_bytes
+                                                 : RUN_UNKNOWN;
+    return most == RUN_UNKNOWN || (machine != RUN_UNKNOWN && machine < most) ? machine : most;
 }
 
 /* Executors that cost alike cost least where they are held for the least time in all. */

@@ -368,8 +368,10 @@ enum pv_code history_predict(const struct advice_question *question,
                               has_own ? history->own : history->nearest,
                               has_own ? history->n_own : history->n_nearest, &extent,
                               made->curve.problem_size, arena, &made->spark, err));
-    made->memory =
-        memory_history_of_runs(history->latest, history->n_latest, made->curve.problem_size);
+    memory_history_take(history->latest, history->n_latest, made->curve.problem_size,
+                        &made->memory);
+    made->memory_per_core_bytes = limits->memory_per_core_bytes;
+    made->memory_cut_runs = limits->memory_cut_runs;
     made->executor_startup_s = median_startup_s(history->latest, history->n_latest);
     if (made->lack != NULL)
         return PV_OK;

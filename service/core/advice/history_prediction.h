@@ -40,6 +40,8 @@ struct history_prediction {
     struct history_extent extent;
     struct spark_before spark; /* what it ran with */
     struct memory_history memory;
+    int64_t memory_per_core_bytes; /* of the limits; what advice plans memory by */
+    size_t memory_cut_runs;
     double executor_startup_s;      /* median of the latest runs' medians; NAN: unknown */
     struct bottlenecks bottlenecks; /* of the nearest run that has stages */
     const char *lack;               /* why there is no curve, a clause; NULL: there is one */
