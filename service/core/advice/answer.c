@@ -97,8 +97,8 @@ static int64_t memory_of_cluster(const struct advice_known *known)
     const struct advice_cluster *cluster = known->cluster;
     int64_t most =
         cluster->is_named ? cluster->cluster.traits.memory_bytes_per_executor : RUN_UNKNOWN;
-    int64_t machine = cluster->pricing.has_price ? cluster->pricing.price.machine_memory_bytes
-                                                 : RUN_UNKNOWN;
+    int64_t machine =
+        cluster->pricing.has_price ? cluster->pricing.price.machine_memory_bytes : RUN_UNKNOWN;
     return most == RUN_UNKNOWN || (machine != RUN_UNKNOWN && machine < most) ? machine : most;
 }
 
@@ -204,6 +204,7 @@ static enum pv_code explain_prediction(const struct advice_known *known,
     if (predictor->has_replay || predictor->has_model)
         PV_TRY(predictor_explain(predictor, &prediction->curve, advice, err));
     PV_TRY(unrelated_runs_explain(&prediction->unrelated, advice, err));
+    PV_TRY(latest_run_explain(&prediction->latest, advice, err));
     return label_group_explain(&prediction->group, known->question, arena, advice, err);
 }
 

@@ -338,6 +338,70 @@ static double median_startup_s(const struct run runs[], size_t n)
     return known == 0 ? (double)NAN : (sorted[(known - 1) / 2] + sorted[known / 2]) / 2.0;
 }
 
+/* What the runs of the streak predict on the same counts; NULL in *curve where they cannot be
+ * replayed. */
+static enum pv_code replay_streak(const struct frame *f,
+                                  const struct run_observations *seen,
+                                  const struct run runs[],
+                                  size_t n,
+                                  const struct history_prediction *made,
+                                  struct curve **curve,
+                                  struct pv_error *err)
+{
+    const struct curve *usual = &made->curve;
+    struct run *streak = arena_array(f->arena, n, sizeof *streak);
+    int64_t *grid = arena_array(f->arena, usual->n_points, sizeof *grid);
+    struct curve *of_streak = arena_calloc(f->arena, 1, sizeof *of_streak);
+    size_t n_streak = 0;
+    struct pv_error why = {0};
+    *curve = NULL;
+    if (streak == NULL || grid == NULL || of_streak == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        if (latest_run_has(&made->latest, seen, runs[i].id)) {
+            streak[n_streak] = runs[i];
+            streak[n_streak++].weight = 1;
+        }
+    for (size_t i = 0; i < usual->n_points; i++)
+        grid[i] = usual->points[i].executors;
+    const struct curve_question question = {.problem_size = usual->problem_size,
+                                            .cores_per_executor = usual->cores_per_executor,
+                                            .executors = grid,
+                                            .n_executors = usual->n_points,
+                                            .task_budget = f->limits->task_budget,
+                                            .least_runs = 1};
+    if (n_streak == 0)
+        return PV_OK;
+    enum pv_code code =
+        curve_predict(streak, n_streak, &question, f->arena, f->scratch, of_streak, &why);
+    if (code == PV_OK)
+        *curve = of_streak;
+    return code == PV_OK || code == PV_E_TOO_FEW || code == PV_E_LIMIT
+               ? PV_OK
+               : pv_fail(err, code, "%s", why.detail);
+}
+
+/* The level that the newest runs show beside that of those before them. */
+static enum pv_code mix_levels(const struct frame *f,
+                               const struct run_observations *seen,
+                               const struct run runs[],
+                               size_t n,
+                               struct history_prediction *made,
+                               struct pv_error *err)
+{
+    struct curve *of_streak = NULL;
+    bool is_replay = made->curve.model_kind == NULL;
+    bool is_of_streak = is_replay && n > 0;
+    PV_TRY(latest_run_find_stage(&made->latest, seen, runs, n, f->scratch, err));
+    if (!made->latest.slower)
+        return PV_OK;
+    for (size_t i = 0; i < n; i++)
+        is_of_streak = is_of_streak && latest_run_has(&made->latest, seen, runs[i].id);
+    if (is_replay && !is_of_streak)
+        PV_TRY(replay_streak(f, seen, runs, n, made, &of_streak, err));
+    return latest_run_mix(&made->latest, of_streak, is_of_streak, f->arena, &made->curve, err);
+}
+
 enum pv_code history_predict(const struct advice_question *question,
                              const struct advice_limits *limits,
                              struct advice_history *history,
@@ -359,11 +423,17 @@ enum pv_code history_predict(const struct advice_question *question,
     if (code != PV_OK)
         return code;
     idle_machine_learn(&history->seen);
+    made->latest = latest_run_find(&history->seen);
+    if (made->latest.slower)
+        for (size_t k = 0; k < made->latest.streak; k++)
+            history->seen.rows[made->latest.rows[k]].weight = DRIFT_LEAST_WEIGHT;
+    const struct latest_run latest = made->latest;
     history_prediction_weigh(history->own, history->n_own, &history->seen, found.faded > 0);
     history_prediction_weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
     PV_TRY(predict_or_lack(&f, history, made, err));
     PV_TRY(label_group_copy(&history->group, arena, &made->group, err));
     made->extent = extent;
+    made->latest = latest;
     PV_TRY(spark_history_take(history->latest, history->n_latest,
                               has_own ? history->own : history->nearest,
                               has_own ? history->n_own : history->n_nearest, &extent,
@@ -383,6 +453,7 @@ enum pv_code history_predict(const struct advice_question *question,
     size_t n = own ? history->n_own : history->n_nearest;
     if (n > 0)
         PV_TRY(bottlenecks_find(&runs[0], arena, scratch, &made->bottlenecks, err));
+    PV_TRY(mix_levels(&f, &history->seen, runs, n, made, err));
     return unrelated_runs_find(runs, n, predictor_error_percent(&made->predictor, &made->curve),
                                arena, scratch, &made->unrelated, err);
 }
