@@ -37,7 +37,8 @@ const char *admission_describe_memory(const struct admission_review *review,
                                       struct arena *arena,
                                       bool *differs);
 
-/* That the patch changes memory that the object specifies, and why. *changes: false if it does not. */
+/* Says that the patch changes memory that the object specifies, and why. *changes: false if it does
+ * not. */
 const char *admission_describe_memory_change(const struct admission_review *review,
                                              const struct advice_made *made,
                                              struct arena *arena,

@@ -76,7 +76,7 @@ static void compare_with_best(const struct explanation *e,
                            : "");
 }
 
-/* "; 7, as in the last run, have 0.474"; "" where that is what was chosen, or it is not allowed. */
+/* "; 7, as in the last run, have 0.474"; "" if the last run's count was chosen or is not allowed. */
 static void describe_last(const struct explanation *e, char *text, size_t room)
 {
     const struct curve_point *last = curve_find(e->curve, e->goal->last_executors);
@@ -142,7 +142,7 @@ static void explain_deadline_missed(struct explanation *e)
 
 /* --- a slowdown of the newest runs --- */
 
-/* What runs support more executors, or why none does: a clause. */
+/* A clause: the runs that support more executors, or why no run does. */
 static void describe_support(const struct explanation *e, bool answered, char *text, size_t room)
 {
     const struct curve *curve = e->curve;

@@ -64,6 +64,8 @@ static bool is_held_back(const struct advice_answer *answer)
 {
     const struct curve *curve = &answer->curve;
     const struct advise_goal *goal = &answer->goal;
+    if (answer->advice.slowdown.known && answer->advice.verdict != ADVISE_MET)
+        return false; /* it is the slowdown that nothing supports more executors for */
     if (answer->advice.verdict == ADVISE_MET)
         return answer->advice.recommendation.executors == goal->max_executors;
     if (answer->advice.verdict == ADVISE_MISSED)
@@ -241,6 +243,7 @@ static enum pv_code answer_without_curve(const struct advice_known *known,
     answer->advice.objective = answer->goal.objective;
     PV_TRY(
         history_limits_refuse(prediction, limits, HISTORY_UNUSABLE, arena, &answer->advice, err));
+    PV_TRY(latest_run_explain(&prediction->latest, &answer->advice, err));
     return advise_memory(known, arena, answer, err);
 }
 

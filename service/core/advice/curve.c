@@ -425,7 +425,7 @@ struct predictive curve_predictive(const struct curve *curve, const struct curve
     return predictive;
 }
 
-/* The point at the other level; NULL: there is no other level. */
+/* The point at the other level; NULL if the curve has a single level. */
 static const struct curve_point *at_other_level(const struct curve *curve,
                                                 const struct curve_point *point)
 {

@@ -22,7 +22,7 @@ struct place {
     size_t row;
 };
 
-/* What is expected of ln T: Student's t. */
+/* The expectation of ln T: Student's t. */
 struct expectation {
     double centre;
     double scale;
@@ -53,7 +53,7 @@ static double cofactor(const struct normal *eq, size_t i, size_t j)
     return eq->m[a][c] * eq->m[b][d] - eq->m[a][d] * eq->m[b][c];
 }
 
-/* Of a run at `at`, from the n >= 1 others. Coordinates are relative to `at`, so that the constant is
+/* Predicts a run at `at` from the n >= 1 others. Coordinates are relative to `at`, so that the constant is
  * the expectation and its variance the one asked for. */
 static struct expectation expect(const struct place others[], size_t n, const struct place *at)
 {
@@ -130,7 +130,7 @@ static size_t like_newest(const struct run_observations *seen, struct place plac
     return n;
 }
 
-/* What was learnt so far: the runs before the streak come first, then those of the streak. */
+/* Runs read so far: those before the streak come first, then those of the streak. */
 struct watch {
     struct place known[LATEST_RUN_LOOKED_AT];
     size_t n;      /* learnt */
@@ -309,7 +309,7 @@ static void scale_curve(const struct curve *curve, double times, struct curve *o
     }
 }
 
-/* What describes the runs stays with the curve. */
+/* Exchanges the levels; the description of the runs stays with the curve. */
 static void swap_levels(struct curve *curve, struct curve *other)
 {
     const struct curve kept = *curve;

@@ -7,7 +7,7 @@
 /*
  * Does the newest run deviate from what the runs before it let expect at its size and executors?
  *
- * Runs are looked at in the order of time. Each is predicted from those before it whose size and
+ * Runs are read in the order of time. Each is predicted from those before it whose size and
  * cores are like those of the newest (within a factor of LATEST_RUN_LIKE): ln T is linear in ln N and
  * ln K (K = executors x cores), by least squares with weak priors on both slopes,
  *
@@ -17,8 +17,8 @@
  * with a mean that is moved a little. e has Student's t with the prior of replays
  * (CURVE_PRIOR_FREEDOM runs of CURVE_PRIOR_SPREAD): a few runs that agree do not make a narrow
  * interval. A run outside the interval of LATEST_RUN_CONFIDENCE deviates; it and the runs behind it
- * that deviate to the same side are a streak. What is in a streak is not learnt from until the
- * streak ends, or has LATEST_RUN_SETTLED runs: then its level is what is expected.
+ * that deviate to the same side are a streak. The runs of a streak are not learnt from until
+ * the streak ends, or has LATEST_RUN_SETTLED runs: then its level is expected.
  *
  * The next run has the level of the streak with the probability
  *
@@ -54,8 +54,7 @@ struct latest_run {
     double stage_usual_s;
 };
 
-/* Of the newest run whose labels are those asked about. PV_E_MEMORY never; O(n^2) with n <=
- * LATEST_RUN_LOOKED_AT. */
+/* Judges the newest run whose labels are those asked about. O(n^2) with n <= LATEST_RUN_LOOKED_AT. */
 struct latest_run latest_run_find(const struct run_observations *seen);
 
 /* Does the run belong to the streak? */

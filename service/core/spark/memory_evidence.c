@@ -53,7 +53,7 @@ static struct memory_mark mark_of(const struct memory_run *run, int64_t bytes, i
     return mark;
 }
 
-/* Of one part of the memory. is_short: the run did not have enough of that part. *short_of is the
+/* Judges one part of the memory. is_short: the run did not have enough of that part. *short_of is the
  * most that newer runs had which did not have enough. */
 static void see_outcome(const struct memory_run *run,
                         int64_t bytes,

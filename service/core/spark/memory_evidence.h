@@ -4,8 +4,8 @@
 #include "core/spark/memory_history.h"
 
 /*
- * What the runs of a history show of the memory that an executor needs for a load, the problem size
- * per executor.
+ * Evidence of the runs of a history for the memory that an executor needs at a load. The load is the
+ * problem size per executor.
  *
  * Peaks count of the runs with at least that load; if there is none, of the runs with the largest
  * load, in proportion to the load. A run sufficed if it had at least that load and ended well: no
@@ -17,7 +17,7 @@
 
 /* A run that ran out of memory, or that sufficed, and what it had of the part in question. */
 struct memory_mark {
-    int64_t bytes; /* RUN_UNKNOWN: there is no such run */
+    int64_t bytes; /* RUN_UNKNOWN: no run is of that kind */
     int64_t cores_per_executor;
     int64_t events;  /* executors and tasks lost by it */
     char run_id[37]; /* "": not stored */

@@ -30,7 +30,7 @@ struct memory_peaks {
     double python;
 };
 
-/* What one run shows. */
+/* Memory of one run: configured, used, and short of. */
 struct memory_run {
     char run_id[37];     /* "": not stored */
     double problem_size; /* NAN */

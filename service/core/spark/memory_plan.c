@@ -79,7 +79,7 @@ static double more_cores(const struct planner *p, int64_t cores_then)
     return cores_then >= 1 && cores > cores_then ? (double)cores / (double)cores_then : 1.0;
 }
 
-/* What a run that failed makes necessary, no more than suffices by another run; 0: nothing. */
+/* Memory that a failed run makes necessary, no more than suffices by another run; 0: nothing. */
 static double after_failure(const struct planner *p,
                             const struct memory_mark *failed,
                             const struct memory_mark *sufficed,
@@ -94,7 +94,7 @@ static double after_failure(const struct planner *p,
     return fmin(grown, enough);
 }
 
-/* So much of a part is left by a cut, of which the runs used at most `use`; `ran` if it is not cut. */
+/* Returns what a cut leaves of a part; the runs used at most `use` of it. `ran` if it is not cut. */
 static int64_t
 cut(const struct planner *p, int64_t ran, double use, double floor_bytes, int64_t step)
 {
@@ -138,7 +138,7 @@ static bool grow_heap(struct planner *p, double grown)
     return true;
 }
 
-/* What spilled lay in memory before: as much more holds it. */
+/* Spilled data lay in memory before: as much more memory holds it. */
 static double after_spill(const struct planner *p, int64_t ran, double fraction)
 {
     double grown = (double)ran * SPILL_GROWTH;
@@ -170,8 +170,8 @@ static void cut_heap(struct planner *p, double floor_bytes)
     plan->basis = MEMORY_PEAK_USE;
 }
 
-/* What ran, or what runs with a load like that in question had where what ran had a smaller one; as
- * much a core if the recommended executors have more of them. */
+/* Begins with the heap that ran. If that run had a smaller load, with the heap of runs of this load.
+ * More cores per executor begin with as much heap per core. */
 static void begin_heap(struct planner *p)
 {
     const struct memory_history *history = p->history;
@@ -216,7 +216,7 @@ static void plan_heap(struct planner *p)
 
 /* --- the other parts --- */
 
-/* What lies beside the heap, by what was measured; NAN. Stacks of threads and the like are not, so
+/* Memory outside of the heap, as measured; NAN. Stacks of threads and the like are not, so
  * there is a constant beside the margin. */
 static double overhead_by_peaks(const struct planner *p)
 {
@@ -300,8 +300,8 @@ static bool is_fixed(const struct planner *p, size_t part)
     return values[part] != RUN_UNKNOWN;
 }
 
-/* Takes back what was added to what ran, until the executor has at most `most`. False: nothing was
- * taken back. */
+/* Takes back additions to the memory that ran, until the executor has at most `most`. Returns false
+ * if it takes back nothing. */
 static bool take_back(struct planner *p, int64_t most)
 {
     int64_t *now[PARTS], *ran[PARTS];
@@ -321,7 +321,7 @@ static bool take_back(struct planner *p, int64_t most)
     return taken;
 }
 
-/* Executors do not grow above what is stated per core. */
+/* Executors do not grow above the limit per core. */
 static void fit_cores(struct planner *p)
 {
     int64_t cores = p->question->cores_per_executor;
@@ -342,8 +342,8 @@ static bool is_enough(const struct memory_evidence *evidence)
            !(evidence->gc_share > MEMORY_GC_SHARE / 2);
 }
 
-/* Executors that fit the cluster's, where that is known: what is not needed by the peaks goes, up to
- * a half. Executors that do not fit all the same stay as they ran. */
+/* Makes executors fit the cluster's, if those are known: memory above the peaks goes, up to a half.
+ * Executors that do not fit then stay as they ran. */
 static void fit_cluster(struct planner *p)
 {
     struct memory_plan *plan = p->plan;

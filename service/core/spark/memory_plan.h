@@ -53,7 +53,7 @@ struct memory_question {
 
 enum { MEMORY_PROPERTIES = 4 };
 
-/* Memory on top of the peaks, of which a cut leaves so many times as much. */
+/* A cut leaves so many times the peaks. */
 #define MEMORY_MARGIN 1.2
 
 struct memory_plan {
@@ -65,7 +65,7 @@ struct memory_plan {
     double needed_heap;      /* by the peaks, without margin, at most what ran; NAN: unknown */
     bool too_large;          /* for the cluster's executors, so that nothing is changed */
     bool held_back;          /* it would be larger but for the cluster's executors */
-    bool held_back_by_cores; /* it would be larger but for most_per_core */
+    bool held_back_by_cores; /* most_per_core makes it smaller */
     const char *kept_for;    /* plugin for which the heap is not cut; NULL: there is none */
     struct spark_property_plan properties[MEMORY_PROPERTIES]; /* that differ from what ran */
     size_t n_properties;

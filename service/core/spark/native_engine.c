@@ -83,7 +83,7 @@ void native_engine_keep(char *classes)
             continue;
         if (n > 0)
             classes[n++] = ',';
-        memmove(classes + n, name.at, name.n); /* never behind what was read */
+        memmove(classes + n, name.at, name.n); /* writes no further than it has read */
         n += name.n;
     }
     classes[n] = '\0';
