@@ -93,6 +93,8 @@ struct config {
     int64_t advice_task_budget;
     int64_t advice_extrapolation_max;
     int64_t advice_error_percent_max;
+    int64_t advice_memory_per_core_bytes;
+    int64_t advice_memory_cut_runs;
     int64_t inline_body_bytes;
     int64_t feasibility_inline_tasks;
     int64_t nearest_runs;          /* advice replays */

@@ -117,6 +117,8 @@ const struct setting settings[] = {
     INTEGER(advice_task_budget, "", 1000, INT64_C(10000000000), "2000000", "tasks simulated to predict a job over its executor counts; beyond it the grid of counts becomes coarser, then distant runs are left out"),
     INTEGER(advice_extrapolation_max, "", 1, 1000, "4", "times the most executors that ran (by cores) that advice goes to where a request sets no `max_executors`; also how many times away the problem size asked about may lie from a single run's; from those of several its square"),
     INTEGER(advice_error_percent_max, "", 1, 1000, "50", "percent by which predictions of runs left out may be off; beyond it advice has the verdict `unknown` and no recommendation, and beyond half of it the warning `poor_model`"),
+    INTEGER(advice_memory_per_core_bytes, "bytes", 256 * MIB, TIB, "17179869184", "memory of an executor (heap, overhead, off-heap and Python) per core to which advice lets it grow; an executor that ran with more is not changed for that"),
+    INTEGER(advice_memory_cut_runs, "", 1, 20, "5", "runs, of at least the same size per executor, that must have sufficed with as much memory as now or less before advice cuts the memory of executors"),
     INTEGER(inline_body_bytes, "bytes", 0, MIB, "65536", "a body of at most this size is parsed where the request is; larger ones wait for a compute worker"),
     INTEGER(feasibility_inline_tasks, "", 0, 1000000, "10000", "a feasibility request of at most this many tasks is answered at once; larger ones wait for a compute worker"),
     INTEGER(nearest_runs, "", 1, 100, "5", "runs of the history that advice replays"),

@@ -333,26 +333,25 @@ def test_costs_of_next_experiments_are_billed_too(client):
 
 def test_logs_show_memory_and_start_up(client, name):
     """Containers as the memory advice plans them decide on the packing, and spot waits as long as executors took to start."""
-    store(client, name, *(memory_log(n, executors=2 + n, peak=2 * GIB, JVMOffHeapMemory=100 << 20) for n in range(3)))
-    constraints = {"price_per_machine_hour": 1, "spot_per_machine_hour": 0.5, "interruptions_per_hour": 60, "machine_cores": 16,
+    store(client, name, *(memory_log(n, executors=4, peak=2 * GIB, JVMOffHeapMemory=100 << 20) for n in range(5)))
+    constraints = {"min_executors": 4, "max_executors": 4, "price_per_machine_hour": 1, "spot_per_machine_hour": 0.5, "interruptions_per_hour": 60, "machine_cores": 16,
                    "machine_memory_bytes": 10 * GIB}
     advice = ask(client, application=name, deadline_s=60, include=["memory"], constraints=constraints)
     planned = advice["memory"]["container_bytes"]
-    assert planned == 2944 << 20 and advice["pricing"]["container_bytes"] == planned and advice["pricing"]["executors_per_machine"] == 3
+    assert planned == 4505 << 20 and advice["pricing"]["container_bytes"] == planned and advice["pricing"]["executors_per_machine"] == 2
     assert "by its memory" in reason(advice, "price")["message"] and reason(advice, "machine_packing", "warnings") is None
     kept = ask(client, application=name, deadline_s=60, constraints=dict(constraints, preserve=["spark.executor.memory"]))["pricing"]
     assert kept["executors_per_machine"] == 1 and kept["container_bytes"] > 8 * GIB
-    four = dict(constraints, min_executors=4, max_executors=4)
-    plain = ask(client, application=name, deadline_s=600, constraints=four)["recommendation"]["predicted_duration_s"]
-    spot = ask(client, application=name, deadline_s=600, constraints=four, market="spot")
+    plain = ask(client, application=name, deadline_s=600, constraints=constraints)["recommendation"]["predicted_duration_s"]
+    spot = ask(client, application=name, deadline_s=600, constraints=constraints, market="spot")
     assert spot["pricing"]["executor_startup_s"] == 2
     assert math.isclose(spot["recommendation"]["predicted_duration_s"], math.expm1(plain / 60) * (60 + 2), rel_tol=1e-6)
     assert "starting replacements (2 s each)" in reason(spot, "interruptions")["message"]
 
 
 def test_other_memory_for_the_recommended_executors_is_told(client, name):
-    """Cached blocks take more of each executor where there are fewer; the cost is of the memory for as many as ran last."""
-    store(client, name, *(memory_log(n, executors=8, heap="6g", peak=3 * GIB, OnHeapStorageMemory=2 * GIB) for n in range(3)))
+    """Memory is cut for as many executors as ran last, and not for fewer; the cost is of the memory for as many as ran last."""
+    store(client, name, *(memory_log(n, executors=8, heap="6g", peak=3 * GIB, OnHeapStorageMemory=2 * GIB) for n in range(5)))
     constraints = {"price_per_machine_hour": 1, "machine_cores": 64, "machine_memory_bytes": 16 * GIB, "max_executors": 2}
     advice = ask(client, application=name, deadline_s=600, include=["memory"], constraints=constraints)
     pricing, evidence = advice["pricing"], reason(advice, "machine_packing", "warnings")["evidence"]

@@ -312,3 +312,17 @@ def test_a_review_that_fails_says_why_in_the_log(make_service):
     service.stop()  # lines are written a moment after the reply, but all before the end
     lines = [json.loads(line) for line in service.log.read_text().splitlines() if "kubernetes.review_failed" in line]
     assert lines and all(line["detail"] for line in lines), lines
+
+
+def test_memory_that_the_patch_changes_is_said(k8s):
+    """Five runs sufficed with a quarter of the heap that the object asks for."""
+    name = "roomy-" + uuid.uuid4().hex[:8]
+    k8s.post("/v1/applications", {"name": name}, 201)
+    runs = [dict(run_of(1), spark_properties={"spark.executor.cores": "2", "spark.executor.memory": "8g"}, spark_version="3.5.1",
+                 peak_jvm_heap_bytes=2 << 30, started_at="2026-01-%02dT10:00:00Z" % n) for n in range(1, 6)]
+    k8s.post("/v1/applications/%s/runs/import" % name, None, 201, data="\n".join(map(json.dumps, runs)), headers={"Content-Type": "application/x-ndjson"})
+    body = annotate(put_memory(with_executors(review("create"), 4), "8g"), application=name)
+    response = ask(k8s, body)
+    assert admitted(body, response)["spec"]["executor"]["memory"] == "4g", response
+    assert warning(response, "memory") == "provisor: %s: Executor memory is changed from 8g to 4g: the runs used less." % name
+    assert "changed" not in json.dumps(ask(k8s, annotate(body, action="warn")).get("warnings")), "what would be changed is said by itself"

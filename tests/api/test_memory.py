@@ -9,7 +9,7 @@ GIB, MIB = 1 << 30, 1 << 20
 DEADLINE = 40
 
 
-def memory_log(n, executors=4, heap="8g", peak=None, error=None, ok=True, overhead=None, tasks=32, cores=2, **used):
+def memory_log(n, executors=4, heap="8g", peak=None, error=None, ok=True, overhead=None, tasks=32, cores=2, block=128 * MIB, properties={}, **used):
     """A Spark log of run n: `tasks` tasks of 2 s on executors of `cores` cores, then 8 of 1 s."""
     start = 1700000000000 + n * 3600000
     lines = [{"Event": "SparkListenerLogStart", "Spark Version": "3.5.1"},
@@ -18,7 +18,7 @@ def memory_log(n, executors=4, heap="8g", peak=None, error=None, ok=True, overhe
              {"Event": "SparkListenerApplicationStart", "App Name": "memory", "App ID": "app-%d" % n, "Timestamp": start},
              {"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": {
                  "spark.executor.memory": heap, "spark.executor.cores": str(cores), "spark.executor.instances": str(executors),
-                 **({"spark.executor.memoryOverhead": overhead} if overhead else {})}}]
+                 **({"spark.executor.memoryOverhead": overhead} if overhead else {}), **properties}}]
     for i in range(executors):
         lines.append({"Event": "SparkListenerExecutorAdded", "Timestamp": start + 2000, "Executor ID": str(i + 1),
                       "Executor Info": {"Host": "h", "Total Cores": cores, "Resource Profile Id": 0}})
@@ -37,7 +37,7 @@ def memory_log(n, executors=4, heap="8g", peak=None, error=None, ok=True, overhe
                           "Task Info": {"Index": i, "Launch Time": launch, "Finish Time": launch + ms},
                           **({"Task Executor Metrics": {"JVMHeapMemory": peak, **used}} if peak else {}),
                           "Task Metrics": {"Executor Run Time": ms, "JVM GC Time": 0, "Disk Bytes Spilled": 0,
-                                           "Input Metrics": {"Bytes Read": 128 * MIB if stage == 0 else 0, "Records Read": 5}}})
+                                           "Input Metrics": {"Bytes Read": block if stage == 0 else 0, "Records Read": 5}}})
         at += -(-count // slots) * ms
         lines.append({"Event": "SparkListenerStageCompleted", "Stage Info": dict(info, **{"Completion Time": at})})
     if error:
@@ -71,25 +71,80 @@ def test_measures_of_a_log(client, name):
 
 
 def test_memory_that_is_not_used_is_saved_and_priced(client, name):
-    store(client, name, *(memory_log(n, executors=2 + n, peak=2 * GIB, JVMOffHeapMemory=100 * MIB) for n in range(3)))
-    advice = ask(client, name, constraints={"memory_price_per_gib_hour": 0.5})
+    """Five runs sufficed with 2 of 8 GiB: one step leaves a half."""
+    four = {"min_executors": 4, "max_executors": 4}
+    store(client, name, *(memory_log(n, peak=2 * GIB, JVMOffHeapMemory=100 * MIB) for n in range(4)))
+    few = ask(client, name, constraints=four)["memory"]
+    assert few["basis"] == "as_ran" and few["properties"] == {} and few["change_bytes"] == 0
+    store(client, name, memory_log(4, peak=2 * GIB, JVMOffHeapMemory=100 * MIB))
+    advice = ask(client, name, constraints=dict(four, memory_price_per_gib_hour=0.5))
     memory, executors = advice["memory"], advice["recommendation"]["executors"]
-    assert memory["basis"] == "peak_use" and memory["executor_memory_bytes"] == 2560 * MIB and memory["overhead_bytes"] == 384 * MIB
+    assert memory["basis"] == "peak_use" and memory["executor_memory_bytes"] == 4 * GIB and memory["overhead_bytes"] == 409 * MIB
     assert memory["ran_with"]["executor_memory_bytes"] == 8 * GIB and memory["ran_with"]["container_bytes"] == 8 * GIB + 819 * MIB
-    assert memory["container_bytes"] == 2944 * MIB and memory["container_bytes_per_core"] == 1472 * MIB
-    assert memory["machine_class"] == "compute_optimized"
+    assert memory["container_bytes"] == 4505 * MIB and memory["container_bytes_per_core"] == 4505 * MIB // 2
+    assert memory["machine_class"] == "general_purpose"
+    said = next(r for r in advice["reasons"] if r["code"] == "memory")
+    assert said["message"] == ("The executors of 5 runs of at least this size used at most 2 GiB of heap: 4 GiB are recommended instead of 8. "
+                               "A cut leaves a margin of at least 20 % and at least one half.")
+    assert said["evidence"]["needed_bytes"] == 2 * GIB and said["evidence"]["runs"] == 5
     assert memory["change_bytes"] == (memory["container_bytes"] - memory["ran_with"]["container_bytes"]) * executors
     assert memory["change_cost"] == pytest.approx(
         memory["change_bytes"] / GIB * advice["recommendation"]["predicted_duration_s"] / 3600 * 0.5, rel=1e-5)
-    assert memory["properties"] == {"spark.executor.memory": "2560m"}
-    assert advice["spark"]["properties"]["spark.executor.memory"] == "2560m"
+    assert memory["properties"] == {"spark.executor.memory": "4g"}
+    assert advice["spark"]["properties"]["spark.executor.memory"] == "4g"
     change = [c for c in advice["spark"]["changes"] if c["key"] == "spark.executor.memory"][0]
-    assert (change["old"], change["new"]) == ("8g", "2560m") and change["reason"] == "the runs used less"
-    kept = ask(client, name, constraints={"preserve": ["spark.executor.memory"]})
+    assert (change["old"], change["new"]) == ("8g", "4g") and change["reason"] == "the runs used less"
+    kept = ask(client, name, constraints=dict(four, preserve=["spark.executor.memory"]))
     assert kept["memory"]["executor_memory_bytes"] == 8 * GIB and kept["memory"]["basis"] == "enforced"
     assert kept["spark"]["properties"]["spark.executor.memory"] == "8g" and kept["memory"]["change_bytes"] == 0
-    now = ask(client, name, constraints={"current": {"spark.executor.memory": "2560m"}})["memory"]
-    assert now["properties"] == {} and now["ran_with"]["executor_memory_bytes"] == 2560 * MIB
+    now = ask(client, name, constraints=dict(four, current={"spark.executor.memory": "4g"}))["memory"]
+    assert now["properties"] == {} and now["ran_with"]["executor_memory_bytes"] == 4 * GIB
+
+
+def test_peaks_are_not_multiplied_by_sizes(client, name):
+    """A smoke run on a thousandth of the data among nights that sufficed with 8 GiB, and a question for a hundred times the data."""
+    store(client, name, memory_log(0, peak=2500000000, block=128 << 10), *(memory_log(n, peak=3200000000) for n in (1, 2, 3)))
+    sizes = [run["problem_size"] for run in client.get("/v1/applications/%s/runs" % name).json()["items"]]
+    assert max(sizes) / min(sizes) == pytest.approx(1000, rel=0.1)
+    for size in (None, max(sizes), 10 * max(sizes)):
+        body = {"application": name, "deadline_s": 600, "include": ["spark", "memory"], **({"problem_size": size} if size else {})}
+        advice = client.post("/v1/advice?dry_run=true", body, 200).json()
+        assert advice["memory"]["properties"] == {} and advice["memory"]["executor_memory_bytes"] == 8 * GIB
+        said = next(r for r in advice["reasons"] if r["code"] == "memory")
+        assert said["evidence"].get("needed_bytes", 0) <= 8 * GIB
+        if advice["spark"]:
+            assert advice["spark"]["properties"]["spark.executor.memory"] == "8g"
+
+
+def test_plugins_keep_their_heap_and_are_named(client, name):
+    plugins = {"spark.plugins": "com.acme.Secret9f8e,org.apache.gluten.GlutenPlugin", "spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "20g"}
+    store(client, name, *(memory_log(n, peak=900000000, properties=plugins, OffHeapUnifiedMemory=17000000000) for n in range(6)))
+    run = client.get("/v1/applications/%s/runs" % name).json()["items"][0]
+    kept = client.get("/v1/applications/%s/runs/%s" % (name, run["id"])).json()["spark_properties"]
+    assert kept["spark.plugins"] == "org.apache.gluten.GlutenPlugin", "other classes are not kept"
+    advice = ask(client, name, constraints={"min_executors": 4, "max_executors": 4})
+    assert advice["memory"]["properties"] == {} and advice["memory"]["off_heap_bytes"] == 20 * GIB
+    said = next(r for r in advice["reasons"] if r["code"] == "memory")
+    assert said["evidence"]["plugin"] == "Gluten" and "Gluten computes off the heap" in said["message"]
+
+
+def test_nothing_is_changed_to_what_no_machine_holds(client, name):
+    """8 GiB ran out of memory; 12 would not fit the cluster, nor do the 8."""
+    store(client, name, *(memory_log(n, executors=2 + n, peak=4 * GIB, error="Command exited with code 52" if n == 2 else None) for n in range(3)))
+    cluster = "small-" + name
+    client.request("PUT", "/v1/clusters/" + cluster, 201, json={"executors": 8, "cores_per_executor": 2, "memory_bytes_per_executor": 6 * GIB})
+    advice = ask(client, name, constraints={"cluster": cluster})
+    assert advice["memory"]["properties"] == {} and advice["spark"]["properties"]["spark.executor.memory"] == "8g"
+    said = next(w for w in advice["warnings"] if w["code"] == "memory_exceeds_cluster")
+    assert "do not fit the 6 GiB" in said["message"] and "is not changed" in said["message"]
+
+
+def test_growth_is_bounded_per_core(client, name):
+    store(client, name, memory_log(0, heap="24g", cores=1, error="Command exited with code 52", ok=False))
+    advice = ask(client, name)
+    assert advice["memory"]["properties"] == {} and advice["memory"]["executor_memory_bytes"] == 24 * GIB
+    said = next(w for w in advice["warnings"] if w["code"] == "memory_bounded_per_core")
+    assert "16 GiB per core" in said["message"] and said["evidence"]["memory_per_core_bytes"] == 16 * GIB
 
 
 def test_null_where_logs_hold_nothing(client, name):
@@ -111,7 +166,7 @@ def test_null_where_nothing_says_what_heap_there_was(client, name):
     warning = next(w for w in advice["warnings"] if w["code"] == "memory_unknown")
     assert advice["memory"] is None and "the latest 2 runs came without Spark properties" in warning["message"]
     current = ask(client, name, constraints={"current": {"spark.executor.memory": "8g"}})
-    assert current["memory"]["basis"] == "peak_use" and "memory_unknown" not in [w["code"] for w in current["warnings"]]
+    assert current["memory"]["basis"] == "as_ran" and "memory_unknown" not in [w["code"] for w in current["warnings"]]
 
 
 @pytest.mark.parametrize("error, basis, heap, overhead", [

@@ -30,7 +30,9 @@ struct advice_limits advice_limits_of(const struct config *config)
                                   .task_budget = (uint64_t)config->advice_task_budget,
                                   .joint_task_budget = (uint64_t)config->remedy_task_budget,
                                   .extrapolation = (double)config->advice_extrapolation_max,
-                                  .error_percent = (double)config->advice_error_percent_max};
+                                  .error_percent = (double)config->advice_error_percent_max,
+                                  .memory_per_core_bytes = config->advice_memory_per_core_bytes,
+                                  .memory_cut_runs = (size_t)config->advice_memory_cut_runs};
 }
 
 static enum pv_code find_application(struct store_tx *tx,

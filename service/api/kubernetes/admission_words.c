@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/plural.h"
 #include "core/spark/property_value.h"
@@ -235,4 +236,25 @@ const char *admission_describe_memory(const struct admission_review *review,
                         "assumes.",
                         memory_text(set, now), own.at == NULL ? " (Spark's default)" : "",
                         memory_text(ran, then));
+}
+
+const char *admission_describe_memory_change(const struct admission_review *review,
+                                             const struct advice_made *made,
+                                             struct arena *arena,
+                                             bool *changes)
+{
+    static const char key[] = "spark.executor.memory";
+    struct strview own = spark_object_property(&review->object, key);
+    const char *advised = made->answer.has_spark ? advised_memory(&made->answer.spark) : NULL;
+    const char *reason = "it is advised";
+    int64_t mib = INT64_C(1) << 20;
+    *changes = own.at != NULL && advised != NULL &&
+               property_size(strview_of(advised), mib) != property_size(own, mib);
+    if (!*changes)
+        return NULL;
+    for (size_t i = 0; i < made->answer.spark.n_changes; i++)
+        if (strcmp(made->answer.spark.changes[i].key, key) == 0)
+            reason = made->answer.spark.changes[i].reason;
+    return arena_printf(arena, "Executor memory is changed from %.*s to %s: %s.",
+                        (int)(own.n < NUMBER_ROOM ? own.n : NUMBER_ROOM), own.at, advised, reason);
 }

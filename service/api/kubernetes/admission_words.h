@@ -37,4 +37,11 @@ const char *admission_describe_memory(const struct admission_review *review,
                                       struct arena *arena,
                                       bool *differs);
 
+/* Says that the patch changes memory that the object specifies, and why. *changes: false if it does
+ * not. */
+const char *admission_describe_memory_change(const struct admission_review *review,
+                                             const struct advice_made *made,
+                                             struct arena *arena,
+                                             bool *changes);
+
 #endif

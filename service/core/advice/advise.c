@@ -32,9 +32,8 @@ struct advise_choice advise_describe(const struct view *view, const struct curve
 {
     const struct advise_goal *goal = view->goal;
     double m = (double)point->executors;
-    struct predictive predictive = curve_predictive(view->curve, point);
     double ends_s[2];
-    predictive_interval(&predictive, goal->confidence, ends_s);
+    curve_interval(view->curve, point, goal->confidence, ends_s);
     double speedup = curve_speedup(view->curve, point);
     return (struct advise_choice){.executors = point->executors,
                                   .predicted_duration_s = point->duration_s,
@@ -226,11 +225,23 @@ static double best_probability(const struct view *view, double deadline_s)
     return best;
 }
 
-/* The fewest executors about as likely to be in time as the most probable count. */
+/* The point of the last run's executors, if it is allowed; else NULL. */
+static const struct curve_point *allowed_last(const struct view *view)
+{
+    const struct curve_point *last = curve_find(view->curve, view->goal->last_executors);
+    return last != NULL && advise_is_allowed(view->goal, last) ? last : NULL;
+}
+
+/* The fewest executors about as likely to be in time as the most probable count; those of the last
+ * run, if more gain no more than noise. */
 static const struct curve_point *choose_at_risk(const struct view *view)
 {
     double deadline_s = view->goal->deadline_s;
-    double least = best_probability(view, deadline_s) - ADVISE_NEAR_BEST;
+    double best = best_probability(view, deadline_s);
+    const struct curve_point *last = allowed_last(view);
+    double least = best - ADVISE_NEAR_BEST;
+    if (last != NULL && curve_probability(view->curve, last, deadline_s) >= best - ADVISE_NOISE)
+        least = fmin(least, curve_probability(view->curve, last, deadline_s));
     for (size_t i = 0; i < view->curve->n_points; i++) {
         const struct curve_point *point = &view->curve->points[i];
         if (advise_is_allowed(view->goal, point) &&
@@ -240,11 +251,15 @@ static const struct curve_point *choose_at_risk(const struct view *view)
     return NULL;
 }
 
-/* The fewest executors about as fast as the fastest. */
+/* The fewest executors about as fast as the fastest; those of the last run, if more gain no more than
+ * noise. */
 static const struct curve_point *choose_nearest(const struct view *view,
                                                 const struct curve_point *fastest)
 {
+    const struct curve_point *last = allowed_last(view);
     double slowest_s = fastest->duration_s * (1.0 + ADVISE_NEAR_FASTEST);
+    if (last != NULL && last->duration_s <= fastest->duration_s * (1.0 + ADVISE_NOISE))
+        slowest_s = fmax(slowest_s, last->duration_s);
     for (size_t i = 0; i < view->curve->n_points; i++) {
         const struct curve_point *point = &view->curve->points[i];
         if (advise_is_allowed(view->goal, point) && point->duration_s <= slowest_s)
@@ -256,7 +271,7 @@ static const struct curve_point *choose_nearest(const struct view *view,
 /* --- the advice --- */
 
 /* NULL: no point is allowed. */
-static const struct curve_point *advise_choose(const struct view *view, struct advice *advice)
+static const struct curve_point *choose_of_all(const struct view *view, struct advice *advice)
 {
     const struct advise_goal *goal = view->goal;
     const struct curve_point *point = best_point(view, advice->objective);
@@ -305,6 +320,83 @@ static bool is_undecided(const struct curve *curve, const struct advise_goal *go
         if (curve->points[i].n_centres > 0 && advise_is_allowed(goal, &curve->points[i]))
             return true;
     return false;
+}
+
+/* The curve of the usual level alone. */
+static struct curve usual_level(const struct curve *curve)
+{
+    struct curve usual = curve->other_is_usual ? *curve->other : *curve;
+    usual.other = NULL;
+    return usual;
+}
+
+/* The count beyond `supported` that is most likely in time, if that is more than noise. */
+static void find_guess(const struct view *view,
+                       const struct curve_point *chosen,
+                       struct advise_slowdown *slowdown)
+{
+    double deadline_s = view->goal->deadline_s;
+    double best = best_probability(view, deadline_s);
+    double now = curve_probability(view->curve, chosen, deadline_s);
+    for (size_t i = 0; i < view->curve->n_points && best > now + ADVISE_NOISE; i++) {
+        const struct curve_point *point = &view->curve->points[i];
+        double probability = curve_probability(view->curve, point, deadline_s);
+        if (point->executors <= slowdown->supported || !advise_is_allowed(view->goal, point) ||
+            !(probability >= fmin(best - ADVISE_NEAR_BEST, view->goal->confidence)))
+            continue;
+        slowdown->guess_executors = point->executors;
+        slowdown->guess_probability = probability;
+        return;
+    }
+}
+
+static int64_t most_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/*
+ * Against a slowdown of the newest runs no more executors than runs support: as many as would be
+ * chosen without the slowdown, as the last run had, or, where runs had different numbers of cores, as
+ * any run had. NULL: no point is allowed.
+ */
+static const struct curve_point *advise_choose(const struct view *view, struct advice *advice)
+{
+    const struct curve *curve = view->curve;
+    struct advise_slowdown *slowdown = &advice->slowdown;
+    slowdown->guess_executors = RUN_UNKNOWN;
+    slowdown->guess_probability = (double)NAN;
+    if (curve->other == NULL || isnan(view->goal->deadline_s))
+        return choose_of_all(view, advice);
+    const struct curve usual = usual_level(curve);
+    struct view of_usual = *view;
+    struct advice before = *advice;
+    of_usual.curve = &usual;
+    const struct curve_point *point = choose_of_all(&of_usual, &before);
+    if (point == NULL)
+        return NULL;
+    slowdown->known = true;
+    slowdown->usual_executors = point->executors;
+    slowdown->supported = most_of(point->executors, view->goal->last_executors);
+    if (curve->distinct_cores > 1)
+        slowdown->supported =
+            most_of(slowdown->supported, curve->most_cores / curve->cores_per_executor);
+    struct advise_goal bounded = *view->goal;
+    struct view within = *view;
+    within.goal = &bounded;
+    if (slowdown->supported < bounded.max_executors)
+        bounded.max_executors = slowdown->supported;
+    point = choose_of_all(&within, advice);
+    if (point == NULL || advice->verdict == ADVISE_MET)
+        return point;
+    advice->verdict =
+        advise_fastest(view)->duration_s <= view->goal->deadline_s ? ADVISE_AT_RISK : ADVISE_MISSED;
+    advice->remedies.deadline_s = least_deadline(&within);
+    advice->remedies.max_executors = executors_that_would_do(view, advice->verdict);
+    if (advice->verdict == ADVISE_AT_RISK)
+        point = choose_at_risk(&within);
+    find_guess(view, point, slowdown);
+    return point;
 }
 
 static void judge_history(const struct curve *curve,

@@ -54,6 +54,10 @@ struct advise_goal {
  * less than that are not worth their cost. */
 #define ADVISE_NEAR_BEST 0.02
 
+/* Probability, and share of the time, that a few runs do not tell apart: for a gain of no more the
+ * executors of the last run are not left for more. */
+#define ADVISE_NOISE 0.05
+
 /* What advice comes to. An answer is fit to be acted on without a look only where it is met. */
 enum advise_verdict {
     ADVISE_MET,     /* the recommendation meets the deadline with the asked confidence; also where
@@ -87,8 +91,18 @@ struct advise_remedies {
                               none does */
 };
 
+/* A slowdown of the newest runs (curve->other), and what more executors would do about it. */
+struct advise_slowdown {
+    bool known;               /* there is one, and a deadline */
+    int64_t usual_executors;  /* that would be advised without it */
+    int64_t supported;        /* up to so many, runs show what more executors do */
+    int64_t guess_executors;  /* beyond them, more likely to meet the deadline; RUN_UNKNOWN */
+    double guess_probability; /* if the extra work is shared as the replay has it */
+};
+
 struct advice {
     enum advise_verdict verdict;
+    struct advise_slowdown slowdown;
     enum advise_objective objective; /* the one followed: least cost where a deadline was lacking,
                                         efficiency where the last run is unknown, too */
     struct advise_choice recommendation;
@@ -131,6 +145,10 @@ bool advise_need_deciding_run(const struct curve *curve,
  * met      the best by the objective of the allowed points that meet the deadline with confidence;
  * at risk  the fewest executors within ADVISE_NEAR_BEST of the best probability;
  * missed   the fewest executors within ADVISE_NEAR_FASTEST of the shortest time.
+ *
+ * At risk or missed, the executors of the last run stay if more gain at most ADVISE_NOISE. While the
+ * newest runs are slower than expected (curve->other), no more executors are chosen for that than
+ * ran, or than would have been chosen without the slowdown: that more of them help is a guess.
  *
  * Of the fewest executors that meet a deadline an earlier one, or a higher confidence, never asks
  * for fewer. That ends where the verdict changes: the last deadline met with confidence may take

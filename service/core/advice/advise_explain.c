@@ -54,23 +54,55 @@ static const struct curve_point *most_probable(const struct explanation *e, doub
     return best;
 }
 
+/* How the count chosen compares with the most probable one, a relative clause. */
+static void compare_with_best(const struct explanation *e,
+                              const struct curve_point *best,
+                              char *text,
+                              size_t room)
+{
+    double probability = curve_probability(e->curve, best, e->goal->deadline_s);
+    bool is_last = e->point->executors == e->goal->last_executors;
+    if (best == e->point)
+        (void)snprintf(text, room, "is the most probable count");
+    else if (e->advice->slowdown.guess_executors != RUN_UNKNOWN)
+        (void)snprintf(text, room, "is the best of the counts that the runs support");
+    else
+        (void)snprintf(text, room,
+                       "is within %.3g points of the best, %.3g with %" PRId64 " executor%s%s",
+                       100.0 * (is_last ? ADVISE_NOISE : ADVISE_NEAR_BEST), probability,
+                       best->executors, PLURAL(best->executors),
+                       is_last && best->executors > e->point->executors
+                           ? ": the last run's count stays for so small a gain"
+                           : "");
+}
+
+/* "; 7, as in the last run, have 0.474"; "" if the last run's count was chosen or is not allowed. */
+static void describe_last(const struct explanation *e, char *text, size_t room)
+{
+    const struct curve_point *last = curve_find(e->curve, e->goal->last_executors);
+    text[0] = '\0';
+    if (last != NULL && last != e->point && advise_is_allowed(e->goal, last))
+        (void)snprintf(text, room, "; %" PRId64 ", as in the last run, %s %.3g", last->executors,
+                       PLURAL_VERB(last->executors, "has", "have"),
+                       curve_probability(e->curve, last, e->goal->deadline_s));
+}
+
 static void explain_deadline_at_risk(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
     double probability;
     const struct curve_point *best = most_probable(e, &probability);
-    char instead[160] = "is the most probable count";
-    if (best != e->point)
-        (void)snprintf(instead, sizeof instead,
-                       "is within %.3g points of the best, %.3g with %" PRId64 " executor%s",
-                       100.0 * ADVISE_NEAR_BEST, probability, best->executors,
-                       PLURAL(best->executors));
-    struct finding *note = finding_add(
-        &e->advice->reasons, "deadline_at_risk",
-        "No allowed executor count meets %.6g s with probability %.6g; %" PRId64
-        " executor%s with probability %.3g, which %s.",
-        e->goal->deadline_s, e->goal->confidence, choice->executors,
-        choice->executors == 1 ? " meets it" : "s meet it", choice->deadline_probability, instead);
+    char instead[200], last[100], lack[100];
+    compare_with_best(e, best, instead, sizeof instead);
+    describe_last(e, last, sizeof last);
+    (void)snprintf(lack, sizeof lack, "No %sexecutor count meets %.6g s with probability %.6g",
+                   probability >= e->goal->confidence ? "supported " : "allowed ",
+                   e->goal->deadline_s, e->goal->confidence);
+    struct finding *note =
+        finding_add(&e->advice->reasons, "deadline_at_risk",
+                    "%s; %" PRId64 " executor%s with probability %.3g, which %s%s.", lack,
+                    choice->executors, choice->executors == 1 ? " meets it" : "s meet it",
+                    choice->deadline_probability, instead, last);
     finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "predicted_duration_s", choice->predicted_duration_s);
     finding_number(note, "deadline_probability", choice->deadline_probability);
@@ -106,6 +138,57 @@ static void explain_deadline_missed(struct explanation *e)
     finding_number(note, "max_executors", (double)e->goal->max_executors);
     finding_number(note, "fastest_executors", (double)fastest->executors);
     finding_number(note, "fastest_duration_s", fastest->duration_s);
+}
+
+/* --- a slowdown of the newest runs --- */
+
+/* A clause: the runs that support more executors, or why no run does. */
+static void describe_support(const struct explanation *e, bool answered, char *text, size_t room)
+{
+    const struct curve *curve = e->curve;
+    int64_t least = curve->least_cores / curve->cores_per_executor;
+    int64_t most = curve->most_cores / curve->cores_per_executor;
+    int64_t last = e->goal->last_executors;
+    if (curve->distinct_cores > 1)
+        (void)snprintf(text, room, "%s%" PRId64 " to %" PRId64 " executors",
+                       answered ? "there are runs on " : "the runs had ", least, most);
+    else if (answered)
+        (void)snprintf(text, room, "the last run had %" PRId64 " executor%s", last, PLURAL(last));
+    else
+        (void)snprintf(text, room, "all runs had the same number of cores");
+}
+
+/* More executors than would have been advised without the slowdown are explained by what supports
+ * them; those that nothing supports are named as a guess. */
+static void explain_slowdown(struct explanation *e)
+{
+    const struct advise_slowdown *slowdown = &e->advice->slowdown;
+    int64_t chosen = e->advice->recommendation.executors, guess = slowdown->guess_executors;
+    char support[120];
+    struct finding *note = NULL;
+    bool answered = chosen > slowdown->usual_executors;
+    if (!slowdown->known)
+        return;
+    describe_support(e, answered, support, sizeof support);
+    if (answered)
+        note = finding_add(&e->advice->reasons, "slowdown_answered",
+                           "The newest runs were slower than expected: %" PRId64
+                           " executor%s %s recommended instead of %" PRId64 ", and %s.",
+                           chosen, PLURAL(chosen), PLURAL_VERB(chosen, "is", "are"),
+                           slowdown->usual_executors, support);
+    else if (guess != RUN_UNKNOWN)
+        note = finding_add(
+            &e->advice->reasons, "slowdown_unsupported",
+            "The newest runs were slower than expected. That more executors help is a guess, "
+            "because %s: the extra time may be serial work, skew or more input. If the extra "
+            "work is shared, %" PRId64 " executor%s the deadline with probability %.3g. A run "
+            "on another count shows which is true.",
+            support, guess, guess == 1 ? " meets" : "s meet", slowdown->guess_probability);
+    finding_number(note, "usual_executors", (double)slowdown->usual_executors);
+    if (guess != RUN_UNKNOWN) {
+        finding_number(note, "guess_executors", (double)guess);
+        finding_number(note, "guess_probability", slowdown->guess_probability);
+    }
 }
 
 /* --- the objective --- */
@@ -429,6 +512,7 @@ enum pv_code advise_explain(const struct view *view,
         explain_deadline_met(&e);
     if (advice->verdict == ADVISE_MET)
         explain_objective(&e);
+    explain_slowdown(&e);
     if (curve->model_kind == NULL) {
         explain_runs(&e);
         explain_bound(&e);

@@ -150,6 +150,8 @@ static bool is_held_back(const struct advice_answer *answer)
 {
     const struct curve *curve = &answer->curve;
     const struct advise_goal *goal = &answer->goal;
+    if (answer->advice.slowdown.known && answer->advice.verdict != ADVISE_MET)
+        return false; /* it is the slowdown that nothing supports more executors for */
     if (answer->advice.verdict == ADVISE_MET)
         return answer->advice.recommendation.executors == goal->max_executors;
     if (answer->advice.verdict == ADVISE_MISSED)
@@ -176,11 +178,16 @@ static void warn_of_bound(const struct advice_known *known,
     finding_number(note, "extrapolation_max", limits->extrapolation);
 }
 
-/* That it has for an executor; RUN_UNKNOWN. */
+/* The most that it has for an executor: of its traits, and of the machine that is priced, which no
+ * executor can exceed. RUN_UNKNOWN. */
 static int64_t memory_of_cluster(const struct advice_known *known)
 {
-    return known->cluster->is_named ? known->cluster->cluster.traits.memory_bytes_per_executor
-                                    : RUN_UNKNOWN;
+    const struct advice_cluster *cluster = known->cluster;
+    int64_t most =
+        cluster->is_named ? cluster->cluster.traits.memory_bytes_per_executor : RUN_UNKNOWN;
+    int64_t machine =
+        cluster->pricing.has_price ? cluster->pricing.price.machine_memory_bytes : RUN_UNKNOWN;
+    return most == RUN_UNKNOWN || (machine != RUN_UNKNOWN && machine < most) ? machine : most;
 }
 
 /* Executors that cost alike cost least where they are held for the least time in all. */
@@ -285,6 +292,7 @@ static enum pv_code explain_prediction(const struct advice_known *known,
     if (predictor->has_replay || predictor->has_model)
         PV_TRY(predictor_explain(predictor, &prediction->curve, advice, err));
     PV_TRY(unrelated_runs_explain(&prediction->unrelated, advice, err));
+    PV_TRY(latest_run_explain(&prediction->latest, advice, err));
     return label_group_explain(&prediction->group, known->question, arena, advice, err);
 }
 
@@ -321,6 +329,7 @@ static enum pv_code answer_without_curve(const struct advice_known *known,
     answer->advice.objective = answer->goal.objective;
     PV_TRY(history_limits_refuse(prediction, limits, HISTORY_UNUSABLE, answer->goal.confidence,
                                  arena, &answer->advice, err));
+    PV_TRY(latest_run_explain(&prediction->latest, &answer->advice, err));
     return advise_memory(known, arena, answer, err);
 }
 

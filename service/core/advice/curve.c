@@ -589,17 +589,64 @@ struct predictive curve_predictive(const struct curve *curve, const struct curve
     return predictive;
 }
 
+/* The point at the other level; NULL if the curve has a single level. */
+static const struct curve_point *at_other_level(const struct curve *curve,
+                                                const struct curve_point *point)
+{
+    return curve->other == NULL ? NULL : curve_find(curve->other, point->executors);
+}
+
 double
 curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
 {
     struct predictive predictive = curve_predictive(curve, point);
-    return predictive_probability(&predictive, deadline_s);
+    double probability = predictive_probability(&predictive, deadline_s);
+    const struct curve_point *second = at_other_level(curve, point);
+    if (second == NULL)
+        return probability;
+    predictive = curve_predictive(curve->other, second);
+    return (1.0 - curve->other_weight) * probability +
+           curve->other_weight * predictive_probability(&predictive, deadline_s);
 }
 
 double curve_quantile(const struct curve *curve, const struct curve_point *point, double p)
 {
+    enum { HALVINGS = 60 };
     struct predictive predictive = curve_predictive(curve, point);
-    return predictive_quantile(&predictive, p);
+    double low = predictive_quantile(&predictive, p);
+    const struct curve_point *second = at_other_level(curve, point);
+    if (second == NULL)
+        return low;
+    predictive = curve_predictive(curve->other, second);
+    double high = predictive_quantile(&predictive, p);
+    if (isnan(low) || isnan(high))
+        return (double)NAN;
+    /* Between the quantiles of both levels the probability ascends from below p to above it. */
+    double from = log(fmin(low, high)), to = log(fmax(low, high));
+    for (int i = 0; i < HALVINGS && to > from; i++) {
+        double middle = from + (to - from) / 2.0;
+        if (middle <= from || middle >= to)
+            break;
+        if (curve_probability(curve, point, exp(middle)) < p)
+            from = middle;
+        else
+            to = middle;
+    }
+    return exp(to);
+}
+
+void curve_interval(const struct curve *curve,
+                    const struct curve_point *point,
+                    double confidence,
+                    double ends_s[2])
+{
+    struct predictive predictive = curve_predictive(curve, point);
+    if (curve->other == NULL) {
+        predictive_interval(&predictive, confidence, ends_s);
+        return;
+    }
+    ends_s[0] = curve_quantile(curve, point, (1.0 - confidence) / 2.0);
+    ends_s[1] = curve_quantile(curve, point, (1.0 + confidence) / 2.0);
 }
 
 double curve_speedup(const struct curve *curve, const struct curve_point *point)
@@ -636,10 +683,8 @@ enum pv_code curve_predicted_times(const struct curve *curve,
         duration_s[made.n] = point->duration_s;
         double *interval_s = intervals_s[made.n++];
         interval_s[0] = interval_s[1] = (double)NAN;
-        if (interval_of == RUN_UNKNOWN || interval_of == point->executors) {
-            const struct predictive predictive = curve_predictive(curve, point);
-            predictive_interval(&predictive, confidence, interval_s);
-        }
+        if (interval_of == RUN_UNKNOWN || interval_of == point->executors)
+            curve_interval(curve, point, confidence, interval_s);
     }
     made.executors = executors;
     made.duration_s = duration_s;

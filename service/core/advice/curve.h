@@ -100,7 +100,12 @@ struct curve_slots {
 };
 
 struct curve {
-    const char *model_kind;     /* NULL: replayed; else the model it is from (model_curve.h) */
+    /* Another level at which the job may run, by the newest runs (core/advice/latest_run.h): with that
+     * probability its points hold. Their executors are those of `points`. NULL: there is none. */
+    const struct curve *other;
+    double other_weight;
+    bool other_is_usual;    /* `points` are what the newest runs show, because that is likelier */
+    const char *model_kind; /* NULL: replayed; else the model it is from (model_curve.h) */
     struct curve_point *points; /* one a count asked, same order */
     size_t n_points;
     double problem_size;
@@ -155,7 +160,8 @@ enum pv_code curve_predict(const struct run runs[],
                            struct curve *curve,
                            struct pv_error *err) PV_MUSTCHECK;
 
-/* How long a run may take there: what probabilities, quantiles and intervals come from. */
+/* How long a run may take there, apart from the other level: what probabilities, quantiles and
+ * intervals come from. */
 struct predictive curve_predictive(const struct curve *curve, const struct curve_point *point);
 
 /* P(T <= deadline_s) at a point. GSL's error handler must be off. */
@@ -164,6 +170,12 @@ curve_probability(const struct curve *curve, const struct curve_point *point, do
 
 /* The duration that is not exceeded with probability p, 0 < p < 1; NAN: no bound. */
 double curve_quantile(const struct curve *curve, const struct curve_point *point, double p);
+
+/* Both ends of the interval that holds the duration with that probability. */
+void curve_interval(const struct curve *curve,
+                    const struct curve_point *point,
+                    double confidence,
+                    double ends_s[2]);
 
 /* Speedup over one executor of the same kind. */
 double curve_speedup(const struct curve *curve, const struct curve_point *point);

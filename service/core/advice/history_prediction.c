@@ -13,6 +13,8 @@ struct frame {
     const struct advice_question *question;
     const struct advice_limits *limits;
     const struct history_extent *extent;
+    const struct latest_run *latest;     /* NULL: a profile */
+    const struct run_observations *seen; /* whose rows the streak is of */
     struct arena *arena;
     struct arena *scratch;
 };
@@ -90,16 +92,38 @@ affordable_points(uint64_t task_budget, const struct run runs[], size_t n, doubl
     return points > CURVE_POINTS_MAX ? CURVE_POINTS_MAX : points < 24.0 ? 24 : (size_t)points;
 }
 
+/* The runs that belong to the streak of slow runs, or those that do not; in full weight if all do. */
+static enum pv_code take_level(const struct frame *f,
+                               const struct run runs[],
+                               size_t n,
+                               bool of_streak,
+                               struct run **taken,
+                               size_t *n_taken,
+                               struct pv_error *err)
+{
+    *taken = arena_array(f->arena, n, sizeof **taken);
+    *n_taken = 0;
+    if (*taken == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        if (latest_run_has(f->latest, f->seen, runs[i].id) == of_streak) {
+            (*taken)[*n_taken] = runs[i];
+            (*taken)[*n_taken].weight = of_streak ? 1 : runs[i].weight;
+            (*n_taken)++;
+        }
+    return PV_OK;
+}
+
 /*
  * The curve of the replays of n >= 1 runs, nearest in size first. All runs on a coarser grid rather
  * than fewer runs on a fine one: stages that grow with the machines make points dearer than
  * affordable_points foresees.
  */
-static enum pv_code predict_by_replay(const struct frame *f,
-                                      const struct run runs[],
-                                      size_t n,
-                                      struct curve *curve,
-                                      struct pv_error *err)
+static enum pv_code curve_of_runs(const struct frame *f,
+                                  const struct run runs[],
+                                  size_t n,
+                                  struct curve *curve,
+                                  struct pv_error *err)
 {
     struct curve_question question;
     int64_t grid[CURVE_POINTS_MAX], special[SPECIAL_COUNTS];
@@ -119,6 +143,23 @@ static enum pv_code predict_by_replay(const struct frame *f,
             continue;
         return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
     }
+}
+
+/* The usual level: of the runs before a streak of slow ones, if some of them were loaded. */
+static enum pv_code predict_by_replay(const struct frame *f,
+                                      const struct run runs[],
+                                      size_t n,
+                                      struct curve *curve,
+                                      struct pv_error *err)
+{
+    struct run *usual;
+    size_t n_usual;
+    if (f->latest == NULL || !f->latest->slower)
+        return curve_of_runs(f, runs, n, curve, err);
+    PV_TRY(take_level(f, runs, n, false, &usual, &n_usual, err));
+    if (n_usual == 0)
+        PV_TRY(take_level(f, runs, n, true, &usual, &n_usual, err));
+    return curve_of_runs(f, usual, n_usual, curve, err);
 }
 
 /* --- replay or model --- */
@@ -341,6 +382,63 @@ static double median_startup_s(const struct run runs[], size_t n)
     return known == 0 ? (double)NAN : (sorted[(known - 1) / 2] + sorted[known / 2]) / 2.0;
 }
 
+/* Predicts the same counts from the runs of the streak; *curve is NULL if they cannot be replayed. */
+static enum pv_code replay_streak(const struct frame *f,
+                                  const struct run runs[],
+                                  size_t n,
+                                  const struct history_prediction *made,
+                                  struct curve **curve,
+                                  struct pv_error *err)
+{
+    const struct curve *usual = &made->curve;
+    struct run *streak;
+    int64_t *grid = arena_array(f->arena, usual->n_points, sizeof *grid);
+    struct curve *of_streak = arena_calloc(f->arena, 1, sizeof *of_streak);
+    size_t n_streak = 0;
+    struct pv_error why = {0};
+    *curve = NULL;
+    if (grid == NULL || of_streak == NULL)
+        return pv_no_memory(err);
+    PV_TRY(take_level(f, runs, n, true, &streak, &n_streak, err));
+    for (size_t i = 0; i < usual->n_points; i++)
+        grid[i] = usual->points[i].executors;
+    const struct curve_question question = {.problem_size = usual->problem_size,
+                                            .cores_per_executor = usual->cores_per_executor,
+                                            .executors = grid,
+                                            .n_executors = usual->n_points,
+                                            .task_budget = f->limits->task_budget,
+                                            .least_runs = 1};
+    if (n_streak == 0)
+        return PV_OK;
+    enum pv_code code =
+        curve_predict(streak, n_streak, &question, f->arena, f->scratch, of_streak, &why);
+    if (code == PV_OK)
+        *curve = of_streak;
+    return code == PV_OK || code == PV_E_TOO_FEW || code == PV_E_LIMIT
+               ? PV_OK
+               : pv_fail(err, code, "%s", why.detail);
+}
+
+/* Adds the level of the newest runs to the level of the runs before them. */
+static enum pv_code mix_levels(const struct frame *f,
+                               const struct run runs[],
+                               size_t n,
+                               struct history_prediction *made,
+                               struct pv_error *err)
+{
+    struct curve *of_streak = NULL;
+    bool is_replay = made->curve.model_kind == NULL;
+    bool is_of_streak = is_replay && n > 0;
+    PV_TRY(latest_run_find_stage(&made->latest, f->seen, runs, n, f->scratch, err));
+    if (!made->latest.slower)
+        return PV_OK;
+    for (size_t i = 0; i < n; i++)
+        is_of_streak = is_of_streak && latest_run_has(&made->latest, f->seen, runs[i].id);
+    if (is_replay && !is_of_streak)
+        PV_TRY(replay_streak(f, runs, n, made, &of_streak, err));
+    return latest_run_mix(&made->latest, of_streak, is_of_streak, f->arena, &made->curve, err);
+}
+
 enum pv_code history_predict(const struct advice_question *question,
                              const struct advice_limits *limits,
                              struct advice_history *history,
@@ -353,7 +451,8 @@ enum pv_code history_predict(const struct advice_question *question,
     const struct history_extent extent =
         history_extent_find(&history->seen, has_own ? history->own : history->nearest,
                             has_own ? history->n_own : history->n_nearest);
-    const struct frame f = {question, limits, &extent, arena, scratch};
+    struct latest_run latest = {.deviates = false};
+    const struct frame f = {question, limits, &extent, &latest, &history->seen, arena, scratch};
     struct history_drift found;
     struct arena_mark mark = arena_mark(scratch);
     *made = (struct history_prediction){.from_own = false};
@@ -362,6 +461,10 @@ enum pv_code history_predict(const struct advice_question *question,
     if (code != PV_OK)
         return code;
     idle_machine_learn(&history->seen);
+    latest = latest_run_find(&history->seen);
+    if (latest.slower)
+        for (size_t k = 0; k < latest.streak; k++)
+            history->seen.rows[latest.rows[k]].weight = DRIFT_LEAST_WEIGHT;
     history_prediction_weigh(history->own, history->n_own, &history->seen, found.faded > 0);
     history_prediction_weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
     for (size_t i = 0; i < history->n_own; i++)
@@ -371,12 +474,15 @@ enum pv_code history_predict(const struct advice_question *question,
     PV_TRY(predict_or_lack(&f, history, made, err));
     PV_TRY(label_group_copy(&history->group, arena, &made->group, err));
     made->extent = extent;
+    made->latest = latest;
     PV_TRY(spark_history_take(history->latest, history->n_latest,
                               has_own ? history->own : history->nearest,
                               has_own ? history->n_own : history->n_nearest, &extent,
                               made->curve.problem_size, arena, &made->spark, err));
-    made->memory =
-        memory_history_of_runs(history->latest, history->n_latest, made->curve.problem_size);
+    memory_history_take(history->latest, history->n_latest, made->curve.problem_size,
+                        &made->memory);
+    made->memory_per_core_bytes = limits->memory_per_core_bytes;
+    made->memory_cut_runs = limits->memory_cut_runs;
     made->executor_startup_s = median_startup_s(history->latest, history->n_latest);
     if (made->lack != NULL)
         return PV_OK;
@@ -388,6 +494,7 @@ enum pv_code history_predict(const struct advice_question *question,
     size_t n = own ? history->n_own : history->n_nearest;
     if (n > 0)
         PV_TRY(bottlenecks_find(&runs[0], arena, scratch, &made->bottlenecks, err));
+    PV_TRY(mix_levels(&f, runs, n, made, err));
     return unrelated_runs_find(runs, n, predictor_error_percent(&made->predictor, &made->curve),
                                arena, scratch, &made->unrelated, err);
 }
@@ -424,7 +531,7 @@ enum pv_code profile_predict(const struct advice_question *question,
                              struct pv_error *err)
 {
     const struct history_extent extent = history_extent_of_run(&question->profile);
-    const struct frame f = {question, limits, &extent, arena, scratch};
+    const struct frame f = {question, limits, &extent, NULL, NULL, arena, scratch};
     struct pv_error why = {0};
     *made = (struct history_prediction){
         .extent = extent, .executor_startup_s = median_startup_s(&question->profile, 1)};

@@ -2,6 +2,7 @@
 #define CORE_ADVICE_HISTORY_PREDICTION_H
 
 #include "core/advice/history_extent.h"
+#include "core/advice/latest_run.h"
 #include "core/advice/predictor.h"
 #include "core/advice/question.h"
 #include "core/advice/quotas.h"
@@ -36,10 +37,13 @@ struct history_prediction {
     struct quota_source stages; /* of the nearest run that has them */
     struct label_group group;   /* whose runs it is from; n_keys == 0: all are alike */
     struct unrelated_runs unrelated;
-    bool from_own; /* replayed runs and stages are those of the group */
+    struct latest_run latest; /* whether the newest run deviates */
+    bool from_own;            /* replayed runs and stages are those of the group */
     struct history_extent extent;
     struct spark_before spark; /* what it ran with */
     struct memory_history memory;
+    int64_t memory_per_core_bytes; /* of the limits; what advice plans memory by */
+    size_t memory_cut_runs;
     double executor_startup_s;      /* median of the latest runs' medians; NAN: unknown */
     struct bottlenecks bottlenecks; /* of the nearest run that has stages */
     const char *lack;               /* why there is no curve, a clause; NULL: there is one */

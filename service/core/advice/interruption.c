@@ -143,6 +143,13 @@ enum pv_code interruption_curve(const struct curve *curve,
     for (size_t i = 0; i < curve->n_points; i++)
         if (exposure(curve->points[i].duration_s, terms->per_hour) <= INTERRUPTION_MOST)
             made.points[made.n_points++] = interrupt(&curve->points[i], terms, &own[i]);
+    if (curve->other != NULL) {
+        struct curve *other = arena_alloc(arena, sizeof *other);
+        if (other == NULL)
+            return pv_no_memory(err);
+        PV_TRY(interruption_curve(curve->other, terms, arena, other, err)); /* it has no other */
+        made.other = other;
+    }
     *out = made;
     return PV_OK;
 }

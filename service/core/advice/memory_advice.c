@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "core/spark/native_engine.h"
 #include "core/spark/property_value.h"
 
 #define MIB (INT64_C(1) << 20)
@@ -60,8 +61,27 @@ static void take_current(const struct spark_constraints *spark_constraints,
     const struct memory_sizes sizes =
         sizes_set(CURRENT("spark.executor.memory"), CURRENT("spark.executor.memoryOverhead"),
                   CURRENT("spark.memory.offHeap.size"), CURRENT("spark.executor.pyspark.memory"));
+    if (sizes.heap != RUN_UNKNOWN)
+        history->base = history->n;
+    for (size_t i = 0; i < NATIVE_ENGINE_KEYS && history->plugin == NULL; i++)
+        history->plugin = native_engine_of_classes(CURRENT(native_engine_keys[i]));
 #undef CURRENT
     take_sizes(&sizes, history);
+}
+
+static struct memory_question memory_question_of(const struct history_prediction *prediction,
+                                                 const struct advice_question *asked,
+                                                 int64_t executors,
+                                                 int64_t cores_per_executor,
+                                                 int64_t most_per_executor)
+{
+    return (struct memory_question){.cores_per_executor = cores_per_executor,
+                                    .executors = executors,
+                                    .most_per_executor = most_per_executor,
+                                    .most_per_core = prediction->memory_per_core_bytes,
+                                    .cut_runs = prediction->memory_cut_runs,
+                                    .fixed =
+                                        fixed_sizes(&prediction->spark, &asked->spark_constraints)};
 }
 
 enum pv_code memory_container(const struct history_prediction *prediction,
@@ -74,11 +94,8 @@ enum pv_code memory_container(const struct history_prediction *prediction,
                               struct pv_error *err)
 {
     struct memory_history history = prediction->memory;
-    const struct memory_question question = {
-        .cores_per_executor = cores_per_executor,
-        .executors = executors,
-        .most_per_executor = most_per_executor,
-        .fixed = fixed_sizes(&prediction->spark, &asked->spark_constraints)};
+    const struct memory_question question =
+        memory_question_of(prediction, asked, executors, cores_per_executor, most_per_executor);
     struct memory_plan plan;
     take_current(&asked->spark_constraints, &history);
     PV_TRY(memory_plan_make(&history, &question, arena, &plan, err));
@@ -117,12 +134,28 @@ explain_failure(const struct memory_mark *failed, struct arena *arena, struct fi
         finding_text(note, "run_id", arena_strdup(arena, failed->run_id));
 }
 
-static struct finding *describe(const struct memory_history *history,
-                                const struct memory_plan *plan,
-                                struct findings *reasons)
+/* The sentence of a heap that is not changed, or not for what the runs show. */
+static struct finding *describe_heap(const struct memory_plan *plan, struct findings *reasons)
+{
+    double heap = (double)plan->sizes.heap / GIB;
+    if (plan->kept_for == NULL)
+        return finding_add(reasons, "memory", "Executors have %.3g GiB of heap, as %s.", heap,
+                           plan->basis == MEMORY_ENFORCED ? "specified" : "they ran with");
+    struct finding *note = finding_add(
+        reasons, "memory",
+        "Executors keep %.3g GiB of heap, as they ran with, though they used at most %.3g GiB: %s "
+        "computes off the heap, and operators that fall back to the JVM need the heap.",
+        heap, plan->evidence.peaks.heap / GIB, plan->kept_for);
+    finding_text(note, "plugin", plan->kept_for);
+    return note;
+}
+
+static struct finding *describe(const struct memory_plan *plan, struct findings *reasons)
 {
     double heap = (double)plan->sizes.heap / GIB, ran = (double)plan->ran.heap / GIB;
-    const struct memory_mark *failed = &history->heap_failed;
+    const struct memory_evidence *evidence = &plan->evidence;
+    const struct memory_mark *failed = &evidence->heap_failed;
+    bool off_heap = plan->sizes.off_heap > plan->ran.off_heap;
     struct finding *note;
     switch (plan->basis) {
     case MEMORY_OUT_OF_MEMORY:
@@ -135,7 +168,7 @@ static struct finding *describe(const struct memory_history *history,
         explain_failure(failed, reasons->arena, note);
         return note;
     case MEMORY_CONTAINER_LIMIT:
-        failed = &history->overhead_failed;
+        failed = &evidence->overhead_failed;
         note =
             finding_add(reasons, "memory",
                         "%" PRId64 " executor%s with %.3g GiB of overhead %s killed at the limit "
@@ -147,57 +180,82 @@ static struct finding *describe(const struct memory_history *history,
         return note;
     case MEMORY_SPILL:
         note = finding_add(reasons, "memory",
-                           "The last run spilled %.3g percent of what it read to disk: %.3g GiB of "
-                           "heap are recommended instead of %.3g.",
-                           100.0 * history->spilled_share, heap, ran);
-        finding_number(note, "spilled_percent", 100.0 * history->spilled_share);
+                           "The last run spilled %.3g %% of what it read to disk: %.3g GiB %s "
+                           "are recommended instead of %.3g.",
+                           100.0 * evidence->spilled_share,
+                           off_heap ? (double)plan->sizes.off_heap / GIB : heap,
+                           off_heap ? "off the heap" : "of heap",
+                           off_heap ? (double)plan->ran.off_heap / GIB : ran);
+        finding_number(note, "spilled_percent", 100.0 * evidence->spilled_share);
         return note;
     case MEMORY_GARBAGE_COLLECTION:
-        note =
-            finding_add(reasons, "memory",
-                        "The tasks of the last run spent %.3g percent of their time on collecting "
-                        "garbage: %.3g GiB of heap are recommended instead of %.3g.",
-                        100.0 * history->gc_share, heap, ran);
-        finding_number(note, "gc_percent", 100.0 * history->gc_share);
+        note = finding_add(reasons, "memory",
+                           "The tasks of the last run spent %.3g %% of their time on collecting "
+                           "garbage: %.3g GiB of heap are recommended instead of %.3g.",
+                           100.0 * evidence->gc_share, heap, ran);
+        finding_number(note, "gc_percent", 100.0 * evidence->gc_share);
         return note;
     case MEMORY_PEAK_USE:
+        if (plan->sizes.heap >= plan->ran.heap)
+            return finding_add(reasons, "memory",
+                               "Executors get %.3g GiB of heap instead of %.3g: runs of this size "
+                               "had as much per core.",
+                               heap, ran);
         note = finding_add(reasons, "memory",
-                           "The executors of %zu run%s need at most %.3g GiB of heap by their "
-                           "peaks: with a margin of %.3g percent %.3g GiB are recommended instead "
-                           "of %.3g.",
-                           history->runs_measured, PLURAL(history->runs_measured),
-                           plan->needed_heap / GIB, 100.0 * (plan->margin - 1.0), heap, ran);
-        finding_number(note, "margin_percent", 100.0 * (plan->margin - 1.0));
+                           "The executors of %zu run%s of at least this size used at most %.3g "
+                           "GiB of heap: %.3g GiB are recommended instead of %.3g. A cut leaves a "
+                           "margin of at least %.3g %% and at least one half.",
+                           evidence->runs_measured, PLURAL(evidence->runs_measured),
+                           plan->needed_heap / GIB, heap, ran, 100.0 * (MEMORY_MARGIN - 1.0));
+        finding_number(note, "margin_percent", 100.0 * (MEMORY_MARGIN - 1.0));
         return note;
     default:
-        return finding_add(reasons, "memory", "Executors have %.3g GiB of heap, as %s.", heap,
-                           plan->basis == MEMORY_ENFORCED ? "specified" : "they ran with");
+        return describe_heap(plan, reasons);
     }
 }
 
-static void memory_explain(const struct memory_history *history,
-                           const struct memory_question *question,
+static void warn_of_limit(const struct memory_question *question,
+                          const struct memory_plan *plan,
+                          struct findings *warnings)
+{
+    double gib = (double)memory_sizes_total(&plan->sizes) / GIB;
+    struct finding *note;
+    if (plan->too_large || plan->held_back) {
+        note = finding_add(
+            warnings, "memory_exceeds_cluster",
+            plan->too_large
+                ? "Executors of %.3g GiB do not fit the %.3g GiB that the cluster has for each, so "
+                  "their memory is not changed: fewer cores per executor leave each task more "
+                  "memory."
+                : "Executors get %.3g GiB, though the history asks for more: the cluster has %.3g "
+                  "GiB for each. Fewer cores per executor leave each task more memory.",
+            gib, (double)question->most_per_executor / GIB);
+        finding_number(note, "memory_bytes_per_executor", (double)question->most_per_executor);
+    } else if (plan->held_back_by_cores) {
+        note = finding_add(
+            warnings, "memory_bounded_per_core",
+            "Executors get %.3g GiB, though the history asks for more: memory grows to at most "
+            "%.3g GiB per core. Fewer cores per executor or more partitions leave each task more "
+            "memory.",
+            gib, (double)question->most_per_core / GIB);
+        finding_number(note, "memory_per_core_bytes", (double)question->most_per_core);
+    } else {
+        return;
+    }
+    finding_number(note, "container_bytes", (double)memory_sizes_total(&plan->sizes));
+}
+
+static void memory_explain(const struct memory_question *question,
                            const struct memory_plan *plan,
                            struct advice *advice)
 {
-    struct finding *note = describe(history, plan, &advice->reasons);
+    struct finding *note = describe(plan, &advice->reasons);
     finding_number(note, "executor_memory_bytes", (double)plan->sizes.heap);
     finding_number(note, "executor_memory_bytes_ran_with", (double)plan->ran.heap);
     if (!isnan(plan->needed_heap))
         finding_number(note, "needed_bytes", plan->needed_heap);
-    finding_number(note, "runs", (double)history->runs_measured);
-    if (!plan->too_large && !plan->held_back)
-        return;
-    note = finding_add(
-        &advice->warnings, "memory_exceeds_cluster",
-        plan->too_large
-            ? "Executors of %.3g GiB do not fit the %.3g GiB that the cluster has for each: fewer "
-              "cores per executor leave each task more memory."
-            : "Executors get %.3g GiB, though the history asks for more: the cluster has %.3g GiB "
-              "for each. Fewer cores per executor leave each task more memory.",
-        (double)memory_sizes_total(&plan->sizes) / GIB, (double)question->most_per_executor / GIB);
-    finding_number(note, "container_bytes", (double)memory_sizes_total(&plan->sizes));
-    finding_number(note, "memory_bytes_per_executor", (double)question->most_per_executor);
+    finding_number(note, "runs", (double)plan->evidence.runs_measured);
+    warn_of_limit(question, plan, &advice->warnings);
 }
 
 /* Asked for, and not answered though there are runs. */
@@ -212,8 +270,8 @@ static void warn_of_unknown(const struct memory_history *history, struct finding
             : "No memory is recommended: nothing is recorded of what the latest %zu run%s used. "
               "Spark logs the peak of the heap with each task; with "
               "spark.eventLog.logStageExecutorMetrics=true it logs those of all memory.",
-        history->runs, PLURAL(history->runs));
-    finding_number(note, "runs", (double)history->runs);
+        history->n, PLURAL(history->n));
+    finding_number(note, "runs", (double)history->n);
 }
 
 enum pv_code memory_advise(const struct history_prediction *prediction,
@@ -228,28 +286,26 @@ enum pv_code memory_advise(const struct history_prediction *prediction,
                            struct pv_error *err)
 {
     struct memory_history history = prediction->memory;
-    const struct memory_question question = {
-        .cores_per_executor = cores_per_executor,
-        .executors = executors,
-        .most_per_executor = most_per_executor,
-        .fixed = fixed_sizes(&prediction->spark, &asked->spark_constraints)};
+    const struct memory_question question =
+        memory_question_of(prediction, asked, executors, cores_per_executor, most_per_executor);
     *memory = (struct memory_advice){.cores_per_executor = cores_per_executor,
                                      .change_bytes = MEMORY_NO_CHANGE,
                                      .change_cost = (double)NAN};
     take_current(&asked->spark_constraints, &history);
     PV_TRY(memory_plan_make(&history, &question, arena, &memory->plan, err));
     if (!memory->plan.known) {
-        if ((asked->include & ADVICE_MEMORY) != 0 && history.runs > 0)
+        if ((asked->include & ADVICE_MEMORY) != 0 && history.n > 0)
             warn_of_unknown(&history, &advice->warnings);
         return advice->warnings.failed ? pv_no_memory(err) : PV_OK;
     }
     if (executors >= 1) {
         int64_t each =
             memory_sizes_total(&memory->plan.sizes) - memory_sizes_total(&memory->plan.ran);
-        memory->change_bytes = each * executors;
-        memory->change_cost = (double)memory->change_bytes / GIB * duration_s / 3600.0 *
+        if (__builtin_mul_overflow(each, executors, &memory->change_bytes))
+            memory->change_bytes = MEMORY_NO_CHANGE;
+        memory->change_cost = (double)each * (double)executors / GIB * duration_s / 3600.0 *
                               asked->memory_price_per_gib_hour;
     }
-    memory_explain(&history, &question, &memory->plan, advice);
+    memory_explain(&question, &memory->plan, advice);
     return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -89,6 +89,8 @@ struct advice_limits {
     double extrapolation;       /* times the most that ran, where the request sets no maximum; and
                                    how far from a single run its problem size may lie */
     double error_percent;       /* on runs left out, beyond which nothing is advised */
+    int64_t memory_per_core_bytes; /* to which memory may grow; 0: MEMORY_PER_CORE_MAX */
+    size_t memory_cut_runs;        /* that a cut of memory needs; 0: MEMORY_CUT_RUNS */
 };
 
 /* One that leaves everything open: whoever asks fills in what it is about. */

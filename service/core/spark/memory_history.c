@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/spark/native_engine.h"
 #include "core/spark/property_value.h"
 
 #define MIB (INT64_C(1) << 20)
@@ -71,131 +72,90 @@ static struct memory_sizes sizes_of(const struct run *run)
         .pyspark = size_of(run, "spark.executor.pyspark.memory", MIB)};
 }
 
+/* The first plugin that some property loads; NULL. */
+static const char *plugin_of(const struct run *run)
+{
+    const char *name = NULL;
+    for (size_t i = 0; i < NATIVE_ENGINE_KEYS && name == NULL; i++)
+        name = native_engine_of_classes(property_of(run, native_engine_keys[i]));
+    return name;
+}
+
 /* --- what it used --- */
 
-static void raise(double *most, int64_t bytes, double times)
+static double known(int64_t bytes)
 {
-    if (bytes > 0)
-        *most = fmax(isnan(*most) ? 0.0 : *most, (double)bytes * times);
+    return bytes > 0 ? (double)bytes : (double)NAN;
 }
 
-static bool is_measured(const struct run *run)
+static double share_of(double part, double whole)
 {
-    return run->metrics.peak_jvm_heap_bytes > 0;
+    return part >= 0 && whole > 0 ? part / whole : (double)NAN;
 }
 
-/* How much more it would use at that problem size: in proportion, if it grows. */
-static double growth_of(const struct run *run, double problem_size)
-{
-    return run->problem_size > 0 && problem_size > run->problem_size
-               ? problem_size / run->problem_size
-               : 1.0;
-}
-
-static void see_use(struct memory_history *history, const struct run *run, double problem_size)
-{
-    const struct run_metrics *metrics = &run->metrics;
-    double growth = growth_of(run, problem_size);
-    double executors = run->executors > 0 ? (double)run->executors : 1.0;
-    history->runs_measured++;
-    if (run->cores_per_executor > history->cores_per_executor)
-        history->cores_per_executor = run->cores_per_executor;
-    raise(&history->heap_use, metrics->peak_jvm_heap_bytes, growth);
-    raise(&history->unified_use, metrics->peak_unified_memory_bytes, growth);
-    raise(&history->storage_use, metrics->peak_storage_memory_bytes, growth * executors);
-    raise(&history->off_heap_use, metrics->peak_off_heap_memory_bytes, growth);
-    raise(&history->python_use, metrics->peak_python_memory_bytes, growth);
-    raise(&history->process_use, metrics->peak_process_memory_bytes, growth);
-    raise(&history->non_heap_use, metrics->peak_jvm_non_heap_bytes, 1.0);
-}
-
-static void see_pressure(struct memory_history *history, const struct run *run)
+static struct memory_run look_at(const struct run *run)
 {
     const struct run_metrics *metrics = &run->metrics;
     double read =
         fmax(0.0, (double)metrics->input_bytes) + fmax(0.0, (double)metrics->shuffle_read_bytes);
-    if (metrics->disk_spilled_bytes >= 0 && read > 0)
-        history->spilled_share = (double)metrics->disk_spilled_bytes / read;
-    if (metrics->executor_run_time_s > 0)
-        history->gc_share = metrics->gc_time_s / metrics->executor_run_time_s;
+    struct memory_run seen = {
+        .problem_size = run->problem_size > 0 ? run->problem_size : (double)NAN,
+        .executors = run->executors,
+        .cores_per_executor = run->cores_per_executor,
+        .had = sizes_of(run),
+        .succeeded = run->succeeded,
+        .is_measured = metrics->peak_jvm_heap_bytes > 0,
+        .peaks = {.heap = known(metrics->peak_jvm_heap_bytes),
+                  .unified = known(metrics->peak_unified_memory_bytes),
+                  .storage = known(metrics->peak_storage_memory_bytes) *
+                             (run->executors > 0 ? (double)run->executors : 1.0),
+                  .off_heap = known(metrics->peak_off_heap_memory_bytes),
+                  .non_heap = known(metrics->peak_jvm_non_heap_bytes),
+                  .process = known(metrics->peak_process_memory_bytes),
+                  .python = known(metrics->peak_python_memory_bytes)},
+        .out_of_memory_errors = run->out_of_memory_errors,
+        .memory_limit_kills = run->memory_limit_kills,
+        .spilled_share = share_of((double)metrics->disk_spilled_bytes, read),
+        .spilled_bytes = known(metrics->memory_spilled_bytes),
+        .gc_share = share_of(metrics->gc_time_s, metrics->executor_run_time_s)};
+    (void)snprintf(seen.run_id, sizeof seen.run_id, "%.36s", run->id);
+    return seen;
 }
 
-/* --- runs out of memory --- */
+/* --- all of them --- */
 
-static struct memory_mark mark_of(const struct run *run, int64_t bytes, int64_t events)
+static void take_base(const struct run *run, size_t i, struct memory_history *history)
 {
-    struct memory_mark mark = {
-        .bytes = bytes, .cores_per_executor = run->cores_per_executor, .events = events};
-    (void)snprintf(mark.run_id, sizeof mark.run_id, "%.36s", run->id);
-    return mark;
+    double fraction = property_number(property_of(run, "spark.memory.fraction"));
+    history->base = i;
+    history->ran = history->items[i].had;
+    history->overhead_explicit = property_of(run, "spark.executor.memoryOverhead").at != NULL;
+    history->overhead_factor = overhead_factor_of(run);
+    history->memory_fraction = fraction > 0 && fraction < 1 ? fraction : DEFAULT_MEMORY_FRACTION;
+    history->plugin = plugin_of(run);
 }
 
-/* Runs come newest first. */
-static void see_outcome(const struct run *run,
-                        int64_t bytes,
-                        int64_t events,
-                        double problem_size,
-                        struct memory_mark *failed,
-                        struct memory_mark *sufficed)
+void memory_history_take(const struct run runs[],
+                         size_t n,
+                         double problem_size,
+                         struct memory_history *history)
 {
-    bool as_large = isnan(problem_size) || !(run->problem_size < 0.99 * problem_size);
-    if (bytes == RUN_UNKNOWN)
-        return;
-    if (events > 0 && bytes > failed->bytes)
-        *failed = mark_of(run, bytes, events);
-    /* What failed again with as much since then did not suffice. */
-    if (events == 0 && run->succeeded && as_large && bytes > failed->bytes &&
-        (sufficed->bytes == RUN_UNKNOWN || bytes < sufficed->bytes))
-        *sufficed = mark_of(run, bytes, 0);
-}
-
-struct memory_history memory_history_of_runs(const struct run runs[], size_t n, double problem_size)
-{
-    static const struct memory_mark none = {.bytes = RUN_UNKNOWN};
-    struct memory_history history = {
-        .runs = n,
-        .ran = {.heap = RUN_UNKNOWN},
-        .overhead_factor = DEFAULT_OVERHEAD_FACTOR,
-        .memory_fraction = DEFAULT_MEMORY_FRACTION,
-        .cores_per_executor = RUN_UNKNOWN,
-        .heap_use = (double)NAN,
-        .unified_use = (double)NAN,
-        .storage_use = (double)NAN,
-        .off_heap_use = (double)NAN,
-        .non_heap_use = (double)NAN,
-        .process_use = (double)NAN,
-        .python_use = (double)NAN,
-        .spilled_share = (double)NAN,
-        .gc_share = (double)NAN,
-        .heap_failed = none,
-        .heap_sufficed = none,
-        .overhead_failed = none,
-        .overhead_sufficed = none,
-    };
+    *history = (struct memory_history){.problem_size = problem_size,
+                                       .n = n < MEMORY_RUNS_MAX ? n : MEMORY_RUNS_MAX,
+                                       .ran = {.heap = RUN_UNKNOWN},
+                                       .overhead_factor = DEFAULT_OVERHEAD_FACTOR,
+                                       .memory_fraction = DEFAULT_MEMORY_FRACTION};
     bool any_succeeded = false;
-    for (size_t i = 0; i < n; i++) {
-        const struct run *run = &runs[i];
-        const struct memory_sizes sizes = sizes_of(run);
-        if (history.ran.heap == RUN_UNKNOWN && sizes.heap != RUN_UNKNOWN) {
-            double fraction = property_number(property_of(run, "spark.memory.fraction"));
-            history.ran = sizes;
-            history.overhead_explicit =
-                property_of(run, "spark.executor.memoryOverhead").at != NULL;
-            history.overhead_factor = overhead_factor_of(run);
-            if (fraction > 0 && fraction < 1)
-                history.memory_fraction = fraction;
-        }
-        see_outcome(run, sizes.heap, run->out_of_memory_errors, problem_size, &history.heap_failed,
-                    &history.heap_sufficed);
-        see_outcome(run, sizes.overhead, run->memory_limit_kills, problem_size,
-                    &history.overhead_failed, &history.overhead_sufficed);
-        if (run->succeeded && is_measured(run))
-            see_use(&history, run, problem_size);
-        if (run->succeeded && !any_succeeded)
-            see_pressure(&history, run);
-        any_succeeded = any_succeeded || run->succeeded;
+    history->base = history->n;
+    for (size_t i = 0; i < history->n; i++) {
+        struct memory_run *seen = &history->items[i];
+        *seen = look_at(&runs[i]);
+        bool has_heap = seen->had.heap != RUN_UNKNOWN;
+        if (has_heap && (history->base == history->n || (seen->succeeded && !any_succeeded)))
+            take_base(&runs[i], i, history);
+        any_succeeded = any_succeeded || (has_heap && seen->succeeded);
+        history->has_evidence =
+            history->has_evidence || (seen->succeeded && seen->is_measured) ||
+            (has_heap && (seen->out_of_memory_errors > 0 || seen->memory_limit_kills > 0));
     }
-    history.has_evidence = history.runs_measured > 0 || history.heap_failed.bytes != RUN_UNKNOWN ||
-                           history.overhead_failed.bytes != RUN_UNKNOWN;
-    return history;
 }

@@ -14,29 +14,21 @@ static const int64_t OTHER_STEP = 64 * MIB;
 static const double RESERVED = 300.0 * 1048576.0;
 static const int64_t LEAST_HEAP = 512 * MIB;
 
-/* On top of peaks. A peak of used heap holds garbage, too, so the margin is for runs to come that
- * use more rather than for the collector. */
-static const double MARGIN_OF_FEW = 1.5;
-static const double MARGIN_OF_SEVERAL = 1.2;
-/* Where much garbage is collected, for whatever reason: with three times what is used the collector
- * has little to do. */
-static const double MARGIN_UNDER_GC = 3.0;
-enum { SEVERAL_RUNS = 3 };
-
 /* After running out of memory. */
 static const double HEAP_GROWTH = 1.5;
 static const double OVERHEAD_GROWTH = 2.0;
 
-/* Under pressure, from these shares on. */
-static const double SPILL_SHARE = 0.1, SPILL_GROWTH = 1.5;
-static const double GC_SHARE = 0.1, GC_GROWTH = 1.25;
+/* Under pressure. */
+static const double SPILL_GROWTH = 1.5;
+static const double GC_GROWTH = 1.25;
 /* A heap that is never filled this far is collected for other reasons than its size. */
 static const double FILLED = 0.6;
 /* Beyond 8 GiB of heap a core more partitions or fewer cores help more than more heap. */
 static const int64_t MOST_HEAP_A_CORE = 8 * GIB;
 
-/* Less than a tenth is not worth a change. */
-static const double WORTH_SHRINKING = 0.9;
+/* Less than a tenth is not worth a change, and more than a half is not cut in one step. */
+static const double WORTH_CUTTING = 0.9;
+static const double MOST_CUT = 0.5;
 
 const char *memory_basis_name(enum memory_basis basis)
 {
@@ -57,8 +49,7 @@ const char *memory_machine_class(int64_t bytes, int64_t cores)
 
 static int64_t round_up(double bytes, int64_t step)
 {
-    double steps = ceil(bytes / (double)step);
-    return steps > 1e12 ? INT64_C(1000000000000) * MIB : (int64_t)steps * step;
+    return bytes < 1e18 ? (int64_t)ceil(bytes / (double)step) * step : INT64_C(1000000000000) * MIB;
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -66,12 +57,18 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 struct planner {
     const struct memory_history *history;
     const struct memory_question *question;
     struct arena *arena;
     struct memory_plan *plan;
-    double margin;
+    const struct memory_evidence *evidence; /* of the plan */
+    bool may_cut;
     bool failed;
 };
 
@@ -82,7 +79,7 @@ static double more_cores(const struct planner *p, int64_t cores_then)
     return cores_then >= 1 && cores > cores_then ? (double)cores / (double)cores_then : 1.0;
 }
 
-/* What a run that failed makes necessary, no more than suffices by another run; 0: nothing. */
+/* Memory that a failed run makes necessary, no more than suffices by another run; 0: nothing. */
 static double after_failure(const struct planner *p,
                             const struct memory_mark *failed,
                             const struct memory_mark *sufficed,
@@ -97,153 +94,295 @@ static double after_failure(const struct planner *p,
     return fmin(grown, enough);
 }
 
+/* Returns what a cut leaves of a part; the runs used at most `use` of it. `ran` if it is not cut. */
+static int64_t
+cut(const struct planner *p, int64_t ran, double use, double floor_bytes, int64_t step)
+{
+    double left = fmax(fmax(use * MEMORY_MARGIN, floor_bytes), MOST_CUT * (double)ran);
+    if (!p->may_cut || isnan(use) || !(left < WORTH_CUTTING * (double)ran))
+        return ran;
+    return smaller(ran, round_up(left, step));
+}
+
 /* --- the heap --- */
 
-/* By the peaks of runs that ended well, at the cores and executors recommended; NAN. */
+/* By the peaks, at the cores and executors recommended, but no more than the heap that ran, because
+ * the JVM fills what it has. NAN: unknown. */
 static double heap_by_peaks(const struct planner *p)
 {
     const struct memory_history *history = p->history;
-    double times = more_cores(p, history->cores_per_executor);
-    double heap = history->heap_use * times;
-    if (!isnan(history->unified_use))
-        heap = fmax(heap, history->unified_use * times / history->memory_fraction + RESERVED);
+    const struct memory_peaks *peaks = &p->evidence->peaks;
+    double times = more_cores(p, p->evidence->cores_per_executor);
+    double heap = peaks->heap * times;
+    if (!isnan(peaks->unified))
+        heap = fmax(heap, peaks->unified * times / history->memory_fraction + RESERVED);
     /* Cached blocks are spread over the executors, however many there are. */
-    if (!isnan(history->storage_use) && p->question->executors >= 1)
-        heap = fmax(heap, history->storage_use / (double)p->question->executors /
-                                  history->memory_fraction +
-                              RESERVED);
-    return heap;
+    if (!isnan(peaks->storage) && p->question->executors >= 1)
+        heap =
+            fmax(heap, peaks->storage / (double)p->question->executors / history->memory_fraction +
+                           RESERVED);
+    return fmin(heap, (double)history->ran.heap * times);
 }
 
-/* A larger heap under pressure, if that is worth it a core. */
-static bool grow_under_pressure(struct planner *p, double share, double least, double growth)
+/* A larger heap under pressure, if that is worth it a core and no run shows that less suffices. */
+static bool grow_heap(struct planner *p, double grown)
 {
+    const struct memory_mark *sufficed = &p->evidence->heap_sufficed;
     int64_t cores = p->question->cores_per_executor;
-    int64_t heap = round_up((double)p->history->ran.heap * growth, HEAP_STEP);
-    if (!(share >= least) || (cores >= 1 && heap > cores * MOST_HEAP_A_CORE))
+    if (sufficed->bytes != RUN_UNKNOWN)
+        grown = fmin(grown, (double)sufficed->bytes * more_cores(p, sufficed->cores_per_executor));
+    int64_t heap = round_up(grown, HEAP_STEP);
+    if (heap <= p->plan->sizes.heap || (cores >= 1 && heap > cores * MOST_HEAP_A_CORE))
         return false;
     p->plan->sizes.heap = heap;
     return true;
 }
 
-static void shrink_heap(struct planner *p, double floor_bytes)
+/* Spilled data lay in memory before: as much more memory holds it. */
+static double after_spill(const struct planner *p, int64_t ran, double fraction)
+{
+    double grown = (double)ran * SPILL_GROWTH;
+    return isnan(p->evidence->spilled_bytes)
+               ? grown
+               : fmin(grown, (double)ran + p->evidence->spilled_bytes / fraction);
+}
+
+static bool is_off_heap(const struct planner *p)
+{
+    const struct memory_peaks *peaks = &p->evidence->peaks;
+    return p->history->ran.off_heap > 0 &&
+           (p->history->plugin != NULL || peaks->off_heap > peaks->heap);
+}
+
+static void cut_heap(struct planner *p, double floor_bytes)
+{
+    struct memory_plan *plan = p->plan;
+    int64_t ran = plan->sizes.heap;
+    int64_t heap = larger(cut(p, ran, plan->needed_heap, floor_bytes, HEAP_STEP), LEAST_HEAP);
+    if (heap >= ran)
+        return;
+    if (p->history->plugin != NULL || is_off_heap(p)) {
+        plan->kept_for =
+            p->history->plugin != NULL ? p->history->plugin : "spark.memory.offHeap.enabled";
+        return;
+    }
+    plan->sizes.heap = heap;
+    plan->basis = MEMORY_PEAK_USE;
+}
+
+/* Begins with the heap that ran. If that run had a smaller load, with the heap of runs of this load.
+ * More cores per executor begin with as much heap per core. */
+static void begin_heap(struct planner *p)
 {
     const struct memory_history *history = p->history;
     struct memory_plan *plan = p->plan;
-    bool presses = history->spilled_share > SPILL_SHARE / 10;
-    if (isnan(plan->needed_heap))
-        return;
-    int64_t heap = larger(round_up(fmax(plan->needed_heap * plan->margin, floor_bytes), HEAP_STEP),
-                          LEAST_HEAP);
-    bool grows = heap > history->ran.heap && plan->needed_heap > (double)history->ran.heap;
-    bool shrinks = !presses && (double)heap < WORTH_SHRINKING * (double)history->ran.heap;
-    if (!grows && !shrinks)
-        return;
-    plan->sizes.heap = heap;
-    plan->basis = MEMORY_PEAK_USE;
+    double times = more_cores(p, p->evidence->cores_per_executor);
+    bool was_small = history->base < history->n && history->items[history->base].succeeded &&
+                     history->items[history->base].problem_size < history->problem_size / 2.0;
+    if (was_small && p->evidence->heap_of_load > plan->sizes.heap)
+        plan->sizes.heap = p->evidence->heap_of_load;
+    if (times > 1.0 && plan->needed_heap > (double)plan->sizes.heap)
+        plan->sizes.heap = round_up(plan->needed_heap, HEAP_STEP);
+    if (plan->sizes.heap > plan->ran.heap)
+        plan->basis = MEMORY_PEAK_USE;
 }
 
 static void plan_heap(struct planner *p)
 {
     const struct memory_history *history = p->history;
+    const struct memory_evidence *evidence = p->evidence;
     struct memory_plan *plan = p->plan;
-    double failure = after_failure(p, &history->heap_failed, &history->heap_sufficed, HEAP_GROWTH);
+    double failure =
+        after_failure(p, &evidence->heap_failed, &evidence->heap_sufficed, HEAP_GROWTH);
     plan->needed_heap = heap_by_peaks(p);
+    begin_heap(p);
     if (p->question->fixed.heap != RUN_UNKNOWN) {
         plan->sizes.heap = p->question->fixed.heap;
         plan->basis = MEMORY_ENFORCED;
-    } else if (failure > (double)history->ran.heap) {
+    } else if (failure > (double)plan->sizes.heap) {
         plan->sizes.heap = round_up(failure, HEAP_STEP);
         plan->basis = MEMORY_OUT_OF_MEMORY;
-    } else if (grow_under_pressure(p, history->spilled_share, SPILL_SHARE, SPILL_GROWTH)) {
+    } else if (evidence->spilled_share >= MEMORY_SPILL_SHARE && !is_off_heap(p) &&
+               grow_heap(p, after_spill(p, history->ran.heap, history->memory_fraction))) {
         plan->basis = MEMORY_SPILL;
-    } else if (!(history->heap_use < FILLED * (double)history->ran.heap) &&
-               grow_under_pressure(p, history->gc_share, GC_SHARE, GC_GROWTH)) {
+    } else if (evidence->gc_share >= MEMORY_GC_SHARE &&
+               !(evidence->peaks.heap < FILLED * (double)history->ran.heap) &&
+               grow_heap(p, (double)history->ran.heap * GC_GROWTH)) {
         plan->basis = MEMORY_GARBAGE_COLLECTION;
     } else {
-        shrink_heap(p, failure);
+        cut_heap(p, failure);
     }
 }
 
 /* --- the other parts --- */
 
-/* What lies beside the heap, by what was measured; NAN. Stacks of threads and the like are not, so
+/* Memory outside of the heap, as measured; NAN. Stacks of threads and the like are not, so
  * there is a constant beside the margin. */
 static double overhead_by_peaks(const struct planner *p)
 {
-    const struct memory_history *history = p->history;
-    double python =
-        history->ran.pyspark > 0 || isnan(history->python_use) ? 0.0 : history->python_use;
-    double beside = history->non_heap_use + python;
-    if (!isnan(history->process_use) && !isnan(history->heap_use))
-        beside = fmax(isnan(beside) ? 0.0 : beside,
-                      history->process_use - (double)history->ran.heap -
-                          (double)history->ran.off_heap - (double)history->ran.pyspark);
-    return beside * p->margin + 128.0 * (double)MIB;
-}
-
-static int64_t choose_overhead(const struct planner *p, double least)
-{
-    const struct memory_history *history = p->history;
-    double ran = (double)history->ran.overhead;
-    int64_t of_heap = property_default_overhead(p->plan->sizes.heap, history->overhead_factor);
-    if (!history->overhead_explicit && least <= (double)of_heap)
-        return of_heap;
-    return least <= ran && least > WORTH_SHRINKING * ran ? history->ran.overhead
-                                                         : round_up(least, OTHER_STEP);
+    const struct memory_sizes *ran = &p->history->ran;
+    const struct memory_peaks *peaks = &p->evidence->peaks;
+    double python = ran->pyspark > 0 || isnan(peaks->python) ? 0.0 : peaks->python;
+    double beside = peaks->non_heap + python;
+    if (!isnan(peaks->process) && !isnan(peaks->heap))
+        beside =
+            fmax(isnan(beside) ? 0.0 : beside,
+                 peaks->process - (double)ran->heap - (double)ran->off_heap - (double)ran->pyspark);
+    return beside * MEMORY_MARGIN + 128.0 * (double)MIB;
 }
 
 static void plan_overhead(struct planner *p)
 {
     const struct memory_history *history = p->history;
     struct memory_plan *plan = p->plan;
-    double ran = (double)history->ran.overhead;
+    int64_t ran = history->ran.overhead;
     double needed = overhead_by_peaks(p);
-    double failure =
-        after_failure(p, &history->overhead_failed, &history->overhead_sufficed, OVERHEAD_GROWTH);
+    double failure = after_failure(p, &p->evidence->overhead_failed,
+                                   &p->evidence->overhead_sufficed, OVERHEAD_GROWTH);
+    int64_t of_heap = property_default_overhead(plan->sizes.heap, history->overhead_factor);
     if (p->question->fixed.overhead != RUN_UNKNOWN) {
         plan->sizes.overhead = p->question->fixed.overhead;
         return;
     }
     /* Not measured: as much as sufficed, though the heap that it follows may shrink. */
-    double least = isnan(needed) ? ran : history->overhead_explicit ? fmax(ran, needed) : needed;
-    plan->sizes.overhead = choose_overhead(p, fmax(least, failure));
-    if (failure > ran && plan->basis != MEMORY_OUT_OF_MEMORY)
+    double least = isnan(needed) ? (double)ran : fmin(needed, (double)ran);
+    least = fmax(least, failure);
+    if (!history->overhead_explicit && least <= (double)of_heap)
+        plan->sizes.overhead = of_heap;
+    else
+        plan->sizes.overhead = least > (double)ran ? round_up(least, OTHER_STEP) : ran;
+    if (failure > (double)ran && plan->basis != MEMORY_OUT_OF_MEMORY)
         plan->basis = MEMORY_CONTAINER_LIMIT;
 }
 
-/* Of off-heap and Python memory, which are limits of their own. */
-static int64_t plan_limit(const struct planner *p, int64_t ran, int64_t fixed, double use)
+/* Python workers have a limit of their own. */
+static int64_t plan_pyspark(const struct planner *p)
 {
+    int64_t fixed = p->question->fixed.pyspark, ran = p->history->ran.pyspark;
+    double times = more_cores(p, p->evidence->cores_per_executor);
+    return fixed != RUN_UNKNOWN ? fixed
+                                : cut(p, ran, p->evidence->peaks.python * times, 0.0, OTHER_STEP);
+}
+
+/* It grows where executors that compute off the heap spill, and is not cut where a plugin does. */
+static int64_t plan_off_heap(struct planner *p)
+{
+    const struct memory_evidence *evidence = p->evidence;
+    int64_t fixed = p->question->fixed.off_heap, ran = p->history->ran.off_heap;
+    double times = more_cores(p, evidence->cores_per_executor);
     if (fixed != RUN_UNKNOWN)
         return fixed;
-    if (ran <= 0 || !(use > 0))
-        return ran;
-    int64_t bytes =
-        round_up(use * more_cores(p, p->history->cores_per_executor) * p->margin, OTHER_STEP);
-    bool changes = use > 0.9 * (double)ran || (double)bytes < WORTH_SHRINKING * (double)ran;
-    return changes ? bytes : ran;
+    if (is_off_heap(p) && evidence->spilled_share >= MEMORY_SPILL_SHARE &&
+        evidence->heap_sufficed.bytes == RUN_UNKNOWN) {
+        p->plan->basis = MEMORY_SPILL;
+        return round_up(after_spill(p, ran, 1.0), OTHER_STEP);
+    }
+    return p->history->plugin != NULL
+               ? ran
+               : cut(p, ran, evidence->peaks.off_heap * times, 0.0, OTHER_STEP);
 }
 
 /* --- the whole --- */
 
-/* Executors that fit the cluster's, where that is known: what is not needed by the peaks goes. */
+enum { PARTS = 4 };
+static void parts_of(struct memory_sizes *sizes, int64_t *parts[PARTS])
+{
+    parts[0] = &sizes->heap;
+    parts[1] = &sizes->off_heap;
+    parts[2] = &sizes->pyspark;
+    parts[3] = &sizes->overhead;
+}
+
+static bool is_fixed(const struct planner *p, size_t part)
+{
+    const struct memory_sizes *fixed = &p->question->fixed;
+    const int64_t values[PARTS] = {fixed->heap, fixed->off_heap, fixed->pyspark, fixed->overhead};
+    return values[part] != RUN_UNKNOWN;
+}
+
+/* Takes back additions to the memory that ran, until the executor has at most `most`. Returns false
+ * if it takes back nothing. */
+static bool take_back(struct planner *p, int64_t most)
+{
+    int64_t *now[PARTS], *ran[PARTS];
+    int64_t beyond = memory_sizes_total(&p->plan->sizes) - most;
+    bool taken = false;
+    parts_of(&p->plan->sizes, now);
+    parts_of(&p->plan->ran, ran);
+    for (size_t i = 0; i < PARTS && beyond > 0; i++) {
+        int64_t added = is_fixed(p, i) ? 0 : *now[i] - *ran[i];
+        if (added <= 0)
+            continue;
+        int64_t left = larger(*ran[i], (*now[i] - beyond) / OTHER_STEP * OTHER_STEP);
+        beyond -= *now[i] - left;
+        *now[i] = left;
+        taken = true;
+    }
+    return taken;
+}
+
+/* Executors do not grow above the limit per core. */
+static void fit_cores(struct planner *p)
+{
+    int64_t cores = p->question->cores_per_executor;
+    int64_t each =
+        p->question->most_per_core > 0 ? p->question->most_per_core : MEMORY_PER_CORE_MAX;
+    int64_t ran = memory_sizes_total(&p->plan->ran);
+    if (cores < 1)
+        cores = p->evidence->cores_per_executor >= 1 ? p->evidence->cores_per_executor : 1;
+    int64_t most = cores > INT64_MAX / each ? INT64_MAX : cores * each;
+    p->plan->held_back_by_cores = take_back(p, larger(ran, most));
+}
+
+/* Has no run shown that the heap is short? */
+static bool is_enough(const struct memory_evidence *evidence)
+{
+    return evidence->heap_failed.bytes == RUN_UNKNOWN &&
+           !(evidence->spilled_share > MEMORY_SPILL_SHARE / 10) &&
+           !(evidence->gc_share > MEMORY_GC_SHARE / 2);
+}
+
+/* Makes executors fit the cluster's, if those are known: memory above the peaks goes, up to a half.
+ * Executors that do not fit then stay as they ran. */
 static void fit_cluster(struct planner *p)
 {
     struct memory_plan *plan = p->plan;
     int64_t most = p->question->most_per_executor;
+    if (most == RUN_UNKNOWN || memory_sizes_total(&plan->sizes) <= most)
+        return;
+    plan->held_back = take_back(p, most);
     int64_t beyond = memory_sizes_total(&plan->sizes) - most;
-    if (most == RUN_UNKNOWN || beyond <= 0)
+    if (beyond <= 0)
         return;
     int64_t heap = (plan->sizes.heap - beyond) / OTHER_STEP * OTHER_STEP;
-    bool grew = plan->sizes.heap > plan->ran.heap;
-    double least = grew ? (double)plan->ran.heap : plan->needed_heap;
-    bool fits = p->question->fixed.heap == RUN_UNKNOWN && heap >= LEAST_HEAP &&
-                (double)heap >= least; /* false where the need is unknown */
-    plan->held_back = grew;
+    double least = fmax(plan->needed_heap, MOST_CUT * (double)plan->ran.heap);
+    bool fits = !is_fixed(p, 0) && heap >= LEAST_HEAP && p->evidence->is_as_large &&
+                !isnan(plan->needed_heap) && p->history->plugin == NULL && (double)heap >= least &&
+                is_enough(p->evidence);
     plan->too_large = !fits;
-    if (fits)
+    if (fits) {
         plan->sizes.heap = heap;
+        plan->basis = MEMORY_PEAK_USE;
+        return;
+    }
+    int64_t *now[PARTS], *ran[PARTS];
+    parts_of(&plan->sizes, now);
+    parts_of(&plan->ran, ran);
+    for (size_t i = 0; i < PARTS; i++)
+        if (!is_fixed(p, i))
+            *now[i] = *ran[i];
+    plan->basis = is_fixed(p, 0) ? MEMORY_ENFORCED : MEMORY_AS_RAN;
+}
+
+/* An overhead that follows the heap, where a part of the heap was taken back. */
+static void follow_heap(struct planner *p)
+{
+    struct memory_sizes *sizes = &p->plan->sizes;
+    int64_t of_heap = property_default_overhead(sizes->heap, p->history->overhead_factor);
+    if (!p->history->overhead_explicit && !is_fixed(p, 3) &&
+        p->evidence->overhead_failed.bytes == RUN_UNKNOWN &&
+        sizes->overhead > p->plan->ran.overhead)
+        sizes->overhead = smaller(sizes->overhead, of_heap);
 }
 
 static const char *size_text(struct planner *p, int64_t bytes)
@@ -273,7 +412,7 @@ static const char *heap_reason(const struct memory_plan *plan)
         return "much of the time went to collecting garbage";
     default:
         return plan->sizes.heap < plan->ran.heap ? "the runs used less"
-                                                 : "the peaks of the runs would not fit";
+                                                 : "runs of this size had as much per core";
     }
 }
 
@@ -289,12 +428,12 @@ static void set_properties(struct planner *p)
         add_property(p, "spark.executor.memoryOverhead", plan->sizes.overhead,
                      plan->sizes.overhead <= plan->ran.overhead
                          ? "it would shrink with the heap otherwise"
-                     : history->overhead_failed.bytes != RUN_UNKNOWN
-                         ? "executors with less were killed at the limit of their container"
-                         : "the runs use more beside the heap");
+                         : "executors with less were killed at the limit of their container");
     if (plan->sizes.off_heap != plan->ran.off_heap)
         add_property(p, "spark.memory.offHeap.size", plan->sizes.off_heap,
-                     "by the most that the runs used");
+                     plan->sizes.off_heap > plan->ran.off_heap
+                         ? "much of the data was spilled to disk"
+                         : "by the most that the runs used");
     if (plan->sizes.pyspark != plan->ran.pyspark)
         add_property(p, "spark.executor.pyspark.memory", plan->sizes.pyspark,
                      "by the most that the Python workers used");
@@ -306,25 +445,30 @@ enum pv_code memory_plan_make(const struct memory_history *history,
                               struct memory_plan *plan,
                               struct pv_error *err)
 {
-    bool known = history->has_evidence && history->ran.heap != RUN_UNKNOWN;
-    double margin = history->gc_share > GC_SHARE / 2         ? MARGIN_UNDER_GC
-                    : history->runs_measured >= SEVERAL_RUNS ? MARGIN_OF_SEVERAL
-                                                             : MARGIN_OF_FEW;
-    *plan = (struct memory_plan){.known = known,
+    const struct memory_evidence evidence = memory_evidence_of(history, question->executors);
+    size_t cut_runs = question->cut_runs > 0 ? question->cut_runs : MEMORY_CUT_RUNS;
+    *plan = (struct memory_plan){.known = history->has_evidence && history->ran.heap != RUN_UNKNOWN,
                                  .sizes = history->ran,
                                  .ran = history->ran,
-                                 .needed_heap = (double)NAN,
-                                 .margin = margin};
-    struct planner p = {history, question, arena, plan, fmin(margin, MARGIN_OF_FEW), false};
-    if (!known)
+                                 .evidence = evidence,
+                                 .needed_heap = (double)NAN};
+    struct planner p = {.history = history,
+                        .question = question,
+                        .arena = arena,
+                        .plan = plan,
+                        .evidence = &plan->evidence,
+                        .may_cut = evidence.runs_sufficed >= cut_runs &&
+                                   !(evidence.spilled_share > MEMORY_SPILL_SHARE / 10) &&
+                                   !(evidence.gc_share > MEMORY_GC_SHARE / 2)};
+    if (!plan->known)
         return PV_OK;
     plan_heap(&p);
     plan_overhead(&p);
-    plan->sizes.off_heap =
-        plan_limit(&p, history->ran.off_heap, question->fixed.off_heap, history->off_heap_use);
-    plan->sizes.pyspark =
-        plan_limit(&p, history->ran.pyspark, question->fixed.pyspark, history->python_use);
+    plan->sizes.off_heap = plan_off_heap(&p);
+    plan->sizes.pyspark = plan_pyspark(&p);
+    fit_cores(&p);
     fit_cluster(&p);
+    follow_heap(&p);
     set_properties(&p);
     return p.failed ? pv_no_memory(err) : PV_OK;
 }

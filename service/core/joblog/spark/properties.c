@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/uuid.h"
+#include "core/spark/native_engine.h"
 
 enum shape {
     SHAPE_BOOLEAN,
@@ -11,7 +12,8 @@ enum shape {
     SHAPE_SIZE,     /* 8g, 512, 384m */
     SHAPE_DURATION, /* 60s, 100ms */
     SHAPE_WORD,     /* one of a list */
-    SHAPE_LOCAL     /* local, local[4], local[*, 2]: other masters hold the names of hosts */
+    SHAPE_LOCAL,    /* local, local[4], local[*, 2]: other masters hold the names of hosts */
+    SHAPE_ENGINES   /* classes of plugins that are known (core/spark/native_engine.h) */
 };
 
 struct allowed {
@@ -56,9 +58,11 @@ static const struct allowed table[] = {
     {"spark.memory.offHeap.enabled", SHAPE_BOOLEAN, NULL},
     {"spark.memory.offHeap.size", SHAPE_SIZE, NULL},
     {"spark.memory.storageFraction", SHAPE_NUMBER, NULL},
+    {"spark.plugins", SHAPE_ENGINES, NULL},
     {"spark.scheduler.mode", SHAPE_WORD, "|FIFO|FAIR|"},
     {"spark.serializer", SHAPE_WORD, "|" SERIALIZER "JavaSerializer|" SERIALIZER "KryoSerializer|"},
     {"spark.shuffle.compress", SHAPE_BOOLEAN, NULL},
+    {"spark.shuffle.manager", SHAPE_ENGINES, NULL},
     {"spark.shuffle.service.enabled", SHAPE_BOOLEAN, NULL},
     {"spark.speculation", SHAPE_BOOLEAN, NULL},
     {"spark.speculation.multiplier", SHAPE_NUMBER, NULL},
@@ -66,6 +70,7 @@ static const struct allowed table[] = {
     {"spark.sql.adaptive.coalescePartitions.enabled", SHAPE_BOOLEAN, NULL},
     {"spark.sql.adaptive.enabled", SHAPE_BOOLEAN, NULL},
     {"spark.sql.autoBroadcastJoinThreshold", SHAPE_SIZE, NULL},
+    {"spark.sql.extensions", SHAPE_ENGINES, NULL},
     {"spark.sql.files.maxPartitionBytes", SHAPE_SIZE, NULL},
     {"spark.sql.shuffle.partitions", SHAPE_NUMBER, NULL},
     {"spark.submit.deployMode", SHAPE_WORD, "|client|cluster|"},
@@ -168,6 +173,8 @@ static bool has_shape(const char *text, const struct allowed *allowed)
         return is_word(text, allowed->words);
     case SHAPE_LOCAL:
         return is_local(text);
+    case SHAPE_ENGINES:
+        return text[0] != '\0'; /* what properties_take kept of it */
     }
     return false;
 }
@@ -192,7 +199,7 @@ static int properties_find(const char *key)
 void properties_take(struct properties *properties, struct json_text key, struct json_text value)
 {
     char name[64];
-    char text[128];
+    char text[1024]; /* lists of classes are long, and cut to those that are known */
     bool cut;
     size_t n = json_text_decode(key, name, sizeof name - 1, &cut);
     if (cut)
@@ -208,6 +215,10 @@ void properties_take(struct properties *properties, struct json_text key, struct
         return;
     }
     int at = properties_find(name);
+    if (at >= 0 && table[at].shape == SHAPE_ENGINES) {
+        native_engine_keep(text);
+        n = strlen(text);
+    }
     if (at >= 0 && n < PROPERTY_VALUE_MAX && has_shape(text, &table[at]))
         memcpy(properties->values[at].text, text, n + 1);
 }

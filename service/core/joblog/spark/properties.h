@@ -12,7 +12,7 @@
  * is allowed, never of what is not: a key outside it is dropped unread, and a value must have the
  * shape of its key (a number, a size, a word of a closed list), which no credential has.
  */
-enum { PROPERTIES_MAX = 48, PROPERTY_VALUE_MAX = 48 };
+enum { PROPERTIES_MAX = 64, PROPERTY_VALUE_MAX = 128 };
 
 struct property_value {
     char text[PROPERTY_VALUE_MAX]; /* "" when the log does not give it */

@@ -54,6 +54,7 @@ static struct advise_goal question(enum advise_objective objective, double deadl
                                 .confidence = 0.95,
                                 .min_executors = 1,
                                 .max_executors = 10,
+                                .last_executors = RUN_UNKNOWN,
                                 .billing = {.per_hour = (double)NAN},
                                 .max_cost = (double)NAN};
 }
@@ -132,6 +133,93 @@ Test(advise, at_risk)
     cr_assert_eq(evidence(&advice.reasons, "deadline_at_risk", "best_executors"), 10.0);
     cr_assert_geq(advice.recommendation.deadline_probability,
                   evidence(&advice.reasons, "deadline_at_risk", "best_probability") - 0.02);
+}
+
+/* Seven executors, as in the last run, meet it with 0.474, ten with 0.504: they stay. For a gain
+ * beyond noise they do not. */
+Test(advise, the_last_run_s_count_stays_for_a_gain_within_noise)
+{
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 16.0);
+    asked.last_executors = 7;
+    points[6].duration_s = 16.0216;
+    points[9].duration_s = 15.9968;
+    struct advice advice = ask(&asked);
+    cr_assert_eq(advice.verdict, ADVISE_AT_RISK);
+    cr_assert_eq(advice.recommendation.executors, 7);
+    cr_assert_float_eq(advice.recommendation.deadline_probability, 0.474, 0.001);
+    cr_assert_float_eq(evidence(&advice.reasons, "deadline_at_risk", "best_probability"), 0.504,
+                       0.001);
+    cr_assert(
+        strstr(message(&advice.reasons, "deadline_at_risk"),
+               "7 executors meet it with probability 0.474, which is within 5 points of the best, "
+               "0.504 with 10 executors: the last run's count stays for so small a gain.") != NULL,
+        "%s", message(&advice.reasons, "deadline_at_risk"));
+    points[6].duration_s = 16.08;
+    advice = ask(&asked);
+    cr_assert_eq(advice.recommendation.executors, 10);
+    cr_assert(strstr(message(&advice.reasons, "deadline_at_risk"),
+                     "which is the most probable count; 7, as in the last run, have 0.405.") !=
+                  NULL,
+              "%s", message(&advice.reasons, "deadline_at_risk"));
+    /* Missed: 4 percent more time is noise, 6 percent is not. */
+    asked.deadline_s = 12.0;
+    points[6].duration_s = 1.04 * 15.9968;
+    advice = ask(&asked);
+    cr_assert_eq(advice.verdict, ADVISE_MISSED);
+    cr_assert_eq(advice.recommendation.executors, 7);
+    points[6].duration_s = 1.06 * 15.9968;
+    cr_assert_eq(ask(&asked).recommendation.executors, 10);
+}
+
+/* Half as likely twice as long: on runs of one count more executors are a guess, named and not taken;
+ * where runs had up to 12, they are what meets the deadline. */
+Test(advise, a_slowdown_is_not_answered_by_a_guess)
+{
+    struct curve_point slow[POINTS];
+    struct curve other = curve;
+    for (size_t i = 0; i < POINTS; i++) {
+        slow[i] = points[i];
+        slow[i].duration_s *= 2;
+    }
+    other.points = slow;
+    curve.other = &other;
+    curve.other_weight = 0.5;
+    curve.distinct_cores = 1;
+    curve.least_cores = curve.most_cores = 16;
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 40.0);
+    asked.last_executors = 4;
+    struct advice advice = ask(&asked);
+    cr_assert_eq(advice.verdict, ADVISE_AT_RISK);
+    cr_assert_eq(advice.recommendation.executors, 4);
+    cr_assert_float_eq(advice.recommendation.deadline_probability, 0.5, 0.01);
+    cr_assert_gt(advice.recommendation.upper_s, 65);
+    cr_assert_eq(evidence(&advice.reasons, "slowdown_unsupported", "guess_executors"), 10.0);
+    cr_assert_eq(evidence(&advice.reasons, "slowdown_unsupported", "usual_executors"), 4.0);
+    cr_assert(strstr(
+        message(&advice.reasons, "slowdown_unsupported"),
+        "That more executors help is a guess, because all runs had the same number of cores"));
+    /* A deadline that both levels meet is met. */
+    asked.deadline_s = 100;
+    advice = ask(&asked);
+    cr_assert_eq(advice.verdict, ADVISE_MET);
+    cr_assert_leq(advice.recommendation.executors, 4);
+    cr_assert(!has(&advice.reasons, "slowdown_unsupported"));
+    /* Runs on up to 12 executors support ten. */
+    asked.deadline_s = 40;
+    curve.distinct_cores = other.distinct_cores = 4;
+    curve.least_cores = 4;
+    curve.most_cores = 48;
+    advice = ask(&asked);
+    cr_assert_eq(advice.verdict, ADVISE_MET);
+    cr_assert_eq(advice.recommendation.executors, 10);
+    cr_assert_str_eq(
+        message(&advice.reasons, "slowdown_answered"),
+        "The newest runs were slower than expected: 10 executors are recommended instead "
+        "of 4, and there are runs on 1 to 12 executors.");
+    /* Without a deadline there is nothing to miss. */
+    asked.deadline_s = (double)NAN;
+    advice = ask(&asked);
+    cr_assert(!has(&advice.reasons, "slowdown_answered"));
 }
 
 /* Not even predicted: the nearest, and what would do. */

@@ -251,6 +251,103 @@ Test(history_prediction, the_answer_meets_the_deadline_with_the_fewest_executors
               has(&answer.advice.reasons, "model_chosen"));
 }
 
+static const struct finding *reason_of(const struct advice_answer *answer, const char *code)
+{
+    for (size_t i = 0; i < answer->advice.reasons.n; i++)
+        if (strcmp(answer->advice.reasons.items[i].code, code) == 0)
+            return &answer->advice.reasons.items[i];
+    return NULL;
+}
+
+/* Five executors that are to be kept are recommended, unless fewer are allowed. */
+Test(history_prediction, executors_to_keep_are_bounded_by_those_allowed)
+{
+    static struct run_label five[] = {{{"spark.executor.instances", 24}, {"5", 1}}};
+    static const struct strview preserve[] = {{"spark.executor.instances", 24}};
+    for (size_t i = 0; i < ROWS; i++)
+        pairs[i].value = strview_of("fast"), rows[i].duration_s = law(rows[i].executors);
+    question.spark_constraints = (struct spark_constraints){
+        .current = five, .n_current = 1, .preserve = preserve, .n_preserve = 1};
+    cr_assert_eq(predict(), PV_OK);
+    question.goal.max_executors = 5;
+    cr_expect_eq(answer_with(NULL).advice.recommendation.executors, 5);
+    question.goal.max_executors = 3;
+    cr_expect_leq(answer_with(NULL).advice.recommendation.executors, 3);
+    question.goal.max_executors = 16;
+    question.goal.min_executors = 6;
+    cr_expect_geq(answer_with(NULL).advice.recommendation.executors, 6);
+}
+
+/* 16 executors take 30 s and 8 take 50 s: what is compared with the last run, in words. */
+Test(history_prediction, the_comparison_with_the_last_run_in_words)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        pairs[i].value = strview_of("fast"), rows[i].duration_s = law(rows[i].executors);
+    rows[0].executors = 8;
+    rows[0].duration_s = law(8);
+    question.goal.min_executors = question.goal.max_executors = 4;
+    cr_assert_eq(predict(), PV_OK);
+    made.extent.last.executors = 8;
+    made.extent.last.cores_per_executor = 1;
+    struct advice_answer answer = answer_with(NULL);
+    double change = answer.comparison.duration_change_percent;
+    double cost = answer.comparison.cost_change_percent;
+    char text[200];
+    cr_expect_float_eq(change, 80, 3, "90 s instead of 50 s: %g", change);
+    cr_expect_float_eq(cost, -10, 2, "360 instead of 400 executor seconds: %g", cost);
+    (void)snprintf(text, sizeof text,
+                   "takes %.3g percent more time and %.3g percent less executor time.", change,
+                   -cost);
+    cr_expect(strstr(reason_of(&answer, "compared_with_last_run")->message, text) != NULL, "%s",
+              reason_of(&answer, "compared_with_last_run")->message);
+    made.extent.last.executors = 4;
+    answer = answer_with(NULL);
+    cr_expect_str_eq(reason_of(&answer, "compared_with_last_run")->message,
+                     "It is as many cores as the last run had.");
+}
+
+/* Without a prediction the answer still follows the goal that was asked for. */
+Test(history_prediction, an_answer_without_a_curve_keeps_the_goal)
+{
+    history.seen.n = 2;
+    history.n_nearest = 0;
+    question.goal.objective = ADVISE_MIN_COST;
+    cr_assert_eq(predict(), PV_OK);
+    struct advice_answer answer = answer_with(NULL);
+    cr_expect_eq(answer.advice.verdict, ADVISE_UNKNOWN);
+    cr_expect_eq(answer.advice.objective, ADVISE_MIN_COST);
+    cr_expect_eq(answer.goal.objective, ADVISE_MIN_COST);
+    cr_expect_float_eq(answer.goal.deadline_s, 95, 0);
+    cr_expect_float_eq(answer.goal.confidence, 0.5, 0);
+    cr_expect_eq(answer.goal.max_executors, 16);
+}
+
+/* The newest of five runs on four executors took twice as long: both levels are in the curve, that of
+ * the slow run by its own replay, whose one task that grew does not shrink with more executors. */
+Test(history_prediction, a_slow_newest_run_is_a_level_of_its_own)
+{
+    for (size_t i = 0; i < RUNS; i++) {
+        runs[i].executors = 4;
+        runs[i].duration_s = i == 0 ? 180 : 90;
+        rows[i] = model_seen(32, 4, runs[i].duration_s, (double)NAN);
+        (void)snprintf(runs[i].id, sizeof runs[i].id, "run-%zu", i);
+    }
+    tasks_s[0][TASKS - 1] = 100;
+    stages[0].duration_s = 170;
+    history.seen.n = RUNS;
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_assert(made.latest.deviates && made.latest.slower);
+    cr_expect_eq(made.latest.streak, 1);
+    cr_assert_not_null(made.curve.other);
+    cr_expect_float_eq(duration_at(4), 90, 0.5, "the slow run does not move the usual level");
+    const struct curve_point *slow = curve_find(made.curve.other, 4);
+    cr_expect_float_eq(slow->duration_s, 180, 0.5);
+    cr_expect_geq(curve_find(made.curve.other, 16)->duration_s, 110, "the long task stays");
+    struct advice_answer answer = answer_with(NULL);
+    cr_expect(has(&answer.advice.warnings, "latest_run_deviates"));
+    cr_expect_float_eq(rows[0].weight, DRIFT_LEAST_WEIGHT, 0);
+}
+
 /* 16 cores; a running job that holds them all for longer than the deadline makes the new one late.
  */
 Test(history_prediction, running_jobs_can_make_it_infeasible)

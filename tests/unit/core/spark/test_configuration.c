@@ -234,6 +234,50 @@ Test(spark_configuration, a_value_that_is_enforced_has_that_as_its_reason)
     cr_assert_null(strstr(change_of(&made, DYNAMIC "maxExecutors")->reason, "recommended"));
 }
 
+/* An enforced property that no recommendation is made of is a change where it is new or differs, and
+ * none where the job ran with it. */
+Test(spark_configuration, an_enforced_property_is_a_change_only_where_it_differs)
+{
+    static const struct run_label enforced[] = {PROPERTY("spark.speculation", "true")};
+    static const struct run_label with[] = {PROPERTY("spark.speculation", "true")};
+    static const struct run_label without[] = {PROPERTY("spark.speculation", "false")};
+    const struct spark_constraints constraints = {.enforced = enforced, .n_enforced = 1};
+    const struct spark_before nothing = ran(NULL, 0), before = ran(with, 1),
+                              other = ran(without, 1);
+    struct spark_configuration made = make(&nothing, &constraints, 6, 4);
+    const struct spark_change *change = change_of(&made, "spark.speculation");
+    cr_assert_not_null(change);
+    cr_expect_null(change->old_value);
+    cr_expect_str_eq(change->new_value, "true");
+    cr_expect_str_eq(change->reason, "it is enforced");
+    made = make(&before, &constraints, 6, 4);
+    cr_expect_null(change_of(&made, "spark.speculation"));
+    expect(&made, "spark.speculation", "true");
+    made = make(&other, &constraints, 6, 4);
+    cr_expect_str_eq(change_of(&made, "spark.speculation")->old_value, "false");
+}
+
+/* spark.dynamicAllocation.enabled alone decides, whatever the job ran with. */
+Test(spark_configuration, enforced_dynamic_allocation_overrides_what_ran)
+{
+    static const struct run_label dynamic[] = {PROPERTY(DYNAMIC "enabled", "true"),
+                                               PROPERTY(DYNAMIC "maxExecutors", "9")};
+    static const struct run_label fixed[] = {PROPERTY("spark.executor.instances", "3")};
+    static const struct run_label off[] = {PROPERTY(DYNAMIC "enabled", "false")};
+    static const struct run_label on[] = {PROPERTY(DYNAMIC "enabled", "true")};
+    const struct spark_before was_dynamic = ran(dynamic, 2), was_static = ran(fixed, 1);
+    const struct spark_constraints turn_off = {.enforced = off, .n_enforced = 1};
+    const struct spark_constraints turn_on = {.enforced = on, .n_enforced = 1};
+    struct spark_configuration made = make(&was_dynamic, &turn_off, 6, 4);
+    cr_expect_not(made.dynamic_allocation);
+    expect(&made, "spark.executor.instances", "6");
+    cr_expect_null(value_of(&made, DYNAMIC "maxExecutors"));
+    made = make(&was_static, &turn_on, 6, 4);
+    cr_expect(made.dynamic_allocation);
+    expect(&made, DYNAMIC "maxExecutors", "6");
+    cr_expect_null(value_of(&made, "spark.executor.instances"));
+}
+
 /* 1.6 of 2 cores are 3.2 of 4, in steps of 0.05. */
 Test(spark_configuration, quotas_of_kubernetes_stay_in_proportion)
 {

@@ -1,10 +1,11 @@
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/history/run_metrics.h"
 #include "core/spark/memory_plan.h"
+#include "core/spark/native_engine.h"
 #include "core/spark/property_value.h"
 
 #define MIB (INT64_C(1) << 20)
@@ -63,7 +64,8 @@ plan_for(const struct run runs[], size_t n, double size, const struct memory_que
 {
     struct memory_plan plan;
     struct pv_error err = {0};
-    struct memory_history history = memory_history_of_runs(runs, n, size);
+    struct memory_history history;
+    memory_history_take(runs, n, size, &history);
     cr_assert_eq(memory_plan_make(&history, question, &arena, &plan, &err), PV_OK);
     return plan;
 }
@@ -106,54 +108,126 @@ Test(spark_memory, nothing_is_advised_where_the_runs_show_nothing)
     cr_assert_not(plan_of(&bare, 1).known, "nor where the heap is unknown");
 }
 
-/* 2 GiB used of 8: with 50 percent on top of a single run, and 20 of three. The overhead follows the
- * heap, so it is set to what it was: what lies beside the heap was not measured. */
-Test(spark_memory, what_is_not_used_goes_with_a_margin)
+/* As many runs as a cut needs, all alike. */
+enum { ENOUGH = MEMORY_CUT_RUNS };
+static struct memory_plan plan_of_alike(const struct run *run, size_t n)
 {
-    struct run runs[3];
-    for (size_t i = 0; i < 3; i++)
-        runs[i] = run_with(eight_gib, 1, 2 * GIB);
-    struct memory_plan plan = plan_of(runs, 1);
-    cr_assert_eq(plan.basis, MEMORY_PEAK_USE);
-    cr_assert_eq(plan.sizes.heap, 3 * GIB);
-    cr_assert_str_eq(property_in(&plan, "spark.executor.memory"), "3g");
-    cr_assert_eq(plan.sizes.overhead, 819 * MIB);
-    cr_assert_str_eq(property_in(&plan, "spark.executor.memoryOverhead"), "819m");
-    plan = plan_of(runs, 3);
-    cr_assert_eq(plan.sizes.heap, 2560 * MIB, "2.4 GiB, up to a quarter");
-    cr_assert_eq(plan.ran.heap, 8 * GIB);
-    runs[0].metrics.peak_jvm_non_heap_bytes = 100 * MIB;
-    plan = plan_of(runs, 3);
-    cr_assert_eq(plan.sizes.overhead, 384 * MIB, "measured: what Spark gives it suffices");
-    cr_assert_null(property_in(&plan, "spark.executor.memoryOverhead"));
+    struct run runs[MEMORY_RUNS_MAX];
+    for (size_t i = 0; i < n; i++)
+        runs[i] = *run;
+    return plan_of(runs, n);
 }
 
-Test(spark_memory, an_overhead_that_was_set_is_never_shrunk)
+/* 2 GiB used of 8: a fifth on top of them would be 2.4 GiB, but one step leaves a half. The overhead
+ * follows the heap, so it is set to what it was: what lies beside the heap was not measured. */
+Test(spark_memory, what_five_runs_did_not_use_is_cut_to_one_half)
+{
+    struct run run = run_with(eight_gib, 1, 2 * GIB);
+    struct memory_plan plan = plan_of_alike(&run, ENOUGH - 1);
+    cr_assert_eq(plan.basis, MEMORY_AS_RAN, "four runs are too few");
+    cr_assert_eq(plan.sizes.heap, 8 * GIB);
+    cr_assert_eq(plan.n_properties, 0);
+    plan = plan_of_alike(&run, ENOUGH);
+    cr_assert_eq(plan.basis, MEMORY_PEAK_USE);
+    cr_assert_eq(plan.sizes.heap, 4 * GIB);
+    cr_assert_str_eq(property_in(&plan, "spark.executor.memory"), "4g");
+    cr_assert_eq(plan.sizes.overhead, 819 * MIB);
+    cr_assert_str_eq(property_in(&plan, "spark.executor.memoryOverhead"), "819m");
+    run.metrics.peak_jvm_non_heap_bytes = 100 * MIB;
+    plan = plan_of_alike(&run, ENOUGH);
+    cr_assert_eq(plan.sizes.overhead, 409 * MIB, "measured: what Spark gives it suffices");
+    cr_assert_null(property_in(&plan, "spark.executor.memoryOverhead"));
+    run.metrics.peak_jvm_heap_bytes = 5 * GIB;
+    cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.heap, 6 * GIB, "the peak and a fifth");
+    run.metrics.peak_jvm_heap_bytes = 7 * GIB;
+    plan = plan_of_alike(&run, ENOUGH);
+    cr_assert_eq(plan.basis, MEMORY_AS_RAN, "less than a tenth is not worth a change");
+    cr_assert_eq(plan.n_properties, 0);
+}
+
+static struct run_label four_gib[] = {PROPERTY("spark.executor.memory", "4g")};
+
+/* Runs before a cut had more heap: they do not show that less than now suffices. */
+Test(spark_memory, the_next_cut_needs_five_runs_of_its_own)
+{
+    struct run runs[ENOUGH + 4];
+    for (size_t i = 0; i < ENOUGH + 4; i++)
+        runs[i] = run_with(i < 4 ? four_gib : eight_gib, 1, GIB);
+    cr_assert_eq(plan_of(runs, ENOUGH + 4).sizes.heap, 4 * GIB);
+    for (size_t i = 4; i < ENOUGH; i++)
+        runs[i] = run_with(four_gib, 1, GIB);
+    cr_assert_eq(plan_of(runs, ENOUGH + 4).sizes.heap, 2 * GIB);
+}
+
+/* One smoke run on a 20,000th of the data among nights (cases/38): nothing is multiplied by that. */
+Test(spark_memory, a_smoke_run_says_nothing_of_the_nights)
+{
+    struct run runs[ENOUGH + 1];
+    for (size_t i = 0; i < ENOUGH; i++)
+        runs[i] = run_with(eight_gib, 1, 3200000000);
+    runs[3] = run_with(eight_gib, 1, 2500000000);
+    runs[3].problem_size = 0.003;
+    struct memory_plan plan = plan_of(runs, 4);
+    cr_assert_eq(plan.sizes.heap, 8 * GIB);
+    cr_assert_eq(plan.n_properties, 0);
+    cr_assert_float_eq(plan.needed_heap, 3200000000.0, 1);
+    plan = plan_of(&runs[3], 1);
+    cr_assert_eq(plan.sizes.heap, 8 * GIB, "nor does it make the first night larger");
+    cr_assert_eq(plan.needed_heap, (double)(8 * GIB), "no more is needed than was there");
+    runs[ENOUGH] = run_with(eight_gib, 1, 3200000000);
+    plan = plan_of(runs, ENOUGH + 1);
+    cr_assert_eq(plan.sizes.heap, 4 * GIB, "five nights sufficed");
+    struct run small = run_with(four_gib, 1, GIB);
+    small.problem_size = 0.003;
+    runs[0] = small;
+    plan = plan_of(runs, 3);
+    cr_assert_eq(plan.sizes.heap, 8 * GIB, "a smoke run with little memory came last");
+    cr_assert_str_eq(property_in(&plan, "spark.executor.memory"), "8g");
+}
+
+/* A JVM fills its heap: the run ended well, so it was enough (cases/37). */
+Test(spark_memory, a_peak_near_the_heap_is_no_need)
+{
+    const struct memory_question four = question_of(4, 4);
+    struct run run = run_with(eight_gib, 1, 8 * GIB - 100 * MIB);
+    run.metrics.peak_process_memory_bytes = 15 * GIB;
+    cr_assert_eq(plan_of_alike(&run, 1).n_properties, 0);
+    cr_assert_eq(plan_of_alike(&run, 12).n_properties, 0);
+    cr_assert_eq(plan_for(&run, 1, 256, &four).n_properties, 0, "nor with four times the data");
+    cr_assert_eq(plan_for(&run, 1, 64e12, &four).sizes.heap, 8 * GIB);
+}
+
+/* The same size on half of the executors is twice the load. */
+Test(spark_memory, what_sufficed_is_by_size_per_executor)
+{
+    const struct memory_question two = question_of(2, 4), eight = question_of(8, 4);
+    struct run runs[ENOUGH];
+    for (size_t i = 0; i < ENOUGH; i++)
+        runs[i] = run_with(eight_gib, 1, 2 * GIB);
+    cr_assert_eq(plan_for(runs, ENOUGH, 64, &two).sizes.heap, 8 * GIB);
+    cr_assert_eq(plan_for(runs, ENOUGH, 32, &two).sizes.heap, 4 * GIB);
+    cr_assert_eq(plan_for(runs, ENOUGH, 64, &eight).sizes.heap, 4 * GIB);
+    cr_assert_eq(plan_for(runs, ENOUGH, 128, &eight).sizes.heap, 4 * GIB);
+    cr_assert_eq(plan_for(runs, ENOUGH, 130, &eight).sizes.heap, 8 * GIB);
+}
+
+Test(spark_memory, an_overhead_that_was_set_is_never_cut)
 {
     struct run run = run_with(sixteen_and_overhead, 2, 2 * GIB);
     run.metrics.peak_jvm_non_heap_bytes = 200 * MIB;
-    struct memory_plan plan = plan_of(&run, 1);
-    cr_assert_eq(plan.sizes.heap, 3 * GIB);
+    struct memory_plan plan = plan_of_alike(&run, ENOUGH);
+    cr_assert_eq(plan.sizes.heap, 8 * GIB);
     cr_assert_eq(plan.sizes.overhead, 16 * GIB);
     cr_assert_null(property_in(&plan, "spark.executor.memoryOverhead"));
-}
-
-Test(spark_memory, a_use_close_to_the_heap_is_left_alone)
-{
-    const struct run run = run_with(eight_gib, 1, 7 * GIB);
-    struct memory_plan plan = plan_of(&run, 1);
-    cr_assert_eq(plan.basis, MEMORY_AS_RAN);
-    cr_assert_eq(plan.sizes.heap, 8 * GIB);
-    cr_assert_eq(plan.n_properties, 0);
 }
 
 Test(spark_memory, unified_memory_has_to_fit_its_fraction)
 {
     struct run run = run_with(eight_gib, 1, 2 * GIB);
-    run.metrics.peak_unified_memory_bytes = 3 * GIB / 2;
-    struct memory_plan plan = plan_of(&run, 1);
-    cr_assert_float_eq(plan.needed_heap, 1.5 * (double)GIB / 0.6 + 300 * (double)MIB, 1);
-    cr_assert_eq(plan.sizes.heap, 4352 * MIB);
+    run.metrics.peak_unified_memory_bytes = 5 * GIB / 2;
+    struct memory_plan plan = plan_of_alike(&run, ENOUGH);
+    cr_assert_float_eq(plan.needed_heap, 2.5 * (double)GIB / 0.6 + 300 * (double)MIB, 1);
+    cr_assert_eq(plan.sizes.heap, 5632 * MIB, "5.35 GiB, up to a quarter");
 }
 
 /* 4 executors cached 1 GiB each: two hold 2 GiB each. */
@@ -163,21 +237,101 @@ Test(spark_memory, cached_blocks_are_spread_over_fewer_executors)
     struct run run = run_with(eight_gib, 1, 2 * GIB);
     run.metrics.peak_storage_memory_bytes = GIB;
     struct memory_plan plan = plan_for(&run, 1, 64, &two);
-    cr_assert_float_eq(plan.needed_heap, 2 * (double)GIB / 0.6 + 300 * (double)MIB, 1);
+    cr_assert_float_eq(plan.needed_heap, fmax(4, 2 / 0.6 + 300.0 / 1024) * (double)GIB, 1);
 }
 
-Test(spark_memory, more_cores_and_more_data_need_more)
+/* More cores get as much heap a core as there was, if the peaks ask for it, and no more. */
+Test(spark_memory, more_cores_need_more)
 {
-    const struct memory_question eight = question_of(4, 8);
-    const struct memory_question four = question_of(4, 4);
-    const struct memory_question one = question_of(4, 1);
-    const struct run run = run_with(eight_gib, 1, 2 * GIB);
+    const struct memory_question eight = question_of(4, 8), one = question_of(4, 1);
+    struct run run = run_with(eight_gib, 1, 2 * GIB);
     cr_assert_float_eq(plan_for(&run, 1, 64, &eight).needed_heap, 4 * (double)GIB, 1);
     cr_assert_float_eq(plan_for(&run, 1, 64, &one).needed_heap, 2 * (double)GIB, 1);
-    cr_assert_float_eq(plan_for(&run, 1, 128, &four).needed_heap, 4 * (double)GIB, 1);
-    cr_assert_float_eq(plan_for(&run, 1, 16, &four).needed_heap, 2 * (double)GIB, 1);
-    struct memory_plan plan = plan_for(&run, 1, 640, &four);
-    cr_assert_gt(plan.sizes.heap, 20 * GIB - 1, "more than it ran with");
+    cr_assert_eq(plan_for(&run, 1, 64, &eight).sizes.heap, 8 * GIB);
+    run.metrics.peak_jvm_heap_bytes = 8 * GIB;
+    struct memory_plan plan = plan_for(&run, 1, 64, &eight);
+    cr_assert_eq(plan.sizes.heap, 16 * GIB);
+    cr_assert_str_eq(plan.properties[0].reason, "runs of this size had as much per core");
+    cr_assert_eq(plan_for(&run, 1, 64, &one).sizes.heap, 8 * GIB);
+}
+
+static struct run_label gluten[] = {
+    PROPERTY("spark.executor.memory", "8g"),
+    PROPERTY("spark.memory.offHeap.enabled", "true"),
+    PROPERTY("spark.memory.offHeap.size", "20g"),
+    PROPERTY("spark.plugins", "com.acme.Audit, org.apache.gluten.GlutenPlugin"),
+};
+static struct run_label comet[] = {
+    PROPERTY("spark.executor.memory", "8g"),
+    PROPERTY(
+        "spark.sql.extensions",
+        "io.delta.sql.DeltaSparkSessionExtension,org.apache.comet.CometSparkSessionExtensions"),
+};
+static struct run_label rapids[] = {
+    PROPERTY("spark.executor.memory", "8g"),
+    PROPERTY("spark.shuffle.manager", "com.nvidia.spark.rapids.spark353.RapidsShuffleManager"),
+};
+static struct run_label off_heap_alone[] = {
+    PROPERTY("spark.executor.memory", "8g"),
+    PROPERTY("spark.memory.offHeap.enabled", "true"),
+    PROPERTY("spark.memory.offHeap.size", "20g"),
+};
+
+/* Operators that fall back need the heap that there was (cases/16). */
+Test(spark_memory, plugins_keep_the_heap_that_they_ran_with)
+{
+    static const struct {
+        struct run_label *properties;
+        size_t n;
+        const char *plugin;
+    } sets[] = {{gluten, 4, "Gluten"}, {comet, 2, "Comet"}, {rapids, 2, "RAPIDS"}};
+    for (size_t i = 0; i < 3; i++) {
+        struct run run = run_with(sets[i].properties, sets[i].n, 900000000);
+        run.metrics.peak_off_heap_memory_bytes = 2 * GIB;
+        struct memory_plan plan = plan_of_alike(&run, 2 * ENOUGH);
+        cr_assert_eq(plan.sizes.heap, 8 * GIB);
+        cr_assert_eq(plan.sizes.off_heap, plan.ran.off_heap);
+        cr_assert_eq(plan.n_properties, 0);
+        cr_assert_str_eq(plan.kept_for, sets[i].plugin);
+    }
+    struct run run = run_with(off_heap_alone, 3, GIB);
+    run.metrics.peak_off_heap_memory_bytes = 17 * GIB;
+    struct memory_plan plan = plan_of_alike(&run, 2 * ENOUGH);
+    cr_assert_eq(plan.sizes.heap, 8 * GIB, "nor where most lies off the heap");
+    cr_assert_str_eq(plan.kept_for, "spark.memory.offHeap.enabled");
+    run.metrics.peak_off_heap_memory_bytes = GIB / 2;
+    plan = plan_of_alike(&run, 2 * ENOUGH);
+    cr_assert_eq(plan.sizes.heap, 4 * GIB);
+    cr_assert_eq(plan.sizes.off_heap, 10 * GIB);
+    cr_assert_null(plan.kept_for);
+}
+
+Test(spark_memory, what_a_plugin_spills_it_needs_off_the_heap)
+{
+    struct run run = run_with(gluten, 4, GIB);
+    run.metrics.input_bytes = 100 * GIB;
+    run.metrics.disk_spilled_bytes = 20 * GIB;
+    struct memory_plan plan = plan_of_alike(&run, 1);
+    cr_assert_eq(plan.basis, MEMORY_SPILL);
+    cr_assert_eq(plan.sizes.heap, 8 * GIB);
+    cr_assert_str_eq(property_in(&plan, "spark.memory.offHeap.size"), "30g");
+    run.metrics.memory_spilled_bytes = 16 * GIB;
+    cr_assert_eq(plan_of_alike(&run, 1).sizes.off_heap, 24 * GIB, "4 GiB of each executor");
+}
+
+Test(spark_memory, classes_of_plugins)
+{
+    char list[] =
+        "com.acme.Key7f3a, org.apache.gluten.GlutenPlugin,io.delta.X,com.nvidia.spark.SQLPlugin ";
+    native_engine_keep(list);
+    cr_assert_str_eq(list, "org.apache.gluten.GlutenPlugin,com.nvidia.spark.SQLPlugin");
+    char other[] = "com.acme.Audit,,org.apache.gluten.x y,org.apache.gluten";
+    native_engine_keep(other);
+    cr_assert_str_eq(other, "");
+    cr_assert_str_eq(native_engine_of_classes(strview_of("a, org.apache.spark.CometPlugin")),
+                     "Comet");
+    cr_assert_null(native_engine_of_classes(strview_of("com.acme.gluten.X")));
+    cr_assert_null(native_engine_of_classes(strview_of("")));
 }
 
 static struct run out_of_memory(int64_t errors, int64_t kills, bool succeeded)
@@ -241,12 +395,66 @@ Test(spark_memory, pressure_makes_the_heap_larger_up_to_a_bound)
     run = run_with(eight_gib, 1, 2 * GIB);
     run.metrics.executor_run_time_s = 100;
     run.metrics.gc_time_s = 15;
-    plan = plan_of(&run, 1);
-    cr_assert_eq(plan.sizes.heap, 6 * GIB, "never full, so it is not its size");
+    plan = plan_of_alike(&run, ENOUGH);
+    cr_assert_eq(plan.sizes.heap, 8 * GIB, "never full, so it is not its size: neither way");
     run.metrics.gc_time_s = 1;
     run.metrics.input_bytes = 100 * GIB;
     run.metrics.disk_spilled_bytes = 2 * GIB;
-    cr_assert_eq(plan_of(&run, 1).sizes.heap, 8 * GIB, "some of it spills: it is not shrunk");
+    cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.heap, 8 * GIB,
+                 "some of it spills: it is not cut");
+}
+
+/* Never by more than was spilled, nor beyond what sufficed for as much, nor by what a run with three
+ * times the data spilled. */
+Test(spark_memory, growth_is_at_most_to_what_is_shown)
+{
+    struct run runs[2] = {run_with(eight_gib, 1, 6 * GIB), run_with(twelve_gib, 1, 9 * GIB)};
+    runs[0].metrics.input_bytes = 100 * GIB;
+    runs[0].metrics.disk_spilled_bytes = 20 * GIB;
+    runs[0].metrics.memory_spilled_bytes = 4 * 3 * GIB / 5;
+    cr_assert_eq(plan_of(runs, 1).sizes.heap, 9 * GIB, "0.6 GiB an executor, of 60 percent");
+    runs[0].metrics.memory_spilled_bytes = RUN_UNKNOWN;
+    runs[1] = run_with(ten_gib, 1, 9 * GIB);
+    cr_assert_eq(plan_of(runs, 2).sizes.heap, 10 * GIB, "it sufficed");
+    runs[1] = run_with(eight_gib, 1, 7 * GIB);
+    cr_assert_eq(plan_of(runs, 2).sizes.heap, 12 * GIB, "as much has not sufficed since");
+    runs[0].problem_size = 200;
+    cr_assert_eq(plan_of(runs, 1).sizes.heap, 8 * GIB, "that was three times the data");
+    runs[0] = out_of_memory(3, 2, false);
+    runs[0].problem_size = 200;
+    cr_assert_eq(plan_of(runs, 1).n_properties, 0, "nor does its failure count");
+}
+
+/* A gibibyte more per core than is stated is not given, whatever fails; more that ran stays. */
+Test(spark_memory, growth_is_bounded_per_core)
+{
+    struct memory_question question = question_of(4, 1);
+    struct run run = run_with(sixteen_and_overhead, 2, RUN_UNKNOWN);
+    run.out_of_memory_errors = run.memory_limit_kills = 1;
+    run.cores_per_executor = 1;
+    struct memory_plan plan = plan_for(&run, 1, 64, &question);
+    cr_assert(plan.held_back_by_cores);
+    cr_assert_eq(memory_sizes_total(&plan.sizes), 32 * GIB, "it ran with more than 16 GiB a core");
+    run = out_of_memory(1, 0, false);
+    run.cores_per_executor = 1;
+    question.most_per_core = 10 * GIB;
+    plan = plan_for(&run, 1, 64, &question);
+    cr_assert(plan.held_back_by_cores && !plan.held_back);
+    cr_assert_leq(memory_sizes_total(&plan.sizes), 10 * GIB);
+    cr_assert_gt(plan.sizes.heap, 8 * GIB);
+    cr_assert_eq(plan.sizes.overhead, property_default_overhead(plan.sizes.heap, 0.1));
+    question.most_per_core = 0;
+    cr_assert_eq(plan_for(&run, 1, 64, &question).sizes.heap, 12 * GIB);
+}
+
+/* The total of a heap that no property specifies is not known. */
+Test(spark_memory, the_total_of_an_unknown_heap_is_unknown)
+{
+    const struct memory_sizes sizes = {.heap = RUN_UNKNOWN, .overhead = 384 * MIB};
+    const struct memory_sizes known = {
+        .heap = GIB, .overhead = 384 * MIB, .off_heap = 5, .pyspark = 7};
+    cr_assert_eq(memory_sizes_total(&sizes), RUN_UNKNOWN);
+    cr_assert_eq(memory_sizes_total(&known), GIB + 384 * MIB + 12);
 }
 
 Test(spark_memory, limits_of_their_own)
@@ -260,13 +468,14 @@ Test(spark_memory, limits_of_their_own)
     struct run run = run_with(properties, 4, 7 * GIB);
     run.metrics.peak_off_heap_memory_bytes = GIB;
     run.metrics.peak_python_memory_bytes = 1000 * MIB;
-    struct memory_plan plan = plan_of(&run, 1);
-    cr_assert_eq(plan.sizes.off_heap, 3 * GIB / 2);
-    cr_assert_eq(plan.sizes.pyspark, 1536 * MIB, "it had used almost all");
+    struct memory_plan plan = plan_of_alike(&run, ENOUGH);
+    cr_assert_eq(plan.sizes.off_heap, 2 * GIB, "a half at most is cut");
+    cr_assert_eq(plan.sizes.pyspark, GIB, "it had used almost all, and sufficed");
     cr_assert_eq(memory_sizes_total(&plan.ran), 8 * GIB + 819 * MIB + GIB + 4 * GIB);
-    cr_assert_str_eq(property_in(&plan, "spark.memory.offHeap.size"), "1536m");
+    cr_assert_str_eq(property_in(&plan, "spark.memory.offHeap.size"), "2g");
+    cr_assert_eq(plan_of_alike(&run, ENOUGH - 1).sizes.off_heap, 4 * GIB);
     run.metrics.peak_off_heap_memory_bytes = RUN_UNKNOWN;
-    cr_assert_eq(plan_of(&run, 1).sizes.off_heap, 4 * GIB);
+    cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.off_heap, 4 * GIB);
 }
 
 Test(spark_memory, executors_fit_the_cluster)
@@ -281,7 +490,8 @@ Test(spark_memory, executors_fit_the_cluster)
     question.most_per_executor = 6 * GIB;
     plan = plan_for(&run, 1, 64, &question);
     cr_assert(plan.too_large);
-    cr_assert_eq(plan.sizes.heap, 12 * GIB);
+    cr_assert_eq(plan.n_properties, 0, "12 GiB would not fit either");
+    cr_assert_eq(plan.sizes.heap, 8 * GIB);
     run = run_with(eight_gib, 1, 4 * GIB);
     plan = plan_for(&run, 1, 64, &question);
     cr_assert(!plan.too_large && !plan.held_back);
@@ -309,59 +519,148 @@ Test(spark_memory, classes_of_machines)
     cr_assert_null(memory_machine_class(GIB, RUN_UNKNOWN));
 }
 
-static int64_t any(int64_t most)
+/* --- any history --- */
+
+/* A random state of its own, so that a million histories take little time. */
+static uint64_t drawn = 4711;
+static uint64_t draw(void)
 {
-    return rand() % 4 == 0 ? RUN_UNKNOWN : (int64_t)((double)rand() / RAND_MAX * (double)most);
+    drawn ^= drawn << 13;
+    drawn ^= drawn >> 7;
+    drawn ^= drawn << 17;
+    return drawn;
+}
+
+static double uniform(void)
+{
+    return (double)(draw() >> 11) / 9007199254740992.0;
+}
+
+/* Unknown, or from bytes to `most` on a logarithmic scale. */
+static int64_t any_bytes(double most)
+{
+    return draw() % 4 == 0 ? RUN_UNKNOWN : (int64_t)exp(uniform() * log(most));
+}
+
+enum { HEAPS = 40 };
+static struct run_label heaps[HEAPS][4];
+static char heap_texts[HEAPS][24], other_texts[HEAPS][24];
+
+/* Heaps from 1 MiB to 1 PiB; every third has an overhead that was set, every fifth a plugin. */
+static void make_heaps(void)
+{
+    for (size_t i = 0; i < HEAPS; i++) {
+        (void)snprintf(heap_texts[i], sizeof heap_texts[i], "%.0fm",
+                       exp(uniform() * log(1073741824.0)));
+        (void)snprintf(other_texts[i], sizeof other_texts[i], "%.0fm", exp(uniform() * log(1e6)));
+        struct run_label all[4] = {
+            {strview_of("spark.executor.memory"), strview_of(heap_texts[i])},
+            {strview_of(i % 3 == 0 ? "spark.executor.memoryOverhead" : "spark.executor.memoryX"),
+             strview_of(other_texts[i])},
+            {strview_of("spark.executor.pyspark.memory"), strview_of(other_texts[i])},
+            {strview_of("spark.plugins"),
+             strview_of(i % 5 == 0 ? "com.nvidia.spark.SQLPlugin" : "")}};
+        memcpy(heaps[i], all, sizeof all);
+    }
 }
 
 static struct run any_run(void)
 {
-    static struct run_label *const sets[] = {eight_gib, ten_gib, twelve_gib, sixteen_and_overhead};
-    size_t set = (size_t)rand() % 4;
-    struct run run = run_with(sets[set], set == 3 ? 2 : 1, any(20 * GIB));
-    run.problem_size = 1 + rand() % 100;
-    run.succeeded = rand() % 3 > 0;
-    run.cores_per_executor = 1 + rand() % 8;
-    run.executors = any(20);
-    run.out_of_memory_errors = rand() % 4 == 0 ? 2 : 0;
-    run.memory_limit_kills = rand() % 4 == 0 ? 1 : 0;
-    run.metrics.peak_unified_memory_bytes = any(10 * GIB);
-    run.metrics.peak_storage_memory_bytes = any(8 * GIB);
-    run.metrics.peak_jvm_non_heap_bytes = any(GIB);
-    run.metrics.peak_process_memory_bytes = any(30 * GIB);
-    run.metrics.peak_python_memory_bytes = any(2 * GIB);
-    run.metrics.disk_spilled_bytes = any(100 * GIB);
-    run.metrics.input_bytes = any(100 * GIB);
+    struct run run = run_with(heaps[draw() % HEAPS], 4, any_bytes(1e15));
+    run.problem_size = draw() % 8 == 0 ? (double)NAN : exp((uniform() - 0.5) * 40);
+    if (draw() % 2 == 0)
+        run.problem_size = 64;
+    run.succeeded = draw() % 4 > 0;
+    run.cores_per_executor = draw() % 16 == 0 ? RUN_UNKNOWN : (int64_t)(1 + draw() % 8);
+    run.executors = draw() % 8 == 0 ? RUN_UNKNOWN : (int64_t)(1 + draw() % 50);
+    run.out_of_memory_errors = draw() % 6 == 0 ? 2 : 0;
+    run.memory_limit_kills = draw() % 6 == 0 ? 1 : 0;
+    run.metrics.peak_unified_memory_bytes = any_bytes(1e15);
+    run.metrics.peak_storage_memory_bytes = any_bytes(1e15);
+    run.metrics.peak_jvm_non_heap_bytes = any_bytes(1e15);
+    run.metrics.peak_process_memory_bytes = any_bytes(1e15);
+    run.metrics.peak_python_memory_bytes = any_bytes(1e15);
+    run.metrics.disk_spilled_bytes = draw() % 2 == 0 ? 0 : any_bytes(1e15);
+    run.metrics.memory_spilled_bytes = any_bytes(1e15);
+    run.metrics.input_bytes = any_bytes(1e15);
+    run.metrics.executor_run_time_s = 100;
+    run.metrics.gc_time_s = draw() % 4 == 0 ? 20 * uniform() : 0;
     return run;
 }
 
-/* Whatever was measured: sizes are whole MiB above Spark's least, a set overhead does not shrink, a
- * heap that last ran out of memory grows, and properties say what the sizes say. */
-Test(spark_memory, holds_for_any_history)
+static bool is_short_of_memory(const struct run *run)
 {
-    srand(4711);
-    for (int i = 0; i < 20000; i++) {
-        struct run runs[5];
-        size_t n = 1 + (size_t)rand() % 5;
-        int64_t executors = 1 + rand() % 50;
-        const struct memory_question question = question_of(executors, 1 + rand() % 16);
-        for (size_t k = 0; k < n; k++)
-            runs[k] = any_run();
-        struct memory_plan plan = plan_for(runs, n, 1 + rand() % 200, &question);
-        if (!plan.known)
-            continue;
-        cr_assert_geq(plan.sizes.heap, 512 * MIB);
-        cr_assert_eq(plan.sizes.heap % MIB, 0);
-        cr_assert_eq(plan.sizes.overhead % MIB, 0);
-        cr_assert_geq(plan.sizes.overhead, 384 * MIB);
-        if (runs[0].n_spark_properties == 2)
-            cr_assert_geq(plan.sizes.overhead, plan.ran.overhead);
-        if (runs[0].out_of_memory_errors > 0)
-            cr_assert_gt(plan.sizes.heap, plan.ran.heap);
-        const char *heap = property_in(&plan, "spark.executor.memory");
-        if (heap == NULL)
-            cr_assert_eq(plan.sizes.heap, plan.ran.heap);
-        else
-            cr_assert_eq(property_size(strview_of(heap), 1), plan.sizes.heap);
+    double read = fmax(0, (double)run->metrics.input_bytes);
+    return run->out_of_memory_errors > 0 || run->memory_limit_kills > 0 ||
+           (run->metrics.disk_spilled_bytes >= 0.1 * read && read > 0) ||
+           run->metrics.gc_time_s >= 10;
+}
+
+static void check_plan(const struct run runs[],
+                       size_t n,
+                       const struct memory_question *question,
+                       const struct memory_plan *plan)
+{
+    const struct memory_sizes *ran = &plan->ran, *sizes = &plan->sizes;
+    int64_t total = memory_sizes_total(sizes), ran_total = memory_sizes_total(ran);
+    int64_t most = question->most_per_executor;
+    bool is_short = false, differs = false;
+    size_t well = 0;
+    for (size_t i = 0; i < n; i++) {
+        is_short = is_short || is_short_of_memory(&runs[i]);
+        differs = differs || runs[i].cores_per_executor < question->cores_per_executor ||
+                  !(runs[i].problem_size > 63 && runs[i].problem_size < 65);
+        well += runs[i].succeeded && !is_short_of_memory(&runs[i]);
     }
+    cr_assert_geq(sizes->heap, 0);
+    cr_assert(total <= ran_total || (total <= question->cores_per_executor * MEMORY_PER_CORE_MAX),
+              "grown above what is stated per core");
+    if (!is_short && !differs)
+        cr_assert_leq(total, ran_total, "grown, though no run was short of memory");
+    cr_assert_geq(2 * sizes->heap + 1, ran->heap, "cut to less than a half");
+    cr_assert_geq(2 * sizes->pyspark + 1, ran->pyspark);
+    if (well < MEMORY_CUT_RUNS && most == RUN_UNKNOWN)
+        cr_assert_geq(sizes->heap, ran->heap, "cut by too few runs");
+    if (property_find(runs[0].spark_properties, 4, "spark.executor.memoryOverhead").at != NULL &&
+        n == 1)
+        cr_assert_geq(sizes->overhead, ran->overhead);
+    if (most != RUN_UNKNOWN && plan->n_properties > 0)
+        cr_assert_leq(total, most, "changed to what no machine holds");
+    const char *heap = property_in(plan, "spark.executor.memory");
+    cr_assert_eq(heap == NULL ? ran->heap : property_size(strview_of(heap), 1),
+                 heap == NULL || sizes->heap % MIB == 0 ? sizes->heap
+                                                        : sizes->heap / MIB * MIB + MIB);
+}
+
+/* A million histories, sizes from bytes to petabytes: memory grows only if a run was short of it, by
+ * no more than is stated per core, is cut to one half at most after five runs, and nothing is
+ * changed to what no machine of the cluster holds. */
+Test(spark_memory, holds_for_any_history, .timeout = 120)
+{
+    make_heaps();
+    size_t changed = 0, cuts = 0;
+    for (int i = 0; i < 1000000; i++) {
+        struct run runs[8];
+        struct memory_plan plan;
+        struct memory_history history;
+        struct pv_error err = {0};
+        struct arena_mark mark = arena_mark(&arena);
+        size_t n = 1 + draw() % 8;
+        bool alike = draw() % 2 == 0;
+        struct memory_question question =
+            question_of((int64_t)(1 + draw() % 50), (int64_t)(1 + draw() % 16));
+        if (draw() % 3 == 0)
+            question.most_per_executor = (int64_t)exp(log(1e8) + uniform() * log(1e7));
+        for (size_t k = 0; k < n; k++)
+            runs[k] = k > 0 && alike ? runs[0] : any_run();
+        memory_history_take(runs, n, 64, &history);
+        cr_assert_eq(memory_plan_make(&history, &question, &arena, &plan, &err), PV_OK);
+        if (plan.known)
+            check_plan(runs, n, &question, &plan);
+        changed += plan.known && plan.n_properties > 0;
+        cuts += plan.known && plan.sizes.heap < plan.ran.heap;
+        arena_rewind(&arena, mark);
+    }
+    cr_assert_gt(changed, 50000, "%zu", changed);
+    cr_assert_gt(cuts, 10000, "%zu", cuts);
 }
