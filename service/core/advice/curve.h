@@ -54,6 +54,7 @@ struct curve_point {
     double critical_path_s;
     double work_s;
     double longest_task_s;
+    int64_t longest_stage_id; /* as in struct replay_outcome */
     bool longest_is_cut_anew;
     bool longest_follows_cores;
     double recorded_work_s;
