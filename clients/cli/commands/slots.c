@@ -72,7 +72,7 @@ static void draw_curve(FILE *out, const struct terminal *terminal, const void *c
 
 enum { WORDS = 640, SECONDS_TEXT = 32 };
 
-/* What the makespan leaves out, and which other division or concurrency would take less, if any. */
+/* Writes the simulated makespan, and the division or concurrency that takes less, if there is one. */
 static void write_words(const json_t *plan, char out[WORDS])
 {
     static const double least_gain = 0.01;

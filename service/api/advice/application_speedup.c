@@ -23,14 +23,14 @@ struct speedup_query {
     double *executors; /* likewise */
     size_t n_executors;
     struct codec_history_model model;
-    /* What advice predicts of each problem size, and of that of the base. */
+    /* Predictions of advice for each problem size, and for that of the base. */
     struct application_prediction *predicted;
     size_t n_predicted, n_loaded, n_made;
     struct arena kept; /* what they are made of, over turns of the step that makes them */
     bool has_kept;
 };
 
-/* Each problem size costs as much as an advice. */
+/* Each problem size costs as much as a recommendation. */
 enum { SIZES_PREDICTED_MAX = 8 };
 
 static enum pv_code
@@ -114,8 +114,8 @@ static enum pv_code prepare_predictions(const struct api *api,
     if (predicted == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i <= asked->n_sizes; i++) {
-        double size = i < asked->n_sizes ? asked->problem_sizes[i]
-                                         : asked->model.smallest.problem_size;
+        double size =
+            i < asked->n_sizes ? asked->problem_sizes[i] : asked->model.smallest.problem_size;
         has_base = has_base || (i < asked->n_sizes && size == asked->model.smallest.problem_size);
         predicted[i].question = application_question(api, asked->models.name, asked->labels,
                                                      asked->models.n_labels, size);

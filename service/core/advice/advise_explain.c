@@ -229,16 +229,24 @@ static void explain_runs(struct explanation *e)
     finding_number(note, "loo_mape_percent", curve->loo_mape_percent);
 }
 
-/* What bounds a duration. What cures it is in the reason `bottleneck`, which knows what tasks read. */
-enum bound { BOUND_SERIAL_PART, BOUND_WORK, BOUND_CRITICAL_PATH, BOUND_CUT_TO_CORES, BOUND_STRAGGLER };
+/* Bounds of a duration. The cure is in the reason `bottleneck`, which depends on what tasks read. */
+enum bound {
+    BOUND_SERIAL_PART,
+    BOUND_WORK,
+    BOUND_CRITICAL_PATH,
+    BOUND_CUT_TO_CORES,
+    BOUND_STRAGGLER
+};
 
 static const struct {
     const char *kind;
     const char *what;
     const char *more; /* what follows the stage of the longest task; NULL: the stage is not named */
 } bounds[] = {
-    [BOUND_SERIAL_PART] = {"serial_part", "the time outside any stage (start and driver), which "
-                                          "executors do not shorten", NULL},
+    [BOUND_SERIAL_PART] = {"serial_part",
+                           "the time outside any stage (start and driver), which "
+                           "executors do not shorten",
+                           NULL},
     [BOUND_WORK] = {"work", "work shared among the cores, which more cores shorten", NULL},
     [BOUND_CRITICAL_PATH] = {"critical_path", "the chain of stages with their longest tasks", NULL},
     [BOUND_CUT_TO_CORES] = {"stage_cut_to_cores", "the longest task",
@@ -246,7 +254,7 @@ static const struct {
     [BOUND_STRAGGLER] = {"straggler", "a single long task", ", which executors do not shorten"},
 };
 
-/* A long task of a stage that is cut to the cores is no straggler: it is the stage's work. */
+/* A long task of a stage that is cut to the cores is the work of the stage, not a straggler. */
 static enum bound bound_of(const struct curve_point *point, double share_s)
 {
     if (point->fixed_s > share_s && point->fixed_s >= point->critical_path_s)

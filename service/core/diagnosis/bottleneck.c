@@ -161,7 +161,7 @@ static void add_evidence(const struct bottleneck_evidence *e, struct finding *no
 
 /* --- cures --- */
 
-/* What helps a kind, by where the data of its tasks are from; NULL: as from shuffles. */
+/* The cure of each kind, by the source of the data of its tasks; NULL: the cure for shuffles. */
 static const char *const cures[BOTTLENECK_KINDS][BOTTLENECK_SOURCES] = {
     [BOTTLENECK_TOO_FEW_TASKS] =
         {[BOTTLENECK_FROM_SHUFFLE] =
@@ -196,9 +196,8 @@ static const char *const cures[BOTTLENECK_KINDS][BOTTLENECK_SOURCES] = {
         {[BOTTLENECK_FROM_SHUFFLE] =
              "More executors do not cure this. Fewer partitions do: adaptive execution coalesces "
              "those of shuffles; else lower spark.sql.shuffle.partitions or coalesce.",
-         [BOTTLENECK_FROM_FILES] =
-             "More executors do not cure this. Fewer partitions do: raise "
-             "spark.sql.files.maxPartitionBytes, or coalesce after reading.",
+         [BOTTLENECK_FROM_FILES] = "More executors do not cure this. Fewer partitions do: raise "
+                                   "spark.sql.files.maxPartitionBytes, or coalesce after reading.",
          [BOTTLENECK_FROM_DRIVER] =
              "More executors do not cure this. Fewer slices do: lower spark.default.parallelism, "
              "or the number of slices where the data are made (numSlices).",

@@ -67,7 +67,7 @@ enum bottleneck_source {
     BOTTLENECK_FROM_SHUFFLE, /* other stages: shuffle partitions */
     BOTTLENECK_FROM_FILES,   /* storage, more than from shuffles: splits of files */
     BOTTLENECK_FROM_DRIVER,  /* a stage without parents that reads nothing: slices */
-    BOTTLENECK_FROM_INPUT,   /* a stage without parents; what it reads is unknown: splits or slices */
+    BOTTLENECK_FROM_INPUT, /* a stage without parents; what it reads is unknown: splits or slices */
     BOTTLENECK_SOURCES
 };
 
@@ -80,8 +80,8 @@ struct bottleneck_evidence {
     double longest_bytes; /* that the longest task read */
     double task_bytes;    /* that a task read on average */
     enum bottleneck_source source;
-    struct strview node; /* that ran the longest task; at == NULL: unknown */
-    bool nodes_hidden;   /* names of nodes are hashes, or were dropped */
+    struct strview node;  /* that ran the longest task; at == NULL: unknown */
+    bool nodes_hidden;    /* names of nodes are hashes, or were dropped */
     double spilled_bytes; /* to disk */
     double share;         /* of the time of tasks: collecting garbage, or waiting for storage */
     double startup_s;     /* of an executor */

@@ -242,7 +242,8 @@ static void find_storage(struct finder *f, const struct seen_stage *seen)
     struct bottleneck_evidence evidence = evidence_of(f, seen);
     double collecting = at_least_0(metrics->gc_time_s / metrics->executor_run_time_s);
     evidence.share = 1.0 - metrics->executor_cpu_time_s / metrics->executor_run_time_s - collecting;
-    if (evidence.source != BOTTLENECK_FROM_FILES || !(metrics->executor_run_time_s > 0) || !(evidence.share > 0))
+    if (evidence.source != BOTTLENECK_FROM_FILES || !(metrics->executor_run_time_s > 0) ||
+        !(evidence.share > 0))
         return;
     double lost_s = seen->charged_s * evidence.share;
     if (seen->task_bytes < SMALL_FILE_BYTES && seen->tasks >= SMALL_TASKS_A_CORE * f->cores)

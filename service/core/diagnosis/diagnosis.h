@@ -31,7 +31,8 @@ struct diagnosis_run {
     double induced_s;
     double serial_s;
     double spilled_bytes; /* to disk */
-    const struct diagnosis_stage *stages; /* in order of id, without skipped stages; NULL: unknown */
+    const struct diagnosis_stage
+        *stages; /* in order of id, without skipped stages; NULL: unknown */
     size_t n_stages;
 };
 

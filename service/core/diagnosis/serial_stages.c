@@ -68,7 +68,7 @@ enum pv_code diagnosis_move_serial_stages(const struct series *series,
                                           bool *all_serial,
                                           struct pv_error *err)
 {
-    /* What subtraction leaves of nothing. */
+    /* Subtraction may leave this much instead of 0. */
     static const double rounding = 1e-9;
     const struct diagnosis_run *widest = find_widest(series);
     *rows = series->rows;

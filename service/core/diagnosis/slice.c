@@ -232,13 +232,12 @@ static size_t last_until(const struct measured counts[], size_t n, double execut
 }
 
 /*
- * Whether the runs show another speedup than the type of their stages has. A tenth is what runs of
- * one configuration scatter by; a type of linear speedup may lose a fifth to tasks of unequal
- * length over the whole range.
+ * Returns true if the runs show another speedup than the type of their stages has. Runs of one
+ * configuration scatter by about a tenth; a type of linear speedup may lose a fifth to tasks of
+ * unequal length over the whole range.
  */
-static bool is_contradicted(const struct diagnosis_slice *slice,
-                            const struct measured counts[],
-                            size_t n)
+static bool
+is_contradicted(const struct diagnosis_slice *slice, const struct measured counts[], size_t n)
 {
     static const double scatter = 1.1, linear = 0.8, off = 1.25;
     const struct measured *last = &counts[n - 1];
@@ -259,9 +258,9 @@ static bool is_contradicted(const struct diagnosis_slice *slice,
     case DIAGNOSIS_LINEAR:
         return grows && last->rate < linear * last->executors / counts[0].executors;
     case DIAGNOSIS_RISES:
-        return falls || (order >= IPSO_ONE &&
-                         last->rate < scatter *
-                                          counts[last_until(counts, n, last->executors / 2)].rate);
+        return falls ||
+               (order >= IPSO_ONE &&
+                last->rate < scatter * counts[last_until(counts, n, last->executors / 2)].rate);
     case DIAGNOSIS_LEVELS_OFF:
         return falls || highest > scatter * slice->bound ||
                (order == IPSO_ZERO && last->duration_s * off < there.duration_s);

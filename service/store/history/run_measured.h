@@ -5,7 +5,7 @@
 #include "core/history/run.h"
 #include "store/store.h"
 
-/* What a diagnosis reads of a history: columns of the runs, and of each stage its number of tasks,
+/* The history as a diagnosis reads it: columns of the runs, and of each stage its number of tasks,
  * their time and, if they leave cores idle, the longest. */
 
 struct run_measured_list {

@@ -17,8 +17,8 @@ double fresh_least_makespan(const struct fresh_batch *batch, size_t map_slots);
 /* The number of tasks of the batch; 0 if the number of a job is unknown. */
 double fresh_tasks(const struct fresh_batch *batch);
 
-/* What becomes of each job of the batch on such slots, task by task, times[i] of jobs[i]. The batch's
- * numbers of tasks are known. scratch is back at its mark. PV_E_MEMORY. */
+/* Simulates the batch on such slots, task by task; times[i] belongs to jobs[i]. The numbers of tasks
+ * must be known. scratch is back at its mark. PV_E_MEMORY. */
 enum pv_code fresh_simulate(const struct fresh_batch *batch,
                             size_t map_slots,
                             struct arena *scratch,

@@ -65,12 +65,12 @@ struct trial {
     double *tasks_left; /* that may still be simulated for the plan */
 };
 
-/* A split is told from the best by the simulator from a tenth on: its tasks all last equally long,
- * so that last waves weigh more than among real tasks. */
+/* The simulator contradicts a split that takes a tenth longer than the best. All simulated tasks of
+ * a job last equally long, so that last waves weigh more than among real tasks. */
 static const double ABOVE_BEST = 1.1;
 /* The fluid model counts as right up to a quarter. */
 static const double ABOVE_FLUID = 1.25;
-/* What the fluid model may undercut a bound by, but not with the split that is recommended. */
+/* The fluid model may undercut a bound by a hundredth, except for the recommended split. */
 static const double BELOW_BOUND = 1.01;
 
 static struct fresh_split split_of(const struct trial *trial, size_t map_slots, bool simulated)
@@ -133,8 +133,8 @@ simulate_splits(struct trial *trial, size_t splits, struct arena *scratch, struc
     return PV_OK;
 }
 
-/* Of the splits whose map slots are a multiple of `step`: the one to recommend, 0 if there is none,
- * and whether its makespan is the simulated one. */
+/* The split to recommend among those whose map slots are a multiple of `step`; 0 if there is none.
+ * *simulated: its makespan is the simulated one. */
 static size_t choose_split(const struct trial *trial, size_t splits, size_t step, bool *simulated)
 {
     size_t fluid = fresh_static_least(trial->makespan_s, splits, step);
@@ -162,8 +162,8 @@ find_times(struct trial *trial, size_t map_slots, struct arena *scratch, struct 
         t->map_end_s = fmax(t->map_end_s, t->start_s + map_s);
         if (job->reduce_s > 0)
             t->reduce_start_s = fmax(t->reduce_start_s, t->map_end_s);
-        t->finish_s = fmax(t->finish_s, job->reduce_s > 0 ? t->reduce_start_s + reduce_s
-                                                          : t->map_end_s);
+        t->finish_s =
+            fmax(t->finish_s, job->reduce_s > 0 ? t->reduce_start_s + reduce_s : t->map_end_s);
     }
     return PV_OK;
 }
@@ -182,8 +182,8 @@ static enum pv_code try_splits(struct trial *trial,
     PV_TRY(simulate_splits(trial, splits, scratch, err));
     size_t map_slots = choose_split(trial, splits, 1, simulated);
     if (trial->bounded[map_slots - 1])
-        trial->makespan_s[map_slots - 1] = fmax(trial->makespan_s[map_slots - 1],
-                                                fresh_least_makespan(&trial->batch, map_slots));
+        trial->makespan_s[map_slots - 1] =
+            fmax(trial->makespan_s[map_slots - 1], fresh_least_makespan(&trial->batch, map_slots));
     *best = split_of(trial, map_slots, *simulated);
     if (*simulated)
         PV_TRY(fresh_simulate(&trial->batch, map_slots, scratch, trial->times, &makespan_s, err));

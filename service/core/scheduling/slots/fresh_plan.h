@@ -61,10 +61,10 @@ struct fresh_plan {
     struct fresh_split best;
     double fairness; /* Jain's index of work / finish over the jobs: waiting counts (eq. 3.1) */
     size_t *order;   /* indices of jobs, as they are carried out */
-    struct fresh_job_times *times; /* of each job of the request, under the best split */
-    double *makespan_s;            /* of every split: [i] with i + 1 map slots */
-    double *simulated_s;           /* the same by the simulator; INFINITY: not simulated */
-    bool is_simulated;             /* makespans and times are simulated; false: fluid */
+    struct fresh_job_times *times;     /* of each job of the request, under the best split */
+    double *makespan_s;                /* of every split: [i] with i + 1 map slots */
+    double *simulated_s;               /* the same by the simulator; INFINITY: not simulated */
+    bool is_simulated;                 /* makespans and times are simulated; false: fluid */
     struct fresh_split best_simulated; /* map_slots 0: none was simulated */
     size_t n_splits;
     struct fresh_split per_node; /* slots of each node; the makespan is the batch's */

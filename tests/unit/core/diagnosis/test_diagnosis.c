@@ -214,8 +214,8 @@ Test(diagnosis, sentences_end)
         runs[i].max_task_s = runs[i].parallel_s / runs[i].executors / 2.9;
         runs[i].induced_s = 0.123456789 * pow(runs[i].executors, 1.7);
         runs[i].serial_s = 1.987654321 * runs[i].executors;
-        runs[i].duration_s = runs[i].initialization_s + runs[i].max_task_s + runs[i].induced_s +
-                             runs[i].serial_s;
+        runs[i].duration_s =
+            runs[i].initialization_s + runs[i].max_task_s + runs[i].induced_s + runs[i].serial_s;
     }
     struct diagnosis d = make(runs, n);
     for (size_t i = 0; i < d.n; i++) {
@@ -330,8 +330,8 @@ Test(diagnosis, few_reducers_bound_the_speedup)
         struct diagnosis_run runs[8];
         size_t n = 0;
         for (double m = 1; m <= 128; m *= 2)
-            runs[n++] = map_reduce(m, cores, m * cores, map_s, reduces, reduce_s * m * cores,
-                                   IN_A_STAGE);
+            runs[n++] =
+                map_reduce(m, cores, m * cores, map_s, reduces, reduce_s * m * cores, IN_A_STAGE);
         struct diagnosis_slice slice = only_slice(runs, n);
         cr_assert_str_eq(slice.type, "IIIt,1", "round %d: %s", round, slice.type);
         /* In executors: reduces work on k cores of one of them. */

@@ -90,8 +90,8 @@ Test(fresh_plan, no_order_is_better_than_johnsons_for_one_job_at_a_time, .init =
         size_t order[JOBS];
         size_t all[JOBS];
         for (size_t i = 0; i < JOBS; i++) {
-            jobs[i] =
-                (struct fresh_work){variate_uniform(&rng, 1, 50), variate_uniform(&rng, 1, 50), 0, 0};
+            jobs[i] = (struct fresh_work){variate_uniform(&rng, 1, 50),
+                                          variate_uniform(&rng, 1, 50), 0, 0};
             all[i] = i;
         }
         cr_assert_eq(fresh_johnson(jobs, JOBS, &arena, order, NULL), PV_OK);
@@ -288,8 +288,8 @@ Test(fresh_plan, no_setting_with_fair_is_much_better, .init = begin, .fini = end
         for (size_t i = 0; i < n; i++) {
             double map_s = variate_uniform(&rng, 1, 60), reduce_s = variate_uniform(&rng, 1, 60);
             double reduces = floor(variate_uniform(&rng, 0, most));
-            jobs[i] = fresh_work_of(1 + floor(variate_uniform(&rng, 0, most)), map_s, reduces,
-                                    reduce_s);
+            jobs[i] =
+                fresh_work_of(1 + floor(variate_uniform(&rng, 0, most)), map_s, reduces, reduce_s);
             task_s[i] = map_s + (reduces > 0 ? reduce_s : 0);
             works_s += jobs[i].map_s + jobs[i].reduce_s;
             path_s = fmax(path_s, task_s[i]);
@@ -312,8 +312,9 @@ Test(fresh_plan, no_setting_with_fair_is_much_better, .init = begin, .fini = end
         cr_expect_geq(plan.best.makespan_s * (1 + 1e-9), works_s / (double)terms.slots);
         cr_expect_leq(plan.best.simulated_s, 1.25 * plan.best.makespan_s);
         if (!plan.is_simulated)
-            cr_expect_eq(plan.best.makespan_s,
-                         plan.makespan_s[fresh_static_least(plan.makespan_s, plan.n_splits, 1) - 1]);
+            cr_expect_eq(
+                plan.best.makespan_s,
+                plan.makespan_s[fresh_static_least(plan.makespan_s, plan.n_splits, 1) - 1]);
         else
             cr_expect_eq(plan.best.makespan_s, plan.best.simulated_s);
     }

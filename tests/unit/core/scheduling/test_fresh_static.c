@@ -210,8 +210,7 @@ Test(fresh_static, work_is_conserved)
  * one that entered first reduces first, in the one place that is free. */
 Test(fresh_static, rounding_errors_do_not_change_the_order)
 {
-    static const struct fresh_work jobs[] = {
-        {0.7, 10, 0, 0}, {0.8, 2, 0, 0}, {0.1, 3, 0, 0}};
+    static const struct fresh_work jobs[] = {{0.7, 10, 0, 0}, {0.8, 2, 0, 0}, {0.1, 3, 0, 0}};
     const struct fresh_batch batch = {jobs, 3, 4, 2};
     struct fresh_job_times times[3];
     struct arena scratch;
