@@ -222,8 +222,8 @@ static const char *const cures[BOTTLENECK_KINDS][BOTTLENECK_SOURCES] = {
                                   "do caching less and serialized caching."},
 };
 
-/* A stage of one task behind a shuffle is a final count, a collect or a limit, or one partition that
- * was asked for: nothing that a setting decides. */
+/* A stage of one task that reads no files is a final count, a collect or a limit, or one partition
+ * or slice that the code asks for: nothing that a setting decides. */
 static const char one_task_by_design[] =
     "More executors do not cure this, nor do settings: a stage of one task is one by design, such "
     "as the end of a count, a limit or a global sort into one file. Only other code changes that, "
@@ -242,7 +242,7 @@ static const char *cure_of(const struct bottleneck *bottleneck,
     bool on_machine =
         bottleneck->kind == BOTTLENECK_STRAGGLER || bottleneck->kind == BOTTLENECK_UNEVEN_TASKS;
     if (bottleneck->kind == BOTTLENECK_TOO_FEW_TASKS && evidence->tasks == 1.0 &&
-        evidence->source == BOTTLENECK_FROM_SHUFFLE)
+        (evidence->source == BOTTLENECK_FROM_SHUFFLE || evidence->source == BOTTLENECK_FROM_DRIVER))
         return one_task_by_design;
     if (bottleneck->kind == BOTTLENECK_STARTUP && !waits_for_executors(bottleneck, evidence))
         return driver_at_work;

@@ -113,6 +113,11 @@ Test(bottlenecks, one_task_by_design_is_cured_by_no_setting)
     struct bottleneck item = only(BOTTLENECK_TOO_FEW_TASKS);
     cr_assert_null(strstr(item.cure, "spark.sql.shuffle.partitions"));
     cr_assert(strstr(item.cure, "one by design") != NULL);
+    stages[0].n_parents = 0;
+    stages[0].metrics.input_bytes = 0;
+    item = only(BOTTLENECK_TOO_FEW_TASKS);
+    cr_assert(strstr(item.cure, "one by design") != NULL);
+    stages[0].n_parents = 1;
     stages[0].metrics.input_bytes = 256 * MIB;
     item = only(BOTTLENECK_TOO_FEW_TASKS);
     cr_assert(strstr(item.cure, "spark.sql.files.maxPartitionBytes") != NULL);
