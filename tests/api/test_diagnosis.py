@@ -223,3 +223,48 @@ def test_unknown_names_and_parameters_are_refused(client, name):
     fill(client, name, [run_of(8, 2)])
     problem = diagnose(client, name, 422, params={"colour": "red"}).json()
     assert problem["errors"][0]["parameter"] == "colour"
+
+
+def internal_of_terasort(n):
+    """Figure 2.5: the serial part grows by 0.15 an executor, jumps by 30 % after 15 and grows by 0.25 then."""
+    return 1 + 0.15 * (n - 1) if n <= 15 else (1 + 0.15 * 14) * 1.3 + 0.25 * (n - 15)
+
+
+def terasort(n, inside):
+    """n maps of 46.5 s on n executors, and one reducer, as a stage or as time in which no stage runs."""
+    serial_s = 100 * internal_of_terasort(n)
+    stages = [{"id": 0, "task_durations_s": [46.5] * n, "duration_s": 46.5}]
+    if inside:
+        stages.append({"id": 1, "parents": [0], "task_durations_s": [serial_s], "duration_s": serial_s})
+    return {"problem_size": n, "executors": n, "cores_per_executor": 1, "initialization_s": 2,
+            "duration_s": 2 + 46.5 + serial_s, "stages": stages}
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_one_reducer_is_serial_work_wherever_it_is(client, name, inside):
+    fill(client, name, [terasort(n, inside) for n in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64)])
+    seen = only_slice(client, name)
+    assert (seen["scaling_type"], seen["trend"], seen["basis"]) == ("IIIt,1", "levels_off", "stages")
+    assert seen["speedup_bound"] == pytest.approx(1 + 46.5 / 25, rel=1e-6)
+    assert seen["parameters"]["delta"]["estimate"] == pytest.approx(0, abs=1e-9)
+    assert seen["parameters"]["eta"]["estimate"] == pytest.approx(46.5 / 146.5, rel=1e-6)
+    assert (seen["step"]["last_before"], seen["step"]["first_after"]) == (12, 16)
+    assert seen["step"]["jump_percent"] == pytest.approx(29, abs=1)
+    assert codes(seen["causes"])[0] == "serial_growth" and "stragglers" not in codes(seen["causes"])
+    assert ("a stage whose number of tasks does not grow" in seen["causes"][0]["message"]) == inside
+    assert seen["procedure"][3]["message"] == "the speedup levels off: it stays below 2.86 however many executors"
+
+
+def test_a_type_that_the_runs_contradict_is_not_given(client, name):
+    """Two tasks an executor, of which one takes nearly all of the stage's time: no stage is serial by its tasks."""
+    runs = []
+    for n in COUNTS:
+        tasks = [10.0 * n] + [10.0] * (2 * n - 1)
+        runs.append({"problem_size": 2 * n, "executors": n, "cores_per_executor": 2, "initialization_s": 1,
+                     "duration_s": 1 + 10.0 * n,
+                     "stages": [{"id": 0, "task_durations_s": tasks, "duration_s": 10.0 * n}]})
+    fill(client, name, runs)
+    seen = only_slice(client, name)
+    assert (seen["scaling_type"], seen["trend"], seen["basis"]) == ("IIIt", "levels_off", "durations")
+    assert "which the runs contradict: on 32 executors the speedup is 1 times that on 1" in seen["basis_reason"]
+    assert seen["procedure"][5]["message"].startswith("delta and gamma are not given: ")

@@ -292,6 +292,37 @@ def test_runs_are_grouped_by_the_labels_that_explain_the_time(client, name):
     assert models(client, name) == got, "what was asked for in between is not kept"
 
 
+def test_a_surface_has_one_predictor_whatever_sizes_are_asked_for(client, name):
+    """Runs with tasks are replayed, at each size for itself; more than eight sizes are left to the selected model."""
+    for n in (9, 33, 65):
+        for m in (1, 2, 5, 8):
+            stage_s = -(-n // (2 * m)) * 4.0
+            client.post("/v1/applications/%s/runs" % name, {
+                "problem_size": n, "executors": m, "cores_per_executor": 2, "initialization_s": 4, "duration_s": 4 + stage_s,
+                "stages": [{"id": 0, "parents": [], "task_durations_s": [4.0] * n, "duration_s": stage_s}]}, 201)
+
+    def times(sizes=None, **more):
+        grid = speedup(client, name, executors="1,2,3,8", **dict({"problem_sizes": sizes} if sizes else {}, **more))
+        return grid["model"], {row["problem_size"]: [p["duration_s"] for p in row["points"]] for row in grid["surface"]}
+
+    model, all_sizes = times()
+    assert model == "replay" and set(all_sizes) == {9, 33, 65}
+    for sizes in ("65", "9", "33,65", "48,9,128"):
+        other, some = times(sizes)
+        assert other == "replay"
+        for size in set(some) & set(all_sizes):
+            assert some[size] == pytest.approx(all_sizes[size], rel=1e-9)
+    for size, row in all_sizes.items():
+        for m, duration_s in zip((1, 2, 3, 8), row):
+            advice = client.post("/v1/advice?dry_run=true", {"application": name, "problem_size": size,
+                                                             "constraints": {"min_executors": m, "max_executors": m}}, 200).json()
+            assert duration_s == pytest.approx(advice["recommendation"]["predicted_duration_s"]), (size, m)
+    selected = models(client, name)["selected_model"]
+    many = ",".join(str(n) for n in range(16, 25))
+    model, by_law = times(many)
+    assert model == selected != "replay" and by_law == times(many, model=selected)[1]
+
+
 def test_a_kind_that_does_not_exist_is_refused_with_all_that_do(client, name):
     fill(client, name)
     problem = client.refuse("GET", "/v1/applications/%s/speedup?model=linear" % name, 422, parameter="model")

@@ -23,6 +23,36 @@ def test_what_was_not_asked_for_is_left_out(client):
     assert best["makespan_s"] == plan["makespan_s"] == min(s["makespan_s"] for s in plan["splits"])
 
 
+def simulated(client, request, map_slots):
+    """What the product's own simulator says of a division: the jobs in the same order, as many at a time."""
+    body = {"kind": "slots", "cluster": {"map_slots": map_slots, "reduce_slots": request["slots"] - map_slots},
+            "jobs": request["jobs"], "policies": [{"policy": "fair", "concurrency": request["concurrency"]}]}
+    reply = client.post("/v1/simulations", body, 200, headers={"Prefer": "wait=30"}).json()
+    return reply["result"]["loads"][0]["policies"][0]["makespan_s"]
+
+
+@pytest.mark.parametrize("slots, maps, reduces", [(24, (10, 6), (2, 600)), (100, (3, 40), (5, 300)), (9, (2, 500), (30, 1))])
+def test_few_long_tasks_do_not_use_all_slots(client, slots, maps, reduces):
+    job = {"name": "a", "maps": maps[0], "map_task_s": maps[1], "reduces": reduces[0], "reduce_task_s": reduces[1]}
+    request = {"slots": slots, "concurrency": 1, "jobs": [job]}
+    plan = client.post("/v1/slot-plans", request, 200).json()
+    least = min(-(-maps[0] // m) * maps[1] + -(-reduces[0] // (slots - m)) * reduces[1] for m in range(1, slots))
+    assert plan["simulated_makespan_s"] == plan["best_simulated"]["makespan_s"] == least
+    assert plan["makespan_s"] == pytest.approx(least, rel=0.002) == min(s["makespan_s"] for s in plan["splits"])
+    assert plan["jobs"][0]["finish_s"] == plan["makespan_s"] and (slots == 9 or plan["basis"] == "simulation")
+    assert simulated(client, request, plan["map_slots"]) == least
+
+
+def test_the_division_that_the_simulator_finds_best_is_recommended(client):
+    jobs = [{"name": "J%d" % (i + 1), "maps": maps, "map_task_s": 1, "reduces": reduces, "reduce_task_s": 1}
+            for i, (maps, reduces) in enumerate([(2, 9), (3, 4), (7, 3)])]
+    request = {"slots": 8, "concurrency": 3, "jobs": jobs}
+    plan = client.post("/v1/slot-plans", request, 200).json()
+    assert [s["simulated_makespan_s"] for s in plan["splits"]] == [simulated(client, request, m) for m in range(1, 8)] == [13, 7, 6, 5, 7, 9, 17]
+    assert (plan["map_slots"], plan["reduce_slots"], plan["makespan_s"], plan["basis"]) == (4, 4, 5, "simulation")
+    assert plan["best_simulated"] == {"map_slots": 4, "reduce_slots": 4, "makespan_s": 5, "simulated_makespan_s": 5}
+
+
 def test_all_that_may_be_asked_for(client):
     plan = client.post("/v1/slot-plans", dict(PLAN, nodes=3, sweep=[2, 1], profile_error_percent=50), 200).json()
     assert plan["per_node"]["map_slots"] + plan["per_node"]["reduce_slots"] == 4

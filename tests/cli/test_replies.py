@@ -191,6 +191,20 @@ def test_all_warnings_of_a_slot_plan_are_shown(cli, client):
         assert len(warnings) == 2 and all(warning["message"] in shown for warning in warnings), shown
 
 
+def test_a_better_concurrency_is_one_sentence(cli, client):
+    jobs = [{"name": "report", "maps": 40, "map_task_s": 6, "reduces": 8, "reduce_task_s": 20}, {"name": "cleaning", "maps": 60, "map_task_s": 4}]
+    body = {"slots": 24, "concurrency": 2, "sweep": [1, 3], "jobs": jobs}
+    plan = client.post("/v1/slot-plans", body).json()
+    best = min(plan["sweep"], key=lambda point: point["makespan_s"])
+    assert best["concurrency"] == 1 and best["makespan_s"] < plan["makespan_s"]
+    (cli.home / "batch.json").write_text(json.dumps(body))
+    shown = " ".join(cli("slots", cli.home / "batch.json").out.split())
+    less = 100 * (1 - best["makespan_s"] / plan["makespan_s"])
+    assert "With 1 job at a time all jobs take %.3g s, %.1f %% less." % (best["makespan_s"], less) in shown, shown
+    (cli.home / "batch.json").write_text(json.dumps(dict(body, concurrency=1, sweep=[2])))
+    assert "at a time all jobs take" not in cli("slots", cli.home / "batch.json").out
+
+
 SLOW = {"kind": "late", "nodes": [{"name": "n1", "containers": 4, "finished": [{"type": "m", "tasks": 9, "mean_s": 20}],
                                    "running": [{"id": "m1", "type": "m", "elapsed_s": 30, "progress": 0.3}]}]}
 

@@ -71,7 +71,7 @@ static void expect_plan(const char *file, size_t slots, json_t *want, const stru
         figures.differ++;
     json_array_foreach(splits, i, item)
     {
-        const struct fresh_split split = {i + 1, slots - i - 1, plan->makespan_s[i]};
+        const struct fresh_split split = {i + 1, slots - i - 1, plan->makespan_s[i], (double)NAN};
         expect_split(file, item, &split);
     }
     if (json_object_get(want, "per_node") != NULL)

@@ -1,10 +1,14 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/findings.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
+#include "cli/output/cell.h"
+#include "cli/output/json_text.h"
 #include "cli/terminal/plot.h"
 
 /* `slots`: map and reduce slots for a batch of jobs. */
@@ -64,12 +68,59 @@ static void draw_curve(FILE *out, const struct terminal *terminal, const void *c
     free(points);
 }
 
+/* --- in words --- */
+
+enum { WORDS = 640, SECONDS_TEXT = 32 };
+
+/* Writes the simulated makespan, and the division or concurrency that takes less, if there is one. */
+static void write_words(const json_t *plan, char out[WORDS])
+{
+    static const double least_gain = 0.01;
+    const double makespan_s = json_number_at(plan, "makespan_s", (double)NAN);
+    const double simulated_s = json_number_at(plan, "simulated_makespan_s", (double)NAN);
+    const double shortest_s = json_number_at(plan, "best_simulated.makespan_s", (double)NAN);
+    const json_t *sweep = json_object_get(plan, "sweep");
+    const json_t *best = plan;
+    char shown[SECONDS_TEXT];
+    int n = 0;
+    out[0] = '\0';
+    if (strcmp(json_text_at(plan, "basis", ""), "fluid") == 0 && !isnan(simulated_s)) {
+        cell_seconds(simulated_s, shown, sizeof shown);
+        n += snprintf(out + n, (size_t)(WORDS - n),
+                      "The makespan counts work without last waves; with every task simulated all "
+                      "jobs take %s. ",
+                      shown);
+    }
+    if (simulated_s * (1 - least_gain) > shortest_s) {
+        cell_seconds(shortest_s, shown, sizeof shown);
+        n += snprintf(out + n, (size_t)(WORDS - n),
+                      "In the simulation %.0f map slots and %.0f reduce slots take %s, %.1f %% "
+                      "less. ",
+                      json_number_at(plan, "best_simulated.map_slots", 0),
+                      json_number_at(plan, "best_simulated.reduce_slots", 0), shown,
+                      100 * (1 - shortest_s / simulated_s));
+    }
+    for (size_t i = 0; i < json_array_size(sweep); i++)
+        if (json_number_at(json_array_get(sweep, i), "makespan_s", (double)NAN) <
+            json_number_at(best, "makespan_s", (double)NAN))
+            best = json_array_get(sweep, i);
+    const double other_s = json_number_at(best, "makespan_s", (double)NAN);
+    if (makespan_s * (1 - least_gain) > other_s) {
+        const double jobs = json_number_at(best, "concurrency", 0);
+        cell_seconds(other_s, shown, sizeof shown);
+        (void)snprintf(out + n, (size_t)(WORDS - n),
+                       "With %.0f job%s at a time all jobs take %s, %.1f %% less.", jobs,
+                       jobs == 1 ? "" : "s", shown, 100 * (1 - other_s / makespan_s));
+    }
+}
+
 /* --- the answer --- */
 
 static const struct column best_columns[] = {
     {"map slots", "map_slots", CELL_COUNT, NULL},
     {"reduce slots", "reduce_slots", CELL_COUNT, NULL},
     {"all jobs take", "makespan_s", CELL_SECONDS, NULL},
+    {"simulated", "simulated_makespan_s", CELL_SECONDS, NULL},
     {"fairness", "fairness", CELL_NUMBER, NULL},
 };
 static const struct column job_columns[] = {
@@ -101,8 +152,11 @@ static bool write_plan(struct invocation *invocation, const json_t *plan)
 {
     const struct drawn drawn = {plan, invocation_draws_ascii(invocation)};
     const json_t *warnings = json_object_get(plan, "warnings");
+    char words[WORDS];
+    write_words(plan, words);
     const struct section sections[] = {
         {.value = plan, .columns = best_columns, .n_columns = COUNT(best_columns)},
+        {.text = invocation_for_people(invocation) ? words : ""},
         {.title = "Slots of each node",
          .value = json_object_get(plan, "per_node"),
          .columns = best_columns,

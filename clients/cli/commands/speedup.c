@@ -124,7 +124,7 @@ static void write_legend(FILE *out, const struct drawn *drawn, const struct term
 {
     char legend[240];
     (void)snprintf(legend, sizeof legend,
-                   "Model %s. At the right: problem size.%s %s recorded runs.%s",
+                   "Predicted by %s. At the right: problem size.%s %s recorded runs.%s",
                    json_text_at(drawn->reply, "model", "-"),
                    drawn->speedup ? ""
                    : drawn->ascii ? " Dots: interval."

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "api/advice/application_prediction.h"
 #include "api/models/application_models.h"
@@ -16,14 +17,21 @@
 struct speedup_query {
     struct application_models models;
     struct run_label *labels;      /* asked for */
-    const struct model_kind *kind; /* NULL: the one selected, continuing what advice predicts */
+    const struct model_kind *kind; /* NULL: what advice predicts, else the one selected */
     double *problem_sizes;         /* NULL at first: those observed */
     size_t n_sizes;
     double *executors; /* likewise */
     size_t n_executors;
     struct codec_history_model model;
-    struct application_prediction predicted;
+    /* Predictions of advice for each problem size, and for that of the base. */
+    struct application_prediction *predicted;
+    size_t n_predicted, n_loaded, n_made;
+    struct arena kept; /* what they are made of, over turns of the step that makes them */
+    bool has_kept;
 };
+
+/* Each problem size costs as much as a recommendation. */
+enum { SIZES_PREDICTED_MAX = 8 };
 
 static enum pv_code
 read_kind(const struct http_request *request, const struct model_kind **kind, struct pv_error *err)
@@ -92,6 +100,31 @@ check_points(const struct api *api, const struct speedup_query *asked, struct pv
                     PLURAL(asked->n_executors), most, PLURAL(most));
 }
 
+/* Questions about each problem size, and about that of the base, unless a model was asked for. */
+static enum pv_code prepare_predictions(const struct api *api,
+                                        struct http_request *request,
+                                        struct speedup_query *asked,
+                                        struct pv_error *err)
+{
+    bool has_base = false;
+    if (asked->kind != NULL || asked->n_sizes > SIZES_PREDICTED_MAX)
+        return PV_OK;
+    struct application_prediction *predicted =
+        arena_calloc(request->arena, asked->n_sizes + 1, sizeof *predicted);
+    if (predicted == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i <= asked->n_sizes; i++) {
+        double size =
+            i < asked->n_sizes ? asked->problem_sizes[i] : asked->model.smallest.problem_size;
+        has_base = has_base || (i < asked->n_sizes && size == asked->model.smallest.problem_size);
+        predicted[i].question = application_question(api, asked->models.name, asked->labels,
+                                                     asked->models.n_labels, size);
+    }
+    asked->predicted = predicted;
+    asked->n_predicted = asked->n_sizes + !has_base;
+    return PV_OK;
+}
+
 /* What reading the models back and writing points down come to, in bytes and points of a
  * millisecond. */
 static bool is_light(const struct api *api, const struct speedup_query *asked)
@@ -151,26 +184,26 @@ static enum pv_code speedup_read_model(void *context,
     if (!is_light(context, asked))
         PV_TRY(http_move(request, HTTP_COMPUTE));
     PV_TRY(choose_model(request, asked, err));
-    return check_points(context, asked, err);
+    PV_TRY(check_points(context, asked, err));
+    return prepare_predictions(context, request, asked, err);
 }
 
-/* Of the largest size only: a prediction for each would cost many times as much. */
-static enum pv_code speedup_load_prediction(void *context,
-                                            struct http_request *request,
-                                            struct http_response *response,
-                                            struct pv_error *err)
+/* One after the other, so that the histories of two are not held at the same time. Continues where
+ * it was when it moved. */
+static enum pv_code predict_sizes(struct api *api,
+                                  struct http_request *request,
+                                  struct speedup_query *asked,
+                                  struct pv_error *err)
 {
-    struct speedup_query *asked = request->state;
-    double largest = 0;
-    (void)response;
-    for (size_t i = 0; i < asked->n_sizes; i++)
-        largest = fmax(largest, asked->problem_sizes[i]);
-    asked->predicted.none = asked->kind != NULL;
-    if (asked->predicted.none)
-        return PV_OK;
-    asked->predicted.question = application_question(context, asked->models.name, asked->labels,
-                                                     asked->models.n_labels, largest);
-    return application_prediction_load(context, request, &asked->predicted, err);
+    for (; asked->n_made < asked->n_predicted; asked->n_made++) {
+        struct application_prediction *predicted = &asked->predicted[asked->n_made];
+        if (asked->n_loaded == asked->n_made) {
+            PV_TRY(application_prediction_load(api, request, predicted, err));
+            asked->n_loaded++;
+        }
+        PV_TRY(application_prediction_make(api, request, predicted, err));
+    }
+    return PV_OK;
 }
 
 static enum pv_code speedup_predict(void *context,
@@ -178,9 +211,37 @@ static enum pv_code speedup_predict(void *context,
                                     struct http_response *response,
                                     struct pv_error *err)
 {
+    struct api *api = context;
     struct speedup_query *asked = request->state;
+    struct arena *own = request->arena;
     (void)response;
-    return application_prediction_make(context, request, &asked->predicted, err);
+    if (asked->n_predicted == 0)
+        return PV_OK;
+    if (!asked->has_kept)
+        arena_init_beside(&asked->kept, own, (size_t)api->config->request_memory_bytes_max);
+    asked->has_kept = true;
+    request->arena = &asked->kept;
+    enum pv_code code = predict_sizes(api, request, asked, err);
+    request->arena = own;
+    return code;
+}
+
+static const char *predictor_of(const struct curve *curve)
+{
+    return curve->model_kind == NULL ? "replay" : curve->model_kind;
+}
+
+/* The one predictor of all problem sizes; NULL: advice has none, or not the same for all. */
+static const char *common_predictor(const struct speedup_query *asked)
+{
+    const char *common = NULL;
+    for (size_t i = 0; i < asked->n_predicted; i++) {
+        const struct curve *curve = application_prediction_curve(&asked->predicted[i]);
+        if (curve == NULL || (common != NULL && strcmp(predictor_of(curve), common) != 0))
+            return NULL;
+        common = predictor_of(curve);
+    }
+    return common;
 }
 
 static enum pv_code speedup_answer(void *context,
@@ -192,18 +253,24 @@ static enum pv_code speedup_answer(void *context,
     const struct speedup_query *asked = request->state;
     const struct application_model *stored = &asked->models.stored;
     const struct model *model = &asked->model.model;
-    const struct curve *curve = application_prediction_curve(&asked->predicted);
-    struct predicted_times times = {.n = 0};
+    const char *predictor = common_predictor(asked);
+    size_t n = predictor == NULL ? 0 : asked->n_predicted;
     struct writer w;
-    if (curve != NULL || !is_light(api, asked))
+    if (n > 0 || !is_light(api, asked))
         PV_TRY(http_move(request, HTTP_COMPUTE));
-    if (curve != NULL)
-        PV_TRY(curve_predicted_times(curve, model->uncertainty.confidence, RUN_UNKNOWN,
-                                     request->arena, &times, err));
-    struct speedup_surface surface = speedup_surface_make(model, &times);
+    struct predicted_times *times = arena_array(request->arena, n, sizeof *times);
+    if (times == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        PV_TRY(curve_predicted_times(application_prediction_curve(&asked->predicted[i]),
+                                     model->uncertainty.confidence, RUN_UNKNOWN, request->arena,
+                                     &times[i], err));
+    struct speedup_surface surface = speedup_surface_make(model, times, n);
     struct codec_speedup speedup = {.application = stored->application,
                                     .history_version = stored->history_version,
-                                    .selected = strview_is(stored->selected, model->kind->name),
+                                    .predictor = n > 0 ? predictor : model->kind->name,
+                                    .selected =
+                                        n > 0 || strview_is(stored->selected, model->kind->name),
                                     .surface = &surface,
                                     .smallest = &asked->model.smallest,
                                     .problem_sizes = asked->problem_sizes,
@@ -219,7 +286,10 @@ static enum pv_code speedup_answer(void *context,
 static void speedup_end(void *state)
 {
     struct speedup_query *asked = state;
-    advice_prediction_end(&asked->predicted.prediction);
+    for (size_t i = 0; i < asked->n_predicted; i++)
+        advice_prediction_end(&asked->predicted[i].prediction);
+    if (asked->has_kept)
+        arena_fini(&asked->kept);
 }
 
 const struct http_call application_speedup_get = {
@@ -228,7 +298,6 @@ const struct http_call application_speedup_get = {
               {HTTP_ANYWHERE, speedup_fit},
               {HTTP_ANYWHERE, speedup_keep},
               {HTTP_ANYWHERE, speedup_read_model},
-              {HTTP_ANYWHERE, speedup_load_prediction},
               {HTTP_ANYWHERE, speedup_predict},
               {HTTP_ANYWHERE, speedup_answer}},
     .end = speedup_end,

@@ -21,7 +21,7 @@ enum { OLDER_AT_ONCE = 50 };
 enum { ETAG_TEXT = 96 };
 
 /* Raised by whoever changes what the same runs give. */
-static const unsigned diagnosis_revision = 2;
+static const unsigned diagnosis_revision = 3;
 
 /* What a diagnosis is made from. */
 struct diagnosis_input {

@@ -352,14 +352,16 @@ void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup)
     const struct speedup_surface *surface = speedup->surface;
     const struct model_kind *kind = surface->model->kind;
     const struct model_uncertainty *u = &surface->model->uncertainty;
-    bool predicted = surface->predicted.n > 0;
+    bool predicted = surface->n_predicted > 0;
+    double largest = (double)NAN;
+    for (size_t i = 0; predicted && i < speedup->n_sizes; i++)
+        largest = fmax(largest, speedup->problem_sizes[i]);
     writer_begin_object(w);
     writer_member_text(w, "application", speedup->application);
     writer_member_integer(w, "history_version", speedup->history_version);
-    writer_member_string(w, "model", kind->name);
+    writer_member_string(w, "model", speedup->predictor);
     writer_member_boolean(w, "selected", speedup->selected);
-    writer_member_number(w, "predicted_problem_size",
-                         predicted ? surface->predicted.problem_size : (double)NAN);
+    writer_member_number(w, "predicted_problem_size", largest);
     writer_member_boolean(w, "has_speedup_law", kind->speedup != NULL && !predicted);
     writer_member_number(w, "confidence", u->confidence);
     encode_base(w, "relative_to", speedup->smallest);

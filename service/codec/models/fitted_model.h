@@ -37,7 +37,8 @@ void codec_history_model_decode(const struct codec_node *document,
 struct codec_speedup {
     struct strview application;
     int64_t history_version;
-    bool selected; /* rather than asked for */
+    const char *predictor; /* "replay", or the kind of model; of all points */
+    bool selected;         /* the predictor without the parameter `model` */
     const struct speedup_surface *surface;
     const struct surface_base *smallest;
     const double *problem_sizes;

@@ -10,6 +10,7 @@ static void encode_split(struct writer *w, const struct fresh_split *split)
     writer_member_integer(w, "map_slots", (int64_t)split->map_slots);
     writer_member_integer(w, "reduce_slots", (int64_t)split->reduce_slots);
     writer_member_number(w, "makespan_s", split->makespan_s);
+    writer_member_number(w, "simulated_makespan_s", split->simulated_s);
 }
 
 /* --- jobs --- */
@@ -52,7 +53,9 @@ static void encode_splits(struct writer *w, size_t slots, const struct fresh_pla
 {
     writer_member_array(w, "splits");
     for (size_t i = 0; i < plan->n_splits; i++) {
-        struct fresh_split split = {i + 1, slots - i - 1, plan->makespan_s[i]};
+        double simulated_s = plan->simulated_s[i];
+        struct fresh_split split = {i + 1, slots - i - 1, plan->makespan_s[i],
+                                    isfinite(simulated_s) ? simulated_s : (double)NAN};
         writer_begin_object(w);
         encode_split(w, &split);
         writer_end_object(w);
@@ -60,9 +63,9 @@ static void encode_splits(struct writer *w, size_t slots, const struct fresh_pla
     writer_end_array(w);
 }
 
-static void encode_per_node(struct writer *w, const struct fresh_split *split)
+static void encode_split_or_null(struct writer *w, const char *key, const struct fresh_split *split)
 {
-    if (!writer_member_object_or_null(w, "per_node", split->map_slots > 0))
+    if (!writer_member_object_or_null(w, key, split->map_slots > 0))
         return;
     encode_split(w, split);
     writer_end_object(w);
@@ -106,6 +109,8 @@ void codec_slot_plan_encode(struct writer *w,
 {
     writer_begin_object(w);
     encode_split(w, &plan->best);
+    writer_member_string(w, "basis", plan->is_simulated ? "simulation" : "fluid");
+    encode_split_or_null(w, "best_simulated", &plan->best_simulated);
     writer_member_number(w, "fairness", plan->fairness);
     writer_member_array(w, "order");
     for (size_t i = 0; i < asked->n_jobs; i++)
@@ -114,7 +119,7 @@ void codec_slot_plan_encode(struct writer *w,
     encode_jobs(w, asked, plan);
     encode_splits(w, asked->slots, plan);
     if (asked->nodes != SIZE_MAX)
-        encode_per_node(w, &plan->per_node);
+        encode_split_or_null(w, "per_node", &plan->per_node);
     if (asked->n_sweep > 0)
         encode_sweep(w, plan);
     if (!isnan(asked->profile_error_percent))

@@ -312,37 +312,42 @@ static void explain_runs(struct explanation *e)
     finding_number(note, "loo_mape_percent", curve->loo_mape_percent);
 }
 
-struct bound {
-    const char *kind;
-    const char *text;
+/* Bounds of a duration. The cure is in the reason `bottleneck`, which depends on what tasks read. */
+enum bound {
+    BOUND_SERIAL_PART,
+    BOUND_WORK,
+    BOUND_CRITICAL_PATH,
+    BOUND_CUT_TO_CORES,
+    BOUND_STRAGGLER
 };
 
-/*
- * What a chain of stages waits for. A long task of a stage that is cut to the cores is no
- * straggler: it is the stage's work, and more executors cut it shorter.
- */
-static struct bound bound_of_chain(const struct curve_point *point)
-{
-    /* Half: one task that takes most of the longest chain is what to look at. */
-    if (point->longest_task_s <= 0.5 * point->critical_path_s)
-        return (struct bound){"critical_path", "the chain of stages with their longest tasks"};
-    if (point->longest_follows_cores)
-        return (struct bound){
-            "stage_cut_to_cores",
-            "the longest task of a stage whose number of tasks is taken to follow "
-            "the cores: more executors cut it shorter"};
-    return (struct bound){"straggler", "a single long task: split it or spread its keys"};
-}
+static const struct {
+    const char *kind;
+    const char *what;
+    const char *more; /* what follows the stage of the longest task; NULL: the stage is not named */
+} bounds[] = {
+    [BOUND_SERIAL_PART] = {"serial_part",
+                           "the time outside any stage (start and driver), which "
+                           "executors do not shorten",
+                           NULL},
+    [BOUND_WORK] = {"work", "work shared among the cores, which more cores shorten", NULL},
+    [BOUND_CRITICAL_PATH] = {"critical_path", "the chain of stages with their longest tasks", NULL},
+    [BOUND_CUT_TO_CORES] = {"stage_cut_to_cores", "the longest task",
+                            ", whose number of tasks is taken to follow the cores"},
+    [BOUND_STRAGGLER] = {"straggler", "a single long task", ", which executors do not shorten"},
+};
 
-static struct bound bound_of(const struct curve_point *point, double share_s)
+/* A long task of a stage that is cut to the cores is the work of the stage, not a straggler. */
+static enum bound bound_of(const struct curve_point *point, double share_s)
 {
     if (point->fixed_s > share_s && point->fixed_s >= point->critical_path_s)
-        return (struct bound){
-            "serial_part",
-            "the time outside any stage (start and driver), which executors do not shorten"};
-    if (point->critical_path_s > share_s)
-        return bound_of_chain(point);
-    return (struct bound){"work", "work shared among the cores: more executors help"};
+        return BOUND_SERIAL_PART;
+    if (point->critical_path_s <= share_s)
+        return BOUND_WORK;
+    /* Half: one task that takes most of the longest chain is what to look at. */
+    if (point->longest_task_s <= 0.5 * point->critical_path_s)
+        return BOUND_CRITICAL_PATH;
+    return point->longest_follows_cores ? BOUND_CUT_TO_CORES : BOUND_STRAGGLER;
 }
 
 /* What would have to change for the job to be faster here. */
@@ -352,17 +357,24 @@ static void explain_bound(struct explanation *e)
     double cores = (double)point->executors * (double)e->curve->cores_per_executor;
     double share_s = point->work_per_slot_s;
     double overhead_s = point->tasks * point->overhead_per_task_s;
-    struct bound bound = bound_of(point, share_s);
-    char overhead[160] = "";
+    enum bound bound = bound_of(point, share_s);
+    const char *more = bounds[bound].more;
+    bool of_stage = more != NULL && point->longest_stage_id != RUN_UNKNOWN;
+    char overhead[160] = "", stage[40] = "";
     /* Half a percent of the work: less is not worth a sentence. */
     if (overhead_s > 0.005 * point->work_s)
         (void)snprintf(overhead, sizeof overhead,
                        " Of the %.6g s of work %.6g s are no recorded task time but overhead: %.3g "
                        "s a task, set so that the run's own duration comes out.",
                        point->work_s, overhead_s, point->overhead_per_task_s);
-    struct finding *note = finding_add(&e->advice->reasons, "bound", "The duration is mostly %s.%s",
-                                       bound.text, overhead);
-    finding_text(note, "bound_by", bound.kind);
+    if (of_stage)
+        (void)snprintf(stage, sizeof stage, " of stage %" PRId64, point->longest_stage_id);
+    struct finding *note =
+        finding_add(&e->advice->reasons, "bound", "The duration is mostly %s%s%s.%s",
+                    bounds[bound].what, stage, more == NULL ? "" : more, overhead);
+    finding_text(note, "bound_by", bounds[bound].kind);
+    if (of_stage)
+        finding_number(note, "stage_id", (double)point->longest_stage_id);
     finding_number(note, "serial_s", point->fixed_s);
     finding_number(note, "critical_path_s", point->critical_path_s);
     finding_number(note, "work_s", point->work_s);

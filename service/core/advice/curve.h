@@ -79,6 +79,7 @@ struct curve_point {
     double work_s;
     double work_per_slot_s;
     double longest_task_s;
+    int64_t longest_stage_id; /* as in struct replay_outcome */
     bool longest_is_cut_anew;
     bool longest_follows_cores;
     double recorded_work_s;

@@ -616,6 +616,7 @@ static enum pv_code measure_bounds(const struct replay *replay,
         outcome->critical_path_s = fmax(outcome->critical_path_s, path_s[s]);
         if (longest_s > outcome->longest_task_s) {
             outcome->longest_task_s = longest_s;
+            outcome->longest_stage_id = stage->id;
             outcome->longest_is_cut_anew = stage->tasks != replay->job.stages[s].tasks;
             outcome->longest_follows_cores = stage_law_cuts_tasks(&replay->laws[s]);
         }
@@ -637,7 +638,8 @@ enum pv_code replay_predict(const struct replay *replay,
 {
     struct arena_mark mark = arena_mark(scratch);
     struct edf_job job;
-    struct replay_outcome made = {.fixed_s = replay_fixed_s(replay, target->problem_size)};
+    struct replay_outcome made = {.fixed_s = replay_fixed_s(replay, target->problem_size),
+                                  .longest_stage_id = RUN_UNKNOWN};
     double scale = replay->fixed_s > 0 ? made.fixed_s / replay->fixed_s : 0.0;
     double seconds = 0.0;
     const double *longest_s = NULL;

@@ -83,6 +83,7 @@ struct replay_outcome {
     double work_s;          /* task seconds in all stages, overhead included */
     double work_per_slot_s; /* the same, of each stage divided by its task slots */
     double longest_task_s;
+    int64_t longest_stage_id;   /* the stage of the longest task; RUN_UNKNOWN: no stage has tasks */
     bool longest_is_cut_anew;   /* it stands in a stage whose number of tasks the target changes */
     bool longest_follows_cores; /* ... whose tasks get shorter with more machines */
     double recorded_work_s;     /* task seconds of the run as recorded, without any overhead */

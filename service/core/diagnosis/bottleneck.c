@@ -225,76 +225,100 @@ cure_idle_cores(const struct bottleneck_evidence *e, struct arena *arena, struct
 
 /* --- cures --- */
 
-/* One task from shuffles is a final count, a collect or a limit, or one partition that was asked
- * for: nothing that a setting decides. */
-static const char *cure_of_partitions(bool from_storage, double tasks)
-{
-    if (!from_storage && tasks == 1.0)
-        return "More executors do not cure this, nor do settings: a stage of one task is one by "
-               "design, such as the end of a count, a limit or a global sort into one file. Only "
-               "other code changes that, such as aggregating before it or not asking for one "
-               "partition.";
-    return from_storage
-               ? "More executors do not cure this. Smaller input splits do: lower "
-                 "spark.sql.files.maxPartitionBytes, or repartition after reading; files that "
-                 "cannot be split have to be written as more files."
-               : "More executors do not cure this. More partitions do: raise "
-                 "spark.sql.shuffle.partitions, or repartition before the stage.";
-}
+/* The cure of each kind, by the source of the data of its tasks; NULL: the cure for shuffles. */
+static const char *const cures[BOTTLENECK_KINDS][BOTTLENECK_SOURCES] = {
+    [BOTTLENECK_TOO_FEW_TASKS] =
+        {[BOTTLENECK_FROM_SHUFFLE] =
+             "More executors do not cure this. More partitions do: raise "
+             "spark.sql.shuffle.partitions (of RDDs: spark.default.parallelism), or repartition "
+             "before the stage.",
+         [BOTTLENECK_FROM_FILES] =
+             "More executors do not cure this. Smaller input splits do: lower "
+             "spark.sql.files.maxPartitionBytes, or repartition after reading; files that cannot "
+             "be split have to be written as more files.",
+         [BOTTLENECK_FROM_DRIVER] =
+             "More executors do not cure this. More slices do: raise spark.default.parallelism, "
+             "or the number of slices where the data are made (numSlices), or repartition.",
+         [BOTTLENECK_FROM_INPUT] =
+             "More executors do not cure this. More input partitions do: lower "
+             "spark.sql.files.maxPartitionBytes if it reads files, else raise "
+             "spark.default.parallelism or the number of slices."},
+    [BOTTLENECK_SKEW] =
+        {[BOTTLENECK_FROM_SHUFFLE] =
+             "More executors do not cure this. A salted key, a broadcast join, or adaptive "
+             "execution with spark.sql.adaptive.skewJoin.enabled for joins, do.",
+         [BOTTLENECK_FROM_FILES] =
+             "More executors do not cure this. Files of even size, or repartitioning after "
+             "reading, do."},
+    [BOTTLENECK_STRAGGLER] = {"More executors do not cure this. Speculative copies do where a "
+                              "machine is slow: look at the machine that ran it. Tasks that write "
+                              "output need an idempotent committer for it."},
+    [BOTTLENECK_UNEVEN_TASKS] = {"More executors do not cure this. Find out whether the task has "
+                                 "more data, for which a salted key or repartitioning helps, or a "
+                                 "slow machine, for which speculation does."},
+    [BOTTLENECK_SMALL_PARTITIONS] =
+        {[BOTTLENECK_FROM_SHUFFLE] =
+             "More executors do not cure this. Fewer partitions do: adaptive execution coalesces "
+             "those of shuffles; else lower spark.sql.shuffle.partitions or coalesce.",
+         [BOTTLENECK_FROM_FILES] = "More executors do not cure this. Fewer partitions do: raise "
+                                   "spark.sql.files.maxPartitionBytes, or coalesce after reading.",
+         [BOTTLENECK_FROM_DRIVER] =
+             "More executors do not cure this. Fewer slices do: lower spark.default.parallelism, "
+             "or the number of slices where the data are made (numSlices).",
+         [BOTTLENECK_FROM_INPUT] =
+             "More executors do not cure this. Fewer input partitions do: coalesce after reading."},
+    [BOTTLENECK_LARGE_PARTITIONS] = {"More and smaller partitions even out the end of the stage "
+                                     "and spill less."},
+    [BOTTLENECK_SPILL] = {"More partitions or more memory a core cure this; more executors alone "
+                          "do not."},
+    [BOTTLENECK_GARBAGE_COLLECTION] = {"More heap or fewer cores an executor cure this, and "
+                                       "caching in serialized form; more executors alone do not."},
+    [BOTTLENECK_STORAGE_BOUND] = {"More executors help only as far as the storage is not at its "
+                                  "limit. A columnar format, filters on partitions, compression "
+                                  "or faster storage cure this."},
+    [BOTTLENECK_SMALL_FILES] = {"More executors do not cure this. Compacting the input into files "
+                                "of 128 MiB or more does."},
+    [BOTTLENECK_DRIVER] = {"More executors do not cure this. Collect less on the driver, list "
+                           "fewer files, run independent jobs side by side from several threads."},
+    [BOTTLENECK_STARTUP] = {"More executors do not cure this. Executors that are kept warm, "
+                            "smaller images and fewer jars make it start sooner."},
+    [BOTTLENECK_CACHED_BLOCKS] = {"More memory for executors or more of them keep the blocks; so "
+                                  "do caching less and serialized caching."},
+};
 
-static const char *cure_of(enum bottleneck_kind kind, const struct bottleneck_evidence *evidence)
+/* A stage of one task that reads no files is a final count, a collect or a limit, or one partition
+ * or slice that the code asks for: nothing that a setting decides. */
+static const char one_task_by_design[] =
+    "More executors do not cure this, nor do settings: a stage of one task is one by design, such "
+    "as the end of a count, a limit or a global sort into one file. Only other code changes that, "
+    "such as aggregating before it or not asking for one partition.";
+static const char driver_at_work[] =
+    "More executors do not cure this. Look at what the driver does before its first job: it lists "
+    "files, opens connections, waits for input.";
+
+/* In `arena`, or constant; NULL: no memory. */
+static const char *cure_of(const struct bottleneck *bottleneck,
+                           const struct bottleneck_evidence *evidence,
+                           struct arena *arena)
 {
-    bool from_storage = evidence->from_storage;
-    switch (kind) {
-    case BOTTLENECK_TOO_FEW_TASKS:
-        return cure_of_partitions(from_storage, evidence->tasks);
-    case BOTTLENECK_SKEW:
-        return from_storage
-                   ? "More executors do not cure this. Files of even size, or repartitioning after "
-                     "reading, do."
-                   : "More executors do not cure this. A salted key, a broadcast join, or adaptive "
-                     "execution with spark.sql.adaptive.skewJoin.enabled for joins, do.";
-    case BOTTLENECK_STRAGGLER:
-        return "More executors do not cure this. Speculative copies do where a machine is slow: "
-               "look at the machine that ran it. Tasks that write output need an idempotent "
-               "committer for it.";
-    case BOTTLENECK_UNEVEN_TASKS:
-        return "More executors do not cure this. Find out whether the task has more data, for "
-               "which "
-               "a salted key or repartitioning helps, or a slow machine, for which speculation "
-               "does.";
-    case BOTTLENECK_SMALL_PARTITIONS:
-        return "More executors do not cure this. Fewer partitions do: adaptive execution coalesces "
-               "those of shuffles; else lower spark.sql.shuffle.partitions or coalesce.";
-    case BOTTLENECK_LARGE_PARTITIONS:
-        return "More and smaller partitions even out the end of the stage and spill less.";
-    case BOTTLENECK_SPILL:
-        return "More partitions or more memory a core cure this; more executors alone do not.";
-    case BOTTLENECK_GARBAGE_COLLECTION:
-        return "More heap or fewer cores an executor cure this, and caching in serialized form; "
-               "more "
-               "executors alone do not.";
-    case BOTTLENECK_STORAGE_BOUND:
-        return "More executors help only as far as the storage is not at its limit. A columnar "
-               "format, filters on partitions, compression or faster storage cure this.";
-    case BOTTLENECK_SMALL_FILES:
-        return "More executors do not cure this. Compacting the input into files of 128 MiB or "
-               "more "
-               "does.";
-    case BOTTLENECK_DRIVER:
-        return "More executors do not cure this. Collect less on the driver, list fewer files, run "
-               "independent jobs side by side from several threads.";
-    case BOTTLENECK_STARTUP:
-        return "More executors do not cure this. Executors that are kept warm, smaller images and "
-               "fewer jars "
-               "make it start sooner.";
-    case BOTTLENECK_IDLE_CORES: /* cure_idle_cores */
-    case BOTTLENECK_CACHED_BLOCKS:
-    case BOTTLENECK_KINDS:
-        break;
-    }
-    return "More memory for executors or more of them keep the blocks; so do caching less and "
-           "serialized caching.";
+    const char *const *row = cures[bottleneck->kind];
+    const char *cure = row[evidence->source] != NULL ? row[evidence->source] : row[0];
+    bool on_machine =
+        bottleneck->kind == BOTTLENECK_STRAGGLER || bottleneck->kind == BOTTLENECK_UNEVEN_TASKS;
+    if (bottleneck->kind == BOTTLENECK_TOO_FEW_TASKS && evidence->tasks == 1.0 &&
+        (evidence->source == BOTTLENECK_FROM_SHUFFLE || evidence->source == BOTTLENECK_FROM_DRIVER))
+        return one_task_by_design;
+    if (bottleneck->kind == BOTTLENECK_STARTUP && !waits_for_executors(bottleneck, evidence))
+        return driver_at_work;
+    if (on_machine && evidence->nodes_hidden)
+        return arena_printf(arena,
+                            "%s Names of machines are hidden: logs that are sent while "
+                            "eventlog_host_names=keep show them.",
+                            cure);
+    if (on_machine && evidence->node.at != NULL)
+        return arena_printf(arena, "%s Its machine was %.*s.", cure, (int)evidence->node.n,
+                            evidence->node.at);
+    return cure;
 }
 
 bool bottleneck_property(const struct bottleneck *b,
@@ -338,16 +362,14 @@ enum pv_code bottleneck_describe(const struct bottleneck_evidence *evidence,
                                ? add_cut(bottleneck, evidence, place, &made)
                                : add_work(bottleneck, evidence, place, &made);
     add_evidence(evidence, note);
-    bottleneck->cure = cure_of(bottleneck->kind, evidence);
-    if (bottleneck->kind == BOTTLENECK_STARTUP && !waits_for_executors(bottleneck, evidence))
-        bottleneck->cure = "More executors do not cure this. Look at what the driver does before "
-                           "its first job: it lists files, opens connections, waits for input.";
-    if (bottleneck->kind == BOTTLENECK_IDLE_CORES && !cure_idle_cores(evidence, arena, bottleneck))
+    if (bottleneck->kind != BOTTLENECK_IDLE_CORES)
+        bottleneck->cure = cure_of(bottleneck, evidence, arena);
+    else if (!cure_idle_cores(evidence, arena, bottleneck))
         return pv_no_memory(err);
-    bottleneck->from_storage = evidence->from_storage;
+    bottleneck->from_storage = evidence->source == BOTTLENECK_FROM_FILES;
     bottleneck->more_executors_help = bottleneck->kind == BOTTLENECK_CACHED_BLOCKS ||
                                       bottleneck->kind == BOTTLENECK_LARGE_PARTITIONS;
-    if (made.failed || note == NULL)
+    if (made.failed || note == NULL || bottleneck->cure == NULL)
         return pv_no_memory(err);
     bottleneck->finding = *note;
     return PV_OK;

@@ -18,7 +18,8 @@
  *                     what the longest task takes beyond the median, as far as cores idle: it is
  *                     twice the median or more. Skew where that task read half as much again as the
  *                     mean or more, straggler where it did not, uneven_tasks where that is unknown
- *   small_partitions  what starting tasks takes: more than four tasks a core of 0.2 s or less
+ *   small_partitions  what starting tasks takes: more than four tasks a core of 0.2 s or less, which
+ *                     do not spill
  *   large_partitions  what idle cores could have done: tasks read 512 MiB or more
  *   idle_cores        the waves of tasks that cores would save which no task can take: a GPU's share or
  *                     the cores of a task leave them idle
@@ -66,6 +67,15 @@ struct bottleneck {
     struct finding finding; /* code, message and the numbers it goes by */
 };
 
+/* Where the data of a stage's tasks are from, which decides what its number of tasks obeys. */
+enum bottleneck_source {
+    BOTTLENECK_FROM_SHUFFLE, /* other stages: shuffle partitions */
+    BOTTLENECK_FROM_FILES,   /* storage, more than from shuffles: splits of files */
+    BOTTLENECK_FROM_DRIVER,  /* a stage without parents that reads nothing: slices */
+    BOTTLENECK_FROM_INPUT, /* a stage without parents; what it reads is unknown: splits or slices */
+    BOTTLENECK_SOURCES
+};
+
 /* What a bottleneck was seen by; NAN where it is unknown or of another kind. */
 struct bottleneck_evidence {
     double tasks;
@@ -74,7 +84,9 @@ struct bottleneck_evidence {
     double longest_s;
     double longest_bytes; /* that the longest task read */
     double task_bytes;    /* that a task read on average */
-    bool from_storage;    /* more than from shuffles */
+    enum bottleneck_source source;
+    struct strview node;  /* that ran the longest task; at == NULL: unknown */
+    bool nodes_hidden;    /* names of nodes are hashes, or were dropped */
     double spilled_bytes; /* to disk */
     double share;         /* of the time of tasks: collecting garbage, or waiting for storage */
     double startup_s;     /* of an executor */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/order.h"
 #include "core/diagnosis/stage_time.h"
@@ -38,6 +39,7 @@ struct finder {
     const struct run_stage *most_reading; /* from storage; NULL: none does */
     double most_bytes;                    /* that it reads */
     double next_bytes;                    /* the most that another one does */
+    bool nodes_hidden;
 };
 
 static const struct bottleneck_evidence no_evidence = {.tasks = (double)NAN,
@@ -85,6 +87,7 @@ struct seen_stage {
     double idle;  /* share of the slots' time in which no task ran */
     double median_s;
     double longest_s;
+    struct strview longest_on; /* node that the longest task ran on; at == NULL: unknown */
     double input_bytes;
     double shuffle_bytes;
     double task_bytes;
@@ -101,7 +104,8 @@ static double at_least_0(double value)
     return value > 0 ? value : 0.0;
 }
 
-static enum pv_code see_tasks(const struct run_stage *stage,
+static enum pv_code see_tasks(const struct run *run,
+                              const struct run_stage *stage,
                               struct arena *scratch,
                               struct seen_stage *seen,
                               struct pv_error *err)
@@ -113,8 +117,14 @@ static enum pv_code see_tasks(const struct run_stage *stage,
     double *durations = arena_array(scratch, n, sizeof *durations);
     if (durations == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++)
+    size_t longest = 0;
+    for (size_t i = 0; i < n; i++) {
         durations[i] = stage->task_durations_s[i];
+        longest = durations[i] > durations[longest] ? i : longest;
+    }
+    if (stage->task_nodes != NULL && stage->task_nodes[longest] >= 0 &&
+        (size_t)stage->task_nodes[longest] < run->n_nodes)
+        seen->longest_on = run->nodes[stage->task_nodes[longest]].name;
     seen->median_s = quantile_median(durations, n);
     seen->longest_s = durations[n - 1];
     arena_rewind(scratch, mark);
@@ -142,16 +152,40 @@ static enum pv_code see_stage(const struct finder *f,
     seen->task_bytes = bytes > 0 ? bytes / seen->tasks : (double)NAN;
     if (!isnan(stage->task_time_s) && stage->duration_s > 0)
         seen->idle = fmax(0.0, 1.0 - stage->task_time_s / (seen->slots * stage->duration_s));
-    return see_tasks(stage, scratch, seen, err);
+    return see_tasks(f->run, stage, scratch, seen, err);
 }
 
-static struct bottleneck_evidence evidence_of(const struct seen_stage *seen)
+static enum bottleneck_source source_of(const struct seen_stage *seen)
+{
+    if (at_least_0(seen->input_bytes) > at_least_0(seen->shuffle_bytes))
+        return BOTTLENECK_FROM_FILES;
+    if (seen->stage->n_parents > 0 || seen->shuffle_bytes > 0)
+        return BOTTLENECK_FROM_SHUFFLE;
+    return seen->input_bytes >= 0 ? BOTTLENECK_FROM_DRIVER : BOTTLENECK_FROM_INPUT;
+}
+
+/* Names that no one knows a machine by. */
+static bool hides_nodes(const struct run *run)
+{
+    static const char hash[] = "host:";
+    bool hidden = false;
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        struct strview name = run->nodes[i].name;
+        hidden = hidden || name.at == NULL ||
+                 (name.n >= sizeof hash && memcmp(name.at, hash, sizeof hash - 1) == 0);
+    }
+    return hidden;
+}
+
+static struct bottleneck_evidence evidence_of(const struct finder *f, const struct seen_stage *seen)
 {
     struct bottleneck_evidence evidence = no_evidence;
     evidence.tasks = seen->tasks;
     evidence.cores = seen->slots;
     evidence.task_bytes = seen->task_bytes;
-    evidence.from_storage = at_least_0(seen->input_bytes) > at_least_0(seen->shuffle_bytes);
+    evidence.source = source_of(seen);
+    evidence.node = seen->longest_on;
+    evidence.nodes_hidden = f->nodes_hidden;
     return evidence;
 }
 
@@ -167,7 +201,7 @@ static enum bottleneck_kind kind_of_long_task(const struct seen_stage *seen)
 /* How the stage is cut into tasks. */
 static void find_uneven(struct finder *f, const struct seen_stage *seen)
 {
-    struct bottleneck_evidence evidence = evidence_of(seen);
+    struct bottleneck_evidence evidence = evidence_of(f, seen);
     double idle_s = seen->charged_s * seen->idle;
     evidence.median_s = seen->median_s;
     evidence.longest_s = seen->longest_s;
@@ -178,7 +212,8 @@ static void find_uneven(struct finder *f, const struct seen_stage *seen)
         evidence.longest_bytes = known(seen->stage->metrics.longest_task_bytes);
         add(f, kind_of_long_task(seen), seen->stage,
             fmin(idle_s, seen->charged_s * fmin(longer_s, 1.0)), &evidence);
-    } else if (seen->median_s <= SMALL_TASK_S && seen->tasks > SMALL_TASKS_A_CORE * seen->slots) {
+    } else if (seen->median_s <= SMALL_TASK_S && seen->tasks > SMALL_TASKS_A_CORE * seen->slots &&
+               !(seen->stage->metrics.disk_spilled_bytes > 0)) {
         add(f, BOTTLENECK_SMALL_PARTITIONS, seen->stage, idle_s, &evidence);
     } else if (seen->task_bytes >= LARGE_BYTES) {
         add(f, BOTTLENECK_LARGE_PARTITIONS, seen->stage, idle_s, &evidence);
@@ -190,7 +225,7 @@ static void find_uneven(struct finder *f, const struct seen_stage *seen)
 static void find_idle_cores(struct finder *f, const struct seen_stage *seen)
 {
     const struct run *run = f->run;
-    struct bottleneck_evidence evidence = evidence_of(seen);
+    struct bottleneck_evidence evidence = evidence_of(f, seen);
     const struct task_slots of = task_slots_of(run, seen->stage->resource_profile_id, false);
     int64_t cores = task_slots_cores(&of, run, run->cores_per_executor);
     int64_t each = task_slots_per_executor(&of, run, run->cores_per_executor);
@@ -209,7 +244,7 @@ static void find_idle_cores(struct finder *f, const struct seen_stage *seen)
 static void find_memory(struct finder *f, const struct seen_stage *seen)
 {
     const struct run_metrics *metrics = &seen->stage->metrics;
-    struct bottleneck_evidence evidence = evidence_of(seen);
+    struct bottleneck_evidence evidence = evidence_of(f, seen);
     double spilled = at_least_0((double)metrics->disk_spilled_bytes);
     double moved = spilled + at_least_0(seen->input_bytes) + at_least_0(seen->shuffle_bytes) +
                    at_least_0((double)metrics->shuffle_write_bytes) +
@@ -229,10 +264,11 @@ static void find_memory(struct finder *f, const struct seen_stage *seen)
 static void find_storage(struct finder *f, const struct seen_stage *seen)
 {
     const struct run_metrics *metrics = &seen->stage->metrics;
-    struct bottleneck_evidence evidence = evidence_of(seen);
+    struct bottleneck_evidence evidence = evidence_of(f, seen);
     double collecting = at_least_0(metrics->gc_time_s / metrics->executor_run_time_s);
     evidence.share = 1.0 - metrics->executor_cpu_time_s / metrics->executor_run_time_s - collecting;
-    if (!evidence.from_storage || !(metrics->executor_run_time_s > 0) || !(evidence.share > 0))
+    if (evidence.source != BOTTLENECK_FROM_FILES || !(metrics->executor_run_time_s > 0) ||
+        !(evidence.share > 0))
         return;
     double lost_s = seen->charged_s * evidence.share;
     if (seen->task_bytes < SMALL_FILE_BYTES && seen->tasks >= SMALL_TASKS_A_CORE * seen->slots)
@@ -354,7 +390,7 @@ enum pv_code bottlenecks_find(const struct run *run,
     if (!(run->duration_s > 0) || run->n_stages == 0)
         return PV_OK;
     struct arena_mark mark = arena_mark(scratch);
-    struct finder f = {.run = run};
+    struct finder f = {.run = run, .nodes_hidden = hides_nodes(run)};
     size_t most = KINDS_A_STAGE * run->n_stages + KINDS_A_RUN;
     f.candidates = arena_array(scratch, most, sizeof *f.candidates);
     enum pv_code code = f.candidates == NULL ? pv_no_memory(err) : find_in_stages(&f, scratch, err);

@@ -12,6 +12,13 @@
  * show what happens, but not why.
  */
 
+/* A stage of a run. */
+struct diagnosis_stage {
+    double tasks;
+    double task_time_s; /* sum over its tasks */
+    double longest_s;   /* longest task; NAN: unknown, and the mean task is used */
+};
+
 /* A run that succeeded. Unknown is NAN. */
 struct diagnosis_run {
     double problem_size; /* N > 0 */
@@ -24,6 +31,9 @@ struct diagnosis_run {
     double induced_s;
     double serial_s;
     double spilled_bytes; /* to disk */
+    const struct diagnosis_stage
+        *stages; /* in order of id, without skipped stages; NULL: unknown */
+    size_t n_stages;
 };
 
 enum {
@@ -46,7 +56,7 @@ struct diagnosis_point {
     double useful;     /* its share of the work, at the rate of the smallest count */
     double slowed;     /* the same work taking longer than there */
     double waiting;    /* the busiest executor beyond its share: stragglers, last waves */
-    double serial;     /* no stage running */
+    double serial;     /* no stage running, or a serial stage (serial_stages.h) */
     double overhead;   /* stages beyond their busiest executor: scheduling, data movement */
     double initialize; /* before the first stage */
 };
@@ -65,7 +75,8 @@ struct diagnosis_slice {
     double load;                 /* N/m of a fixed time, else NAN */
     size_t runs;
     size_t runs_with_stages;
-    bool of_stages; /* ipso is there; else only `cost` */
+    size_t serial_stages; /* stages that count as serial work (serial_stages.h) */
+    bool of_stages;       /* type and bound are from `ipso`; false: from `cost` */
     struct ipso_fit ipso;
     /* Executor seconds per task, m T/N, as m grows: speedup is m over that. */
     struct growth cost;
@@ -78,7 +89,7 @@ struct diagnosis_slice {
     double fastest; /* of the counts that ran */
     struct diagnosis_point *points; /* ascending by executors, thinned to DIAGNOSIS_POINTS_MAX */
     size_t n_points;
-    char why_no_stages[192]; /* "" where of_stages */
+    char why_no_stages[192]; /* "" if of_stages */
 };
 
 /* --- the load of an executor --- */

@@ -147,11 +147,16 @@ static void describe_exponents(const struct diagnosis_slice *slice, struct findi
     char delta[64];
     char gamma[64];
     struct finding *step;
-    if (!slice->of_stages) {
+    if (!slice->of_stages && slice->runs_with_stages < slice->runs) {
         (void)finding_add(
             steps, "exponents",
             "whole durations do not separate serial work from overhead: delta and gamma "
             "need the stages of the runs (send event logs)");
+        return;
+    }
+    if (!slice->of_stages) {
+        (void)finding_add(steps, "exponents", "delta and gamma are not given: %s",
+                          slice->why_no_stages);
         return;
     }
     const struct ipso_estimate *d = &slice->ipso.parameters[IPSO_DELTA];
@@ -239,7 +244,12 @@ void diagnosis_explain_causes(const struct diagnosis_slice *slice, struct findin
     if (first == NULL || last == first)
         return;
     struct cause all[] = {
-        {"serial_growth", "no stage runs and all executors wait", first->serial, last->serial},
+        {"serial_growth",
+         slice->serial_stages > 0
+             ? "no stage runs, or the longest task of a stage whose number of tasks does not grow "
+               "with the executors: more executors do not shorten this"
+             : "no stage runs and all executors wait",
+         first->serial, last->serial},
         {"scale_out_overhead",
          "stages last beyond the tasks of their busiest core (scheduling, "
          "data movement)",

@@ -5,6 +5,7 @@
 #include "core/diagnosis/diagnosis_internal.h"
 
 #include "base/plural.h"
+#include "core/diagnosis/serial_stages.h"
 
 bool diagnosis_has_stages(const struct diagnosis_run *run)
 {
@@ -33,6 +34,7 @@ static struct ipso_observation as_observation(const struct diagnosis_run *run)
 }
 
 static enum pv_code judge_stages(const struct series *series,
+                                 bool all_serial,
                                  struct arena *arena,
                                  struct diagnosis_slice *slice,
                                  struct pv_error *err)
@@ -56,6 +58,13 @@ static enum pv_code judge_stages(const struct series *series,
                        "executor count%s; %d counts are needed",
                        n, series->n, PLURAL(series->n), counts, PLURAL(counts),
                        DIAGNOSIS_COUNTS_LEAST);
+        return PV_OK;
+    }
+    if (all_serial) {
+        (void)snprintf(slice->why_no_stages, sizeof slice->why_no_stages,
+                       "no stage has more tasks on more executors, and each has fewer tasks than "
+                       "%.10g executors have cores: all work is serial there",
+                       series->rows[series->n - 1].executors);
         return PV_OK;
     }
     enum pv_code code = ipso_fit_workload(rows, n, series->workload, arena, &slice->ipso, &why);
@@ -142,6 +151,7 @@ static double peak_of_cost(const struct growth *cost)
     return fmax(1, floor(peak + 0.5));
 }
 
+/* Type and trend by durations alone. */
 static void judge_cost(struct diagnosis_slice *slice)
 {
     static const char *const names[][2] = {{"undetermined", "undetermined"},
@@ -149,9 +159,8 @@ static void judge_cost(struct diagnosis_slice *slice)
                                            {"IIt", "IIs"},
                                            {"IIIt", "IIIs"},
                                            {"IVt", "IVs"}};
-    slice->cost_order = order_of_cost(&slice->cost);
-    if (slice->of_stages)
-        return;
+    slice->trend = DIAGNOSIS_UNCLEAR;
+    slice->peak = slice->bound = (double)NAN;
     switch (slice->cost_order) {
     case IPSO_UNCLEAR:
         slice->trend = DIAGNOSIS_UNCLEAR;
@@ -173,6 +182,117 @@ static void judge_cost(struct diagnosis_slice *slice)
     }
     size_t fixed_size = slice->workload == IPSO_FIXED_SIZE ? 1 : 0;
     (void)snprintf(slice->type, sizeof slice->type, "%s", names[slice->trend][fixed_size]);
+}
+
+/* --- types against measured speedups --- */
+
+/* Speedups of the runs of one executor count, without initialization if it is known. */
+struct measured {
+    double executors;
+    double rate;       /* mean of N/T, against the smallest count */
+    double speedup;    /* mean of (W_p + W_s)/T, of the runs with stages; NAN: there is none */
+    double duration_s; /* mean */
+};
+
+static size_t measure_speedups(const struct series *series, struct measured counts[])
+{
+    bool started = knows_initialization(series);
+    size_t n = 0;
+    for (size_t from = 0, to; from < series->n; from = to) {
+        struct measured m = {.executors = series->rows[from].executors};
+        double with_stages = 0;
+        for (to = from; to < series->n && series->rows[to].executors == m.executors; to++) {
+            const struct diagnosis_run *run = &series->rows[to];
+            double time_s = run->duration_s - (started ? run->initialization_s : 0);
+            m.rate += run->problem_size / time_s;
+            m.duration_s += time_s;
+            if (!diagnosis_has_stages(run))
+                continue;
+            m.speedup += (run->parallel_s / run->cores_per_executor + run->serial_s) / time_s;
+            with_stages++;
+        }
+        double runs = (double)(to - from);
+        m.rate /= runs;
+        m.duration_s /= runs;
+        m.speedup = with_stages > 0 ? m.speedup / with_stages : (double)NAN;
+        counts[n++] = m;
+    }
+    for (size_t i = n; i-- > 0;)
+        counts[i].rate /= counts[0].rate;
+    return n;
+}
+
+/* The last count of at most `executors`. */
+static size_t last_until(const struct measured counts[], size_t n, double executors)
+{
+    size_t at = 0;
+    while (at + 1 < n && counts[at + 1].executors <= executors)
+        at++;
+    return at;
+}
+
+/*
+ * Returns true if the runs show another speedup than the type of their stages has. Runs of one
+ * configuration scatter by about a tenth; a type of linear speedup may lose a fifth to tasks of
+ * unequal length over the whole range.
+ */
+static bool
+is_contradicted(const struct diagnosis_slice *slice, const struct measured counts[], size_t n)
+{
+    static const double scatter = 1.1, linear = 0.8, off = 1.25;
+    const struct measured *last = &counts[n - 1];
+    enum ipso_order order = slice->cost_order;
+    double p[IPSO_PARAMETERS];
+    struct ipso_prediction there;
+    double fastest = 0, highest = 0;
+    for (size_t i = 0; i < n; i++) {
+        fastest = fmax(fastest, counts[i].rate);
+        highest = fmax(highest, counts[i].speedup);
+    }
+    for (size_t j = 0; j < IPSO_PARAMETERS; j++)
+        p[j] = slice->ipso.parameters[j].value;
+    ipso_predict(p, last->executors, &there);
+    bool grows = order == IPSO_BETWEEN || order == IPSO_ONE || order == IPSO_ABOVE_ONE;
+    bool falls = order == IPSO_ABOVE_ONE && last->rate * scatter < fastest;
+    switch (slice->trend) {
+    case DIAGNOSIS_LINEAR:
+        return grows && last->rate < linear * last->executors / counts[0].executors;
+    case DIAGNOSIS_RISES:
+        return falls ||
+               (order >= IPSO_ONE &&
+                last->rate < scatter * counts[last_until(counts, n, last->executors / 2)].rate);
+    case DIAGNOSIS_LEVELS_OFF:
+        return falls || highest > scatter * slice->bound ||
+               (order == IPSO_ZERO && last->duration_s * off < there.duration_s);
+    case DIAGNOSIS_PEAKS:
+        /* Of counts that double, the nearest one to the peak is at most sqrt(2) times as far. */
+        return slice->peak < last->executors &&
+               last->rate > scatter * counts[last_until(counts, n, sqrt(2) * slice->peak)].rate;
+    case DIAGNOSIS_UNCLEAR:
+        break;
+    }
+    return false;
+}
+
+/* A type that the measured speedups contradict gives way to that of the durations. */
+static enum pv_code check_type(const struct series *series,
+                               struct arena *arena,
+                               struct diagnosis_slice *slice,
+                               struct pv_error *err)
+{
+    struct measured *counts = arena_array(arena, series->counts, sizeof *counts);
+    if (counts == NULL)
+        return pv_no_memory(err);
+    size_t n = measure_speedups(series, counts);
+    if (!is_contradicted(slice, counts, n))
+        return PV_OK;
+    (void)snprintf(slice->why_no_stages, sizeof slice->why_no_stages,
+                   "the laws of its stages give type %s, which the runs contradict: on %.10g "
+                   "executors the speedup is %.3g times that on %.10g",
+                   slice->type, counts[n - 1].executors, counts[n - 1].rate, counts[0].executors);
+    slice->of_stages = false;
+    slice->ipso.step.found = false;
+    return PV_OK;
 }
 
 /* --- what was seen --- */
@@ -273,27 +393,35 @@ static void slice_thin(struct diagnosis_slice *slice)
     slice->n_points = DIAGNOSIS_POINTS_MAX;
 }
 
-enum pv_code diagnosis_judge_slice(const struct series *series,
+enum pv_code diagnosis_judge_slice(const struct series *given,
                                    struct arena *arena,
                                    struct diagnosis_slice *slice,
                                    struct pv_error *err)
 {
+    struct series moved = *given;
+    const struct series *series = &moved;
+    bool all_serial;
     *slice = (struct diagnosis_slice){.workload = series->workload,
                                       .problem_size = series->problem_size,
                                       .load = series->load,
                                       .runs = series->n,
                                       .peak = (double)NAN,
                                       .bound = (double)NAN};
+    PV_TRY(diagnosis_move_serial_stages(given, arena, &moved.rows, &slice->serial_stages,
+                                        &all_serial, err));
     PV_TRY(slice_gather(series, arena, slice, err));
-    PV_TRY(judge_stages(series, arena, slice, err));
+    PV_TRY(judge_stages(series, all_serial, arena, slice, err));
     PV_TRY(fit_cost(series, arena, slice, err));
+    slice->cost_order = order_of_cost(&slice->cost);
     if (slice->of_stages) {
         slice->trend = trend_of(slice->ipso.type);
         slice->bound = slice->ipso.bound;
         slice->peak = slice->ipso.peak.n > 0 ? slice->ipso.peak.n : (double)NAN;
         (void)snprintf(slice->type, sizeof slice->type, "%s", ipso_type_name(slice->ipso.type));
+        PV_TRY(check_type(series, arena, slice, err));
     }
-    judge_cost(slice);
+    if (!slice->of_stages)
+        judge_cost(slice);
     slice_thin(slice);
     return PV_OK;
 }

@@ -49,6 +49,24 @@ static bool has_labels(struct row *row, const struct wanted *wanted)
     return true;
 }
 
+/* Three columns: tasks, their time and the longest of each stage. */
+static void read_stages(struct row *row, struct diagnosis_run *run)
+{
+    size_t n[3];
+    const double *tasks = row_doubles(row, &n[0]);
+    const double *task_time_s = row_doubles(row, &n[1]);
+    const double *longest_s = row_doubles(row, &n[2]);
+    row->unreadable |= n[1] != n[0] || n[2] != n[0];
+    if (tasks == NULL || task_time_s == NULL || longest_s == NULL || row->unreadable)
+        return;
+    struct diagnosis_stage *stages = arena_array(row->arena, n[0], sizeof *stages);
+    row->exhausted |= stages == NULL;
+    for (size_t i = 0; stages != NULL && i < n[0]; i++)
+        stages[i] = (struct diagnosis_stage){tasks[i], task_time_s[i], longest_s[i]};
+    run->stages = stages;
+    run->n_stages = stages == NULL ? 0 : n[0];
+}
+
 /* The columns behind history_version and runs; false: there is no run, or not one of those wanted.
  */
 static bool
@@ -73,6 +91,7 @@ read_measured(struct row *row, const struct wanted *wanted, struct run_measured_
     run.max_task_s = row_double(row);
     run.induced_s = row_double(row);
     run.serial_s = row_double(row);
+    read_stages(row, &run);
     bool timed = run.duration_s >= seconds_min && run.duration_s <= seconds_max;
     all->failed += !succeeded;
     all->without_problem_size += !is_size(size);
@@ -125,10 +144,19 @@ enum pv_code store_run_measured(struct store_tx *tx,
            "r.has_stages, r.measured,"
            " " RUN_PROBLEM_SIZE(
                "r.") ", r.executors, r.cores_per_executor, r.duration_s, r.initialization_s,"
-                     " r.disk_spilled_bytes, r.parallel_s, r.max_task_s, r.induced_s, r.serial_s"
+                     " r.disk_spilled_bytes, r.parallel_s, r.max_task_s, r.induced_s, r.serial_s,"
+                     " s.tasks, s.task_time_s, s.longest_s"
                      " FROM provisor.application a LEFT JOIN LATERAL (SELECT * FROM provisor.run"
                      "  WHERE team_id = $1 AND application_id = $2"
                      "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
+                     " LEFT JOIN LATERAL (SELECT array_agg(tasks::float8 ORDER BY id) AS tasks,"
+                     "   array_agg(task_time_s ORDER BY id) AS task_time_s,"
+                     /* Only stages that leave cores idle need it: reading tasks is dear. */
+                     "   array_agg(CASE WHEN tasks < r.executors * r.cores_per_executor THEN"
+                     "     (SELECT max(d) FROM unnest(task_durations_s) AS t(d)) END ORDER BY id)"
+                     "     AS longest_s"
+                     "  FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2"
+                     "   AND run_id = r.id AND NOT skipped AND r.measured) AS s ON true"
                      " WHERE a.team_id = $1 AND a.id = $2");
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);

@@ -5,7 +5,8 @@
 #include "core/history/run.h"
 #include "store/store.h"
 
-/* What a diagnosis reads of a history: columns of the runs alone, no stages. */
+/* The history as a diagnosis reads it: columns of the runs, and of each stage its number of tasks,
+ * their time and, if they leave cores idle, the longest. */
 
 struct run_measured_list {
     int64_t history_version;

@@ -38,11 +38,24 @@ static double time_by_law(const void *law, double problem_size, double executors
 }
 
 struct speedup_surface speedup_surface_make(const struct model *model,
-                                            const struct predicted_times *predicted)
+                                            const struct predicted_times predicted[],
+                                            size_t n_predicted)
 {
     return (struct speedup_surface){.model = model,
                                     .spread = model_spread(model, model->uncertainty.confidence),
-                                    .predicted = *predicted};
+                                    .predicted = predicted,
+                                    .n_predicted = n_predicted};
+}
+
+/* Without times where none are predicted of the size. */
+static const struct predicted_times *times_of(const struct speedup_surface *surface,
+                                              double problem_size)
+{
+    static const struct predicted_times none = {.n = 0};
+    for (size_t i = 0; i < surface->n_predicted; i++)
+        if (surface->predicted[i].problem_size == problem_size)
+            return &surface->predicted[i];
+    return &none;
 }
 
 static double time_at(const struct speedup_surface *surface,
@@ -51,7 +64,7 @@ static double time_at(const struct speedup_surface *surface,
                       double executors)
 {
     return time_by_law(law, problem_size, executors) *
-           predicted_times_factor(&surface->predicted, time_by_law, law, executors);
+           predicted_times_factor(times_of(surface, problem_size), time_by_law, law, executors);
 }
 
 void surface_predict(const struct speedup_surface *surface,
@@ -60,12 +73,12 @@ void surface_predict(const struct speedup_surface *surface,
                      struct model_prediction *out)
 {
     const struct model_law law = model_law(surface->model);
+    const struct predicted_times *times = times_of(surface, problem_size);
     model_predict(surface->model, &surface->spread, problem_size, executors, out);
-    if (surface->predicted.n == 0)
+    if (times->n == 0)
         return;
-    double factor = predicted_times_factor(&surface->predicted, time_by_law, &law, executors);
-    const double *interval_s =
-        predicted_times_interval(&surface->predicted, problem_size, executors);
+    double factor = predicted_times_factor(times, time_by_law, &law, executors);
+    const double *interval_s = predicted_times_interval(times, problem_size, executors);
     bool known = interval_s != NULL && out->duration_s > 0;
     out->duration_s *= factor;
     for (size_t end = 0; end < 2; end++)
@@ -96,7 +109,7 @@ void surface_best(const struct speedup_surface *surface,
                   double most,
                   struct best_executors *crest)
 {
-    const struct predicted_times *predicted = &surface->predicted;
+    const struct predicted_times *predicted = times_of(surface, problem_size);
     const struct model_law law = model_law(surface->model);
     double best = model_best_executors(surface->model, problem_size, most, &crest->rising);
     double least_s = time_at(surface, &law, problem_size, best);

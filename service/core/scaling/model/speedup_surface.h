@@ -22,18 +22,22 @@ struct surface_base {
 struct surface_base surface_smallest(const struct observation rows[], size_t n);
 
 /*
- * Times over problem size and executors: a model's, or, at the size for which another predictor has
- * times, those, which the model continues to other sizes (core/scaling/model/predicted_times.h).
+ * Times over problem size and executors: a model's, or those of another predictor at each problem
+ * size, which the model continues between and beyond its executor counts
+ * (core/scaling/model/predicted_times.h).
  */
 struct speedup_surface {
     const struct model *model;
     struct model_spread spread;
-    struct predicted_times predicted; /* n == 0: the model alone */
+    const struct predicted_times *predicted; /* one for each problem size of the surface and of its
+                                                base */
+    size_t n_predicted;                      /* 0: the model alone */
 };
 
 /* Intervals with the model's confidence. What is pointed at is borrowed. */
 struct speedup_surface speedup_surface_make(const struct model *model,
-                                            const struct predicted_times *predicted);
+                                            const struct predicted_times predicted[],
+                                            size_t n_predicted);
 
 /*
  * As model_predict. With another predictor, durations and intervals are multiplied by its factor,

@@ -9,7 +9,16 @@
  * A plan of slots for a batch of jobs (docs/design.md, "Slot plans"): the best split by FRESH static
  * (fresh_static.h), and what it depends on: the order of the jobs, how many run at once, the nodes
  * that have to be divided alike, and how far the profiles can be trusted.
+ *
+ * If the numbers of tasks are known, the splits are simulated (fresh_check.h) before one is
+ * recommended: all of them, or the best by the fluid model and others over the whole range, until
+ * FRESH_SIMULATED_TASKS tasks have been simulated for the plan. The split of FRESH static stands if it
+ * takes at most a tenth longer than the best simulated split, and at most a quarter longer than the
+ * fluid model has it. Otherwise the best simulated split is recommended, and makespans are simulated
+ * ones where a split was simulated.
  */
+#define FRESH_SIMULATED_TASKS 4e6
+
 struct fresh_plan_terms {
     const struct fresh_work *jobs; /* in the order of the request */
     size_t n;                      /* >= 1 */
@@ -27,6 +36,7 @@ struct fresh_split {
     size_t map_slots; /* 0: there is no such split */
     size_t reduce_slots;
     double makespan_s;
+    double simulated_s; /* the same by the simulator; NAN: it was not simulated */
 };
 
 struct fresh_sweep_point {
@@ -51,8 +61,11 @@ struct fresh_plan {
     struct fresh_split best;
     double fairness; /* Jain's index of work / finish over the jobs: waiting counts (eq. 3.1) */
     size_t *order;   /* indices of jobs, as they are carried out */
-    struct fresh_job_times *times; /* of each job of the request, under the best split */
-    double *makespan_s;            /* of every split: [i] with i + 1 map slots */
+    struct fresh_job_times *times;     /* of each job of the request, under the best split */
+    double *makespan_s;                /* of every split: [i] with i + 1 map slots */
+    double *simulated_s;               /* the same by the simulator; INFINITY: not simulated */
+    bool is_simulated;                 /* makespans and times are simulated; false: fluid */
+    struct fresh_split best_simulated; /* map_slots 0: none was simulated */
     size_t n_splits;
     struct fresh_split per_node; /* slots of each node; the makespan is the batch's */
     struct fresh_sweep_point *sweep;

@@ -19,6 +19,8 @@
 struct fresh_work {
     double map_s;    /* all maps of a job together, > 0 */
     double reduce_s; /* 0: it has no reduces */
+    double maps;     /* numbers of tasks, which only fresh_check.h needs; 0: unknown, or none */
+    double reduces;
 };
 
 struct fresh_batch {

@@ -29,8 +29,9 @@ static enum pv_code find_split(const struct slots_cluster *cluster,
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const struct slots_job *job = &jobs[order[i]];
-        works[i] = (struct fresh_work){slots_tasks_work(&job->task_lists[SLOTS_MAP]),
-                                       slots_tasks_work(&job->task_lists[SLOTS_REDUCE])};
+        works[i] =
+            (struct fresh_work){.map_s = slots_tasks_work(&job->task_lists[SLOTS_MAP]),
+                                .reduce_s = slots_tasks_work(&job->task_lists[SLOTS_REDUCE])};
     }
     PV_TRY(fresh_static_best(&batch, scratch, &split[SLOTS_MAP], err));
     split[SLOTS_REDUCE] = slots - split[SLOTS_MAP];

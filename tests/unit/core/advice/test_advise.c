@@ -407,6 +407,7 @@ Test(advise, a_stage_taken_to_follow_the_cores_is_no_straggler)
         points[i].work_s = 40.0;
         points[i].critical_path_s = 20.0;
         points[i].longest_task_s = 19.0;
+        points[i].longest_stage_id = 7;
         points[i].longest_is_cut_anew = true;
         points[i].longest_follows_cores = true;
     }
@@ -414,14 +415,58 @@ Test(advise, a_stage_taken_to_follow_the_cores_is_no_straggler)
     curve.stages_assumed = 1;
     struct advice advice = ask(&asked);
     cr_assert_str_eq(bound_by(&advice), "stage_cut_to_cores");
-    cr_assert_null(strstr(message(&advice.reasons, "bound"), "split it"));
+    cr_assert_str_eq(message(&advice.reasons, "bound"),
+                     "The duration is mostly the longest task of stage 7, whose number of tasks is "
+                     "taken to follow the cores.");
+    cr_assert_eq(evidence(&advice.reasons, "bound", "stage_id"), 7.0);
     cr_assert_eq(evidence(&advice.warnings, "stages_assumed_to_follow_cores", "stages"), 1.0);
     for (size_t i = 0; i < POINTS; i++)
         points[i].longest_is_cut_anew = points[i].longest_follows_cores = false;
     curve.stages_assumed = 0;
     advice = ask(&asked);
     cr_assert_str_eq(bound_by(&advice), "straggler");
+    cr_assert_str_eq(message(&advice.reasons, "bound"),
+                     "The duration is mostly a single long task of stage 7, which executors do not "
+                     "shorten.");
     cr_assert(!has(&advice.warnings, "stages_assumed_to_follow_cores"));
+}
+
+/* Each kind of bound, at its border: half of the longest chain, the share of a core, the chain. */
+Test(advise, what_bounds_a_duration_is_said_with_its_figures)
+{
+    static const struct {
+        double fixed_s, critical_path_s, longest_task_s;
+        const char *kind, *message;
+    } cases[] = {
+        {20, 20, 0, "serial_part",
+         "The duration is mostly the time outside any stage (start and driver), which executors do "
+         "not shorten."},
+        {19, 20, 10, "critical_path",
+         "The duration is mostly the chain of stages with their longest tasks."},
+        {19, 20, 10.5, "straggler",
+         "The duration is mostly a single long task of stage 3, which executors do not shorten."},
+        {5, 5, 5, "work",
+         "The duration is mostly work shared among the cores, which more cores shorten."},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        for (size_t i = 0; i < POINTS; i++) {
+            points[i].work_s = 5.0 * (double)points[i].executors * (double)curve.cores_per_executor;
+            points[i].fixed_s = cases[c].fixed_s;
+            points[i].critical_path_s = cases[c].critical_path_s;
+            points[i].longest_task_s = cases[c].longest_task_s;
+            points[i].longest_stage_id = 3;
+            points[i].tasks = 0;
+        }
+        struct advise_goal asked = question(ADVISE_MIN_TIME, (double)NAN);
+        struct advice advice = ask(&asked);
+        cr_expect_str_eq(bound_by(&advice), cases[c].kind, "case %zu: %s", c, bound_by(&advice));
+        cr_expect_str_eq(message(&advice.reasons, "bound"), cases[c].message);
+        cr_expect_eq(evidence(&advice.reasons, "bound", "serial_s"), cases[c].fixed_s);
+        cr_expect_eq(evidence(&advice.reasons, "bound", "critical_path_s"),
+                     cases[c].critical_path_s);
+        cr_expect_eq(evidence(&advice.reasons, "bound", "work_per_core_s"), 5.0);
+        cr_expect_eq(evidence(&advice.reasons, "bound", "longest_task_s"), cases[c].longest_task_s);
+    }
 }
 
 static struct advice look_beside(double deadline_s, const struct joint_outcome *outcome, size_t n)

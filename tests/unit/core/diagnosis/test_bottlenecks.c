@@ -108,11 +108,16 @@ Test(bottlenecks, fewer_tasks_than_cores)
 /* The end of a count: partitions of shuffles do not change it. Of an input they would. */
 Test(bottlenecks, one_task_by_design_is_cured_by_no_setting)
 {
-    add_stage(1, 40, 0);
+    add_stage(1, 40, 0)->n_parents = 1;
     add_stage(8, 60, 40);
     struct bottleneck item = only(BOTTLENECK_TOO_FEW_TASKS);
     cr_assert_null(strstr(item.cure, "spark.sql.shuffle.partitions"));
     cr_assert(strstr(item.cure, "one by design") != NULL);
+    stages[0].n_parents = 0;
+    stages[0].metrics.input_bytes = 0;
+    item = only(BOTTLENECK_TOO_FEW_TASKS);
+    cr_assert(strstr(item.cure, "one by design") != NULL);
+    stages[0].n_parents = 1;
     stages[0].metrics.input_bytes = 256 * MIB;
     item = only(BOTTLENECK_TOO_FEW_TASKS);
     cr_assert(strstr(item.cure, "spark.sql.files.maxPartitionBytes") != NULL);
@@ -122,6 +127,82 @@ Test(bottlenecks, one_task_by_design_is_cured_by_no_setting)
     stages[0].task_time_s = 80;
     item = only(BOTTLENECK_TOO_FEW_TASKS);
     cr_assert(strstr(item.cure, "spark.sql.shuffle.partitions") != NULL);
+}
+
+/* What a stage's number of tasks obeys: shuffle partitions, splits of files, or slices. A stage
+ * without parents does not obey spark.sql.shuffle.partitions, whatever is known of what it reads. */
+Test(bottlenecks, cures_name_what_the_stage_obeys)
+{
+    static const char partitions[] = "spark.sql.shuffle.partitions";
+    static const char splits[] = "spark.sql.files.maxPartitionBytes";
+    static const char slices[] = "spark.default.parallelism";
+    static const struct {
+        size_t parents;
+        int64_t input_bytes, shuffle_bytes;
+        const char *few, *few_not, *many, *many_not;
+    } cases[] = {
+        {0, 0, 0, slices, partitions, slices, partitions},
+        {0, 0, RUN_UNKNOWN, slices, partitions, slices, partitions},
+        {0, RUN_UNKNOWN, RUN_UNKNOWN, slices, partitions, "coalesce after reading", partitions},
+        {0, 64 * MIB, 0, splits, partitions, splits, partitions},
+        {1, 64 * MIB, MIB, splits, partitions, splits, partitions},
+        {1, RUN_UNKNOWN, RUN_UNKNOWN, partitions, splits, partitions, splits},
+        {1, 0, 64 * MIB, partitions, splits, partitions, splits},
+        {0, MIB, 64 * MIB, partitions, splits, partitions, splits},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int many = 0; many < 2; many++) {
+            run.n_stages = 0;
+            struct run_stage *stage = many ? add_stage(60, 0.1, 0) : add_stage(2, 20, 0);
+            stage->duration_s = many ? 40 : stage->duration_s;
+            stage->n_parents = cases[i].parents;
+            stage->metrics.input_bytes = cases[i].input_bytes;
+            stage->metrics.shuffle_read_bytes = cases[i].shuffle_bytes;
+            add_stage(8, 60, 40);
+            struct bottleneck item =
+                only(many ? BOTTLENECK_SMALL_PARTITIONS : BOTTLENECK_TOO_FEW_TASKS);
+            cr_expect_not_null(strstr(item.cure, many ? cases[i].many : cases[i].few),
+                               "case %zu: %s", i, item.cure);
+            cr_expect_null(strstr(item.cure, many ? cases[i].many_not : cases[i].few_not),
+                           "case %zu: %s", i, item.cure);
+        }
+}
+
+/* Tasks that spill are not too small, however short they are. */
+Test(bottlenecks, what_spills_is_not_cut_too_small)
+{
+    struct run_stage *stage = add_stage(60, 0.1, 0);
+    stage->duration_s = 40;
+    stage->metrics.disk_spilled_bytes = MIB;
+    add_stage(8, 60, 40);
+    only(BOTTLENECK_SPILL);
+}
+
+/* A cure that looks at a machine says which one it is, or how to see its name. */
+Test(bottlenecks, a_machine_is_named_or_can_be)
+{
+    static int64_t on[12];
+    static struct run_node nodes[2];
+    struct run_stage *stage = add_stage(12, 10, 0);
+    lengthen(stage, 5, 60);
+    stage->metrics.input_bytes = 1200 * MIB;
+    stage->metrics.longest_task_bytes = 100 * MIB;
+    stage->duration_s = 70;
+    on[5] = 1;
+    nodes[0].name = strview_of("worker-1");
+    nodes[1].name = strview_of("worker-2");
+    cr_expect_null(strstr(only(BOTTLENECK_STRAGGLER).cure, "achine was"));
+    stage->task_nodes = on;
+    run.nodes = nodes;
+    run.n_nodes = 2;
+    cr_expect_not_null(strstr(only(BOTTLENECK_STRAGGLER).cure, "Its machine was worker-2."));
+    nodes[1].name = strview_of("host:35b2bd62838764b5");
+    cr_expect_not_null(strstr(only(BOTTLENECK_STRAGGLER).cure,
+                              "Names of machines are hidden: logs that are sent while "
+                              "eventlog_host_names=keep show them."));
+    nodes[1].name = (struct strview){NULL, 0};
+    stage->metrics.longest_task_bytes = RUN_UNKNOWN;
+    cr_expect_not_null(strstr(only(BOTTLENECK_UNEVEN_TASKS).cure, "eventlog_host_names=keep"));
 }
 
 Test(bottlenecks, input_is_split_for_the_cores_advised)

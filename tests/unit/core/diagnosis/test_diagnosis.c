@@ -214,10 +214,12 @@ Test(diagnosis, sentences_end)
         runs[i].max_task_s = runs[i].parallel_s / runs[i].executors / 2.9;
         runs[i].induced_s = 0.123456789 * pow(runs[i].executors, 1.7);
         runs[i].serial_s = 1.987654321 * runs[i].executors;
+        runs[i].duration_s =
+            runs[i].initialization_s + runs[i].max_task_s + runs[i].induced_s + runs[i].serial_s;
     }
     struct diagnosis d = make(runs, n);
     for (size_t i = 0; i < d.n; i++) {
-        cr_expect(d.slices[i].of_stages);
+        cr_expect(d.slices[i].of_stages, "%s", d.slices[i].why_no_stages);
         for (int which = 0; which < 2; which++) {
             struct findings findings = {.arena = &arena};
             if (which == 0)
@@ -229,5 +231,208 @@ Test(diagnosis, sentences_end)
                               ' ');
             cr_expect(findings.n > 0 && !findings.failed);
         }
+    }
+}
+
+/* --- serial work inside stages --- */
+
+/* Where the serial work of a run is. */
+enum serial_place { OUTSIDE, IN_A_STAGE };
+
+/* A run of two stages one after the other: `maps` tasks of map_s each, then `reduces` tasks that
+ * share reduce_s equally. OUTSIDE: the second stage is time without a stage. */
+static struct diagnosis_run map_reduce(double executors,
+                                       double cores,
+                                       double maps,
+                                       double map_s,
+                                       double reduces,
+                                       double reduce_s,
+                                       enum serial_place place)
+{
+    double all = executors * cores;
+    double each_s = reduce_s / reduces;
+    bool inside = place == IN_A_STAGE;
+    struct diagnosis_run run = timed(maps, executors, 0);
+    struct diagnosis_stage *stages = arena_array(&arena, 2, sizeof *stages);
+    cr_assert_not_null(stages);
+    stages[0] = (struct diagnosis_stage){maps, maps * map_s, map_s};
+    stages[1] = (struct diagnosis_stage){reduces, reduce_s, reduces < all ? each_s : (double)NAN};
+    run.cores_per_executor = cores;
+    run.initialization_s = 2;
+    run.parallel_s = maps * map_s + (inside ? reduce_s : 0);
+    run.max_task_s = ceil(maps / all) * map_s + (inside ? ceil(reduces / all) * each_s : 0);
+    run.serial_s = inside ? 0 : reduce_s;
+    run.induced_s = 0;
+    run.duration_s = run.initialization_s + run.max_task_s + run.serial_s;
+    run.stages = stages;
+    run.n_stages = inside ? 2 : 1;
+    return run;
+}
+
+static struct diagnosis_slice only_slice(const struct diagnosis_run runs[], size_t n)
+{
+    struct diagnosis d = make(runs, n);
+    cr_assert_eq(d.n, 1);
+    return d.slices[0];
+}
+
+/* TeraSort (Z. Li, dissertation, figure 2.5) with one reducer: internal scaling grows by 0.15 an
+ * executor, jumps by 30 % after 15 and grows by 0.25 then. */
+static double internal_of_terasort(double n)
+{
+    return n <= 15 ? 1 + 0.15 * (n - 1) : (1 + 0.15 * 14) * 1.3 + 0.25 * (n - 15);
+}
+
+/* The one reducer is the serial part, whether its time is a stage or time without a stage: type
+ * IIIt,1, the same bound, and the step where memory overflows. */
+Test(diagnosis, one_reducer_is_serial_work)
+{
+    static const double counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
+    for (double cores = 1; cores <= 4; cores *= 4) {
+        struct diagnosis_slice slices[2];
+        for (int place = OUTSIDE; place <= IN_A_STAGE; place++) {
+            struct rng rng = rng_make(7, 0);
+            struct diagnosis_run runs[10];
+            for (size_t i = 0; i < 10; i++) {
+                double noise = 1 + 0.005 * (2 * rng_uniform(&rng) - 1);
+                runs[i] = map_reduce(counts[i], cores, counts[i] * cores, 46.5 * noise, 1,
+                                     100 * internal_of_terasort(counts[i]) * noise,
+                                     (enum serial_place)place);
+            }
+            slices[place] = only_slice(runs, 10);
+            cr_expect_str_eq(slices[place].type, "IIIt,1");
+            cr_expect_eq(slices[place].trend, DIAGNOSIS_LEVELS_OFF);
+            /* 1 + alpha W_p(1)/W_s(1): beyond the step W_s grows by 25 s an executor. */
+            cr_expect_float_eq(slices[place].bound, 1 + 46.5 / 25, 0.03);
+            cr_expect(slices[place].ipso.step.found);
+            cr_expect_eq(slices[place].ipso.step.last_before, 12);
+            cr_expect_eq(slices[place].ipso.step.first_after, 16);
+            cr_expect_float_eq(slices[place].ipso.step.jump_percent, 30, 3);
+            cr_expect_eq(slices[place].serial_stages, place == IN_A_STAGE);
+            const struct diagnosis_point *last = &slices[place].points[9];
+            cr_expect_float_eq(last->serial, 1625.0 / (1625 + 46.5 + 2), 0.01);
+            cr_expect_lt(last->waiting, 0.01);
+        }
+        cr_expect_float_eq(slices[OUTSIDE].bound, slices[IN_A_STAGE].bound, 1e-9);
+    }
+}
+
+/* k reducers of a workload that grows with the executors: at most k of the reducers' work at once,
+ * so W/T levels off at k (1 + W_p/W_r), W_p and W_r the map and the reduce work of an executor. */
+Test(diagnosis, few_reducers_bound_the_speedup)
+{
+    struct rng rng = rng_make(11, 0);
+    for (int round = 0; round < 200; round++) {
+        double map_s = 5 + 95 * rng_uniform(&rng);
+        double reduce_s = 5 + 95 * rng_uniform(&rng);
+        double reduces = 1 + floor(6 * rng_uniform(&rng));
+        double cores = 1 + floor(4 * rng_uniform(&rng));
+        struct diagnosis_run runs[8];
+        size_t n = 0;
+        for (double m = 1; m <= 128; m *= 2)
+            runs[n++] =
+                map_reduce(m, cores, m * cores, map_s, reduces, reduce_s * m * cores, IN_A_STAGE);
+        struct diagnosis_slice slice = only_slice(runs, n);
+        cr_assert_str_eq(slice.type, "IIIt,1", "round %d: %s", round, slice.type);
+        /* In executors: reduces work on k cores of one of them. */
+        double bound = reduces / cores * (1 + map_s / reduce_s) + (1 - 1 / cores);
+        cr_expect_float_eq(slice.bound, bound, 1e-6 * bound, "round %d: %g for %g", round,
+                           slice.bound, bound);
+    }
+}
+
+/* Blocks that stay as many: beyond as many cores nothing gets faster. */
+Test(diagnosis, more_cores_than_tasks_level_off)
+{
+    struct diagnosis_run runs[8];
+    size_t n = 0;
+    for (double m = 1; m <= 64; m *= 2)
+        runs[n++] = map_reduce(m, 1, 8, 10, 8, 80, IN_A_STAGE);
+    struct diagnosis_slice slice = only_slice(runs, n);
+    cr_expect_str_eq(slice.type, "IIIs");
+    cr_expect_eq(slice.trend, DIAGNOSIS_LEVELS_OFF);
+    cr_expect_not_null(strstr(slice.why_no_stages, "all work is serial there"));
+    /* As many tasks as the most executors have cores: linear, and nothing is serial. */
+    slice = only_slice(runs, 4);
+    cr_expect_str_eq(slice.type, "Is");
+    cr_expect_eq(slice.serial_stages, 0);
+}
+
+/* 200 shuffle partitions on at most 128 cores share their work: they are not serial. */
+Test(diagnosis, partitions_that_suffice_are_parallel)
+{
+    struct diagnosis_run runs[8];
+    size_t n = 0;
+    for (double m = 1; m <= 32; m *= 2)
+        runs[n++] = map_reduce(m, 4, 8 * m, 20, 256, 4096 * m, IN_A_STAGE);
+    struct diagnosis_slice slice = only_slice(runs, n);
+    cr_expect_eq(slice.serial_stages, 0);
+    cr_expect_str_eq(slice.type, "It");
+}
+
+/* Whatever the laws of the stages say, runs that do not get faster are not called linear: here the
+ * number of tasks grows, but one task of each stage has all of the work. */
+Test(diagnosis, a_type_that_the_runs_contradict_is_not_given)
+{
+    struct diagnosis_run runs[8];
+    struct findings steps = {.arena = &arena};
+    size_t n = 0;
+    for (double m = 1; m <= 64; m *= 2) {
+        runs[n] = timed(m, m, 2 + 10 + 5 * m);
+        runs[n].cores_per_executor = 1;
+        runs[n].initialization_s = 2;
+        runs[n].parallel_s = 15 * m;
+        runs[n].max_task_s = 10 + 5 * m;
+        runs[n].serial_s = runs[n].induced_s = 0;
+        n++;
+    }
+    struct diagnosis_slice slice = only_slice(runs, n);
+    cr_expect_str_eq(slice.type, "IIIt");
+    cr_expect_eq(slice.trend, DIAGNOSIS_LEVELS_OFF);
+    cr_expect(!slice.of_stages);
+    cr_expect_str_eq(slice.why_no_stages,
+                     "the laws of its stages give type It, which the runs contradict: on 64 "
+                     "executors the speedup is 2.91 times that on 1");
+    diagnosis_explain_steps(&slice, &steps);
+    cr_expect_not_null(strstr(steps.items[5].message, "which the runs contradict"));
+}
+
+/* Random histories: a linear type needs speedups that are about linear, a bound is above every
+ * speedup that was measured, and a peak is not followed by a faster run. */
+Test(diagnosis, types_agree_with_the_runs)
+{
+    struct rng rng = rng_make(5, 0);
+    for (int round = 0; round < 400; round++) {
+        struct diagnosis_run runs[16];
+        bool fixed_size = rng_uniform(&rng) < 0.5;
+        double tail = rng_uniform(&rng) < 0.5 ? 0 : rng_uniform(&rng) * 1.2;
+        double gamma = 0.5 + 1.8 * rng_uniform(&rng);
+        double overhead = rng_uniform(&rng) < 0.5 ? 0 : rng_uniform(&rng);
+        double serial = rng_uniform(&rng) < 0.5 ? 0 : 20 * rng_uniform(&rng);
+        size_t n = 0;
+        for (double m = 1; m <= 64; m *= 2) {
+            double noise = rng_lognormal(&rng, 1, 0.02);
+            double work_s = fixed_size ? 640 : 100 * m;
+            runs[n] = timed(fixed_size ? 64 : m, m, 0);
+            runs[n].cores_per_executor = 1;
+            runs[n].initialization_s = 3;
+            runs[n].parallel_s = work_s * noise;
+            runs[n].max_task_s = work_s / m * pow(m, tail) * noise;
+            runs[n].serial_s = serial * (fixed_size ? 1 : m) * noise;
+            runs[n].induced_s = m > 1 ? overhead * pow(m, gamma) * noise : 0;
+            runs[n].duration_s = runs[n].initialization_s + runs[n].max_task_s + runs[n].serial_s +
+                                 runs[n].induced_s;
+            n++;
+        }
+        struct diagnosis_slice slice = only_slice(runs, n);
+        double rate = (runs[n - 1].problem_size / (runs[n - 1].duration_s - 3)) /
+                      (runs[0].problem_size / (runs[0].duration_s - 3));
+        if (slice.trend == DIAGNOSIS_LINEAR)
+            cr_expect_gt(rate, 0.7 * 64, "round %d: %s, %g", round, slice.type, rate);
+        for (size_t i = 0; i < n && slice.bound > 0; i++)
+            cr_expect_lt((runs[i].parallel_s + runs[i].serial_s) / (runs[i].duration_s - 3),
+                         1.15 * slice.bound, "round %d: %s", round, slice.type);
+        if (slice.trend == DIAGNOSIS_PEAKS && slice.peak < 32)
+            cr_expect_lt(slice.fastest, 64, "round %d", round);
     }
 }

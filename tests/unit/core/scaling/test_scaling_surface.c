@@ -49,8 +49,7 @@ Test(scaling_surface, the_crest_is_the_least_duration)
     const double estimates[] = {12, 3, 0, 0.75};
     for (size_t j = 0; j < 4; j++)
         model.parameters[j].estimate = estimates[j];
-    const struct predicted_times none = {.n = 0};
-    const struct speedup_surface surface = speedup_surface_make(&model, &none);
+    const struct speedup_surface surface = speedup_surface_make(&model, NULL, 0);
     struct best_executors crest;
     surface_best(&surface, 64, 64, &crest);
     cr_expect_eq(crest.executors, 16);
@@ -72,13 +71,12 @@ Test(scaling_surface, without_a_time_there_is_no_relative_speedup)
         model.parameters[j].estimate = 0;
     struct surface_base base = {8, 2};
     struct model_prediction prediction = {.duration_s = 5};
-    const struct predicted_times none = {.n = 0};
-    const struct speedup_surface surface = speedup_surface_make(&model, &none);
+    const struct speedup_surface surface = speedup_surface_make(&model, NULL, 0);
     cr_expect(isnan(surface_relative_speedup(&surface, &base, 64, &prediction)));
 }
 
-/* A replay of size 64 takes twice as long as the law says on one executor and half as long on 32:
- * the law goes on from it at size 8. */
+/* A replay of size 64 takes twice as long as the law says on one executor and half as long on 32; one
+ * of size 8 takes 100 s on one. Each is of its own size, and the law continues it to other counts. */
 Test(scaling_surface, what_is_predicted_replaces_the_law)
 {
     static const double counts[] = {1, 32};
@@ -88,8 +86,10 @@ Test(scaling_surface, what_is_predicted_replaces_the_law)
     for (size_t j = 0; j < 4; j++)
         model.parameters[j].estimate = estimates[j];
     const double predicted_s[] = {2 * (12 + 3 * 64 + 0.75), (12 + 3 * 2 + 0.75 * 32) / 2};
-    const struct predicted_times predicted = {64, counts, predicted_s, intervals_s, 2};
-    const struct speedup_surface surface = speedup_surface_make(&model, &predicted);
+    const double small_s[] = {100};
+    const struct predicted_times predicted[] = {{8, counts, small_s, NULL, 1},
+                                                {64, counts, predicted_s, intervals_s, 2}};
+    const struct speedup_surface surface = speedup_surface_make(&model, predicted, 2);
     struct model_prediction there;
     struct best_executors crest;
 
@@ -103,12 +103,14 @@ Test(scaling_surface, what_is_predicted_replaces_the_law)
     cr_expect_float_eq(there.speedup, predicted_s[0] / predicted_s[1], 1e-9);
     cr_expect(isnan(there.interval_s[1]), "the model knows none, either");
     surface_predict(&surface, 8, 1, &there);
-    cr_expect_float_eq(there.duration_s, 2 * (12 + 3 * 8 + 0.75), 1e-9);
+    cr_expect_float_eq(there.duration_s, 100, 1e-9);
+    surface_predict(&surface, 8, 2, &there);
+    cr_expect_float_eq(there.duration_s, 25.5 * 100 / 36.75, 1e-9);
 
     struct surface_base base = {8, 1};
     surface_predict(&surface, 64, 32, &there);
     cr_expect_float_eq(surface_relative_speedup(&surface, &base, 64, &there),
-                       8 * 2 * (12 + 3 * 8 + 0.75) / predicted_s[1], 1e-9);
+                       8 * 100 / predicted_s[1], 1e-9);
     surface_best(&surface, 64, 64, &crest);
     cr_expect_eq(crest.executors, 32, "not the 16 of the law");
     cr_expect(!crest.rising);

@@ -107,7 +107,7 @@ static void draw_batch(struct rng *rng, struct fresh_work jobs[], struct fresh_b
         double reduce_s = variate_index(rng, 5) == 0 ? 0 : variate_uniform(rng, 1, 90);
         if (whole && reduce_s > 0)
             reduce_s = 6 * (double)(1 + variate_index(rng, 3));
-        jobs[i] = (struct fresh_work){map_s, reduces ? reduce_s : 0};
+        jobs[i] = (struct fresh_work){map_s, reduces ? reduce_s : 0, 0, 0};
     }
     *batch = (struct fresh_batch){jobs, n, 2 + variate_index(rng, SLOTS_MAX - 1),
                                   1 + variate_index(rng, 4)};
@@ -210,7 +210,7 @@ Test(fresh_static, work_is_conserved)
  * one that entered first reduces first, in the one place that is free. */
 Test(fresh_static, rounding_errors_do_not_change_the_order)
 {
-    static const struct fresh_work jobs[] = {{0.7, 10}, {0.8, 2}, {0.1, 3}};
+    static const struct fresh_work jobs[] = {{0.7, 10, 0, 0}, {0.8, 2, 0, 0}, {0.1, 3, 0, 0}};
     const struct fresh_batch batch = {jobs, 3, 4, 2};
     struct fresh_job_times times[3];
     struct arena scratch;
@@ -227,7 +227,7 @@ Test(fresh_static, rounding_errors_do_not_change_the_order)
  * work. */
 Test(fresh_static, slots_of_one_job_stand_as_the_square_roots_of_its_work)
 {
-    static const struct fresh_work job = {900, 400};
+    static const struct fresh_work job = {900, 400, 0, 0};
     const struct fresh_batch batch = {&job, 1, 1000, 1};
     struct arena scratch;
     size_t map_slots;
@@ -251,7 +251,7 @@ Test(fresh_static, the_search_that_passes_splits_over_finds_what_the_full_one_fi
                                           1 + variate_index(&rng, 20)};
         for (size_t i = 0; i < batch.n; i++)
             jobs[i] = (struct fresh_work){variate_bounded_pareto(&rng, 10, 1e5, 0.8),
-                                          variate_bounded_pareto(&rng, 10, 1e5, 0.8)};
+                                          variate_bounded_pareto(&rng, 10, 1e5, 0.8), 0, 0};
         cr_assert_eq(fresh_static_makespans(&batch, &scratch, makespan_s, NULL), PV_OK);
         cr_assert_eq(fresh_static_best(&batch, &scratch, &best, NULL), PV_OK);
         cr_expect_eq(best, fresh_static_least(makespan_s, fresh_static_splits(&batch), 1));
@@ -273,7 +273,7 @@ Test(fresh_static, of_equal_splits_the_first_is_best)
 
 Test(fresh_static, no_memory_is_an_error)
 {
-    static const struct fresh_work job = {1, 1};
+    static const struct fresh_work job = {1, 1, 0, 0};
     const struct fresh_batch batch = {&job, 1, 4, 1};
     struct fresh_job_times times[1];
     double makespan_s[4];
@@ -296,7 +296,7 @@ Test(fresh_static, very_many_jobs_that_end_at_one_instant, .timeout = 10)
     const struct fresh_batch batch = {.jobs = jobs, .n = JOBS, .slots = 2, .concurrency = JOBS};
     struct arena scratch;
     for (size_t i = 0; i < JOBS; i++)
-        jobs[i] = (struct fresh_work){1e9 - 1e-6 * (double)i, 1e9 - 1e-6 * (double)i};
+        jobs[i] = (struct fresh_work){1e9 - 1e-6 * (double)i, 1e9 - 1e-6 * (double)i, 0, 0};
     arena_init(&scratch, 0);
     for (size_t k = 0; k < 10; k++)
         cr_assert_eq(fresh_static_times(&batch, 1, &scratch, times, NULL), PV_OK);
