@@ -26,10 +26,10 @@ UNIONS = {
     "copies": {"array", "number"},  # of a copy plan; of a simulation how many there were
     "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
     "error": {"object", "string"},  # problem details; of an attempt to deliver an event the words alone
+    "executors": {"number", "array"},  # how many; of quota loops and their samples: each of them
     "groups": {"array", "number"},  # groups of workers that are listed; how many; of a search the values to try
     "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
     "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
-    "executors": {"number", "array"},  # how many; of quota loops and their samples: each of them
     "level_count": {"number", "string"},  # of eSplash: how many, or "auto"
     "memory": {"object", "boolean"},  # of advice: of the executors; of a best load: whether memory is its limit
     "met": {"array", "boolean"},  # the jobs that meet their deadlines; of a job whether it does
@@ -37,6 +37,7 @@ UNIONS = {
     "nodes": {"array", "number"},  # of a run or a decision on copies each of them; of a slot plan how many
     "observations": {"array", "number"},  # of a fit's request; of its quality how many there were
     "order": {"array", "string"},  # of a plan of slots the names of jobs; a word
+    "overhead": {"number", "string"},  # a share of a task's time; of a job from history how it was found
     "probes_per_task": {"array", "number"},  # of a scheduler; of a search the values to try
     "processing": {"array", "object"},  # samples and estimates are lists, a copy plan's distributions go by operation
     "progress": {"object", "number"},  # of an operation; of a running job the share that is done

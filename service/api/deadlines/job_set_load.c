@@ -206,9 +206,9 @@ static enum pv_code make_block(const struct config *config,
     const struct curve_point *point =
         find_below(curve, (int64_t)set->cores / curve->cores_per_executor);
     if (point == NULL)
-        return pv_fail(err, PV_E_TOO_FEW,
-                       "its executors have %lld cores each, and the cluster has %zu",
-                       (long long)curve->cores_per_executor, set->cores);
+        return pv_fail(
+            err, PV_E_TOO_FEW, "an executor has %lld core%s, and the cluster has only %zu",
+            (long long)curve->cores_per_executor, PLURAL(curve->cores_per_executor), set->cores);
     *made =
         (struct recorded_job){.overhead = JOB_OVERHEAD_NONE, .block_executors = point->executors};
     return recorded_job_block(point->executors * curve->cores_per_executor, point->duration_s,

@@ -22,7 +22,7 @@ struct advised_job {
     double fixed_s;                  /* of the duration: all that needs no core, */
     double initialization_s;         /* of that: before the first stage, */
     double *delays_s;                /* by stage: of the driver, before it is submitted, */
-    double ending_s;                 /* and after the last stage */
+    double ending_s;                 /* and the rest */
 };
 
 /*
