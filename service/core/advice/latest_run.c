@@ -368,7 +368,8 @@ static void describe_streak(const struct latest_run *latest, char *text, size_t 
     const char *pace = latest->slower ? "slower" : "faster";
     text[0] = '\0';
     if (latest->streak > 1)
-        (void)snprintf(text, room, " The latest %zu runs were all %s.", latest->streak, pace);
+        (void)snprintf(text, room, " The latest %zu run%s %s all %s.", latest->streak,
+                       PLURAL(latest->streak), PLURAL_VERB(latest->streak, "was", "were"), pace);
     size_t n = strlen(text);
     if (latest->slower)
         (void)snprintf(text + n, room - n,
