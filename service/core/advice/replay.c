@@ -451,6 +451,14 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
     return sum;
 }
 
+double replay_useful_cores(const struct replay *replay, const struct replay_target *target)
+{
+    double most = 1.0;
+    for (size_t s = 0; s < replay->job.n_stages; s++)
+        most = fmax(most, stage_tasks(replay, s, target));
+    return fmin(most, (double)target->executors * (double)target->cores_per_executor);
+}
+
 /* n durations with the recorded stage's distribution whose sum is work_s. */
 static void draw_durations(
     const double *ascending, size_t recorded, double work_s, double durations_s[], size_t n)
