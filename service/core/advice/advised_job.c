@@ -89,7 +89,7 @@ static size_t find_nearest(const struct replay replays[], size_t n, const struct
 {
     size_t nearest = 0;
     for (size_t i = 1; i < n; i++)
-        if (curve_distance(replays[i].run, to) < curve_distance(replays[nearest].run, to))
+        if (curve_distance(&replays[i], to) < curve_distance(&replays[nearest], to))
             nearest = i;
     return nearest;
 }

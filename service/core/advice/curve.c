@@ -51,11 +51,11 @@ static double target_cores(const struct replay_target *target)
     return (double)target->executors * (double)target->cores_per_executor;
 }
 
-double curve_distance(const struct run *run, const struct replay_target *target)
+double curve_distance(const struct replay *replay, const struct replay_target *target)
 {
-    struct replay_target own = target_of(run);
-    return fabs(log(target->problem_size / run->problem_size)) +
-           0.5 * fabs(log(target_cores(target) / target_cores(&own)));
+    struct replay_target own = target_of(replay->run);
+    double cores = replay_useful_cores(replay, target) / replay_useful_cores(replay, &own);
+    return fabs(log(target->problem_size / own.problem_size)) + 0.5 * fabs(log(cores));
 }
 
 static double weight_at(double d)
@@ -158,7 +158,7 @@ static enum pv_code curve_combine(const struct replay replays[],
         if (i == skip)
             continue;
         PV_TRY(replay_hypotheses(&replays[i], target, scratch, outcomes, err));
-        double d = curve_distance(replays[i].run, target);
+        double d = curve_distance(&replays[i], target);
         double weight = weight_at(d) * weight_of(replays[i].run);
         for (size_t h = 0; h < REPLAY_HYPOTHESES; h++)
             sums[h] += weight * log(outcomes[h].duration_s);
@@ -440,7 +440,7 @@ static double log_beyond_sizes(const struct curve *curve)
 }
 
 /* What the sizes of the runs leave open of the exponent of growth: the deviation of a slope by least
- * squares, from a prior. */
+ * squares, from a prior; no less than the spread is at a distance of 1. */
 static double growth_deviation(const struct replay replays[], size_t n, double residual_spread)
 {
     double mean = 0.0, squares = 0.0;
@@ -451,7 +451,8 @@ static double growth_deviation(const struct replay replays[], size_t n, double r
         squares += off * off;
     }
     double prior = 1.0 / (CURVE_GROWTH_DEVIATION * CURVE_GROWTH_DEVIATION);
-    return 1.0 / sqrt(prior + squares / (residual_spread * residual_spread));
+    return fmax(residual_spread,
+                1.0 / sqrt(prior + squares / (residual_spread * residual_spread)));
 }
 
 /* --- the curve --- */
@@ -468,13 +469,14 @@ static enum pv_code predict_point(const struct replay replays[],
     struct combination made;
     PV_TRY(curve_combine(replays, n, n, &target, scratch, &made, err));
     double cores = target_cores(&target);
-    double by_growth = curve->growth_deviation * log_beyond_sizes(curve);
+    double beyond = log_beyond_sizes(curve);
     double machines_s = made.duration_s[REPLAY_MACHINES];
     double otherwise_s = made.duration_s[REPLAY_OTHERWISE];
     *point = (struct curve_point){
         .executors = executors,
         .duration_s = machines_s,
-        .spread = hypot(curve->residual_spread * (1.0 + made.nearest), by_growth),
+        .spread = hypot(curve->residual_spread * (1.0 + fmax(0.0, made.nearest - beyond)),
+                        curve->growth_deviation * beyond),
         .fixed_s = made.of_nearest.fixed_s,
         .critical_path_s = made.of_nearest.critical_path_s,
         .work_s = made.of_nearest.work_s,

@@ -15,8 +15,9 @@
  * Every run predicts every executor count; their logarithms are averaged with weights that fall
  * with the squared distance between configurations,
  *
- *     distance(run, target) = |ln N/N_run| + |ln K/K_run| / 2        (K = m c cores)
+ *     distance(run, target) = |ln N/N_run| + |ln K/K_run| / 2
  *
+ * (K = m c cores, at most as many as the largest stage has tasks),
  * since a replay carries over better between cores (where it knows the graph) than between sizes.
  * The spread comes from leaving one run out at a time, relearning the laws without it, and
  * predicting it from the others: residual e = ln(actual / predicted), made comparable by
@@ -26,8 +27,8 @@
  * gives the prior alone.
  *
  * Outside the runs' sizes the exponent of growth is in doubt, too: by CURVE_GROWTH_DEVIATION with
- * one size, by what a regression over all sizes of the runs leaves with several. The scale is then
- * hypot(scale, deviation x |ln(N / nearest size)|).
+ * one size, by what a regression over all sizes of the runs leaves with several. There the scale is
+ * hypot(scale x (1 + distance - beyond), deviation x beyond), with beyond = |ln(N / nearest size)|.
  *
  * Physics bounds the prediction: N times k on at most k times the cores of a recorded run, and on at
  * least as many cores as it had, takes no less than that run did. Sizes closer than CURVE_GROWN and
@@ -39,7 +40,7 @@
  */
 
 /* The distance above, >= 0. */
-double curve_distance(const struct run *run, const struct replay_target *target);
+double curve_distance(const struct replay *replay, const struct replay_target *target);
 
 struct curve_question {
     double problem_size;
@@ -54,7 +55,7 @@ struct curve_question {
 #define CURVE_PRIOR_FREEDOM 3.0
 #define CURVE_PRIOR_SPREAD 0.10
 
-#define CURVE_GROWTH_DEVIATION 0.19
+#define CURVE_GROWTH_DEVIATION 0.2
 #define CURVE_GROWN 1.05
 #define CURVE_WELL_GROWN 1.5
 

@@ -491,6 +491,14 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
     return sum;
 }
 
+double replay_useful_cores(const struct replay *replay, const struct replay_target *target)
+{
+    double most = 1.0;
+    for (size_t s = 0; s < replay->job.n_stages; s++)
+        most = fmax(most, stage_tasks(replay, s, target));
+    return fmin(most, (double)target->executors * (double)target->cores_per_executor);
+}
+
 /*
  * n durations whose sum is work_s, spread as the recorded ones are. The longest is as many times as
  * long as the mean as it was, as often as there are tasks for a recorded one. Where fewer tasks hold

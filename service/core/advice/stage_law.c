@@ -230,19 +230,18 @@ static void learn_work(struct stage_law *law, const struct stage_sighting seen[]
 }
 
 /* How likely a count of `multiple` times the machines follows them, though no run on another number
- * shows it. Never so likely that a deadline is promised at 0.9 on a coincidence. */
+ * shows it. Never so likely that a coincidence alone promises a deadline at 0.9. Partitions that
+ * adaptive execution may have merged say no more than a count of unknown source. */
 static double
 follow_probability(const struct stage_law *law, double multiple, enum count_source source)
 {
     if (law->offset != 0)
         return 0.2;
-    if (law->follows == LAW_EXECUTORS)
+    if (law->follows == LAW_EXECUTORS || multiple > 1.5)
         return 0.3;
-    if (multiple > 1.5)
-        return 0.4;
     if (source == COUNT_PARALLELISM || source == COUNT_SMALL_SPLITS)
-        return 0.8;
-    return source == COUNT_COALESCED ? 0.6 : 0.5;
+        return 0.7;
+    return 0.5;
 }
 
 /* What the number of tasks follows, without learn_work's part. */

@@ -680,3 +680,36 @@ Test(advise, alternatives_are_thinned_by_time)
     }
     cr_assert_geq(near, 6);
 }
+
+/* Stages that may follow the cores: one run decides, on the executors recommended where both
+ * hypotheses differ, else on half as many as ran. The warning has both durations. */
+Test(advise, names_the_run_that_decides_about_stages)
+{
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 25.0);
+    curve.stages_assumed = 1;
+    curve.nearest_executors = 5;
+    points[7].centres[0] = (struct predictive_centre){14.0, 0.6};
+    points[7].centres[1] = (struct predictive_centre){30.0, 0.4};
+    points[7].n_centres = 2;
+    struct advice advice = ask(&asked);
+    cr_assert_eq(advice.recommendation.executors, 7);
+    cr_assert_eq(advice.data_needed_runs, 1);
+    cr_assert_eq(advice.n_data_needed, 1);
+    cr_assert_eq(advice.data_needed_executors[0], 2);
+    cr_assert_float_eq(advice.data_needed_problem_size, 64.0, 0.0);
+    asked.min_executors = asked.max_executors = 8;
+    points[7].duration_s = 21.25;
+    advice = ask(&asked);
+    cr_assert_eq(advice.verdict, ADVISE_AT_RISK);
+    cr_assert_float_eq(advice.recommendation.deadline_probability, 0.6, 1e-3);
+    cr_assert_eq(advice.data_needed_executors[0], 8);
+    cr_assert_float_eq(
+        evidence(&advice.warnings, "stages_assumed_to_follow_cores", "otherwise_duration_s"), 30.0,
+        0.0);
+    cr_assert_not_null(strstr(message(&advice.warnings, "stages_assumed_to_follow_cores"),
+                              "8 executors take 14 s if it does (probability 0.6), else 30 s."));
+    points[7].n_centres = 0;
+    curve.nearest_executors = 1;
+    advice = ask(&asked);
+    cr_assert_eq(advice.n_data_needed, 0, "no allowed count differs");
+}

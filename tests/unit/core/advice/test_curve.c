@@ -324,3 +324,92 @@ Test(curve, grid)
     cr_assert_eq(grid[n - 1], 100000);
     cr_assert_eq(curve_grid(100, 3, extra, 0, grid), 3);
 }
+
+static struct run run_of_equal_tasks(size_t tasks, double each_s, int64_t size, int64_t executors)
+{
+    double *tasks_s = arena_array(&arena, tasks, sizeof *tasks_s);
+    struct run_stage *stage = arena_alloc(&arena, sizeof *stage);
+    cr_assert(tasks_s != NULL && stage != NULL);
+    for (size_t i = 0; i < tasks; i++)
+        tasks_s[i] = each_s;
+    *stage = stage_of_tasks(0, tasks_s, tasks);
+    double cores = 4.0 * (double)executors;
+    return run_of_stages(stage, 1, size, executors, 4,
+                         5.0 + each_s * ceil((double)tasks / cores), 5.0);
+}
+
+/* 16 tasks of 120 s on 4 x 4 cores, three times. On 8 x 4 the job takes 125 s if the number of
+ * tasks is fixed, 65 s if it follows the cores: nobody knows which. */
+Test(curve, a_coincidence_of_tasks_and_cores_is_a_mixture)
+{
+    struct run runs[] = {run_of_equal_tasks(16, 120.0, 64, 4), run_of_equal_tasks(16, 120.0, 64, 4),
+                         run_of_equal_tasks(16, 120.0, 64, 4), run_of_equal_tasks(16, 120.0, 64, 8)};
+    int64_t m[] = {4, 8};
+    struct curve curve = predict_at(runs, 3, 64, 4, m, 2);
+    cr_assert_eq(curve.stages_assumed, 1);
+    cr_assert_eq(curve.points[0].n_centres, 0);
+    cr_assert_float_eq(curve.points[0].duration_s, 125.0, 1e-6);
+    const struct curve_point *point = &curve.points[1];
+    cr_assert_eq(point->n_centres, 2);
+    cr_assert_float_eq(point->centres[0].predicted_s, 65.0, 1e-6);
+    cr_assert_float_eq(point->centres[1].predicted_s, 125.0, 1e-6);
+    cr_assert_float_eq(point->centres[0].probability, 0.5, 0.0);
+    cr_assert_float_eq(curve_probability(&curve, point, 95.0), 0.5, 0.02);
+    cr_assert_float_eq(curve_probability(&curve, point, point->duration_s), 0.5, 1e-9);
+    cr_assert(curve_quantile(&curve, point, 0.025) < 65.0);
+    cr_assert(curve_quantile(&curve, point, 0.975) > 125.0);
+    /* One run on 8 x 4 decides. */
+    curve = predict_at(runs, 4, 64, 4, m, 2);
+    cr_assert_eq(curve.stages_assumed, 0);
+    cr_assert_eq(curve.points[1].n_centres, 0);
+    cr_assert_float_eq(curve.points[1].duration_s, 125.0, 1e-6);
+    cr_assert_lt(curve_probability(&curve, &curve.points[1], 100.0), 0.02);
+}
+
+/* Twice the data on twice the executors takes no less than a recorded run, although two other runs
+ * predict less; larger sizes take no less than smaller ones. */
+Test(curve, weak_scaling_bounds_the_prediction)
+{
+    struct run runs[] = {run_of_equal_tasks(30, 10.0, 30, 4), run_of_equal_tasks(60, 4.0, 60, 8),
+                         run_of_equal_tasks(61, 4.0, 61, 8)};
+    int64_t m[] = {8};
+    cr_assert_float_eq(runs[0].duration_s, 25.0, 1e-9);
+    cr_assert_float_eq(runs[1].duration_s, 13.0, 1e-9);
+    struct curve curve = predict_at(runs, 3, 60, 4, m, 1);
+    cr_assert_float_eq(curve.points[0].duration_s, 25.0, 1e-9);
+    /* A run that counts for little bounds nothing. */
+    runs[0].weight = 0.1;
+    curve = predict_at(runs, 3, 60, 4, m, 1);
+    cr_assert_lt(curve.points[0].duration_s, 15.0);
+}
+
+/* Outside the sizes that ran the exponent of growth is in doubt: with one size by a deviation of
+ * 0.2, with two sizes far apart by much less. */
+Test(curve, one_size_leaves_growth_in_doubt)
+{
+    struct run runs[] = {run_of_equal_tasks(64, 10.0, 64, 4), run_of_equal_tasks(64, 10.0, 64, 4),
+                         run_of_equal_tasks(256, 10.0, 256, 4)};
+    int64_t m[] = {4};
+    struct curve one = predict_at(runs, 2, 256, 4, m, 1), two = predict_at(runs, 3, 1024, 4, m, 1);
+    cr_assert_float_eq(one.growth_deviation, 0.2, 1e-9);
+    cr_assert_lt(two.growth_deviation, 0.09);
+    cr_assert_float_eq(one.points[0].spread, hypot(one.residual_spread, 0.2 * log(4.0)), 1e-9);
+    /* Within the range nothing is added. */
+    two = predict_at(runs, 3, 128, 4, m, 1);
+    cr_assert_float_eq(two.points[0].spread, two.residual_spread * (1.0 + log(2.0)), 1e-9);
+}
+
+/* The runs nearest in size are replayed, in whatever order they come. */
+Test(curve, a_small_budget_keeps_the_nearest_sizes)
+{
+    struct run runs[] = {run_of_equal_tasks(37, 10.0, 1, 4), run_of_equal_tasks(37, 10.0, 1000, 4),
+                         run_of_equal_tasks(37, 10.0, 10, 4)};
+    int64_t m[] = {4};
+    /* Each of 37 tasks costs them once for the point and 8 + 2 n times for leaving it out. */
+    struct curve_question question = {900, 4, m, 1, 37 * (1 + 8) + 37 * (1 + 10) + 10, 1};
+    struct curve curve;
+    cr_assert_eq(curve_predict(runs, 3, &question, &arena, &scratch, &curve, NULL), PV_OK);
+    cr_assert_eq(curve.runs, 2);
+    cr_assert_float_eq(curve.least_size, 10.0, 0.0);
+    cr_assert_float_eq(curve.most_size, 1000.0, 0.0);
+}

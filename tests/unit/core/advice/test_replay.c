@@ -482,3 +482,56 @@ Test(replay, tasks_and_their_overhead_are_counted)
     cr_assert_float_eq(outcome.longest_task_s, 1.5, 1e-6);
     cr_assert_float_eq(outcome.critical_path_s, 3.0, 1e-6);
 }
+
+/* The driver's time doubles where the size grows fourfold: it does so again. */
+Test(replay, time_outside_stages_grows_as_the_runs_show)
+{
+    struct run_stage stages[] = {stage_of_tasks(0, equal_tasks(3, 5.0), 3),
+                                 stage_of_tasks(0, equal_tasks(3, 5.0), 3)};
+    struct run runs[] = {run_of_stages(&stages[0], 1, 1, 1, 3, 15.0, 10.0),
+                         run_of_stages(&stages[1], 1, 4, 1, 3, 25.0, 20.0)};
+    struct replay replays[] = {prepare(&runs[0]), prepare(&runs[1])};
+    for (size_t i = 0; i < 2; i++)
+        cr_assert_eq(replay_learn(replays, 2, i, 2, &scratch, NULL), PV_OK);
+    cr_assert_float_eq(replays[0].fixed_exponent, 0.5, 1e-9);
+    cr_assert_float_eq(replay_fixed_s(&replays[1], 16), 40.0, 1e-6);
+    cr_assert_float_eq(replay_fixed_s(&replays[0], 16), 40.0, 1e-6);
+}
+
+/* As many parents, but other ones: another graph. */
+Test(replay, graphs_with_other_parents_are_not_the_same)
+{
+    struct run_stage stages[2][3];
+    struct replay replays[3];
+    struct run runs[2];
+    static const int64_t first[] = {0}, second[] = {1};
+    for (size_t r = 0; r < 2; r++) {
+        for (int64_t s = 0; s < 3; s++)
+            stages[r][s] = stage_of_tasks(s, equal_tasks(4, 1.0), 4);
+        stages[r][2].parents = r == 0 ? first : second;
+        stages[r][2].n_parents = 1;
+        runs[r] = run_of_stages(stages[r], 3, 4, 1, 4, 10.0, 1.0);
+        replays[r] = prepare(&runs[r]);
+    }
+    replays[2] = prepare(&runs[0]);
+    cr_assert(!replay_same_graph(&replays[0], &replays[1]));
+    cr_assert(replay_same_graph(&replays[0], &replays[2]));
+}
+
+/* 16 tasks on 4 x 4 cores: both hypotheses agree there, and differ on 8 x 4. */
+Test(replay, both_hypotheses_can_be_replayed)
+{
+    struct run_stage stage = stage_of_tasks(0, equal_tasks(16, 120.0), 16);
+    struct run run = run_of_stages(&stage, 1, 64, 4, 4, 125.0, 5.0);
+    struct replay replay = prepare(&run);
+    const struct replay_target own = {64, 4, 4}, other = {64, 8, 4};
+    cr_assert_eq(replay.undecided, 1);
+    cr_assert_float_eq(replay.machines_probability, 0.5, 0.0);
+    cr_assert(!replay_hypotheses_differ(&replay, &own));
+    cr_assert(replay_hypotheses_differ(&replay, &other));
+    replay_assume(&replay, REPLAY_MACHINES);
+    cr_assert_float_eq(predict(&replay, 64, 8), 65.0, 1e-6);
+    replay_assume(&replay, REPLAY_OTHERWISE);
+    cr_assert_float_eq(predict(&replay, 64, 8), 125.0, 1e-6);
+    cr_assert_float_eq(predict(&replay, 64, 4), 125.0, 1e-6);
+}

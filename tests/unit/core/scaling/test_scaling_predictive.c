@@ -253,3 +253,37 @@ Test(scaling_predictive, a_model_has_one_distribution)
                       "m = %g: %g, %g", m, ends_s[e], there.interval_s[e]);
     }
 }
+
+/* Two hypotheses: P is the weighted mean of both, the interval spans both, and the median of equal
+ * ones far apart lies between them. */
+Test(scaling_predictive, a_mixture_of_two_hypotheses)
+{
+    const struct predictive_centre centres[] = {{86, 0.6}, {146, 0.4}};
+    const struct predictive_part part = {
+        .shape = PREDICTIVE_LOG_STUDENT, .scale = 0.08, .freedom = 6};
+    struct predictive mixed = {.n = 0}, fast = {.predicted_s = 86}, slow = {.predicted_s = 146};
+    predictive_add(&mixed, part);
+    predictive_add(&fast, part);
+    predictive_add(&slow, part);
+    predictive_mix(&mixed, centres, 2);
+    for (double at_s = 60; at_s < 220; at_s += 7)
+        cr_assert_float_eq(predictive_probability(&mixed, at_s),
+                           0.6 * predictive_probability(&fast, at_s) +
+                               0.4 * predictive_probability(&slow, at_s),
+                           1e-12);
+    cr_assert_float_eq(predictive_probability(&mixed, 120), 0.6, 0.01);
+    cr_assert_float_eq(predictive_probability(&mixed, mixed.predicted_s), 0.5, 1e-9);
+    /* 0.5 of the mixture is 0.5 / 0.6 of the fast one, to what the slow one adds. */
+    cr_assert_float_eq(mixed.predicted_s, predictive_quantile(&fast, 0.5 / 0.6), 0.3);
+    cr_assert_float_eq(predictive_quantile(&mixed, 0.95), predictive_quantile(&slow, 0.875), 0.3);
+    for (double p = 0.01; p < 1; p += 0.07)
+        cr_assert_float_eq(predictive_probability(&mixed, predictive_quantile(&mixed, p)), p, 1e-9);
+    double ends_s[2];
+    predictive_interval(&mixed, 0.9, ends_s);
+    cr_assert_float_eq(ends_s[0], predictive_quantile(&mixed, 0.05), 1e-9);
+    cr_assert_float_eq(ends_s[1], predictive_quantile(&mixed, 0.95), 1e-9);
+    /* One hypothesis of probability 1 is the distribution without any. */
+    predictive_mix(&mixed, (struct predictive_centre[]){{86, 1.0}}, 1);
+    cr_assert_float_eq(mixed.predicted_s, 86, 1e-9);
+    cr_assert_float_eq(predictive_quantile(&mixed, 0.9), predictive_quantile(&fast, 0.9), 1e-9);
+}
