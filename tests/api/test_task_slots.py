@@ -5,6 +5,8 @@ import math
 
 import pytest
 
+import admission_reviews
+
 START = 1760000000000
 
 
@@ -168,7 +170,7 @@ def test_a_barrier_stage_needs_its_slots_at_once(client, name):
     assert fault["pointer"] == "/constraints/max_executors" and "less than 5" in fault["detail"]
     assert ask(client, name, constraints={"max_executors": 5, "cores_per_executor": 2})["recommendation"]["executors"] == 5
     allocations = ask(client, name, deadline_s=10000, include=["autoscaling"])
-    assert "barrier stage" in by_code(allocations, "no_autoscaling", "warnings")[0]["message"] if by_code(allocations, "no_autoscaling", "warnings") else True
+    assert "Dynamic allocation cannot be replayed: Spark runs no barrier stage with dynamic allocation." in [f["message"] for f in allocations["warnings"]]
 
 
 def test_local_mode_has_one_executor(client, name):
@@ -207,3 +209,21 @@ def test_stage_quotas_count_the_cores_that_tasks_hold(client, name):
     plain = ask(client, name + "-narrow", deadline_s=200, include=["stages"])
     wide, single = advice["stages"][0], plain["stages"][0]
     assert wide["estimated_cores"] == 4 * single["estimated_cores"]
+
+
+def test_admission_counts_the_slots_of_the_object(client, name):
+    """61 tasks of 20 s, 4 CPUs each, on executors of 8 cores: 8 slots on 4 executors take 166 s. A task of one CPU would have 32 slots: 46 s."""
+    size = store(client, name, event_log([(61, 20, 8)], properties={"spark.task.cpus": "4"}))["problem_size"]
+
+    def reviewed(cpus, path=admission_reviews.VALIDATE):
+        body = admission_reviews.annotate(admission_reviews.review("create"), application=name, deadline="100s", problem_size="%g" % size)
+        admission_reviews.with_executors(body, 4, 8)["request"]["object"]["spec"].setdefault("sparkConf", {})["spark.task.cpus"] = cpus
+        return body, admission_reviews.ask(client, body, path)
+
+    _, late = reviewed("4")
+    assert late["auditAnnotations"]["verdict"] == "missed" and "166" in json.dumps([late.get("warnings"), late.get("status")])
+    _, early = reviewed("1")
+    assert early["auditAnnotations"]["verdict"] == "met"
+    body, patched = reviewed("4", admission_reviews.MUTATE)
+    executors = admission_reviews.admitted(body, patched)["spec"]["executor"]["instances"]
+    assert patched["auditAnnotations"]["verdict"] == "met" and executors >= 8, "on 7 executors the tasks take 5 waves"

@@ -69,8 +69,10 @@ enum pv_code spark_advise(const struct history_prediction *prediction,
     struct spark_property_plan cures[BOTTLENECKS_ADVISED];
     size_t n = 0;
     int64_t executors = advice->recommendation.executors;
-    PV_TRY(bottleneck_cures(&prediction->bottlenecks, executors * cores_per_executor, arena, cures,
-                            &n, err));
+    int64_t slots = cores_per_executor;
+    if (prediction->curve.n_slots > 0 && prediction->curve.slots[0].per_executor < slots)
+        slots = prediction->curve.slots[0].per_executor;
+    PV_TRY(bottleneck_cures(&prediction->bottlenecks, executors * slots, arena, cures, &n, err));
     PV_TRY(spark_configuration_make(&prediction->spark, constraints, executors, cores_per_executor,
                                     memory, cures, n, arena, made, err));
     warn_of_difference(made, cores_per_executor, advice);

@@ -53,6 +53,9 @@ bool events_stages_are_sound(struct strview infos);
 /* A profile of that id, made when it is new; NULL when there are too many. */
 struct profile *sparklog_get_profile(struct sparklog *log, int64_t id);
 
+/* An executor of the profile found these resources: what it has counts before what was asked for. */
+void events_see_addresses(struct profile *profile, struct strview resources);
+
 /* Read the object of a line, to its end. False when the line is damaged. */
 bool events_read(struct json *line, const struct json_shape *shape, void *out);
 

@@ -13,13 +13,15 @@ struct executor_event {
     int64_t profile;
     int64_t requested; /* milliseconds; Spark 3.4 and later log these two */
     int64_t registered;
-    struct json_text reason; /* of a removal */
+    struct strview resources; /* GPUs and others that it found */
+    struct json_text reason;  /* of a removal */
 };
 
 static const struct json_field info_fields[] = {
     JSON_FIELD("Host", JSON_TEXT, struct executor_event, host),
     JSON_FIELD("Total Cores", JSON_INT, struct executor_event, cores),
     JSON_FIELD("Resource Profile Id", JSON_INT, struct executor_event, profile),
+    JSON_FIELD("Resources", JSON_RAW, struct executor_event, resources),
     JSON_FIELD("Registration Time", JSON_INT, struct executor_event, registered),
     JSON_FIELD("Request Time", JSON_INT, struct executor_event, requested),
 };
@@ -139,6 +141,8 @@ static enum pv_code come(struct sparklog *log,
     if (event->requested > 0 && event->registered >= event->requested)
         executor->startup_ms = event->registered - event->requested;
     count_alive(log, executor, 1);
+    if (executor->profile >= 0 && event->resources.at != NULL)
+        events_see_addresses(sparklog_get_profile(log, executor->profile), event->resources);
     return begin_stay(log, executor, err);
 }
 

@@ -114,3 +114,40 @@ enum pv_code event_resource_profile(struct sparklog *log, struct json *line, str
     profile->resource = find_resource(&event);
     return PV_OK;
 }
+
+static int64_t count_addresses(struct strview resource)
+{
+    struct json json = json_over(resource);
+    struct json_text key;
+    int64_t n = 0;
+    bool in_resource = false, in_list = false;
+    while (json_next_member(&json, &in_resource, &key)) {
+        struct strview list;
+        if (!json_text_is(key, strview_of("addresses"))) {
+            (void)json_skip(&json);
+            continue;
+        }
+        struct json addresses = json_over(json_read_raw(&json, &list) ? list : strview_of("[]"));
+        while (json_next_element(&addresses, &in_list) && json_skip(&addresses))
+            n++;
+    }
+    return n;
+}
+
+void events_see_addresses(struct profile *profile, struct strview resources)
+{
+    struct json json = json_over(resources);
+    struct json_text key;
+    struct strview resource;
+    bool started = false;
+    if (profile == NULL || profile->resource.name[0] == '\0')
+        return;
+    while (json_next_member(&json, &started, &key)) {
+        if (!json_read_raw(&json, &resource) ||
+            !json_text_is(key, strview_of(profile->resource.name)))
+            continue;
+        int64_t n = count_addresses(resource);
+        if (n > profile->resource.per_executor)
+            profile->resource.per_executor = n;
+    }
+}

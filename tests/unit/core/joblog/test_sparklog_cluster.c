@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/history/task_slots.h"
 #include "sparklog_cases.h"
 
 static void expect(double got, double want)
@@ -505,4 +506,27 @@ Test(sparklog_cluster, local_mode_has_one_executor)
         cr_assert_eq(r.run.n_spark_properties, i < 4 ? 1 : 0, "%s", cases[i].properties);
         reading_fini(&r);
     }
+}
+
+/* Apache Spark's application_1578436911597_0052: asked for one GPU, the executor found three, and two
+ * tasks of 2 CPUs ran at once on its 4 cores. */
+Test(sparklog_cluster, the_gpus_that_executors_found_count)
+{
+    struct reading r;
+    reading_init(&r,
+                 RESOURCES_OF(0, REQUEST("cores", 1) "," REQUEST("gpu", 1),
+                              REQUEST("cpus", 1.0) "," REQUEST("gpu", 1.0))
+                     RESOURCES_OF(3, REQUEST("cores", 4) "," REQUEST("gpu", 1),
+                                  REQUEST("cpus", 2.0) "," REQUEST("gpu", 1.0)) APP_START(0)
+                         "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":1,\"Executor ID\":\"1\","
+                         "\"Executor Info\":{\"Host\":\"h\",\"Total Cores\":4,\"Resources\":{\"fpga\":{"
+                         "\"addresses\":[\"0\"]},\"gpu\":{\"name\":\"gpu\",\"addresses\":[\"0\",\"1\","
+                         "\"2\"]}},\"Resource Profile Id\":3}}\n"
+                         COMPLETED(0, 0, 6, 10, 20, ",\"Resource Profile Id\":3") APP_END(100),
+                 0, &case_limits);
+    cr_assert_eq(r.run.n_resources, 2);
+    expect_resource(&r.run.resources[0], "gpu", 1, 1.0);
+    expect_resource(&r.run.resources[1], "gpu", 3, 1.0);
+    cr_assert_float_eq(task_slots_of_run(&r.run, reading_stage(&r, 0)), 2.0, 0);
+    reading_fini(&r);
 }
