@@ -29,9 +29,7 @@ static enum pv_code check_known(const struct run *run, struct pv_error *err)
         missing = "duration_s";
     else if (!run->has_stages || run->n_stages == 0)
         missing = "stages";
-    return missing == NULL
-               ? PV_OK
-               : pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: %s unknown", missing);
+    return missing == NULL ? PV_OK : pv_fail(err, PV_E_TOO_FEW, REPLAY_NOT "%s unknown", missing);
 }
 
 struct span {
@@ -236,14 +234,14 @@ static enum pv_code refuse_slow_replay(const struct replay *replay,
     for (size_t s = 0; s < replay->job.n_stages; s++)
         work_s += replay->seen[s].work_s;
     if (work_s > slots * recorded_s)
-        return pv_fail(
-            err, PV_E_TOO_FEW,
-            "the run cannot be replayed: its tasks took %.6g s of core time, and the cores "
-            "that it is said to have had, %.0f, give %.6g s while stages were active",
-            work_s, slots, slots * recorded_s);
+        return pv_fail(err, PV_E_TOO_FEW,
+                       REPLAY_NOT
+                       "its tasks took %.6g s of core time, and the cores "
+                       "that it is said to have had, %.0f, give %.6g s while stages were active",
+                       work_s, slots, slots * recorded_s);
     return pv_fail(err, PV_E_TOO_FEW,
-                   "the run cannot be replayed: on its own executors its stages take %.6g s in the "
-                   "order that the graph demands, and took %.6g s: they overlapped",
+                   REPLAY_NOT "on its own executors its stages take %.6g s in the "
+                              "order that the graph demands, and took %.6g s: they overlapped",
                    seconds, recorded_s);
 }
 
@@ -334,7 +332,7 @@ enum pv_code replay_prepare(const struct run *run,
         return PV_E_MEMORY;
     PV_TRY(take_sightings(&made, arena, err));
     if (made.n_tasks == 0)
-        return pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
+        return pv_fail(err, PV_E_TOO_FEW, REPLAY_NOT "its stages hold no task");
     PV_TRY(sort_durations(&made, arena, err));
     PV_TRY(find_gaps(&made, arena, err));
     PV_TRY(allocation_record_of_run(run, &made.job, arena, &made.record, err));

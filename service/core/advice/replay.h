@@ -34,6 +34,9 @@
  */
 #define REPLAY_TOLERANCE 0.03
 
+/* What reasons begin with why a run cannot be replayed. */
+#define REPLAY_NOT "the run cannot be replayed: "
+
 struct replay {
     const struct run *run;
     struct edf_job job; /* at deadline 1, release 0; stages of the run that were not skipped */
