@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/plural.h"
 #include "core/advice/advise_internal.h"
@@ -475,6 +476,14 @@ static void warn_assumed(struct explanation *e)
     finding_number(note, "otherwise_duration_s", point->centres[1].predicted_s);
 }
 
+/* Without what every such reason begins with. */
+static const char *why_unusable(const struct curve *curve)
+{
+    const size_t n = sizeof REPLAY_NOT - 1;
+    return strncmp(curve->unusable_why, REPLAY_NOT, n) == 0 ? curve->unusable_why + n
+                                                            : curve->unusable_why;
+}
+
 static void warn_history(struct explanation *e)
 {
     /* As many as the prior counts for (CURVE_PRIOR_FREEDOM): below it the prior outweighs them. */
@@ -493,12 +502,12 @@ static void warn_history(struct explanation *e)
                           "The replayed runs do not all have the same stages.");
     }
     if (curve->runs_unusable > 0) {
-        struct finding *note =
-            finding_add(&e->advice->warnings, "runs_ignored",
-                        "%zu run%s could not be replayed: task times or the size of "
-                        "the cluster are unknown.",
-                        curve->runs_unusable, PLURAL(curve->runs_unusable));
+        struct finding *note = finding_add(
+            &e->advice->warnings, "runs_ignored", "%zu run%s could not be replayed%s: %s.",
+            curve->runs_unusable, PLURAL(curve->runs_unusable),
+            curve->runs_unusable == 1 ? "" : "; the nearest in size", why_unusable(curve));
         finding_number(note, "runs", (double)curve->runs_unusable);
+        finding_text(note, "why", why_unusable(curve));
     }
     if (curve->runs_left_out > 0) {
         struct finding *note = finding_add(&e->advice->warnings, "runs_left_out",

@@ -120,7 +120,10 @@ enum pv_code allocation_record_of_run(const struct run *run,
 {
     const struct property_list list = {run->spark_properties, run->n_spark_properties};
     struct stage_instants stages;
-    *record = (struct allocation_record){.leave_idle = allocation_is_enabled(&list)};
+    *record =
+        (struct allocation_record){.leave = allocation_is_enabled(&list) ? ALLOCATION_LEAVE_IDLE
+                                            : run->tasks_failed == 0     ? ALLOCATION_LEAVE_DONE
+                                                                         : ALLOCATION_LEAVE_LOST};
     if (run->n_executors_seen == 0)
         return PV_OK;
     PV_TRY(stage_instants_read(run, job, arena, &stages, err));

@@ -312,10 +312,11 @@ static enum pv_code too_many_tasks(const struct curve_question *question, struct
 static enum pv_code choose_replays(const struct run runs[],
                                    size_t n,
                                    const struct curve_question *question,
+                                   struct arena *arena,
                                    struct arena *scratch,
                                    struct replay **replays,
                                    size_t *chosen,
-                                   size_t *unusable,
+                                   struct curve *curve,
                                    struct pv_error *err)
 {
     struct ranked *order = arena_array(scratch, n, sizeof *order);
@@ -332,8 +333,10 @@ static enum pv_code choose_replays(const struct run runs[],
         enum pv_code code =
             replay_prepare(&runs[order[i].index], scratch, scratch, &made[*chosen], &why);
         if (code == PV_E_TOO_FEW) {
-            *unusable += 1;
-            pv_fail(err, code, "%s", why.detail); /* of the first one; dropped when another fits */
+            if (curve->runs_unusable++ == 0)
+                curve->unusable_why = arena_strdup(arena, why.detail);
+            if (curve->unusable_why == NULL)
+                return pv_no_memory(err);
             continue;
         }
         if (code != PV_OK)
@@ -341,11 +344,10 @@ static enum pv_code choose_replays(const struct run runs[],
         spent += curve_cost_of(&made[*chosen], question, *chosen);
         *chosen += spent <= (double)question->task_budget ? 1 : 0;
     }
-    if (*unusable == n)
-        return PV_E_TOO_FEW;
-    pv_error_clear(err);
+    if (curve->runs_unusable == n)
+        return pv_fail(err, PV_E_TOO_FEW, "%s", curve->unusable_why);
     *replays = made;
-    size_t usable = n - *unusable;
+    size_t usable = n - curve->runs_unusable;
     size_t least = question->least_runs < usable ? question->least_runs : usable;
     return *chosen > 0 && *chosen >= least ? PV_OK : too_many_tasks(question, err);
 }
@@ -553,7 +555,7 @@ enum pv_code curve_predict(const struct run runs[],
     struct replay *replays = NULL;
     size_t chosen = 0;
     enum pv_code code =
-        choose_replays(runs, n, question, scratch, &replays, &chosen, &made.runs_unusable, err);
+        choose_replays(runs, n, question, arena, scratch, &replays, &chosen, &made, err);
     if (code == PV_OK)
         code = stage_slots_check(&replays[0].slots, question->cores_per_executor, err);
     if (code == PV_OK) {

@@ -112,14 +112,15 @@ struct curve {
     size_t n_points;
     double problem_size;
     int64_t cores_per_executor;
-    double single_s;         /* predicted with one executor */
-    double freedom;          /* degrees of freedom of the spread */
-    size_t runs;             /* replayed */
-    size_t runs_left_out;    /* beyond the budget */
-    size_t runs_unusable;    /* something a replay needs is unknown */
-    double loo_mape_percent; /* NAN with fewer than two runs, or none that the budget let judge */
-    double residual_spread;  /* scale before distance */
-    bool size_extrapolated;  /* N outside the runs' sizes by more than CURVE_SAME_SIZE */
+    double single_s;          /* predicted with one executor */
+    double freedom;           /* degrees of freedom of the spread */
+    size_t runs;              /* replayed */
+    size_t runs_left_out;     /* beyond the budget */
+    size_t runs_unusable;     /* that cannot be replayed */
+    const char *unusable_why; /* of the first of them, in the arena; NULL: none */
+    double loo_mape_percent;  /* NAN with fewer than two runs, or none that the budget let judge */
+    double residual_spread;   /* scale before distance */
+    bool size_extrapolated;   /* N outside the runs' sizes by more than CURVE_SAME_SIZE */
     bool executor_cores_extrapolated; /* no run had as many cores per executor */
     size_t stages_assumed;   /* of one run: follow the cores, as far as one number of cores shows */
     double growth_deviation; /* of the exponent of the duration over N, outside the runs' sizes */

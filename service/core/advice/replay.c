@@ -30,9 +30,7 @@ static enum pv_code check_known(const struct run *run, struct pv_error *err)
         missing = "duration_s";
     else if (!run->has_stages || run->n_stages == 0)
         missing = "stages";
-    return missing == NULL
-               ? PV_OK
-               : pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: %s unknown", missing);
+    return missing == NULL ? PV_OK : pv_fail(err, PV_E_TOO_FEW, REPLAY_NOT "%s unknown", missing);
 }
 
 struct span {
@@ -237,14 +235,13 @@ static enum pv_code refuse_slow_replay(const struct replay *replay,
             replay->seen[s].work_s /
             stage_slots_count(&replay->recorded_slots, s, run->executors, run->cores_per_executor);
     if (least_s > recorded_s)
-        return pv_fail(
-            err, PV_E_TOO_FEW,
-            "the run cannot be replayed: on the task slots of the executors that it is "
-            "said to have had its tasks take at least %.6g s, and its stages took %.6g s",
-            least_s, recorded_s);
+        return pv_fail(err, PV_E_TOO_FEW,
+                       REPLAY_NOT "on the task slots of the executors that it is said to have had "
+                                  "its tasks take at least %.6g s, and its stages took %.6g s",
+                       least_s, recorded_s);
     return pv_fail(err, PV_E_TOO_FEW,
-                   "the run cannot be replayed: on its own executors its stages take %.6g s in the "
-                   "order that the graph demands, and took %.6g s: they overlapped",
+                   REPLAY_NOT "on its own executors its stages take %.6g s in the "
+                              "order that the graph demands, and took %.6g s: they overlapped",
                    seconds, recorded_s);
 }
 
@@ -399,7 +396,7 @@ enum pv_code replay_prepare(const struct run *run,
     PV_TRY(stage_slots_check(&made.recorded_slots, run->cores_per_executor, err));
     PV_TRY(take_sightings(&made, arena, err));
     if (made.n_tasks == 0)
-        return pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
+        return pv_fail(err, PV_E_TOO_FEW, REPLAY_NOT "its stages hold no task");
     PV_TRY(sort_durations(&made, arena, err));
     PV_TRY(find_gaps(&made, arena, err));
     PV_TRY(allocation_record_of_run(run, &made.job, arena, &made.record, err));

@@ -43,6 +43,9 @@
  */
 enum replay_hypothesis { REPLAY_MACHINES, REPLAY_OTHERWISE, REPLAY_HYPOTHESES };
 
+/* What reasons begin with why a run cannot be replayed. */
+#define REPLAY_NOT "the run cannot be replayed: "
+
 struct replay {
     const struct run *run;
     struct edf_job job; /* at deadline 1, release 0; stages of the run that were not skipped */

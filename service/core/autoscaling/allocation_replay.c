@@ -10,12 +10,22 @@
 
 /* Stages as the replay goes through them; lists of children are one after another. */
 struct stage_state {
-    size_t unstarted; /* tasks, once it is submitted */
+    size_t unstarted; /* tasks, once it is submitted, without those that are to begin anew */
+    uint32_t again;   /* the first of these */
     size_t unended;
     size_t parents_left;
     size_t first_child;  /* up to the next stage's */
     size_t readers_left; /* stages that read its shuffle output and have not ended */
 };
+
+/* A task that runs, or is to begin anew. */
+struct task_slot {
+    uint32_t executor;
+    uint32_t stage;
+    double lasts_s;
+    uint32_t next; /* of the free ones, or of those of its stage that are to begin anew */
+};
+enum { NO_SLOT = UINT32_MAX };
 
 struct allocation_run {
     const struct allocation_job *job;
@@ -28,7 +38,9 @@ struct allocation_run {
     size_t stages_left;
     struct heap submissions; /* key: instant; value: stage */
     struct heap ready;       /* key and value: a submitted stage with tasks to start */
-    struct heap ends;        /* key: instant; value: executor and stage of a task */
+    struct heap ends;        /* key: instant; value: the slot of a task */
+    struct task_slot *slots;
+    uint32_t free_slot;
     struct executor_pool pool;
     uint64_t *held;    /* where shuffles time out: a bit for each stage, executor by executor */
     size_t held_words; /* of one executor; 0: shuffles do not time out */
@@ -101,6 +113,7 @@ static bool stages_init(struct allocation_run *run)
         return false;
     for (size_t s = 0; s < run->n_stages; s++) {
         run->stages[s].parents_left = stages[s].n_parents;
+        run->stages[s].again = NO_SLOT;
         for (size_t p = 0; p < run->shuffles[s].n_parents; p++)
             run->stages[run->shuffles[s].parents[p]].readers_left++;
         if (stages[s].n_parents == 0)
@@ -176,17 +189,39 @@ static void hold_shuffle(struct allocation_run *run, uint32_t executor, size_t s
     held[s / 64] |= bit;
 }
 
+/* The next task of stage s. */
+static uint32_t take_task(struct allocation_run *run, size_t s)
+{
+    struct stage_state *stage = &run->stages[s];
+    uint32_t slot = stage->again;
+    if (slot != NO_SLOT) {
+        stage->again = run->slots[slot].next;
+        return slot;
+    }
+    slot = run->free_slot;
+    run->free_slot = run->slots[slot].next;
+    size_t task = run->job->job->stages[s].tasks - stage->unstarted--;
+    run->slots[slot].stage = (uint32_t)s;
+    run->slots[slot].lasts_s = task_length(run, s, task);
+    return slot;
+}
+
+static bool has_tasks_to_start(const struct stage_state *stage)
+{
+    return stage->unstarted > 0 || stage->again != NO_SLOT;
+}
+
 static void start_task(struct allocation_run *run, size_t s, uint32_t executor)
 {
     size_t units = units_of(run, s);
-    size_t task = run->job->job->stages[s].tasks - run->stages[s].unstarted;
+    uint32_t slot = take_task(run, s);
+    run->slots[slot].executor = executor;
     pool_start_task(&run->pool, executor, (int64_t)units);
     hold_shuffle(run, executor, s);
-    heap_push(&run->ends, run->now_s + task_length(run, s, task), (uint64_t)executor << 32 | s);
+    heap_push(&run->ends, run->now_s + run->slots[slot].lasts_s, slot);
     run->tasks_started++;
     run->running += units;
     run->waiting -= units;
-    run->stages[s].unstarted--;
 }
 
 /* A stage whose tasks fit on no executor now lets the next one pass. */
@@ -203,7 +238,7 @@ static void start_tasks(struct allocation_run *run)
             start_task(run, s, executor);
         else
             run->set_aside[n_aside++] = s;
-        if (!fits || run->stages[s].unstarted == 0)
+        if (!fits || !has_tasks_to_start(&run->stages[s]))
             (void)heap_pop(&run->ready);
     }
     while (n_aside > 0) {
@@ -220,11 +255,13 @@ static double shuffle_expiry(const struct allocation_run *run, const struct pool
                                                                 run->policy->shuffle_timeout_s);
 }
 
-static void end_task(struct allocation_run *run, uint64_t value)
+static void end_task(struct allocation_run *run, uint32_t slot)
 {
-    uint32_t executor = (uint32_t)(value >> 32);
-    size_t s = (size_t)(value & UINT32_MAX);
+    uint32_t executor = run->slots[slot].executor;
+    size_t s = run->slots[slot].stage;
     size_t units = units_of(run, s);
+    run->slots[slot].next = run->free_slot;
+    run->free_slot = slot;
     pool_end_task(&run->pool, executor, (int64_t)units, run->now_s);
     run->running -= units;
     const struct pool_executor *free = &run->pool.executors[executor];
@@ -349,24 +386,51 @@ static void take_changes(struct allocation_run *run)
     take_missing(run); /* where those that leave have made room */
 }
 
+/* An executor is lost: its tasks wait again. */
+static void lose_tasks(struct allocation_run *run, uint32_t executor)
+{
+    size_t n = run->ends.n;
+    run->ends.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct heap_item item = run->ends.items[i]; /* no more are pushed than were read */
+        struct task_slot *slot = &run->slots[item.value];
+        struct stage_state *stage = &run->stages[slot->stage];
+        if (slot->executor != executor) {
+            heap_push(&run->ends, item.key, item.value);
+            continue;
+        }
+        if (!has_tasks_to_start(stage))
+            heap_push(&run->ready, (double)slot->stage, slot->stage);
+        slot->next = stage->again;
+        stage->again = (uint32_t)item.value;
+        pool_end_task(&run->pool, executor, (int64_t)units_of(run, slot->stage), run->now_s);
+        run->running -= units_of(run, slot->stage);
+        run->waiting += units_of(run, slot->stage);
+    }
+}
+
 /* Those beyond the target, as far as they may go. */
 static void let_go(struct allocation_run *run)
 {
-    bool idle_only = run->record->leave_idle;
+    const enum allocation_leave leave = run->record->leave;
     while (run->pool.n > run->target) {
-        if (run->waiting > 0 && (idle_only || run->pool.n == 1))
+        bool awaited = run->waiting > 0 || run->running > 0 || run->change == run->record->n;
+        if ((run->pool.n == 1 && awaited) || (leave == ALLOCATION_LEAVE_IDLE && run->waiting > 0))
             return;
         uint32_t executor = pool_choose(&run->pool);
         if (executor == POOL_NOBODY)
             executor = pool_find_busy(&run->pool);
         bool idle = run->pool.executors[executor].free == run->pool.cores;
-        if (idle_only && !idle)
+        if (leave == ALLOCATION_LEAVE_IDLE && !idle)
             return;
-        if (idle)
-            release(run, executor);
-        else
+        if (leave == ALLOCATION_LEAVE_DONE && !idle) {
             pool_leave(&run->pool, executor);
-        run->released += !idle;
+            run->released++;
+            continue;
+        }
+        if (!idle)
+            lose_tasks(run, executor);
+        release(run, executor);
     }
 }
 
@@ -483,7 +547,7 @@ static void take_step(struct allocation_run *run)
 static void take_instant(struct allocation_run *run)
 {
     while (run->ends.n > 0 && heap_top(&run->ends).key <= run->now_s)
-        end_task(run, heap_pop(&run->ends).value);
+        end_task(run, (uint32_t)heap_pop(&run->ends).value);
     while (arrival_s(run) <= run->now_s)
         add_executor(run, run->requests.items[run->arrived++]);
     while (run->submissions.n > 0 && heap_top(&run->submissions).key <= run->now_s)
@@ -531,6 +595,15 @@ static enum pv_code run_through(struct allocation_run *run, struct pv_error *err
 
 /* --- begin and end --- */
 
+/* So many, all free. */
+static bool slots_init(struct allocation_run *run, size_t n)
+{
+    run->slots = arena_array(run->scratch, n, sizeof *run->slots);
+    for (size_t i = 0; run->slots != NULL && i < n; i++)
+        run->slots[i].next = i + 1 < n ? (uint32_t)(i + 1) : (uint32_t)NO_SLOT;
+    return run->slots != NULL;
+}
+
 /* None of them is there yet. */
 static bool record_init(struct allocation_run *run)
 {
@@ -557,11 +630,14 @@ static bool run_init(struct allocation_run *run)
     if (run->record == NULL)
         most = larger(most, policy->initial_executors);
     run->most = most;
-    if (run->record != NULL && !run->record->leave_idle)
+    if (run->record != NULL && run->record->leave == ALLOCATION_LEAVE_DONE)
         most *= 2; /* as many may be leaving */
     size_t slots = (size_t)most > tasks / (size_t)cores ? tasks : (size_t)(most * cores);
+    if (run->record != NULL && run->record->leave == ALLOCATION_LEAVE_LOST)
+        slots = tasks; /* those that are to begin anew have one as well */
     run->set_aside = arena_array(run->scratch, job->n_stages, sizeof *run->set_aside);
     if (run->set_aside == NULL || !heap_init(&run->ends, run->scratch, slots + 1) ||
+        !slots_init(run, slots + 1) ||
         !pool_init(&run->pool, run->scratch, (uint32_t)most, cores) || !stages_init(run))
         return false;
     if (policy->shuffle_tracking && isfinite(policy->shuffle_timeout_s)) {

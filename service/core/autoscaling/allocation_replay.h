@@ -33,10 +33,14 @@
  * and not at each instant.
  *
  * Or they come and go as those of a recorded run did, whatever the policy: each change so long after
- * the submission of the stage before it. Of the policy only the greatest number counts; a run that
- * had half of its executors at an instant has half of that number there. An executor that goes ends
- * its tasks and takes no more. Where those of the record went as they were idle (leave_idle), it
- * stays while tasks wait; the last one stays until no task waits, always.
+ * the submission of the stage before it. Of the policy only the greatest number counts; where the run
+ * had half of its executors at an instant, half of that number is there. What becomes of one that goes:
+ *
+ * - It went as it was idle: it stays while it has a task, or a task waits.
+ * - It ended its tasks first: it takes no more.
+ * - It was lost with its tasks: others begin these anew.
+ *
+ * The last one stays as long as there are tasks, or no other is to come.
  */
 #define ALLOCATION_START SIZE_MAX
 
@@ -46,11 +50,13 @@ struct allocation_change {
     int64_t executors; /* from then on */
 };
 
+enum allocation_leave { ALLOCATION_LEAVE_IDLE, ALLOCATION_LEAVE_DONE, ALLOCATION_LEAVE_LOST };
+
 struct allocation_record {
     const struct allocation_change *changes; /* in the order in which they happened */
     size_t n;
     int64_t most; /* executors at once; >= 1 */
-    bool leave_idle;
+    enum allocation_leave leave;
 };
 
 struct allocation_job {

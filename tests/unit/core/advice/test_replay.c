@@ -329,7 +329,8 @@ Test(replay, executors_come_after_the_stage_that_waited_for_them)
     cr_assert_float_eq(predict(&replay, 8, 8), 10.0 + 10.0, 1e-9);
 }
 
-/* Half of a fixed number goes in the middle: its tasks end, the rest is done by the others. */
+/* Half of a fixed number goes in the middle. No task failed: theirs ended first, the rest is done by
+ * the others. Or tasks failed: theirs begin anew. */
 Test(replay, executors_that_are_lost_take_no_more_tasks)
 {
     struct run_stage stage = stage_of_tasks(0, equal_tasks(12, 10.0), 12);
@@ -338,9 +339,20 @@ Test(replay, executors_that_are_lost_take_no_more_tasks)
     /* 4 at 5, 4 at 15 (two of them on those that go), 2 at 25, 2 at 35: until 45. */
     struct run run = run_on(&stage, 5.0, 40.0, executors, 4);
     executors[2].removed_s = executors[3].removed_s = 16.0;
+    run.tasks_failed = 0;
     struct replay replay = prepare(&run);
     cr_assert_float_eq(replay.overhead_s, 0.0, 1e-9);
     cr_assert_float_eq(predict(&replay, 12, 4), 46.0, 1e-9);
+    /* 4 at 5, 4 at 15, of which two are lost at 16; 2 at 25, 35 and 45: until 55. */
+    stage.duration_s = 50.0;
+    run.duration_s = 56.0;
+    run.tasks_failed = 2;
+    replay = prepare(&run);
+    cr_assert_float_eq(replay.overhead_s, 0.0, 1e-9);
+    cr_assert_float_eq(replay.fixed_s, 6.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 12, 4), 56.0, 1e-9);
+    /* Twice as many: 8 at 5, 4 at 15 on those that are idle the longest. */
+    cr_assert_float_eq(predict(&replay, 12, 8), 26.0, 1e-9);
 }
 
 /* Executors that went since they were idle stay in a replay where tasks wait for them: a fourth of
