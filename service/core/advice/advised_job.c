@@ -64,7 +64,7 @@ static enum pv_code split_fixed_time(const struct replay *replay,
     for (size_t s = 0; s < made->job.n_stages; s++) {
         made->delays_s[s] = replay->delays_s[s] * scale;
     }
-    made->ending_s = left_s;
+    made->ending_s = fmax(0.0, left_s - replay->between_stages_s * scale);
     return PV_OK;
 }
 
@@ -104,6 +104,7 @@ enum pv_code advised_job_make(const struct run runs[],
     job.graph = replays[0].graph;
     job.record = replays[0].record;
     job.awaited_executors = began_with_executors(&replays[0]);
+    job.waiting_s = outcome.waiting_s * ratio;
     job.fixed_s = outcome.fixed_s * ratio;
     PV_TRY(stretch_job(&job.job, ratio, arena, err));
     PV_TRY(split_fixed_time(&replays[0], arena, &job, err));

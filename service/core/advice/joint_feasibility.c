@@ -31,7 +31,8 @@ static double deadline_or_none(double deadline_s)
     return isnan(deadline_s) ? no_deadline_s : fmax(least_deadline_s, deadline_s);
 }
 
-/* The new application's job on the recommended configuration; *fixed_s: what needs no core. */
+/* The new application's job on the recommended configuration; *fixed_s: what needs no core, and
+ * what passes until executors are there. */
 static enum pv_code make_new_job(const struct joint_question *question,
                                  struct arena *scratch,
                                  struct edf_job *job,
@@ -47,7 +48,7 @@ static enum pv_code make_new_job(const struct joint_question *question,
         PV_TRY(advised_job_make(question->runs, question->n_runs, &question->target,
                                 question->predicted_duration_s, scratch, &made, err));
     *job = made.job;
-    *fixed_s = made.fixed_s;
+    *fixed_s = made.fixed_s + made.waiting_s;
     job->deadline_s = deadline_or_none(question->deadline_s - *fixed_s);
     job->memory = question->memory;
     job->memory_bytes = question->memory_bytes;
