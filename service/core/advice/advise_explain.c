@@ -388,6 +388,21 @@ static void explain_bound(struct explanation *e)
                  point->longest_is_cut_anew ? "stage_cut_anew" : "stage_as_recorded");
 }
 
+/* What it costs that executors were not there all the time. */
+static void explain_waiting(struct explanation *e)
+{
+    const struct curve_point *point = e->point;
+    if (!(point->waiting_s > 0.005 * point->duration_s)) /* less is not worth a sentence */
+        return;
+    struct finding *note =
+        finding_add(&e->advice->reasons, "executors_awaited",
+                    "%.3g s of it are for executors that were not there: of the recorded run some "
+                    "came after the first stage, or went before the last one.",
+                    point->waiting_s);
+    finding_number(note, "waiting_s", point->waiting_s);
+    finding_number(note, "duration_s", point->duration_s);
+}
+
 static void warn_extrapolation(struct explanation *e)
 {
     const struct curve *curve = e->curve;
@@ -537,6 +552,7 @@ enum pv_code advise_explain(const struct view *view,
     if (curve->model_kind == NULL) {
         explain_runs(&e);
         explain_bound(&e);
+        explain_waiting(&e);
     } else {
         explain_fit(&e);
     }

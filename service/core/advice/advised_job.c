@@ -66,7 +66,7 @@ static enum pv_code split_fixed_time(const struct replay *replay,
     for (size_t s = 0; s < made->job.n_stages; s++) {
         made->delays_s[s] = replay->delays_s[s] * scale;
     }
-    made->ending_s = left_s;
+    made->ending_s = fmax(0.0, left_s - replay->between_stages_s * scale);
     return PV_OK;
 }
 

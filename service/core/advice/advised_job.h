@@ -19,7 +19,7 @@ struct advised_job {
     struct allocation_record record; /* of its executors; n == 0: all there all the time */
     double duration_s;               /* predicted */
     bool awaited_executors;          /* the first stage of that run began with executors there */
-    double fixed_s;                  /* of the duration: all that needs no core, */
+    double fixed_s;                  /* all that needs no core, */
     double initialization_s;         /* of that: before the first stage, */
     double *delays_s;                /* by stage: of the driver, before it is submitted, */
     double ending_s;                 /* and the rest */

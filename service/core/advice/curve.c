@@ -489,6 +489,7 @@ static enum pv_code predict_point(const struct replay replays[],
         .longest_follows_cores = made.of_nearest.longest_follows_cores,
         .recorded_work_s = made.of_nearest.recorded_work_s,
         .overhead_per_task_s = made.of_nearest.overhead_per_task_s,
+        .waiting_s = made.of_nearest.waiting_s,
         .tasks = (double)made.of_nearest.tasks,
         .extrapolated = cores < (double)curve->least_cores || cores > (double)curve->most_cores};
     if (fabs(log(machines_s / otherwise_s)) < 0.01) {

@@ -85,6 +85,7 @@ struct curve_point {
     bool longest_follows_cores;
     double recorded_work_s;
     double overhead_per_task_s;
+    double waiting_s; /* for executors, as replay_outcome has it */
     double tasks;
     bool extrapolated; /* cores outside what the runs cover */
 };

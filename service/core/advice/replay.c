@@ -635,6 +635,25 @@ static enum pv_code measure_bounds(const struct replay *replay,
     return PV_OK;
 }
 
+/* How much longer `seconds` are than the makespan on executors that are there all the time. */
+static enum pv_code find_waiting(const struct replay *replay,
+                                 const struct edf_job *job,
+                                 const double longest_s[],
+                                 const struct replay_target *target,
+                                 double seconds,
+                                 struct arena *scratch,
+                                 double *waiting_s,
+                                 struct pv_error *err)
+{
+    double all_there_s = seconds;
+    if (replay->record.n > 0)
+        PV_TRY(stage_slots_makespan(&replay->slots, replay->plan, job, longest_s,
+                                    target->executors, target->cores_per_executor, scratch,
+                                    &all_there_s, err));
+    *waiting_s = fmax(0.0, seconds - all_there_s);
+    return PV_OK;
+}
+
 enum pv_code replay_predict(const struct replay *replay,
                             const struct replay_target *target,
                             struct arena *scratch,
@@ -656,6 +675,9 @@ enum pv_code replay_predict(const struct replay *replay,
     if (code == PV_OK)
         code = makespan_as(replay, &job, &replay->slots, longest_s, target->executors,
                            target->cores_per_executor, scale, scratch, &seconds, err);
+    if (code == PV_OK)
+        code =
+            find_waiting(replay, &job, longest_s, target, seconds, scratch, &made.waiting_s, err);
     if (code == PV_OK)
         code = measure_bounds(replay, &job, target, longest_s, scratch, &made, err);
     arena_rewind(scratch, mark);

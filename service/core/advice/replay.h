@@ -81,7 +81,8 @@ struct replay_target {
 /* What a replay gave. */
 struct replay_outcome {
     double duration_s;
-    double fixed_s;         /* of it: independent of the executors */
+    double fixed_s;   /* of it: independent of the executors */
+    double waiting_s; /* of it: as executors come after the first stage or go before the last */
     double critical_path_s; /* of it: longest chain of stages, each as long as its longest task */
     double work_s;          /* task seconds in all stages, overhead included */
     double work_per_slot_s; /* the same, of each stage divided by its task slots */

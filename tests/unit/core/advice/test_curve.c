@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <gsl/gsl_errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "../history/sample_runs.h"
 #include "core/advice/curve.h"
@@ -304,6 +305,62 @@ Test(curve, leaving_out_keeps_to_the_budget)
     cr_assert_eq(near.freedom, 5);
     cr_assert(far.freedom < near.freedom);
     cr_assert(isfinite(far.points[0].duration_s) && isfinite(far.residual_spread));
+}
+
+/* 8 tasks of 100 s on 8 executors, which are there after 5 s or come after 8 s more. */
+static struct run run_with_executors(struct run_stage *stage, double late_s)
+{
+    static double durations_s[8];
+    struct run_executor *executors = arena_array(&arena, 8, sizeof *executors);
+    for (size_t i = 0; i < 8; i++) {
+        durations_s[i] = 100.0;
+        executors[i] = (struct run_executor){
+            .added_s = late_s > 0.0 ? 5.0 + late_s : 0.0, .removed_s = (double)NAN, .cores = 1};
+    }
+    *stage = stage_of_tasks(0, durations_s, 8);
+    stage->started_s = 5.0;
+    stage->duration_s = 100.0 + late_s;
+    struct run run = run_of_stages(stage, 1, 8, 8, 1, 106.0 + late_s, 5.0);
+    run.executors_seen = executors;
+    run.n_executors_seen = 8;
+    return run;
+}
+
+/* The error is that of the replays that answer: each run is predicted from the other as the answer
+ * is, on the executors that the other had when it had them. */
+Test(curve, the_error_is_that_of_the_replays_that_answer)
+{
+    static struct run_label dynamic[] = {
+        {.key = {"spark.dynamicAllocation.enabled", 31}, .value = {"true", 4}}};
+    struct run_stage stages[2];
+    struct run runs[] = {run_with_executors(&stages[0], 8.0), run_with_executors(&stages[1], 0.0)};
+    int64_t m[] = {8};
+    for (size_t n_properties = 0; n_properties < 2; n_properties++) {
+        for (size_t i = 0; i < 2; i++) {
+            runs[i].spark_properties = dynamic;
+            runs[i].n_spark_properties = n_properties;
+        }
+        struct curve curve = predict_at(runs, 2, 8, 1, m, 1);
+        cr_assert_float_eq(curve.points[0].duration_s, sqrt(114.0 * 106.0), 1e-9);
+        cr_assert_float_eq(curve.loo_mape_percent, 50.0 * (8.0 / 114.0 + 8.0 / 106.0), 1e-9);
+        cr_assert_float_eq(curve.points[0].waiting_s, 8.0, 1e-9);
+    }
+}
+
+/* A run that cannot be replayed is left out, with the reason. */
+Test(curve, a_run_that_cannot_be_replayed_is_left_out)
+{
+    struct run_stage stages[2];
+    struct run runs[] = {run_with_executors(&stages[0], 0.0), run_with_executors(&stages[1], 0.0)};
+    int64_t m[] = {8};
+    runs[1].duration_s = 60.0;
+    stages[1].duration_s = 54.0;
+    struct curve curve = predict_at(runs, 2, 8, 1, m, 1);
+    cr_assert_eq(curve.runs, 1);
+    cr_assert_eq(curve.runs_unusable, 1);
+    cr_assert(strstr(curve.unusable_why, "its tasks took 800 s of core time") != NULL, "%s",
+              curve.unusable_why);
+    cr_assert_float_eq(curve.points[0].duration_s, 106.0, 1e-9);
 }
 
 /* Every count up to the dense part, ascending, both ends and the extras there. */

@@ -378,6 +378,88 @@ Test(replay, executors_that_were_idle_stay_while_tasks_wait)
     cr_assert_float_eq(predict(&replay, 9, 2), 80.0, 1e-9);
 }
 
+static uint64_t random_below(uint64_t *state, uint64_t n)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state % n;
+}
+
+/*
+ * Executors that come and go at any instant, under each way to leave: a replay ends, on its own
+ * executors after the recorded time, on others never before its longest chain and never with less
+ * time than its work takes on as many cores.
+ */
+Test(replay, random_records_end)
+{
+    enum { STAGES = 4, TASKS = 9, SEEN = 12 };
+    const double nan = (double)NAN;
+    uint64_t state = 88172645463325252u;
+    size_t replayed = 0, with_record = 0;
+    for (int round = 0; round < 3000; round++) {
+        struct arena_mark mark = arena_mark(&arena);
+        struct run_stage stages[STAGES];
+        struct run_executor executors[SEEN];
+        int64_t parents[STAGES];
+        double at_s = 2.0;
+        for (int64_t s = 0; s < STAGES; s++) {
+            double *durations_s = equal_tasks(TASKS, 1.0);
+            size_t n = 1 + random_below(&state, TASKS);
+            for (size_t t = 0; t < n; t++)
+                durations_s[t] = (double)(1 + random_below(&state, 20)) / 2.0;
+            stages[s] = stage_of_tasks(s, durations_s, n);
+            parents[s] = s - 1;
+            stages[s].parents = &parents[s];
+            stages[s].n_parents = s > 0 && random_below(&state, 3) > 0 ? 1 : 0;
+            stages[s].started_s = at_s;
+            stages[s].duration_s = 10.0 + (double)random_below(&state, 80);
+            at_s += stages[s].n_parents == 1 || s == 0 ? stages[s].duration_s : 3.0;
+        }
+        int64_t most = 0;
+        for (size_t i = 0; i < SEEN; i++) {
+            double added_s = (double)random_below(&state, 60);
+            executors[i] = seen(added_s, random_below(&state, 2) == 0
+                                             ? nan
+                                             : added_s + (double)random_below(&state, 60));
+        }
+        for (double t = 0; t < 130.0; t += 1.0) {
+            int64_t there = 0;
+            for (size_t i = 0; i < SEEN; i++)
+                there += executors[i].added_s <= t && !(executors[i].removed_s <= t);
+            most = there > most ? there : most;
+        }
+        double end_s = 0.0;
+        for (size_t s = 0; s < STAGES; s++)
+            end_s = fmax(end_s, stages[s].started_s + stages[s].duration_s);
+        struct run run = run_of_stages(stages, STAGES, 9, most, 1, end_s + 1.0, 2.0);
+        run.executors_seen = executors;
+        run.n_executors_seen = SEEN;
+        run.tasks_failed = (int64_t)random_below(&state, 2);
+        run.spark_properties = dynamic;
+        run.n_spark_properties = random_below(&state, 2);
+        struct replay replay;
+        enum pv_code code = replay_prepare(&run, &arena, &scratch, &replay, NULL);
+        cr_assert(code == PV_OK || code == PV_E_TOO_FEW);
+        replayed += code == PV_OK;
+        with_record += code == PV_OK && replay.record.n > 0;
+        for (int64_t m = 1; code == PV_OK && m <= 2 * most; m++) {
+            struct replay_outcome outcome;
+            struct replay_target target = {9, m, 1};
+            cr_assert_eq(replay_predict(&replay, &target, &scratch, &outcome, NULL), PV_OK);
+            if (replay.record.leave != ALLOCATION_LEAVE_DONE) /* others are there meanwhile */
+                cr_assert_geq(outcome.duration_s,
+                              replay.fixed_s + outcome.work_s / (double)m - 1e-6);
+            if (m == most)
+                cr_assert_float_eq(outcome.duration_s, run.duration_s, 1e-6 * run.duration_s,
+                                   "round %d: %g", round, outcome.duration_s);
+        }
+        arena_rewind(&arena, mark);
+    }
+    cr_assert_gt(replayed, 1000);
+    cr_assert_gt(with_record, 800);
+}
+
 /* A log whose executors came when all was done cannot be right: it counts as if it said nothing. */
 Test(replay, executors_that_came_too_late_for_their_tasks_are_not_believed)
 {
