@@ -92,12 +92,12 @@ static void explain_slots(struct advice_answer *answer)
         if (of->resource[0] != '\0' && !isnan(of->resource_per_task))
             (void)snprintf(resource, sizeof resource, ", %.3g of a %s a task",
                            of->resource_per_task, of->resource);
-        struct finding *note = finding_add(
-            reasons, "task_slots",
-            "%" PRId64 " executor%s %s %.0f task slot%s%s: %" PRId64 " core%s, %" PRId64
-            " CPU%s a task%s.",
-            own, PLURAL(own), PLURAL_VERB(own, "has", "have"), slots, PLURAL(slots), profile,
-            of->cores, PLURAL(of->cores), of->task_cores, PLURAL(of->task_cores), resource);
+        struct finding *note = finding_add(reasons, "task_slots",
+                                           "%" PRId64 " executor%s %s %.0f task slot%s%s: %" PRId64
+                                           " core%s, %" PRId64 " CPU%s a task%s.",
+                                           own, PLURAL(own), PLURAL_VERB(own, "has", "have"), slots,
+                                           PLURAL(slots), profile, of->cores, PLURAL(of->cores),
+                                           of->task_cores, PLURAL(of->task_cores), resource);
         finding_number(note, "executors", (double)own);
         finding_number(note, "task_slots", slots);
         finding_number(note, "cores_per_executor", (double)of->cores);
@@ -108,8 +108,8 @@ static void explain_slots(struct advice_answer *answer)
         struct finding *note = finding_add(
             reasons, "barrier_stage",
             "A barrier stage needs a task slot for each of its tasks at once: at least %" PRId64
-            " executors.",
-            curve->fewest_executors);
+            " executor%s.",
+            curve->fewest_executors, PLURAL(curve->fewest_executors));
         finding_number(note, "executors", (double)curve->fewest_executors);
     }
     if (!answer->is_local)

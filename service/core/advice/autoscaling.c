@@ -231,8 +231,8 @@ static enum pv_code make_setting(const struct autoscaling_question *question,
         if (job->slots.is_barrier[s])
             return pv_fail(err, PV_E_TOO_FEW,
                            "Spark runs no barrier stage with dynamic allocation");
-    PV_TRY(stage_slots_allocate(&job->slots, curve->cores_per_executor, scratch, &setting->job,
-                                err));
+    PV_TRY(
+        stage_slots_allocate(&job->slots, curve->cores_per_executor, scratch, &setting->job, err));
     PV_TRY(allocation_replay(&setting->job, &fixed, question->task_budget, NULL, scratch, &outcome,
                              err));
     setting->scale = duration_s / outcome.duration_s;

@@ -159,8 +159,8 @@ static enum pv_code recorded_makespan(const struct replay *replay,
                                       struct pv_error *err)
 {
     const struct run *run = replay->run;
-    return makespan_as(replay, job, &replay->recorded_slots, replay->longest_s, run->executors, run->cores_per_executor,
-                       &replay->allocation, 1.0, scratch, seconds, err);
+    return makespan_as(replay, job, &replay->recorded_slots, replay->longest_s, run->executors,
+                       run->cores_per_executor, &replay->allocation, 1.0, scratch, seconds, err);
 }
 
 /* Tasks one after another on the busiest slot, at least: how often the overhead counts. */
@@ -170,9 +170,9 @@ static double rounds_of_tasks(const struct replay *replay)
     const struct run *run = replay->run;
     double rounds = 0.0;
     for (size_t s = 0; s < job->n_stages; s++)
-        rounds += ceil((double)job->stages[s].tasks /
-                       stage_slots_count(&replay->recorded_slots, s, run->executors,
-                                         run->cores_per_executor));
+        rounds += ceil((double)job->stages[s].tasks / stage_slots_count(&replay->recorded_slots, s,
+                                                                        run->executors,
+                                                                        run->cores_per_executor));
     return rounds;
 }
 
@@ -278,13 +278,13 @@ static enum pv_code take_sightings(struct replay *replay, struct arena *arena, s
         return pv_no_memory(err);
     for (size_t i = 0; i < job->n_stages; i++) {
         replay->n_tasks += job->stages[i].tasks;
-        replay->seen[i] =
-            (struct stage_sighting){.problem_size = replay->run->problem_size,
-                                    .executors = replay->run->executors,
-                                    .cores_per_executor = stage_slots_per_executor(
-                                        &replay->recorded_slots, i, replay->run->cores_per_executor),
-                                    .tasks = job->stages[i].tasks,
-                                    .work_s = stage_work(&job->stages[i])};
+        replay->seen[i] = (struct stage_sighting){
+            .problem_size = replay->run->problem_size,
+            .executors = replay->run->executors,
+            .cores_per_executor = stage_slots_per_executor(&replay->recorded_slots, i,
+                                                           replay->run->cores_per_executor),
+            .tasks = job->stages[i].tasks,
+            .work_s = stage_work(&job->stages[i])};
         replay->laws[i] = learn_law(replay, i, &replay->seen[i], 1);
     }
     return PV_OK;
@@ -405,9 +405,9 @@ enum pv_code replay_learn(struct replay replays[],
 
 static double stage_tasks(const struct replay *replay, size_t s, const struct replay_target *target)
 {
-    return stage_law_tasks(
-        &replay->laws[s], &replay->seen[s], target->problem_size, target->executors,
-        stage_slots_per_executor(&replay->slots, s, target->cores_per_executor));
+    return stage_law_tasks(&replay->laws[s], &replay->seen[s], target->problem_size,
+                           target->executors,
+                           stage_slots_per_executor(&replay->slots, s, target->cores_per_executor));
 }
 
 double replay_count_tasks(const struct replay *replay, const struct replay_target *target)

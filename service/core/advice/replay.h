@@ -47,12 +47,12 @@ struct replay {
     double correction;
     struct stage_slots recorded_slots; /* of its own executors */
     struct stage_slots slots;          /* of those of a target */
-    struct stage_sighting *seen; /* one a stage of `job` */
-    struct stage_law *laws;      /* one a stage, from replay_learn */
-    double fixed_exponent;       /* fixed_s ~ N^fixed_exponent */
-    double initialization_s;     /* part of fixed_s: before the first stage */
-    double between_stages_s;     /* part of fixed_s: when no stage was active */
-    double *delays_s;            /* of that of fixed_s: of the driver, before each stage of `job` */
+    struct stage_sighting *seen;       /* one a stage of `job` */
+    struct stage_law *laws;            /* one a stage, from replay_learn */
+    double fixed_exponent;             /* fixed_s ~ N^fixed_exponent */
+    double initialization_s;           /* part of fixed_s: before the first stage */
+    double between_stages_s;           /* part of fixed_s: when no stage was active */
+    double *delays_s; /* of that of fixed_s: of the driver, before each stage of `job` */
     struct replay_allocation allocation; /* that the run was recorded with */
     double *sorted_s; /* task durations, ascending within each stage; NULL until needed */
     size_t n_tasks;

@@ -42,9 +42,10 @@ struct allocation_job {
                               */
     double ending_s;         /* of the driver, after the last stage */
     int64_t cores_per_executor; /* task slots of an executor; >= 1 */
-    const int64_t *task_units;  /* by stage: slots that each task takes, at most those of an executor;
+    const int64_t
+        *task_units;  /* by stage: slots that each task takes, at most those of an executor;
                                    NULL: 1 */
-    double startup_s;           /* of an executor, >= 0 */
+    double startup_s; /* of an executor, >= 0 */
 };
 
 /* So many executors from that instant on. */

@@ -20,7 +20,7 @@
  */
 struct slot_need {
     size_t pool;
-    int64_t units;  /* of each task, >= 1 */
+    int64_t units; /* of each task, >= 1 */
     bool is_barrier;
 };
 

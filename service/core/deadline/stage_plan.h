@@ -23,7 +23,8 @@ struct stage_plan_stage {
     bool skipped;
     double pinned_cores;      /* > 0: replaces the estimate; NAN: not pinned */
     double pinned_deadline_s; /* > 0: taken as given, counts as spent; NAN: not pinned */
-    double cores_per_slot; /* that a running task holds: the cores of an executor divided by its task
+    double
+        cores_per_slot; /* that a running task holds: the cores of an executor divided by its task
                               slots; 0: 1 */
 };
 

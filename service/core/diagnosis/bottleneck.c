@@ -58,9 +58,9 @@ static struct finding *add_cut(const struct bottleneck *b,
     const char *code = bottleneck_kind_name(b->kind);
     switch (b->kind) {
     case BOTTLENECK_TOO_FEW_TASKS:
-        return finding_add(made, code,
-                           "%s has %.0f task%s for %.0f task slots: idle slots cost up to %.3g s.",
-                           place, e->tasks, e->tasks == 1 ? "" : "s", e->cores, b->lost_s);
+        return finding_add(
+            made, code, "%s has %.0f task%s for %.0f task slot%s: idle slots cost up to %.3g s.",
+            place, e->tasks, PLURAL(e->tasks), e->cores, PLURAL(e->cores), b->lost_s);
     case BOTTLENECK_SKEW:
         return finding_add(made, code,
                            "%s waits up to %.3g s for its longest task, which takes %.3g s and "
@@ -195,9 +195,8 @@ static double curing_share(const struct bottleneck_evidence *e)
 }
 
 /* Tasks of the default profile follow properties, those of another follow the program. */
-static bool cure_idle_cores(const struct bottleneck_evidence *e,
-                            struct arena *arena,
-                            struct bottleneck *b)
+static bool
+cure_idle_cores(const struct bottleneck_evidence *e, struct arena *arena, struct bottleneck *b)
 {
     const struct task_slots *slots = &e->slots;
     double taken = e->executor_slots * (double)slots->task_cores;
@@ -207,17 +206,18 @@ static bool cure_idle_cores(const struct bottleneck_evidence *e,
         key = arena_printf(arena, "spark.task.resource.%.*s.amount", (int)slots->resource.n,
                            slots->resource.at);
         b->value = arena_printf(arena, "%.6g", curing_share(e));
-        b->cure = arena_printf(arena,
-                               "Set %s to %s%s, so that tasks take all cores, if the memory of each "
-                               "%.*s suffices for as many tasks. Otherwise give executors %.0f core%s.",
-                               key, b->value, where, (int)slots->resource.n, slots->resource.at,
-                               taken, PLURAL(taken));
+        b->cure = arena_printf(
+            arena,
+            "Set %s to %s%s, so that tasks take all cores, if the memory of each "
+            "%.*s suffices for as many tasks. Otherwise give executors %.0f core%s.",
+            key, b->value, where, (int)slots->resource.n, slots->resource.at, taken, PLURAL(taken));
     } else {
         b->value = arena_printf(arena, "%.0f", taken);
-        b->cure = arena_printf(arena,
-                               "Set %s to %s%s, which is a multiple of the CPUs of a task, and start "
-                               "more executors on the cores that this frees.",
-                               key, b->value, where);
+        b->cure =
+            arena_printf(arena,
+                         "Set %s to %s%s, which is a multiple of the CPUs of a task, and start "
+                         "more executors on the cores that this frees.",
+                         key, b->value, where);
     }
     b->key = slots->profile > 0 ? NULL : key;
     return key != NULL && b->value != NULL && b->cure != NULL;

@@ -60,8 +60,8 @@ struct bottleneck {
     bool from_storage;         /* the stage reads more from storage than from shuffles */
     double other_input_bytes;  /* the most that another stage reads from storage */
     bool more_executors_help;
-    const char *cure;       /* a sentence */
-    const char *key;        /* of idle cores: the property that cures them; NULL: none does */
+    const char *cure; /* a sentence */
+    const char *key;  /* of idle cores: the property that cures them; NULL: none does */
     const char *value;
     struct finding finding; /* code, message and the numbers it goes by */
 };

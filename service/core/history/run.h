@@ -112,7 +112,7 @@ struct run_resources {
     double resource_per_task; /* a share below 1: so many tasks share one */
 };
 
-/* What a task is to take of the executors that a question is about; 0: as in the run. */
+/* Requests of a task on the executors that a question is about; 0: as in the run. */
 struct run_asked {
     int64_t task_cores;
     int64_t gpus_per_executor;
@@ -170,8 +170,8 @@ struct run {
     /* Its weight relative to others, (0, 1]; 0: in full. Never stored. */
     double weight;
     struct run_asked asked; /* never stored */
-    int64_t started_us;  /* RUN_NO_INSTANT when unknown */
-    int64_t recorded_us; /* when the store took it; RUN_NO_INSTANT before */
+    int64_t started_us;     /* RUN_NO_INSTANT when unknown */
+    int64_t recorded_us;    /* when the store took it; RUN_NO_INSTANT before */
     bool succeeded;
     struct run_label *labels; /* sorted by key, keys unique */
     size_t n_labels;

@@ -22,7 +22,7 @@ static const struct run_resources *find_profile(const struct run *run, int64_t i
     return NULL;
 }
 
-/* Of runs whose log has no resource profile, and of those read before profiles were. */
+/* For runs whose log has no resource profile, and for runs that an older program stored. */
 static int64_t cores_by_property(const struct run *run)
 {
     for (size_t i = 0; i < run->n_spark_properties; i++) {
@@ -39,9 +39,8 @@ static int64_t cores_by_property(const struct run *run)
 
 /* The profile on whose executors tasks of `profile` run: itself if it has executors. NULL: the log
  * has no executors of any profile. */
-static const struct run_resources *find_host(const struct run *run,
-                                             const struct run_resources *profile,
-                                             size_t *n_hosts)
+static const struct run_resources *
+find_host(const struct run *run, const struct run_resources *profile, size_t *n_hosts)
 {
     const struct run_resources *host = profile != NULL && profile->executors > 0 ? profile : NULL;
     *n_hosts = 0;
@@ -54,9 +53,8 @@ static const struct run_resources *find_host(const struct run *run,
     return host;
 }
 
-static void find_pool(const struct run *run,
-                      const struct run_resources *profile,
-                      struct task_slots *slots)
+static void
+find_pool(const struct run *run, const struct run_resources *profile, struct task_slots *slots)
 {
     size_t n_hosts;
     const struct run_resources *host = find_host(run, profile, &n_hosts);
@@ -91,7 +89,8 @@ struct task_slots task_slots_of(const struct run *run, int64_t profile_id, bool 
     const bool is_default = profile_id <= 0;
     const struct run_resources *profile = find_profile(run, is_default ? 0 : profile_id);
     struct task_slots slots = {.profile = is_default ? 0 : profile_id,
-                               .task_cores = profile == NULL ? RUN_UNKNOWN : profile->cores_per_task,
+                               .task_cores =
+                                   profile == NULL ? RUN_UNKNOWN : profile->cores_per_task,
                                .by_resource = RUN_UNKNOWN,
                                .resource_per_task = (double)NAN,
                                .per_executor = RUN_UNKNOWN,

@@ -17,16 +17,16 @@
  * other profiles share the executors of the default profile.
  */
 struct task_slots {
-    int64_t profile;           /* id; 0: the default profile */
-    int64_t task_cores;        /* that each task takes, >= 1 */
-    int64_t by_resource;       /* tasks at once that `resource` allows; RUN_UNKNOWN: any number */
-    struct strview resource;   /* at == NULL: only cores count */
-    double resource_per_task;  /* NAN without a resource */
-    int64_t per_executor;      /* amount of the resource; RUN_UNKNOWN without one */
-    size_t pool;               /* profiles with the same number share executors */
-    double share;              /* of the run's executors that are in the pool, in (0, 1] */
-    int64_t cores;             /* of an executor of the pool in the run; RUN_UNKNOWN */
-    bool cores_are_fixed;      /* the program sets them, not spark.executor.cores */
+    int64_t profile;          /* id; 0: the default profile */
+    int64_t task_cores;       /* that each task takes, >= 1 */
+    int64_t by_resource;      /* tasks at once that `resource` allows; RUN_UNKNOWN: any number */
+    struct strview resource;  /* at == NULL: only cores count */
+    double resource_per_task; /* NAN without a resource */
+    int64_t per_executor;     /* amount of the resource; RUN_UNKNOWN without one */
+    size_t pool;              /* profiles with the same number share executors */
+    double share;             /* of the run's executors that are in the pool, in (0, 1] */
+    int64_t cores;            /* of an executor of the pool in the run; RUN_UNKNOWN */
+    bool cores_are_fixed;     /* the program sets them, not spark.executor.cores */
 };
 
 /* Tasks at once that so much of a resource allows: floor(1 / share) for each whole one if tasks

@@ -155,8 +155,8 @@ enum pv_code straggler_find_groups(const struct search *search, struct pv_error 
     if (run->executors < 1 || run->cores_per_executor < 1)
         return PV_OK;
     /* More slots than tasks make no difference; a log may claim any number of cores. */
-    double slots = (double)run->executors * (double)run->cores_per_executor /
-                   straggler_cores_per_slot(run);
+    double slots =
+        (double)run->executors * (double)run->cores_per_executor / straggler_cores_per_slot(run);
     found->slots = (size_t)fmin(fmax(slots + 1e-9, 1), 1e9);
     size_t n = collect_stages(found, list);
     for (size_t i = 0, taken; i < n; i += taken) {

@@ -55,8 +55,9 @@ static void check_round_trip(const struct run *run)
         cr_assert_eq(got->executor_memory_bytes, want->executor_memory_bytes);
         cr_assert_eq(got->cores_per_task, want->cores_per_task);
         cr_assert_eq(got->resource_per_executor, want->resource_per_executor);
-        cr_assert(isnan(want->resource_per_task) ? isnan(got->resource_per_task)
-                                                 : got->resource_per_task == want->resource_per_task);
+        cr_assert(isnan(want->resource_per_task)
+                      ? isnan(got->resource_per_task)
+                      : got->resource_per_task == want->resource_per_task);
         cr_assert_eq(got->resource.at == NULL, want->resource.at == NULL);
         cr_assert(want->resource.at == NULL || strview_equal(got->resource, want->resource));
     }

@@ -306,9 +306,10 @@ Test(bottlenecks, a_gpu_share_leaves_cores_idle)
     run_waves(&profile, 4);
     struct bottleneck item = only(BOTTLENECK_IDLE_CORES);
     cr_assert_float_eq(item.lost_s, 50, 1e-9);
-    cr_assert_str_eq(item.finding.message,
-                     "Stage 0 (map) runs 4 tasks at once on an executor of 8 cores: each task takes "
-                     "0.25 of the executor's 1 gpu. 4 idle cores of each executor cost up to 50 s.");
+    cr_assert_str_eq(
+        item.finding.message,
+        "Stage 0 (map) runs 4 tasks at once on an executor of 8 cores: each task takes "
+        "0.25 of the executor's 1 gpu. 4 idle cores of each executor cost up to 50 s.");
     cr_assert(bottleneck_property(&item, 32, &arena, &key, &value));
     cr_assert_str_eq(key, "spark.task.resource.gpu.amount");
     cr_assert_str_eq(value, "0.125");

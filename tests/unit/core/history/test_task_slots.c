@@ -12,16 +12,18 @@ Test(task_slots, of_a_resource)
         int64_t per_executor;
         double per_task;
         int64_t tasks;
-    } cases[] = {{1, 1, 1},    {1, 0.5, 2},   {1, 0.25, 4},  {1, 0.2, 5},  {1, 0.0625, 16},
-                 {1, 0.07, 14}, {2, 0.3, 6},  {2, 2, 1},     {4, 3, 1},    {8, 2, 4},
-                 {4, 0.75, 4},  {1, 2, 0},    {0, 1, RUN_UNKNOWN}, {1, 0, RUN_UNKNOWN},
-                 {RUN_UNKNOWN, 0.5, RUN_UNKNOWN}};
+    } cases[] = {{1, 1, 1},           {1, 0.5, 2},         {1, 0.25, 4},
+                 {1, 0.2, 5},         {1, 0.0625, 16},     {1, 0.07, 14},
+                 {2, 0.3, 6},         {2, 2, 1},           {4, 3, 1},
+                 {8, 2, 4},           {4, 0.75, 4},        {1, 2, 0},
+                 {0, 1, RUN_UNKNOWN}, {1, 0, RUN_UNKNOWN}, {RUN_UNKNOWN, 0.5, RUN_UNKNOWN}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         cr_assert_eq(task_slots_by_resource(cases[i].per_executor, cases[i].per_task),
                      cases[i].tasks, "%g", cases[i].per_task);
     cr_assert_eq(task_slots_by_resource(1, (double)NAN), RUN_UNKNOWN);
     for (int64_t n = 1; n <= 1000; n++)
-        cr_assert_eq(task_slots_by_resource(3, 1.0 / (double)n), n == 1 ? 3 : 3 * n, "1/%d", (int)n);
+        cr_assert_eq(task_slots_by_resource(3, 1.0 / (double)n), n == 1 ? 3 : 3 * n, "1/%d",
+                     (int)n);
 }
 
 static int64_t slots_of(const struct run *run, int64_t profile, int64_t cores)

@@ -78,8 +78,7 @@ Test(sparklog_cluster, executors_of_each_resource_profile)
     cr_assert_eq(r.run.cores_per_executor, 16);
     cr_assert_eq(reading_warning(&r, "mixed_executors"), 2);
     cr_assert_eq(r.run.n_resources, 3);
-    static const int64_t want[][5] = {
-        {0, 2, 4, 8192, 1}, {3, 0, 8, 512, 1}, {5, 3, 16, 65536, 2}};
+    static const int64_t want[][5] = {{0, 2, 4, 8192, 1}, {3, 0, 8, 512, 1}, {5, 3, 16, 65536, 2}};
     for (size_t i = 0; i < 3; i++) {
         const struct run_resources *got = &r.run.resources[i];
         cr_assert_eq(got->id, want[i][0]);
@@ -340,7 +339,8 @@ Test(sparklog_cluster, an_exit_code_has_the_last_word)
 
 #define PROPERTIES(list)                                                                           \
     "{\"Event\":\"SparkListenerEnvironmentUpdate\",\"Spark Properties\":{" list "}}\n"
-#define REQUEST(name, amount) "\"" name "\":{\"Resource Name\":\"" name "\",\"Amount\": " #amount "}"
+#define REQUEST(name, amount)                                                                      \
+    "\"" name "\":{\"Resource Name\":\"" name "\",\"Amount\": " #amount "}"
 #define RESOURCES_OF(id, executor, task)                                                           \
     "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile Id\":" #id                \
     ",\"Executor Resource Requests\":{" executor "},\"Task Resource Requests\":{" task "}}\n"
@@ -359,17 +359,16 @@ static void expect_resource(const struct run_resources *got,
 Test(sparklog_cluster, gpus_and_other_resources_of_profiles)
 {
     struct reading r;
-    reading_init(&r,
-                 RESOURCES_OF(0, REQUEST("cores", 8) "," REQUEST("gpu", 2),
-                              REQUEST("cpus", 1.0) "," REQUEST("gpu", 0.25))
-                     RESOURCES_OF(1,
-                                  REQUEST("gpu", 4) "," REQUEST("fpga", 3) "," REQUEST("cores", 8),
-                                  REQUEST("gpu", 1.0) "," REQUEST("fpga", 1.5) ","
-                                  REQUEST("cpus", 2.0))
-                         RESOURCES_OF(2, REQUEST("gpu", 0) "," REQUEST("A b", 4),
-                                      REQUEST("gpu", 1.0) "," REQUEST("A b", 4.0))
-                             APP_START(0) EXECUTOR_OF("1", 1, 8, 0) APP_END(100),
-                 0, &case_limits);
+    reading_init(
+        &r,
+        RESOURCES_OF(0, REQUEST("cores", 8) "," REQUEST("gpu", 2),
+                     REQUEST("cpus", 1.0) "," REQUEST("gpu", 0.25))
+            RESOURCES_OF(1, REQUEST("gpu", 4) "," REQUEST("fpga", 3) "," REQUEST("cores", 8),
+                         REQUEST("gpu", 1.0) "," REQUEST("fpga", 1.5) "," REQUEST("cpus", 2.0))
+                RESOURCES_OF(2, REQUEST("gpu", 0) "," REQUEST("A b", 4),
+                             REQUEST("gpu", 1.0) "," REQUEST("A b", 4.0)) APP_START(0)
+                    EXECUTOR_OF("1", 1, 8, 0) APP_END(100),
+        0, &case_limits);
     cr_assert_eq(r.run.n_resources, 3);
     expect_resource(&r.run.resources[0], "gpu", 2, 0.25);
     expect_resource(&r.run.resources[1], "fpga", 3, 1.5);
@@ -382,11 +381,12 @@ Test(sparklog_cluster, gpus_and_other_resources_of_profiles)
 Test(sparklog_cluster, properties_describe_the_default_profile)
 {
     struct reading r;
-    reading_init(&r,
-                 PROPERTIES("\"spark.task.cpus\":\"4\",\"spark.executor.resource.gpu.amount\":\"1\","
-                            "\"spark.task.resource.gpu.amount\":\"0.5\"")
-                     APP_START(0) EXECUTOR("1", 1, 8) EXECUTOR("2", 1, 8) APP_END(100),
-                 0, &case_limits);
+    reading_init(
+        &r,
+        PROPERTIES("\"spark.task.cpus\":\"4\",\"spark.executor.resource.gpu.amount\":\"1\","
+                   "\"spark.task.resource.gpu.amount\":\"0.5\"") APP_START(0) EXECUTOR("1", 1, 8)
+            EXECUTOR("2", 1, 8) APP_END(100),
+        0, &case_limits);
     cr_assert_eq(r.run.n_resources, 1);
     cr_assert_eq(r.run.resources[0].id, 0);
     cr_assert_eq(r.run.resources[0].executors, 2);
@@ -401,9 +401,9 @@ Test(sparklog_cluster, properties_describe_the_default_profile)
     cr_assert_eq(r.run.n_resources, 1);
     cr_assert_eq(r.run.resources[0].cores_per_task, 2);
     reading_fini(&r);
-    reading_init(&r,
-                 PROPERTIES("\"spark.task.cpus\":\"1\"") APP_START(0) EXECUTOR("1", 1, 8) APP_END(100),
-                 0, &case_limits);
+    reading_init(
+        &r, PROPERTIES("\"spark.task.cpus\":\"1\"") APP_START(0) EXECUTOR("1", 1, 8) APP_END(100),
+        0, &case_limits);
     cr_assert_eq(r.run.n_resources, 0, "one core a task needs no profile");
     reading_fini(&r);
 }
@@ -417,8 +417,8 @@ Test(sparklog_cluster, barrier_stages_are_told_by_their_rdds)
                      "\"Submission Time\":10,\"RDD Info\":[{\"RDD ID\":0,\"Barrier\":false},"
                      "{\"RDD ID\":1,\"Barrier\": true}]}}\n" COMPLETED(
                          1, 0, 1, 10, 20, ",\"RDD Info\":[{\"Barrier\":true}]")
-            COMPLETED(2, 0, 1, 10, 20, ",\"RDD Info\":[{\"Barrier\":false},{\"x\":1}]")
-                COMPLETED(3, 0, 1, 10, 20, "") APP_END(100),
+                         COMPLETED(2, 0, 1, 10, 20, ",\"RDD Info\":[{\"Barrier\":false},{\"x\":1}]")
+                             COMPLETED(3, 0, 1, 10, 20, "") APP_END(100),
         0, &case_limits);
     cr_assert(reading_stage(&r, 0)->barrier);
     cr_assert(reading_stage(&r, 1)->barrier);
@@ -458,17 +458,20 @@ Test(sparklog_cluster, local_mode_has_one_executor)
 Test(sparklog_cluster, the_gpus_that_executors_found_count)
 {
     struct reading r;
-    reading_init(&r,
-                 RESOURCES_OF(0, REQUEST("cores", 1) "," REQUEST("gpu", 1),
-                              REQUEST("cpus", 1.0) "," REQUEST("gpu", 1.0))
-                     RESOURCES_OF(3, REQUEST("cores", 4) "," REQUEST("gpu", 1),
-                                  REQUEST("cpus", 2.0) "," REQUEST("gpu", 1.0)) APP_START(0)
-                         "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":1,\"Executor ID\":\"1\","
-                         "\"Executor Info\":{\"Host\":\"h\",\"Total Cores\":4,\"Resources\":{\"fpga\":{"
-                         "\"addresses\":[\"0\"]},\"gpu\":{\"name\":\"gpu\",\"addresses\":[\"0\",\"1\","
-                         "\"2\"]}},\"Resource Profile Id\":3}}\n"
-                         COMPLETED(0, 0, 6, 10, 20, ",\"Resource Profile Id\":3") APP_END(100),
-                 0, &case_limits);
+    reading_init(
+        &r,
+        RESOURCES_OF(0, REQUEST("cores", 1) "," REQUEST("gpu", 1),
+                     REQUEST("cpus", 1.0) "," REQUEST(
+                         "gpu", 1.0)) RESOURCES_OF(3, REQUEST("cores", 4) "," REQUEST("gpu", 1),
+                                                   REQUEST("cpus", 2.0) "," REQUEST("gpu", 1.0))
+            APP_START(
+                0) "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":1,\"Executor "
+                   "ID\":\"1\","
+                   "\"Executor Info\":{\"Host\":\"h\",\"Total Cores\":4,\"Resources\":{\"fpga\":{"
+                   "\"addresses\":[\"0\"]},\"gpu\":{\"name\":\"gpu\",\"addresses\":[\"0\",\"1\","
+                   "\"2\"]}},\"Resource Profile Id\":3}}\n" COMPLETED(
+                       0, 0, 6, 10, 20, ",\"Resource Profile Id\":3") APP_END(100),
+        0, &case_limits);
     cr_assert_eq(r.run.n_resources, 2);
     expect_resource(&r.run.resources[0], "gpu", 1, 1.0);
     expect_resource(&r.run.resources[1], "gpu", 3, 1.0);
