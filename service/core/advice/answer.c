@@ -108,8 +108,8 @@ static void explain_slots(struct advice_answer *answer)
         struct finding *note = finding_add(
             reasons, "barrier_stage",
             "A barrier stage needs a task slot for each of its tasks at once: at least %" PRId64
-            " executors.",
-            curve->fewest_executors);
+            " executor%s.",
+            curve->fewest_executors, PLURAL(curve->fewest_executors));
         finding_number(note, "executors", (double)curve->fewest_executors);
     }
     if (!answer->is_local)

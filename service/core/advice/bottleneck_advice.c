@@ -42,7 +42,7 @@ enum pv_code bottleneck_cures(const struct bottlenecks *bottlenecks,
     for (size_t i = 0; i < bottlenecks->n && *n < BOTTLENECKS_ADVISED; i++) {
         const struct bottleneck *item = &bottlenecks->items[i];
         const char *key = NULL, *value = NULL;
-        if (item->kind == BOTTLENECK_IDLE_CORES) /* what is predicted runs as many tasks at once */
+        if (item->kind == BOTTLENECK_IDLE_CORES) /* the prediction is for the recorded slots */
             continue;
         if (!bottleneck_property(item, cores, arena, &key, &value) || has_cure(cures, *n, key))
             continue;

@@ -130,7 +130,7 @@ struct curve {
     int64_t least_cores, most_cores;
     struct curve_slots slots[CURVE_SLOTS_MAX]; /* of stages that differ, of the nearest run */
     size_t n_slots;           /* 0: each core takes a task, for all that is known */
-    int64_t fewest_executors; /* that run each barrier stage; 1: there is no barrier stage */
+    int64_t fewest_executors; /* that each barrier stage needs; 1 without barrier stages */
     char nearest_run_id[37];
     double nearest_size;
     int64_t nearest_executors;

@@ -7,7 +7,7 @@
 #include "core/deadline/slot_makespan.h"
 #include "core/spark/property_value.h"
 
-/* Units of an executor: beyond, a task takes as many of them as comes nearest. */
+/* Of an executor. */
 enum { UNITS_MAX = 4096 };
 
 static struct strview asked_value(const struct spark_constraints *constraints, const char *key)
@@ -78,19 +78,17 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* The least number of units that all of a pool's stages divide. */
-static int64_t units_of_pool(const struct stage_slots *slots, size_t pool, int64_t cores)
+static int64_t common_multiple(int64_t a, int64_t b)
 {
-    int64_t units = 1;
-    for (size_t s = 0; s < slots->n; s++) {
-        int64_t tasks = stage_slots_per_executor(slots, s, cores);
-        if (slots->of[s].pool != pool)
-            continue;
-        units = units / common_divisor(units, tasks) * tasks;
-        if (units > UNITS_MAX)
-            return UNITS_MAX;
-    }
-    return units;
+    return a / common_divisor(a, b) * b;
+}
+
+/* Adds the slots of a stage to the units of its executors, which the slots of all stages divide. Beyond
+ * UNITS_MAX units, tasks take the nearest whole number of them. */
+static void add_slots(int64_t *units, int64_t tasks)
+{
+    int64_t common = common_multiple(*units, tasks);
+    *units = common <= UNITS_MAX ? common : *units > 16 * tasks ? *units : 16 * tasks;
 }
 
 static int64_t units_of_task(int64_t units, int64_t tasks)
@@ -116,17 +114,19 @@ enum pv_code stage_slots_makespan(const struct stage_slots *slots,
     const size_t n_pools = slots->run->n_resources > 0 ? slots->run->n_resources : 1;
     struct slot_need *needs = arena_array(scratch, slots->n, sizeof *needs);
     int64_t *units = arena_array(scratch, n_pools, sizeof *units);
-    enum pv_code code = needs == NULL || units == NULL ? pv_no_memory(err) : PV_OK;
+    int64_t *each = arena_array(scratch, n_pools, sizeof *each); /* units of an executor */
+    enum pv_code code = needs == NULL || units == NULL || each == NULL ? pv_no_memory(err) : PV_OK;
     for (size_t p = 0; code == PV_OK && p < n_pools; p++)
-        units[p] = 1;
+        units[p] = each[p] = 1;
+    for (size_t s = 0; code == PV_OK && s < slots->n; s++)
+        add_slots(&each[slots->of[s].pool], stage_slots_per_executor(slots, s, cores));
     for (size_t s = 0; code == PV_OK && s < slots->n; s++) {
         size_t pool = slots->of[s].pool;
-        int64_t each = units_of_pool(slots, pool, cores);
-        units[pool] = each * task_slots_executors(&slots->of[s], executors);
-        needs[s] = (struct slot_need){
-            .pool = pool,
-            .units = units_of_task(each, stage_slots_per_executor(slots, s, cores)),
-            .is_barrier = slots->is_barrier[s]};
+        int64_t tasks = stage_slots_per_executor(slots, s, cores);
+        units[pool] = each[pool] * task_slots_executors(&slots->of[s], executors);
+        needs[s] = (struct slot_need){.pool = pool,
+                                      .units = units_of_task(each[pool], tasks),
+                                      .is_barrier = slots->is_barrier[s]};
     }
     if (code == PV_OK)
         code = slot_makespan_find(plan, job, needs, units, n_pools, scratch, seconds, err);
@@ -148,11 +148,8 @@ enum pv_code stage_slots_allocate(const struct stage_slots *slots,
     if (units == NULL)
         return pv_no_memory(err);
     int64_t each = 1;
-    for (size_t s = 0; s < slots->n; s++) {
-        int64_t tasks = stage_slots_per_executor(slots, s, cores);
-        each = each / common_divisor(each, tasks) * tasks;
-        each = each > UNITS_MAX ? UNITS_MAX : each;
-    }
+    for (size_t s = 0; s < slots->n; s++)
+        add_slots(&each, stage_slots_per_executor(slots, s, cores));
     for (size_t s = 0; s < slots->n; s++)
         units[s] = units_of_task(each, stage_slots_per_executor(slots, s, cores));
     job->task_units = units;

@@ -21,8 +21,8 @@ struct stage_slots {
     bool alike;
 };
 
-/* What the properties that a request sends make of the tasks: those enforced count before those that the
- * job has now. */
+/* Requests of a task by the properties that a request sends. Enforced properties count before current
+ * ones. */
 struct run_asked stage_slots_asked(const struct spark_constraints *constraints);
 
 /* asked: with what each task takes in the run that is asked about. *made lives in `arena`. PV_E_MEMORY. */
@@ -53,8 +53,8 @@ enum pv_code stage_slots_makespan(const struct stage_slots *slots,
                                   struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * What the tasks take of executors that come and go: task_units, which is NULL for slots that are all
- * alike, and cores_per_executor. Executors of one pool then serve the stages of all pools. *job's members live in
+ * For executors that come and go: sets task_units (NULL if the slots are alike) and
+ * cores_per_executor. Executors of one pool then serve the stages of all pools. Members live in
  * `arena`. PV_E_MEMORY.
  */
 enum pv_code stage_slots_allocate(const struct stage_slots *slots,

@@ -58,9 +58,9 @@ static struct finding *add_cut(const struct bottleneck *b,
     const char *code = bottleneck_kind_name(b->kind);
     switch (b->kind) {
     case BOTTLENECK_TOO_FEW_TASKS:
-        return finding_add(made, code,
-                           "%s has %.0f task%s for %.0f task slots: idle slots cost up to %.3g s.",
-                           place, e->tasks, e->tasks == 1 ? "" : "s", e->cores, b->lost_s);
+        return finding_add(
+            made, code, "%s has %.0f task%s for %.0f task slot%s: idle slots cost up to %.3g s.",
+            place, e->tasks, PLURAL(e->tasks), e->cores, PLURAL(e->cores), b->lost_s);
     case BOTTLENECK_SKEW:
         return finding_add(made, code,
                            "%s waits up to %.3g s for its longest task, which takes %.3g s and "

@@ -112,7 +112,7 @@ struct run_resources {
     double resource_per_task; /* a share below 1: so many tasks share one */
 };
 
-/* What a task is to take of the executors that a question is about; 0: as in the run. */
+/* Requests of a task on the executors that a question is about; 0: as in the run. */
 struct run_asked {
     int64_t task_cores;
     int64_t gpus_per_executor;

@@ -22,7 +22,7 @@ static const struct run_resources *find_profile(const struct run *run, int64_t i
     return NULL;
 }
 
-/* Of runs whose log has no resource profile, and of those read before profiles were. */
+/* For runs whose log has no resource profile, and for runs that an older program stored. */
 static int64_t cores_by_property(const struct run *run)
 {
     for (size_t i = 0; i < run->n_spark_properties; i++) {

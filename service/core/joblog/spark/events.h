@@ -53,7 +53,8 @@ bool events_stages_are_sound(struct strview infos);
 /* A profile of that id, made when it is new; NULL when there are too many. */
 struct profile *sparklog_get_profile(struct sparklog *log, int64_t id);
 
-/* An executor of the profile found these resources: what it has counts before what was asked for. */
+/* An executor of the profile has these resources. The amounts that executors have count before the
+ * amounts that the profile requests. */
 void events_see_addresses(struct profile *profile, struct strview resources);
 
 /* Read the object of a line, to its end. False when the line is damaged. */

@@ -74,7 +74,7 @@ static bool keep_name(struct json_text key, char name[RESOURCE_NAME_MAX])
            name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
 
-/* Of the custom resources that a task needs, the one that allows the fewest tasks at once. */
+/* The custom resource of a task that allows the fewest tasks at once. */
 static struct profile_resource find_resource(const struct profile_event *event)
 {
     struct profile_resource found = {.per_executor = RUN_UNKNOWN};

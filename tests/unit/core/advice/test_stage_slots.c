@@ -111,6 +111,36 @@ Test(stage_slots, stages_of_two_profiles_on_the_same_executors)
     }
 }
 
+/* 5, 7, 11, 13 and 17 tasks on an executor have more than 4096 units in common: the slots of each stage are
+ * still right to a sixteenth, and so are those of one core a task on 10,000 cores. */
+Test(stage_slots, many_different_slots_share_an_executor)
+{
+    static const int64_t cpus[] = {2000, 1428, 909, 769, 588, 1};
+    struct run_resources profiles[6];
+    struct run_stage stages[6];
+    double recorded = 0.0;
+    for (int64_t i = 0; i < 6; i++) {
+        profiles[i] = (struct run_resources){i,       i == 0 ? 1 : 0, 10000,       RUN_UNKNOWN,
+                                             cpus[i], {NULL, 0},      RUN_UNKNOWN, (double)NAN};
+        stages[i] = equal_stage(0, 3 * (size_t)(10000 / cpus[i]) / 2, 10.0);
+        stages[i].id = i;
+        stages[i].resource_profile_id = i;
+        recorded += 20.0;
+    }
+    static const int64_t parents[] = {0, 1, 2, 3, 4};
+    for (int64_t i = 1; i < 6; i++) {
+        stages[i].parents = &parents[i - 1];
+        stages[i].n_parents = 1;
+    }
+    struct run run = run_of_stages(stages, 6, 8, 1, 10000, recorded, 0.0);
+    run.resources = profiles;
+    run.n_resources = 6;
+    struct replay replay = prepare(&run);
+    cr_assert_float_eq(replay.overhead_s, 0.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 1, 10000), 120.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 2, 10000), 60.0, 1e-9);
+}
+
 /* Executors of a profile of their own: a third of all, with one slot each, whatever cores are asked. */
 Test(stage_slots, stages_with_executors_of_their_own_run_beside_others)
 {

@@ -513,17 +513,20 @@ Test(sparklog_cluster, local_mode_has_one_executor)
 Test(sparklog_cluster, the_gpus_that_executors_found_count)
 {
     struct reading r;
-    reading_init(&r,
-                 RESOURCES_OF(0, REQUEST("cores", 1) "," REQUEST("gpu", 1),
-                              REQUEST("cpus", 1.0) "," REQUEST("gpu", 1.0))
-                     RESOURCES_OF(3, REQUEST("cores", 4) "," REQUEST("gpu", 1),
-                                  REQUEST("cpus", 2.0) "," REQUEST("gpu", 1.0)) APP_START(0)
-                         "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":1,\"Executor ID\":\"1\","
-                         "\"Executor Info\":{\"Host\":\"h\",\"Total Cores\":4,\"Resources\":{\"fpga\":{"
-                         "\"addresses\":[\"0\"]},\"gpu\":{\"name\":\"gpu\",\"addresses\":[\"0\",\"1\","
-                         "\"2\"]}},\"Resource Profile Id\":3}}\n"
-                         COMPLETED(0, 0, 6, 10, 20, ",\"Resource Profile Id\":3") APP_END(100),
-                 0, &case_limits);
+    reading_init(
+        &r,
+        RESOURCES_OF(0, REQUEST("cores", 1) "," REQUEST("gpu", 1),
+                     REQUEST("cpus", 1.0) "," REQUEST(
+                         "gpu", 1.0)) RESOURCES_OF(3, REQUEST("cores", 4) "," REQUEST("gpu", 1),
+                                                   REQUEST("cpus", 2.0) "," REQUEST("gpu", 1.0))
+            APP_START(
+                0) "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":1,\"Executor "
+                   "ID\":\"1\","
+                   "\"Executor Info\":{\"Host\":\"h\",\"Total Cores\":4,\"Resources\":{\"fpga\":{"
+                   "\"addresses\":[\"0\"]},\"gpu\":{\"name\":\"gpu\",\"addresses\":[\"0\",\"1\","
+                   "\"2\"]}},\"Resource Profile Id\":3}}\n" COMPLETED(
+                       0, 0, 6, 10, 20, ",\"Resource Profile Id\":3") APP_END(100),
+        0, &case_limits);
     cr_assert_eq(r.run.n_resources, 2);
     expect_resource(&r.run.resources[0], "gpu", 1, 1.0);
     expect_resource(&r.run.resources[1], "gpu", 3, 1.0);
