@@ -63,8 +63,9 @@ static enum pv_code judge_stages(const struct series *series,
     if (all_serial) {
         (void)snprintf(slice->why_no_stages, sizeof slice->why_no_stages,
                        "no stage has more tasks on more executors, and each has fewer tasks than "
-                       "%.10g executors have cores: all work is serial there",
-                       series->rows[series->n - 1].executors);
+                       "the cores of %.10g executor%s: all work is serial there",
+                       series->rows[series->n - 1].executors,
+                       PLURAL(series->rows[series->n - 1].executors));
         return PV_OK;
     }
     enum pv_code code = ipso_fit_workload(rows, n, series->workload, arena, &slice->ipso, &why);
@@ -288,8 +289,9 @@ static enum pv_code check_type(const struct series *series,
         return PV_OK;
     (void)snprintf(slice->why_no_stages, sizeof slice->why_no_stages,
                    "the laws of its stages give type %s, which the runs contradict: on %.10g "
-                   "executors the speedup is %.3g times that on %.10g",
-                   slice->type, counts[n - 1].executors, counts[n - 1].rate, counts[0].executors);
+                   "executor%s the speedup is %.3g times that on %.10g",
+                   slice->type, counts[n - 1].executors, PLURAL(counts[n - 1].executors),
+                   counts[n - 1].rate, counts[0].executors);
     slice->of_stages = false;
     slice->ipso.step.found = false;
     return PV_OK;
