@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "core/scaling/model/physical_bounds.h"
 
 /* {"alpha": {"alpha": .., "beta": ..}, ..}: the pairs that are not 0. */
 static void encode_covariance(struct writer *w, const void *object, const void *context)
@@ -151,6 +152,21 @@ static void decode_scores(const struct codec_node *node, const void *limits, voi
     decode_scale(&scores, "new_problem_sizes", &u->new_sizes);
 }
 
+static void encode_recorded(struct writer *w, const struct model_uncertainty *u)
+{
+    writer_member_array(w, "recorded");
+    for (size_t i = 0; i < u->n_recorded; i++) {
+        const struct model_recorded *at = &u->recorded[i];
+        const double row[] = {at->problem_size, at->executors, at->least_s, at->most_s};
+        writer_begin_array(w);
+        for (size_t k = 0; k < sizeof row / sizeof *row; k++)
+            writer_number(w, row[k]);
+        writer_end_array(w);
+    }
+    writer_end_array(w);
+    writer_member_number(w, "size_exponent_max", u->size_exponent);
+}
+
 static void encode_observed(struct writer *w, const void *object, const void *context)
 {
     const struct model_uncertainty *u = &((const struct model *)object)->uncertainty;
@@ -158,12 +174,48 @@ static void encode_observed(struct writer *w, const void *object, const void *co
     writer_member_object(w, "observed");
     writer_member_numbers(w, "executor_counts", u->seen_executors.values, u->seen_executors.n);
     writer_member_numbers(w, "problem_sizes", u->seen_sizes.values, u->seen_sizes.n);
+    if (u->n_recorded > 0)
+        encode_recorded(w, u);
     writer_end_object(w);
+}
+
+static void decode_pair(const struct codec_node *item, struct model_recorded *at)
+{
+    struct codec_node of[4];
+    if (!json_value_is_array(item->json) || json_value_items(item->json) != 4) {
+        codec_fault(item, "wrong_type", "must be [problem_size, executors, least_s, most_s]");
+        return;
+    }
+    for (size_t i = 0; i < 4; i++)
+        of[i] = codec_item(item, i);
+    at->problem_size =
+        codec_as_number(&of[0], CODEC_REQUIRED, CODEC_PROBLEM_SIZE_MIN, CODEC_PROBLEM_SIZE_MAX);
+    at->executors = codec_as_number(&of[1], CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
+    at->least_s = codec_as_number(&of[2], CODEC_REQUIRED, 1e-12, MODEL_NUMBER_MAX);
+    at->most_s = codec_as_number(&of[3], CODEC_REQUIRED, 1e-12, MODEL_NUMBER_MAX);
+}
+
+/* Models of earlier versions have none. */
+static void decode_recorded(const struct codec_node *node, struct model_uncertainty *u)
+{
+    struct codec_node list;
+    struct model_recorded *recorded = codec_list(node, "recorded", CODEC_OPTIONAL, 0, RECORDED_MAX,
+                                                 sizeof *recorded, &list, &u->n_recorded);
+    for (size_t i = 0; i < u->n_recorded; i++) {
+        struct codec_node item = codec_item(&list, i);
+        decode_pair(&item, &recorded[i]);
+        if (i > 0 && recorded[i].problem_size < recorded[i - 1].problem_size)
+            codec_fault(&item, "out_of_range", "must come after the one before: by problem_size");
+    }
+    u->recorded = recorded;
+    if (u->n_recorded > 0)
+        u->size_exponent = codec_number(node, "size_exponent_max", CODEC_REQUIRED, 1, 3);
 }
 
 static void decode_observed(const struct codec_node *node, const void *limits, void *object)
 {
-    static const char *const known[] = {"executor_counts", "problem_sizes", NULL};
+    static const char *const known[] = {"executor_counts", "problem_sizes", "recorded",
+                                        "size_exponent_max", NULL};
     struct model_uncertainty *u = &((struct model *)object)->uncertainty;
     (void)limits;
     struct codec_node observed = codec_object(node, "observed", CODEC_REQUIRED);
@@ -175,6 +227,7 @@ static void decode_observed(const struct codec_node *node, const void *limits, v
     u->seen_sizes.n =
         decode_ascending(&observed, "problem_sizes", GAP_VALUES_MAX, CODEC_PROBLEM_SIZE_MIN,
                          CODEC_PROBLEM_SIZE_MAX, u->seen_sizes.values);
+    decode_recorded(&observed, u);
 }
 
 /* --- all --- */

@@ -99,6 +99,7 @@ const struct model_kind amdahl_kind = {
     .forms = MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS,
     .rules = rules,
     .n_parameters = PARAMETERS,
+    .size_use = MODEL_IGNORES_SIZE,
     .fit = fit_amdahl,
     .duration_s = amdahl_duration,
     .speedup = amdahl_speedup,

@@ -202,16 +202,6 @@ static enum pv_code find_weights(struct combination *made, struct pv_error *err)
 
 /* --- the fit --- */
 
-/* Of one problem size nobody knows how much of the time that is not shared grows with it: half is
- * taken to, which errs least in public histories. */
-static void let_half_grow(const struct load_cells *cells, double p[WORKER_PARAMETERS])
-{
-    if (cells->sizes != 1)
-        return;
-    p[WORKER_FIXED] /= 2;
-    p[WORKER_GROWS] = p[WORKER_FIXED] / cells->at[0].problem_size;
-}
-
 static enum pv_code
 take_components(const struct combination *made, struct model *model, struct pv_error *err)
 {
@@ -223,7 +213,6 @@ take_components(const struct combination *made, struct model *model, struct pv_e
         components[k] = (struct model_component){
             made->weights[k], {.kind = &worker_load_kind, .form = MODEL_OF_DURATIONS}};
         memcpy(components[k].law.p, made->p[k], sizeof made->p[k]);
-        let_half_grow(&made->cells, components[k].law.p);
     }
     model->tables.components = components;
     model->tables.n_components = MEMBERS;

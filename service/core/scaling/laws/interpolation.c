@@ -12,6 +12,11 @@
 static const double median_loss = 1.2533;
 /* So many standard errors count as noise. */
 static const double within = 2;
+/* Usual exponents of N and of m, and their weight as a variance of ln N or ln m. The times of two
+ * places a factor of 2 apart are worth six times as much. */
+static const double size_exponent = 0.7;
+static const double count_exponent = -0.7;
+static const double end_weight = 0.08;
 /* exp of more would leave the range of doubles. */
 static const double log_max = 690;
 
@@ -51,19 +56,67 @@ static double line_at(double x, double xa, double ya, double xb, double yb)
     return ya + (x - xa) * ((yb - ya) / (xb - xa));
 }
 
+/* Sums of squares and products of ln x and ln T about their means. */
+struct log_sums {
+    double n;
+    double x;
+    double y;
+    double xx;
+    double xy;
+};
+
+static void add_logs(struct log_sums *sums, double x, double y)
+{
+    double share = sums->n / (sums->n + 1);
+    double off = x - sums->x;
+    sums->xx += share * off * off;
+    sums->xy += share * off * (y - sums->y);
+    sums->n++;
+    sums->x += off / sums->n;
+    sums->y += (y - sums->y) / sums->n;
+}
+
+/* The exponent by which T is continued beyond its last two places: theirs, moved towards that of
+ * all places, and that towards a usual one; the more so the closer the places are. */
+static double
+end_exponent(double usual, const struct log_sums *all, double x, double y, double x2, double y2)
+{
+    double regression = (all->xy + end_weight * usual) / (all->xx + end_weight);
+    double apart = x2 - x;
+    return (apart * (y2 - y) + end_weight * regression) / (apart * apart + end_weight);
+}
+
+/* ln T of one curve beyond its counts, from the knot at its end and the one next to that. */
+static double
+continue_curve(const struct model_tables *t, struct span span, size_t end, size_t next, double m)
+{
+    const struct model_knot *a = &t->knots[end];
+    const struct model_knot *b = &t->knots[next];
+    struct log_sums sums = {0, 0, 0, 0, 0};
+    for (size_t i = span.from; i < span.to; i++)
+        add_logs(&sums, log(t->knots[i].executors), log(t->knots[i].duration_s));
+    double exponent = end_exponent(count_exponent, &sums, log(a->executors), log(a->duration_s),
+                                   log(b->executors), log(b->duration_s));
+    return log(a->duration_s) + exponent * log(m / a->executors);
+}
+
 /* ln T of one curve. */
 static double curve_at(const struct model_tables *t, struct span span, double executors)
 {
     size_t low = span.from;
     size_t high = span.to - 1;
+    if (low == high)
+        return log(t->knots[low].duration_s);
+    if (executors < t->knots[low].executors)
+        return continue_curve(t, span, low, low + 1, executors);
+    if (executors > t->knots[high].executors)
+        return continue_curve(t, span, high, high - 1, executors);
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         *(t->knots[middle].executors <= executors ? &low : &high) = middle;
     }
     const struct model_knot *a = &t->knots[low];
     const struct model_knot *b = &t->knots[high];
-    if (low == high)
-        return log(a->duration_s);
     return line_at(log(executors), log(a->executors), log(a->duration_s), log(b->executors),
                    log(b->duration_s));
 }
@@ -87,12 +140,34 @@ static bool find_spans(const struct model_tables *t, double size, struct span *a
     return true;
 }
 
+/* ln T beyond the sizes of all curves, from the curve at the end and the one next to that. */
+static double continue_sizes(
+    const struct model_tables *t, struct span end, struct span next, double size, double executors)
+{
+    struct log_sums sums = {0, 0, 0, 0, 0};
+    for (size_t i = 0; i < t->n_knots;) {
+        struct span span = span_with(t, i);
+        add_logs(&sums, log(t->knots[i].problem_size), curve_at(t, span, executors));
+        i = span.to;
+    }
+    double last = log(t->knots[end.from].problem_size);
+    double here = curve_at(t, end, executors);
+    double exponent =
+        end_exponent(size_exponent, &sums, last, here, log(t->knots[next.from].problem_size),
+                     curve_at(t, next, executors));
+    return here + exponent * (log(size) - last);
+}
+
 static double log_time_at(const struct model_tables *t, double size, double executors)
 {
     struct span a;
     struct span b;
     if (!find_spans(t, size, &a, &b))
         return curve_at(t, a, executors * t->knots[a.from].problem_size / size);
+    if (size < t->knots[a.from].problem_size)
+        return continue_sizes(t, a, b, size, executors);
+    if (size > t->knots[b.from].problem_size)
+        return continue_sizes(t, b, a, size, executors);
     return line_at(log(size), log(t->knots[a.from].problem_size), curve_at(t, a, executors),
                    log(t->knots[b.from].problem_size), curve_at(t, b, executors));
 }

@@ -8,9 +8,11 @@
  * "Other kinds of models").
  *
  * The runs of one (N, m) are a cell, which stands at the weighted median of their times. The cells
- * of one problem size are a curve, ln T over ln m, linear in between and continued beyond its ends
- * by the last segment. Between problem sizes ln T is linear in ln N at the same m, and continued
- * likewise. Of one size alone, a time at another is read off at the same N/m.
+ * of one problem size are a curve, ln T over ln m, linear in between. Between problem sizes
+ * ln T is linear in ln N at the same m. Beyond the counts of a curve, or the sizes of all curves, T
+ * continues as a power: the exponent is that of the last two places, moved towards a regression over
+ * all counts or sizes, and that towards a usual exponent. Two places that are close to each other
+ * count little. Of one size alone, a time at another is read off at the same N/m.
  *
  * Where it may be used: a problem size has a curve if it was seen on 2 executor counts or more, and
  * the sizes with curves hold at least half of the runs (by weight). Runs of other sizes are no part

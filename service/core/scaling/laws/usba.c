@@ -884,6 +884,7 @@ const struct model_kind usba_kind = {
     .wants_initialization = true,
     .rules = usba_rules,
     .n_parameters = USBA_PARAMETERS,
+    .size_use = MODEL_NEEDS_TWO_SIZES,
     .fit = fit_usba,
     .duration_s = usba_duration,
     .speedup = usba_speedup,

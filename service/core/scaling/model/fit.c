@@ -8,6 +8,7 @@
 #include "core/numerics/least_squares.h"
 #include "core/scaling/model/conflict_check.h"
 #include "core/scaling/model/grouped_cv.h"
+#include "core/scaling/model/physical_bounds.h"
 #include "core/scaling/model/predict.h"
 
 static const double default_confidence = 0.95;
@@ -358,8 +359,10 @@ static enum pv_code fit_finish(const struct model_data *data,
     set_residuals(data, index, fit);
     set_range(data, &fit->model.uncertainty);
     PV_TRY(set_uncertainty(data, arena, fit, err));
-    if (data->form == MODEL_OF_DURATIONS)
+    if (data->form == MODEL_OF_DURATIONS) {
         PV_TRY(grouped_cv_run(data, arena, fit, err));
+        PV_TRY(physical_bounds_find(data, arena, &fit->model.uncertainty, err));
+    }
     if (!is_finite(fit))
         return pv_fail(err, PV_E_SINGULAR, "the observations give no finite parameters");
     qsort(fit->residuals, fit->n, sizeof *fit->residuals, by_observation);

@@ -1,4 +1,5 @@
 #include "core/scaling/model/grouped_cv.h"
+#include "core/scaling/model/physical_bounds.h"
 
 #include <math.h>
 
@@ -115,13 +116,10 @@ static size_t cell_end(const struct model_data *data, size_t from, double *mean)
 }
 
 /* Repetitions are no error of the law: what they err is the mean's. */
-static void score_block(struct holdout *holdout,
-                        size_t block,
-                        const struct model *model,
-                        const struct gap_axis *axis)
+static void
+score_block(struct holdout *holdout, size_t block, struct model *model, const struct gap_axis *axis)
 {
     const struct model_data *data = holdout->data;
-    struct model_law law = model_law(model);
     size_t n = 0;
     for (size_t i = 0, end; i < data->n; i = end) {
         const struct observation *row = &data->rows[i];
@@ -129,8 +127,8 @@ static void score_block(struct holdout *holdout,
         end = cell_end(data, i, &mean);
         if (holdout->blocks[i] != block)
             continue;
-        law.context = row->context;
-        double predicted_s = law.kind->duration_s(&law, row->problem_size, row->executors);
+        model->context = row->context;
+        double predicted_s = model_duration(model, row->problem_size, row->executors);
         double gap = gap_at(axis, grouped_cv_value_of(row, holdout->axis));
         if (holdout->axis == BY_EXECUTORS)
             gap *= gap_below(axis, row->executors).longer;
@@ -171,6 +169,9 @@ static enum pv_code grouped_cv_leave_out(struct holdout *holdout,
     if (code != PV_OK) /* the rest does not determine the law */
         return PV_OK;
     PV_TRY(make_axis(rest.rows, rest.n, holdout->axis, scratch, &axis, err));
+    fit->model.uncertainty.observations = rest.n;
+    if (holdout->axis == BY_SIZE)
+        PV_TRY(physical_bounds_find(&rest, scratch, &fit->model.uncertainty, err));
     score_block(holdout, block, &fit->model, &axis);
     return PV_OK;
 }

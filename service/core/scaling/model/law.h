@@ -53,6 +53,14 @@ struct model_error_scale {
     double freedom; /* 0: nothing is known */
 };
 
+/* What runs of one (N, m) show of others (core/scaling/model/physical_bounds.h). */
+struct model_recorded {
+    double problem_size;
+    double executors;
+    double least_s; /* of problems that cannot be faster */
+    double most_s;  /* of problems that cannot be slower */
+};
+
 /* What an interval is made of. observations == 0: nothing is known, predictions carry no interval.
  */
 struct model_uncertainty {
@@ -76,6 +84,9 @@ struct model_uncertainty {
     struct gap_axis seen_sizes;
     /* Where runs in other contexts show the curve, least and most; NAN: nowhere. */
     double pooled_executors[2];
+    const struct model_recorded *recorded; /* ascending by N, then m; each pair once */
+    size_t n_recorded;                     /* 0: nothing bounds what the law predicts */
+    double size_exponent;                  /* greatest exponent of N beyond the recorded sizes */
 };
 
 struct model_component;
@@ -151,6 +162,13 @@ struct model_parameter_rule {
     unsigned forms; /* model forms that have it, and perhaps MODEL_OPTIONAL */
 };
 
+/* What a law says of a problem size that was not fitted. */
+enum model_size_use {
+    MODEL_USES_SIZE,
+    MODEL_NEEDS_TWO_SIZES, /* fitted to one size: nothing */
+    MODEL_IGNORES_SIZE     /* nothing */
+};
+
 enum { MODEL_HAS_KNOTS = 1, MODEL_HAS_COMPONENTS = 2, MODEL_HAS_DEVIATIONS = 4 };
 
 struct model_kind {
@@ -158,7 +176,8 @@ struct model_kind {
     unsigned forms;            /* that it can be fitted to */
     bool wants_initialization; /* rows without one are left out if others have it */
     unsigned tables;           /* MODEL_HAS_*: what its models have in addition to parameters */
-    bool pools;                /* its models predict from runs of other contexts, too */
+    enum model_size_use size_use;
+    bool pools; /* its models predict from runs of other contexts, too */
     /* What it learns of runs of other contexts (data->others), once for all fits to parts of the
      * own rows. NULL: they are not looked at. */
     enum pv_code (*learn)(struct model_data *data, struct pv_error *err);

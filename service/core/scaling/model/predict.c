@@ -5,6 +5,7 @@
  */
 #include "core/scaling/model/predict.h"
 #include "core/numerics/student.h"
+#include "core/scaling/model/physical_bounds.h"
 
 #include <math.h>
 
@@ -67,20 +68,16 @@ struct place {
     double shorter;               /* times that: of shorter ones */
 };
 
-/* Of ln T, by how much the half of what executors do not share is in doubt where one problem size
- * was seen and another is asked for. */
-static double doubt_of_size(const struct model_uncertainty *u,
-                            const struct model_law *law,
-                            double size,
-                            double duration_s)
+/* Of ln T, by how much the growth of what executors do not share is in doubt if one problem size
+ * was seen and another is asked for: that part may stay the same, or grow with the size. */
+static double
+doubt_of_size(const struct model_uncertainty *u, const struct model_law *law, double size, double m)
 {
-    static const double many = 1e9; /* executors: what is left is not shared */
     if (u->seen_sizes.n != 1)
         return 0;
-    double grown = size / u->seen_sizes.values[0];
-    double fixed_s = law->kind->duration_s(law, u->seen_sizes.values[0], many);
-    double share = fmax(0, fmin(1, fixed_s / duration_s));
-    return isfinite(share) ? fabs(log((1 + grown) / 2)) * share : 0;
+    static const double exponent_std = 0.5;
+    double share = physical_bounds_rest(law, u->seen_sizes.values[0], m);
+    return isfinite(share) ? exponent_std * fabs(log(size / u->seen_sizes.values[0])) * share : 0;
 }
 
 /* Independent errors together: degrees of freedom by Welch and Satterthwaite (B. L. Welch, "The
@@ -102,7 +99,6 @@ static void set_scale(const struct model *model,
                       const struct model_law *law,
                       double size,
                       double m,
-                      double duration_s,
                       struct place *place)
 {
     const struct model_uncertainty *u = &model->uncertainty;
@@ -117,7 +113,7 @@ static void set_scale(const struct model *model,
     if (place->known || place->open)
         return;
     double off_size =
-        by_size > 0 ? fmax(u->new_sizes.std * by_size, doubt_of_size(u, law, size, duration_s)) : 0;
+        by_size > 0 ? fmax(u->new_sizes.std * by_size, doubt_of_size(u, law, size, m)) : 0;
     /* Where none was repeated, what runs left out err is all that is known of it. */
     double repeated = u->repetition_std > 0 ? u->repetition_std : u->seen.spread;
     double repetition =
@@ -142,7 +138,7 @@ static struct place predict_find_place(const struct model *model,
     struct place place = {.widths = 1 + gap_overshoot(u->executors, m) +
                                     gap_overshoot(u->problem_size, size),
                           .half_s = (double)NAN};
-    set_scale(model, law, size, m, duration_s, &place);
+    set_scale(model, law, size, m, &place);
     if (u->freedom > 0 && isfinite(u->residual_std)) {
         double residual = u->residual_std * (u->relative ? duration_s : 1);
         place.half_s = sqrt(parameter_variance(u, law, size, m) + residual * residual);
@@ -186,7 +182,7 @@ bool model_predictive(const struct model *model,
 {
     const struct model_uncertainty *u = &model->uncertainty;
     const struct model_law law = model_law(model);
-    double duration_s = law.kind->duration_s(&law, problem_size, executors);
+    double duration_s = model_duration(model, problem_size, executors);
     *predictive = (struct predictive){.predicted_s = duration_s};
     if (!(duration_s > 0) || !isfinite(duration_s))
         return false;
@@ -215,14 +211,14 @@ void model_predict(const struct model *model,
     bool speedups = model->form == MODEL_OF_SPEEDUPS;
     *out = (struct model_prediction){(double)NAN, (double)NAN, {(double)NAN, (double)NAN}, false};
     if (!speedups)
-        out->duration_s = kind->duration_s(&law, problem_size, executors);
+        out->duration_s = model_duration(model, problem_size, executors);
     bool nonsense = !speedups && !(out->duration_s > 0);
     if (nonsense)
         out->speedup = (double)NAN;
     else if (kind->speedup != NULL)
         out->speedup = kind->speedup(&law, problem_size, executors);
     else
-        out->speedup = kind->duration_s(&law, problem_size, 1) / out->duration_s;
+        out->speedup = model_duration(model, problem_size, 1) / out->duration_s;
     if (!(out->speedup > 0))
         out->speedup = (double)NAN;
     if (model->uncertainty.observations == 0)
@@ -235,10 +231,10 @@ void model_predict(const struct model *model,
 
 /* --- best executors --- */
 
-static double speed(const struct model_law *law, double size, double m)
+static double speed(const struct model *model, const struct model_law *law, double size, double m)
 {
     if (law->form == MODEL_OF_DURATIONS)
-        return -law->kind->duration_s(law, size, m);
+        return -model_duration(model, size, m);
     return law->kind->speedup(law, size, m);
 }
 
@@ -250,17 +246,18 @@ model_best_executors(const struct model *model, double problem_size, double most
     size_t n = 0;
     if (model->kind->turning_points != NULL)
         n = model->kind->turning_points(&law, problem_size, turns);
-    double best = speed(&law, problem_size, 1) >= speed(&law, problem_size, most) ? 1 : most;
+    double best =
+        speed(model, &law, problem_size, 1) >= speed(model, &law, problem_size, most) ? 1 : most;
     for (size_t i = 0; i < 2 * n; i++) {
         double m = i % 2 == 0 ? floor(turns[i / 2]) : ceil(turns[i / 2]);
         if (!(m >= 1) || m > most)
             continue;
-        double gain = speed(&law, problem_size, m) - speed(&law, problem_size, best);
+        double gain = speed(model, &law, problem_size, m) - speed(model, &law, problem_size, best);
         if (gain > 0 || (gain == 0 && m < best))
             best = m;
     }
     if (rising != NULL)
-        *rising =
-            best == most && speed(&law, problem_size, most + 1) > speed(&law, problem_size, most);
+        *rising = best == most && speed(model, &law, problem_size, most + 1) >
+                                      speed(model, &law, problem_size, most);
     return best;
 }

@@ -1,5 +1,6 @@
 #include "core/scaling/model/speedup_surface.h"
 #include "base/order.h"
+#include "core/scaling/model/physical_bounds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,10 +32,9 @@ struct surface_base surface_smallest(const struct observation rows[], size_t n)
 
 /* --- times --- */
 
-static double time_by_law(const void *law, double problem_size, double executors)
+static double time_by_model(const void *model, double problem_size, double executors)
 {
-    const struct model_law *fitted = law;
-    return fitted->kind->duration_s(fitted, problem_size, executors);
+    return model_duration(model, problem_size, executors);
 }
 
 struct speedup_surface speedup_surface_make(const struct model *model,
@@ -58,13 +58,11 @@ static const struct predicted_times *times_of(const struct speedup_surface *surf
     return &none;
 }
 
-static double time_at(const struct speedup_surface *surface,
-                      const struct model_law *law,
-                      double problem_size,
-                      double executors)
+static double time_at(const struct speedup_surface *surface, double problem_size, double executors)
 {
-    return time_by_law(law, problem_size, executors) *
-           predicted_times_factor(times_of(surface, problem_size), time_by_law, law, executors);
+    return time_by_model(surface->model, problem_size, executors) *
+           predicted_times_factor(times_of(surface, problem_size), time_by_model, surface->model,
+                                  executors);
 }
 
 void surface_predict(const struct speedup_surface *surface,
@@ -72,18 +70,17 @@ void surface_predict(const struct speedup_surface *surface,
                      double executors,
                      struct model_prediction *out)
 {
-    const struct model_law law = model_law(surface->model);
     const struct predicted_times *times = times_of(surface, problem_size);
     model_predict(surface->model, &surface->spread, problem_size, executors, out);
     if (times->n == 0)
         return;
-    double factor = predicted_times_factor(times, time_by_law, &law, executors);
+    double factor = predicted_times_factor(times, time_by_model, surface->model, executors);
     const double *interval_s = predicted_times_interval(times, problem_size, executors);
     bool known = interval_s != NULL && out->duration_s > 0;
     out->duration_s *= factor;
     for (size_t end = 0; end < 2; end++)
         out->interval_s[end] = known ? interval_s[end] : out->interval_s[end] * factor;
-    out->speedup = time_at(surface, &law, problem_size, 1) / out->duration_s;
+    out->speedup = time_at(surface, problem_size, 1) / out->duration_s;
     if (!(out->duration_s > 0) || !(out->speedup > 0))
         out->speedup = (double)NAN;
 }
@@ -93,8 +90,7 @@ double surface_relative_speedup(const struct speedup_surface *surface,
                                 double problem_size,
                                 const struct model_prediction *prediction)
 {
-    const struct model_law law = model_law(surface->model);
-    double there_s = time_at(surface, &law, base->problem_size, base->executors);
+    double there_s = time_at(surface, base->problem_size, base->executors);
     if (!(there_s > 0) || !(prediction->duration_s > 0))
         return (double)NAN;
     return problem_size / base->problem_size * there_s / prediction->duration_s;
@@ -110,19 +106,18 @@ void surface_best(const struct speedup_surface *surface,
                   struct best_executors *crest)
 {
     const struct predicted_times *predicted = times_of(surface, problem_size);
-    const struct model_law law = model_law(surface->model);
     double best = model_best_executors(surface->model, problem_size, most, &crest->rising);
-    double least_s = time_at(surface, &law, problem_size, best);
+    double least_s = time_at(surface, problem_size, best);
     for (size_t i = 0; i < predicted->n; i++) {
         double m = predicted->executors[i];
-        double time_s = m <= most ? time_at(surface, &law, problem_size, m) : (double)NAN;
+        double time_s = m <= most ? time_at(surface, problem_size, m) : (double)NAN;
         if (!(time_s > 0) || !(time_s < least_s || (time_s == least_s && m < best)))
             continue;
         best = m;
         least_s = time_s;
     }
     if (predicted->n > 0)
-        crest->rising = best == most && time_at(surface, &law, problem_size, most + 1) < least_s;
+        crest->rising = best == most && time_at(surface, problem_size, most + 1) < least_s;
     crest->executors = best;
     surface_predict(surface, problem_size, best, &crest->prediction);
 }

@@ -195,10 +195,14 @@ static enum pv_code judge_all(struct model_selection *selection,
 
 /* --- the choice --- */
 
-/* One law (or table) of the own runs alone. */
-static bool is_single(const struct model_kind *kind)
+/* One law (or table) of the own runs alone. With one size recorded, a law of durations without the
+ * size is none: load_per_executor is the same law with the size. */
+static bool is_single(const struct model_candidate *candidate)
 {
-    return kind != &combined_kind && !kind->pools;
+    const struct model *model = &candidate->fit.model;
+    bool ignores_size = model->kind->size_use == MODEL_IGNORES_SIZE &&
+                        model->form == MODEL_OF_DURATIONS && model->uncertainty.seen_sizes.n == 1;
+    return model->kind != &combined_kind && !model->kind->pools && !ignores_size;
 }
 
 /* The least error of all, or of all single kinds; selection->n: there is none. */
@@ -207,7 +211,7 @@ static size_t find_least(const struct model_selection *selection, bool single)
     size_t least = selection->n;
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *candidate = &selection->candidates[k];
-        if (candidate->standing != MODEL_COMPARED || (single && !is_single(candidate->kind)))
+        if (candidate->standing != MODEL_COMPARED || (single && !is_single(candidate)))
             continue;
         if (least == selection->n ||
             candidate->compared_mape_percent < selection->candidates[least].compared_mape_percent)
@@ -239,6 +243,7 @@ static size_t prefer_law(const struct model_selection *selection, size_t least)
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *candidate = &selection->candidates[k];
         if (candidate->standing != MODEL_COMPARED || candidate->kind->tables != 0 ||
+            !is_single(candidate) ||
             candidate->compared_mape_percent > error + table_gain * error + rounding_percent)
             continue;
         if (law == selection->n ||
@@ -258,7 +263,7 @@ choose_single(const struct model_selection *selection, const struct cv_errors *t
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *other = &selection->candidates[k];
         const struct model_candidate *so_far = &selection->candidates[chosen];
-        if (other->standing != MODEL_COMPARED || !is_single(other->kind) ||
+        if (other->standing != MODEL_COMPARED || !is_single(other) ||
             other->parameters > so_far->parameters)
             continue;
         double behind = other->compared_mape_percent - least;
