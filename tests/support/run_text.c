@@ -71,8 +71,11 @@ static void put_figures(FILE *out, const struct run *run)
                 run->resources[i].cores_per_task);
     for (size_t i = 0; i < run->n_stages; i++) {
         const struct run_stage *stage = &run->stages[i];
-        fprintf(out, "metrics %" PRId64 " attempts %" PRId64 " failed %" PRId64 " profile %" PRId64,
-                stage->id, stage->attempts, stage->tasks_failed, stage->resource_profile_id);
+        fprintf(out,
+                "metrics %" PRId64 " attempts %" PRId64 " failed %" PRId64 " profile %" PRId64
+                " cached by %" PRId64,
+                stage->id, stage->attempts, stage->tasks_failed, stage->resource_profile_id,
+                stage->cache_source_id);
         put_metrics(out, &stage->metrics);
     }
 }

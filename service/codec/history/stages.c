@@ -353,6 +353,7 @@ static const struct shape_member members[] = {
     {"tasks_failed", SHAPE_COUNT(T, tasks_failed), .flags = NULLABLE, .most = CODEC_ID_MAX},
     {"resource_profile_id", SHAPE_COUNT(T, resource_profile_id), .flags = NULLABLE,
      .most = CODEC_ID_MAX},
+    {"cache_source_id", SHAPE_COUNT(T, cache_source_id), .flags = NULLABLE, .most = CODEC_ID_MAX},
     RUN_METRICS(CODEC_METRIC_COUNT, CODEC_METRIC_SECONDS) /* may be sent by hand too */
 };
 const struct shape codec_stage_shape = {

@@ -31,6 +31,7 @@ enum pv_code event_stage_memory(struct sparklog *log, struct json *line, struct 
 enum pv_code event_heartbeat(struct sparklog *log, struct json *line, struct pv_error *err);
 /* events_block.c */
 enum pv_code event_block_updated(struct sparklog *log, struct json *line, struct pv_error *err);
+enum pv_code event_block_manager(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_rdd_unpersisted(struct sparklog *log, struct json *line, struct pv_error *err);
 /* events_job.c */
 enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_error *err);
@@ -48,6 +49,9 @@ enum pv_code
 events_describe_stages(struct sparklog *log, struct strview infos, struct pv_error *err);
 /* Is every one of them sound? */
 bool events_stages_are_sound(struct strview infos);
+
+/* Is it the driver's id? */
+bool events_is_driver(struct json_text executor);
 
 /* Read the object of a line, to its end. False when the line is damaged. */
 bool events_read(struct json *line, const struct json_shape *shape, void *out);

@@ -232,6 +232,7 @@ set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct
     if (!stage->ran)
         run_stage_skip(out);
     out->resource_profile_id = stage->resource_profile;
+    out->cache_source_id = stage->cache_source;
     if (!stage->ran)
         return true;
     if (!set_tasks(log, stage, arena, out) || !set_duration(log, stage, arena, out))
