@@ -76,9 +76,9 @@ static void put_figures(FILE *out, const struct run *run)
         const struct run_stage *stage = &run->stages[i];
         fprintf(out,
                 "metrics %" PRId64 " attempts %" PRId64 " failed %" PRId64 " profile %" PRId64
-                " barrier %d",
+                " barrier %d cached by %" PRId64,
                 stage->id, stage->attempts, stage->tasks_failed, stage->resource_profile_id,
-                stage->barrier);
+                stage->barrier, stage->cache_source_id);
         put_metrics(out, &stage->metrics);
     }
 }

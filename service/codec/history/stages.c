@@ -354,6 +354,7 @@ static const struct shape_member members[] = {
     {"resource_profile_id", SHAPE_COUNT(T, resource_profile_id), .flags = NULLABLE,
      .most = CODEC_ID_MAX},
     {"barrier", SHAPE_BOOLEAN(T, barrier), .flags = NULLABLE},
+    {"cache_source_id", SHAPE_COUNT(T, cache_source_id), .flags = NULLABLE, .most = CODEC_ID_MAX},
     RUN_METRICS(CODEC_METRIC_COUNT, CODEC_METRIC_SECONDS) /* may be sent by hand too */
 };
 const struct shape codec_stage_shape = {

@@ -93,7 +93,8 @@ int run_label_compare(const void *a, const void *b);
     COUNT(out_of_memory_errors)  /* executors that ended by one, tasks that failed by one */       \
     COUNT(memory_limit_kills)    /* executors killed as their container exceeded its memory */     \
     COUNT(cached_blocks_dropped) /* of RDDs and tables still wanted; where updates are logged */   \
-    SECONDS(executor_startup_s)  /* median from request to registration of an executor */
+    SECONDS(executor_startup_s)  /* median from request to registration of an executor */          \
+    COUNT(storage_memory_bytes)  /* heap that one executor can use for cached blocks, at most */
 
 struct run_metrics {
     RUN_METRICS(RUN_DECLARE_COUNT, RUN_DECLARE_SECONDS)
@@ -166,6 +167,7 @@ struct run_stage {
     int64_t tasks_failed;        /* attempts of tasks that did not succeed */
     int64_t resource_profile_id; /* one of the run's resources */
     bool barrier;                /* all of its tasks start together */
+    int64_t cache_source_id;     /* stage that computed the cached data which this stage reads */
     struct run_metrics metrics;
 };
 

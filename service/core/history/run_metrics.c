@@ -18,7 +18,8 @@ struct run_metrics run_metrics_unknown(void)
 
 void run_stage_clear_log(struct run_stage *stage)
 {
-    stage->attempts = stage->tasks_failed = stage->resource_profile_id = RUN_UNKNOWN;
+    stage->attempts = stage->tasks_failed = RUN_UNKNOWN;
+    stage->resource_profile_id = stage->cache_source_id = RUN_UNKNOWN;
     stage->metrics = run_metrics_unknown();
 }
 

@@ -125,6 +125,7 @@ static const struct column of_stage[] = {
     {"tasks_failed", COLUMN_COUNT(STAGE, tasks_failed)},
     {"resource_profile_id", COLUMN_COUNT(STAGE, resource_profile_id)},
     {"barrier", COLUMN_BOOLEAN(STAGE, barrier)},
+    {"cache_source_id", COLUMN_COUNT(STAGE, cache_source_id)},
     RUN_METRICS(STAGE_METRIC_COUNT, STAGE_METRIC_SECONDS) /* one column each */
 };
 const struct columns run_stage_columns = {"stage", COLUMNS_OF(of_stage, STAGE)};

@@ -33,7 +33,7 @@ static const struct row table[] = {
     ROW("SparkListenerApplicationEnd", event_application_end),
     ROW("SparkListenerBlockUpdated", event_block_updated),
     ROW("SparkListenerUnpersistRDD", event_rdd_unpersisted),
-    ROW("SparkListenerBlockManagerAdded", event_clock),
+    ROW("SparkListenerBlockManagerAdded", event_block_manager),
     ROW("SparkListenerBlockManagerRemoved", event_clock),
     ROW(SQL "SparkListenerSQLExecutionStart", event_clock),
     ROW(SQL "SparkListenerSQLExecutionEnd", event_clock),
@@ -66,4 +66,10 @@ bool events_read(struct json *line, const struct json_shape *shape, void *out)
     if (json_read_object(line, shape, out) && !json_at_end(line))
         line->damaged = true;
     return !line->damaged;
+}
+
+bool events_is_driver(struct json_text executor)
+{
+    return executor.at != NULL && (json_text_is(executor, strview_of("driver")) ||
+                                   json_text_is(executor, strview_of("<driver>")));
 }

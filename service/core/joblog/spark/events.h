@@ -32,6 +32,7 @@ enum pv_code event_stage_memory(struct sparklog *log, struct json *line, struct 
 enum pv_code event_heartbeat(struct sparklog *log, struct json *line, struct pv_error *err);
 /* events_block.c */
 enum pv_code event_block_updated(struct sparklog *log, struct json *line, struct pv_error *err);
+enum pv_code event_block_manager(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_rdd_unpersisted(struct sparklog *log, struct json *line, struct pv_error *err);
 /* events_job.c */
 enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_error *err);
@@ -56,6 +57,8 @@ struct profile *sparklog_get_profile(struct sparklog *log, int64_t id);
 /* An executor of the profile has these resources. The amounts that executors have count before the
  * amounts that the profile requests. */
 void events_see_addresses(struct profile *profile, struct strview resources);
+/* Is it the driver's id? */
+bool events_is_driver(struct json_text executor);
 
 /* Read the object of a line, to its end. False when the line is damaged. */
 bool events_read(struct json *line, const struct json_shape *shape, void *out);

@@ -1,5 +1,5 @@
 /*
- * Blocks that an executor caches, where spark.eventLog.logBlockUpdates is set: one that leaves its
+ * The memory that an executor has for blocks, and the blocks that it caches, where spark.eventLog.logBlockUpdates is set: one that leaves its
  * memory although its RDD was not unpersisted was dropped, to be read from disk or made again.
  */
 #include <string.h>
@@ -11,6 +11,9 @@ struct block_event {
     struct json_text block;
     bool in_memory;
     int64_t rdd;
+    int64_t memory;  /* for blocks: on the heap and off it; -1 */
+    int64_t on_heap; /* the same on the heap alone; -1: the log is of Spark 2.2 or older */
+    int64_t at_ms;
 };
 
 static const struct json_field manager_fields[] = {
@@ -30,6 +33,14 @@ static const struct json_shape info_shape = JSON_SHAPE(info_fields);
 
 static const struct json_field update_fields[] = {JSON_INSIDE("Block Updated Info", info_shape)};
 static const struct json_shape update_shape = JSON_SHAPE(update_fields);
+
+static const struct json_field added_fields[] = {
+    JSON_INSIDE("Block Manager ID", manager_shape),
+    JSON_FIELD("Maximum Memory", JSON_INT, struct block_event, memory),
+    JSON_FIELD("Maximum Onheap Memory", JSON_INT, struct block_event, on_heap),
+    JSON_FIELD("Timestamp", JSON_INT, struct block_event, at_ms),
+};
+static const struct json_shape added_shape = JSON_SHAPE(added_fields);
 
 static const struct json_field unpersist_fields[] = {
     JSON_FIELD("RDD ID", JSON_INT, struct block_event, rdd)};
@@ -86,4 +97,19 @@ enum pv_code event_rdd_unpersisted(struct sparklog *log, struct json *line, stru
         idmap_find(&log->rdds_unwanted, event.rdd) != NULL)
         return PV_OK;
     return idmap_insert(&log->rdds_unwanted, &log->reader.budget, event.rdd, 1, err);
+}
+
+/* In local mode the driver is the only executor. */
+enum pv_code event_block_manager(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    (void)err;
+    struct block_event event = {.memory = -1, .on_heap = -1, .at_ms = NO_TIME};
+    if (!events_read(line, &added_shape, &event))
+        return PV_OK;
+    if (event.at_ms != NO_TIME)
+        (void)log_reader_see_time(&log->reader, event.at_ms);
+    if (event.executor.at != NULL)
+        sparklog_raise(log, &log->storage_memory[!events_is_driver(event.executor)],
+                       event.on_heap >= 0 ? event.on_heap : event.memory);
+    return PV_OK;
 }

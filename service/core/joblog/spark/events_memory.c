@@ -31,20 +31,13 @@ static const struct json_shape heartbeat_shape = JSON_SHAPE(heartbeat_fields);
 static const struct memory_event nothing = {
     {NULL, 0, false}, -1, {-1, -1, -1, -1, -1, -1, -1, -1, -1}, {NULL, 0}};
 
-/* The driver writes here too; it is sized on its own. */
-static bool is_driver(struct json_text executor)
-{
-    return executor.at != NULL && (json_text_is(executor, strview_of("driver")) ||
-                                   json_text_is(executor, strview_of("<driver>")));
-}
-
 /* Of a stage that is not known (yet) nothing is kept: it would look as if it had run. */
 static void events_memory_take(struct sparklog *log, const struct memory_event *event)
 {
     const uint32_t *at = event->stage < 0 ? NULL : idmap_find(&log->stage_at, event->stage);
     struct amounts peaks = amounts_unknown;
     memory_use_set_peaks(&event->memory, &peaks);
-    if (is_driver(event->executor))
+    if (events_is_driver(event->executor)) /* it writes here too, and is sized on its own */
         sparklog_raise(log, &log->driver_heap, event->memory.heap);
     else if (at != NULL)
         sparklog_add_amounts(log, &log->stages[*at].amounts, &peaks, false);

@@ -39,6 +39,23 @@ static const struct json_field info_fields[] = {
 };
 static const struct json_shape info_shape = JSON_SHAPE(info_fields);
 
+/* An RDD of a stage's lineage, back to the shuffles that the stage reads. */
+struct rdd_info {
+    int64_t id;
+    bool in_memory; /* is to be cached there */
+};
+
+static const struct json_field level_fields[] = {
+    JSON_FIELD("Use Memory", JSON_BOOL, struct rdd_info, in_memory),
+};
+static const struct json_shape level_shape = JSON_SHAPE(level_fields);
+
+static const struct json_field rdd_fields[] = {
+    JSON_FIELD("RDD ID", JSON_INT, struct rdd_info, id),
+    JSON_INSIDE("Storage Level", level_shape),
+};
+static const struct json_shape rdd_shape = JSON_SHAPE(rdd_fields);
+
 static const struct json_field stage_fields[] = {
     JSON_INSIDE("Stage Info", info_shape),
 };
@@ -165,6 +182,34 @@ static void see_submission(struct sparklog *log, struct attempt *attempt, int64_
         log->first_stage_ms = ms;
 }
 
+/*
+ * The first stage that runs with an RDD that is to be cached computes it; later stages read it. If a
+ * stage's lineage holds several of them, the latest one counts: Spark does not look behind it.
+ */
+static enum pv_code
+take_cached(struct sparklog *log, struct stage *stage, struct strview raw, struct pv_error *err)
+{
+    struct json json = json_over(raw);
+    bool started = false;
+    int64_t latest = -1;
+    while (raw.at != NULL && json_next_element(&json, &started)) {
+        struct rdd_info rdd = {.id = -1};
+        if (!json_read_object(&json, &rdd_shape, &rdd) || rdd.id < 0 || !rdd.in_memory ||
+            idmap_find(&log->rdds_unwanted, rdd.id) != NULL)
+            continue;
+        const uint32_t *maker = idmap_find(&log->rdd_cached_by, rdd.id);
+        size_t own = (size_t)(stage - log->stages);
+        if (maker == NULL) {
+            PV_TRY(
+                idmap_insert(&log->rdd_cached_by, &log->reader.budget, rdd.id, (uint32_t)own, err));
+        } else if (*maker != own && rdd.id > latest) {
+            latest = rdd.id;
+            stage->cache_source = log->stages[*maker].id;
+        }
+    }
+    return PV_OK;
+}
+
 /* Read a stage event up to its attempt; *attempt stays NULL when the line names no stage. */
 static enum pv_code take_stage(struct sparklog *log,
                                struct json *line,
@@ -182,6 +227,7 @@ static enum pv_code take_stage(struct sparklog *log,
     struct stage *stage;
     PV_TRY(events_stage_describe(log, info, &stage, err));
     stage->barrier = stage->barrier || (!stage->ran && has_barrier(info->rdds));
+    PV_TRY(take_cached(log, stage, info->rdds, err));
     stage->ran = true;
     PV_TRY(get_attempt(log, stage, info->attempt, attempt, err));
     see_submission(log, *attempt, info->submitted);

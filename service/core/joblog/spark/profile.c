@@ -87,6 +87,8 @@ static void set_counts(const struct sparklog *log, struct run *run)
     run->out_of_memory_errors = log->out_of_memory_errors;
     run->memory_limit_kills = log->memory_limit_kills;
     run->cached_blocks_dropped = log->blocks_dropped;
+    /* In local mode no executor has memory of its own. */
+    run->storage_memory_bytes = log->storage_memory[log->storage_memory[1] > 0];
     run->executors = log->executors_most > 0 ? log->executors_most : RUN_UNKNOWN;
     run->cores_per_executor = log->cores_most > 0 ? log->cores_most : RUN_UNKNOWN;
 }

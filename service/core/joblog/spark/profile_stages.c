@@ -233,6 +233,7 @@ set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct
         run_stage_skip(out);
     out->resource_profile_id = stage->resource_profile;
     out->barrier = stage->barrier;
+    out->cache_source_id = stage->cache_source;
     if (!stage->ran)
         return true;
     if (!set_tasks(log, stage, arena, out) || !set_duration(log, stage, arena, out))

@@ -13,6 +13,7 @@ void sparklog_init(struct log_reader *reader)
     log->cores_most = RUN_UNKNOWN;
     log->driver_heap = RUN_UNKNOWN;
     log->blocks_dropped = RUN_UNKNOWN;
+    log->storage_memory[0] = log->storage_memory[1] = RUN_UNKNOWN;
     log->first_executor_ms = NO_TIME;
     log->application.exit_code = RUN_NO_EXIT_CODE;
 }
@@ -40,6 +41,7 @@ void sparklog_fini(struct log_reader *reader)
     log_nodes_fini(&log->nodes, budget);
     idmap_fini(&log->cached_blocks, budget);
     idmap_fini(&log->rdds_unwanted, budget);
+    idmap_fini(&log->rdd_cached_by, budget);
     budget_free(budget, log->jobs_seen, log->jobs_capacity, sizeof *log->jobs_seen);
     idmap_fini(&log->job_at, budget);
 }
@@ -70,6 +72,7 @@ sparklog_get_stage(struct sparklog *log, int64_t id, struct stage **stage, struc
     **stage = (struct stage){.id = id,
                              .tasks_planned = RUN_UNKNOWN,
                              .resource_profile = RUN_UNKNOWN,
+                             .cache_source = RUN_UNKNOWN,
                              .longest_ms = RUN_UNKNOWN,
                              .longest_bytes = RUN_UNKNOWN,
                              .amounts = amounts_unknown};

@@ -151,6 +151,7 @@ struct stage {
     int64_t tasks_failed;
     int64_t resource_profile; /* RUN_UNKNOWN */
     bool barrier;
+    int64_t cache_source;     /* id of the stage that cached what this one reads; RUN_UNKNOWN */
     struct amounts amounts;
     bool ran; /* submitted, completed or with a task */
 };
@@ -192,6 +193,8 @@ struct sparklog {
     int64_t first_executor_ms;  /* NO_TIME */
     struct idmap cached_blocks; /* hash of executor and block -> 1: in memory */
     struct idmap rdds_unwanted; /* ids of RDDs that were unpersisted */
+    struct idmap rdd_cached_by; /* id of an RDD that is cached -> index of the stage that made it */
+    int64_t storage_memory[2];  /* heap for blocks: of the driver, of an executor; RUN_UNKNOWN */
     int64_t executors_added;
     int64_t executors_removed;
     int64_t executors_excluded;

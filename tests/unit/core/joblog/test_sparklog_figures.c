@@ -395,3 +395,64 @@ Test(sparklog_figures, the_default_profile_has_the_heap_of_the_properties)
     cr_assert_eq(r.run.resources[1].executor_memory_bytes, RUN_UNKNOWN);
     reading_fini(&r);
 }
+
+#define MANAGER(executor, at, memory)                                                              \
+    "{\"Event\":\"SparkListenerBlockManagerAdded\",\"Block Manager ID\":{\"Executor "              \
+    "ID\":\"" executor "\",\"Host\":\"h\",\"Port\":1},\"Timestamp\":" #at memory "}\n"
+#define FOR_BLOCKS(all, heap)                                                                      \
+    ",\"Maximum Memory\":" #all ",\"Maximum Onheap Memory\":" #heap ",\"Maximum Offheap "          \
+    "Memory\":0"
+
+Test(sparklog_figures, memory_for_cached_blocks)
+{
+    struct reading r;
+    reading_init(&r, APP_START(0) APP_END(200), 0, &case_limits);
+    cr_assert_eq(r.run.storage_memory_bytes, RUN_UNKNOWN);
+    reading_fini(&r);
+    reading_init(&r, APP_START(0) MANAGER("driver", 1, FOR_BLOCKS(900, 900)) APP_END(200), 0,
+                 &case_limits);
+    cr_assert_eq(r.run.storage_memory_bytes, 900, "in local mode the driver computes");
+    reading_fini(&r);
+    reading_init(&r,
+                 APP_START(0) MANAGER("driver", 1, FOR_BLOCKS(900, 900))
+                     MANAGER("1", 2, FOR_BLOCKS(700, 500)) MANAGER("2", 3, FOR_BLOCKS(700, 400))
+                         APP_END(200),
+                 0, &case_limits);
+    cr_assert_eq(r.run.storage_memory_bytes, 500, "of executors, on the heap");
+    reading_fini(&r);
+    reading_init(&r, APP_START(0) MANAGER("7", 2, ",\"Maximum Memory\":600") APP_END(200), 0,
+                 &case_limits);
+    cr_assert_eq(r.run.storage_memory_bytes, 600, "Spark 2.2 has one number");
+    reading_fini(&r);
+}
+
+#define RDD(id, in_memory)                                                                         \
+    "{\"RDD ID\":" #id ",\"Name\":\"r\",\"Storage Level\":{\"Use Disk\":false,\"Use "              \
+    "Memory\":" in_memory "},\"Number of Partitions\":2}"
+#define RDDS(rdds) ",\"RDD Info\":[" rdds "]"
+
+static int64_t cache_source(const char *log, size_t stage)
+{
+    struct reading r;
+    reading_init(&r, log, 0, &case_limits);
+    int64_t source = r.run.stages[stage].cache_source_id;
+    reading_fini(&r);
+    return source;
+}
+
+Test(sparklog_figures, the_stage_that_computed_what_another_reads_from_the_cache)
+{
+#define FIRST APP_START(0) COMPLETED(0, 0, 2, 1, 5, RDDS(RDD(1, "false") "," RDD(2, "true")))
+#define SECOND COMPLETED(1, 0, 2, 6, 8, RDDS(RDD(1, "false") "," RDD(2, "true") "," RDD(3, "true")))
+#define THIRD COMPLETED(2, 0, 2, 9, 11, RDDS(RDD(2, "true") "," RDD(3, "true") "," RDD(4, "false")))
+    const char *log = FIRST SECOND THIRD APP_END(200);
+    cr_assert_eq(cache_source(log, 0), RUN_UNKNOWN, "it computes what is cached");
+    cr_assert_eq(cache_source(log, 1), 0);
+    cr_assert_eq(cache_source(log, 2), 1, "of two cached RDDs the later one is read");
+    cr_assert_eq(cache_source(FIRST SECOND UNPERSIST(3) THIRD APP_END(200), 2), 0);
+    cr_assert_eq(cache_source(FIRST COMPLETED(0, 1, 2, 6, 8, RDDS(RDD(2, "true"))) APP_END(200), 0),
+                 RUN_UNKNOWN, "a further attempt reads nothing that another stage made");
+    cr_assert_eq(
+        cache_source(APP_START(0) COMPLETED(0, 0, 2, 1, 5, ",\"RDD Info\":[{}]") APP_END(200), 0),
+        RUN_UNKNOWN);
+}

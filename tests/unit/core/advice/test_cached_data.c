@@ -1,0 +1,184 @@
+/*
+ * Iterative jobs that read cached data, with a known truth: errors and intervals of predictions from
+ * one to five runs. The truth is a simulation of its own (greedy list scheduling of every task).
+ */
+#include <criterion/criterion.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "core/advice/curve.h"
+#include "core/history/run_metrics.h"
+
+enum { CORES = 4, ITERATIONS = 8, SIZES = 3, COUNTS = 5, HISTORIES = 10, RUNS_MAX = 5 };
+enum { BLOCK = 1 << 27, BLOCKS_AN_EXECUTOR = 40 };
+
+static const int64_t sizes[SIZES] = {100, 200, 400};
+static const int64_t counts[COUNTS] = {4, 6, 8, 12, 16};
+
+static struct arena arena;
+static struct arena scratch;
+
+static void set_up(void)
+{
+    gsl_set_error_handler_off();
+    arena_init(&arena, 0);
+    arena_init(&scratch, 0);
+}
+
+static void tear_down(void)
+{
+    arena_fini(&arena);
+    arena_fini(&scratch);
+}
+
+TestSuite(cached_data, .init = set_up, .fini = tear_down, .timeout = 120);
+
+/* What a job of the family does, drawn once a history. */
+struct job {
+    double load_s;  /* mean time to compute a block */
+    double short_s; /* mean time of a task that finds its block in the cache */
+    double driver_s;
+    double scatter; /* of task times */
+    double noise;   /* of a whole run */
+};
+
+static struct job draw_job(struct rng *rng)
+{
+    return (struct job){.load_s = 2.0 + 4.0 * rng_uniform(rng),
+                        .short_s = 0.3 + 0.7 * rng_uniform(rng),
+                        .driver_s = 0.2 + 0.5 * rng_uniform(rng),
+                        .scatter = 0.1 + 0.15 * rng_uniform(rng),
+                        .noise = 0.03};
+}
+
+/* Tasks in order, each on the core that is free first. */
+static double list_schedule(const double tasks_s[], size_t n, size_t cores)
+{
+    double *free_s = arena_calloc(&scratch, cores, sizeof *free_s);
+    double end_s = 0.0;
+    for (size_t t = 0; t < n; t++) {
+        size_t first = 0;
+        for (size_t c = 1; c < cores; c++)
+            first = free_s[c] < free_s[first] ? c : first;
+        free_s[first] += tasks_s[t];
+        end_s = fmax(end_s, free_s[first]);
+    }
+    return end_s;
+}
+
+/* Stage `id` of `blocks` tasks, of which the share `hit` finds its block in the cache. */
+static struct run_stage run_a_stage(const struct job *job,
+                                    int64_t id,
+                                    int64_t blocks,
+                                    double hit,
+                                    int64_t executors,
+                                    double *now_s,
+                                    struct rng *rng)
+{
+    double *tasks_s = arena_array(&arena, (size_t)blocks, sizeof *tasks_s);
+    double sum_s = 0.0;
+    for (int64_t t = 0; t < blocks; t++) {
+        bool missed = id == 0 || rng_uniform(rng) >= hit;
+        double mean_s = (id > 0 ? job->short_s : 0.0) + (missed ? job->load_s : 0.0);
+        sum_s += tasks_s[t] = rng_lognormal(rng, mean_s, job->scatter);
+    }
+    static const int64_t parents[ITERATIONS + 1] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    struct run_stage stage = {.id = id,
+                              .parents = &parents[id > 0 ? id - 1 : 0],
+                              .n_parents = id > 0,
+                              .n_tasks = blocks,
+                              .task_durations_s = tasks_s,
+                              .task_time_s = sum_s,
+                              .task_duration_s = sum_s / (double)blocks,
+                              .started_s = *now_s,
+                              .attempts = 1,
+                              .cache_source_id = id > 0 ? 0 : RUN_UNKNOWN};
+    stage.duration_s = list_schedule(tasks_s, (size_t)blocks, (size_t)(executors * CORES));
+    *now_s += stage.duration_s + job->driver_s;
+    return stage;
+}
+
+static struct run
+run_a_job(const struct job *job, int64_t blocks, int64_t executors, struct rng *rng)
+{
+    struct run run = {.problem_size = (double)blocks,
+                      .executors = executors,
+                      .cores_per_executor = CORES,
+                      .initialization_s = 6.0,
+                      .started_us = RUN_NO_INSTANT,
+                      .recorded_us = RUN_NO_INSTANT,
+                      .succeeded = true,
+                      .has_stages = true,
+                      .n_stages = ITERATIONS + 1};
+    run_clear_log(&run);
+    run.succeeded = run.has_stages = true;
+    run.storage_memory_bytes = (int64_t)BLOCK * BLOCKS_AN_EXECUTOR;
+    double a_piece = ceil((double)blocks / (double)executors);
+    double held = fmin((double)BLOCKS_AN_EXECUTOR, a_piece);
+    run.metrics.peak_storage_memory_bytes = (int64_t)(held * (double)BLOCK);
+    run.stages = arena_calloc(&arena, run.n_stages, sizeof *run.stages);
+    double now_s = run.initialization_s;
+    double hit = fmin(1.0, (double)(executors * BLOCKS_AN_EXECUTOR) / (double)blocks);
+    struct job noisy = *job;
+    double noise = rng_lognormal(rng, 1.0, job->noise);
+    noisy.load_s *= noise;
+    noisy.short_s *= noise;
+    for (int64_t id = 0; id <= ITERATIONS; id++)
+        run.stages[id] = run_a_stage(&noisy, id, blocks, hit, executors, &now_s, rng);
+    run.duration_s = now_s;
+    return run;
+}
+
+struct tally {
+    double errors;
+    size_t n;
+    size_t inside;
+};
+
+/* All sizes and counts, from `known` runs on different ones drawn at random. */
+static void judge(size_t known, uint64_t history, struct tally *tally)
+{
+    struct rng rng = rng_make(7 + history, known);
+    struct job job = draw_job(&rng);
+    struct run runs[RUNS_MAX];
+    bool taken[SIZES * COUNTS] = {false};
+    for (size_t i = 0; i < known;) {
+        size_t cell = (size_t)(rng_uniform(&rng) * SIZES * COUNTS);
+        if (taken[cell])
+            continue;
+        taken[cell] = true;
+        runs[i++] = run_a_job(&job, sizes[cell / COUNTS], counts[cell % COUNTS], &rng);
+    }
+    for (size_t cell = 0; cell < SIZES * COUNTS; cell++) {
+        struct run truth = run_a_job(&job, sizes[cell / COUNTS], counts[cell % COUNTS], &rng);
+        struct curve_question question = {.problem_size = truth.problem_size,
+                                          .cores_per_executor = CORES,
+                                          .executors = &truth.executors,
+                                          .n_executors = 1,
+                                          .task_budget = 50000000};
+        struct curve curve;
+        struct pv_error err = {0};
+        cr_assert_eq(curve_predict(runs, known, &question, &arena, &scratch, &curve, &err), PV_OK,
+                     "%s", err.detail);
+        const struct curve_point *point = &curve.points[0];
+        tally->errors += fabs(point->duration_s / truth.duration_s - 1.0);
+        tally->n++;
+        tally->inside += curve_quantile(&curve, point, 0.05) <= truth.duration_s &&
+                         truth.duration_s <= curve_quantile(&curve, point, 0.95);
+    }
+}
+
+Test(cached_data, iterative_jobs_after_one_to_five_runs)
+{
+    static const size_t known[] = {1, 2, 3, 5};
+    for (size_t k = 0; k < 4; k++) {
+        struct tally tally = {0};
+        for (uint64_t history = 0; history < HISTORIES; history++)
+            judge(known[k], history, &tally);
+        double mape = 100.0 * tally.errors / (double)tally.n;
+        double inside = 100.0 * (double)tally.inside / (double)tally.n;
+        cr_log_warn("%zu runs: mean error %.1f %%, %.1f %% inside 90 %%", known[k], mape, inside);
+    }
+}
