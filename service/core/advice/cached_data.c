@@ -2,35 +2,16 @@
 
 #include <math.h>
 
+#include "core/history/task_sketch.h"
+
 /* A peak so close to what an executor can hold means that it was full. */
 static const double full = 0.95;
 /* Tasks that miss take at least so many times as long as those that find their block. */
 static const double least_ratio = 1.5;
 
-struct cached_data cached_data_of(const struct run *run)
+double cached_data_hit(const struct cached_data *data, double ratio, int64_t executors)
 {
-    struct cached_data data = {(double)NAN, (double)NAN};
-    bool reads = false;
-    for (size_t i = 0; i < run->n_stages; i++)
-        reads = reads || (!run->stages[i].skipped && run->stages[i].cache_source_id >= 0);
-    int64_t peak = run->metrics.peak_storage_memory_bytes;
-    if (!reads || run->executors < 1)
-        return data;
-    if (run->storage_memory_bytes > 0)
-        data.held_bytes = (double)run->storage_memory_bytes;
-    if (peak > 0 && (double)peak < full * data.held_bytes)
-        data.wanted_bytes = (double)peak * (double)run->executors;
-    return data;
-}
-
-bool cached_data_fits(const struct cached_data *data, int64_t executors)
-{
-    return data->wanted_bytes <= data->held_bytes * (double)executors;
-}
-
-double cached_data_hit(const struct cached_data *data, double size_ratio, int64_t executors)
-{
-    double share = (double)executors * data->held_bytes / (data->wanted_bytes * size_ratio);
+    double share = (double)executors * data->held_bytes / (data->wanted_bytes * ratio);
     return isnan(share) ? 1.0 : fmin(1.0, share);
 }
 
@@ -38,11 +19,10 @@ double cached_data_hit(const struct cached_data *data, double size_ratio, int64_
  * "A threshold selection method from gray-level histograms", IEEE Trans. SMC 9(1), 1979). */
 size_t cached_data_split(const double ascending_s[], size_t n)
 {
-    double sum = 0.0;
+    double sum = 0.0, low = 0.0, most = 0.0;
+    size_t split = 0;
     for (size_t i = 0; i < n; i++)
         sum += log(ascending_s[i]);
-    double low = 0.0, most = 0.0;
-    size_t split = 0;
     for (size_t i = 1; i < n; i++) {
         low += log(ascending_s[i - 1]);
         double apart = low / (double)i - (sum - low) / (double)(n - i);
@@ -52,6 +32,87 @@ size_t cached_data_split(const double ascending_s[], size_t n)
             split = i;
         }
     }
-    bool gap = split > 0 && ascending_s[split] > least_ratio * ascending_s[split - 1];
-    return gap ? split : 0;
+    return split > 0 && ascending_s[split] > least_ratio * ascending_s[split - 1] ? split : 0;
+}
+
+static double mean_s(const double values_s[], size_t n)
+{
+    return n > 0 ? task_time_sum(values_s, n) / (double)n : 0.0;
+}
+
+/* The stage of the job that computed what the run's stage reads from the cache; n_stages: none. */
+static size_t find_source(const struct edf_job *job, const struct run_stage *stage)
+{
+    size_t s = 0;
+    while (s < job->n_stages &&
+           (stage->cache_source_id < 0 || job->stages[s].id != stage->cache_source_id))
+        s++;
+    return s;
+}
+
+static struct cached_stage
+see_stage(const double sorted_s[], size_t n, double source_s, bool may_miss)
+{
+    size_t hits = may_miss ? cached_data_split(sorted_s, n) : 0;
+    if (hits == 0)
+        return (struct cached_stage){.hits = n, .extra_s = source_s};
+    double extra_s = mean_s(&sorted_s[hits], n - hits) - mean_s(sorted_s, hits);
+    return (struct cached_stage){.hits = hits, .extra_s = extra_s, .measured = true};
+}
+
+enum pv_code cached_data_take(const struct run *run,
+                              const struct edf_job *job,
+                              const double *sorted_s,
+                              struct arena *arena,
+                              struct cached_data *made,
+                              struct pv_error *err)
+{
+    const double **of = arena_array(arena, job->n_stages, sizeof *of);
+    struct cached_stage *stages = arena_calloc(arena, job->n_stages, sizeof *stages);
+    double hits = 0.0, tasks = 0.0;
+    *made = (struct cached_data){(double)NAN, (double)NAN, NULL};
+    if (of == NULL || stages == NULL)
+        return pv_no_memory(err);
+    int64_t peak = run->metrics.peak_storage_memory_bytes;
+    if (run->storage_memory_bytes > 0)
+        made->held_bytes = (double)run->storage_memory_bytes;
+    bool had_room = peak > 0 && (double)peak < full * made->held_bytes;
+    size_t at = 0;
+    for (size_t s = 0; s < job->n_stages; s++) {
+        while (run->stages[at].id != job->stages[s].id) /* both ascend, and it is there */
+            at++;
+        size_t source = find_source(job, &run->stages[at]), n = job->stages[s].tasks;
+        of[s] = sorted_s;
+        sorted_s += n;
+        stages[s].hits = n;
+        if (source >= s || n == 0)
+            continue;
+        stages[s] = see_stage(of[s], n, mean_s(of[source], job->stages[source].tasks), !had_room);
+        made->stages = stages;
+        hits += (double)stages[s].hits;
+        tasks += (double)n;
+    }
+    if (had_room)
+        made->wanted_bytes = (double)peak * (double)run->executors;
+    else if (hits < tasks)
+        made->wanted_bytes = made->held_bytes * (double)run->executors * tasks / hits;
+    return PV_OK;
+}
+
+void cached_data_learn(struct cached_data *mine,
+                       const struct cached_data *other,
+                       size_t n,
+                       double ratio)
+{
+    if (mine->stages == NULL || other->stages == NULL)
+        return;
+    if (isnan(mine->wanted_bytes))
+        mine->wanted_bytes = other->wanted_bytes * ratio;
+    if (isnan(mine->held_bytes))
+        mine->held_bytes = other->held_bytes;
+    for (size_t s = 0; s < n; s++)
+        if (!mine->stages[s].measured && other->stages[s].measured) {
+            mine->stages[s].extra_s = other->stages[s].extra_s;
+            mine->stages[s].measured = true;
+        }
 }

@@ -1,38 +1,64 @@
 #ifndef CORE_ADVICE_CACHED_DATA_H
 #define CORE_ADVICE_CACHED_DATA_H
 
-#include <stdbool.h>
-
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/deadline/clairvoyant_edf.h"
 #include "core/history/run.h"
 
 /*
- * Cached data (RDDs and tables that Spark keeps in the memory of its executors): how much a run
+ * Cached data: RDDs and tables that Spark keeps in the memory of its executors. How much a run
  * cached, what share of it fits on other executors, and what a task costs that does not find its
  * block.
  *
- * Spark does not evict a block for another block of the same RDD. So if an application wants to cache
- * D bytes on m executors that hold C bytes each, the share min(1, m C / D) of the blocks stays in
- * memory, and in every stage that reads them the tasks of the other blocks miss: they compute their
+ * Spark does not evict a block for another block of the same RDD. So if an application wants to
+ * cache D bytes on m executors that hold C bytes each, the share min(1, m C / D) of the blocks stays
+ * in memory. In every stage that reads them the tasks of the other blocks miss: they compute their
  * block again. D grows in proportion to the problem size.
  */
-struct cached_data {
-    double wanted_bytes; /* that the run wanted to cache at its size; NAN: unknown */
-    double held_bytes;   /* that one executor can hold; NAN: unknown */
+
+/* Tasks of a stage that reads cached data. */
+struct cached_stage {
+    size_t hits;    /* recorded tasks that found their block; all tasks of other stages */
+    double extra_s; /* that a task takes longer which does not find its block; 0 for other stages */
+    bool measured;  /* the run has tasks of both kinds; else extra_s is a task of the stage that
+                       computed the data */
 };
 
-/* What the run's log says; all unknown if no stage of it reads cached data. */
-struct cached_data cached_data_of(const struct run *run);
-
-/* Did the executors of the run hold all that it wanted to cache? */
-bool cached_data_fits(const struct cached_data *data, int64_t executors);
-
-/* Share of the blocks in memory on `executors` at `size_ratio` times the run's problem size; 1 if
- * the cached data or the memory is unknown. */
-double cached_data_hit(const struct cached_data *data, double size_ratio, int64_t executors);
+struct cached_data {
+    double wanted_bytes;         /* that the run wanted to cache; NAN: unknown */
+    double held_bytes;           /* that one executor can hold; NAN: unknown */
+    struct cached_stage *stages; /* one a stage of the job; NULL: no stage reads cached data */
+};
 
 /*
- * Of n task times, ascending: how many are of tasks that found their block. Times that form two
- * groups, apart by more than half of the shorter, are divided between them; else 0 is returned.
+ * What the run shows, whose stages that ran are those of `job`. Its tasks all found their blocks if
+ * the executors had memory left; else times that form two groups are divided between them.
+ *
+ * sorted_s   task times, stage after stage, ascending within each stage
+ * made       its members live in `arena`. PV_E_MEMORY.
+ */
+enum pv_code cached_data_take(const struct run *run,
+                              const struct edf_job *job,
+                              const double *sorted_s,
+                              struct arena *arena,
+                              struct cached_data *made,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* What `mine`, of a run of one size, does not know but `other` shows, of a run with the same n
+ * stages; ratio: the size of mine over that of other. */
+void cached_data_learn(struct cached_data *mine,
+                       const struct cached_data *other,
+                       size_t n,
+                       double ratio);
+
+/* Share of the blocks in memory on `executors`, at `ratio` times the size of the run; 1 if the
+ * amount of data or the memory is unknown. */
+double cached_data_hit(const struct cached_data *data, double ratio, int64_t executors);
+
+/*
+ * Of n task times, ascending, the number of tasks that found their block. Times in two groups that
+ * lie apart by more than half of the shorter time are divided between them; else 0.
  */
 size_t cached_data_split(const double ascending_s[], size_t n);
 

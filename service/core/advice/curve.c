@@ -453,8 +453,7 @@ static double growth_deviation(const struct replay replays[], size_t n, double r
         squares += off * off;
     }
     double prior = 1.0 / (CURVE_GROWTH_DEVIATION * CURVE_GROWTH_DEVIATION);
-    return fmax(residual_spread,
-                1.0 / sqrt(prior + squares / (residual_spread * residual_spread)));
+    return fmax(residual_spread, 1.0 / sqrt(prior + squares / (residual_spread * residual_spread)));
 }
 
 /* --- the curve --- */
@@ -490,6 +489,8 @@ static enum pv_code predict_point(const struct replay replays[],
         .recorded_work_s = made.of_nearest.recorded_work_s,
         .overhead_per_task_s = made.of_nearest.overhead_per_task_s,
         .waiting_s = made.of_nearest.waiting_s,
+        .cache_hit = made.of_nearest.cache_hit,
+        .cache_doubt_s = made.of_nearest.cache_doubt_s,
         .tasks = (double)made.of_nearest.tasks,
         .extrapolated = cores < (double)curve->least_cores || cores > (double)curve->most_cores};
     if (fabs(log(machines_s / otherwise_s)) < 0.01) {
@@ -588,8 +589,11 @@ struct predictive curve_predictive(const struct curve *curve, const struct curve
     struct predictive predictive = {.predicted_s = point->duration_s};
     if (point->own != NULL)
         return *point->own;
+    /* Cached data that does not fit makes the run longer, never shorter. */
+    double doubt = log(1.0 + point->cache_doubt_s / point->duration_s);
+    predictive.shorter = doubt > 0.0 ? point->spread / (point->spread + doubt) : 1.0;
     predictive_add(&predictive, (struct predictive_part){.shape = PREDICTIVE_LOG_STUDENT,
-                                                         .scale = point->spread,
+                                                         .scale = point->spread + fmax(0.0, doubt),
                                                          .freedom = curve->freedom});
     predictive_mix(&predictive, point->centres, point->n_centres);
     return predictive;

@@ -85,7 +85,9 @@ struct curve_point {
     bool longest_follows_cores;
     double recorded_work_s;
     double overhead_per_task_s;
-    double waiting_s; /* for executors, as replay_outcome has it */
+    double waiting_s; /* for executors, as replay_outcome has it, and so the two below */
+    double cache_hit;
+    double cache_doubt_s;
     double tasks;
     bool extrapolated; /* cores outside what the runs cover */
 };

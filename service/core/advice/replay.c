@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/advice/allocation_record.h"
+#include "core/advice/cached_data.h"
 #include "core/advice/count_source.h"
 #include "core/advice/driver_order.h"
 #include "core/autoscaling/allocation_replay.h"
@@ -221,6 +222,15 @@ static enum pv_code solve_overhead(struct replay *replay,
     return PV_OK;
 }
 
+/* Task seconds of a stage as recorded. */
+static double recorded_work(const struct replay *replay, size_t s)
+{
+    const struct cached_data *data = &replay->own_cached;
+    double misses =
+        data->stages == NULL ? 0.0 : (double)(replay->job.stages[s].tasks - data->stages[s].hits);
+    return replay->seen[s].work_s + (misses > 0.0 ? misses * data->stages[s].extra_s : 0.0);
+}
+
 /* Tasks are never taken for shorter than they were: what ran faster than they can on the executors
  * that the run says it had is no basis for others. */
 static enum pv_code refuse_slow_replay(const struct replay *replay,
@@ -232,7 +242,7 @@ static enum pv_code refuse_slow_replay(const struct replay *replay,
     double least_s = 0.0;
     for (size_t s = 0; s < replay->job.n_stages; s++)
         least_s +=
-            replay->seen[s].work_s /
+            recorded_work(replay, s) /
             stage_slots_count(&replay->recorded_slots, s, run->executors, run->cores_per_executor);
     if (least_s > recorded_s)
         return pv_fail(err, PV_E_TOO_FEW,
@@ -374,6 +384,40 @@ static enum pv_code sort_durations(struct replay *replay, struct arena *arena, s
     return PV_OK;
 }
 
+/* Laws of the work of stages are learned from their work without tasks that missed cached data. */
+static enum pv_code find_cached(struct replay *replay, struct arena *arena, struct pv_error *err)
+{
+    const struct edf_job *job = &replay->job;
+    PV_TRY(cached_data_take(replay->run, job, replay->sorted_s, arena, &replay->own_cached, err));
+    replay->cached = replay->own_cached;
+    if (replay->cached.stages == NULL)
+        return PV_OK;
+    replay->cached.stages = arena_array(arena, job->n_stages, sizeof *replay->cached.stages);
+    if (replay->cached.stages == NULL)
+        return pv_no_memory(err);
+    for (size_t s = 0; s < job->n_stages; s++) {
+        const struct cached_stage *stage = &replay->own_cached.stages[s];
+        replay->cached.stages[s] = *stage;
+        replay->seen[s].work_s -= (double)(job->stages[s].tasks - stage->hits) * stage->extra_s;
+    }
+    struct replay *one[] = {replay};
+    return learn_laws(replay, one, 1, arena, err);
+}
+
+/* What the run does not show of its cached data, its peers do. */
+static void learn_cached(struct replay *mine, struct replay *const peers[], size_t n)
+{
+    if (mine->cached.stages == NULL)
+        return;
+    mine->cached.wanted_bytes = mine->own_cached.wanted_bytes;
+    mine->cached.held_bytes = mine->own_cached.held_bytes;
+    for (size_t s = 0; s < mine->job.n_stages; s++)
+        mine->cached.stages[s] = mine->own_cached.stages[s];
+    for (size_t i = 0; i < n; i++)
+        cached_data_learn(&mine->cached, &peers[i]->own_cached, mine->job.n_stages,
+                          mine->run->problem_size / peers[i]->run->problem_size);
+}
+
 enum pv_code replay_prepare(const struct run *run,
                             struct arena *arena,
                             struct arena *scratch,
@@ -398,6 +442,7 @@ enum pv_code replay_prepare(const struct run *run,
     if (made.n_tasks == 0)
         return pv_fail(err, PV_E_TOO_FEW, REPLAY_NOT "its stages hold no task");
     PV_TRY(sort_durations(&made, arena, err));
+    PV_TRY(find_cached(&made, arena, err));
     PV_TRY(find_gaps(&made, arena, err));
     PV_TRY(allocation_record_of_run(run, &made.job, arena, &made.record, err));
     PV_TRY(calibrate(&made, scratch, err));
@@ -447,6 +492,7 @@ enum pv_code replay_learn(struct replay replays[],
         }
     }
     enum pv_code code = count > 0 ? learn_laws(mine, peers, count, scratch, err) : PV_OK;
+    learn_cached(mine, peers, count);
     /* The driver's share may grow with the input, never faster than in proportion. */
     mine->fixed_exponent = stage_law_slope(sizes, fixed, count, 0.0, 1.0, 0.0);
     arena_rewind(scratch, mark);
@@ -534,6 +580,31 @@ static void scale_durations(const double *from, double scale, double to[], size_
         to[i] = from[i] * scale;
 }
 
+static double hit_share(const struct replay *replay, const struct replay_target *target)
+{
+    return cached_data_hit(&replay->cached, target->problem_size / replay->run->problem_size,
+                           target->executors);
+}
+
+/*
+ * A stage that reads cached data, on executors that hold another share of it than those of the run:
+ * its tasks are spread as those that found their block, and as many as have none take longer.
+ */
+static void draw_cached(const struct replay *replay,
+                        size_t s,
+                        double hit,
+                        const double *ascending,
+                        double work_s,
+                        double durations_s[],
+                        size_t n)
+{
+    const struct cached_stage *stage = &replay->cached.stages[s];
+    draw_durations(ascending, stage->hits, work_s, durations_s, n);
+    size_t misses = (size_t)nearbyint((1.0 - hit) * (double)n);
+    for (size_t i = 0; i < misses; i++)
+        durations_s[(size_t)(((double)i + 0.5) * (double)n / (double)misses)] += stage->extra_s;
+}
+
 /* One stage on the target; `ascending` are its recorded durations. */
 static enum pv_code scale_stage(const struct replay *replay,
                                 size_t s,
@@ -544,6 +615,8 @@ static enum pv_code scale_stage(const struct replay *replay,
                                 struct pv_error *err)
 {
     const struct edf_stage *old = &replay->job.stages[s];
+    const struct run *run = replay->run;
+    const struct replay_target own = {run->problem_size, run->executors, run->cores_per_executor};
     double tasks = stage_tasks(replay, s, target);
     double work_s = stage_law_work(
         &replay->laws[s], &replay->seen[s], target->problem_size, target->executors,
@@ -557,15 +630,22 @@ static enum pv_code scale_stage(const struct replay *replay,
         return PV_OK;
     }
     double old_work_s = replay->seen[s].work_s;
-    if (stage->tasks == old->tasks && (work_s == old_work_s || old_work_s == 0.0))
+    double hit = hit_share(replay, target);
+    bool is_other_share = replay->cached.stages != NULL && replay->cached.stages[s].extra_s > 0.0 &&
+                          hit != hit_share(replay, &own);
+    if (stage->tasks == old->tasks && (work_s == old_work_s || old_work_s == 0.0) &&
+        !is_other_share)
         return PV_OK; /* nothing moves: the recorded durations, in their recorded order */
     double *durations_s = arena_array(arena, stage->tasks, sizeof *durations_s);
     if (durations_s == NULL)
         return pv_no_memory(err);
-    if (stage->tasks == old->tasks)
+    if (is_other_share)
+        draw_cached(replay, s, hit, ascending, work_s, durations_s, stage->tasks);
+    else if (stage->tasks == old->tasks)
         scale_durations(old->task_durations_s, work_s / old_work_s, durations_s, stage->tasks);
     else
-        draw_durations(ascending, old->tasks, work_s, durations_s, stage->tasks);
+        draw_durations(ascending, old->tasks, work_s * recorded_work(replay, s) / old_work_s,
+                       durations_s, stage->tasks);
     stage->task_durations_s = durations_s;
     return PV_OK;
 }
@@ -594,6 +674,28 @@ double replay_fixed_s(const struct replay *replay, double problem_size)
 {
     double ratio = problem_size / replay->run->problem_size;
     return replay->fixed_s * pow(ratio, replay->fixed_exponent);
+}
+
+/*
+ * What cached data may cost beyond the prediction: as much again as misses are taken to cost, if no
+ * run shows what a miss costs; and what misses would cost on less memory than the run had for its
+ * data, if no run shows how much it cached.
+ */
+static double cache_doubt_s(const struct replay *replay, const struct replay_target *target)
+{
+    const struct cached_data *data = &replay->cached;
+    const struct run *run = replay->run;
+    double sum_s = 0.0;
+    double hit = hit_share(replay, target);
+    if (isnan(data->wanted_bytes)) /* as if the data had just fitted */
+        hit = (double)target->executors / (double)run->executors * run->problem_size /
+              target->problem_size;
+    for (size_t s = 0; s < replay->job.n_stages && data->stages != NULL && hit < 1.0; s++)
+        if (!data->stages[s].measured)
+            sum_s +=
+                (1.0 - hit) * stage_tasks(replay, s, target) * data->stages[s].extra_s /
+                stage_slots_count(&replay->slots, s, target->executors, target->cores_per_executor);
+    return sum_s;
 }
 
 /* Figures that bound the makespan whatever the number of cores. */
@@ -625,7 +727,7 @@ static enum pv_code measure_bounds(const struct replay *replay,
             outcome->longest_is_cut_anew = stage->tasks != replay->job.stages[s].tasks;
             outcome->longest_follows_cores = stage_law_cuts_tasks(&replay->laws[s]);
         }
-        outcome->recorded_work_s += replay->seen[s].work_s;
+        outcome->recorded_work_s += recorded_work(replay, s);
         double work_s = stage_work(stage) + (double)stage->tasks * job->overhead_per_task_s;
         outcome->work_s += work_s;
         outcome->work_per_slot_s += work_s / stage_slots_count(&replay->slots, s, target->executors,
@@ -647,9 +749,8 @@ static enum pv_code find_waiting(const struct replay *replay,
 {
     double all_there_s = seconds;
     if (replay->record.n > 0)
-        PV_TRY(stage_slots_makespan(&replay->slots, replay->plan, job, longest_s,
-                                    target->executors, target->cores_per_executor, scratch,
-                                    &all_there_s, err));
+        PV_TRY(stage_slots_makespan(&replay->slots, replay->plan, job, longest_s, target->executors,
+                                    target->cores_per_executor, scratch, &all_there_s, err));
     *waiting_s = fmax(0.0, seconds - all_there_s);
     return PV_OK;
 }
@@ -684,6 +785,8 @@ enum pv_code replay_predict(const struct replay *replay,
     if (code == PV_OK) {
         made.duration_s = made.fixed_s + seconds;
         made.overhead_per_task_s = replay->overhead_s;
+        made.cache_hit = hit_share(replay, target);
+        made.cache_doubt_s = cache_doubt_s(replay, target);
         *outcome = made;
     }
     return code;

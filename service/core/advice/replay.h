@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "core/advice/cached_data.h"
 #include "core/advice/stage_law.h"
 #include "core/advice/stage_slots.h"
 #include "core/autoscaling/allocation_replay.h"
@@ -67,6 +68,8 @@ struct replay {
     double between_stages_s; /* part of fixed_s: when no stage was active */
     double *delays_s;        /* of that of fixed_s: of the driver, before each stage of `job` */
     struct allocation_record record; /* of its executors; n == 0: all there all the time */
+    struct cached_data own_cached;   /* what the run shows of the data that it cached */
+    struct cached_data cached;       /* the same with what replay_learn knows from other runs */
     double *sorted_s; /* task durations, ascending within each stage; NULL until needed */
     size_t n_tasks;
 };
@@ -92,6 +95,8 @@ struct replay_outcome {
     bool longest_follows_cores; /* ... whose tasks get shorter with more machines */
     double recorded_work_s;     /* task seconds of the run as recorded, without any overhead */
     double overhead_per_task_s; /* the calibrated one, counted in work_s for every task */
+    double cache_hit;           /* share of cached data that the executors hold */
+    double cache_doubt_s;       /* that misses of cached data may add to the duration */
     size_t tasks;
 };
 

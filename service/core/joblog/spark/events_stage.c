@@ -43,6 +43,7 @@ static const struct json_shape info_shape = JSON_SHAPE(info_fields);
 struct rdd_info {
     int64_t id;
     bool in_memory; /* is to be cached there */
+    bool barrier;
 };
 
 static const struct json_field level_fields[] = {
@@ -53,6 +54,7 @@ static const struct json_shape level_shape = JSON_SHAPE(level_fields);
 static const struct json_field rdd_fields[] = {
     JSON_FIELD("RDD ID", JSON_INT, struct rdd_info, id),
     JSON_INSIDE("Storage Level", level_shape),
+    JSON_FIELD("Barrier", JSON_BOOL, struct rdd_info, barrier),
 };
 static const struct json_shape rdd_shape = JSON_SHAPE(rdd_fields);
 
@@ -106,26 +108,6 @@ take_name(struct sparklog *log, struct stage *stage, struct json_text text, stru
     stage->n_name = n;
     memcpy(stage->name, name, n);
     return PV_OK;
-}
-
-struct rdd_info {
-    bool barrier;
-};
-
-static const struct json_field rdd_fields[] = {
-    JSON_FIELD("Barrier", JSON_BOOL, struct rdd_info, barrier),
-};
-static const struct json_shape rdd_shape = JSON_SHAPE(rdd_fields);
-
-/* A stage is a barrier stage if one of its RDDs is. */
-static bool has_barrier(struct strview rdds)
-{
-    struct json json = json_over(rdds);
-    bool started = false;
-    struct rdd_info info = {false};
-    while (rdds.at != NULL && !info.barrier && json_next_element(&json, &started))
-        (void)json_read_object(&json, &rdd_shape, &info);
-    return info.barrier;
 }
 
 /* What every description says alike; the first one that says it counts. */
@@ -183,19 +165,22 @@ static void see_submission(struct sparklog *log, struct attempt *attempt, int64_
 }
 
 /*
- * The first stage that runs with an RDD that is to be cached computes it; later stages read it. If a
- * stage's lineage holds several of them, the latest one counts: Spark does not look behind it.
+ * A stage is a barrier stage if one of its RDDs is. The first stage that runs with an RDD that is to
+ * be cached computes it; later stages read it. If a stage's lineage holds several of them, the latest
+ * one counts: Spark does not look behind it.
  */
 static enum pv_code
-take_cached(struct sparklog *log, struct stage *stage, struct strview raw, struct pv_error *err)
+take_rdds(struct sparklog *log, struct stage *stage, struct strview raw, struct pv_error *err)
 {
     struct json json = json_over(raw);
     bool started = false;
     int64_t latest = -1;
     while (raw.at != NULL && json_next_element(&json, &started)) {
         struct rdd_info rdd = {.id = -1};
-        if (!json_read_object(&json, &rdd_shape, &rdd) || rdd.id < 0 || !rdd.in_memory ||
-            idmap_find(&log->rdds_unwanted, rdd.id) != NULL)
+        if (!json_read_object(&json, &rdd_shape, &rdd))
+            continue;
+        stage->barrier = stage->barrier || (rdd.barrier && !stage->ran);
+        if (rdd.id < 0 || !rdd.in_memory || idmap_find(&log->rdds_unwanted, rdd.id) != NULL)
             continue;
         const uint32_t *maker = idmap_find(&log->rdd_cached_by, rdd.id);
         size_t own = (size_t)(stage - log->stages);
@@ -226,8 +211,7 @@ static enum pv_code take_stage(struct sparklog *log,
     }
     struct stage *stage;
     PV_TRY(events_stage_describe(log, info, &stage, err));
-    stage->barrier = stage->barrier || (!stage->ran && has_barrier(info->rdds));
-    PV_TRY(take_cached(log, stage, info->rdds, err));
+    PV_TRY(take_rdds(log, stage, info->rdds, err));
     stage->ran = true;
     PV_TRY(get_attempt(log, stage, info->attempt, attempt, err));
     see_submission(log, *attempt, info->submitted);
