@@ -403,6 +403,34 @@ static void explain_waiting(struct explanation *e)
     finding_number(note, "duration_s", point->duration_s);
 }
 
+/* Cached data that the executors cannot hold, or may not. */
+static void warn_cached(struct explanation *e)
+{
+    const struct curve_point *point = e->point;
+    bool misses = point->cache_hit < 0.995;
+    struct finding *note = NULL;
+    if (misses)
+        note =
+            finding_add(&e->advice->warnings, "cached_data_exceeds_memory",
+                        "The executors hold %.3g %% of the data that the application caches. Tasks "
+                        "compute the other blocks again.%s",
+                        100.0 * point->cache_hit,
+                        point->cache_doubt_s > 0.0
+                            ? " No run shows how long that takes, so the interval is wider upwards."
+                            : "");
+    else if (point->cache_doubt_s > 0.01 * point->duration_s)
+        note =
+            finding_add(&e->advice->warnings, "cached_data_unmeasured",
+                        "The executors have less memory for the cached data than those of the run, "
+                        "and no log shows how much it is: the interval is wider upwards. Set "
+                        "spark.eventLog.logStageExecutorMetrics to log it.");
+    if (note == NULL)
+        return;
+    if (misses)
+        finding_number(note, "share_in_memory", point->cache_hit);
+    finding_number(note, "doubt_s", point->cache_doubt_s);
+}
+
 static void warn_extrapolation(struct explanation *e)
 {
     const struct curve *curve = e->curve;
@@ -557,6 +585,7 @@ enum pv_code advise_explain(const struct view *view,
         explain_fit(&e);
     }
     warn_extrapolation(&e);
+    warn_cached(&e);
     warn_superlinear(&e);
     if (curve->model_kind == NULL) {
         warn_assumed(&e);

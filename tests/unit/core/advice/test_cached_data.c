@@ -7,8 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "../history/sample_runs.h"
 #include "base/rng.h"
+#include "core/advice/cached_data.h"
 #include "core/advice/curve.h"
+#include "core/deadline/job_from_run.h"
 #include "core/history/run_metrics.h"
 
 enum { CORES = 4, ITERATIONS = 8, SIZES = 3, COUNTS = 5, HISTORIES = 10, RUNS_MAX = 5 };
@@ -189,4 +192,109 @@ Test(cached_data, iterative_jobs_after_one_to_five_runs)
         cr_expect_lt(mape, most_error[k], "%zu runs: %.1f %%", known[k], mape);
         cr_expect_geq(inside, 85.0, "%zu runs: %.1f %% inside", known[k], inside);
     }
+}
+
+/* A run on 4 executors that hold 10 blocks each: stage 0 caches, stage 1 reads. */
+static struct run a_run(const double reading_s[], size_t n, int64_t peak_blocks)
+{
+    static const double loading_s[] = {4, 4, 6, 6};
+    struct run_stage *stages = arena_calloc(&arena, 2, sizeof *stages);
+    stages[0] = stage_of_tasks(0, loading_s, 4);
+    stages[1] = stage_of_tasks(1, reading_s, n);
+    stages[0].cache_source_id = RUN_UNKNOWN;
+    stages[1].cache_source_id = 0;
+    struct run run = run_of_stages(stages, 2, 40, 4, 1, 30.0, 0.0);
+    run.storage_memory_bytes = 10 * (int64_t)BLOCK;
+    run.metrics.peak_storage_memory_bytes = peak_blocks * (int64_t)BLOCK;
+    return run;
+}
+
+static struct cached_data take(const struct run *run, const double *sorted_s)
+{
+    struct edf_job job;
+    struct cached_data data;
+    struct pv_error err = {0};
+    cr_assert_eq(edf_job_from_run(run, &arena, &job, &err), PV_OK);
+    cr_assert_eq(cached_data_take(run, &job, sorted_s, &arena, &data, &err), PV_OK);
+    return data;
+}
+
+Test(cached_data, a_run_with_memory_left_found_all_blocks)
+{
+    static const double reading_s[] = {1, 1, 5, 5}, sorted_s[] = {4, 4, 6, 6, 1, 1, 5, 5};
+    struct run run = a_run(reading_s, 4, 8);
+    struct cached_data data = take(&run, sorted_s);
+    cr_assert_float_eq(data.wanted_bytes, 32.0 * BLOCK, 1);
+    cr_assert_eq(data.stages[1].hits, 4, "long tasks are long for another reason");
+    cr_assert_float_eq(data.stages[1].extra_s, 5.0, 1e-12, "a task of stage 0");
+    cr_assert_not(data.stages[1].measured);
+    cr_assert_eq(data.stages[0].extra_s, 0.0, "stage 0 reads no cached data");
+    cr_assert_float_eq(cached_data_hit(&data, 1.0, 4), 1.0, 1e-12);
+    cr_assert_float_eq(cached_data_hit(&data, 1.0, 2), 20.0 / 32.0, 1e-12);
+    cr_assert_float_eq(cached_data_hit(&data, 2.0, 2), 10.0 / 32.0, 1e-12);
+}
+
+Test(cached_data, full_executors_and_two_kinds_of_tasks_show_the_misses)
+{
+    static const double reading_s[] = {5, 1, 1, 1}, sorted_s[] = {4, 4, 6, 6, 1, 1, 1, 5};
+    struct run run = a_run(reading_s, 4, 10);
+    struct cached_data data = take(&run, sorted_s);
+    cr_assert_eq(data.stages[1].hits, 3);
+    cr_assert(data.stages[1].measured);
+    cr_assert_float_eq(data.stages[1].extra_s, 4.0, 1e-12);
+    cr_assert_float_eq(data.wanted_bytes, 40.0 * BLOCK / 0.75, 1);
+    static const double alike_s[] = {1, 1, 1, 1}, all_s[] = {4, 4, 6, 6, 1, 1, 1, 1};
+    run = a_run(alike_s, 4, 10);
+    struct cached_data unknown = take(&run, all_s);
+    cr_assert(isnan(unknown.wanted_bytes), "full, and no task shows a miss");
+    cr_assert_float_eq(cached_data_hit(&unknown, 9.0, 1), 1.0, 1e-12);
+    cached_data_learn(&unknown, &data, 2, 0.5);
+    cr_assert_float_eq(unknown.wanted_bytes, 20.0 * BLOCK / 0.75, 1);
+    cr_assert(unknown.stages[1].measured);
+    cr_assert_float_eq(unknown.stages[1].extra_s, 4.0, 1e-12);
+}
+
+Test(cached_data, nothing_is_known_without_a_stage_that_reads_cached_data)
+{
+    static const double reading_s[] = {1, 1, 5, 5}, sorted_s[] = {4, 4, 6, 6, 1, 1, 5, 5};
+    struct run run = a_run(reading_s, 4, 8);
+    run.stages[1].cache_source_id = RUN_UNKNOWN;
+    cr_assert_null(take(&run, sorted_s).stages);
+}
+
+Test(cached_data, groups_have_to_lie_apart)
+{
+    static const double apart[] = {1.0, 1.1, 1.2, 1.9, 2.0}, near[] = {1.0, 1.2, 1.5, 1.9, 2.2};
+    cr_assert_eq(cached_data_split(apart, 5), 3);
+    cr_assert_eq(cached_data_split(near, 5), 0);
+    cr_assert_eq(cached_data_split(apart, 1), 0);
+    cr_assert_eq(cached_data_split(apart, 0), 0);
+}
+
+/* On its own executors a run takes what it took, misses and all; on twice as many none misses, and on
+ * half as many the doubt of an unmeasured miss is named. */
+Test(cached_data, replays_on_other_executors)
+{
+    static const double reading_s[] = {5, 1, 1, 1};
+    struct run run = a_run(reading_s, 4, 10);
+    run.duration_s = 6.0 + 5.0;
+    struct replay replay;
+    struct replay_outcome outcome;
+    struct pv_error err = {0};
+    cr_assert_eq(replay_prepare(&run, &arena, &scratch, &replay, &err), PV_OK, "%s", err.detail);
+    const struct replay_target own = {40, 4, 1}, twice = {40, 8, 1};
+    cr_assert_eq(replay_predict(&replay, &own, &scratch, &outcome, &err), PV_OK);
+    cr_assert_float_eq(outcome.duration_s, 11.0, 1e-9);
+    cr_assert_float_eq(outcome.cache_hit, 0.75, 1e-9);
+    cr_assert_float_eq(outcome.recorded_work_s, 28.0, 1e-9);
+    cr_assert_eq(replay_predict(&replay, &twice, &scratch, &outcome, &err), PV_OK);
+    cr_assert_float_eq(outcome.work_s, 24.0, 1e-9, "no task misses: %g", outcome.work_s);
+    cr_assert_eq(outcome.cache_doubt_s, 0.0, "both kinds of tasks were seen");
+    run = a_run((const double[]){1, 1, 1, 1}, 4, 8);
+    run.duration_s = 7.0;
+    const struct replay_target half = {40, 2, 1};
+    cr_assert_eq(replay_prepare(&run, &arena, &scratch, &replay, &err), PV_OK, "%s", err.detail);
+    cr_assert_eq(replay_predict(&replay, &half, &scratch, &outcome, &err), PV_OK);
+    cr_assert_float_eq(outcome.cache_hit, 0.625, 1e-9);
+    cr_assert_float_eq(outcome.cache_doubt_s, 0.375 * 4 * 5.0 / 2.0, 1e-9);
 }
