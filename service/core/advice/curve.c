@@ -606,8 +606,9 @@ static const struct curve_point *at_other_level(const struct curve *curve,
     return curve->other == NULL ? NULL : curve_find(curve->other, point->executors);
 }
 
-double
-curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
+/* P(T <= deadline_s) of both levels together. */
+static double
+mixed_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
 {
     struct predictive predictive = curve_predictive(curve, point);
     double probability = predictive_probability(&predictive, deadline_s);
@@ -619,7 +620,9 @@ curve_probability(const struct curve *curve, const struct curve_point *point, do
            curve->other_weight * predictive_probability(&predictive, deadline_s);
 }
 
-double curve_quantile(const struct curve *curve, const struct curve_point *point, double p)
+/* The quantile of both levels together: between the quantiles of the levels the probability ascends
+ * from below p to above it. */
+static double mixed_quantile(const struct curve *curve, const struct curve_point *point, double p)
 {
     enum { HALVINGS = 60 };
     struct predictive predictive = curve_predictive(curve, point);
@@ -631,18 +634,26 @@ double curve_quantile(const struct curve *curve, const struct curve_point *point
     double high = predictive_quantile(&predictive, p);
     if (isnan(low) || isnan(high))
         return (double)NAN;
-    /* Between the quantiles of both levels the probability ascends from below p to above it. */
     double from = log(fmin(low, high)), to = log(fmax(low, high));
-    for (int i = 0; i < HALVINGS && to > from; i++) {
+    for (int i = 0; i < HALVINGS; i++) {
         double middle = from + (to - from) / 2.0;
-        if (middle <= from || middle >= to)
-            break;
-        if (curve_probability(curve, point, exp(middle)) < p)
+        if (mixed_probability(curve, point, exp(middle)) < p)
             from = middle;
         else
             to = middle;
     }
     return exp(to);
+}
+
+double
+curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
+{
+    return mixed_probability(curve, point, deadline_s);
+}
+
+double curve_quantile(const struct curve *curve, const struct curve_point *point, double p)
+{
+    return mixed_quantile(curve, point, p);
 }
 
 void curve_interval(const struct curve *curve,
@@ -655,8 +666,8 @@ void curve_interval(const struct curve *curve,
         predictive_interval(&predictive, confidence, ends_s);
         return;
     }
-    ends_s[0] = curve_quantile(curve, point, (1.0 - confidence) / 2.0);
-    ends_s[1] = curve_quantile(curve, point, (1.0 + confidence) / 2.0);
+    ends_s[0] = mixed_quantile(curve, point, (1.0 - confidence) / 2.0);
+    ends_s[1] = mixed_quantile(curve, point, (1.0 + confidence) / 2.0);
 }
 
 double curve_speedup(const struct curve *curve, const struct curve_point *point)

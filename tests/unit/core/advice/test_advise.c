@@ -198,6 +198,27 @@ Test(advise, a_slowdown_is_not_answered_by_a_guess)
     cr_assert(strstr(
         message(&advice.reasons, "slowdown_unsupported"),
         "That more executors help is a guess, because all runs had the same number of cores"));
+    /* The number of executors of runs that were all alike supports no more than that. */
+    curve.least_cores = curve.most_cores = 48;
+    asked.last_executors = RUN_UNKNOWN;
+    cr_assert_eq(ask(&asked).recommendation.executors, 4);
+    curve.least_cores = curve.most_cores = 16;
+    asked.last_executors = 4;
+    /* The likelier level may be the slow one: the usual one still says how many there would be. */
+    curve.points = slow;
+    other.points = points;
+    curve.other_is_usual = true;
+    curve.other_weight = 0.25;
+    advice = ask(&asked);
+    cr_assert_eq(advice.recommendation.executors, 4);
+    cr_assert_eq(advice.verdict, ADVISE_AT_RISK);
+    cr_assert_float_eq(advice.recommendation.deadline_probability, 0.25, 0.01);
+    cr_assert_float_eq(advice.recommendation.predicted_duration_s, 65, 1e-9);
+    cr_assert_eq(evidence(&advice.reasons, "slowdown_unsupported", "usual_executors"), 4.0);
+    curve.points = points;
+    other.points = slow;
+    curve.other_is_usual = false;
+    curve.other_weight = 0.5;
     /* A deadline that both levels meet is met. */
     asked.deadline_s = 100;
     advice = ask(&asked);

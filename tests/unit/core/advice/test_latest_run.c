@@ -149,6 +149,24 @@ Test(latest_run, sizes_and_executors_are_allowed_for)
     cr_expect_not(latest_run_find(&seen).deviates, "nor on like executors");
 }
 
+/* By hand, two runs of one size and a newest of twice the size: the constant is the mean of both
+ * moved by 0.7 ln 2, its variance 1/2 + (ln 2)^2 / ratio with ratio = (0.1 / 0.35)^2. */
+Test(latest_run, the_slopes_have_priors)
+{
+    rows[2] = model_seen(40, 4, 50, (double)NAN);
+    rows[1] = model_seen(40, 4, 52, (double)NAN);
+    rows[0] = model_seen(80, 4, 500, (double)NAN);
+    const struct run_observations seen = seen_of(3);
+    struct latest_run found = latest_run_find(&seen);
+    double mean = (log(50) + log(52)) / 2, off = log(52) - mean, far = log(2);
+    double ratio = pow(0.1 / 0.35, 2);
+    double scale = sqrt((0.03 + 2 * off * off) / 4 * (1 + 0.5 + far * far / ratio));
+    cr_assert(found.deviates);
+    cr_expect_float_eq(found.expected_s, exp(mean + 0.7 * far), 1e-6);
+    cr_expect_float_eq(found.interval_s[1],
+                       exp(mean + 0.7 * far + scale * gsl_cdf_tdist_Pinv(0.975, 4)), 1e-6);
+}
+
 /* Runs with other labels say nothing, and neither does more history than is looked at. */
 Test(latest_run, only_runs_of_the_group_count)
 {

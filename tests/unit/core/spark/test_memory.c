@@ -404,6 +404,29 @@ Test(spark_memory, pressure_makes_the_heap_larger_up_to_a_bound)
                  "some of it spills: it is not cut");
 }
 
+/* From half of the time that makes the heap grow on, it is not cut either. */
+Test(spark_memory, some_garbage_collection_keeps_the_heap)
+{
+    struct run run = run_with(eight_gib, 1, 2 * GIB);
+    run.metrics.executor_run_time_s = 100;
+    run.metrics.gc_time_s = 7;
+    cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.heap, 8 * GIB);
+    run.metrics.gc_time_s = 4;
+    cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.heap, 4 * GIB);
+}
+
+/* A heap that failed is not cut to fit a cluster, though another run used little of as much. */
+Test(spark_memory, a_heap_that_failed_is_not_cut_to_fit)
+{
+    struct memory_question question = question_of(4, 4);
+    struct run runs[] = {run_with(eight_gib, 1, 4 * GIB), out_of_memory(1, 0, false)};
+    question.most_per_executor = 6 * GIB;
+    struct memory_plan plan = plan_for(runs, 2, 64, &question);
+    cr_assert(plan.too_large);
+    cr_assert_eq(plan.n_properties, 0);
+    cr_assert_eq(plan.sizes.heap, 8 * GIB);
+}
+
 /* Never by more than was spilled, nor beyond what sufficed for as much, nor by what a run with three
  * times the data spilled. */
 Test(spark_memory, growth_is_at_most_to_what_is_shown)
