@@ -273,7 +273,7 @@ def test_stages_of_the_history(client, history):
         corners = columns[5 * place:5 * place + 4]
         assert min(c[0] for c in corners) == pytest.approx(stage.start_s) and max(c[0] for c in corners) == pytest.approx(stage.start_s + stage.deadline_s)
         assert max(c[1] for c in corners) == pytest.approx(min(16, stage.estimated_cores))
-    assert "nightly-etl" in plot.title and "16 cores in all" in plot.alt and "stage 0 from 0" in plot.alt
+    assert "nightly-etl" in plot.title and "16 cores in all" in plot.alt and "stage 0 from 11.2" in plot.alt
     assert len(plan.to_frame()) == len(plan.stages) and "Stages of nightly-etl" in plan._repr_html_()
     shown_in_svg(plot)
 

@@ -96,6 +96,8 @@ static bool write_answer(struct invocation *invocation, const json_t *reply)
          .columns = job_columns,
          .n_columns = COUNT(job_columns)},
         {.text = json_text_at(reply, "reasons.0.message", "")},
+        {.text = json_text_at(reply, "warnings.0.message", "")},
+        {.text = json_text_at(reply, "warnings.1.message", "")},
         {.title = "Instead, on more cores",
          .value = has_cores ? reply : NULL,
          .columns = remedy_columns,
@@ -141,7 +143,9 @@ const struct command command_feasible = {
         "Reads a cluster and jobs from a JSON or YAML file, or from standard input (-), as POST "
         "/v1/feasibility takes them, and shows which jobs meet their deadlines if their tasks are "
         "scheduled earliest deadline first. Where one is missed, it names the cores and the "
-        "deadlines that would do.\n\n"
+        "deadlines that would do. A job may name an application: its tasks are those of the "
+        "recorded run nearest in problem size and cores, and alone it takes what advise predicts "
+        "for the cluster.\n\n"
         "Exit status 0: all deadlines are met; 3: at least one is missed.",
     .positional = "FILE",
     .positional_min = 1,

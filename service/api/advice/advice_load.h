@@ -49,7 +49,7 @@ enum pv_code advice_prediction_make(struct api *api,
                                     struct advice_prediction *prediction,
                                     struct pv_error *err) PV_MUSTCHECK;
 
-/* What history_predict predicts from, at most `most` runs to be replayed; *history is in `arena`. */
+/* Loads the history for history_predict, with at most `most` runs to be replayed, into `arena`. */
 enum pv_code advice_history_load(struct store_tx *tx,
                                  struct arena *arena,
                                  const struct application *application,

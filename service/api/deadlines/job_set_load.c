@@ -57,7 +57,7 @@ take_rate(const struct run *run, struct arena *arena, double *rate, struct pv_er
     return PV_OK;
 }
 
-/* Why there are no runs to take tasks from. */
+/* Fault at the application of job i if its history is not enough; else *why unchanged. */
 static enum pv_code
 fault_no_history(struct pv_error *err, size_t i, enum pv_code code, const struct pv_error *why)
 {
@@ -88,7 +88,7 @@ static void keep_timed(struct run_list *runs, struct arena *arena)
     runs->n = kept;
 }
 
-/* What advice would be asked for the cluster's cores. cores_per_executor RUN_UNKNOWN: those of the
+/* The question to advice for all cores of the cluster. cores_per_executor RUN_UNKNOWN: those of the
  * latest run. */
 static struct advice_question question_of(const struct config *config,
                                           const struct codec_job_set *set,
@@ -136,7 +136,7 @@ static enum pv_code load_job(struct store_tx *tx,
     return code == PV_OK ? PV_OK : fault_no_history(err, i, code, &why);
 }
 
-/* --- jobs from what is loaded --- */
+/* --- jobs from the loaded runs --- */
 
 /* The counts of a curve ascend. NULL: all are above most. */
 static const struct curve_point *find_below(const struct curve *curve, int64_t most)
@@ -169,7 +169,7 @@ static enum pv_code predict(const struct config *config,
     return code == PV_E_LIMIT && prediction->lack != NULL ? PV_OK : code;
 }
 
-/* What advice predicts for the whole cluster; NAN: nothing, so that the replay alone says. */
+/* Advice's predicted duration on all executors of the cluster; NAN if advice predicts none. */
 static enum pv_code predict_duration(const struct config *config,
                                      const struct codec_job_set *set,
                                      size_t i,

@@ -12,8 +12,8 @@ enum pv_code job_set_load_cluster(struct api *api,
                                   struct codec_job_set *set,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-/* What jobs from history are made of, at HTTP_IO where there are any, in one transaction which is over
- * before anything is computed. Once the size of the cluster is known. */
+/* Loads the runs for jobs from history, at HTTP_IO if there are such jobs, in one transaction that ends
+ * before anything is computed. The size of the cluster must be known. */
 enum pv_code job_set_load_jobs(struct api *api,
                                struct http_request *request,
                                struct codec_job_set *set,
@@ -34,8 +34,8 @@ enum pv_code job_set_load_from(struct store_tx *tx,
                                struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * The jobs from history of what is loaded, set->recorded and set->nominal_rates. It takes the time of
- * replays and of predictions. Faults: at an application without a run that says enough; at /jobs
+ * Makes the jobs from history of the loaded runs: set->recorded and set->nominal_rates. It takes the
+ * time of replays and of predictions. Faults: at an application without a run that says enough; at /jobs
  * where there are more than tasks_max tasks. GSL's error handler must be off.
  */
 enum pv_code job_set_make_jobs(const struct config *config,
@@ -43,7 +43,7 @@ enum pv_code job_set_make_jobs(const struct config *config,
                                struct codec_job_set *set,
                                struct pv_error *err) PV_MUSTCHECK;
 
-/* Jobs that no replay stands for. */
+/* Adds the warnings of recorded_jobs_warn. */
 void job_set_warn(const struct codec_job_set *set, struct findings *warnings);
 
 #endif

@@ -48,8 +48,8 @@ struct codec_job_set {
     size_t cores;                   /* likewise, all of them */
     struct edf_job *jobs; /* those from history have no stages until the caller gives them */
     struct codec_job_sent *sources; /* sources[i] belongs to jobs[i] */
-    /* Of jobs from history; NULL until the caller has made these. */
-    struct job_set_loaded *loaded; /* what they are to be made of (api/deadlines/job_set_load.h) */
+    /* For jobs from history; NULL until the caller sets them. */
+    struct job_set_loaded *loaded; /* their runs (api/deadlines/job_set_load.h) */
     struct recorded_job *recorded; /* by job; zeros for a job with stages of its own */
     double *nominal_rates;         /* by their runs; NAN: not known */
     size_t n_jobs;

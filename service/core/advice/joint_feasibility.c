@@ -38,7 +38,7 @@ static enum pv_code make_new_job(const struct joint_question *question,
     return PV_OK;
 }
 
-/* Stages without parents: what is left of the start-up. */
+/* Shortens the start-up, which delays stages without parents, by the time since the release. */
 static void drop_elapsed(struct edf_stage *stage, double elapsed_s)
 {
     if (stage->n_parents == 0)

@@ -15,7 +15,7 @@
 
 /* Where the overhead of a job's tasks comes from. */
 enum job_overhead {
-    JOB_OVERHEAD_REPLAY,    /* calibrated: alone on the target the job takes what is predicted */
+    JOB_OVERHEAD_REPLAY, /* calibrated: alone on the target the job takes its predicted duration */
     JOB_OVERHEAD_IDLE_TIME, /* all idle core time of the run, start-up included (edf_job_from_run) */
     JOB_OVERHEAD_GIVEN, /* by the request; start-up and the driver's time are those of the run */
     JOB_OVERHEAD_NONE   /* the job is a block of its predicted duration */
@@ -35,14 +35,14 @@ struct recorded_job {
     struct edf_job job;    /* release 0, deadline 1; its overhead per task is the one used */
     const struct run *run; /* that the tasks are from; NULL: a block */
     enum job_overhead overhead;
-    bool not_replayed; /* idle time was not asked for: no replay takes the run */
+    bool not_replayed; /* the idle time was not asked for: the run cannot be replayed */
     double fixed_s; /* of the job's duration: start-up and the driver's time, which take no core */
     int64_t block_executors; /* of a block */
 };
 
 /*
- * What *made points at lives in `arena` and borrows from the runs. A run that no replay takes, since
- * its duration is unknown, is used with JOB_OVERHEAD_IDLE_TIME.
+ * *made lives in `arena` and borrows from the runs. A run that cannot be replayed, since its duration
+ * is unknown, is used with JOB_OVERHEAD_IDLE_TIME.
  * PV_E_TOO_FEW: no run has stages with known task times. PV_E_MEMORY.
  */
 enum pv_code recorded_job_make(const struct recorded_job_question *question,
@@ -50,14 +50,14 @@ enum pv_code recorded_job_make(const struct recorded_job_question *question,
                                struct recorded_job *made,
                                struct pv_error *err) PV_MUSTCHECK;
 
-/* Jobs that are blocks, and those that no replay takes. names: of each of the n jobs. */
+/* Adds a warning for jobs that are blocks, and one for jobs that cannot be replayed. names: n. */
 void recorded_jobs_warn(const struct strview names[],
                         const struct recorded_job jobs[],
                         size_t n,
                         struct findings *warnings);
 
-/* A job of which only the duration on `cores` >= 1 cores is known: as many tasks as cores, each as
- * long as the job. Alone it takes just that. PV_E_MEMORY. */
+/* A job that is known by its duration on `cores` >= 1 cores only: as many tasks as cores, each as long
+ * as the job. Alone on these cores the job takes that duration. PV_E_MEMORY. */
 enum pv_code recorded_job_block(int64_t cores,
                                 double duration_s,
                                 struct arena *arena,

@@ -59,7 +59,7 @@ static void explain_remedies(const struct edf_job jobs[],
         finding_number(more, "cores", (double)cores);
     } else if (remedies->too_long < n_jobs) {
         explain_too_long(too_long, &jobs[remedies->too_long], remedies->critical_path_s, to);
-    } else if (remedies->exact) { /* what is left is memory */
+    } else if (remedies->exact) { /* critical paths fit: the cause is memory */
         (void)finding_add(to, "no_cores_suffice",
                           "No number of cores meets every deadline: some job's wait for memory and "
                           "its stages, one after another, take longer than its deadline allows.");

@@ -227,8 +227,8 @@ static struct columns_statement nearest = {
     " ORDER BY abs(" RUN_PROBLEM_SIZE("r.") " - $3), r.instant DESC, r.id DESC LIMIT $5",
     .of = RUN_SELECTED_OF};
 /*
- * Of the NEAREST_CANDIDATES nearest in size in each direction, the nearest in size and cores: as
- * curve_distance has it (core/advice/curve.h).
+ * Runs nearest in size and cores, by curve_distance (core/advice/curve.h), among the NEAREST_CANDIDATES
+ * nearest in size in each direction.
  */
 enum { NEAREST_CANDIDATES = 100 };
 static struct columns_statement nearest_in_cores = {

@@ -69,6 +69,8 @@ class Feasibility(schemas.Feasibility):
         text = table("All deadlines are met" if self.feasible else "%d of %d jobs %s late" % (
                          self.metrics.delayed, len(self.jobs), "is" if self.metrics.delayed == 1 else "are"), heads, rows)
         text += _reasons(self.reasons)
+        if self.warnings:
+            text += table("Warnings", ["warning", "in words"], [(warning.code, warning.message) for warning in self.warnings])
         if self.remedies is not None:
             found = self.remedies
             cores = [("cores in all", found.min_total_cores)] if found.min_total_cores is not None else []
