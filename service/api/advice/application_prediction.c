@@ -62,3 +62,10 @@ const struct curve *application_prediction_curve(const struct application_predic
     const struct prediction_item *item = predicted->prediction.item;
     return predicted->none || item == NULL ? NULL : &item->prediction.curve;
 }
+
+const struct curve *application_prediction_replay(const struct application_prediction *predicted)
+{
+    const struct prediction_item *item = predicted->prediction.item;
+    bool none = predicted->none || item == NULL || item->prediction.replayed.n_points == 0;
+    return none ? NULL : &item->prediction.replayed;
+}

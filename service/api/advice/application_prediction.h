@@ -32,4 +32,8 @@ enum pv_code application_prediction_make(struct api *api,
 /* The curve over executors; NULL: none. Belongs to *predicted. */
 const struct curve *application_prediction_curve(const struct application_prediction *predicted);
 
+/* The curve of replayed runs, also if a model predicts better; NULL: none can be replayed. Belongs
+ * to *predicted. */
+const struct curve *application_prediction_replay(const struct application_prediction *predicted);
+
 #endif

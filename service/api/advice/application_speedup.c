@@ -1,6 +1,5 @@
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "api/advice/application_prediction.h"
 #include "api/models/application_models.h"
@@ -17,13 +16,14 @@
 struct speedup_query {
     struct application_models models;
     struct run_label *labels;      /* asked for */
-    const struct model_kind *kind; /* NULL: what advice predicts, else the one selected */
+    const struct model_kind *kind; /* NULL: the replay if advice replays, else the one selected */
     double *problem_sizes;         /* NULL at first: those observed */
     size_t n_sizes;
     double *executors; /* likewise */
     size_t n_executors;
     struct codec_history_model model;
-    /* Predictions of advice for each problem size, and for that of the base. */
+    /* Predictions of advice for the largest size observed, which decides whether the surface is
+     * replayed, for each problem size, and for that of the base. */
     struct application_prediction *predicted;
     size_t n_predicted, n_loaded, n_made;
     struct arena kept; /* what they are made of, over turns of the step that makes them */
@@ -100,28 +100,27 @@ check_points(const struct api *api, const struct speedup_query *asked, struct pv
                     PLURAL(asked->n_executors), most, PLURAL(most));
 }
 
-/* Questions about each problem size, and about that of the base, unless a model was asked for. */
+/* Questions about the problem sizes, unless a model was asked for. */
 static enum pv_code prepare_predictions(const struct api *api,
                                         struct http_request *request,
                                         struct speedup_query *asked,
                                         struct pv_error *err)
 {
-    bool has_base = false;
+    size_t n = asked->n_sizes + 2;
     if (asked->kind != NULL || asked->n_sizes > SIZES_PREDICTED_MAX)
         return PV_OK;
-    struct application_prediction *predicted =
-        arena_calloc(request->arena, asked->n_sizes + 1, sizeof *predicted);
+    struct application_prediction *predicted = arena_calloc(request->arena, n, sizeof *predicted);
     if (predicted == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i <= asked->n_sizes; i++) {
-        double size =
-            i < asked->n_sizes ? asked->problem_sizes[i] : asked->model.smallest.problem_size;
-        has_base = has_base || (i < asked->n_sizes && size == asked->model.smallest.problem_size);
+    for (size_t i = 0; i < n; i++) {
+        double size = i == 0       ? asked->model.model.uncertainty.problem_size[1]
+                      : i == n - 1 ? asked->model.smallest.problem_size
+                                   : asked->problem_sizes[i - 1];
         predicted[i].question = application_question(api, asked->models.name, asked->labels,
                                                      asked->models.n_labels, size);
     }
     asked->predicted = predicted;
-    asked->n_predicted = asked->n_sizes + !has_base;
+    asked->n_predicted = n;
     return PV_OK;
 }
 
@@ -188,6 +187,14 @@ static enum pv_code speedup_read_model(void *context,
     return prepare_predictions(context, request, asked, err);
 }
 
+/* Does advice replay at the largest size observed? So one surface agrees with another, whatever
+ * sizes they have. */
+static bool is_replayed(const struct application_prediction *largest)
+{
+    const struct curve *curve = application_prediction_curve(largest);
+    return curve != NULL && curve->model_kind == NULL;
+}
+
 /* One after the other, so that the histories of two are not held at the same time. Continues where
  * it was when it moved. */
 static enum pv_code predict_sizes(struct api *api,
@@ -197,6 +204,8 @@ static enum pv_code predict_sizes(struct api *api,
 {
     for (; asked->n_made < asked->n_predicted; asked->n_made++) {
         struct application_prediction *predicted = &asked->predicted[asked->n_made];
+        if (asked->n_made == 1 && !is_replayed(&asked->predicted[0]))
+            return PV_OK;
         if (asked->n_loaded == asked->n_made) {
             PV_TRY(application_prediction_load(api, request, predicted, err));
             asked->n_loaded++;
@@ -226,22 +235,13 @@ static enum pv_code speedup_predict(void *context,
     return code;
 }
 
-static const char *predictor_of(const struct curve *curve)
+/* Can the runs be replayed for every problem size? */
+static bool all_replayed(const struct speedup_query *asked)
 {
-    return curve->model_kind == NULL ? "replay" : curve->model_kind;
-}
-
-/* The one predictor of all problem sizes; NULL: advice has none, or not the same for all. */
-static const char *common_predictor(const struct speedup_query *asked)
-{
-    const char *common = NULL;
-    for (size_t i = 0; i < asked->n_predicted; i++) {
-        const struct curve *curve = application_prediction_curve(&asked->predicted[i]);
-        if (curve == NULL || (common != NULL && strcmp(predictor_of(curve), common) != 0))
-            return NULL;
-        common = predictor_of(curve);
-    }
-    return common;
+    bool all = asked->n_predicted > 0 && asked->n_made == asked->n_predicted;
+    for (size_t i = 0; all && i < asked->n_predicted; i++)
+        all = application_prediction_replay(&asked->predicted[i]) != NULL;
+    return all;
 }
 
 static enum pv_code speedup_answer(void *context,
@@ -253,8 +253,7 @@ static enum pv_code speedup_answer(void *context,
     const struct speedup_query *asked = request->state;
     const struct application_model *stored = &asked->models.stored;
     const struct model *model = &asked->model.model;
-    const char *predictor = common_predictor(asked);
-    size_t n = predictor == NULL ? 0 : asked->n_predicted;
+    size_t n = all_replayed(asked) ? asked->n_predicted : 0;
     struct writer w;
     if (n > 0 || !is_light(api, asked))
         PV_TRY(http_move(request, HTTP_COMPUTE));
@@ -262,13 +261,13 @@ static enum pv_code speedup_answer(void *context,
     if (times == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        PV_TRY(curve_predicted_times(application_prediction_curve(&asked->predicted[i]),
+        PV_TRY(curve_predicted_times(application_prediction_replay(&asked->predicted[i]),
                                      model->uncertainty.confidence, RUN_UNKNOWN, request->arena,
                                      &times[i], err));
     struct speedup_surface surface = speedup_surface_make(model, times, n);
     struct codec_speedup speedup = {.application = stored->application,
                                     .history_version = stored->history_version,
-                                    .predictor = n > 0 ? predictor : model->kind->name,
+                                    .predictor = n > 0 ? "replay" : model->kind->name,
                                     .selected =
                                         n > 0 || strview_is(stored->selected, model->kind->name),
                                     .surface = &surface,

@@ -202,6 +202,7 @@ static enum pv_code choose_predictor(const struct frame *f,
     double size = (double)NAN;
     int64_t cores = RUN_UNKNOWN;
     size_t latest = find_latest(seen);
+    made->replayed = has_replay ? made->curve : (struct curve){.n_points = 0};
     if (has_replay) {
         size = made->curve.problem_size;
         cores = made->curve.cores_per_executor;

@@ -33,6 +33,7 @@ struct advice_history {
 
 struct history_prediction {
     struct curve curve;
+    struct curve replayed;      /* the replay's, whichever was chosen; n_points 0: there is none */
     struct predictor predictor; /* how the curve came to be; neither flag set: of a profile */
     struct quota_source stages; /* of the nearest run that has them */
     struct label_group group;   /* whose runs it is from; n_keys == 0: all are alike */

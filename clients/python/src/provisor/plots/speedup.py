@@ -205,7 +205,7 @@ def _alt(speedup: schemas.Speedup, rows: Sequence[schemas.SpeedupSurface], membe
         counted(len(speedup.executor_counts), "executor count"), number(least[0]), number(least[1]), counted(round(least[2]), "executor"),
         number(most[0]), number(most[1]), counted(round(most[2]), "executor"))
     if speedup.predicted_problem_size is not None:
-        text += " Times are those that advice predicts."
+        text += " Recorded tasks are replayed for each problem size."
     ridge = ["%s%s at problem size %s" % (counted(round(b.executors), "executor"), " or more" if b.still_improving else "",
                                           number(b.problem_size)) for b in speedup.best_executors_by_size if b.duration_s is not None]
     if ridge:
