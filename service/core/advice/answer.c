@@ -233,9 +233,8 @@ static enum pv_code answer_without_curve(const struct advice_known *known,
     answer->goal = known->question->goal;
     answer->curve = prediction->curve;
     answer->advice.objective = answer->goal.objective;
-    PV_TRY(
-        history_limits_refuse(prediction, limits, HISTORY_UNUSABLE,
-                              answer->goal.confidence, arena, &answer->advice, err));
+    PV_TRY(history_limits_refuse(prediction, limits, HISTORY_UNUSABLE, answer->goal.confidence,
+                                 arena, &answer->advice, err));
     return advise_memory(known, arena, answer, err);
 }
 
@@ -296,8 +295,8 @@ static enum pv_code make_answer(const struct advice_known *known,
                           &answer->pricing, err));
     enum history_lack lack = history_limits_find(prediction, &advice->recommendation, limits);
     if (lack != HISTORY_SUFFICES) {
-        PV_TRY(history_limits_refuse(prediction, limits, lack, goal->confidence, arena, advice,
-                                     err));
+        PV_TRY(
+            history_limits_refuse(prediction, limits, lack, goal->confidence, arena, advice, err));
         warn_of_assumed_size(known, answer);
         PV_TRY(advise_memory(known, arena, answer, err));
         return explain_prediction(known, arena, advice, err);

@@ -73,7 +73,7 @@ static double weight_of(const struct run *run)
 struct combination {
     double duration_s[REPLAY_HYPOTHESES]; /* equal where the hypotheses agree */
     double machines_probability;
-    double nearest; /* distance of the nearest run */
+    double nearest;                   /* distance of the nearest run */
     struct replay_outcome of_nearest; /* under the likelier hypothesis */
 };
 
@@ -86,8 +86,7 @@ static bool is_alike(const struct run *a, const struct run *b)
 }
 
 /* Mean of the logarithms of the durations of runs like replays[which], of all but `skip`. */
-static double
-mean_of_alike(const struct replay replays[], size_t n, size_t skip, size_t which)
+static double mean_of_alike(const struct replay replays[], size_t n, size_t skip, size_t which)
 {
     double sum = 0.0, weights = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -114,9 +113,8 @@ static double least_by_weak_scaling(const struct replay replays[],
         if (i == skip || grown <= CURVE_GROWN || cores < 1.0 || cores > grown * (1.0 + 1e-9) ||
             weight_of(run) < 0.5 || replays[i].allocation.is_dynamic)
             continue;
-        least_s = fmax(least_s, grown >= CURVE_WELL_GROWN
-                                    ? run->duration_s
-                                    : mean_of_alike(replays, n, skip, i));
+        least_s = fmax(least_s, grown >= CURVE_WELL_GROWN ? run->duration_s
+                                                          : mean_of_alike(replays, n, skip, i));
     }
     return least_s;
 }
@@ -218,8 +216,8 @@ static double curve_count_tasks(const struct replay replays[],
     return tasks;
 }
 
-/* What the other runs leave open, the run left out decides: that doubt is the mixture's and not the
- * spread's. */
+/* The run left out decides between the hypotheses. Their doubt belongs to the mixture, not to the
+ * spread. */
 static double nearer_hypothesis(const struct combination *made, double actual_s)
 {
     const double *predicted_s = made->duration_s;
@@ -415,8 +413,8 @@ static double log_beyond_sizes(const struct curve *curve)
                           log(curve->least_size / curve->problem_size)));
 }
 
-/* What the sizes of the runs leave open of the exponent of growth: the deviation of a slope by least
- * squares, from a prior; no less than the spread is at a distance of 1. */
+/* Deviation of the exponent of growth: that of a slope by least squares over the sizes of the runs,
+ * with a prior; no less than the spread at a distance of 1. */
 static double growth_deviation(const struct replay replays[], size_t n, double residual_spread)
 {
     double mean = 0.0, squares = 0.0;
@@ -427,8 +425,7 @@ static double growth_deviation(const struct replay replays[], size_t n, double r
         squares += off * off;
     }
     double prior = 1.0 / (CURVE_GROWTH_DEVIATION * CURVE_GROWTH_DEVIATION);
-    return fmax(residual_spread,
-                1.0 / sqrt(prior + squares / (residual_spread * residual_spread)));
+    return fmax(residual_spread, 1.0 / sqrt(prior + squares / (residual_spread * residual_spread)));
 }
 
 /* --- the curve --- */
@@ -449,22 +446,21 @@ static enum pv_code predict_point(const struct replay replays[],
     double beyond = log_beyond_sizes(curve);
     double machines_s = made.duration_s[REPLAY_MACHINES];
     double otherwise_s = made.duration_s[REPLAY_OTHERWISE];
-    *point = (struct curve_point){.executors = executors,
-                                  .duration_s = machines_s,
-                                  .spread = hypot(curve->residual_spread *
-                                                      (1.0 + fmax(0.0, made.nearest - beyond)),
-                                                  curve->growth_deviation * beyond),
-                                  .fixed_s = made.of_nearest.fixed_s,
-                                  .critical_path_s = made.of_nearest.critical_path_s,
-                                  .work_s = made.of_nearest.work_s,
-                                  .longest_task_s = made.of_nearest.longest_task_s,
-                                  .longest_is_cut_anew = made.of_nearest.longest_is_cut_anew,
-                                  .longest_follows_cores = made.of_nearest.longest_follows_cores,
-                                  .recorded_work_s = made.of_nearest.recorded_work_s,
-                                  .overhead_per_task_s = made.of_nearest.overhead_per_task_s,
-                                  .tasks = (double)made.of_nearest.tasks,
-                                  .extrapolated = cores < (double)curve->least_cores ||
-                                                  cores > (double)curve->most_cores};
+    *point = (struct curve_point){
+        .executors = executors,
+        .duration_s = machines_s,
+        .spread = hypot(curve->residual_spread * (1.0 + fmax(0.0, made.nearest - beyond)),
+                        curve->growth_deviation * beyond),
+        .fixed_s = made.of_nearest.fixed_s,
+        .critical_path_s = made.of_nearest.critical_path_s,
+        .work_s = made.of_nearest.work_s,
+        .longest_task_s = made.of_nearest.longest_task_s,
+        .longest_is_cut_anew = made.of_nearest.longest_is_cut_anew,
+        .longest_follows_cores = made.of_nearest.longest_follows_cores,
+        .recorded_work_s = made.of_nearest.recorded_work_s,
+        .overhead_per_task_s = made.of_nearest.overhead_per_task_s,
+        .tasks = (double)made.of_nearest.tasks,
+        .extrapolated = cores < (double)curve->least_cores || cores > (double)curve->most_cores};
     if (fabs(log(machines_s / otherwise_s)) < 0.01) {
         point->duration_s = made.machines_probability < 0.5 ? otherwise_s : machines_s;
         return PV_OK;

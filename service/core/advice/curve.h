@@ -51,7 +51,7 @@ struct curve_question {
 #define CURVE_PRIOR_FREEDOM 3.0
 #define CURVE_PRIOR_SPREAD 0.10
 
-#define CURVE_GROWTH_DEVIATION 0.2
+#define CURVE_GROWTH_DEVIATION 0.18
 #define CURVE_GROWN 1.05
 #define CURVE_WELL_GROWN 1.5
 
@@ -67,7 +67,7 @@ struct curve_point {
      * The distribution is their mixture. 0: the runs decide, or both agree. */
     struct predictive_centre centres[PREDICTIVE_CENTRES_MAX];
     size_t n_centres;
-    double spread;     /* scale of ln T, Student's t with the curve's freedom; see `own` */
+    double spread; /* scale of ln T, Student's t with the curve's freedom; see `own` */
     /* The distribution of a point that is not replayed; NULL: the one above. */
     const struct predictive *own;
     /* What bounds it, from the nearest run: */
@@ -98,9 +98,9 @@ struct curve {
     double residual_spread;  /* scale before distance */
     bool size_extrapolated;  /* N outside the runs' sizes by more than CURVE_SAME_SIZE */
     bool executor_cores_extrapolated; /* no run had as many cores per executor */
-    size_t stages_assumed; /* of one run: follow the cores, as far as one number of cores shows */
+    size_t stages_assumed;   /* of one run: follow the cores, as far as one number of cores shows */
     double growth_deviation; /* of the exponent of the duration over N, outside the runs' sizes */
-    bool graph_changed;    /* the runs do not all have the same stages */
+    bool graph_changed;      /* the runs do not all have the same stages */
     double least_size, most_size;
     int64_t least_cores, most_cores;
     char nearest_run_id[37];

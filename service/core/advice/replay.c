@@ -287,7 +287,7 @@ static enum pv_code learn_laws(struct replay *mine,
         undecided_s += mine->seen[s].work_s;
         machines_s += mine->seen[s].work_s * (first ? laws.probability : 1.0 - laws.probability);
     }
-    if (undecided_s < 0.01 * work_s) /* no second simulation for less than a percent of the work */
+    if (undecided_s < 0.01 * work_s) /* too little for a second simulation */
         mine->undecided = 0;
     mine->machines_probability = undecided_s > 0.0 ? machines_s / undecided_s : 0.5;
     replay_assume(mine, mine->machines_probability < 0.5 ? REPLAY_OTHERWISE : REPLAY_MACHINES);
@@ -313,12 +313,11 @@ static enum pv_code take_sightings(struct replay *replay, struct arena *arena, s
         while (at < run->n_stages && run->stages[at].id != job->stages[i].id)
             at++;
         replay->n_tasks += job->stages[i].tasks;
-        replay->seen[i] =
-            (struct stage_sighting){.problem_size = run->problem_size,
-                                    .executors = run->executors,
-                                    .cores_per_executor = run->cores_per_executor,
-                                    .tasks = job->stages[i].tasks,
-                                    .work_s = stage_work(&job->stages[i])};
+        replay->seen[i] = (struct stage_sighting){.problem_size = run->problem_size,
+                                                  .executors = run->executors,
+                                                  .cores_per_executor = run->cores_per_executor,
+                                                  .tasks = job->stages[i].tasks,
+                                                  .work_s = stage_work(&job->stages[i])};
         if (at < run->n_stages)
             replay->sources[i] = count_source_find(run, &run->stages[at]);
     }
@@ -434,9 +433,9 @@ bool replay_hypotheses_differ(const struct replay *replay, const struct replay_t
     for (size_t s = 0; s < replay->job.n_stages && replay->undecided > 0; s++) {
         double tasks[REPLAY_HYPOTHESES];
         for (size_t h = 0; h < REPLAY_HYPOTHESES; h++)
-            tasks[h] = stage_law_tasks(&replay->laws_of[h][s], &replay->seen[s],
-                                       target->problem_size, target->executors,
-                                       target->cores_per_executor);
+            tasks[h] =
+                stage_law_tasks(&replay->laws_of[h][s], &replay->seen[s], target->problem_size,
+                                target->executors, target->cores_per_executor);
         if (fabs(tasks[0] - tasks[1]) > 0.5)
             return true;
     }

@@ -54,12 +54,12 @@ struct replay {
     enum count_source *sources;  /* of the number of tasks, one a stage of `job` */
     struct stage_law *laws;      /* one a stage, of the hypothesis that replay_assume set */
     struct stage_law *laws_of[REPLAY_HYPOTHESES]; /* one a stage each, from replay_learn */
-    double machines_probability; /* of REPLAY_MACHINES */
-    size_t undecided;            /* stages whose laws differ between the hypotheses */
-    double fixed_exponent;       /* fixed_s ~ N^fixed_exponent */
-    double initialization_s;     /* part of fixed_s: before the first stage */
-    double between_stages_s;     /* part of fixed_s: when no stage was active */
-    double *delays_s;            /* of that of fixed_s: of the driver, before each stage of `job` */
+    double machines_probability;                  /* of REPLAY_MACHINES */
+    size_t undecided;        /* stages whose laws differ between the hypotheses */
+    double fixed_exponent;   /* fixed_s ~ N^fixed_exponent */
+    double initialization_s; /* part of fixed_s: before the first stage */
+    double between_stages_s; /* part of fixed_s: when no stage was active */
+    double *delays_s;        /* of that of fixed_s: of the driver, before each stage of `job` */
     struct replay_allocation allocation; /* that the run was recorded with */
     double *sorted_s; /* task durations, ascending within each stage; NULL until needed */
     size_t n_tasks;

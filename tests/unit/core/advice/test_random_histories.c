@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "../history/sample_runs.h"
-#include "core/advice/curve.h"
 #include "base/rng.h"
+#include "core/advice/curve.h"
 
 /*
  * Properties of replayed curves over random histories: random stage graphs, laws of the number of
@@ -224,7 +224,8 @@ static void judge_promises(enum sample_tasks truth, uint64_t seed, struct promis
     for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
         int64_t m[] = {(int64_t)(factors[f] * (double)executors)};
         struct curve curve = predict(runs, n, (double)size, m, 1);
-        double took_s = sample_as_run(&job.application, size, m[0], seed * 10 + 7, &arena).duration_s;
+        double took_s =
+            sample_as_run(&job.application, size, m[0], seed * 10 + 7, &arena).duration_s;
         sums->cases++;
         sums->inside += curve_quantile(&curve, curve.points, 0.025) <= took_s &&
                         took_s <= curve_quantile(&curve, curve.points, 0.975);
