@@ -51,7 +51,7 @@ struct curve_question {
 #define CURVE_PRIOR_FREEDOM 3.0
 #define CURVE_PRIOR_SPREAD 0.10
 
-#define CURVE_GROWTH_DEVIATION 0.18
+#define CURVE_GROWTH_DEVIATION 0.16
 #define CURVE_GROWN 1.05
 #define CURVE_WELL_GROWN 1.5
 
