@@ -363,13 +363,12 @@ bool curve_beyond_sizes(double size, double least, double most)
            (size > most && !is_same_size(size, most));
 }
 
-static bool seen_before(const struct replay replays[], size_t i, bool by_size)
+static bool cores_seen_before(const struct replay replays[], size_t i)
 {
     for (size_t j = 0; j < i; j++) {
         struct replay_target a = target_of(replays[i].run);
         struct replay_target b = target_of(replays[j].run);
-        if (by_size ? is_same_size(a.problem_size, b.problem_size)
-                    : target_cores(&a) == target_cores(&b))
+        if (target_cores(&a) == target_cores(&b))
             return true;
     }
     return false;
@@ -394,8 +393,7 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
             run->problem_size > curve->most_size ? run->problem_size : curve->most_size;
         curve->least_cores = cores < curve->least_cores ? cores : curve->least_cores;
         curve->most_cores = cores > curve->most_cores ? cores : curve->most_cores;
-        curve->distinct_sizes += seen_before(replays, i, true) ? 0 : 1;
-        curve->distinct_cores += seen_before(replays, i, false) ? 0 : 1;
+        curve->distinct_cores += cores_seen_before(replays, i) ? 0 : 1;
         curve->graph_changed = curve->graph_changed || !replay_same_graph(&replays[0], &replays[i]);
     }
     const struct run *nearest = replays[0].run;

@@ -106,7 +106,6 @@ struct curve {
     char nearest_run_id[37];
     double nearest_size;
     int64_t nearest_executors;
-    size_t distinct_sizes;
     size_t distinct_cores;
 };
 
