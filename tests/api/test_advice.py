@@ -189,6 +189,25 @@ def test_a_single_run_far_away_allows_no_advice(client):
     assert ask(client, application=name, problem_size=161, deadline_s=600)["verdict"] == "met"
 
 
+def test_an_interval_wider_than_a_factor_of_ten_allows_no_advice(client):
+    """One run of 15 s: ln T is Student-t with 3 degrees of freedom and scale 0.1; at 0.999 that is 12.9 scales on either side."""
+    name = "wide-" + uuid.uuid4().hex[:8]
+    client.post("/v1/applications/%s/runs" % name, run_of(4), status=201)
+    body = dict(application=name, problem_size=40, deadline_s=600, constraints={"min_executors": 4, "max_executors": 4})
+    near = ask(client, confidence=0.99, **body)
+    low_s, high_s = near["recommendation"]["interval_s"]
+    assert near["verdict"] == "met" and high_s / low_s == pytest.approx(3.215, rel=1e-3), "exp(2 x 0.1 x 5.841)"
+    wide = ask(client, confidence=0.999, include=["data_needed"], **body)
+    assert wide["verdict"] == "unknown" and wide["recommendation"] is None and wide["feasible"] is False
+    reason = evidence(wide, "history_insufficient")
+    assert reason["upper_s"] / reason["lower_s"] == pytest.approx(13.26, rel=1e-3), "exp(2 x 0.1 x 12.924)"
+    assert wide["reasons"][0]["message"].startswith("The 99.9 % interval of the duration with 4 executors extends from 4.12 s to 54.6 s.")
+    assert wide["data_needed"]["runs"] == 2
+    assert wide["data_needed"]["suggested"] == [{"problem_size": 40, "executors": 4}]
+    beyond = ask(client, confidence=0.99, problem_size=160, include=["data_needed"], **{k: body[k] for k in ("application", "deadline_s")})
+    assert beyond["verdict"] == "unknown" and beyond["data_needed"]["suggested"] == [{"problem_size": 160, "executors": 4}]
+
+
 def test_a_history_that_errs_allows_no_advice(client):
     """Durations without rhyme or reason on one problem size: no executor count can be had from them, and some warning before that."""
     name = "noise-" + uuid.uuid4().hex[:8]

@@ -408,7 +408,14 @@ static void judge_history(const struct curve *curve,
     enum { ENOUGH_RUNS = 5 };
     if (is_undecided(curve, goal) && advise_need_deciding_run(curve, point, advice))
         return;
-    if (curve->runs < ENOUGH_RUNS) {
+    if (curve->size_extrapolated && curve->most_size <= CURVE_GROWN * curve->least_size) {
+        advice->data_needed_runs = 1;
+        advice->data_needed_problem_size = curve->problem_size;
+        advice->data_needed_executors[0] = point->executors;
+        advice->n_data_needed = 1;
+        advice->data_needed_why = "all runs had nearly the same problem size: a run of the problem "
+                                  "size asked for shows how the work grows";
+    } else if (curve->runs < ENOUGH_RUNS) {
         advice->data_needed_runs = ENOUGH_RUNS - (int64_t)curve->runs;
         advice->data_needed_why =
             "with fewer than five replayed runs the interval is mostly based on a prior";
@@ -417,11 +424,6 @@ static void judge_history(const struct curve *curve,
         advice->data_needed_why =
             "all replayed runs had the same number of cores: a run on another number would show "
             "which stages follow it";
-    } else if (curve->size_extrapolated && curve->distinct_sizes < 2) {
-        advice->data_needed_runs = 1;
-        advice->data_needed_why =
-            "all runs had the same problem size: a run of another size would show how "
-            "the work grows";
     }
 }
 

@@ -12,8 +12,8 @@ static struct strview count_source_property(const struct run *run, const char *k
 static enum count_source source_of_input(const struct run *run, const struct run_stage *stage)
 {
     const int64_t mib = INT64_C(1) << 20;
-    int64_t most = property_size(
-        count_source_property(run, "spark.sql.files.maxPartitionBytes"), 1);
+    int64_t most =
+        property_size(count_source_property(run, "spark.sql.files.maxPartitionBytes"), 1);
     double of_task = (double)stage->metrics.input_bytes / (double)stage->n_tasks;
     if (most < 1)
         most = 128 * mib;

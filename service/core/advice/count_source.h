@@ -5,9 +5,9 @@
 #include "core/history/run.h"
 
 /*
- * What Spark's own rules say about the number of tasks of a stage, from the properties of the run
- * and from what the stage read (Spark 3.5: configuration of SQL, Partitioner.defaultPartitioner,
- * FilePartition.maxSplitBytes, CoalesceShufflePartitions):
+ * Finds the source of the number of tasks of a stage by Spark's own rules, from the properties of
+ * the run and the bytes that the stage read (Spark 3.5: configuration of SQL,
+ * Partitioner.defaultPartitioner, FilePartition.maxSplitBytes, CoalesceShufflePartitions):
  *
  * - A stage behind a shuffle with spark.sql.shuffle.partitions tasks (200 by default), or with
  *   spark.default.parallelism tasks where the property is set, has a count that is set.

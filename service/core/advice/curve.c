@@ -215,8 +215,8 @@ static double curve_count_tasks(const struct replay replays[],
     return tasks;
 }
 
-/* What the other runs leave open, the run left out decides: that doubt is the mixture's and not the
- * spread's. */
+/* The run left out decides between the hypotheses. Their doubt belongs to the mixture, not to the
+ * spread. */
 static double nearer_hypothesis(const struct combination *made, double actual_s)
 {
     const double *predicted_s = made->duration_s;
@@ -363,13 +363,12 @@ bool curve_beyond_sizes(double size, double least, double most)
            (size > most && !is_same_size(size, most));
 }
 
-static bool seen_before(const struct replay replays[], size_t i, bool by_size)
+static bool cores_seen_before(const struct replay replays[], size_t i)
 {
     for (size_t j = 0; j < i; j++) {
         struct replay_target a = target_of(replays[i].run);
         struct replay_target b = target_of(replays[j].run);
-        if (by_size ? is_same_size(a.problem_size, b.problem_size)
-                    : target_cores(&a) == target_cores(&b))
+        if (target_cores(&a) == target_cores(&b))
             return true;
     }
     return false;
@@ -420,8 +419,7 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
             run->problem_size > curve->most_size ? run->problem_size : curve->most_size;
         curve->least_cores = cores < curve->least_cores ? cores : curve->least_cores;
         curve->most_cores = cores > curve->most_cores ? cores : curve->most_cores;
-        curve->distinct_sizes += seen_before(replays, i, true) ? 0 : 1;
-        curve->distinct_cores += seen_before(replays, i, false) ? 0 : 1;
+        curve->distinct_cores += cores_seen_before(replays, i) ? 0 : 1;
         curve->graph_changed = curve->graph_changed || !replay_same_graph(&replays[0], &replays[i]);
     }
     const struct run *nearest = replays[0].run;
@@ -441,8 +439,8 @@ static double log_beyond_sizes(const struct curve *curve)
                           log(curve->least_size / curve->problem_size)));
 }
 
-/* What the sizes of the runs leave open of the exponent of growth: the deviation of a slope by least
- * squares, from a prior; no less than the spread is at a distance of 1. */
+/* Deviation of the exponent of growth: that of a slope by least squares over the sizes of the runs,
+ * with a prior; no less than the spread at a distance of 1. */
 static double growth_deviation(const struct replay replays[], size_t n, double residual_spread)
 {
     double mean = 0.0, squares = 0.0;

@@ -55,7 +55,7 @@ struct curve_question {
 #define CURVE_PRIOR_FREEDOM 3.0
 #define CURVE_PRIOR_SPREAD 0.10
 
-#define CURVE_GROWTH_DEVIATION 0.2
+#define CURVE_GROWTH_DEVIATION 0.16
 #define CURVE_GROWN 1.05
 #define CURVE_WELL_GROWN 1.5
 
@@ -136,7 +136,6 @@ struct curve {
     char nearest_run_id[37];
     double nearest_size;
     int64_t nearest_executors;
-    size_t distinct_sizes;
     size_t distinct_cores;
 };
 

@@ -118,8 +118,7 @@ static struct curve_point interrupt(const struct curve_point *point,
         .sensitivity = exp(a) / interruption_stretch(a),
         .deviation = interruption_deviation_s(T, terms, point->executors) / now.duration_s};
     for (size_t i = 0; i < now.n_centres; i++)
-        now.centres[i].predicted_s =
-            interruption_expected_s(point->centres[i].predicted_s, terms);
+        now.centres[i].predicted_s = interruption_expected_s(point->centres[i].predicted_s, terms);
     now.spread = hypot(by.sensitivity * point->spread, by.deviation);
     if (point->own != NULL) {
         interrupt_predictive(point->own, &by, now.duration_s, own);

@@ -82,7 +82,7 @@ make_points(const struct maker *maker, const struct curve_question *question, st
     return n;
 }
 
-static size_t count_distinct(const struct model_fit *fit, bool by_size)
+static size_t count_executors(const struct model_fit *fit)
 {
     size_t distinct = 0;
     for (size_t i = 0; i < fit->n; i++) {
@@ -90,9 +90,7 @@ static size_t count_distinct(const struct model_fit *fit, bool by_size)
         for (size_t j = 0; j < i && !seen; j++) {
             const struct model_residual *a = &fit->residuals[i];
             const struct model_residual *b = &fit->residuals[j];
-            seen = by_size ? !(a->problem_size < b->problem_size) &&
-                                 !(a->problem_size > b->problem_size)
-                           : !(a->executors < b->executors) && !(a->executors > b->executors);
+            seen = !(a->executors < b->executors) && !(a->executors > b->executors);
         }
         distinct += !seen;
     }
@@ -111,8 +109,7 @@ static void describe_fit(const struct model_fit *fit, struct curve *curve)
     curve->least_cores = (int64_t)u->executors[0] * curve->cores_per_executor;
     curve->most_cores = (int64_t)u->executors[1] * curve->cores_per_executor;
     curve->size_extrapolated = curve_beyond_sizes(size, u->problem_size[0], u->problem_size[1]);
-    curve->distinct_sizes = count_distinct(fit, true);
-    curve->distinct_cores = count_distinct(fit, false);
+    curve->distinct_cores = count_executors(fit);
 }
 
 enum pv_code model_curve_make(const struct model_fit *fit,

@@ -320,7 +320,7 @@ static enum pv_code learn_laws(struct replay *mine,
         undecided_s += mine->seen[s].work_s;
         machines_s += mine->seen[s].work_s * (first ? laws.probability : 1.0 - laws.probability);
     }
-    if (undecided_s < 0.01 * work_s) /* no second simulation for less than a percent of the work */
+    if (undecided_s < 0.01 * work_s) /* too little for a second simulation */
         mine->undecided = 0;
     mine->machines_probability = undecided_s > 0.0 ? machines_s / undecided_s : 0.5;
     replay_assume(mine, mine->machines_probability < 0.5 ? REPLAY_OTHERWISE : REPLAY_MACHINES);

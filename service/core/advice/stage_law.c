@@ -45,7 +45,7 @@ static double range_of(enum law_follows follows, const struct stage_sighting see
     return most / least;
 }
 
-/* Sizes that differ by a few percent are one size: those measured from bytes differ every day. */
+/* Sizes closer than 5 % are one size: sizes measured from bytes differ every day. */
 static bool moves(enum law_follows follows, const struct stage_sighting seen[], size_t n)
 {
     return range_of(follows, seen, n) > (follows == LAW_SIZE ? 1.05 : 1.0);
@@ -115,7 +115,7 @@ static double fit_machines(const struct stage_sighting seen[], size_t n, struct 
 
 double stage_law_evidence(double sum_of_squares)
 {
-    /* Of two values at a ratio of 1.05 and of 1.25: (ln ratio)^2 / 2. */
+    /* (ln ratio)^2 / 2 for two values at a ratio of 1.05 and at one of 1.25. */
     const double nothing = 0.00119, all = 0.0249;
     return fmin(1.0, fmax(0.0, (sum_of_squares - nothing) / (all - nothing)));
 }
@@ -244,7 +244,7 @@ follow_probability(const struct stage_law *law, double multiple, enum count_sour
     return 0.5;
 }
 
-/* What the number of tasks follows, without learn_work's part. */
+/* Finds both laws of the number of tasks; learn_work completes them. */
 static struct stage_laws
 learn_count(const struct stage_sighting seen[], size_t n, enum count_source source)
 {

@@ -21,7 +21,7 @@ enum law_follows {
     LAW_FIXED      /* a number of its own (shuffle partitions): neither N nor m moves it */
 };
 
-/* What Spark's rules say about the number of tasks of a stage. */
+/* Source of the number of tasks of a stage by Spark's rules (core/advice/count_source.h). */
 enum count_source {
     COUNT_UNKNOWN,
     COUNT_SET,          /* a property sets it: spark.sql.shuffle.partitions, default.parallelism */
@@ -51,7 +51,7 @@ struct stage_sighting {
 };
 
 /*
- * What the sightings of a stage leave open. A count that equals a multiple of the cores of every
+ * Both laws that the sightings of a stage allow. A count that equals a multiple of the cores of every
  * run may follow the cores or be fixed: only a run on another number of cores decides.
  */
 struct stage_laws {
@@ -102,8 +102,8 @@ double stage_law_work(const struct stage_law *law,
 
 /*
  * Share of a measured exponent that counts, given the sum of squares of ln x about its mean: 0 for
- * two values closer than 5 %, 1 from a ratio of 1.25 on. Noise of a few percent in two close sizes
- * gives any exponent.
+ * two values closer than 5 %, 1 from a ratio of 1.25 on. Noise of 3 % in two close sizes gives
+ * any exponent.
  */
 double stage_law_evidence(double sum_of_squares);
 

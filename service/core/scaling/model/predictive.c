@@ -257,7 +257,7 @@ static double quantile_of_mixture(const struct predictive *predictive, double p)
         low_s = fmin(low_s, at_s);
         high_s = fmax(high_s, at_s);
     }
-    for (int step = 0; step < 60 && high_s - low_s > 1e-12 * high_s; step++) {
+    for (int step = 0; step < 60 && high_s - low_s > 1e-11 * high_s; step++) {
         double middle_s = sqrt(low_s) * sqrt(high_s);
         if (predictive_probability(predictive, middle_s) < p)
             low_s = middle_s;

@@ -111,7 +111,7 @@ struct predictive {
      * and predicted_s is the median of the mixture (predictive_mix). */
     struct predictive_centre centres[PREDICTIVE_CENTRES_MAX];
     size_t n_centres;
-    double shorter;     /* > 0; 0 counts as 1: shorter times are as likely as longer ones */
+    double shorter; /* > 0; 0 counts as 1: shorter times are as likely as longer ones */
     struct predictive_part parts[PREDICTIVE_PARTS_MAX];
     size_t n; /* 0: nothing is known but the prediction */
 };

@@ -734,3 +734,26 @@ Test(advise, names_the_run_that_decides_about_stages)
     advice = ask(&asked);
     cr_assert_eq(advice.n_data_needed, 0, "no allowed count differs");
 }
+
+/* Beyond the one size that ran: a run of the size asked for. Sizes within 5 % are one. */
+Test(advise, names_the_size_that_shows_growth)
+{
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
+    curve.problem_size = 128;
+    curve.size_extrapolated = true;
+    curve.most_size = 66;
+    struct advice advice = ask(&asked);
+    cr_assert_eq(advice.data_needed_runs, 1);
+    cr_assert_eq(advice.n_data_needed, 1);
+    cr_assert_eq(advice.data_needed_executors[0], advice.recommendation.executors);
+    cr_assert_float_eq(advice.data_needed_problem_size, 128.0, 0.0);
+    curve.most_size = 100;
+    cr_assert_eq(ask(&asked).data_needed_runs, 0);
+    curve.runs = 2;
+    cr_assert_eq(ask(&asked).data_needed_runs, 3);
+    /* All runs on one number of cores, if nothing else is short. */
+    curve.runs = 6;
+    curve.distinct_cores = 1;
+    cr_assert_eq(ask(&asked).data_needed_runs, 1);
+    cr_assert_not_null(strstr(ask(&asked).data_needed_why, "same number of cores"));
+}

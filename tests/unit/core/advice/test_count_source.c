@@ -8,11 +8,11 @@ enum { MIB = 1 << 20 };
 static struct run_stage stage_of(int64_t tasks, size_t parents, int64_t input_bytes)
 {
     static const int64_t ids[] = {0};
-    return (struct run_stage){.n_tasks = tasks,
-                              .parents = ids,
-                              .n_parents = parents,
-                              .metrics = {.input_bytes = input_bytes,
-                                          .shuffle_read_bytes = RUN_UNKNOWN}};
+    return (struct run_stage){
+        .n_tasks = tasks,
+        .parents = ids,
+        .n_parents = parents,
+        .metrics = {.input_bytes = input_bytes, .shuffle_read_bytes = RUN_UNKNOWN}};
 }
 
 static struct run run_with(const char *version, struct run_label *properties, size_t n)

@@ -206,8 +206,10 @@ Test(stage_law, another_number_of_cores_decides)
         size_t tasks[2]; /* on 4 x 4 and on 2 x 4 cores */
         enum law_follows follows;
         double tasks_of_ten; /* on 10 x 4 */
-    } pairs[] = {{{16, 16}, LAW_FIXED, 16}, {{16, 8}, LAW_CORES, 40},
-                 {{15, 7}, LAW_CORES, 39},  {{96, 48}, LAW_CORES, 240},
+    } pairs[] = {{{16, 16}, LAW_FIXED, 16},
+                 {{16, 8}, LAW_CORES, 40},
+                 {{15, 7}, LAW_CORES, 39},
+                 {{96, 48}, LAW_CORES, 240},
                  {{12, 6}, LAW_EXECUTORS, 30}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const struct stage_sighting seen[] = {{64, 4, 4, pairs[i].tasks[0], 10.0},
