@@ -121,6 +121,9 @@ def test_a_share_of_a_gpu_bounds_the_tasks_and_is_a_bottleneck(client, name, by_
     assert advice["verdict"] == "met" and advice["recommendation"]["executors"] >= 8
     assert "0.25 of a gpu a task" in by_code(advice, "task_slots")[0]["message"]
     assert "spark.task.resource.gpu.amount" not in advice["spark"]["properties"], "the prediction is for the recorded share"
+    (warning,) = by_code(advice, "idle_cores", "warnings")
+    assert warning["message"] == ("4 cores of each executor idle: the share of a gpu that a task takes allows 4 tasks at once. Set "
+                                  "spark.task.resource.gpu.amount to 0.125 if the memory of each gpu suffices, else spark.executor.cores to 4.")
     items = client.get("/v1/applications/%s/diagnosis" % name).json()["bottlenecks"]["items"]
     item = next(i for i in items if i["kind"] == "idle_cores")
     assert item["properties"] == {"spark.task.resource.gpu.amount": "0.125"} and item["stage_id"] == 0
@@ -137,6 +140,9 @@ def test_cpus_of_a_task_that_the_request_changes(client, name):
     for place in ("current", "enforced"):
         for cpus, waves in ((1, 2), (2, 4), (3, 8), (8, 16)):
             assert predicted(client, name, 4, **{place: {"spark.task.cpus": str(cpus)}}) == pytest.approx(6 + 20 * waves, abs=0.01), (place, cpus)
+    (warning,) = by_code(ask(client, name, constraints={"current": {"spark.task.cpus": "3"}}), "idle_cores", "warnings")
+    assert warning["message"] == "2 cores of each executor idle: a task takes 3 CPUs. Set spark.executor.cores to 6."
+    assert not by_code(ask(client, name, constraints={"current": {"spark.task.cpus": "4"}}), "idle_cores", "warnings")
     advice = ask(client, name, constraints={"current": {"spark.task.cpus": "16"}})
     assert advice["verdict"] == "unknown" and "a task takes 16 CPUs (spark.task.cpus), more than the 8 cores of an executor" in advice["reasons"][0]["message"]
 

@@ -76,6 +76,41 @@ static enum pv_code bound_by_barrier(const struct advice_known *known,
     return PV_OK;
 }
 
+/* Cores that no task can take on the executors recommended, and the property that cures it. */
+static void warn_of_idle_cores(const struct curve_slots *of, struct findings *warnings)
+{
+    int64_t taken = of->per_executor * of->task_cores;
+    int64_t idle = of->cores - taken, tasks = of->cores / of->task_cores;
+    bool by_share =
+        of->resource[0] != '\0' && of->per_executor < tasks && of->resource_per_executor >= 1;
+    const char *where = of->profile > 0 ? " (in the resource profile of the program)" : "";
+    struct finding *note = NULL;
+    if (idle < 1 || of->per_executor < 1)
+        return;
+    if (by_share)
+        note = finding_add(
+            warnings, "idle_cores",
+            "%" PRId64
+            " core%s of each executor idle%s: the share of a %s that a task takes allows "
+            "%" PRId64 " task%s at once. Set spark.task.resource.%s.amount to %.6g%s if the memory "
+            "of each %s suffices, else spark.executor.cores to %" PRId64 ".",
+            idle, PLURAL(idle), PLURAL_VERB(idle, "s", ""), of->resource, of->per_executor,
+            PLURAL(of->per_executor), of->resource,
+            task_slots_share(of->resource_per_executor, tasks), where, of->resource, taken);
+    else
+        note = finding_add(warnings, "idle_cores",
+                           "%" PRId64 " core%s of each executor idle%s: a task takes %" PRId64
+                           " CPU%s. Set spark.executor.cores to %" PRId64 "%s.",
+                           idle, PLURAL(idle), PLURAL_VERB(idle, "s", ""), of->task_cores,
+                           PLURAL(of->task_cores), taken, where);
+    finding_number(note, "idle_cores_per_executor", (double)idle);
+    finding_number(note, "task_slots_per_executor", (double)of->per_executor);
+    finding_number(note, "executor_cores", (double)taken);
+    if (by_share)
+        finding_number(note, "resource_per_task",
+                       task_slots_share(of->resource_per_executor, tasks));
+}
+
 static void explain_slots(struct advice_answer *answer)
 {
     struct findings *reasons = &answer->advice.reasons;
@@ -103,6 +138,7 @@ static void explain_slots(struct advice_answer *answer)
         finding_number(note, "cores_per_executor", (double)of->cores);
         finding_number(note, "cores_per_task", (double)of->task_cores);
         finding_number(note, "resource_profile_id", (double)of->profile);
+        warn_of_idle_cores(of, &answer->advice.warnings);
     }
     if (curve->fewest_executors > 1) {
         struct finding *note = finding_add(

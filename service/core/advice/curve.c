@@ -391,6 +391,7 @@ static void describe_slots(const struct stage_slots *slots, struct curve *curve)
             .per_executor = stage_slots_per_executor(slots, s, curve->cores_per_executor),
             .cores = task_slots_cores(of, slots->run, curve->cores_per_executor),
             .task_cores = of->task_cores,
+            .resource_per_executor = of->per_executor,
             .resource_per_task = of->resource_per_task};
         (void)snprintf(made.resource, sizeof made.resource, "%.*s", (int)of->resource.n,
                        of->resource.at == NULL ? "" : of->resource.at);

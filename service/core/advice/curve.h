@@ -101,6 +101,7 @@ struct curve_slots {
     int64_t cores;        /* of an executor */
     int64_t task_cores;
     char resource[CURVE_RESOURCE_MAX]; /* that allows fewest tasks; "": none */
+    int64_t resource_per_executor;     /* RUN_UNKNOWN */
     double resource_per_task;          /* NAN: unknown */
 };
 

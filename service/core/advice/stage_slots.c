@@ -7,7 +7,7 @@
 #include "core/deadline/slot_makespan.h"
 #include "core/spark/property_value.h"
 
-/* Of an executor. */
+/* The greatest number of units of an executor. */
 enum { UNITS_MAX = 4096 };
 
 static struct strview asked_value(const struct spark_constraints *constraints, const char *key)

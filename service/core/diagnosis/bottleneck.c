@@ -187,25 +187,19 @@ static void add_evidence(const struct bottleneck_evidence *e, struct finding *no
     finding_number(note, "task_slots_per_executor", e->executor_slots);
 }
 
-/* The share of a resource with which tasks take all cores, rounded down: 1 / 0.166667 is less than 6. */
-static double curing_share(const struct bottleneck_evidence *e)
-{
-    double tasks = floor(e->executor_cores / (double)e->slots.task_cores);
-    return floor(1e6 / ceil(tasks / (double)e->slots.per_executor)) / 1e6;
-}
-
 /* Tasks of the default profile follow properties, those of another follow the program. */
 static bool
 cure_idle_cores(const struct bottleneck_evidence *e, struct arena *arena, struct bottleneck *b)
 {
     const struct task_slots *slots = &e->slots;
+    int64_t tasks = (int64_t)e->executor_cores / slots->task_cores;
     double taken = e->executor_slots * (double)slots->task_cores;
     const char *where = slots->profile > 0 ? " in the stage's resource profile" : "";
     const char *key = "spark.executor.cores";
     if (slots->resource.at != NULL) {
         key = arena_printf(arena, "spark.task.resource.%.*s.amount", (int)slots->resource.n,
                            slots->resource.at);
-        b->value = arena_printf(arena, "%.6g", curing_share(e));
+        b->value = arena_printf(arena, "%.6g", task_slots_share(slots->per_executor, tasks));
         b->cure = arena_printf(
             arena,
             "Set %s to %s%s, so that tasks take all cores, if the memory of each "

@@ -14,6 +14,12 @@ int64_t task_slots_by_resource(int64_t per_executor, double per_task)
     return tasks < 0x1p53 ? (int64_t)tasks : RUN_UNKNOWN;
 }
 
+double task_slots_share(int64_t per_executor, int64_t tasks)
+{
+    /* Rounded down: 1 / 0.166667 is less than 6. */
+    return floor(1e6 / ceil((double)tasks / (double)per_executor)) / 1e6;
+}
+
 static const struct run_resources *find_profile(const struct run *run, int64_t id)
 {
     for (size_t i = 0; i < run->n_resources; i++)

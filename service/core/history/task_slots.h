@@ -33,6 +33,9 @@ struct task_slots {
  * share it. RUN_UNKNOWN: an amount is unknown or 0. */
 int64_t task_slots_by_resource(int64_t per_executor, double per_task);
 
+/* The largest amount of a resource a task, to six digits, with which so many tasks run at once. */
+double task_slots_share(int64_t per_executor, int64_t tasks);
+
 /* The slots of a profile of the run; RUN_UNKNOWN is the default profile. `asked`: with what each
  * task takes in the run that is asked about. */
 struct task_slots task_slots_of(const struct run *run, int64_t profile_id, bool asked);

@@ -26,6 +26,19 @@ Test(task_slots, of_a_resource)
                      (int)n);
 }
 
+/* The share that cures idle cores: exactly as many tasks, for any number of GPUs and tasks. */
+Test(task_slots, the_share_for_so_many_tasks)
+{
+    cr_assert_float_eq(task_slots_share(1, 8), 0.125, 0);
+    cr_assert_float_eq(task_slots_share(1, 6), 0.166666, 0);
+    for (int64_t gpus = 1; gpus <= 8; gpus++)
+        for (int64_t tasks = gpus; tasks <= 128; tasks++) {
+            int64_t slots = task_slots_by_resource(gpus, task_slots_share(gpus, tasks));
+            cr_assert(slots >= tasks && slots < tasks + gpus, "%d GPUs, %d tasks", (int)gpus,
+                      (int)tasks);
+        }
+}
+
 static int64_t slots_of(const struct run *run, int64_t profile, int64_t cores)
 {
     const struct task_slots slots = task_slots_of(run, profile, false);
