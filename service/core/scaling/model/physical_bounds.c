@@ -178,12 +178,15 @@ double physical_bounds_rest(const struct model_law *law, double problem_size, do
     static const double many = 1e9; /* executors: the time that is left is not shared */
     static const double step = 1e-3;
     const struct model_kind *kind = law->kind;
+    double here_s = kind->duration_s(law, problem_size, executors);
+    if (!(here_s > 0))
+        return (double)NAN;
+    if (kind->turning_points == NULL)
+        return fmax(0, fmin(1, kind->duration_s(law, problem_size, many) / here_s));
     double fewer_s = kind->duration_s(law, problem_size, executors * (1 - step));
     double more_s = kind->duration_s(law, problem_size, executors * (1 + step));
-    double rest = kind->turning_points == NULL
-                      ? kind->duration_s(law, problem_size, many) / fewer_s
-                      : 1 - log(fewer_s / more_s) / log((1 + step) / (1 - step));
-    return fewer_s > 0 && more_s > 0 ? fmax(0, fmin(1, rest)) : (double)NAN;
+    double shared = log(fewer_s / more_s) / log((1 + step) / (1 - step));
+    return isfinite(shared) ? fmax(0, fmin(1, 1 - shared)) : (double)NAN;
 }
 
 /* The law of runs of one size, asked for another; or a law without N beyond the size recorded. */
@@ -193,24 +196,60 @@ grow_from(const struct model_law *law, double recorded, double problem_size, dou
     double ratio = problem_size / recorded;
     double there_s = law->kind->duration_s(law, recorded, executors);
     double rest_s = there_s * physical_bounds_rest(law, recorded, executors);
-    double law_s = law->kind->size_use != MODEL_USES_SIZE
-                       ? law->kind->duration_s(law, recorded, executors / ratio)
-                       : law->kind->duration_s(law, problem_size, executors);
+    double law_s = law->kind->size_use == MODEL_USES_SIZE
+                       ? law->kind->duration_s(law, problem_size, executors)
+                       : rest_s + (there_s - rest_s) * ratio;
     return law_s + rest_s * (pow(ratio, rest_exponent) - 1);
 }
 
-/* Between no growth with size and a power of it, as seen from the nearest recorded size. */
-static double bound_growth(const struct model_uncertainty *u,
-                           const struct model_law *law,
-                           double edge,
-                           double size,
-                           double m,
-                           double duration_s)
+/* A question beyond the recorded sizes. */
+struct beyond {
+    const struct model_law *law;
+    double edge; /* the nearest recorded size */
+    bool grows;  /* the law says nothing of other sizes */
+    double executors;
+};
+
+static double law_beyond(const struct beyond *beyond, double size)
 {
-    double edge_s = law->kind->duration_s(law, edge, m);
+    if (beyond->grows)
+        return grow_from(beyond->law, beyond->edge, size, beyond->executors);
+    return beyond->law->kind->duration_s(beyond->law, size, beyond->executors);
+}
+
+/* The law's time, or if it falls with the data there, its highest time between the recorded sizes
+ * and there (its lowest one below them), of laws with one turn, by golden section. */
+static double rise_beyond(const struct beyond *beyond, double size)
+{
+    static const double golden = 0.6180339887498949;
+    enum { STEPS = 60 };
+    double here_s = law_beyond(beyond, size);
+    double sign = size > beyond->edge ? 1 : -1;
+    double nearer = size * (1 - sign * 1e-6);
+    if (!(sign * (law_beyond(beyond, nearer) - here_s) > 0))
+        return here_s;
+    double low = fmin(size, beyond->edge);
+    double high = fmax(size, beyond->edge);
+    for (size_t step = 0; step < STEPS; step++) {
+        double a = high - golden * (high - low);
+        double b = low + golden * (high - low);
+        if (sign * law_beyond(beyond, a) > sign * law_beyond(beyond, b))
+            high = b;
+        else
+            low = a;
+    }
+    return law_beyond(beyond, (low + high) / 2);
+}
+
+/* Between no growth with size and a power of it, as seen from the nearest recorded size. */
+static double
+bound_growth(const struct model_uncertainty *u, const struct beyond *beyond, double size)
+{
+    double edge_s = beyond->law->kind->duration_s(beyond->law, beyond->edge, beyond->executors);
+    double duration_s = rise_beyond(beyond, size);
     if (!(edge_s > 0))
         return duration_s;
-    double grown_s = edge_s * pow(size / edge, u->size_exponent);
+    double grown_s = edge_s * pow(size / beyond->edge, u->size_exponent);
     return fmax(fmin(edge_s, grown_s), fmin(fmax(edge_s, grown_s), duration_s));
 }
 
@@ -248,11 +287,10 @@ double model_duration(const struct model *model, double problem_size, double exe
     double least = u->recorded[0].problem_size;
     double most = u->recorded[u->n_recorded - 1].problem_size;
     double edge = fmax(least, fmin(most, problem_size));
-    if (fabs(problem_size - edge) > same * edge) {
-        if (least == most || law.kind->size_use == MODEL_IGNORES_SIZE)
-            duration_s = grow_from(&law, edge, problem_size, executors);
-        duration_s = bound_growth(u, &law, edge, problem_size, executors, duration_s);
-    }
+    bool grows = least == most || law.kind->size_use == MODEL_IGNORES_SIZE;
+    const struct beyond beyond = {&law, edge, grows, executors};
+    if (fabs(problem_size - edge) > same * edge)
+        duration_s = bound_growth(u, &beyond, problem_size);
     if (!(duration_s > 0) || !isfinite(duration_s))
         return duration_s;
     return bound_by_recorded(u, problem_size, executors, duration_s);
