@@ -12,8 +12,8 @@
 static const double median_loss = 1.2533;
 /* So many standard errors count as noise. */
 static const double within = 2;
-/* Usual exponents of N and of m, and their weight as a variance of ln N or ln m. The times of two
- * places a factor of 2 apart are worth six times as much. */
+/* Prior exponents of N and of m, and their weight as a sum of squares of ln N or ln m. Two places a
+ * factor of 2 apart have six times that weight. */
 static const double size_exponent = 0.7;
 static const double count_exponent = -0.7;
 static const double end_weight = 0.08;

@@ -2,15 +2,15 @@
 
 #include <math.h>
 
-/* Growth of what executors do not share, where one size was recorded. */
+/* Exponent of N for the time that executors do not share, if one size was recorded. */
 static const double rest_exponent = 0.4;
 /* Prior of the exponent of size, and its standard deviation. */
 static const double prior_exponent = 1;
 static const double prior_std = 0.5;
-/* Of ln T: sizes differ by so much from a power law, as two sizes would show. */
+/* Prior standard deviation of ln T of a size about a power law, and its degrees of freedom. */
 static const double size_std = 0.2;
 static const double size_freedom = 2;
-/* Exponent of the executors where runs of no size show it, and its weight as a variance of ln m. */
+/* Prior exponent of the executors, and its weight as a sum of squares of ln m. */
 static const double count_exponent = -0.7;
 static const double count_weight = 0.1;
 static const double exponent_max = 3;
@@ -18,7 +18,6 @@ static const double exponent_max = 3;
  * prediction, and up to it another recorded run contradicts that bound. */
 static const double bound_reach = 1.1;
 static const double evidence_reach = 1.4;
-/* Of the data for each executor: up to it a recorded run shows how long more would take. */
 /* Relatively: times and sizes that differ by less are the same. */
 static const double same = 1e-9;
 
@@ -253,10 +252,11 @@ bound_growth(const struct model_uncertainty *u, const struct beyond *beyond, dou
     return fmax(fmin(edge_s, grown_s), fmin(fmax(edge_s, grown_s), duration_s));
 }
 
-/* How much of a bound counts, of ln T: nothing at the size itself, all of it a tenth away. */
-static double share_of_bound(double size, double other)
+/* A bound from another size: nothing of it counts at that size, all of it a tenth away. */
+static double fade(double duration_s, double bound_s, double size, double other)
 {
-    return fmin(1, fabs(log(size / other)) / log(bound_reach));
+    double share = fabs(log(size / other)) / log(bound_reach);
+    return share < 1 - same ? duration_s * pow(bound_s / duration_s, share) : bound_s;
 }
 
 static double bound_by_recorded(const struct model_uncertainty *u, double size, double m, double s)
@@ -268,11 +268,10 @@ static double bound_by_recorded(const struct model_uncertainty *u, double size, 
         const struct model_recorded *at = &u->recorded[i];
         double low_s = at->least_s / gain_at(at, &here, bound_reach, u->size_exponent);
         double high_s = at->most_s * gain_at(&here, at, bound_reach, u->size_exponent);
-        double share = share_of_bound(size, at->problem_size);
         if (low_s > s)
-            least_s = fmax(least_s, s * pow(low_s / s, share));
+            least_s = fmax(least_s, fade(s, low_s, size, at->problem_size));
         if (high_s < s)
-            most_s = fmin(most_s, s * pow(high_s / s, share));
+            most_s = fmin(most_s, fade(s, high_s, size, at->problem_size));
     }
     return fmax(least_s, fmin(most_s, s));
 }

@@ -4,8 +4,8 @@
 #include "core/scaling/model/fit_types.h"
 
 /*
- * What a model of durations predicts for a problem size N on m executors: the time of its law,
- * corrected by what holds for every application.
+ * Predictions of models of durations: the time of the law for problem size N on m executors,
+ * corrected by rules that hold for every application.
  *
  * 1. One size N0 was recorded, another is asked for. The part of the time that executors do not
  *    share grows like a root:

@@ -287,7 +287,8 @@ Test(scaling_physical_bounds, a_median_bounds_twice_the_data)
     static const char *const kinds[] = {"combined", "usba", "amdahl", "worker_load", "power_law"};
     for (size_t k = 0; k < 5; k++) {
         struct model_fit fit = fit_rows(kinds[k], rows, 18);
-        cr_expect_geq(duration(&fit.model, 454, 4), 2676, "%s", kinds[k]);
+        cr_expect_geq(duration(&fit.model, 454, 4), 2676, "%s: %.17g", kinds[k],
+                      duration(&fit.model, 454, 4));
         cr_expect_geq(duration(&fit.model, 454, 2), 2676, "%s", kinds[k]);
         cr_expect(duration(&fit.model, 450, 4) > 0.9 * 2676, "%s", kinds[k]);
         cr_expect_lt(duration(&fit.model, 454, 4), 6000, "%s", kinds[k]);

@@ -211,6 +211,36 @@ Test(scaling_selection, order_changes_no_digit)
     }
 }
 
+/* What rounding may make of a difference is the least noise, not the most: the best differs from
+ * itself by no more, and others by what their errors on counts left out show. */
+Test(scaling_selection, noise_is_that_of_the_differences)
+{
+    struct observation rows[ROWS];
+    make_rows(ernest_law, 0.1, rows);
+    struct model_selection selection = select_from(rows, ROWS);
+    double least = HUGE_VAL;
+    size_t compared = 0;
+    for (size_t k = 0; k < selection.n; k++)
+        if (selection.candidates[k].standing == MODEL_COMPARED)
+            least = fmin(least, selection.candidates[k].compared_mape_percent);
+    for (size_t k = 0; k < selection.n; k++) {
+        const struct model_candidate *candidate = &selection.candidates[k];
+        if (candidate->standing != MODEL_COMPARED)
+            continue;
+        if (candidate->compared_mape_percent == least) {
+            cr_expect_float_eq(candidate->noise_percent, 1e-6, 1e-12, "%s", candidate->kind->name);
+            continue;
+        }
+        compared++;
+        cr_expect(candidate->noise_percent > 0.01 &&
+                      candidate->noise_percent <= 0.2 * least * (1 + 1e-9),
+                  "%s: %g", candidate->kind->name, candidate->noise_percent);
+        cr_expect_eq(candidate->close,
+                     candidate->compared_mape_percent - least <= candidate->noise_percent);
+    }
+    cr_expect_gt(compared, 3);
+}
+
 Test(scaling_selection, the_unit_of_time_does_not_matter)
 {
     struct observation rows[ROWS];
