@@ -12,8 +12,8 @@
 static const double median_loss = 1.2533;
 /* So many standard errors count as noise. */
 static const double within = 2;
-/* Usual exponents of N and of m, and their weight as a variance of ln N or ln m. The times of two
- * places a factor of 2 apart are worth six times as much. */
+/* Prior exponents of N and of m, and their weight as a sum of squares of ln N or ln m. Two places a
+ * factor of 2 apart have six times that weight. */
 static const double size_exponent = 0.7;
 static const double count_exponent = -0.7;
 static const double end_weight = 0.08;
@@ -158,12 +158,33 @@ static double continue_sizes(
     return here + exponent * (log(size) - last);
 }
 
+/* ln T of another size than that of the only curve: at the same N/m. A curve that rises somewhere
+ * does not make more data faster: the highest time of the curve counts between m and there, and the
+ * lowest for less data. */
+static double
+time_at_load(const struct model_tables *t, struct span span, double size, double executors)
+{
+    double ratio = t->knots[span.from].problem_size / size;
+    double sign = ratio < 1 ? 1 : -1;
+    double there = executors * ratio;
+    double extreme = sign * curve_at(t, span, there);
+    if (ratio == 1)
+        return curve_at(t, span, executors);
+    extreme = fmax(extreme, sign * curve_at(t, span, executors));
+    for (size_t i = span.from; i < span.to; i++) {
+        const struct model_knot *knot = &t->knots[i];
+        if ((knot->executors - executors) * (knot->executors - there) < 0)
+            extreme = fmax(extreme, sign * log(knot->duration_s));
+    }
+    return sign * extreme;
+}
+
 static double log_time_at(const struct model_tables *t, double size, double executors)
 {
     struct span a;
     struct span b;
     if (!find_spans(t, size, &a, &b))
-        return curve_at(t, a, executors * t->knots[a.from].problem_size / size);
+        return time_at_load(t, a, size, executors);
     if (size < t->knots[a.from].problem_size)
         return continue_sizes(t, a, b, size, executors);
     if (size > t->knots[b.from].problem_size)

@@ -12,7 +12,8 @@
  * ln T is linear in ln N at the same m. Beyond the counts of a curve, or the sizes of all curves, T
  * continues as a power: the exponent is that of the last two places, moved towards a regression over
  * all counts or sizes, and that towards a usual exponent. Two places that are close to each other
- * count little. Of one size alone, a time at another is read off at the same N/m.
+ * count little. Of one size alone, a time at another is read off at the same N/m; more data are
+ * never faster and less data never slower.
  *
  * Where it may be used: a problem size has a curve if it was seen on 2 executor counts or more, and
  * the sizes with curves hold at least half of the runs (by weight). Runs of other sizes are no part

@@ -53,7 +53,7 @@ struct model_error_scale {
     double freedom; /* 0: nothing is known */
 };
 
-/* What runs of one (N, m) show of others (core/scaling/model/physical_bounds.h). */
+/* Bounds that the recorded runs of one (N, m) give to others (core/scaling/model/physical_bounds.h). */
 struct model_recorded {
     double problem_size;
     double executors;
@@ -162,11 +162,11 @@ struct model_parameter_rule {
     unsigned forms; /* model forms that have it, and perhaps MODEL_OPTIONAL */
 };
 
-/* What a law says of a problem size that was not fitted. */
+/* How a law predicts a problem size that was not fitted. */
 enum model_size_use {
     MODEL_USES_SIZE,
-    MODEL_NEEDS_TWO_SIZES, /* fitted to one size: nothing */
-    MODEL_IGNORES_SIZE     /* nothing */
+    MODEL_NEEDS_TWO_SIZES, /* only if it was fitted to two sizes or more */
+    MODEL_IGNORES_SIZE     /* the law has no N */
 };
 
 enum { MODEL_HAS_KNOTS = 1, MODEL_HAS_COMPONENTS = 2, MODEL_HAS_DEVIATIONS = 4 };

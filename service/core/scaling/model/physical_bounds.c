@@ -2,15 +2,15 @@
 
 #include <math.h>
 
-/* Growth of what executors do not share, where one size was recorded. */
+/* Exponent of N for the time that executors do not share, if one size was recorded. */
 static const double rest_exponent = 0.4;
 /* Prior of the exponent of size, and its standard deviation. */
 static const double prior_exponent = 1;
 static const double prior_std = 0.5;
-/* Of ln T: sizes differ by so much from a power law, as two sizes would show. */
+/* Prior standard deviation of ln T of a size about a power law, and its degrees of freedom. */
 static const double size_std = 0.2;
 static const double size_freedom = 2;
-/* Exponent of the executors where runs of no size show it, and its weight as a variance of ln m. */
+/* Prior exponent of the executors, and its weight as a sum of squares of ln m. */
 static const double count_exponent = -0.7;
 static const double count_weight = 0.1;
 static const double exponent_max = 3;
@@ -18,7 +18,6 @@ static const double exponent_max = 3;
  * prediction, and up to it another recorded run contradicts that bound. */
 static const double bound_reach = 1.1;
 static const double evidence_reach = 1.4;
-/* Of the data for each executor: up to it a recorded run shows how long more would take. */
 /* Relatively: times and sizes that differ by less are the same. */
 static const double same = 1e-9;
 
@@ -178,12 +177,15 @@ double physical_bounds_rest(const struct model_law *law, double problem_size, do
     static const double many = 1e9; /* executors: the time that is left is not shared */
     static const double step = 1e-3;
     const struct model_kind *kind = law->kind;
+    double here_s = kind->duration_s(law, problem_size, executors);
+    if (!(here_s > 0))
+        return (double)NAN;
+    if (kind->turning_points == NULL)
+        return fmax(0, fmin(1, kind->duration_s(law, problem_size, many) / here_s));
     double fewer_s = kind->duration_s(law, problem_size, executors * (1 - step));
     double more_s = kind->duration_s(law, problem_size, executors * (1 + step));
-    double rest = kind->turning_points == NULL
-                      ? kind->duration_s(law, problem_size, many) / fewer_s
-                      : 1 - log(fewer_s / more_s) / log((1 + step) / (1 - step));
-    return fewer_s > 0 && more_s > 0 ? fmax(0, fmin(1, rest)) : (double)NAN;
+    double shared = log(fewer_s / more_s) / log((1 + step) / (1 - step));
+    return isfinite(shared) ? fmax(0, fmin(1, 1 - shared)) : (double)NAN;
 }
 
 /* The law of runs of one size, asked for another; or a law without N beyond the size recorded. */
@@ -193,31 +195,68 @@ grow_from(const struct model_law *law, double recorded, double problem_size, dou
     double ratio = problem_size / recorded;
     double there_s = law->kind->duration_s(law, recorded, executors);
     double rest_s = there_s * physical_bounds_rest(law, recorded, executors);
-    double law_s = law->kind->size_use != MODEL_USES_SIZE
-                       ? law->kind->duration_s(law, recorded, executors / ratio)
-                       : law->kind->duration_s(law, problem_size, executors);
+    double law_s = law->kind->size_use == MODEL_USES_SIZE
+                       ? law->kind->duration_s(law, problem_size, executors)
+                       : rest_s + (there_s - rest_s) * ratio;
     return law_s + rest_s * (pow(ratio, rest_exponent) - 1);
 }
 
-/* Between no growth with size and a power of it, as seen from the nearest recorded size. */
-static double bound_growth(const struct model_uncertainty *u,
-                           const struct model_law *law,
-                           double edge,
-                           double size,
-                           double m,
-                           double duration_s)
+/* A question beyond the recorded sizes. */
+struct beyond {
+    const struct model_law *law;
+    double edge; /* the nearest recorded size */
+    bool grows;  /* the law says nothing of other sizes */
+    double executors;
+};
+
+static double law_beyond(const struct beyond *beyond, double size)
 {
-    double edge_s = law->kind->duration_s(law, edge, m);
+    if (beyond->grows)
+        return grow_from(beyond->law, beyond->edge, size, beyond->executors);
+    return beyond->law->kind->duration_s(beyond->law, size, beyond->executors);
+}
+
+/* The law's time, or if it falls with the data there, its highest time between the recorded sizes
+ * and there (its lowest one below them), of laws with one turn, by golden section. */
+static double rise_beyond(const struct beyond *beyond, double size)
+{
+    static const double golden = 0.6180339887498949;
+    enum { STEPS = 60 };
+    double here_s = law_beyond(beyond, size);
+    double sign = size > beyond->edge ? 1 : -1;
+    double nearer = size * (1 - sign * 1e-6);
+    if (!(sign * (law_beyond(beyond, nearer) - here_s) > 0))
+        return here_s;
+    double low = fmin(size, beyond->edge);
+    double high = fmax(size, beyond->edge);
+    for (size_t step = 0; step < STEPS; step++) {
+        double a = high - golden * (high - low);
+        double b = low + golden * (high - low);
+        if (sign * law_beyond(beyond, a) > sign * law_beyond(beyond, b))
+            high = b;
+        else
+            low = a;
+    }
+    return law_beyond(beyond, (low + high) / 2);
+}
+
+/* Between no growth with size and a power of it, as seen from the nearest recorded size. */
+static double
+bound_growth(const struct model_uncertainty *u, const struct beyond *beyond, double size)
+{
+    double edge_s = beyond->law->kind->duration_s(beyond->law, beyond->edge, beyond->executors);
+    double duration_s = rise_beyond(beyond, size);
     if (!(edge_s > 0))
         return duration_s;
-    double grown_s = edge_s * pow(size / edge, u->size_exponent);
+    double grown_s = edge_s * pow(size / beyond->edge, u->size_exponent);
     return fmax(fmin(edge_s, grown_s), fmin(fmax(edge_s, grown_s), duration_s));
 }
 
-/* How much of a bound counts, of ln T: nothing at the size itself, all of it a tenth away. */
-static double share_of_bound(double size, double other)
+/* A bound from another size: nothing of it counts at that size, all of it a tenth away. */
+static double fade(double duration_s, double bound_s, double size, double other)
 {
-    return fmin(1, fabs(log(size / other)) / log(bound_reach));
+    double share = fabs(log(size / other)) / log(bound_reach);
+    return share < 1 - same ? duration_s * pow(bound_s / duration_s, share) : bound_s;
 }
 
 static double bound_by_recorded(const struct model_uncertainty *u, double size, double m, double s)
@@ -229,11 +268,10 @@ static double bound_by_recorded(const struct model_uncertainty *u, double size, 
         const struct model_recorded *at = &u->recorded[i];
         double low_s = at->least_s / gain_at(at, &here, bound_reach, u->size_exponent);
         double high_s = at->most_s * gain_at(&here, at, bound_reach, u->size_exponent);
-        double share = share_of_bound(size, at->problem_size);
         if (low_s > s)
-            least_s = fmax(least_s, s * pow(low_s / s, share));
+            least_s = fmax(least_s, fade(s, low_s, size, at->problem_size));
         if (high_s < s)
-            most_s = fmin(most_s, s * pow(high_s / s, share));
+            most_s = fmin(most_s, fade(s, high_s, size, at->problem_size));
     }
     return fmax(least_s, fmin(most_s, s));
 }
@@ -248,11 +286,10 @@ double model_duration(const struct model *model, double problem_size, double exe
     double least = u->recorded[0].problem_size;
     double most = u->recorded[u->n_recorded - 1].problem_size;
     double edge = fmax(least, fmin(most, problem_size));
-    if (fabs(problem_size - edge) > same * edge) {
-        if (least == most || law.kind->size_use == MODEL_IGNORES_SIZE)
-            duration_s = grow_from(&law, edge, problem_size, executors);
-        duration_s = bound_growth(u, &law, edge, problem_size, executors, duration_s);
-    }
+    bool grows = least == most || law.kind->size_use == MODEL_IGNORES_SIZE;
+    const struct beyond beyond = {&law, edge, grows, executors};
+    if (fabs(problem_size - edge) > same * edge)
+        duration_s = bound_growth(u, &beyond, problem_size);
     if (!(duration_s > 0) || !isfinite(duration_s))
         return duration_s;
     return bound_by_recorded(u, problem_size, executors, duration_s);

@@ -4,18 +4,18 @@
 #include "core/scaling/model/fit_types.h"
 
 /*
- * What a model of durations predicts for a problem size N on m executors: the time of its law,
- * corrected by what holds for every application.
+ * Predictions of models of durations: the time of the law for problem size N on m executors,
+ * corrected by rules that hold for every application.
  *
  * 1. One size N0 was recorded, another is asked for. The part of the time that executors do not
  *    share grows like a root:
  *
- *        T(N, m) = law(N, m) + rest(m) ((N/N0)^0.4 - 1),  rest = T (1 - s)
+ *        T(N, m) = law(N, m) + rest(m) ((N/N0)^0.4 - 1)
  *
- *    where s is the share of the time that executors share: -d ln T / d ln m at (N0, m), within
- *    [0, 1]. The exponent was chosen on public histories (docs/accuracy.md). A
- *    law that says nothing of another size (model_kind.size_use) is asked for the same load per
- *    executor instead, N0 on m N0/N; so is a law without N beyond the sizes of several.
+ *    `rest` is law(N0, infinity). Of a law with a best executor count it is law(N0, m) (1 - s), where
+ *    s = -d ln T / d ln m at (N0, m) is within [0, 1]. The exponent was chosen on public histories
+ *    (docs/accuracy.md). Of a law that says nothing of another size (model_kind.size_use) the shared
+ *    part grows like N; so it does for a law without N beyond several sizes.
  * 2. Beyond the recorded sizes, with the nearest one S: the time does not fall with N, and
  *    T(N, m) / T(S, m) is at most N/S to the power of `size_exponent`. Below the recorded sizes the
  *    same holds with the sides swapped.

@@ -22,7 +22,7 @@
  * measured has to be better than every law by half.
  *
  * The combination of laws (core/scaling/laws/combined.c) is taken unless that single kind is
- * clearly better: by a one-sided t-test of the paired differences at 5 percent, or with three
+ * clearly better: by a one-sided t-test of the paired differences at 5 %, or with three
  * tenths of the error, or exact. Which of many kinds looks best on few runs is mostly chance, and
  * the mean of laws that part errs less than that one does. A kind that learns from runs of other contexts
  * (core/scaling/laws/pooled.c) is taken where it errs less than what would be taken without it.

@@ -113,6 +113,10 @@ Test(predictor, an_advice_has_the_interval_of_the_model)
         const struct curve_point *point = &curve.points[i];
         struct model_prediction own;
         model_predict(&fit.model, &spread, 64, (double)point->executors, &own);
+        if (point->duration_s > own.duration_s * (1 + 1e-9)) {
+            cr_assert_gt(point->executors, 16, "only linear speedup bounds the curve");
+            continue;
+        }
         cr_assert_float_eq(curve_quantile(&curve, point, 0.975), own.interval_s[1],
                            1e-9 * own.interval_s[1]);
         cr_assert_float_eq(curve_probability(&curve, point, own.interval_s[1]), 0.975, 1e-9);

@@ -38,8 +38,9 @@ static double predict(const struct model_fit *fit, double size, double m)
     return there.duration_s;
 }
 
-/* A power of m and of N is a straight line in logarithms: exact everywhere, beyond the ends too. */
-Test(scaling_interpolation, powers_are_exact_everywhere)
+/* A power of m and of N is a straight line in logarithms: exact in between, and nearly so beyond the
+ * ends, where the exponents of three places are moved a little towards usual ones. */
+Test(scaling_interpolation, powers_are_exact_in_between)
 {
     struct observation rows[9];
     for (size_t i = 0; i < 9; i++) {
@@ -49,11 +50,14 @@ Test(scaling_interpolation, powers_are_exact_everywhere)
     }
     struct model_fit fit = fit_rows(rows, 9);
     for (double size = 3; size < 500; size *= 1.7)
-        for (double m = 1; m < 40; m *= 1.4)
-            cr_expect_float_eq(predict(&fit, size, m), 7 * pow(size, 0.8) * pow(m, -0.6),
-                               1e-9 * pow(size, 0.8));
+        for (double m = 1; m < 40; m *= 1.4) {
+            bool between = size >= 16 && size <= 64 && m <= 4;
+            double exact = 7 * pow(size, 0.8) * pow(m, -0.6);
+            cr_expect_float_eq(predict(&fit, size, m), exact, (between ? 1e-9 : 0.03) * exact,
+                               "%g on %g: %g, not %g", size, m, predict(&fit, size, m), exact);
+        }
     cr_expect_lt(fit.mape_percent, 1e-9);
-    cr_expect_lt(fit.loo_mape_percent, 1e-9);
+    cr_expect_lt(fit.loo_mape_percent, 3); /* six of nine cells are at an end of their curve */
 }
 
 /* Lines between the medians of repetitions; an outlier moves nothing. */
@@ -67,9 +71,15 @@ Test(scaling_interpolation, medians_of_cells_are_joined)
     cr_expect_float_eq(predict(&fit, 8, 2), 101, 1e-9);
     cr_expect_float_eq(predict(&fit, 8, 8), 50, 1e-9);
     cr_expect_float_eq(predict(&fit, 8, 4), sqrt(101 * 50), 1e-9, "half way in logarithms");
-    cr_expect_float_eq(predict(&fit, 8, 32), 50 * 50.0 / 101, 1e-9, "the last segment goes on");
-    /* A lone size: 16 on 4 executors is as 8 on 2. */
-    cr_expect_float_eq(predict(&fit, 16, 4), 101, 1e-9);
+    /* Beyond, the exponent is that of the segment, of the regression and the usual one together. */
+    double apart = log(4);
+    double segment = log(50.0 / 101) / apart;
+    double regression = (apart * apart / 2 * segment - 0.08 * 0.7) / (apart * apart / 2 + 0.08);
+    double exponent = (apart * apart * segment + 0.08 * regression) / (apart * apart + 0.08);
+    cr_expect_float_eq(predict(&fit, 8, 32), 50 * pow(4, exponent), 1e-9);
+    /* A lone size: 16 on 4 executors is as 8 on 2, and what executors do not share grows. */
+    double rest = sqrt(101 * 50) * (1 + segment);
+    cr_expect_float_eq(predict(&fit, 16, 4), 101 + rest * (pow(2, 0.4) - 1), 1e-3);
     cr_expect_str_eq(fit.warnings.items[0].code, "contradicting_observations");
     cr_expect_eq(finding_value(&fit.warnings.items[0], "count"), 3);
     cr_expect_str_eq(fit.warnings.items[1].code, "one_problem_size");

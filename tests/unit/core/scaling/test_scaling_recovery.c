@@ -124,9 +124,12 @@ static struct model_prediction predict(const struct model *model, double size, d
 }
 
 /* Also beyond the observations. */
+/* Of the law alone: one whose work grows less than the data contradicts weak scaling. */
 static double value_at(const struct model *model, double size, double m)
 {
-    struct model_prediction there = predict(model, size, m);
+    struct model bare = *model;
+    bare.uncertainty.observations = 0;
+    struct model_prediction there = predict(&bare, size, m);
     return model->form == MODEL_OF_SPEEDUPS ? there.speedup : there.duration_s;
 }
 

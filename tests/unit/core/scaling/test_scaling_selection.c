@@ -108,7 +108,8 @@ Test(scaling_selection, exact_data_give_the_law_behind_them)
     expect_law(scaled_law, true, "usba_scaled");
 }
 
-/* Within one problem size Ernest holds Amdahl's law: both are exact, two parameters do. */
+/* Within one problem size Ernest holds Amdahl's law: both are exact, two parameters do. Of Amdahl's
+ * law and the same one with the size, the latter is taken: it answers for other sizes, too. */
 Test(scaling_selection, of_two_exact_laws_the_simpler_is_taken)
 {
     struct observation rows[5];
@@ -116,7 +117,8 @@ Test(scaling_selection, of_two_exact_laws_the_simpler_is_taken)
         rows[i] = model_seen(32, counts[i], amdahl_law(32, counts[i]), (double)NAN);
     struct model_selection selection = select_from(rows, 5);
     cr_assert_not_null(selection.selected);
-    cr_expect_str_eq(selection.selected->kind->name, "amdahl", "%s", selection.message);
+    cr_expect_str_eq(selection.selected->kind->name, "load_per_executor", "%s", selection.message);
+    cr_expect_lt(find(&selection, "amdahl")->compared_mape_percent, 1e-6);
     cr_expect_lt(find(&selection, "ernest")->compared_mape_percent, 1e-6);
     cr_expect(find(&selection, "ernest")->close);
 }
@@ -167,7 +169,7 @@ Test(scaling_selection, noise_does_not_buy_parameters)
     }
     struct model_selection selection = select_from(rows, ROWS);
     cr_assert_not_null(selection.single);
-    cr_expect_str_eq(selection.single->kind->name, "amdahl", "%s", selection.message);
+    cr_expect_str_eq(selection.single->kind->name, "load_per_executor", "%s", selection.message);
 }
 
 /* One wild run makes every difference noisy; a kind that is five times as wrong is not taken for
@@ -207,6 +209,36 @@ Test(scaling_selection, order_changes_no_digit)
         cr_expect_eq(a.candidates[k].compared_mape_percent, b.candidates[k].compared_mape_percent);
         cr_expect_eq(a.candidates[k].noise_percent, b.candidates[k].noise_percent);
     }
+}
+
+/* What rounding may make of a difference is the least noise, not the most: the best differs from
+ * itself by no more, and others by what their errors on counts left out show. */
+Test(scaling_selection, noise_is_that_of_the_differences)
+{
+    struct observation rows[ROWS];
+    make_rows(ernest_law, 0.1, rows);
+    struct model_selection selection = select_from(rows, ROWS);
+    double least = HUGE_VAL;
+    size_t compared = 0;
+    for (size_t k = 0; k < selection.n; k++)
+        if (selection.candidates[k].standing == MODEL_COMPARED)
+            least = fmin(least, selection.candidates[k].compared_mape_percent);
+    for (size_t k = 0; k < selection.n; k++) {
+        const struct model_candidate *candidate = &selection.candidates[k];
+        if (candidate->standing != MODEL_COMPARED)
+            continue;
+        if (candidate->compared_mape_percent == least) {
+            cr_expect_float_eq(candidate->noise_percent, 1e-6, 1e-12, "%s", candidate->kind->name);
+            continue;
+        }
+        compared++;
+        cr_expect(candidate->noise_percent > 0.01 &&
+                      candidate->noise_percent <= 0.2 * least * (1 + 1e-9),
+                  "%s: %g", candidate->kind->name, candidate->noise_percent);
+        cr_expect_eq(candidate->close,
+                     candidate->compared_mape_percent - least <= candidate->noise_percent);
+    }
+    cr_expect_gt(compared, 3);
 }
 
 Test(scaling_selection, the_unit_of_time_does_not_matter)
