@@ -254,8 +254,8 @@ static enum pv_code find_gaps(struct replay *replay, struct arena *arena, struct
                             &replay->between_stages_s, replay->delays_s, err);
 }
 
-/* A program that gives a stage a resource profile, or makes it a barrier stage, sets the number of its
- * tasks, too: only runs on other machines can show that the number follows them. */
+/* A program that gives a stage a resource profile, or makes it a barrier stage, sets the number of
+ * its tasks, too: only runs on other machines can show that the number follows them. */
 static struct stage_law
 learn_law(const struct replay *replay, size_t s, const struct stage_sighting seen[], size_t n)
 {
