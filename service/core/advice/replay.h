@@ -14,9 +14,9 @@
  * Replay: what would this recorded run have taken with m executors of c cores, or on another
  * problem size N?
  *
- * The recorded task times are scheduled again as Spark does it, each on a task slot of the executors
- * (core/advice/stage_slots.h), which are m c cores if every task takes one (a stage may start when
- * its parents are done and the driver submitted it, first the lowest stage id): that is
+ * The recorded task times are scheduled again as Spark does it, each on a task slot of the
+ * executors (core/advice/stage_slots.h), which are m c cores if every task takes one (a stage may
+ * start when its parents are done and the driver submitted it, first the lowest stage id): that is
  * Clairvoyance EDF with a single job, whose graph driver_order_add has completed. Before any
  * prediction the run is calibrated, so that replaying it on its own executors, as they came and went
  * (core/advice/allocation_record.h), gives back the recorded duration:

@@ -83,8 +83,8 @@ static int64_t common_multiple(int64_t a, int64_t b)
     return a / common_divisor(a, b) * b;
 }
 
-/* Adds the slots of a stage to the units of its executors, which the slots of all stages divide. Beyond
- * UNITS_MAX units, tasks take the nearest whole number of them. */
+/* Adds the slots of a stage to the units of its executors, which the slots of all stages divide.
+ * Beyond UNITS_MAX units, tasks take the nearest whole number of them. */
 static void add_slots(int64_t *units, int64_t tasks)
 {
     int64_t common = common_multiple(*units, tasks);

@@ -17,9 +17,9 @@
  * Executors follow Spark's ExecutorAllocationManager (org.apache.spark, Spark 3.5):
  *
  * - The target begins at initial_executors, and stays there until the first stage is submitted.
- * - Needed are ceil(allocation_ratio x slots of tasks that run or wait / slots of an executor). A target
- *   above that falls to it at once, never below the minimum; what was asked for and is not there
- *   yet is called off.
+ * - Needed are ceil(allocation_ratio x slots of tasks that run or wait / slots of an executor). A
+ *   target above that falls to it at once, never below the minimum; what was asked for and is not
+ *   there yet is called off.
  * - Once tasks have waited for backlog_timeout_s, 1 executor is added to the target, then 2, 4, 8
  *   and so on each sustained_backlog_timeout_s for as long as tasks wait and the target is below
  *   what is needed. It begins anew with 1 when no task waits, or the target was cut short.
@@ -28,6 +28,7 @@
  *   or, with shuffle_tracking, unless it holds shuffle output: as long as the stages that read
  *   it have not ended, and shuffle_timeout_s after it had its last task.
  *
+<<<<<<< HEAD
  * Not simulated: that a task runs only on executors of its resource profile; cached blocks, which hold executors as well; nodes that are excluded; executors
  * that the cluster manager refuses or delays beyond startup_s; that Spark looks ten times a second
  * and not at each instant.
@@ -41,6 +42,11 @@
  * - It was lost with its tasks: others begin these anew.
  *
  * The last one stays as long as there are tasks, or no other is to come.
+=======
+ * Not simulated: that a task runs only on executors of its resource profile; cached blocks, which
+ * hold executors as well; nodes that are excluded; executors that the cluster manager refuses or
+ * delays beyond startup_s; that Spark looks ten times a second and not at each instant.
+>>>>>>> slots
  */
 #define ALLOCATION_START SIZE_MAX
 
@@ -69,9 +75,8 @@ struct allocation_job {
                               */
     double ending_s;         /* of the driver, after the last stage */
     int64_t cores_per_executor; /* task slots of an executor; >= 1 */
-    const int64_t
-        *task_units;  /* by stage: slots that each task takes, at most those of an executor;
-                                   NULL: 1 */
+    /* By stage: slots that each task takes, at most those of an executor; NULL: 1. */
+    const int64_t *task_units;
     double startup_s; /* of an executor, >= 0 */
     const struct allocation_record *record; /* NULL: the policy decides */
 };

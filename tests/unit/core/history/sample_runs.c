@@ -11,7 +11,9 @@ struct run_stage stage_of_tasks(int64_t id, const double *durations_s, size_t n)
                               .duration_s = (double)NAN,
                               .started_s = (double)NAN,
                               .input_records = (double)NAN,
-                              .nominal_rate_per_s = (double)NAN};
+                              .nominal_rate_per_s = (double)NAN,
+                              .resource_profile_id = RUN_UNKNOWN,
+                              .cache_source_id = RUN_UNKNOWN};
     for (size_t i = 0; i < n; i++)
         stage.task_time_s += durations_s[i];
     stage.task_duration_s = n > 0 ? stage.task_time_s / (double)n : (double)NAN;

@@ -13,6 +13,7 @@
 #include "core/scaling/laws/worker_load.h"
 #include "core/scaling/model/describe.h"
 #include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 
 /* Of a combination. */
 enum { WORKERS, ALL_WORK, SPILL, MEMORY, MEMORY_ALL_WORK, POWER, MEMBERS };
