@@ -284,14 +284,7 @@ static enum pv_code find_gaps(struct replay *replay, struct arena *arena, struct
                             &replay->between_stages_s, replay->delays_s, err);
 }
 
-<<<<<<< HEAD
 void replay_assume(struct replay *replay, enum replay_hypothesis hypothesis)
-=======
-/* A program that gives a stage a resource profile, or makes it a barrier stage, sets the number of
- * its tasks, too: only runs on other machines can show that the number follows them. */
-static struct stage_law
-learn_law(const struct replay *replay, size_t s, const struct stage_sighting seen[], size_t n)
->>>>>>> slots
 {
     replay->laws = replay->laws_of[hypothesis];
 }

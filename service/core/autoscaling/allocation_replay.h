@@ -28,10 +28,9 @@
  *   or, with shuffle_tracking, unless it holds shuffle output: as long as the stages that read
  *   it have not ended, and shuffle_timeout_s after it had its last task.
  *
-<<<<<<< HEAD
- * Not simulated: that a task runs only on executors of its resource profile; cached blocks, which hold executors as well; nodes that are excluded; executors
- * that the cluster manager refuses or delays beyond startup_s; that Spark looks ten times a second
- * and not at each instant.
+ * Not simulated: that a task runs only on executors of its resource profile; cached blocks, which
+ * hold executors as well; nodes that are excluded; executors that the cluster manager refuses or
+ * delays beyond startup_s; that Spark looks ten times a second and not at each instant.
  *
  * Or they come and go as those of a recorded run did, whatever the policy: each change so long after
  * the submission of the stage before it. Of the policy only the greatest number counts; where the run
@@ -42,11 +41,6 @@
  * - It was lost with its tasks: others begin these anew.
  *
  * The last one stays as long as there are tasks, or no other is to come.
-=======
- * Not simulated: that a task runs only on executors of its resource profile; cached blocks, which
- * hold executors as well; nodes that are excluded; executors that the cluster manager refuses or
- * delays beyond startup_s; that Spark looks ten times a second and not at each instant.
->>>>>>> slots
  */
 #define ALLOCATION_START SIZE_MAX
 
@@ -77,7 +71,7 @@ struct allocation_job {
     int64_t cores_per_executor; /* task slots of an executor; >= 1 */
     /* By stage: slots that each task takes, at most those of an executor; NULL: 1. */
     const int64_t *task_units;
-    double startup_s; /* of an executor, >= 0 */
+    double startup_s;                       /* of an executor, >= 0 */
     const struct allocation_record *record; /* NULL: the policy decides */
 };
 
