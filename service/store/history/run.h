@@ -115,8 +115,8 @@ enum pv_code store_run_nearest(struct store_tx *tx,
 
 /*
  * The same nearest in problem size and cores, by curve_distance (core/advice/curve.h), with stages,
- * executors and cores: what jobs of a cluster with so many cores are made of. Of more than 100 runs
- * that are larger, or smaller, the 100 nearest in size are compared. cores >= 1.
+ * executors and cores: what jobs of a cluster with so many cores are made of. Of more than 500 runs
+ * that are larger, or smaller, the 500 nearest in size are compared. cores >= 1.
  */
 enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
                                         struct arena *arena,

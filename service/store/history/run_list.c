@@ -230,7 +230,7 @@ static struct columns_statement nearest = {
  * Runs nearest in size and cores, by curve_distance (core/advice/curve.h), among the NEAREST_CANDIDATES
  * nearest in size in each direction.
  */
-enum { NEAREST_CANDIDATES = 100 };
+enum { NEAREST_CANDIDATES = 500 };
 static struct columns_statement nearest_in_cores = {
     "SELECT " RUN_SELECTED " FROM (VALUES (true)) AS f (replayable_too), LATERAL"
     " (" EXACT_ABOVE " UNION ALL " EXACT_BELOW " UNION ALL " WHOLE_ABOVE " UNION ALL " WHOLE_BELOW
