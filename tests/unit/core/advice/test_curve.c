@@ -339,7 +339,7 @@ static struct run run_of_equal_tasks(size_t tasks, double each_s, int64_t size, 
 }
 
 /* 16 tasks of 120 s on 4 x 4 cores, three times. On 8 x 4 the job takes 125 s if the number of
- * tasks is fixed, 65 s if it follows the cores: nobody knows which. */
+ * tasks is fixed, 65 s if it follows the cores. */
 Test(curve, a_coincidence_of_tasks_and_cores_is_a_mixture)
 {
     struct run runs[] = {run_of_equal_tasks(16, 120.0, 64, 4), run_of_equal_tasks(16, 120.0, 64, 4),
