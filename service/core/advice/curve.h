@@ -15,10 +15,10 @@
  * Every run predicts every executor count; their logarithms are averaged with weights that fall
  * with the squared distance between configurations,
  *
- *     distance(run, target) = |ln N/N_run| + |ln K/K_run| / 2
+ *     distance(run, target) = |ln N/N_run| + |ln K/K_run| / 2        (K = m c cores)
  *
- * (K = m c cores, at most as many as the largest stage has tasks),
  * since a replay carries over better between cores (where it knows the graph) than between sizes.
+ * Cores beyond the tasks of the largest stage do not count in K.
  * The spread comes from leaving one run out at a time, relearning the laws without it, and
  * predicting it from the others: residual e = ln(actual / predicted), made comparable by
  * dividing by 1 + the distance to the nearest run that remained. With a weak prior (three runs'
@@ -55,9 +55,9 @@ struct curve_question {
 #define CURVE_PRIOR_FREEDOM 3.0
 #define CURVE_PRIOR_SPREAD 0.10
 
-#define CURVE_GROWTH_DEVIATION 0.16
-#define CURVE_GROWN 1.05
-#define CURVE_WELL_GROWN 1.5
+#define CURVE_GROWTH_DEVIATION 0.16 /* of the exponent, if all runs had one size */
+#define CURVE_GROWN 1.05            /* ratio of sizes that shows growth */
+#define CURVE_WELL_GROWN 1.5        /* ratio of sizes at which growth exceeds noise */
 
 /* Problem sizes that differ by a smaller share count as one: those measured from bytes differ a
  * little from day to day. */
@@ -67,8 +67,8 @@ bool curve_beyond_sizes(double size, double least, double most);
 struct curve_point {
     int64_t executors;
     double duration_s; /* median */
-    /* Two: what stages that may follow the machines make of it, and what they make of it otherwise.
-     * The distribution is their mixture. 0: the runs decide, or both agree. */
+    /* Durations if undecided stages follow the machines (first) and if they do not (second). The
+     * distribution is the mixture of both. n_centres is 0 if the runs decide or both agree. */
     struct predictive_centre centres[PREDICTIVE_CENTRES_MAX];
     size_t n_centres;
     double spread; /* scale of ln T, Student's t with the curve's freedom; see `own` */

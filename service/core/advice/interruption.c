@@ -105,7 +105,8 @@ static void interrupt_predictive(const struct predictive *predictive,
                                                      .freedom = NEARLY_NORMAL});
 }
 
-static struct curve_point interrupt(const struct curve_point *point,
+static struct curve_point interrupt(const struct curve *curve,
+                                    const struct curve_point *point,
                                     const struct interruptions *terms,
                                     struct predictive *own)
 {
@@ -117,9 +118,11 @@ static struct curve_point interrupt(const struct curve_point *point,
         /* That of ln(e^a - 1): the other factor of E X does not depend on T. */
         .sensitivity = exp(a) / interruption_stretch(a),
         .deviation = interruption_deviation_s(T, terms, point->executors) / now.duration_s};
+    now.spread = hypot(by.sensitivity * point->spread, by.deviation);
     for (size_t i = 0; i < now.n_centres; i++)
         now.centres[i].predicted_s = interruption_expected_s(point->centres[i].predicted_s, terms);
-    now.spread = hypot(by.sensitivity * point->spread, by.deviation);
+    if (now.n_centres > 0)
+        now.duration_s = curve_predictive(curve, &now).predicted_s;
     if (point->own != NULL) {
         interrupt_predictive(point->own, &by, now.duration_s, own);
         now.own = own;
@@ -141,7 +144,7 @@ enum pv_code interruption_curve(const struct curve *curve,
         return pv_no_memory(err);
     for (size_t i = 0; i < curve->n_points; i++)
         if (exposure(curve->points[i].duration_s, terms->per_hour) <= INTERRUPTION_MOST)
-            made.points[made.n_points++] = interrupt(&curve->points[i], terms, &own[i]);
+            made.points[made.n_points++] = interrupt(curve, &curve->points[i], terms, &own[i]);
     if (curve->other != NULL) {
         struct curve *other = arena_alloc(arena, sizeof *other);
         if (other == NULL)

@@ -396,7 +396,7 @@ static struct run run_of_equal_tasks(size_t tasks, double each_s, int64_t size, 
 }
 
 /* 16 tasks of 120 s on 4 x 4 cores, three times. On 8 x 4 the job takes 125 s if the number of
- * tasks is fixed, 65 s if it follows the cores: nobody knows which. */
+ * tasks is fixed, 65 s if it follows the cores. */
 Test(curve, a_coincidence_of_tasks_and_cores_is_a_mixture)
 {
     struct run runs[] = {run_of_equal_tasks(16, 120.0, 64, 4), run_of_equal_tasks(16, 120.0, 64, 4),
@@ -434,6 +434,13 @@ Test(curve, weak_scaling_bounds_the_prediction)
     cr_assert_float_eq(runs[0].duration_s, 25.0, 1e-9);
     cr_assert_float_eq(runs[1].duration_s, 13.0, 1e-9);
     struct curve curve = predict_at(runs, 3, 60, 4, m, 1);
+    cr_assert_float_eq(curve.points[0].duration_s, 25.0, 1e-9);
+    /* Sizes closer than 5 % bound nothing: their runs are averaged. */
+    struct run near[] = {run_of_equal_tasks(30, 10.0, 100, 4), run_of_equal_tasks(30, 4.0, 110, 4)};
+    int64_t four[] = {4};
+    curve = predict_at(near, 2, 104, 4, four, 1);
+    cr_assert(curve.points[0].duration_s > 15.0 && curve.points[0].duration_s < 22.0);
+    curve = predict_at(near, 2, 106, 4, four, 1);
     cr_assert_float_eq(curve.points[0].duration_s, 25.0, 1e-9);
     /* A run that counts for little bounds nothing. */
     runs[0].weight = 0.1;

@@ -197,6 +197,24 @@ Test(pricing, a_curve_under_interruptions_is_slower_and_wider_everywhere)
     cr_assert_eq(out.points[0].executors, 2);
 }
 
+/* Both hypotheses of a mixture are slowed down, and the duration stays its median. */
+Test(pricing, interruptions_slow_both_hypotheses)
+{
+    const struct interruptions spot = {.per_hour = 0.3};
+    struct curve out;
+    points[9].centres[0] = (struct predictive_centre){3000, 0.6};
+    points[9].centres[1] = (struct predictive_centre){6000, 0.4};
+    points[9].n_centres = 2;
+    cr_assert_eq(interruption_curve(&curve, &spot, &arena, &out, NULL), PV_OK);
+    const struct curve_point *now = &out.points[9];
+    cr_assert_eq(now->n_centres, 2);
+    for (size_t i = 0; i < 2; i++)
+        cr_assert_float_eq(now->centres[i].predicted_s,
+                           interruption_expected_s(points[9].centres[i].predicted_s, &spot), 1e-9);
+    cr_assert_gt(now->centres[1].predicted_s, 6000);
+    cr_assert_float_eq(curve_probability(&out, now, now->duration_s), 0.5, 1e-9);
+}
+
 /* Points of a model bring a distribution of their own: each part of it widens, and one that has no
  * spread at all gets that of the interruptions. */
 Test(pricing, own_distributions_widen_too)

@@ -27,7 +27,7 @@ static void tear_down(void)
     arena_fini(&scratch);
 }
 
-TestSuite(random_histories, .init = set_up, .fini = tear_down, .timeout = 240);
+TestSuite(random_histories, .init = set_up, .fini = tear_down, .timeout = 600);
 
 enum { STAGES_MAX = 6, RUNS_MAX = 5 };
 
@@ -132,7 +132,7 @@ static void forget(void)
 Test(random_histories, weak_scaling_holds)
 {
     static const double times[] = {1.5, 2.0, 3.0, 4.0, 7.5};
-    for (uint64_t seed = 1; seed <= 400; seed++) {
+    for (uint64_t seed = 1; seed <= 250; seed++) {
         struct rng rng = rng_make(seed, 40);
         struct run runs[RUNS_MAX];
         size_t n = draw_history(&rng, seed, 1.0, runs);
@@ -177,7 +177,7 @@ static struct falls count_falls(double noise, double step)
     static const int64_t m[] = {1, 2, 3, 5, 8, 12, 20};
     enum { COUNTS = sizeof m / sizeof *m };
     struct falls falls = {0};
-    for (uint64_t seed = 1; seed <= 400; seed++) {
+    for (uint64_t seed = 1; seed <= 250; seed++) {
         struct rng rng = rng_make(seed, 42);
         struct run runs[RUNS_MAX];
         double longest_s[COUNTS] = {0};

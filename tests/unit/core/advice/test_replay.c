@@ -629,3 +629,30 @@ Test(replay, both_hypotheses_can_be_replayed)
     cr_assert_float_eq(predict(&replay, 64, 8), 125.0, 1e-6);
     cr_assert_float_eq(predict(&replay, 64, 4), 125.0, 1e-6);
 }
+
+/* A property that sets the number of tasks in one run only does not decide. */
+Test(replay, sources_of_a_count_have_to_agree)
+{
+    static struct run_label properties[] = {PROPERTY("spark.sql.shuffle.partitions", "16")};
+    static const int64_t first[] = {0};
+    struct run_stage stages[2][2];
+    struct run runs[2];
+    struct replay replays[2];
+    for (size_t r = 0; r < 2; r++) {
+        stages[r][0] = stage_of_tasks(0, equal_tasks(37, 1.0), 37);
+        stages[r][1] = stage_of_tasks(1, equal_tasks(16, 10.0), 16);
+        stages[r][1].parents = first;
+        stages[r][1].n_parents = 1;
+        runs[r] = run_of_stages(stages[r], 2, 64, 4, 4, 20.0, 1.0);
+    }
+    runs[0].spark_properties = properties;
+    runs[0].n_spark_properties = 1;
+    for (size_t r = 0; r < 2; r++)
+        replays[r] = prepare(&runs[r]);
+    cr_assert_eq(replays[0].undecided, 0);
+    cr_assert_eq(replays[1].undecided, 1);
+    for (size_t r = 0; r < 2; r++) {
+        cr_assert_eq(replay_learn(replays, 2, r, 2, &scratch, NULL), PV_OK);
+        cr_assert_eq(replays[r].undecided, 1);
+    }
+}

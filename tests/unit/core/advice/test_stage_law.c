@@ -118,15 +118,19 @@ Test(stage_law, tasks_that_rise_with_the_size_follow_it)
     /* The same number at sizes that differ by 3 % shows no growth. */
     const struct stage_sighting same[] = {{100, 2, 4, 37, 1.0}, {103, 2, 4, 37, 1.0}};
     cr_assert_eq(stage_law_learn(same, 2).follows, LAW_FIXED);
+    /* Nor do 51 tasks rather than 50. */
+    const struct stage_sighting near[] = {{100, 2, 4, 50, 1.0}, {103, 2, 4, 51, 1.0}};
+    cr_assert_eq(stage_law_learn(near, 2).follows, LAW_FIXED);
 }
 
-/* Of more than 64 sightings the first 64 show how the number of tasks grows. */
+/* Of more than 64 sightings the first 64 show how the number of tasks grows: here fewer of them, or
+ * more, show a slope below a half. */
 Test(stage_law, of_many_sightings_the_first_64_count)
 {
     struct stage_sighting seen[70];
     for (size_t i = 0; i < 70; i++) {
-        double size = 2.0 + (double)i;
-        size_t tasks = i < 64 ? 3 * (i + 2) + i % 3 : 7;
+        double size = i < 64 ? 2.0 + (double)i : 1e9;
+        size_t tasks = i < 20 ? 5 : i < 64 ? 3 * (i + 2) : 7;
         seen[i] = (struct stage_sighting){size, 2, 4, tasks, size};
     }
     cr_assert_eq(stage_law_learn(seen, 70).follows, LAW_SIZE);
