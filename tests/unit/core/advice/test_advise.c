@@ -472,6 +472,7 @@ Test(advise, what_bounds_a_duration_is_said_with_its_figures)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         for (size_t i = 0; i < POINTS; i++) {
             points[i].work_s = 5.0 * (double)points[i].executors * (double)curve.cores_per_executor;
+            points[i].work_per_slot_s = 5.0;
             points[i].fixed_s = cases[c].fixed_s;
             points[i].critical_path_s = cases[c].critical_path_s;
             points[i].longest_task_s = cases[c].longest_task_s;

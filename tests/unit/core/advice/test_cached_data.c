@@ -203,6 +203,9 @@ static struct run a_run(const double reading_s[], size_t n, int64_t peak_blocks)
     stages[1] = stage_of_tasks(1, reading_s, n);
     stages[0].cache_source_id = RUN_UNKNOWN;
     stages[1].cache_source_id = 0;
+    static const int64_t first = 0;
+    stages[1].parents = &first;
+    stages[1].n_parents = 1;
     struct run run = run_of_stages(stages, 2, 40, 4, 1, 30.0, 0.0);
     run.storage_memory_bytes = 10 * (int64_t)BLOCK;
     run.metrics.peak_storage_memory_bytes = peak_blocks * (int64_t)BLOCK;
