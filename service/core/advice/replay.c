@@ -586,23 +586,31 @@ static double hit_share(const struct replay *replay, const struct replay_target 
                            target->executors);
 }
 
+/* What a task of stage s takes longer without its block, which is larger as tasks are fewer. */
+static double
+miss_s(const struct replay *replay, size_t s, const struct replay_target *target, double tasks)
+{
+    double grown = target->problem_size / replay->run->problem_size;
+    return replay->cached.stages[s].extra_s * grown * (double)replay->job.stages[s].tasks / tasks;
+}
+
 /*
  * A stage that reads cached data, on executors that hold another share of it than those of the run:
  * its tasks are spread as those that found their block, and as many as have none take longer.
  */
 static void draw_cached(const struct replay *replay,
                         size_t s,
-                        double hit,
+                        const struct replay_target *target,
                         const double *ascending,
                         double work_s,
                         double durations_s[],
                         size_t n)
 {
-    const struct cached_stage *stage = &replay->cached.stages[s];
-    draw_durations(ascending, stage->hits, work_s, durations_s, n);
+    const double hit = hit_share(replay, target), extra_s = miss_s(replay, s, target, (double)n);
+    draw_durations(ascending, replay->cached.stages[s].hits, work_s, durations_s, n);
     size_t misses = (size_t)nearbyint((1.0 - hit) * (double)n);
     for (size_t i = 0; i < misses; i++)
-        durations_s[(size_t)(((double)i + 0.5) * (double)n / (double)misses)] += stage->extra_s;
+        durations_s[(size_t)(((double)i + 0.5) * (double)n / (double)misses)] += extra_s;
 }
 
 /* One stage on the target; `ascending` are its recorded durations. */
@@ -630,9 +638,8 @@ static enum pv_code scale_stage(const struct replay *replay,
         return PV_OK;
     }
     double old_work_s = replay->seen[s].work_s;
-    double hit = hit_share(replay, target);
     bool is_other_share = replay->cached.stages != NULL && replay->cached.stages[s].extra_s > 0.0 &&
-                          hit != hit_share(replay, &own);
+                          hit_share(replay, target) != hit_share(replay, &own);
     if (stage->tasks == old->tasks && (work_s == old_work_s || old_work_s == 0.0) &&
         !is_other_share)
         return PV_OK; /* nothing moves: the recorded durations, in their recorded order */
@@ -640,7 +647,7 @@ static enum pv_code scale_stage(const struct replay *replay,
     if (durations_s == NULL)
         return pv_no_memory(err);
     if (is_other_share)
-        draw_cached(replay, s, hit, ascending, work_s, durations_s, stage->tasks);
+        draw_cached(replay, s, target, ascending, work_s, durations_s, stage->tasks);
     else if (stage->tasks == old->tasks)
         scale_durations(old->task_durations_s, work_s / old_work_s, durations_s, stage->tasks);
     else
@@ -691,10 +698,12 @@ static double cache_doubt_s(const struct replay *replay, const struct replay_tar
         hit = (double)target->executors / (double)run->executors * run->problem_size /
               target->problem_size;
     for (size_t s = 0; s < replay->job.n_stages && data->stages != NULL && hit < 1.0; s++)
-        if (!data->stages[s].measured)
+        if (!data->stages[s].measured) {
+            double tasks = stage_tasks(replay, s, target);
             sum_s +=
-                (1.0 - hit) * stage_tasks(replay, s, target) * data->stages[s].extra_s /
+                (1.0 - hit) * tasks * miss_s(replay, s, target, tasks) /
                 stage_slots_count(&replay->slots, s, target->executors, target->cores_per_executor);
+        }
     return sum_s;
 }
 
