@@ -62,7 +62,7 @@ def test_a_candidate_is_what_a_fit_of_the_same_runs_replies(client, name):
 def test_of_two_exact_laws_the_one_with_fewer_parameters_is_selected(client, name):
     fill(client, name, lambda n, m: 30 + 270 / m, [(32, m) for m in (1, 2, 4, 8, 16)])
     all_of_them = models(client, name)
-    assert all_of_them["selected_model"] == "amdahl", all_of_them["reason"]
+    assert all_of_them["selected_model"] == "load_per_executor", all_of_them["reason"]
     assert "ernest" in all_of_them["reasons"][0]["evidence"]["near_ties"] or \
         all_of_them["reasons"][0]["evidence"]["least_error_model"] == "ernest"
 

@@ -250,7 +250,7 @@ def test_interpolation_goes_through_what_was_measured(client):
     assert fitted["tables"]["knots"] == [[8, 2, pytest.approx(100)], [8, 4, pytest.approx(60)], [8, 16, pytest.approx(30)]]
     between, beyond = predict(client, fitted, (8, 8), (8, 64))
     assert between["duration_s"] == pytest.approx(math.sqrt(60 * 30))
-    assert beyond["duration_s"] == pytest.approx(15)
+    assert beyond["duration_s"] == pytest.approx(15, rel=0.002)  # nearly the exponent of the last two, -0.5
     assert [w["code"] for w in beyond["warnings"]] == ["extrapolation"]
 
 
@@ -296,6 +296,32 @@ def test_auto_takes_speedups_too(client):
     observations = [{"problem_size": 64, "executors": m, "speedup": 1 / (0.9 / m + 0.1)} for m in (1, 2, 4, 8, 16, 32)]
     chosen = fit(client, "auto", observations)
     assert chosen["model"] == "amdahl" and chosen["parameters"]["eta"]["estimate"] == pytest.approx(0.9)
+
+
+def test_a_history_of_one_size_answers_for_another(client):
+    """Ten executor counts of one size, as T = 150 + 9600/m: the law with the size is taken, and every kind grows with the data."""
+    observations = rows(lambda n, m: 150 + 9600 / m, [(373, m) for m in (4, 6, 8, 10, 12, 16, 20, 24, 32, 48)], noise=0.02)
+    chosen = fit(client, "auto", observations)
+    assert chosen["model"] != "amdahl"
+    assert chosen["uncertainty"]["observed"]["size_exponent_max"] == pytest.approx(1.5)
+    assert [row[:2] for row in chosen["uncertainty"]["observed"]["recorded_bounds"]] == [[o["problem_size"], o["executors"]] for o in observations]
+    for kind in ("auto", "amdahl", "load_per_executor", "usba", "ernest", "combined", "interpolation"):
+        fitted = fit(client, kind, observations)
+        same, twice, tenfold, shared = predict(client, fitted, (373, 8), (746, 8), (3730, 8), (746, 16))
+        expected = 150 * 2 ** 0.4 + 9600 / 4
+        assert twice["duration_s"] == pytest.approx(expected, rel=0.2 if kind in ("usba", "interpolation") else 0.06), kind
+        assert tenfold["duration_s"] > 5 * same["duration_s"] and tenfold["interval_s"][1] > 1.05 * tenfold["duration_s"], kind
+        assert shared["duration_s"] >= observations[2]["duration_s"], kind
+
+
+def test_bounds_of_recorded_runs_are_checked(client):
+    fitted = fit(client, "amdahl", rows())
+    observed = fitted["uncertainty"]["observed"]
+    for bounds, where in (([[4, 1, 10]], "/0"), ([[4, 1, 0, 10]], "/0/2"), ([[16, 1, 5, 5], [4, 1, 5, 5]], "/1"), ([[4, 1, 5, 5]] * 257, "")):
+        body = {k: fitted[k] for k in ("model", "parameters", "reference", "uncertainty")}
+        body["uncertainty"] = dict(body["uncertainty"], observed=dict(observed, recorded_bounds=bounds))
+        problem = client.post(PREDICT, dict(body, points=[{"problem_size": 4, "executors": 1}]), 422).json()
+        assert problem["errors"][0]["pointer"] == "/uncertainty/observed/recorded_bounds" + where
 
 
 # --- bad input (each its own answer) ---

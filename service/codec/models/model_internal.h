@@ -33,7 +33,7 @@ const struct model_kind *codec_model_choice_decode(const struct codec_node *node
  *     "scores": {"seen": {"values", "levels", "spread", "degrees_of_freedom"} | null,
  *                "new_executors": ..., "new_problem_sizes": ...},
  *     "observed": {"executor_counts": [2, 4, ..], "problem_sizes": [64],
- *                  "recorded": [[problem_size, executors, least_s, most_s], ..],
+ *                  "recorded_bounds": [[problem_size, executors, least_s, most_s], ..],
  *                  "size_exponent_max": 1.5}
  *
  * Faults: unknown members and parameters; scores, levels and observed values that do not ascend;

@@ -154,7 +154,7 @@ static void decode_scores(const struct codec_node *node, const void *limits, voi
 
 static void encode_recorded(struct writer *w, const struct model_uncertainty *u)
 {
-    writer_member_array(w, "recorded");
+    writer_member_array(w, "recorded_bounds");
     for (size_t i = 0; i < u->n_recorded; i++) {
         const struct model_recorded *at = &u->recorded[i];
         const double row[] = {at->problem_size, at->executors, at->least_s, at->most_s};
@@ -199,8 +199,9 @@ static void decode_pair(const struct codec_node *item, struct model_recorded *at
 static void decode_recorded(const struct codec_node *node, struct model_uncertainty *u)
 {
     struct codec_node list;
-    struct model_recorded *recorded = codec_list(node, "recorded", CODEC_OPTIONAL, 0, RECORDED_MAX,
-                                                 sizeof *recorded, &list, &u->n_recorded);
+    struct model_recorded *recorded =
+        codec_list(node, "recorded_bounds", CODEC_OPTIONAL, 0, RECORDED_MAX, sizeof *recorded,
+                   &list, &u->n_recorded);
     for (size_t i = 0; i < u->n_recorded; i++) {
         struct codec_node item = codec_item(&list, i);
         decode_pair(&item, &recorded[i]);
@@ -214,7 +215,7 @@ static void decode_recorded(const struct codec_node *node, struct model_uncertai
 
 static void decode_observed(const struct codec_node *node, const void *limits, void *object)
 {
-    static const char *const known[] = {"executor_counts", "problem_sizes", "recorded",
+    static const char *const known[] = {"executor_counts", "problem_sizes", "recorded_bounds",
                                         "size_exponent_max", NULL};
     struct model_uncertainty *u = &((struct model *)object)->uncertainty;
     (void)limits;

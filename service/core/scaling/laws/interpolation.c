@@ -13,10 +13,10 @@ static const double median_loss = 1.2533;
 /* So many standard errors count as noise. */
 static const double within = 2;
 /* Prior exponents of N and of m, and their weight as a sum of squares of ln N or ln m. Two places a
- * factor of 2 apart have six times that weight. */
+ * factor of 1.15 apart have the same weight. */
 static const double size_exponent = 0.7;
 static const double count_exponent = -0.7;
-static const double end_weight = 0.08;
+static const double end_weight = 0.02;
 /* exp of more would leave the range of doubles. */
 static const double log_max = 690;
 

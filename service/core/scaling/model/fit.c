@@ -233,6 +233,8 @@ set_residuals(const struct model_data *data, const size_t index[], struct model_
     struct model_spread none = MODEL_NO_SPREAD;
     struct model bare = fit->model;
     bare.uncertainty.observations = 0;
+    struct model bounded = fit->model;
+    bounded.uncertainty.observations = data->n;
     for (size_t i = 0; i < data->n; i++) {
         const struct observation *row = &data->rows[i];
         struct model_prediction predicted;
@@ -248,6 +250,10 @@ set_residuals(const struct model_data *data, const size_t index[], struct model_
                                             .left_scale_out = (double)NAN};
         residual->predicted =
             data->form == MODEL_OF_SPEEDUPS ? predicted.speedup : predicted.duration_s;
+        if (data->form == MODEL_OF_DURATIONS) {
+            bounded.context = row->context;
+            residual->predicted = model_duration(&bounded, row->problem_size, row->executors);
+        }
         residual->error_percent = 100 * (residual->predicted - residual->actual) / residual->actual;
     }
 }
@@ -356,13 +362,13 @@ static enum pv_code fit_finish(const struct model_data *data,
         return pv_no_memory(err);
     fit->n = data->n;
     fit_set_parameters(&fit->model, fit->freedom);
+    if (data->form == MODEL_OF_DURATIONS)
+        PV_TRY(physical_bounds_find(data, arena, &fit->model.uncertainty, err));
     set_residuals(data, index, fit);
     set_range(data, &fit->model.uncertainty);
     PV_TRY(set_uncertainty(data, arena, fit, err));
-    if (data->form == MODEL_OF_DURATIONS) {
+    if (data->form == MODEL_OF_DURATIONS)
         PV_TRY(grouped_cv_run(data, arena, fit, err));
-        PV_TRY(physical_bounds_find(data, arena, &fit->model.uncertainty, err));
-    }
     if (!is_finite(fit))
         return pv_fail(err, PV_E_SINGULAR, "the observations give no finite parameters");
     qsort(fit->residuals, fit->n, sizeof *fit->residuals, by_observation);

@@ -74,8 +74,8 @@ Test(scaling_interpolation, medians_of_cells_are_joined)
     /* Beyond, the exponent is that of the segment, of the regression and the usual one together. */
     double apart = log(4);
     double segment = log(50.0 / 101) / apart;
-    double regression = (apart * apart / 2 * segment - 0.08 * 0.7) / (apart * apart / 2 + 0.08);
-    double exponent = (apart * apart * segment + 0.08 * regression) / (apart * apart + 0.08);
+    double regression = (apart * apart / 2 * segment - 0.02 * 0.7) / (apart * apart / 2 + 0.02);
+    double exponent = (apart * apart * segment + 0.02 * regression) / (apart * apart + 0.02);
     cr_expect_float_eq(predict(&fit, 8, 32), 50 * pow(4, exponent), 1e-9);
     /* A lone size: 16 on 4 executors is as 8 on 2, and what executors do not share grows. */
     double rest = sqrt(101 * 50) * (1 + segment);
