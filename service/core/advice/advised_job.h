@@ -15,7 +15,7 @@ struct advised_job {
     const struct run *run;           /* whose tasks they are */
     struct edf_job job;              /* deadline 1, release 0 */
     const struct edf_stage *graph;   /* its stages without those that only the driver awaits */
-    struct allocation_record record; /* of its executors; n == 0: all there all the time */
+    struct allocation_record record; /* of its executors; n == 0 if all exist all the time */
     bool awaited_executors;          /* the first stage of that run began with executors there */
     double waiting_s;                /* of the duration: for executors; */
     double fixed_s;                  /* all that needs no core, */

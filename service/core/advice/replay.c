@@ -104,15 +104,15 @@ static double *find_longest(const struct edf_job *job, struct arena *arena, stru
     return longest_s;
 }
 
-/* Task slots of so many executors, as a replay counts them. */
+/* Number of task slots of so many executors. */
 static size_t count_slots(int64_t executors, int64_t cores_per_executor)
 {
     return (size_t)executors * (size_t)cores_per_executor;
 }
 
-/* The job on executors that come and go as those of the record did. What the driver does between
- * stages is in the schedule, for executors come and go meanwhile; it is taken out again, as part of
- * fixed_s. scale: of its times, from those recorded. */
+/* Makespan on executors that come and go as in the record. The schedule includes the driver's time
+ * between stages, because executors come and go meanwhile; the result excludes it, because fixed_s
+ * has it. scale: from the driver's recorded times. */
 static enum pv_code makespan_on_record(const struct replay *replay,
                                        const struct edf_job *job,
                                        int64_t executors,
@@ -221,8 +221,8 @@ static enum pv_code solve_overhead(struct replay *replay,
     return PV_OK;
 }
 
-/* Tasks are never taken for shorter than they were: what ran faster than they can on the executors
- * that the run says it had is no basis for others. */
+/* Fails with the reason why the replay on the run's own executors is slower than the run. Tasks are
+ * never shortened to make up for it. */
 static enum pv_code refuse_slow_replay(const struct replay *replay,
                                        double recorded_s,
                                        double seconds,
@@ -260,7 +260,7 @@ static enum pv_code calibrate(struct replay *replay, struct arena *scratch, stru
         PV_TRY(solve_overhead(replay, target_s, &seconds, scratch, err));
     if (seconds - target_s > REPLAY_TOLERANCE * run->duration_s)
         return refuse_slow_replay(replay, target_s, seconds, err);
-    /* What no overhead explains is the driver's. */
+    /* Time that the overhead does not explain counts as time of the driver. */
     replay->fixed_s = fmax(0.0, run->duration_s - seconds);
     return PV_OK;
 }
@@ -419,10 +419,10 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
 }
 
 /*
- * n durations whose sum is work_s, spread as the recorded ones are. The longest is as many times as
- * long as the mean as it was, as often as there are tasks for a recorded one. Where fewer tasks hold
- * what the recorded ones held, it is the longest one and, of the others, the mean of those that come
- * on top of it.
+ * Draws n durations with the sum work_s from the distribution of the recorded ones. With more tasks,
+ * the longest task keeps its ratio to the mean, and there are n / recorded longest tasks. If a task
+ * holds k recorded tasks, because there are fewer tasks, the longest task is the longest recorded task
+ * plus k - 1 times the mean of the others.
  */
 static void draw_durations(
     const double *ascending, size_t recorded, double work_s, double durations_s[], size_t n)
@@ -551,7 +551,7 @@ static enum pv_code measure_bounds(const struct replay *replay,
     return PV_OK;
 }
 
-/* How much longer `seconds` are than the makespan on executors that are there all the time. */
+/* The part of `seconds` that is lost because executors did not exist all the time. */
 static enum pv_code find_waiting(const struct replay *replay,
                                  const struct edf_job *job,
                                  const double longest_s[],
