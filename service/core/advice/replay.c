@@ -419,33 +419,33 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
 }
 
 /*
- * Draws n durations with the sum work_s from the distribution of the recorded ones. With more tasks,
- * the longest task keeps its ratio to the mean, and there are n / recorded longest tasks. If a task
- * holds k recorded tasks, because there are fewer tasks, the longest task is the longest recorded task
- * plus k - 1 times the mean of the others.
+ * Draws n durations with the sum work_s from the distribution of the recorded ones: even quantiles.
+ * With more tasks, the longest task keeps its ratio to the mean, and there are n / recorded longest
+ * tasks. If a task holds k recorded tasks, because there are fewer tasks, the longest task is at least
+ * the longest recorded task plus k - 1 times the mean of the others.
  */
 static void draw_durations(
     const double *ascending, size_t recorded, double work_s, double durations_s[], size_t n)
 {
     const double share = (double)recorded / (double)n;
     const double recorded_s = task_time_sum(ascending, recorded);
-    const double scale = recorded_s > 0.0 ? work_s / recorded_s : 0.0;
-    const double most_s = ascending[recorded - 1] * scale;
+    const double most_s = recorded_s > 0.0 ? ascending[recorded - 1] * (work_s / recorded_s) : 0.0;
     const size_t n_longest = n > recorded ? n / recorded : 1;
+    size_t step = permutation_step(n);
+    double sum = 0.0, last = 0.0, tail = 0.0; /* of all; the longest; those that become longest_s */
+    for (size_t i = 0, rank = step / 2 % n; i < n; i++, rank = (rank + step) % n) {
+        double drawn = quantile_midpoint(ascending, recorded, ((double)rank + 0.5) / (double)n);
+        sum += drawn;
+        last = fmax(last, drawn);
+        tail += rank + n_longest >= n ? drawn : 0.0;
+        durations_s[i] = rank + n_longest >= n ? (double)NAN : drawn;
+    }
     const double longest_s =
         share <= 1.0 ? most_s * share
-                     : most_s + (share - 1.0) * (work_s - most_s) / (double)(recorded - 1);
-    size_t step = permutation_step(n);
-    double sum = 0.0;
-    for (size_t i = 0, rank = step / 2 % n; i < n; i++, rank = (rank + step) % n) {
-        durations_s[i] =
-            rank + n_longest >= n
-                ? (double)NAN
-                : quantile_midpoint(ascending, recorded, ((double)rank + 0.5) / (double)n);
-        sum += isnan(durations_s[i]) ? 0.0 : durations_s[i];
-    }
-    const double left_s = work_s - (double)n_longest * longest_s;
-    const double others = sum > 0.0 ? fmax(0.0, left_s) / sum : 0.0;
+                     : fmax(sum > 0.0 ? last * (work_s / sum) : 0.0,
+                            most_s + (share - 1.0) * (work_s - most_s) / (double)(recorded - 1));
+    const double left_s = fmax(0.0, work_s - (double)n_longest * longest_s);
+    const double others = sum > tail ? left_s / (sum - tail) : 0.0;
     for (size_t i = 0; i < n; i++)
         durations_s[i] = isnan(durations_s[i]) ? longest_s : durations_s[i] * others;
 }
