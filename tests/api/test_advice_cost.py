@@ -361,7 +361,7 @@ def test_other_memory_for_the_recommended_executors_is_told(client, name):
 
 
 def test_a_profile_is_priced_by_machines_too(client):
-    profile = {"problem_size": 160, "executors": 4, "cores_per_executor": 2, "duration_s": 700, "initialization_s": 5, "stages": STAGES}
+    profile = {"problem_size": 160, "executors": 4, "cores_per_executor": 2, "duration_s": 800, "initialization_s": 5, "stages": STAGES}
     body = {"profile": profile, "deadline_s": 600, "market": "spot", "constraints": {
         "price_per_machine_hour": 1, "spot_per_machine_hour": 0.5, "interruptions_per_hour": 1, "machine_cores": 8, "max_executors": 20}}
     pricing = client.post("/v1/advice?dry_run=true", body, 200).json()["pricing"]

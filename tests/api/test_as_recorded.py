@@ -172,7 +172,7 @@ def test_executors_that_come_late_or_are_lost(team, name):
     happened, end_s = simulate(spans, UNEVEN, 2, 5.0, lost=name.startswith("lost"))
     run = send(team, name, log_of(name, spans, happened, end_s + 1.5, 2, properties))
     assert run["duration_s"] == pytest.approx(end_s + 1.5, abs=0.002)
-    seen = team.get("/v1/runs/%s?include=stages" % run["id"]).json()["executors_seen"]
+    seen = team.get("/v1/runs/%s?include=stages" % run["id"]).json()["executor_lifetimes"]
     assert sorted((e["added_s"], e["removed_s"] or ALWAYS) for e in seen) == sorted(spans)
     check_as_recorded(team, name, run)
     late = ask(team, name, run["executors"], deadline_s=0.9 * run["duration_s"])

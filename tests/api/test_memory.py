@@ -21,7 +21,8 @@ def memory_log(n, executors=4, heap="8g", peak=None, error=None, ok=True, overhe
                  **({"spark.executor.memoryOverhead": overhead} if overhead else {}), **properties}}]
     for i in range(executors):
         lines.append({"Event": "SparkListenerExecutorAdded", "Timestamp": start + 2000, "Executor ID": str(i + 1),
-                      "Executor Info": {"Host": "h", "Total Cores": cores, "Resource Profile Id": 0}})
+                      "Executor Info": {"Host": "h", "Total Cores": cores, "Resource Profile Id": 0,
+                                        "Request Time": start, "Registration Time": start + 2000}})
     at = start + 3000
     lines.append({"Event": "SparkListenerJobStart", "Job ID": 0, "Submission Time": at, "Stage Infos": [
         {"Stage ID": s, "Stage Attempt ID": 0, "Number of Tasks": t, "Parent IDs": p} for s, t, p in ((0, tasks, []), (1, 8, [0]))],

@@ -35,16 +35,16 @@ def test_the_example_of_the_contract_comes_back_as_it_was_sent(client, name):
 def test_executors_are_kept_as_they_came_and_went(client, name):
     seen = [{"added_s": 0.1 + 0.2, "removed_s": None, "cores": 4, "resource_profile_id": 0},
             {"added_s": 7, "removed_s": 1 / 3 + 7, "cores": None, "resource_profile_id": None}]
-    made = client.post(runs_of(name), dict(RUN, executors_seen=seen), 201).json()
-    assert client.get("/v1/runs/%s?include=stages" % made["id"]).json()["executors_seen"] == seen
-    assert "executors_seen" not in client.get("/v1/runs/%s" % made["id"]).json()
+    made = client.post(runs_of(name), dict(RUN, executor_lifetimes=seen), 201).json()
+    assert client.get("/v1/runs/%s?include=stages" % made["id"]).json()["executor_lifetimes"] == seen
+    assert "executor_lifetimes" not in client.get("/v1/runs/%s" % made["id"]).json()
     record = client.get(runs_of(name) + "/export").json()
-    assert record["executors_seen"] == seen
+    assert record["executor_lifetimes"] == seen
     most = [{"added_s": i} for i in range(5000)]
-    assert len(client.get("/v1/runs/%s?include=stages" % client.post(runs_of(name), dict(RUN, executors_seen=most), 201).json()["id"])
-               .json()["executors_seen"]) == 5000
+    assert len(client.get("/v1/runs/%s?include=stages" % client.post(runs_of(name), dict(RUN, executor_lifetimes=most), 201).json()["id"])
+               .json()["executor_lifetimes"]) == 5000
     none = client.post(runs_of(name), RUN, 201).json()
-    assert client.get("/v1/runs/%s?include=stages" % none["id"]).json()["executors_seen"] == []
+    assert client.get("/v1/runs/%s?include=stages" % none["id"]).json()["executor_lifetimes"] == []
 
 
 def test_doubles_survive_to_the_last_bit(client, name):
@@ -91,11 +91,11 @@ def test_no_stages_and_an_empty_list_are_told_apart(client, name):
     ({"stages": [{"id": 0, "parents": [1]}, {"id": 1, "parents": [0]}]}, "/stages/1/parents"),
     ({"stages": [{"id": 0, "tasks": 3}]}, "/stages/0/task_duration_s"),
     ({"stages": [{"id": 0, "task_durations_s": [1, None]}]}, "/stages/0/task_durations_s/1"),
-    ({"executors_seen": [{"added_s": 1}, {"added_s": 3, "removed_s": 2.5}]}, "/executors_seen/1/removed_s"),
-    ({"executors_seen": [{"removed_s": 2.5}]}, "/executors_seen/0/added_s"),
-    ({"executors_seen": [{"added_s": -1}]}, "/executors_seen/0/added_s"),
-    ({"executors_seen": [{"added_s": 1, "cores": 0}]}, "/executors_seen/0/cores"),
-    ({"executors_seen": [{"added_s": 1}] * 5001}, "/executors_seen"),
+    ({"executor_lifetimes": [{"added_s": 1}, {"added_s": 3, "removed_s": 2.5}]}, "/executor_lifetimes/1/removed_s"),
+    ({"executor_lifetimes": [{"removed_s": 2.5}]}, "/executor_lifetimes/0/added_s"),
+    ({"executor_lifetimes": [{"added_s": -1}]}, "/executor_lifetimes/0/added_s"),
+    ({"executor_lifetimes": [{"added_s": 1, "cores": 0}]}, "/executor_lifetimes/0/cores"),
+    ({"executor_lifetimes": [{"added_s": 1}] * 5001}, "/executor_lifetimes"),
 ])
 def test_what_is_wrong_is_pointed_at_and_nothing_is_kept(client, name, change, pointer):
     body = copy.deepcopy(RUN)

@@ -22,9 +22,9 @@ static const struct shape_member create_members[] = {
     {"labels", SHAPE_LABELS(R, labels, n_labels), .flags = NULLABLE, SHAPE_LIMIT(L, labels)},
     {"nodes", SHAPE_OBJECTS(R, nodes, n_nodes, &codec_run_node_shape), .flags = NULLABLE,
      .most = CODEC_RUN_NODES_MAX},
-    {"executors_seen",
-     SHAPE_OBJECTS(R, executors_seen, n_executors_seen, &codec_run_executor_shape),
-     .flags = NULLABLE, .most = RUN_EXECUTORS_KEPT_MAX},
+    {"executor_lifetimes",
+     SHAPE_OBJECTS(R, executor_lifetimes, n_executor_lifetimes, &codec_executor_lifetime_shape),
+     .flags = NULLABLE, .most = RUN_EXECUTOR_LIFETIMES_MAX},
     {"stages", SHAPE_CODE, .flags = NULLABLE, .decode = codec_stages_decode_member},
 };
 const struct shape codec_run_create_shape = {.request = "RunCreate", SHAPE_OF(create_members, R)};
@@ -37,7 +37,7 @@ void codec_run_decode(const struct codec_node *node,
     run_clear_log(run);
     shape_decode(node, &codec_run_create_shape, limits, run);
     codec_run_nodes_check(node, run);
-    codec_run_executors_check(node, run);
+    codec_executor_lifetimes_check(node, run);
     if (run->initialization_s > run->duration_s)
         codec_fault_member(node, "initialization_s", "out_of_range",
                            "must not exceed duration_s, which is %.15g", run->duration_s);

@@ -73,9 +73,9 @@ extern const struct shape codec_run_node_shape;
 void codec_run_nodes_check(const struct codec_node *node, const struct run *run);
 enum { CODEC_RUN_NODES_MAX = 10000, CODEC_NODE_NAME_BYTES = 255 };
 
-/* Member `executors_seen` of a run. */
-extern const struct shape codec_run_executor_shape;
-void codec_run_executors_check(const struct codec_node *node, const struct run *run);
+/* Member `executor_lifetimes` of a run. */
+extern const struct shape codec_executor_lifetime_shape;
+void codec_executor_lifetimes_check(const struct codec_node *node, const struct run *run);
 
 /* Members `stages` of a run, for tables of members: null leaves the run without. */
 void codec_stages_decode_member(const struct codec_node *node, const void *limits, void *run);

@@ -47,25 +47,26 @@ void codec_run_nodes_check(const struct codec_node *node, const struct run *run)
     }
 }
 
-#define E struct run_executor
+#define E struct executor_lifetime
 static const struct shape_member executor_members[] = {
     {"added_s", SHAPE_NUMBER(E, added_s), .flags = CODEC_REQUIRED, .high = CODEC_SECONDS_MAX},
     {"removed_s", SHAPE_NUMBER(E, removed_s), .flags = CODEC_NULLABLE, .high = CODEC_SECONDS_MAX},
     {"cores", SHAPE_COUNT(E, cores), .flags = CODEC_NULLABLE, .least = 1, .most = CODEC_COUNT_MAX},
     {"resource_profile_id", SHAPE_COUNT(E, resource_profile_id), .flags = CODEC_NULLABLE},
 };
-const struct shape codec_run_executor_shape = {
-    .request = "RunExecutorCreate", .reply = "RunExecutor", SHAPE_OF(executor_members, E)};
+const struct shape codec_executor_lifetime_shape = {.request = "ExecutorLifetimeCreate",
+                                                    .reply = "ExecutorLifetime",
+                                                    SHAPE_OF(executor_members, E)};
 
-void codec_run_executors_check(const struct codec_node *node, const struct run *run)
+void codec_executor_lifetimes_check(const struct codec_node *node, const struct run *run)
 {
-    struct codec_node list = codec_member(node, "executors_seen");
-    for (size_t i = 0; i < run->n_executors_seen; i++) {
-        if (!(run->executors_seen[i].removed_s < run->executors_seen[i].added_s))
+    struct codec_node list = codec_member(node, "executor_lifetimes");
+    for (size_t i = 0; i < run->n_executor_lifetimes; i++) {
+        if (!(run->executor_lifetimes[i].removed_s < run->executor_lifetimes[i].added_s))
             continue;
         struct codec_node item = codec_item(&list, i);
         codec_fault_member(&item, "removed_s", "out_of_range",
                            "must be at least added_s, which is %.15g",
-                           run->executors_seen[i].added_s);
+                           run->executor_lifetimes[i].added_s);
     }
 }

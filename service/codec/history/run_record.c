@@ -233,9 +233,9 @@ static const struct shape_member members[] = {
      .encode = run_record_encode_warnings},
     {"nodes", SHAPE_OBJECTS(T, nodes, n_nodes, &codec_run_node_shape), .flags = NULLABLE | STAGES,
      .most = CODEC_RUN_NODES_MAX},
-    {"executors_seen",
-     SHAPE_OBJECTS(T, executors_seen, n_executors_seen, &codec_run_executor_shape),
-     .flags = NULLABLE | STAGES, .most = RUN_EXECUTORS_KEPT_MAX},
+    {"executor_lifetimes",
+     SHAPE_OBJECTS(T, executor_lifetimes, n_executor_lifetimes, &codec_executor_lifetime_shape),
+     .flags = NULLABLE | STAGES, .most = RUN_EXECUTOR_LIFETIMES_MAX},
     {"stages", SHAPE_CODE, .flags = NULLABLE | STAGES, .decode = codec_stages_decode_member,
      .encode = codec_stages_encode_member},
 };
@@ -268,7 +268,7 @@ void codec_run_decode_record(const struct codec_node *node,
         codec_fault_member(node, "id", "invalid_id", "must be a UUID of version 7");
     }
     codec_run_nodes_check(node, run);
-    codec_run_executors_check(node, run);
+    codec_executor_lifetimes_check(node, run);
     if (run->n_resources > 0)
         qsort(run->resources, run->n_resources, sizeof *run->resources, compare_profiles);
     if (run->log_digest.at != NULL && run->spark_application_id.at == NULL)

@@ -388,17 +388,18 @@ static void explain_bound(struct explanation *e)
                  point->longest_is_cut_anew ? "stage_cut_anew" : "stage_as_recorded");
 }
 
-/* What it costs that executors were not there all the time. */
+/* The waiting time that executors caused by coming late or leaving early. */
 static void explain_waiting(struct explanation *e)
 {
     const struct curve_point *point = e->point;
-    if (!(point->waiting_s > 0.005 * point->duration_s)) /* less is not worth a sentence */
+    if (!(point->waiting_s > 0.005 * point->duration_s)) /* too little to report */
         return;
-    struct finding *note =
-        finding_add(&e->advice->reasons, "executors_awaited",
-                    "%.3g s of it are for executors that were not there: of the recorded run some "
-                    "came after the first stage, or went before the last one.",
-                    point->waiting_s);
+    struct finding *note = finding_add(
+        &e->advice->reasons, "executors_awaited",
+        "The predicted time includes %.3g s of waiting for executors: some executors of "
+        "the recorded run came after its first stage began, or left before its last "
+        "stage ended.",
+        point->waiting_s);
     finding_number(note, "waiting_s", point->waiting_s);
     finding_number(note, "duration_s", point->duration_s);
 }
@@ -519,7 +520,7 @@ static void warn_assumed(struct explanation *e)
     finding_number(note, "otherwise_duration_s", point->centres[1].predicted_s);
 }
 
-/* Without what every such reason begins with. */
+/* The reason without its common beginning. */
 static const char *why_unusable(const struct curve *curve)
 {
     const size_t n = sizeof REPLAY_NOT - 1;

@@ -74,10 +74,10 @@ static enum pv_code split_fixed_time(const struct replay *replay,
 static bool began_with_executors(const struct replay *replay)
 {
     const struct run *run = replay->run;
-    for (size_t i = 0; i < run->n_executors_seen; i++)
-        if (run->executors_seen[i].added_s <= replay->initialization_s)
+    for (size_t i = 0; i < run->n_executor_lifetimes; i++)
+        if (run->executor_lifetimes[i].added_s <= replay->initialization_s)
             return true;
-    if (run->n_executors_seen > 0)
+    if (run->n_executor_lifetimes > 0)
         return false;
     const struct property_list list = {run->spark_properties, run->n_spark_properties};
     return !allocation_is_enabled(&list) ||

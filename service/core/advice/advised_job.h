@@ -16,7 +16,7 @@ struct advised_job {
     struct edf_job job;              /* deadline 1, release 0 */
     const struct edf_stage *graph;   /* its stages without those that only the driver awaits */
     struct stage_slots slots;        /* of its stages, on the configuration */
-    struct allocation_record record; /* of its executors; n == 0: all there all the time */
+    struct allocation_record record; /* of its executors; n == 0 if all exist all the time */
     double duration_s;               /* predicted */
     bool awaited_executors;          /* the first stage of that run began with executors there */
     double fixed_s;                  /* all that needs no core, */

@@ -5,14 +5,14 @@
 
 #include "core/advice/driver_order.h"
 
-/* Something that happens at an instant: an executor comes or goes, or a stage is submitted. */
+/* An event of the recorded run: an executor comes or goes, or a stage is submitted. */
 struct happening {
     double at_s;
-    size_t stage; /* ALLOCATION_START: none is submitted */
+    size_t stage; /* ALLOCATION_START if it concerns an executor */
     int more;     /* executors */
 };
 
-/* Stages first: an executor that comes at the instant of a submission comes after it. */
+/* An executor that comes at the instant of a submission comes after the submission. */
 static int earlier_first(const void *left, const void *right)
 {
     const struct happening *a = left;
@@ -31,8 +31,8 @@ static size_t list_happenings(const struct run *run,
     size_t n = 0;
     for (size_t s = 0; s < stages->n; s++)
         happenings[n++] = (struct happening){stages->start_s[s], s, 0};
-    for (size_t i = 0; i < run->n_executors_seen; i++) {
-        const struct run_executor *executor = &run->executors_seen[i];
+    for (size_t i = 0; i < run->n_executor_lifetimes; i++) {
+        const struct executor_lifetime *executor = &run->executor_lifetimes[i];
         happenings[n++] = (struct happening){executor->added_s, ALLOCATION_START, 1};
         if (isfinite(executor->removed_s))
             happenings[n++] = (struct happening){executor->removed_s, ALLOCATION_START, -1};
@@ -41,7 +41,7 @@ static size_t list_happenings(const struct run *run,
     return n;
 }
 
-/* Changes of the number, one an instant; at_s is when each happened. */
+/* Changes of the number of executors, at most one for each instant; at_s has the instants. */
 static size_t list_changes(const struct happening happenings[],
                            size_t n,
                            struct allocation_change changes[],
@@ -66,7 +66,7 @@ static size_t list_changes(const struct happening happenings[],
     return n_changes;
 }
 
-/* How many changes happened up to that instant. */
+/* Number of changes up to that instant. */
 static size_t count_until(const double at_s[], size_t n, double instant_s)
 {
     size_t low = 0, high = n;
@@ -80,7 +80,7 @@ static size_t count_until(const double at_s[], size_t n, double instant_s)
     return low;
 }
 
-/* Was an executor there at some time in which each stage with tasks was active? */
+/* Did an executor exist at some time during each stage that has tasks? */
 static bool can_be(const struct edf_job *job,
                    const struct stage_instants *stages,
                    const struct allocation_record *record,
@@ -97,7 +97,7 @@ static bool can_be(const struct edf_job *job,
     return true;
 }
 
-/* Did all of them stay from the first submission to the last end? */
+/* Did all executors exist from the first submission to the last end? */
 static bool is_fixed(const struct stage_instants *stages,
                      const struct allocation_record *record,
                      const double at_s[])
@@ -124,10 +124,10 @@ enum pv_code allocation_record_of_run(const struct run *run,
         (struct allocation_record){.leave = allocation_is_enabled(&list) ? ALLOCATION_LEAVE_IDLE
                                             : run->tasks_failed == 0     ? ALLOCATION_LEAVE_DONE
                                                                          : ALLOCATION_LEAVE_LOST};
-    if (run->n_executors_seen == 0)
+    if (run->n_executor_lifetimes == 0)
         return PV_OK;
     PV_TRY(stage_instants_read(run, job, arena, &stages, err));
-    size_t room = stages.n + 2 * run->n_executors_seen;
+    size_t room = stages.n + 2 * run->n_executor_lifetimes;
     struct happening *happenings = arena_array(arena, room, sizeof *happenings);
     struct allocation_change *changes = arena_array(arena, room, sizeof *changes);
     double *at_s = arena_array(arena, room, sizeof *at_s);

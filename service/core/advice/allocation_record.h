@@ -7,16 +7,15 @@
 #include "core/history/run.h"
 
 /*
- * The executors of a recorded run as they came and went, for a replay of `job`, which
- * edf_job_from_run made of the run. Each change stands after the stage that was submitted last
- * before it, so that it moves with that stage: executors are asked for because a stage waits.
+ * Makes the record of a run's executors for a replay of `job`, which edf_job_from_run made of the run.
+ * Each change follows the stage that was submitted last before it, because executors are requested
+ * for waiting stages.
  *
- * record->n is 0 where nothing has to be replayed: all of them were there from the first stage to the
- * last, the log does not say when they came, or what it says cannot be (a stage ended its tasks
- * while no executor was there).
+ * record->n is 0 if the replay needs no record: all executors existed from the first stage to the
+ * last, the run has no lifetimes, or the lifetimes contradict the stages (a stage ended its tasks
+ * while no executor existed).
  *
- * What *record points at lives in `arena`. PV_E_MEMORY. O((E + S) log (E + S)) for E executors and S
- * stages.
+ * record->changes lives in `arena`. PV_E_MEMORY. O((E + S) log (E + S)) for E executors and S stages.
  */
 enum pv_code allocation_record_of_run(const struct run *run,
                                       const struct edf_job *job,

@@ -33,7 +33,7 @@ struct setting {
     double duration_s;                      /* the prediction */
     double scale;                           /* from a replay to the prediction */
     const struct run *run;                  /* whose tasks they are */
-    const struct allocation_record *record; /* of its executors; NULL: all there all the time */
+    const struct allocation_record *record; /* of its executors; NULL if all exist all the time */
     bool awaited_executors; /* its initialization includes the start-up of executors */
     struct arena *arena;
     struct arena *scratch;
@@ -64,8 +64,7 @@ static struct allocation_policy bounded_policy(const struct autoscaling_question
     return policy;
 }
 
-/* Was the run recorded under this policy? Then its executors are known, or at least how long it takes
- * with them. */
+/* Was the run recorded under this policy? */
 static bool is_as_recorded(const struct run *run, const struct allocation_policy *policy)
 {
     const struct property_list list = {run->spark_properties, run->n_spark_properties};
@@ -149,7 +148,8 @@ static enum pv_code replay_case(const struct setting *setting,
     double duration_s = outcome.duration_s * setting->scale;
     if (as_recorded)
         duration_s = setting->duration_s;
-    else if (outcome.peak_executors <= setting->executors) /* no more than the prediction has */
+    else if (outcome.peak_executors <=
+             setting->executors) /* at most the executors of the prediction */
         duration_s = fmax(duration_s, setting->duration_s);
     const double scale = duration_s / outcome.duration_s;
     added->policy = *policy;
@@ -212,8 +212,8 @@ static enum pv_code add_static(const struct setting *setting,
     return PV_OK;
 }
 
-/* The tasks as they are cut for so many executors, and the scale at which these, held as the run held
- * its own, take as long as is predicted. */
+/* The tasks for so many executors. The scale makes them take the predicted time if executors come and
+ * go as those of the run did. */
 static enum pv_code make_setting(const struct autoscaling_question *question,
                                  const struct curve_point *point,
                                  double duration_s,

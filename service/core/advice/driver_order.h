@@ -13,8 +13,8 @@ struct stage_instants {
     size_t n; /* 0: an instant is unknown */
 };
 
-/* Of the stages of `job`, which edf_job_from_run made of `run`; the lists live in `arena`.
- * PV_E_MEMORY. */
+/* Reads the instants of the stages of `job`, which edf_job_from_run made of `run`. The lists live in
+ * `arena`. PV_E_MEMORY. */
 enum pv_code stage_instants_read(const struct run *run,
                                  const struct edf_job *job,
                                  struct arena *arena,

@@ -106,9 +106,9 @@ static double *find_longest(const struct edf_job *job, struct arena *arena, stru
     return longest_s;
 }
 
-/* The job on executors that come and go as those of the record did. What the driver does between
- * stages is in the schedule, for executors come and go meanwhile; it is taken out again, as part of
- * fixed_s. scale: of its times, from those recorded. */
+/* Makespan on executors that come and go as in the record. The schedule includes the driver's time
+ * between stages, because executors come and go meanwhile; the result excludes it, because fixed_s
+ * has it. scale: from the driver's recorded times. */
 static enum pv_code makespan_on_record(const struct replay *replay,
                                        const struct edf_job *job,
                                        const struct stage_slots *slots,
@@ -231,8 +231,8 @@ static double recorded_work(const struct replay *replay, size_t s)
     return replay->seen[s].work_s + (misses > 0.0 ? misses * data->stages[s].extra_s : 0.0);
 }
 
-/* Tasks are never taken for shorter than they were: what ran faster than they can on the executors
- * that the run says it had is no basis for others. */
+/* Fails with the reason why the replay on the run's own executors is slower than the run. Tasks are
+ * never shortened to make up for it. */
 static enum pv_code refuse_slow_replay(const struct replay *replay,
                                        double recorded_s,
                                        double seconds,
@@ -270,7 +270,7 @@ static enum pv_code calibrate(struct replay *replay, struct arena *scratch, stru
         PV_TRY(solve_overhead(replay, target_s, &seconds, scratch, err));
     if (seconds - target_s > REPLAY_TOLERANCE * run->duration_s)
         return refuse_slow_replay(replay, target_s, seconds, err);
-    /* What no overhead explains is the driver's. */
+    /* Time that the overhead does not explain counts as time of the driver. */
     replay->fixed_s = fmax(0.0, run->duration_s - seconds);
     return PV_OK;
 }
@@ -543,33 +543,33 @@ double replay_useful_cores(const struct replay *replay, const struct replay_targ
 }
 
 /*
- * n durations whose sum is work_s, spread as the recorded ones are. The longest is as many times as
- * long as the mean as it was, as often as there are tasks for a recorded one. Where fewer tasks hold
- * what the recorded ones held, it is the longest one and, of the others, the mean of those that come
- * on top of it.
+ * Draws n durations with the sum work_s from the distribution of the recorded ones: even quantiles.
+ * With more tasks, the longest task keeps its ratio to the mean, and there are n / recorded longest
+ * tasks. If a task holds k recorded tasks, because there are fewer tasks, the longest task is at least
+ * the longest recorded task plus k - 1 times the mean of the others.
  */
 static void draw_durations(
     const double *ascending, size_t recorded, double work_s, double durations_s[], size_t n)
 {
     const double share = (double)recorded / (double)n;
     const double recorded_s = task_time_sum(ascending, recorded);
-    const double scale = recorded_s > 0.0 ? work_s / recorded_s : 0.0;
-    const double most_s = ascending[recorded - 1] * scale;
+    const double most_s = recorded_s > 0.0 ? ascending[recorded - 1] * (work_s / recorded_s) : 0.0;
     const size_t n_longest = n > recorded ? n / recorded : 1;
+    size_t step = permutation_step(n);
+    double sum = 0.0, last = 0.0, tail = 0.0; /* of all; the longest; those that become longest_s */
+    for (size_t i = 0, rank = step / 2 % n; i < n; i++, rank = (rank + step) % n) {
+        double drawn = quantile_midpoint(ascending, recorded, ((double)rank + 0.5) / (double)n);
+        sum += drawn;
+        last = fmax(last, drawn);
+        tail += rank + n_longest >= n ? drawn : 0.0;
+        durations_s[i] = rank + n_longest >= n ? (double)NAN : drawn;
+    }
     const double longest_s =
         share <= 1.0 ? most_s * share
-                     : most_s + (share - 1.0) * (work_s - most_s) / (double)(recorded - 1);
-    size_t step = permutation_step(n);
-    double sum = 0.0;
-    for (size_t i = 0, rank = step / 2 % n; i < n; i++, rank = (rank + step) % n) {
-        durations_s[i] =
-            rank + n_longest >= n
-                ? (double)NAN
-                : quantile_midpoint(ascending, recorded, ((double)rank + 0.5) / (double)n);
-        sum += isnan(durations_s[i]) ? 0.0 : durations_s[i];
-    }
-    const double left_s = work_s - (double)n_longest * longest_s;
-    const double others = sum > 0.0 ? fmax(0.0, left_s) / sum : 0.0;
+                     : fmax(sum > 0.0 ? last * (work_s / sum) : 0.0,
+                            most_s + (share - 1.0) * (work_s - most_s) / (double)(recorded - 1));
+    const double left_s = fmax(0.0, work_s - (double)n_longest * longest_s);
+    const double others = sum > tail ? left_s / (sum - tail) : 0.0;
     for (size_t i = 0; i < n; i++)
         durations_s[i] = isnan(durations_s[i]) ? longest_s : durations_s[i] * others;
 }
@@ -746,7 +746,7 @@ static enum pv_code measure_bounds(const struct replay *replay,
     return PV_OK;
 }
 
-/* How much longer `seconds` are than the makespan on executors that are there all the time. */
+/* The part of `seconds` that is lost because executors did not exist all the time. */
 static enum pv_code find_waiting(const struct replay *replay,
                                  const struct edf_job *job,
                                  const double longest_s[],

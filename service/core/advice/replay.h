@@ -29,11 +29,8 @@
  *             as the recorded wall clock of the stages needs; at most what docs/design.md,
  *             "Jobs from recorded runs", allots
  *
- * No task is ever shorter than recorded. A run whose stages take longer in the replay than they did,
- * by more than REPLAY_TOLERANCE of its duration, cannot be replayed.
- *
- * On another number of executors the same share of them is there at each instant as in the record.
- * Where that does not say when they came, all of them are there all the time.
+ * No task is ever shorter than recorded. A run cannot be replayed if its stages take longer in the
+ * replay than recorded, by more than REPLAY_TOLERANCE of its duration.
  */
 #define REPLAY_TOLERANCE 0.03
 
@@ -44,7 +41,7 @@
  */
 enum replay_hypothesis { REPLAY_MACHINES, REPLAY_OTHERWISE, REPLAY_HYPOTHESES };
 
-/* What reasons begin with why a run cannot be replayed. */
+/* Beginning of the reasons why a run cannot be replayed. */
 #define REPLAY_NOT "the run cannot be replayed: "
 
 struct replay {
@@ -67,7 +64,7 @@ struct replay {
     double initialization_s; /* part of fixed_s: before the first stage */
     double between_stages_s; /* part of fixed_s: when no stage was active */
     double *delays_s;        /* of that of fixed_s: of the driver, before each stage of `job` */
-    struct allocation_record record; /* of its executors; n == 0: all there all the time */
+    struct allocation_record record; /* of its executors; n == 0 if all exist all the time */
     struct cached_data own_cached;   /* what the run shows of the data that it cached */
     struct cached_data cached;       /* the same with what replay_learn knows from other runs */
     double *sorted_s; /* task durations, ascending within each stage; NULL until needed */
@@ -84,8 +81,8 @@ struct replay_target {
 /* What a replay gave. */
 struct replay_outcome {
     double duration_s;
-    double fixed_s;   /* of it: independent of the executors */
-    double waiting_s; /* of it: as executors come after the first stage or go before the last */
+    double fixed_s;         /* of it: independent of the executors */
+    double waiting_s;       /* of it: waiting, because executors came late or left early */
     double critical_path_s; /* of it: longest chain of stages, each as long as its longest task */
     double work_s;          /* task seconds in all stages, overhead included */
     double work_per_slot_s; /* the same, of each stage divided by its task slots */

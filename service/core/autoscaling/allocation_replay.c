@@ -10,20 +10,20 @@
 
 /* Stages as the replay goes through them; lists of children are one after another. */
 struct stage_state {
-    size_t unstarted; /* tasks, once it is submitted, without those that are to begin anew */
-    uint32_t again;   /* the first of these */
+    size_t unstarted; /* tasks of a submitted stage, without lost tasks */
+    uint32_t again;   /* slot of the first lost task; NO_SLOT */
     size_t unended;
     size_t parents_left;
     size_t first_child;  /* up to the next stage's */
     size_t readers_left; /* stages that read its shuffle output and have not ended */
 };
 
-/* A task that runs, or is to begin anew. */
+/* A task that runs, or that was lost and will run again. */
 struct task_slot {
     uint32_t executor;
     uint32_t stage;
     double lasts_s;
-    uint32_t next; /* of the free ones, or of those of its stage that are to begin anew */
+    uint32_t next; /* in the list of free slots, or of lost tasks of the stage */
 };
 enum { NO_SLOT = UINT32_MAX };
 
@@ -348,8 +348,8 @@ static void release_idle(struct allocation_run *run)
 
 /* --- executors of a record --- */
 
-/* When the next change is due; INFINITY: a stage is still to be submitted before it, or there is
- * none. */
+/* Instant of the next change. INFINITY if the record has no more changes, or if the stage before the
+ * change was not submitted yet. */
 static double change_s(const struct allocation_run *run)
 {
     if (run->record == NULL || run->change == run->record->n)
@@ -359,7 +359,7 @@ static double change_s(const struct allocation_run *run)
     return isnan(from_s) ? (double)INFINITY : from_s + change->by_s;
 }
 
-/* So many executors as a run with `executors` of record->most has. */
+/* Executors in the replay while the record has so many. */
 static int64_t share_of_record(const struct allocation_run *run, int64_t executors)
 {
     double share = (double)executors * (double)run->policy->max_executors;
@@ -367,7 +367,7 @@ static int64_t share_of_record(const struct allocation_run *run, int64_t executo
     return wanted < (double)run->most ? (int64_t)wanted : run->most;
 }
 
-/* Those that came at came_s. */
+/* Adds executors up to the target. */
 static void take_missing(struct allocation_run *run)
 {
     while (run->pool.n < run->target && pool_has_room(&run->pool) && !run->failed) {
@@ -383,10 +383,10 @@ static void take_changes(struct allocation_run *run)
         run->came_s = at_s;
         take_missing(run);
     }
-    take_missing(run); /* where those that leave have made room */
+    take_missing(run); /* executors that left have made room */
 }
 
-/* An executor is lost: its tasks wait again. */
+/* Puts the tasks of a lost executor back to the waiting tasks. */
 static void lose_tasks(struct allocation_run *run, uint32_t executor)
 {
     size_t n = run->ends.n;
@@ -409,7 +409,7 @@ static void lose_tasks(struct allocation_run *run, uint32_t executor)
     }
 }
 
-/* Those beyond the target, as far as they may go. */
+/* Removes executors beyond the target, as far as allocation_leave allows. */
 static void let_go(struct allocation_run *run)
 {
     const enum allocation_leave leave = run->record->leave;
@@ -573,7 +573,7 @@ static enum pv_code run_through(struct allocation_run *run, struct pv_error *err
         double next_s = next_instant(run);
         if (isinf(next_s) && run->stages_left > 0 && run->record != NULL &&
             run->change < run->record->n) {
-            /* The stage before it waits for the executors that it brings. */
+            /* The stage before the change waits for the executors of the change. */
             run->submitted_s[run->record->changes[run->change].after] = run->now_s;
             next_s = change_s(run);
         }
@@ -595,7 +595,7 @@ static enum pv_code run_through(struct allocation_run *run, struct pv_error *err
 
 /* --- begin and end --- */
 
-/* So many, all free. */
+/* n free slots. */
 static bool slots_init(struct allocation_run *run, size_t n)
 {
     run->slots = arena_array(run->scratch, n, sizeof *run->slots);
@@ -604,7 +604,7 @@ static bool slots_init(struct allocation_run *run, size_t n)
     return run->slots != NULL;
 }
 
-/* None of them is there yet. */
+/* No stage was submitted yet. */
 static bool record_init(struct allocation_run *run)
 {
     run->submitted_s = arena_array(run->scratch, run->n_stages, sizeof *run->submitted_s);
@@ -634,7 +634,7 @@ static bool run_init(struct allocation_run *run)
         most *= 2; /* as many may be leaving */
     size_t slots = (size_t)most > tasks / (size_t)cores ? tasks : (size_t)(most * cores);
     if (run->record != NULL && run->record->leave == ALLOCATION_LEAVE_LOST)
-        slots = tasks; /* those that are to begin anew have one as well */
+        slots = tasks; /* lost tasks keep their slots */
     run->set_aside = arena_array(run->scratch, job->n_stages, sizeof *run->set_aside);
     if (run->set_aside == NULL || !heap_init(&run->ends, run->scratch, slots + 1) ||
         !slots_init(run, slots + 1) ||

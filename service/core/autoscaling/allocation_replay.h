@@ -32,15 +32,16 @@
  * hold executors as well; nodes that are excluded; executors that the cluster manager refuses or
  * delays beyond startup_s; that Spark looks ten times a second and not at each instant.
  *
- * Or they come and go as those of a recorded run did, whatever the policy: each change so long after
- * the submission of the stage before it. Of the policy only the greatest number counts; where the run
- * had half of its executors at an instant, half of that number is there. What becomes of one that goes:
+ * With a record, executors come and go as in a recorded run instead, and the policy only gives the
+ * greatest number. Each change happens so long after the submission of the stage before it. If half
+ * of the recorded executors existed at an instant, half of the greatest number does. An executor
+ * leaves by allocation_leave:
  *
- * - It went as it was idle: it stays while it has a task, or a task waits.
- * - It ended its tasks first: it takes no more.
- * - It was lost with its tasks: others begin these anew.
+ * - IDLE: it leaves when it has no task and no task waits.
+ * - DONE: it takes no more tasks, and leaves when its last task has ended.
+ * - LOST: it leaves at once; other executors run its tasks again.
  *
- * The last one stays as long as there are tasks, or no other is to come.
+ * The last executor stays while there are tasks, and if the record has no later change.
  */
 #define ALLOCATION_START SIZE_MAX
 
@@ -72,7 +73,7 @@ struct allocation_job {
     /* By stage: slots that each task takes, at most those of an executor; NULL: 1. */
     const int64_t *task_units;
     double startup_s;                       /* of an executor, >= 0 */
-    const struct allocation_record *record; /* NULL: the policy decides */
+    const struct allocation_record *record; /* NULL if the policy decides */
 };
 
 /* So many executors from that instant on. */

@@ -120,16 +120,16 @@ struct run_asked {
     double gpus_per_task;
 };
 
-/* An executor, from when it was there to when it was gone. One that came back is another one. */
-struct run_executor {
+/* When an executor of a run existed. An executor that came back has a second entry. */
+struct executor_lifetime {
     double added_s;   /* seconds after the run's start */
-    double removed_s; /* the same; NAN: it stayed to the end */
+    double removed_s; /* the same; NAN if the executor stayed to the end */
     int64_t cores;    /* RUN_UNKNOWN, as what follows */
     int64_t resource_profile_id;
 };
 
-/* A run with more of them keeps none. */
-enum { RUN_EXECUTORS_KEPT_MAX = 5000 };
+/* A run with more executors keeps no lifetimes. */
+enum { RUN_EXECUTOR_LIFETIMES_MAX = 5000 };
 
 /* A node that tasks ran on. */
 struct run_node {
@@ -190,12 +190,12 @@ struct run {
     size_t n_labels;
     struct run_stage *stages; /* ascending by id, ids unique */
     size_t n_stages;
-    struct run_node *nodes;              /* names are unique */
-    size_t n_nodes;                      /* 0: unknown */
-    struct run_executor *executors_seen; /* by when they came */
-    size_t n_executors_seen;             /* 0: unknown */
-    bool tasks_thinned;                  /* a stage of it is */
-    bool has_stages;                     /* false: stages were never given (or not loaded) */
+    struct run_node *nodes;                       /* names are unique */
+    size_t n_nodes;                               /* 0: unknown */
+    struct executor_lifetime *executor_lifetimes; /* by when they came */
+    size_t n_executor_lifetimes;                  /* 0: unknown */
+    bool tasks_thinned;                           /* a stage of it is */
+    bool has_stages; /* false: stages were never given (or not loaded) */
 
     /* From event logs only. */
     bool from_log;

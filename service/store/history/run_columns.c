@@ -31,7 +31,7 @@ static const struct column of_node[] = {
 };
 static const struct columns node_columns = {"node", COLUMNS_OF(of_node, NODE)};
 
-#define EXECUTOR struct run_executor
+#define EXECUTOR struct executor_lifetime
 static const struct column of_executor[] = {
     {"executor_added_s", COLUMN_NUMBER(EXECUTOR, added_s)},
     {"executor_removed_s", COLUMN_NUMBER(EXECUTOR, removed_s)},
@@ -97,7 +97,7 @@ const struct columns run_columns = {"run", COLUMNS_OF(of_run, RUN)};
 
 static const struct column of_nodes[] = {
     {NULL, COLUMN_STRUCTS(RUN, nodes, n_nodes, &node_columns)},
-    {NULL, COLUMN_STRUCTS(RUN, executors_seen, n_executors_seen, &executor_columns)},
+    {NULL, COLUMN_STRUCTS(RUN, executor_lifetimes, n_executor_lifetimes, &executor_columns)},
 };
 const struct columns run_node_columns = {"nodes", COLUMNS_OF(of_nodes, RUN)};
 

@@ -152,8 +152,8 @@ enum {
 /* What a run takes in the database, about. */
 static int64_t estimate_bytes(const struct run *run)
 {
-    size_t bytes =
-        RUN_ROW_BYTES + LABEL_ROW_BYTES * run->n_labels + EXECUTOR_BYTES * run->n_executors_seen;
+    size_t bytes = RUN_ROW_BYTES + LABEL_ROW_BYTES * run->n_labels +
+                   EXECUTOR_BYTES * run->n_executor_lifetimes;
     for (size_t i = 0; i < run->n_nodes; i++)
         bytes += NODE_BYTES + run->nodes[i].name.n;
     for (size_t i = 0; i < run->n_stages; i++) {

@@ -107,19 +107,19 @@ static void count_alive(struct sparklog *log, const struct executor *executor, i
 }
 
 static enum pv_code
-begin_stay(struct sparklog *log, struct executor *executor, struct pv_error *err)
+begin_lifetime(struct sparklog *log, struct executor *executor, struct pv_error *err)
 {
-    executor->stay = log->n_stays;
-    if (log->n_stays == RUN_EXECUTORS_KEPT_MAX) {
+    executor->lifetime = log->n_lifetimes;
+    if (log->n_lifetimes == RUN_EXECUTOR_LIFETIMES_MAX) {
         log->reader.notices[NOTICE_EXECUTORS]++;
         return PV_OK;
     }
-    PV_TRY(
-        budget_grow(&log->reader.budget, log->stays, log->stays_capacity, log->n_stays + 1, err));
-    log->stays[log->n_stays++] = (struct executor_stay){.added_ms = executor->since_ms,
-                                                        .removed_ms = NO_TIME,
-                                                        .cores = executor->cores,
-                                                        .profile = executor->profile};
+    PV_TRY(budget_grow(&log->reader.budget, log->lifetimes, log->lifetimes_capacity,
+                       log->n_lifetimes + 1, err));
+    log->lifetimes[log->n_lifetimes++] = (struct logged_lifetime){.added_ms = executor->since_ms,
+                                                                  .removed_ms = NO_TIME,
+                                                                  .cores = executor->cores,
+                                                                  .profile = executor->profile};
     return PV_OK;
 }
 
@@ -143,7 +143,7 @@ static enum pv_code come(struct sparklog *log,
     count_alive(log, executor, 1);
     if (executor->profile >= 0 && event->resources.at != NULL)
         events_see_addresses(sparklog_get_profile(log, executor->profile), event->resources);
-    return begin_stay(log, executor, err);
+    return begin_lifetime(log, executor, err);
 }
 
 enum pv_code event_executor_added(struct sparklog *log, struct json *line, struct pv_error *err)
@@ -174,8 +174,8 @@ static void go(struct sparklog *log, struct executor *executor, int64_t at_ms)
                     sparklog_times(executor->cores,
                                    log_reader_elapsed(&log->reader, executor->since_ms, at_ms)));
     executor->alive = false;
-    if (executor->stay < log->n_stays)
-        log->stays[executor->stay].removed_ms = at_ms;
+    if (executor->lifetime < log->n_lifetimes)
+        log->lifetimes[executor->lifetime].removed_ms = at_ms;
     count_alive(log, executor, -1);
 }
 

@@ -244,33 +244,34 @@ static void set_core_time(struct sparklog *log, struct run *run)
     run->core_s = any ? log_seconds(sum) : (double)NAN;
 }
 
-/* Where more came than are kept, or nobody says when the application began, none is. What came before
- * that was there from the start on. */
-static bool set_executors_seen(const struct sparklog *log, struct arena *arena, struct run *run)
+/* The run has no lifetimes if there are too many, or if the start of the application is unknown. An
+ * executor that came before the start counts from the start. */
+static bool set_executor_lifetimes(const struct sparklog *log, struct arena *arena, struct run *run)
 {
     int64_t start_ms = log->application.start_ms;
-    size_t n = log->reader.notices[NOTICE_EXECUTORS] > 0 || start_ms == NO_TIME ? 0 : log->n_stays;
-    run->executors_seen = arena_array(arena, n, sizeof *run->executors_seen);
-    if (run->executors_seen == NULL)
+    size_t n =
+        log->reader.notices[NOTICE_EXECUTORS] > 0 || start_ms == NO_TIME ? 0 : log->n_lifetimes;
+    run->executor_lifetimes = arena_array(arena, n, sizeof *run->executor_lifetimes);
+    if (run->executor_lifetimes == NULL)
         return false;
-    run->n_executors_seen = n;
+    run->n_executor_lifetimes = n;
     for (size_t i = 0; i < n; i++) {
-        const struct executor_stay *stay = &log->stays[i];
-        int64_t added_ms = stay->added_ms > start_ms ? stay->added_ms : start_ms;
-        int64_t removed_ms = stay->removed_ms > added_ms ? stay->removed_ms : added_ms;
-        run->executors_seen[i] = (struct run_executor){
+        const struct logged_lifetime *lifetime = &log->lifetimes[i];
+        int64_t added_ms = lifetime->added_ms > start_ms ? lifetime->added_ms : start_ms;
+        int64_t removed_ms = lifetime->removed_ms > added_ms ? lifetime->removed_ms : added_ms;
+        run->executor_lifetimes[i] = (struct executor_lifetime){
             .added_s = log_seconds(added_ms - start_ms),
             .removed_s =
-                stay->removed_ms == NO_TIME ? (double)NAN : log_seconds(removed_ms - start_ms),
-            .cores = stay->cores > 0 ? stay->cores : RUN_UNKNOWN,
-            .resource_profile_id = stay->profile};
+                lifetime->removed_ms == NO_TIME ? (double)NAN : log_seconds(removed_ms - start_ms),
+            .cores = lifetime->cores > 0 ? lifetime->cores : RUN_UNKNOWN,
+            .resource_profile_id = lifetime->profile};
     }
     return true;
 }
 
-/* The median of what executors took to register. Where none says when it was requested, how long the
- * first stage waited for the first one. Nobody knows when one was requested that came before that,
- * and one that came when all was done cannot be it. */
+/* Median time from request to registration. If the log has no request times: time from the first
+ * submission of a stage to the first executor. That time is unknown if the executor came before the
+ * stage, or after all work had ended (edited logs). */
 static bool set_startup(struct sparklog *log, struct arena *arena, struct run *run)
 {
     struct arena_mark mark = arena_mark(arena);
@@ -431,7 +432,7 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     set_core_time(log, &built);
     /* Warnings last: what was built before may have added some. */
     if (!set_resources(log, arena, &built) || !log_nodes_build(&log->nodes, arena, &built) ||
-        !set_executors_seen(log, arena, &built) || !set_job_time(log, arena, &built) ||
+        !set_executor_lifetimes(log, arena, &built) || !set_job_time(log, arena, &built) ||
         !set_startup(log, arena, &built) || !set_stage_time(log, arena, &built) ||
         !set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
         !log_reader_warn(reader, arena, &built))

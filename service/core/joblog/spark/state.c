@@ -35,7 +35,7 @@ void sparklog_fini(struct log_reader *reader)
     budget_free(budget, log->stages, log->stages_capacity, sizeof *log->stages);
     idmap_fini(&log->stage_at, budget);
     budget_free(budget, log->executors, log->executors_capacity, sizeof *log->executors);
-    budget_free(budget, log->stays, log->stays_capacity, sizeof *log->stays);
+    budget_free(budget, log->lifetimes, log->lifetimes_capacity, sizeof *log->lifetimes);
     idmap_fini(&log->executor_at, budget);
     idmap_fini(&log->nodes_excluded, budget);
     log_nodes_fini(&log->nodes, budget);

@@ -33,7 +33,7 @@
       "wrong; the time between counts")                                                            \
     X(NOTICE_PROFILES, "resource_profiles_dropped", "more resource profiles than are kept")        \
     X(NOTICE_EXECUTORS, "executors_dropped",                                                       \
-      "more executors than are kept: when they came and went is not known")
+      "more executors than are stored: the run has no executor_lifetimes")
 
 #define SPARKLOG_NOTICE_ENUM(notice, code, detail) notice,
 enum { SPARKLOG_NOTICE_BEFORE = LOG_NOTICE_OWN - 1, SPARKLOG_NOTICES(SPARKLOG_NOTICE_ENUM) };
@@ -81,10 +81,10 @@ struct job {
     bool ended;
 };
 
-/* When an executor was there. */
-struct executor_stay {
+/* When an executor existed. */
+struct logged_lifetime {
     int64_t added_ms;
-    int64_t removed_ms; /* NO_TIME: it never left */
+    int64_t removed_ms; /* NO_TIME if it stayed */
     int64_t cores;      /* RUN_UNKNOWN, as the profile */
     int64_t profile;
 };
@@ -97,7 +97,7 @@ struct executor {
     int64_t core_ms;    /* of the times it was there before */
     uint32_t node;      /* LOG_NODE_UNKNOWN */
     int64_t startup_ms; /* from its request to its registration; RUN_UNKNOWN */
-    size_t stay;        /* while alive: its place in stays, beyond them where none is kept */
+    size_t lifetime;    /* while alive: its place in lifetimes, beyond them where none is kept */
     bool alive;
     bool added; /* false: only excluded or removed so far */
     bool excluded;
@@ -151,7 +151,7 @@ struct stage {
     int64_t tasks_failed;
     int64_t resource_profile; /* RUN_UNKNOWN */
     bool barrier;
-    int64_t cache_source;     /* id of the stage that cached what this one reads; RUN_UNKNOWN */
+    int64_t cache_source; /* id of the stage that cached what this one reads; RUN_UNKNOWN */
     struct amounts amounts;
     bool ran; /* submitted, completed or with a task */
 };
@@ -205,9 +205,9 @@ struct sparklog {
     struct executor *executors;
     size_t n_executors;
     size_t executors_capacity;
-    struct executor_stay *stays; /* by when they came */
-    size_t n_stays;
-    size_t stays_capacity;
+    struct logged_lifetime *lifetimes; /* by when they came */
+    size_t n_lifetimes;
+    size_t lifetimes_capacity;
     struct idmap nodes_excluded; /* hash of the host */
     struct log_nodes nodes;
     struct profile profiles[PROFILES_MAX];

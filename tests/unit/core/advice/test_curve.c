@@ -311,18 +311,18 @@ Test(curve, leaving_out_keeps_to_the_budget)
 static struct run run_with_executors(struct run_stage *stage, double late_s)
 {
     static double durations_s[8];
-    struct run_executor *executors = arena_array(&arena, 8, sizeof *executors);
+    struct executor_lifetime *executors = arena_array(&arena, 8, sizeof *executors);
     for (size_t i = 0; i < 8; i++) {
         durations_s[i] = 100.0;
-        executors[i] = (struct run_executor){
+        executors[i] = (struct executor_lifetime){
             .added_s = late_s > 0.0 ? 5.0 + late_s : 0.0, .removed_s = (double)NAN, .cores = 1};
     }
     *stage = stage_of_tasks(0, durations_s, 8);
     stage->started_s = 5.0;
     stage->duration_s = 100.0 + late_s;
     struct run run = run_of_stages(stage, 1, 8, 8, 1, 106.0 + late_s, 5.0);
-    run.executors_seen = executors;
-    run.n_executors_seen = 8;
+    run.executor_lifetimes = executors;
+    run.n_executor_lifetimes = 8;
     return run;
 }
 

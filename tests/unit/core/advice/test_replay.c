@@ -254,9 +254,9 @@ Test(replay, survives_running_out_of_memory)
 
 static struct run_label dynamic[] = {PROPERTY("spark.dynamicAllocation.enabled", "true")};
 
-static struct run_executor seen(double added_s, double removed_s)
+static struct executor_lifetime seen(double added_s, double removed_s)
 {
-    return (struct run_executor){
+    return (struct executor_lifetime){
         .added_s = added_s, .removed_s = removed_s, .cores = 1, .resource_profile_id = RUN_UNKNOWN};
 }
 
@@ -264,15 +264,15 @@ static struct run_executor seen(double added_s, double removed_s)
 static struct run run_on(struct run_stage *stage,
                          double started_s,
                          double lasts_s,
-                         struct run_executor executors[],
+                         struct executor_lifetime executors[],
                          size_t n)
 {
     stage->started_s = started_s;
     stage->duration_s = lasts_s;
     struct run run =
         run_of_stages(stage, 1, stage->n_tasks, (int64_t)n, 1, started_s + lasts_s + 1, started_s);
-    run.executors_seen = executors;
-    run.n_executors_seen = n;
+    run.executor_lifetimes = executors;
+    run.n_executor_lifetimes = n;
     return run;
 }
 
@@ -284,8 +284,8 @@ Test(replay, what_executors_took_to_come_is_not_taken_for_work)
 {
     struct run_stage stage = stage_of_tasks(0, equal_tasks(8, 100.0), 8);
     const double nan = (double)NAN;
-    struct run_executor ramp[8] = {seen(16, nan), seen(17, nan), seen(17, nan), seen(18, nan),
-                                   seen(18, nan), seen(18, nan), seen(18, nan), seen(19, nan)};
+    struct executor_lifetime ramp[8] = {seen(16, nan), seen(17, nan), seen(17, nan), seen(18, nan),
+                                        seen(18, nan), seen(18, nan), seen(18, nan), seen(19, nan)};
     struct run run = run_on(&stage, 5.0, 114.0, ramp, 8);
     for (int is_dynamic = 0; is_dynamic < 2; is_dynamic++) {
         run.spark_properties = dynamic;
@@ -296,7 +296,7 @@ Test(replay, what_executors_took_to_come_is_not_taken_for_work)
         /* Four: half of 1, 3, 7 and 8, that is 1, 2, 4; the last four tasks follow the first. */
         cr_assert_float_eq(predict(&replay, 8, 4), 5.0 + 13.0 + 200.0 + 1.0, 1e-9);
     }
-    run.n_executors_seen = 0; /* not known: all of it is work, and none of it is lost */
+    run.n_executor_lifetimes = 0; /* not known: all of it is work, and none of it is lost */
     struct replay replay = prepare(&run);
     cr_assert_float_eq(predict(&replay, 8, 8), 120.0, 1e-6);
 }
@@ -311,7 +311,8 @@ Test(replay, executors_come_after_the_stage_that_waited_for_them)
     const double nan = (double)NAN;
     /* Two from the start, which take 20 s for the first stage; two more 5 s after the second one was
      * submitted: 10 tasks seconds each, ended after 15 s. */
-    struct run_executor executors[4] = {seen(0, nan), seen(0, nan), seen(25, nan), seen(25, nan)};
+    struct executor_lifetime executors[4] = {seen(0, nan), seen(0, nan), seen(25, nan),
+                                             seen(25, nan)};
     stages[0].started_s = 0.0;
     stages[0].duration_s = 20.0;
     stages[1].parents = &parent;
@@ -319,8 +320,8 @@ Test(replay, executors_come_after_the_stage_that_waited_for_them)
     stages[1].started_s = 20.0;
     stages[1].duration_s = 15.0;
     struct run run = run_of_stages(stages, 2, 8, 4, 1, 35.0, 0.0);
-    run.executors_seen = executors;
-    run.n_executors_seen = 4;
+    run.executor_lifetimes = executors;
+    run.n_executor_lifetimes = 4;
     struct replay replay = prepare(&run);
     cr_assert_float_eq(predict(&replay, 8, 4), 35.0, 1e-9);
     /* Half of each: 40 s on one, then 5 s until the second one comes, and 10, 20, 25 s. */
@@ -335,7 +336,7 @@ Test(replay, executors_that_are_lost_take_no_more_tasks)
 {
     struct run_stage stage = stage_of_tasks(0, equal_tasks(12, 10.0), 12);
     const double nan = (double)NAN;
-    struct run_executor executors[4] = {seen(0, nan), seen(0, nan), seen(0, 15), seen(0, 15)};
+    struct executor_lifetime executors[4] = {seen(0, nan), seen(0, nan), seen(0, 15), seen(0, 15)};
     /* 4 at 5, 4 at 15 (two of them on those that go), 2 at 25, 2 at 35: until 45. */
     struct run run = run_on(&stage, 5.0, 40.0, executors, 4);
     executors[2].removed_s = executors[3].removed_s = 16.0;
@@ -362,15 +363,15 @@ Test(replay, executors_that_were_idle_stay_while_tasks_wait)
     struct run_stage stages[2] = {stage_of_tasks(0, equal_tasks(8, 10.0), 8),
                                   stage_of_tasks(1, equal_tasks(1, 40.0), 1)};
     const double nan = (double)NAN;
-    struct run_executor executors[8];
+    struct executor_lifetime executors[8];
     for (size_t i = 0; i < 8; i++)
         executors[i] = seen(0, i == 0 ? nan : 30.0);
     stages[0].started_s = stages[1].started_s = 0.0;
     stages[0].duration_s = 10.0;
     stages[1].duration_s = 50.0;
     struct run run = run_of_stages(stages, 2, 9, 8, 1, 50.0, 0.0);
-    run.executors_seen = executors;
-    run.n_executors_seen = 8;
+    run.executor_lifetimes = executors;
+    run.n_executor_lifetimes = 8;
     run.spark_properties = dynamic;
     run.n_spark_properties = 1;
     struct replay replay = prepare(&run);
@@ -400,7 +401,7 @@ Test(replay, random_records_end)
     for (int round = 0; round < 3000; round++) {
         struct arena_mark mark = arena_mark(&arena);
         struct run_stage stages[STAGES];
-        struct run_executor executors[SEEN];
+        struct executor_lifetime executors[SEEN];
         int64_t parents[STAGES];
         double at_s = 2.0;
         for (int64_t s = 0; s < STAGES; s++) {
@@ -433,8 +434,8 @@ Test(replay, random_records_end)
         for (size_t s = 0; s < STAGES; s++)
             end_s = fmax(end_s, stages[s].started_s + stages[s].duration_s);
         struct run run = run_of_stages(stages, STAGES, 9, most, 1, end_s + 1.0, 2.0);
-        run.executors_seen = executors;
-        run.n_executors_seen = SEEN;
+        run.executor_lifetimes = executors;
+        run.n_executor_lifetimes = SEEN;
         run.tasks_failed = (int64_t)random_below(&state, 2);
         run.spark_properties = dynamic;
         run.n_spark_properties = random_below(&state, 2);
@@ -465,7 +466,7 @@ Test(replay, executors_that_came_too_late_for_their_tasks_are_not_believed)
 {
     struct run_stage stage = stage_of_tasks(0, equal_tasks(4, 10.0), 4);
     const double nan = (double)NAN;
-    struct run_executor executors[2] = {seen(1e6, nan), seen(1e6, nan)};
+    struct executor_lifetime executors[2] = {seen(1e6, nan), seen(1e6, nan)};
     struct run run = run_on(&stage, 5.0, 20.0, executors, 2);
     struct replay replay = prepare(&run);
     cr_assert_eq(replay.record.n, 0);

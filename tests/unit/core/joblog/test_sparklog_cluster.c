@@ -53,9 +53,9 @@ Test(sparklog_cluster, executors_are_kept_with_when_they_came_and_went)
                      GONE("1", 1500) GONE("1", 1550) EXECUTOR("1", 1600, 4) GONE("7", 1800)
                          APP_END(2000),
                  0, &case_limits);
-    cr_assert_eq(r.run.n_executors_seen, 3);
+    cr_assert_eq(r.run.n_executor_lifetimes, 3);
     for (size_t i = 0; i < 3; i++) {
-        const struct run_executor *executor = &r.run.executors_seen[i];
+        const struct executor_lifetime *executor = &r.run.executor_lifetimes[i];
         expect(executor->added_s, added_s[i]);
         cr_assert_eq(executor->cores, i == 0 ? 1 : 4);
         cr_assert_eq(executor->resource_profile_id, RUN_UNKNOWN);
@@ -66,8 +66,8 @@ Test(sparklog_cluster, executors_are_kept_with_when_they_came_and_went)
     reading_fini(&r);
     reading_init(&r, APP_START(0) EXECUTOR("1", 500, 4) GONE("1", 400) APP_END(1000), 0,
                  &case_limits);
-    expect(r.run.executors_seen[0].added_s, 0.5);
-    expect(r.run.executors_seen[0].removed_s, 0.5);
+    expect(r.run.executor_lifetimes[0].added_s, 0.5);
+    expect(r.run.executor_lifetimes[0].removed_s, 0.5);
     reading_fini(&r);
 }
 
@@ -79,7 +79,7 @@ Test(sparklog_cluster, beyond_the_most_no_executor_is_kept)
         size_t n = 0;
         FILE *log = open_memstream(&text, &n);
         fputs(APP_START(0), log);
-        for (int i = 0; i < RUN_EXECUTORS_KEPT_MAX + more; i++)
+        for (int i = 0; i < RUN_EXECUTOR_LIFETIMES_MAX + more; i++)
             fprintf(
                 log,
                 "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":5,\"Executor ID\":\"%d\","
@@ -89,8 +89,8 @@ Test(sparklog_cluster, beyond_the_most_no_executor_is_kept)
         cr_assert_eq(fclose(log), 0);
         struct reading r;
         reading_init(&r, text, 0, &case_limits);
-        cr_assert_eq(r.run.executors, RUN_EXECUTORS_KEPT_MAX + more);
-        cr_assert_eq(r.run.n_executors_seen, more == 0 ? RUN_EXECUTORS_KEPT_MAX : 0);
+        cr_assert_eq(r.run.executors, RUN_EXECUTOR_LIFETIMES_MAX + more);
+        cr_assert_eq(r.run.n_executor_lifetimes, more == 0 ? RUN_EXECUTOR_LIFETIMES_MAX : 0);
         cr_assert_eq(reading_warning(&r, "executors_dropped"), more);
         reading_fini(&r);
         free(text);
