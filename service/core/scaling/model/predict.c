@@ -75,7 +75,7 @@ doubt_of_size(const struct model_uncertainty *u, const struct model_law *law, do
 {
     if (u->seen_sizes.n != 1)
         return 0;
-    static const double exponent_std = 0.5;
+    static const double exponent_std = 0.3;
     double share = physical_bounds_rest(law, u->seen_sizes.values[0], m);
     return isfinite(share) ? exponent_std * fabs(log(size / u->seen_sizes.values[0])) * share : 0;
 }

@@ -39,10 +39,10 @@ struct model_spread model_spread(const struct model *model, double confidence);
  *
  * by whole executor counts and problem sizes left out (core/scaling/model/grouped_cv.h). Below the
  * least count that ran, the scale of longer times is wider than that of shorter ones (gap_below),
- * and longer ones are more likely by that. One
- * problem size alone does not show how much of the time that executors do not share grows with it;
- * another size is then in doubt by the half of that part. Without two executor counts that could be
- * left out no run shows how far off a law may be at others: both ends are open.
+ * and longer ones are more likely by that. If one problem size was recorded, the growth of the time
+ * that executors do not share is in doubt at another size (doubt_of_size in predict.c). Without two
+ * executor counts that could be left out no run shows how far off a law may be at others: both ends
+ * are open.
  *
  * An end that is no time (not above 0, not finite) is open. Below a microsecond or so.
  */
