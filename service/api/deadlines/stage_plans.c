@@ -81,7 +81,8 @@ static enum pv_code take_run(struct arena *arena,
                                     "has no successful run with stages, executors and cores");
     const struct run *run = &nearest->items[0];
     struct pv_error why = {0};
-    enum pv_code code = stage_plan_take_run(run, arena, &asked->stages, &asked->terms.ending_s, &why);
+    enum pv_code code =
+        stage_plan_take_run(run, arena, &asked->stages, &asked->terms.ending_s, &why);
     if (code == PV_E_TOO_FEW)
         return fault_at_application(err, "no_history", why.detail);
     if (code != PV_OK)

@@ -25,7 +25,7 @@ struct task_slot {
     double lasts_s;
     uint32_t next; /* in the list of free slots, or of lost tasks of the stage */
 };
-enum { NO_SLOT = UINT32_MAX };
+#define NO_SLOT UINT32_MAX
 
 struct allocation_run {
     const struct allocation_job *job;
