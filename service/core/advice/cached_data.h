@@ -32,8 +32,9 @@ struct cached_data {
 };
 
 /*
- * What the run shows, whose stages that ran are those of `job`. Its tasks all found their blocks if
- * the executors had memory left; else times that form two groups are divided between them.
+ * Reads the cached data of a run. The stages of `job` are the stages of the run that ran. All tasks
+ * found their blocks if the executors had memory left. Otherwise task times that form two groups are
+ * divided between them.
  *
  * sorted_s   task times, stage after stage, ascending within each stage
  * made       its members live in `arena`. PV_E_MEMORY.
@@ -45,8 +46,8 @@ enum pv_code cached_data_take(const struct run *run,
                               struct cached_data *made,
                               struct pv_error *err) PV_MUSTCHECK;
 
-/* What `mine`, of a run of one size, does not know but `other` shows, of a run with the same n
- * stages; ratio: the size of mine over that of other. */
+/* Completes `mine` by what `other` shows. Both runs have the same n stages.
+ * ratio: problem size of the run of `mine` over that of `other`. */
 void cached_data_learn(struct cached_data *mine,
                        const struct cached_data *other,
                        size_t n,

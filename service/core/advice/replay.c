@@ -404,7 +404,7 @@ static enum pv_code find_cached(struct replay *replay, struct arena *arena, stru
     return learn_laws(replay, one, 1, arena, err);
 }
 
-/* What the run does not show of its cached data, its peers do. */
+/* Completes the figures of cached data by those of the peers. */
 static void learn_cached(struct replay *mine, struct replay *const peers[], size_t n)
 {
     if (mine->cached.stages == NULL)
@@ -586,7 +586,7 @@ static double hit_share(const struct replay *replay, const struct replay_target 
                            target->executors);
 }
 
-/* What a task of stage s takes longer without its block, which is larger as tasks are fewer. */
+/* Additional time of a task of stage s that does not find its block. Fewer tasks have larger blocks. */
 static double
 miss_s(const struct replay *replay, size_t s, const struct replay_target *target, double tasks)
 {
@@ -684,9 +684,9 @@ double replay_fixed_s(const struct replay *replay, double problem_size)
 }
 
 /*
- * What cached data may cost beyond the prediction: as much again as misses are taken to cost, if no
- * run shows what a miss costs; and what misses would cost on less memory than the run had for its
- * data, if no run shows how much it cached.
+ * Time that misses of cached data may add to the prediction. If no run shows the cost of a miss, it may
+ * be twice as high. If no run shows the amount of cached data, it may have filled the memory of the
+ * recorded run exactly.
  */
 static double cache_doubt_s(const struct replay *replay, const struct replay_target *target)
 {
