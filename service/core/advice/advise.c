@@ -32,9 +32,8 @@ struct advise_choice advise_describe(const struct view *view, const struct curve
 {
     const struct advise_goal *goal = view->goal;
     double m = (double)point->executors;
-    struct predictive predictive = curve_predictive(view->curve, point);
     double ends_s[2];
-    predictive_interval(&predictive, goal->confidence, ends_s);
+    curve_interval(view->curve, point, goal->confidence, ends_s);
     double speedup = curve_speedup(view->curve, point);
     return (struct advise_choice){.executors = point->executors,
                                   .predicted_duration_s = point->duration_s,

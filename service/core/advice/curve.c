@@ -429,13 +429,32 @@ double
 curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
 {
     struct predictive predictive = curve_predictive(curve, point);
-    return predictive_probability(&predictive, deadline_s);
+    double predicted = predictive_probability(&predictive, deadline_s);
+    double bound = same_runs_probability(point->ran, deadline_s);
+    return predicted > bound ? bound : predicted;
 }
 
 double curve_quantile(const struct curve *curve, const struct curve_point *point, double p)
 {
     struct predictive predictive = curve_predictive(curve, point);
-    return predictive_quantile(&predictive, p);
+    double predicted_s = predictive_quantile(&predictive, p);
+    double bound_s = same_runs_quantile(point->ran, p);
+    return predicted_s < bound_s ? bound_s : predicted_s;
+}
+
+void curve_interval(const struct curve *curve,
+                    const struct curve_point *point,
+                    double confidence,
+                    double ends_s[2])
+{
+    struct predictive predictive = curve_predictive(curve, point);
+    predictive_interval(&predictive, confidence, ends_s);
+    for (size_t k = 0; k < 2; k++) {
+        double p = k == 0 ? (1.0 - confidence) / 2.0 : (1.0 + confidence) / 2.0;
+        double bound_s = same_runs_quantile(point->ran, p);
+        if (ends_s[k] < bound_s)
+            ends_s[k] = bound_s;
+    }
 }
 
 double curve_speedup(const struct curve *curve, const struct curve_point *point)
@@ -472,10 +491,8 @@ enum pv_code curve_predicted_times(const struct curve *curve,
         duration_s[made.n] = point->duration_s;
         double *interval_s = intervals_s[made.n++];
         interval_s[0] = interval_s[1] = (double)NAN;
-        if (interval_of == RUN_UNKNOWN || interval_of == point->executors) {
-            const struct predictive predictive = curve_predictive(curve, point);
-            predictive_interval(&predictive, confidence, interval_s);
-        }
+        if (interval_of == RUN_UNKNOWN || interval_of == point->executors)
+            curve_interval(curve, point, confidence, interval_s);
     }
     made.executors = executors;
     made.duration_s = duration_s;

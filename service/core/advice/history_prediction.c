@@ -6,6 +6,7 @@
 #include "base/plural.h"
 #include "core/scaling/history/history_drift.h"
 #include "core/scaling/history/idle_machine.h"
+#include "core/scaling/history/law_errors.h"
 #include "core/scaling/selection/selection.h"
 
 /* What every step is given. */
@@ -338,6 +339,21 @@ static double median_startup_s(const struct run runs[], size_t n)
     return known == 0 ? (double)NAN : (sorted[(known - 1) / 2] + sorted[known / 2]) / 2.0;
 }
 
+/* Finds the runs of each point's configuration. */
+static enum pv_code find_same_runs(const struct run_observations *seen,
+                                   struct arena *arena,
+                                   struct curve *curve,
+                                   struct pv_error *err)
+{
+    for (size_t i = 0; i < curve->n_points; i++) {
+        struct curve_point *point = &curve->points[i];
+        const struct same_runs_of configuration = {curve->problem_size, point->executors,
+                                                   curve->cores_per_executor};
+        PV_TRY(same_runs_find(seen, &configuration, arena, &point->ran, err));
+    }
+    return PV_OK;
+}
+
 enum pv_code history_predict(const struct advice_question *question,
                              const struct advice_limits *limits,
                              struct advice_history *history,
@@ -359,6 +375,7 @@ enum pv_code history_predict(const struct advice_question *question,
     if (code != PV_OK)
         return code;
     idle_machine_learn(&history->seen);
+    law_errors_learn(&history->seen);
     history_prediction_weigh(history->own, history->n_own, &history->seen, found.faded > 0);
     history_prediction_weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
     PV_TRY(predict_or_lack(&f, history, made, err));
@@ -373,6 +390,7 @@ enum pv_code history_predict(const struct advice_question *question,
     made->executor_startup_s = median_startup_s(history->latest, history->n_latest);
     if (made->lack != NULL)
         return PV_OK;
+    PV_TRY(find_same_runs(&history->seen, arena, &made->curve, err));
     made->predictor.drift = found.drift;
     made->predictor.runs_watched = history->seen.n;
     made->predictor.runs_light = found.down_weighted_in_all;
