@@ -209,3 +209,20 @@ def test_long_labels_are_cut_between_characters(client, name, before):
 def test_a_problem_about_a_long_key_is_valid_utf8(client, name, before):
     reply = client.post("/v1/advice", {before + "\u00e9" * 300: 1, "application": name}, 422)
     assert any(e["code"] == "unknown_field" for e in json.loads(reply.content.decode("utf-8"))["errors"])
+
+
+@pytest.mark.parametrize("stages", [True, False], ids=["replayed", "modelled"])
+def test_runs_of_the_configuration_that_missed_the_deadline_cap_its_probability(client, name, stages):
+    """Two runs on 10 executors took 2 % longer than their law: of deadlines between, 0 of 2 were met, so at most 1/6 is promised, with Jeffreys' prior.
+    Without these runs the same deadline has about one half. Where both runs are in time, nothing is capped."""
+    fill(client, name, stages, machines=("fast",))
+    late = duration("fast", 10) * 1.02
+    before = ask(client, name, m=10, deadline_s=late * 0.999, confidence=0.9)["recommendation"]
+    assert before["deadline_probability"] > 0.3
+    for second in (40, 41):
+        add(client, name, "fast", 10, second, stages, duration_s=late)
+    after = ask(client, name, m=10, deadline_s=late * 0.999, confidence=0.9)
+    assert after["recommendation"]["deadline_probability"] <= 1 / 6 + 1e-6  # told to seven digits
+    assert after["verdict"] != "met"
+    assert after["recommendation"]["interval_s"][1] >= late - 1e-6
+    assert ask(client, name, m=10, deadline_s=late * 1.001, confidence=0.9)["recommendation"]["deadline_probability"] > 0.3

@@ -46,7 +46,8 @@ def test_every_kind_is_a_candidate_and_the_law_behind_the_runs_is_selected(clien
     assert all_of_them["reasons"][0]["evidence"]["runs_compared"] == len(SHAPES)
 
 
-def test_a_candidate_is_what_a_fit_of_the_same_runs_replies(client, name):
+def test_a_candidate_is_what_a_fit_of_the_same_runs_replies(service, name):
+    client = service.client(service.token(name))  # a team without other applications, whose errors would be learnt from
     fill(client, name, noise=0.04)
     body = {"model": "ernest", "weights": "relative", "observations": [
         {"problem_size": n, "executors": m, "duration_s": ernest(n, m) * (1 + 0.04 * ((i * 7) % 5 - 2) / 2)}
@@ -57,6 +58,24 @@ def test_a_candidate_is_what_a_fit_of_the_same_runs_replies(client, name):
         assert candidate[member] == fitted[member]
     for member in ("fit", "peak"):  # told to seven digits
         assert candidate[member] == pytest.approx(fitted[member], rel=5e-7)
+
+
+def test_how_far_laws_err_is_learnt_from_the_teams_other_applications(service, name):
+    """An exact law of three counts has the spread s0 sqrt(2.7 / 5.7) of its prior s0: 0.07 alone, more if the team's other application is off its law."""
+    client = service.client(service.token(name))
+    exact = [(32, m) for m in (2, 4, 8)]
+    spread = lambda application: next(c for c in models(client, application)["candidates"] if c["model"] == "amdahl")[
+        "uncertainty"]["scores"]["new_executors"]["spread"]
+    fill(client, name + "-alone", lambda n, m: 30 + 270 / m, exact)
+    assert spread(name + "-alone") == pytest.approx(0.07 * math.sqrt(2.7 / 5.7), rel=1e-6)
+    off = {1: 1.0, 2: 1.3, 4: 0.8, 8: 1.3, 16: 0.8}
+    fill(client, name + "-off", lambda n, m: (30 + 270 / m) * off[m], [(32, m) for m in off])
+    models(client, name + "-off")
+    fill(client, name + "-taught", lambda n, m: 30 + 270 / m, exact)
+    s0 = spread(name + "-taught") / math.sqrt(2.7 / 5.7)
+    # (4 0.07^2 + v1 + v2) / 6 with 0 <= v <= 0.3^2 each; the exact one has shown next to nothing.
+    assert math.sqrt(4 * 0.0049 / 6) < s0 <= math.sqrt((4 * 0.0049 + 2 * 0.09) / 6)
+    assert s0 > 0.1
 
 
 def test_of_two_exact_laws_the_one_with_fewer_parameters_is_selected(client, name):

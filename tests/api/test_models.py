@@ -50,14 +50,21 @@ def test_intervals_hold_most_of_what_was_left_out_and_widen_outside(client):
     assert held >= 0.95 * len(SHAPES)
 
 
-def test_where_too_few_runs_allow_a_bound_the_ends_are_open(client):
-    """Two executor counts, many runs: new runs of these are bounded, of a third count nothing is known."""
+def test_two_counts_bound_a_third_by_the_prior_and_one_count_bounds_nothing(client):
+    """Many runs of two executor counts: the law is in doubt by 2.2 times the prior of 0.07. Of one count, an interpolation knows no other."""
     fitted = fit(client, "amdahl", rows(lambda n, m: 10 + 90 / m, [(8, 2), (8, 4)] * 6, noise=0.04))
     seen, new = predict(client, fitted, (8, 4), (8, 3))
-    assert None not in seen["interval_s"] and new["interval_s"] == [None, None]
-    assert fitted["uncertainty"]["scores"]["new_executors"] is None
+    assert None not in seen["interval_s"] and None not in new["interval_s"]
+    share = lambda p: p["interval_s"][1] / p["duration_s"]
+    assert share(new) > share(seen) > 1
+    scores = fitted["uncertainty"]["scores"]["new_executors"]
+    assert scores["spread"] == pytest.approx(2.2 * 0.07) and scores["degrees_of_freedom"] == 3
     third = fit(client, "amdahl", rows(lambda n, m: 10 + 90 / m, [(8, 2), (8, 4), (8, 16)] * 6, noise=0.04))
-    assert None not in predict(client, third, (8, 3))[0]["interval_s"]
+    assert share(predict(client, third, (8, 3))[0]) < share(new)
+    sizes = fit(client, "gustafson", rows(lambda n, m: 10 + 3 * n, [(8, 4), (16, 4), (32, 4)] * 4, noise=0.04))
+    at, elsewhere = predict(client, sizes, (16, 4), (16, 8))
+    assert None not in at["interval_s"] and elsewhere["interval_s"] == [None, None]
+    assert sizes["uncertainty"]["scores"]["new_executors"] is None
 
 
 def test_a_new_executor_count_is_less_certain_than_one_observed(client):

@@ -73,6 +73,7 @@ static enum pv_code fit(const struct run_observations *seen,
     model->document.at = writer_finish(&w, &model->document.n);
     model->idle_evidence = made->idle.shown ? made->idle.evidence : (double)NAN;
     model->idle_counted = made->idle.counted;
+    model->law_error = made->law_error;
     model->drift_event = none;
     if (history_drift_is_reported(&made->drift, fitted_before)) {
         writer_init(&w, arena);

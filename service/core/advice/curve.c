@@ -647,12 +647,16 @@ static double mixed_quantile(const struct curve *curve, const struct curve_point
 double
 curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
 {
-    return mixed_probability(curve, point, deadline_s);
+    double predicted = mixed_probability(curve, point, deadline_s);
+    double bound = same_runs_probability(point->ran, deadline_s);
+    return predicted > bound ? bound : predicted;
 }
 
 double curve_quantile(const struct curve *curve, const struct curve_point *point, double p)
 {
-    return mixed_quantile(curve, point, p);
+    double predicted_s = mixed_quantile(curve, point, p);
+    double bound_s = same_runs_quantile(point->ran, p);
+    return predicted_s < bound_s ? bound_s : predicted_s;
 }
 
 void curve_interval(const struct curve *curve,
@@ -661,12 +665,16 @@ void curve_interval(const struct curve *curve,
                     double ends_s[2])
 {
     struct predictive predictive = curve_predictive(curve, point);
-    if (curve->other == NULL) {
+    if (curve->other == NULL)
         predictive_interval(&predictive, confidence, ends_s);
-        return;
+    for (size_t k = 0; k < 2; k++) {
+        double p = k == 0 ? (1.0 - confidence) / 2.0 : (1.0 + confidence) / 2.0;
+        double bound_s = same_runs_quantile(point->ran, p);
+        if (curve->other != NULL)
+            ends_s[k] = mixed_quantile(curve, point, p);
+        if (ends_s[k] < bound_s)
+            ends_s[k] = bound_s;
     }
-    ends_s[0] = mixed_quantile(curve, point, (1.0 - confidence) / 2.0);
-    ends_s[1] = mixed_quantile(curve, point, (1.0 + confidence) / 2.0);
 }
 
 double curve_speedup(const struct curve *curve, const struct curve_point *point)

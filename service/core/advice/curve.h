@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/advice/replay.h"
+#include "core/advice/same_runs.h"
 #include "core/scaling/model/predicted_times.h"
 #include "core/scaling/model/predictive.h"
 
@@ -74,6 +75,7 @@ struct curve_point {
     double spread; /* scale of ln T, Student's t with the curve's freedom; see `own` */
     /* The distribution of a point that is not replayed; NULL: the one above. */
     const struct predictive *own;
+    const struct same_runs *ran; /* of this configuration; NULL: none */
     /* What bounds it, from the nearest run: */
     double fixed_s;
     double critical_path_s;
@@ -166,8 +168,9 @@ enum pv_code curve_predict(const struct run runs[],
                            struct curve *curve,
                            struct pv_error *err) PV_MUSTCHECK;
 
-/* How long a run may take there, apart from the other level: what probabilities, quantiles and
- * intervals come from. */
+/* How long a run may take there, by the prediction at the usual level alone. Probabilities, quantiles
+ * and intervals come from it, from the other level, and from what runs of the configuration showed
+ * (core/advice/same_runs.h): their distribution is the lesser of both at every duration. */
 struct predictive curve_predictive(const struct curve *curve, const struct curve_point *point);
 
 /* P(T <= deadline_s) at a point. GSL's error handler must be off. */
@@ -177,7 +180,7 @@ curve_probability(const struct curve *curve, const struct curve_point *point, do
 /* The duration that is not exceeded with probability p, 0 < p < 1; NAN: no bound. */
 double curve_quantile(const struct curve *curve, const struct curve_point *point, double p);
 
-/* Both ends of the interval that holds the duration with that probability. */
+/* Both ends of the interval that holds T with that probability; NAN: open, or unknown. */
 void curve_interval(const struct curve *curve,
                     const struct curve_point *point,
                     double confidence,

@@ -6,6 +6,7 @@
 #include "base/plural.h"
 #include "core/scaling/history/history_drift.h"
 #include "core/scaling/history/idle_machine.h"
+#include "core/scaling/history/law_errors.h"
 #include "core/scaling/selection/selection.h"
 
 /* What every step is given. */
@@ -440,6 +441,21 @@ static enum pv_code mix_levels(const struct frame *f,
     return latest_run_mix(&made->latest, of_streak, is_of_streak, f->arena, &made->curve, err);
 }
 
+/* Finds the runs of each point's configuration. */
+static enum pv_code find_same_runs(const struct run_observations *seen,
+                                   struct arena *arena,
+                                   struct curve *curve,
+                                   struct pv_error *err)
+{
+    for (size_t i = 0; i < curve->n_points; i++) {
+        struct curve_point *point = &curve->points[i];
+        const struct same_runs_of configuration = {curve->problem_size, point->executors,
+                                                   curve->cores_per_executor};
+        PV_TRY(same_runs_find(seen, &configuration, arena, &point->ran, err));
+    }
+    return PV_OK;
+}
+
 enum pv_code history_predict(const struct advice_question *question,
                              const struct advice_limits *limits,
                              struct advice_history *history,
@@ -462,6 +478,7 @@ enum pv_code history_predict(const struct advice_question *question,
     if (code != PV_OK)
         return code;
     idle_machine_learn(&history->seen);
+    law_errors_learn(&history->seen);
     latest = latest_run_find(&history->seen);
     if (latest.slower)
         for (size_t k = 0; k < latest.streak; k++)
@@ -496,6 +513,7 @@ enum pv_code history_predict(const struct advice_question *question,
     if (n > 0)
         PV_TRY(bottlenecks_find(&runs[0], arena, scratch, &made->bottlenecks, err));
     PV_TRY(mix_levels(&f, runs, n, made, err));
+    PV_TRY(find_same_runs(&history->seen, arena, &made->curve, err));
     return unrelated_runs_find(runs, n, predictor_error_percent(&made->predictor, &made->curve),
                                arena, scratch, &made->unrelated, err);
 }

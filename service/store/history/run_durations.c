@@ -55,5 +55,5 @@ enum pv_code store_run_durations(struct store_tx *tx,
     PV_TRY(tx_walk(tx, &sql, &result, err));
     PV_TRY(read_list(result, arena, observations, err));
     PV_TRY(store_theta_find(tx, arena, application->id, &observations->theta, err));
-    return store_idle_ratios(tx, arena, application->id, observations->idle, err);
+    return store_team_evidence(tx, arena, application->id, observations, err);
 }

@@ -8,7 +8,7 @@
 /*
  * The latest runs, at most `limit`, that succeeded and whose size, executors and duration are
  * known: less than store_run_observations reads of a run, for an answer at once. Nothing is counted
- * of the others. What other applications show comes with them (store_idle_ratios), and what is
+ * of the others. What other applications show comes with them (store_team_evidence), and what is
  * kept of a process over label groups (store_theta_find). PV_E_MEMORY and what a transaction can
  * fail with.
  */

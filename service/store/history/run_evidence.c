@@ -29,7 +29,8 @@ struct run_evidence run_evidence_read(struct row *row, int64_t executors, double
     double asked = count_in(row_text(row));
     struct strview dynamic = row_text(row);
     evidence.failed_share = failed_s / (task_time_s + failed_s);
-    if (strview_is(dynamic, "true"))
+    evidence.dynamic_allocation = strview_is(dynamic, "true");
+    if (evidence.dynamic_allocation)
         return evidence;
     evidence.executors_asked = asked;
     if (executors >= 1 && evidence.cores_per_executor >= 1)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/scaling/history/law_errors.h"
 #include "core/scaling/laws/idle_share.h"
 #include "store/history/run.h"
 #include "store/history/run_evidence_internal.h"
@@ -90,33 +91,46 @@ static enum pv_code read_observations(const PGresult *result,
     return PV_OK;
 }
 
-enum pv_code store_idle_ratios(struct store_tx *tx,
-                               struct arena *arena,
-                               const char *application_id,
-                               struct idle_ratios ratios[2],
-                               struct pv_error *err)
+enum pv_code store_team_evidence(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const char *application_id,
+                                 struct run_observations *observations,
+                                 struct pv_error *err)
 {
     struct sql sql;
+    struct law_errors *errors = &observations->law_errors;
     result_auto_t *result = NULL;
     tx_sql(tx, &sql,
-           "SELECT m.idle_counted, m.idle_evidence FROM (VALUES (false), (true)) AS k (counted)"
-           " CROSS JOIN LATERAL (SELECT idle_counted, idle_evidence, fitted_at"
+           "SELECT counted, shown FROM (SELECT m.* FROM (VALUES (false), (true)) AS k (counted)"
+           " CROSS JOIN LATERAL (SELECT idle_counted AS counted, idle_evidence AS shown, fitted_at"
            "  FROM provisor.application_model WHERE team_id = $1 AND idle_counted = k.counted"
            "  AND application_id <> $2 ORDER BY fitted_at DESC, application_id LIMIT $3) AS m"
-           " ORDER BY m.fitted_at DESC");
+           " UNION ALL (SELECT NULL, law_error, fitted_at FROM provisor.application_model"
+           "  WHERE team_id = $1 AND law_error IS NOT NULL AND application_id <> $2"
+           "  ORDER BY fitted_at DESC, application_id LIMIT $4)) AS e ORDER BY fitted_at DESC");
     sql_uuid(&sql, application_id);
     sql_int(&sql, IDLE_APPLICATIONS_MAX);
+    sql_int(&sql, LAW_ERRORS_MAX);
     PV_TRY(tx_query(tx, &sql, &result, err));
     size_t n = row_count(result);
+    *errors = (struct law_errors){arena_array(arena, n, sizeof(double)), 0};
+    if (errors->at == NULL)
+        return pv_no_memory(err);
     for (int counted = 0; counted < 2; counted++) {
-        ratios[counted] = (struct idle_ratios){arena_array(arena, n, sizeof(double)), 0};
-        if (ratios[counted].at == NULL)
+        observations->idle[counted] =
+            (struct idle_ratios){arena_array(arena, n, sizeof(double)), 0};
+        if (observations->idle[counted].at == NULL)
             return pv_no_memory(err);
     }
     for (size_t i = 0; i < n; i++) {
         struct row row = row_at(result, (int)i, arena);
-        struct idle_ratios *of = &ratios[row_bool(&row)];
-        of->at[of->n++] = row_double(&row);
+        bool idle = !row_is_null(&row);
+        struct idle_ratios *ratios = &observations->idle[row_bool(&row)];
+        double shown = row_double(&row);
+        if (idle)
+            ratios->at[ratios->n++] = shown;
+        else
+            errors->at[errors->n++] = shown;
         PV_TRY(row_done(&row, err));
     }
     return PV_OK;
@@ -201,7 +215,7 @@ enum pv_code store_run_observations(struct store_tx *tx,
     sql_int(&sql, STAGES_ADDED_UP);
     PV_TRY(tx_walk(tx, &sql, &result, err));
     PV_TRY(read_observations(result, arena, observations, err));
-    return store_idle_ratios(tx, arena, application_id, observations->idle, err);
+    return store_team_evidence(tx, arena, application_id, observations, err);
 }
 
 #define M struct application_model
@@ -275,16 +289,17 @@ enum pv_code store_application_model_keep(struct store_tx *tx,
     tx_sql(
         tx, &sql,
         "INSERT INTO provisor.application_model AS m (team_id, application_id, history_version,"
-        " recipe, fitted, selected, refusal_code, refusal, document, idle_evidence, idle_counted)"
+        " recipe, fitted, selected, refusal_code, refusal, document, idle_evidence, idle_counted,"
+        " law_error)"
         " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
-        "  CASE WHEN $10 IS NOT NULL THEN $11 END FROM (SELECT FROM provisor.application"
+        "  CASE WHEN $10 IS NOT NULL THEN $11 END, $12 FROM (SELECT FROM provisor.application"
         "  WHERE team_id = $1 AND id = $2 FOR KEY SHARE) AS a"
         " ON CONFLICT (team_id, application_id) DO UPDATE SET"
         "  history_version = excluded.history_version, recipe = excluded.recipe,"
         "  fitted = excluded.fitted, selected = excluded.selected,"
         "  refusal_code = excluded.refusal_code, refusal = excluded.refusal,"
         "  document = excluded.document, idle_evidence = excluded.idle_evidence,"
-        "  idle_counted = excluded.idle_counted, fitted_at = now()"
+        "  idle_counted = excluded.idle_counted, law_error = excluded.law_error, fitted_at = now()"
         " WHERE m.history_version <= excluded.history_version");
     sql_uuid(&sql, model->application_id);
     sql_int(&sql, model->history_version);
@@ -296,6 +311,7 @@ enum pv_code store_application_model_keep(struct store_tx *tx,
     sql_json(&sql, model->document);
     sql_double(&sql, model->idle_evidence);
     sql_bool(&sql, model->idle_counted);
+    sql_double(&sql, model->law_error);
     PV_TRY(tx_defer(tx, &sql, err));
     return model->drift_event.at != NULL ? report_drift(tx, model, err) : PV_OK;
 }

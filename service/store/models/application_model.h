@@ -12,7 +12,7 @@
  * The newest runs of the application, at most `most`, out of columns of the run alone; only of some
  * of them the durations of the stages are added up, to be compared. One statement, so
  * history_version and rows belong together; another reads what other applications show
- * (store_idle_ratios). PV_E_NOT_FOUND.
+ * (store_team_evidence). PV_E_NOT_FOUND.
  */
 enum pv_code store_run_observations(struct store_tx *tx,
                                     struct arena *arena,
@@ -22,15 +22,16 @@ enum pv_code store_run_observations(struct store_tx *tx,
                                     struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * What the kept models of the team's other applications show of a machine that does no work: of the
- * most recently fitted, IDLE_APPLICATIONS_MAX for each way of counting. By itself, of runs read
- * otherwise.
+ * Sets observations->idle and law_errors: what the kept models of the team's other applications
+ * show of a machine that does no work, and how far their laws err. Of the most recently fitted
+ * applications, IDLE_APPLICATIONS_MAX for each way of counting, and LAW_ERRORS_MAX. By itself, of
+ * runs read otherwise.
  */
-enum pv_code store_idle_ratios(struct store_tx *tx,
-                               struct arena *arena,
-                               const char *application_id,
-                               struct idle_ratios ratios[2],
-                               struct pv_error *err) PV_MUSTCHECK;
+enum pv_code store_team_evidence(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const char *application_id,
+                                 struct run_observations *observations,
+                                 struct pv_error *err) PV_MUSTCHECK;
 
 /* theta kept of the application's runs, of whichever version of its history; NULL: none. In the
  * arena. */
@@ -59,6 +60,7 @@ struct application_model {
     struct strview document;
     double idle_evidence;  /* what the runs show of a machine that does no work; NAN: nothing */
     bool idle_counted;     /* of executors counted in event logs, else of machines */
+    double law_error;      /* how far laws err on executor counts left out; NAN: unknown */
     struct strview refit;  /* what the last refit found, a JSON text; at == NULL: there was none */
     int64_t refit_version; /* the history_version that it belongs to */
     struct strview drift_event; /* data of model.drifted, a JSON text; at == NULL: none is due */

@@ -150,15 +150,6 @@ static void expect_score(struct model_uncertainty *u, double score)
         score_table_add(&u->seen, score);
 }
 
-/* A value of its own on an axis closes a gap, and is one more to be left out: with the error that
- * the others had. */
-static void expect_value(struct gap_axis *axis, double value, struct model_error_scale *scale)
-{
-    if (scale->freedom > 0 && gap_at(axis, value) > 0)
-        scale->freedom++;
-    gap_axis_add(axis, value);
-}
-
 /* The model as it would be after a run that comes out as it expects. */
 static void
 expect_run(struct experiments_state *state, const struct effects_point *at, struct model *expected)
@@ -174,8 +165,9 @@ expect_run(struct experiments_state *state, const struct effects_point *at, stru
     u->problem_size[1] = fmax(u->problem_size[1], at->problem_size);
     u->executors[0] = fmin(u->executors[0], at->executors);
     u->executors[1] = fmax(u->executors[1], at->executors);
-    expect_value(&u->seen_sizes, at->problem_size, &u->new_sizes);
-    expect_value(&u->seen_executors, at->executors, &u->new_executors);
+    /* A value of its own on an axis closes a gap. Left out, it is expected to err as the others. */
+    gap_axis_add(&u->seen_sizes, at->problem_size);
+    gap_axis_add(&u->seen_executors, at->executors);
     if (!(u->freedom > 0) || !(within > 0))
         return;
     u->freedom++;

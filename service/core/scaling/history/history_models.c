@@ -1,6 +1,9 @@
 #include "core/scaling/history/history_models.h"
 
+#include <math.h>
+
 #include "base/plural.h"
+#include "core/scaling/history/law_errors.h"
 
 /* ", failed 1, without executors 2": of what there is. */
 static const char *list_skipped(const struct run_observations *seen, struct arena *arena)
@@ -91,10 +94,13 @@ enum pv_code history_models_fit(const struct run_observations *seen,
     PV_TRY(label_group_find(&models->seen, labels, n, arena, &models->group, err));
     PV_TRY(history_drift_find(&models->seen, arena, &models->drift, err));
     idle_machine_learn(&models->seen);
+    law_errors_learn(&models->seen);
     PV_TRY(select_model(arena, models, err));
     PV_TRY(label_group_runs(&models->seen, arena, &models->own, err));
     PV_TRY(idle_machine_find(&models->seen, &models->own, models->group.ignored, arena,
                              &models->idle, err));
+    /* Labels that make a difference and were ignored would count as errors of the law. */
+    models->law_error = models->group.ignored ? (double)NAN : law_errors_shown(&models->selection);
     PV_TRY(find_axes(arena, models, err));
     for (size_t k = 0; k < models->selection.n; k++)
         models->fitted += models->selection.candidates[k].standing != MODEL_NOT_FITTED;

@@ -28,6 +28,7 @@ struct history_models {
     struct label_group group;
     struct history_drift drift;
     struct idle_machine idle;
+    double law_error; /* for other applications (core/scaling/history/law_errors.h); NAN: unknown */
     struct model_selection selection;
     size_t fitted; /* kinds */
     /* Where no kind is selected, why: PV_E_TOO_FEW or PV_E_SINGULAR, and one sentence. */

@@ -17,11 +17,19 @@ struct run_evidence {
     double executors_asked;     /* spark.executor.instances, where executors do not come and go */
     double executors_share;     /* there on the mean, of `executors`; likewise */
     double failed_share;        /* of the task time */
+    bool dynamic_allocation;    /* executors came and went */
 };
 
 /* What fits of other applications of the team showed of a machine that does no work, of those that
  * count alike: ln of likelihood ratios (core/scaling/laws/idle_share.h). */
 struct idle_ratios {
+    double *at; /* newest first */
+    size_t n;
+};
+
+/* Errors of laws on executor counts that did not run, in other applications of the team: means of
+ * squares (core/scaling/history/law_errors.h). */
+struct law_errors {
     double *at; /* newest first */
     size_t n;
 };
@@ -37,6 +45,7 @@ struct run_observations {
     size_t n;
     struct run_evidence *failures;     /* `failed` of them, newest first */
     struct idle_ratios idle[2];        /* of others: [false] machines, [true] executors counted */
+    struct law_errors law_errors;      /* of others */
     const struct process_theta *theta; /* kept of them; NULL: nothing */
     /* Those left out; one may lack several things. */
     size_t failed;

@@ -305,7 +305,8 @@ static enum pv_code set_uncertainty(const struct model_data *data,
     u->freedom = fit->freedom[0];
     u->residual_std = u->freedom > 0 ? sqrt(squares / u->freedom) : (double)NAN;
     if (isfinite(fit->loo_mape_percent))
-        return score_table_make(scores, fit->n, 0, u->freedom, arena, &u->seen, err);
+        return score_table_make(scores, fit->n, 0, u->freedom + REPETITION_FREEDOM, arena, &u->seen,
+                                err);
     (void)finding_add(
         &fit->warnings, "no_leave_one_out",
         "some observation alone determines a parameter: there is no leave-one-out error");

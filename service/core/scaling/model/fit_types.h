@@ -67,6 +67,9 @@ struct model_fit {
     double loo_mape_percent;  /* NAN where some row cannot be left out */
     const char *scaling_type; /* NULL: the kind has none */
     struct model_peak peak;
+    size_t scale_outs_judged; /* executor counts left out, or blocks of them */
+    double
+        scale_out_squares; /* of their errors per gap, added up (core/scaling/model/grouped_cv.h) */
     struct findings warnings; /* in the arena of the fit */
     /* What a kind reports to model_fit. */
     double *left_out; /* the value of each row, predicted from all others */

@@ -8,15 +8,21 @@
 
 enum axis { BY_EXECUTORS, BY_SIZE };
 
-/* What laws err at a gap of 1, in public histories; as how many values that counts. */
-static const double prior_std[] = {[BY_EXECUTORS] = 0.03, [BY_SIZE] = 0.07};
+/* Error of laws at a gap of 1 of sizes, in public histories. This prior and LAW_ERROR_STD count as
+ * so many values. */
+static const double size_prior = 0.07;
 static const double prior_weight = 2.7;
+/* If nothing could be left out, as with two executor counts or one problem size, laws err by more
+ * than the prior. */
+static const double unjudged = 2.2;
 /* Errors of one law at different places differ in scale, not only in size: their tails are heavier
- * than the number of values tells. By public histories, as those above. */
-static const double error_freedom = 2.5;
-static const double error_share = 0.92;
+ * than the number of values shows. By public histories, as those above. */
+static const double error_freedom = 3;
 /* Repetitions that differ by more do not belong together, whatever was recorded. */
 static const double repetition_max = 0.15;
+/* If no configuration ran twice, the share of the squared errors of counts left out that counts as
+ * noise, and as how many values each error counts. */
+static const double unrepeated_share = 0.5;
 
 /* Of one axis: which block each row belongs to, and what came of leaving blocks out. */
 struct holdout {
@@ -26,9 +32,10 @@ struct holdout {
     enum axis axis;
     size_t *blocks;
     size_t n_blocks;
-    double *errors; /* of the runs of one block, per gap */
-    double squares; /* of the blocks' medians */
-    size_t judged;  /* blocks */
+    double *errors;       /* of the configurations of one block, per gap */
+    double squares;       /* of the blocks' medians */
+    double whole_squares; /* of the same medians, not per gap */
+    size_t judged;        /* blocks */
     double *left_out;
 };
 
@@ -120,6 +127,7 @@ static void
 score_block(struct holdout *holdout, size_t block, struct model *model, const struct gap_axis *axis)
 {
     const struct model_data *data = holdout->data;
+    double gap = 0;
     size_t n = 0;
     for (size_t i = 0, end; i < data->n; i = end) {
         const struct observation *row = &data->rows[i];
@@ -129,7 +137,7 @@ score_block(struct holdout *holdout, size_t block, struct model *model, const st
             continue;
         model->context = row->context;
         double predicted_s = model_duration(model, row->problem_size, row->executors);
-        double gap = gap_at(axis, grouped_cv_value_of(row, holdout->axis));
+        gap = gap_at(axis, grouped_cv_value_of(row, holdout->axis));
         if (holdout->axis == BY_EXECUTORS)
             gap *= gap_below(axis, row->executors).longer;
         for (size_t k = i; k < end; k++)
@@ -141,6 +149,7 @@ score_block(struct holdout *holdout, size_t block, struct model *model, const st
         return;
     double error = quantile_median(holdout->errors, n);
     holdout->squares += error * error;
+    holdout->whole_squares += error * error * gap * gap;
     holdout->judged++;
 }
 
@@ -178,6 +187,7 @@ static enum pv_code grouped_cv_leave_out(struct holdout *holdout,
 
 /* Leave out each block along one axis; *axis and *scale are what remains of it. */
 static enum pv_code judge_axis(struct holdout *holdout,
+                               double prior,
                                size_t least,
                                struct arena *scratch,
                                struct gap_axis *axis,
@@ -196,21 +206,22 @@ static enum pv_code judge_axis(struct holdout *holdout,
         PV_TRY(grouped_cv_leave_out(holdout, block, scratch, err));
         arena_rewind(scratch, mark);
     }
-    if (holdout->judged < least)
-        return PV_OK;
-    double prior = prior_std[holdout->axis];
     double variance = (prior_weight * prior * prior + holdout->squares) /
                       (prior_weight + (double)holdout->judged);
-    *scale = (struct model_error_scale){error_share * sqrt(variance), error_freedom};
+    if (holdout->judged >= least)
+        *scale = (struct model_error_scale){sqrt(variance), error_freedom};
+    else if (axis->n > 1 || holdout->axis == BY_SIZE)
+        *scale = (struct model_error_scale){unjudged * prior, error_freedom};
     return PV_OK;
 }
 
 /* Of the runs about the median of their (N, m). Rows of one stand together. */
-static enum pv_code find_repetition(const struct model_data *data,
+static enum pv_code find_repetition(const struct holdout *scale_outs,
                                     struct arena *scratch,
                                     double *std,
                                     struct pv_error *err)
 {
+    const struct model_data *data = scale_outs->data;
     double squares = 0;
     double freedom = 0;
     double *logs = arena_array(scratch, data->n, sizeof *logs);
@@ -226,7 +237,12 @@ static enum pv_code find_repetition(const struct model_data *data,
             squares += (logs[k] - middle) * (logs[k] - middle);
         freedom += (double)(n - 1);
     }
-    *std = freedom > 0 ? fmin(sqrt(squares / freedom), repetition_max) : 0;
+    if (!(freedom > 0)) {
+        squares = unrepeated_share * scale_outs->whole_squares;
+        freedom = unrepeated_share * (double)scale_outs->judged;
+    }
+    squares += REPETITION_FREEDOM * REPETITION_STD * REPETITION_STD;
+    *std = fmin(sqrt(squares / (REPETITION_FREEDOM + freedom)), repetition_max);
     return PV_OK;
 }
 
@@ -250,9 +266,13 @@ enum pv_code grouped_cv_run(const struct model_data *data,
     struct holdout sizes = scale_outs;
     sizes.axis = BY_SIZE;
     sizes.left_out = ignored;
-    PV_TRY(judge_axis(&scale_outs, 2, scratch, &u->seen_executors, &u->new_executors, err));
-    PV_TRY(judge_axis(&sizes, 0, scratch, &u->seen_sizes, &u->new_sizes, err));
-    PV_TRY(find_repetition(data, scratch, &u->repetition_std, err));
+    double learnt = data->rows[0].law_error;
+    double prior = learnt > 0 ? learnt : LAW_ERROR_STD;
+    PV_TRY(judge_axis(&scale_outs, prior, 2, scratch, &u->seen_executors, &u->new_executors, err));
+    PV_TRY(judge_axis(&sizes, size_prior, 1, scratch, &u->seen_sizes, &u->new_sizes, err));
+    PV_TRY(find_repetition(&scale_outs, scratch, &u->repetition_std, err));
+    fit->scale_outs_judged = scale_outs.judged;
+    fit->scale_out_squares = scale_outs.squares;
     for (size_t i = 0; i < data->n; i++)
         fit->residuals[i].left_scale_out = left_out[i];
     return PV_OK;

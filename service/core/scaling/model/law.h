@@ -78,8 +78,7 @@ struct model_uncertainty {
     /* Of whole executor counts and problem sizes left out (core/scaling/model/grouped_cv.h). */
     struct model_error_scale new_executors;
     struct model_error_scale new_sizes;
-    double
-        repetition_std; /* of ln T: runs of one (N, m) about their median; 0: none was repeated */
+    double repetition_std; /* of ln T of runs of one (N, m); 0: unknown */
     struct gap_axis seen_executors;
     struct gap_axis seen_sizes;
     /* Where runs in other contexts show the curve, least and most; NAN: nowhere. */

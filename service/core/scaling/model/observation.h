@@ -30,6 +30,9 @@ struct observation {
     /* Of the odds that one of the machines counted does no work, the logarithm of how far other
      * applications move them (core/scaling/laws/idle_share.h); 0: there are none. */
     double idle_learnt;
+    /* Error of laws at a gap of 1, as other applications show (core/scaling/history/law_errors.h);
+     * 0: unknown. */
+    double law_error;
     /* Kept of a fit to the same history (core/scaling/model/process_theta.h); NULL: nothing. */
     const struct process_theta *theta;
     /* What IPSO takes from the stages of a run on n executors (docs/design.md, "Where the time of a

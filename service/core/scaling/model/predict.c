@@ -5,18 +5,25 @@
  */
 #include "core/scaling/model/predict.h"
 #include "core/numerics/student.h"
+#include "core/scaling/model/grouped_cv.h"
 #include "core/scaling/model/physical_bounds.h"
 
 #include <math.h>
 
-/* Of ln T: repetitions never differ by less. */
-static const double repetition_least = 0.01;
-/* Some are far off: Student's t, with the scale that gives it their standard deviation. */
-static const double repetition_freedom = 5;
+/* Scale of Student's t over the standard deviation of repetitions, to which the far ones add much.
+ * By public histories. */
+static const double repetition_share = 0.62;
 
 static double quantile_of(double freedom, double confidence)
 {
     return freedom > 0 ? student_quantile(confidence, freedom) : (double)NAN;
+}
+
+/* Degrees of freedom of the residuals of a fit. The prior of repetitions adds its own, because few
+ * runs may fit well by chance. */
+static double fit_freedom(const struct model_uncertainty *u)
+{
+    return u->freedom > 0 ? u->freedom + REPETITION_FREEDOM : 0;
 }
 
 struct model_spread model_spread(const struct model *model, double confidence)
@@ -28,7 +35,8 @@ struct model_spread model_spread(const struct model *model, double confidence)
     spread.seen = score_table_quantile(&u->seen, confidence);
     spread.confidence = confidence;
     if (isfinite(u->residual_std))
-        spread.t = quantile_of(u->freedom, confidence);
+        spread.t = quantile_of(fit_freedom(u), confidence);
+    spread.repetition = quantile_of(REPETITION_FREEDOM, confidence);
     return spread;
 }
 
@@ -63,6 +71,7 @@ struct place {
     bool known;                   /* no error scale applies */
     double widths;                /* by which the seen scores widen, 1 or more */
     double half_s;                /* of the fit's own distribution, for t = 1; NAN: unknown */
+    double repetition;            /* of ln T: scale of a further run about a mean of runs */
     bool open;                    /* nothing is known of it */
     struct model_error_scale off; /* where it is not known, of ln T: of longer times */
     double shorter;               /* times that: of shorter ones */
@@ -80,19 +89,28 @@ doubt_of_size(const struct model_uncertainty *u, const struct model_law *law, do
     return isfinite(share) ? exponent_std * fabs(log(size / u->seen_sizes.values[0])) * share : 0;
 }
 
-/* Independent errors together: degrees of freedom by Welch and Satterthwaite (B. L. Welch, "The
- * generalization of Student's problem", Biometrika 34, 1947). */
+/* Independent errors together, with the heaviest tails of any. Degrees of freedom by Welch and
+ * Satterthwaite would grow with a second error, and the interval near a count that ran would be
+ * wider than farther off. */
 static struct model_error_scale add_errors(const struct model_error_scale parts[], size_t n)
 {
-    double variance = 0;
-    double quartic = 0;
+    struct model_error_scale all = {0, (double)INFINITY};
     for (size_t i = 0; i < n; i++) {
-        double square = parts[i].std * parts[i].std;
-        variance += square;
-        if (square > 0)
-            quartic += square * square / parts[i].freedom;
+        all.std = hypot(all.std, parts[i].std);
+        if (parts[i].std > 0)
+            all.freedom = fmin(all.freedom, parts[i].freedom);
     }
-    return (struct model_error_scale){sqrt(variance), variance * variance / quartic};
+    return all;
+}
+
+/* A further run differs from the law by its own noise and by that of the runs of its (N, m), or of
+ * those nearby, which the law follows. */
+static double repetition_scale(const struct model_uncertainty *u)
+{
+    double std = u->repetition_std > 0 ? u->repetition_std : REPETITION_STD;
+    double configurations = fmax(1, (double)(u->seen_executors.n * u->seen_sizes.n));
+    double each = fmax(1, (double)u->observations / configurations);
+    return repetition_share * std * sqrt(1 + 1 / each);
 }
 
 static void set_scale(const struct model *model,
@@ -104,7 +122,9 @@ static void set_scale(const struct model *model,
     const struct model_uncertainty *u = &model->uncertainty;
     struct gap_weight below = {1, 1};
     /* Where runs in other contexts show the curve, it is as often too short as too long. */
-    if (!(m >= u->pooled_executors[0] && m <= u->pooled_executors[1]))
+    bool pooled = m >= u->pooled_executors[0] && m <= u->pooled_executors[1];
+    /* Two counts show nothing of the curve: beyond either a law is as much in doubt. */
+    if (!pooled && u->seen_executors.n > 2)
         below = gap_below(&u->seen_executors, m);
     double by_executors = gap_at(&u->seen_executors, m) * below.longer;
     double by_size = gap_at(&u->seen_sizes, size);
@@ -114,17 +134,13 @@ static void set_scale(const struct model *model,
         return;
     double off_size =
         by_size > 0 ? fmax(u->new_sizes.std * by_size, doubt_of_size(u, law, size, m)) : 0;
-    /* Where none was repeated, what runs left out err is all that is known of it. */
-    double repeated = u->repetition_std > 0 ? u->repetition_std : u->seen.spread;
-    double repetition =
-        fmax(repeated, repetition_least) * sqrt((repetition_freedom - 2) / repetition_freedom);
     const struct model_error_scale parts[] = {
         {u->new_executors.std * by_executors, u->new_executors.freedom},
         {off_size, u->new_sizes.freedom},
-        {repetition, repetition_freedom}};
+        {place->repetition, REPETITION_FREEDOM}};
     place->off = add_errors(parts, sizeof parts / sizeof *parts);
     place->shorter =
-        hypot(parts[0].std * below.shorter / below.longer, hypot(off_size, repetition)) /
+        hypot(parts[0].std * below.shorter / below.longer, hypot(off_size, place->repetition)) /
         place->off.std;
 }
 
@@ -137,7 +153,8 @@ static struct place predict_find_place(const struct model *model,
     const struct model_uncertainty *u = &model->uncertainty;
     struct place place = {.widths = 1 + gap_overshoot(u->executors, m) +
                                     gap_overshoot(u->problem_size, size),
-                          .half_s = (double)NAN};
+                          .half_s = (double)NAN,
+                          .repetition = repetition_scale(u)};
     set_scale(model, law, size, m, &place);
     if (u->freedom > 0 && isfinite(u->residual_std)) {
         double residual = u->residual_std * (u->relative ? duration_s : 1);
@@ -165,7 +182,7 @@ static void set_interval(const struct place *place,
         predictive_interval(&off, spread->confidence, out->interval_s);
         return;
     }
-    double far = spread->seen * place->widths;
+    double far = fmax(spread->seen * place->widths, spread->repetition * place->repetition);
     double half = spread->t * place->half_s;
     double low = fmin(out->duration_s * exp(-far), out->duration_s - half);
     double high = fmax(out->duration_s * exp(far), out->duration_s + half);
@@ -195,8 +212,10 @@ bool model_predictive(const struct model *model,
     }
     predictive_add(predictive,
                    (struct predictive_part){PREDICTIVE_LOG_SCORES, place.widths, 0, &u->seen});
-    predictive_add(predictive,
-                   (struct predictive_part){PREDICTIVE_STUDENT, place.half_s, u->freedom, NULL});
+    predictive_add(predictive, (struct predictive_part){PREDICTIVE_STUDENT, place.half_s,
+                                                        fit_freedom(u), NULL});
+    predictive_add(predictive, (struct predictive_part){PREDICTIVE_LOG_STUDENT, place.repetition,
+                                                        REPETITION_FREEDOM, NULL});
     return true;
 }
 

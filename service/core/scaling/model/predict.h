@@ -16,33 +16,37 @@ struct model_prediction {
 struct model_spread {
     double t;          /* of Student's t with the fit's degrees of freedom */
     double seen;       /* of the leave-one-out scores */
+    double repetition; /* of Student's t of repetitions */
     double confidence; /* where N or m was not observed */
 };
 
-#define MODEL_NO_SPREAD ((struct model_spread){(double)NAN, (double)NAN, (double)NAN})
+#define MODEL_NO_SPREAD ((struct model_spread){(double)NAN, (double)NAN, (double)NAN, (double)NAN})
 
 /* Of two-sided intervals of that confidence, inside (0, 1). */
 struct model_spread model_spread(const struct model *model, double confidence);
 
 /*
  * N >= 1, m >= 1. Where N and m were observed, or nothing is known of other places, the interval is
- * the wider of two, at each end:
+ * the widest of three, at each end:
  *
  * - conformal: prediction times or over exp(score), from leaving runs out one at a time; outside
  *   the observed range the score counts as much again for each width of the range;
  * - of the fit: prediction +- t sqrt(g'Cg + s^2), g the gradient by the parameters, C their
- *   covariance, s the standard deviation of the residuals.
+ *   covariance, s the standard deviation of the residuals, t with 3 degrees of freedom more than
+ *   the residuals have;
+ * - of repetitions: prediction times or over exp(t r), where r^2 = 0.62^2 repetition_std^2
+ *   (1 + 1/k), k runs a configuration, t with 3 degrees of freedom. This is the floor: runs that
+ *   agree by chance make no interval narrower.
  *
  * Elsewhere ln T is Student's t about the prediction, with
  *
- *     variance = (executors.std gap)^2 + (sizes.std gap)^2 + repetitions^2
+ *     variance = (executors.std gap)^2 + (sizes.std gap)^2 + r^2
  *
  * by whole executor counts and problem sizes left out (core/scaling/model/grouped_cv.h). Below the
  * least count that ran, the scale of longer times is wider than that of shorter ones (gap_below),
  * and longer ones are more likely by that. If one problem size was recorded, the growth of the time
- * that executors do not share is in doubt at another size (doubt_of_size in predict.c). Without two
- * executor counts that could be left out no run shows how far off a law may be at others: both ends
- * are open.
+ * that executors do not share is in doubt at another size (doubt_of_size in predict.c). With one
+ * executor count no run shows how far off a law may be at others: both ends are open.
  *
  * An end that is no time (not above 0, not finite) is open. Below a microsecond or so.
  */

@@ -665,9 +665,9 @@ Test(design_of_experiments, the_interval_narrows_about_as_promised)
     }
     double measured = 100 * (1 - widths[1] / widths[0]);
     cr_log_info("promised %.1f, measured %.1f percent", promised, measured);
-    cr_expect_gt(promised, 8, "%g, measured %g", promised, measured);
-    /* Rather too little than too much: an executor count of its own may err less than the others.
-     */
-    cr_expect(promised < measured + 5 && promised > measured - 8, "promised %g, measured %g",
+    cr_expect_gt(promised, 8);
+    /* A count of its own beyond the others errs more when it is left out than they do, which is not
+     * foreseen. */
+    cr_expect(promised < measured + 7 && promised > measured - 7, "promised %g, measured %g",
               promised, measured);
 }
