@@ -276,7 +276,9 @@ Test(scaling_load, the_combination_counts_what_its_fullest_law_takes)
         struct model_prediction there;
         model_predict(&fit.model, &spread, 10, 8, &there);
         double width = there.interval_s[1] / there.interval_s[0];
-        cr_expect(noisy == 0 ? width < 1.05 : width > 1.06 && width < 1.3, "%g", width);
+        /* Runs without noise have the floor of repetitions. */
+        cr_expect(noisy == 0 ? width > 1.05 && width < 1.15 : width > 1.06 && width < 1.3, "%g",
+                  width);
     }
 }
 
