@@ -128,15 +128,35 @@ enum pv_code advised_job_make(const struct run runs[],
 
 /* --- for a schedule --- */
 
+/* A schedule counts cores. A task that holds several cores, or the share of an executor's cores that a
+ * GPU leaves it, is as many tasks of its duration. */
+static bool hold_cores(struct edf_stage *stage, size_t cores, struct arena *arena)
+{
+    const double *each_s = stage->task_durations_s;
+    const size_t tasks = stage->tasks;
+    stage->tasks *= cores;
+    if (cores == 1 || each_s == NULL)
+        return true;
+    double *durations_s = arena_array(arena, stage->tasks, sizeof *durations_s);
+    for (size_t t = 0; durations_s != NULL && t < stage->tasks; t++)
+        durations_s[t] = each_s[t / cores];
+    stage->task_durations_s = durations_s;
+    return durations_s != NULL || tasks == 0;
+}
+
 /* The stages with their delays, and room for one more. */
-static struct edf_stage *delay_stages(const struct advised_job *made, struct arena *arena)
+static struct edf_stage *
+delay_stages(const struct advised_job *made, int64_t cores, struct arena *arena)
 {
     const struct edf_job *job = &made->job;
     struct edf_stage *stages = arena_calloc(arena, job->n_stages + 1, sizeof *stages);
     for (size_t s = 0; stages != NULL && s < job->n_stages; s++) {
+        int64_t held = cores / stage_slots_per_executor(&made->slots, s, cores);
         stages[s] = job->stages[s];
         stages[s].delay_s =
             made->delays_s[s] + (stages[s].n_parents == 0 ? made->initialization_s : 0.0);
+        if (!hold_cores(&stages[s], held > 1 ? (size_t)held : 1, arena))
+            return NULL;
     }
     return stages;
 }
@@ -168,7 +188,7 @@ enum pv_code advised_job_delay(const struct advised_job *made,
                                struct edf_job *job,
                                struct pv_error *err)
 {
-    struct edf_stage *stages = delay_stages(made, arena);
+    struct edf_stage *stages = delay_stages(made, target->cores_per_executor, arena);
     struct edf_outcome alone;
     *job = made->job;
     job->stages = stages;

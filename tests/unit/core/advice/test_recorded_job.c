@@ -249,3 +249,32 @@ Test(recorded_job, jobs_that_no_replay_stands_for_are_named)
         "all idle core time of the run, which is too much where stages leave cores "
         "idle.");
 }
+
+/* Tasks that hold 4 of the 8 cores of an executor: 2 at once. Two such jobs need twice the cores to take
+ * the time that one takes alone. */
+Test(recorded_job, tasks_hold_the_cores_that_they_take)
+{
+    struct run_label cpus = {strview_of("spark.task.cpus"), strview_of("4")};
+    static double durations_s[] = {10, 10, 10, 10, 10, 10, 10, 10};
+    struct run_stage stage = stage_of_tasks(0, durations_s, 8);
+    stage.started_s = 0;
+    stage.duration_s = 40;
+    struct run run = run_of_stages(&stage, 1, 16, 1, 8, 40, 0);
+    run.spark_properties = &cpus;
+    run.n_spark_properties = 1;
+    const struct recorded_job_question question = {.runs = &run,
+                                                   .n_runs = 1,
+                                                   .target = {16, 1, 8},
+                                                   .predicted_duration_s = (double)NAN,
+                                                   .overhead_s = (double)NAN};
+    const struct recorded_job made = make(&question);
+    cr_assert_eq(made.job.stages[0].tasks, 32);
+    struct edf_job jobs[] = {made.job, made.job};
+    struct edf_outcome outcomes[2];
+    cr_assert_eq(edf_schedule(jobs, 1, 8, &arena, outcomes, NULL, NULL, NULL), PV_OK);
+    cr_assert_float_eq(outcomes[0].execution_s, 40.0, 1e-9);
+    cr_assert_eq(edf_schedule(jobs, 2, 8, &arena, outcomes, NULL, NULL, NULL), PV_OK);
+    cr_assert_float_eq(fmax(outcomes[0].execution_s, outcomes[1].execution_s), 80.0, 1e-9);
+    cr_assert_eq(edf_schedule(jobs, 2, 16, &arena, outcomes, NULL, NULL, NULL), PV_OK);
+    cr_assert_float_eq(outcomes[1].execution_s, 40.0, 1e-9);
+}
