@@ -111,6 +111,14 @@ static double slots_gained(const struct replay *replay, const struct replay_targ
     return most;
 }
 
+/* Runs that count little bound nothing, nor do those that dynamic allocation gave fewer executors for a
+ * part of the time. */
+static bool bounds_others(const struct replay *replay)
+{
+    bool waited = replay->record.n > 0 && replay->record.leave == ALLOCATION_LEAVE_IDLE;
+    return weight_of(replay->run) >= 0.5 && !waited;
+}
+
 /* The duration that a larger size on no more than proportionally more task slots cannot undercut. */
 static double least_by_weak_scaling(const struct replay replays[],
                                     size_t n,
@@ -123,7 +131,7 @@ static double least_by_weak_scaling(const struct replay replays[],
         double grown = target->problem_size / run->problem_size;
         double slots = slots_gained(&replays[i], target);
         if (i == skip || grown <= CURVE_GROWN || slots < 1.0 || slots > grown * (1.0 + 1e-9) ||
-            weight_of(run) < 0.5)
+            !bounds_others(&replays[i]))
             continue;
         least_s = fmax(least_s, grown >= CURVE_WELL_GROWN ? run->duration_s
                                                           : mean_of_alike(replays, n, skip, i));

@@ -32,9 +32,10 @@
  * hypot(scale x (1 + distance - beyond), deviation x beyond), with beyond = |ln(N / nearest size)|.
  *
  * Physics bounds the prediction: N times k on at most k times the task slots of a recorded run, and on
- * at least as many as it had, takes no less than that run did. Sizes closer than CURVE_GROWN and
- * runs that count less than half bound nothing; runs of one configuration bound by their mean until
- * k is CURVE_WELL_GROWN, because their noise is larger than such growth.
+ * at least as many as it had, takes no less than that run did. Sizes closer than CURVE_GROWN bound
+ * nothing, nor do runs that count less than half or whose executors came and went by dynamic
+ * allocation. Runs of one configuration bound by their mean until k is CURVE_WELL_GROWN, because their
+ * noise is larger than such growth.
  *
  * Where the runs leave open whether stages follow the machines (stage_law.h), the distribution is
  * the mixture of both replays.
