@@ -239,7 +239,8 @@ static struct columns_statement nearest_in_cores = {
     " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
     " ORDER BY abs(ln(nullif(" RUN_PROBLEM_SIZE(
         "r.") ", 0) / $3))"
-              " + abs(ln(nullif(r.executors::double precision * r.cores_per_executor, 0) / $4)) / 2,"
+              " + abs(ln(nullif(r.executors::double precision * r.cores_per_executor, 0) / $4)) / "
+              "2,"
               " r.instant DESC, r.id DESC LIMIT $6",
     .of = RUN_SELECTED_OF};
 static struct columns_statement latest = {

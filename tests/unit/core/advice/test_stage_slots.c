@@ -268,3 +268,20 @@ Test(stage_slots, weak_scaling_is_of_slots)
     cr_assert_eq(curve_predict(&run, 1, &question, &arena, &scratch, &curve, NULL), PV_OK);
     cr_assert_lt(curve.points[0].duration_s, 160.0);
 }
+
+/* The greatest numbers that a record may hold do not overflow. */
+Test(stage_slots, the_greatest_numbers_of_a_record)
+{
+    const int64_t most = 1000000000;
+    struct run_resources profiles[] = {
+        {0, 1, most, RUN_UNKNOWN, 1, {NULL, 0}, RUN_UNKNOWN, (double)NAN},
+        {1, 0, most, RUN_UNKNOWN, 1, {"gpu", 3}, most - 1, 1.0}};
+    struct run_stage stages[] = {equal_stage(0, 8, 10.0), equal_stage(1, 8, 10.0)};
+    stages[1].resource_profile_id = 1;
+    struct run run = run_of_stages(stages, 2, 8, most, most, 25.0, 5.0);
+    run.resources = profiles;
+    run.n_resources = 2;
+    struct replay replay = prepare(&run);
+    cr_assert_float_eq(predict(&replay, most, most), 25.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 1, most), 25.0, 1e-9);
+}
