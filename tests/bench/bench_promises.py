@@ -80,28 +80,31 @@ def ask(client, name, run, factor):
 
 
 def promises(client, logs, mark):
-    """(promised, kept, verdict) of every deadline of every run of one application."""
+    """(promised, kept, verdict, log) of every deadline of every run of one application."""
     runs = [(p, r) for p, r in store(client, mark, logs) if r["succeeded"] and r["problem_size"] and r["executors"] and r["duration_s"]]
     out = []
-    for i, (_, left_out) in enumerate(runs if len(runs) >= 2 else []):
+    for i, (path, left_out) in enumerate(runs if len(runs) >= 2 else []):
         name = "%s-%d" % (mark, i)
         store(client, name, [p for j, (p, _) in enumerate(runs) if j != i])
         for factor in FACTORS:
             verdict, probability = ask(client, name, left_out, factor)
-            out.append((probability, factor >= 1 - 1e-9, verdict))
+            out.append((probability, factor >= 1 - 1e-9, verdict, "%s/%s" % (path.parent.name, path.name)))
     return out
 
 
 def show(title, found):
     print("\n%s: %d deadlines\n\n| promised | deadlines | mean promised | kept |\n|---|---|---|---|" % (title, len(found)))
     for low, high in zip(BINS, BINS[1:]):
-        own = [(p, k) for p, k, _ in found if p is not None and low <= p < high]
+        own = [(p, k) for p, k, _, _ in found if p is not None and low <= p < high]
         if own:
             print("| %.2f to %.2f | %d | %.3f | %.3f |" % (low, min(high, 1), len(own), sum(p for p, _ in own) / len(own),
                                                         sum(k for _, k in own) / len(own)))
-    met = [k for _, k, verdict in found if verdict == "met"]
-    verdicts = collections.Counter(verdict for _, _, verdict in found)
+    met = [k for _, k, verdict, _ in found if verdict == "met"]
+    verdicts = collections.Counter(verdict for _, _, verdict, _ in found)
+    broken = collections.Counter(log for _, k, verdict, log in found if verdict == "met" and not k)
     print("\nVerdicts: %s. `met` was kept for %d of %d." % (", ".join("%s %d" % v for v in sorted(verdicts.items())), sum(met), len(met)))
+    for log, n in sorted(broken.items()):
+        print("Not kept: %s, %d deadlines" % (log, n))
 
 
 def main():
