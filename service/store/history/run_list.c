@@ -227,9 +227,8 @@ static struct columns_statement nearest = {
     " ORDER BY abs(" RUN_PROBLEM_SIZE("r.") " - $3), r.instant DESC, r.id DESC LIMIT $5",
     .of = RUN_SELECTED_OF};
 /*
- * Runs nearest in size and cores, by the distance of core/advice/curve.h with cores for task slots, among
- * the NEAREST_CANDIDATES nearest in size in each direction. Runs of no size or no cores, which a record
- * may have, come last.
+ * Runs nearest in size and cores, by curve_distance (core/advice/curve.h), among the NEAREST_CANDIDATES
+ * nearest in size in each direction. Runs of no size or no cores, which a record may have, come last.
  */
 enum { NEAREST_CANDIDATES = 500 };
 static struct columns_statement nearest_in_cores = {
