@@ -10,9 +10,9 @@ static enum pv_code check_tasks(double tasks, size_t recorded, struct pv_error *
     if (tasks <= fmax((double)ADVISED_JOB_TASKS_MAX, (double)recorded))
         return PV_OK;
     return pv_fail(err, PV_E_LIMIT,
-                   "for this problem size on these executors it has %.3g tasks, each counted for "
-                   "the cores that it holds; its run has %zu task%s, and more than %d are refused",
-                   tasks, recorded, PLURAL(recorded), ADVISED_JOB_TASKS_MAX);
+                   "for this problem size on these executors it has %.3g task%s, each counted for "
+                   "the cores that it holds, and its run has %zu: at most %d are simulated",
+                   tasks, PLURAL(tasks), recorded, ADVISED_JOB_TASKS_MAX);
 }
 
 /* Stages whose tasks last `scale` times as long. */
