@@ -53,9 +53,8 @@ static double target_cores(const struct replay_target *target)
 
 double curve_distance(const struct replay *replay, const struct replay_target *target)
 {
-    struct replay_target own = target_of(replay->run);
-    double cores = replay_useful_cores(replay, target) / replay_useful_cores(replay, &own);
-    return fabs(log(target->problem_size / own.problem_size)) + 0.5 * fabs(log(cores));
+    double slots = replay_useful_slots(replay, target) / replay_useful_slots(replay, NULL);
+    return fabs(log(target->problem_size / replay->run->problem_size)) + 0.5 * fabs(log(slots));
 }
 
 static double weight_at(double d)
@@ -99,7 +98,28 @@ static double mean_of_alike(const struct replay replays[], size_t n, size_t skip
     return exp(sum / weights);
 }
 
-/* The duration that a larger size on no more than proportionally more cores cannot undercut. */
+/* Task slots on the target relative to those of the run, of the stage that gains most. */
+static double slots_gained(const struct replay *replay, const struct replay_target *target)
+{
+    const struct run *run = replay->run;
+    double most = 0.0;
+    for (size_t s = 0; s < replay->job.n_stages; s++)
+        most = fmax(most, stage_slots_count(&replay->slots, s, target->executors,
+                                            target->cores_per_executor) /
+                              stage_slots_count(&replay->recorded_slots, s, run->executors,
+                                                run->cores_per_executor));
+    return most;
+}
+
+/* Runs that count little bound nothing, nor do those that dynamic allocation gave fewer executors for a
+ * part of the time. */
+static bool bounds_others(const struct replay *replay)
+{
+    bool waited = replay->record.n > 0 && replay->record.leave == ALLOCATION_LEAVE_IDLE;
+    return weight_of(replay->run) >= 0.5 && !waited;
+}
+
+/* The duration that a larger size on no more than proportionally more task slots cannot undercut. */
 static double least_by_weak_scaling(const struct replay replays[],
                                     size_t n,
                                     size_t skip,
@@ -108,11 +128,10 @@ static double least_by_weak_scaling(const struct replay replays[],
     double least_s = 0.0;
     for (size_t i = 0; i < n; i++) {
         const struct run *run = replays[i].run;
-        const struct replay_target own = target_of(run);
-        double grown = target->problem_size / own.problem_size;
-        double cores = target_cores(target) / target_cores(&own);
-        if (i == skip || grown <= CURVE_GROWN || cores < 1.0 || cores > grown * (1.0 + 1e-9) ||
-            weight_of(run) < 0.5)
+        double grown = target->problem_size / run->problem_size;
+        double slots = slots_gained(&replays[i], target);
+        if (i == skip || grown <= CURVE_GROWN || slots < 1.0 || slots > grown * (1.0 + 1e-9) ||
+            !bounds_others(&replays[i]))
             continue;
         least_s = fmax(least_s, grown >= CURVE_WELL_GROWN ? run->duration_s
                                                           : mean_of_alike(replays, n, skip, i));

@@ -16,10 +16,10 @@
  * Every run predicts every executor count; their logarithms are averaged with weights that fall
  * with the squared distance between configurations,
  *
- *     distance(run, target) = |ln N/N_run| + |ln K/K_run| / 2        (K = m c cores)
+ *     distance(run, target) = |ln N/N_run| + |ln K/K_run| / 2        (K task slots)
  *
- * since a replay carries over better between cores (where it knows the graph) than between sizes.
- * Cores beyond the tasks of the largest stage do not count in K.
+ * because a replay carries over better between numbers of slots (it knows the graph) than between
+ * sizes. K is the number of task slots that a stage can use at once, of the stage that uses most.
  * The spread comes from leaving one run out at a time, relearning the laws without it, and
  * predicting it from the others: residual e = ln(actual / predicted), made comparable by
  * dividing by 1 + the distance to the nearest run that remained. With a weak prior (three runs'
@@ -31,10 +31,11 @@
  * one size, by what a regression over all sizes of the runs leaves with several. There the scale is
  * hypot(scale x (1 + distance - beyond), deviation x beyond), with beyond = |ln(N / nearest size)|.
  *
- * Physics bounds the prediction: N times k on at most k times the cores of a recorded run, and on at
- * least as many cores as it had, takes no less than that run did. Sizes closer than CURVE_GROWN and
- * runs that count less than half bound nothing; runs of one configuration bound by their mean until
- * k is CURVE_WELL_GROWN, because their noise is larger than such growth.
+ * Physics bounds the prediction: N times k on at most k times the task slots of a recorded run, and on
+ * at least as many as it had, takes no less than that run did. Sizes closer than CURVE_GROWN bound
+ * nothing, nor do runs that count less than half or whose executors came and went by dynamic
+ * allocation. Runs of one configuration bound by their mean until k is CURVE_WELL_GROWN, because their
+ * noise is larger than such growth.
  *
  * Where the runs leave open whether stages follow the machines (stage_law.h), the distribution is
  * the mixture of both replays.

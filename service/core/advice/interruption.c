@@ -119,6 +119,7 @@ static struct curve_point interrupt(const struct curve *curve,
         .sensitivity = exp(a) / interruption_stretch(a),
         .deviation = interruption_deviation_s(T, terms, point->executors) / now.duration_s};
     now.spread = hypot(by.sensitivity * point->spread, by.deviation);
+    now.cache_doubt_s = interruption_expected_s(T + point->cache_doubt_s, terms) - now.duration_s;
     for (size_t i = 0; i < now.n_centres; i++)
         now.centres[i].predicted_s = interruption_expected_s(point->centres[i].predicted_s, terms);
     if (now.n_centres > 0)
@@ -128,6 +129,17 @@ static struct curve_point interrupt(const struct curve *curve,
         now.own = own;
     }
     return now;
+}
+
+/* Does the job end, at the slower of both levels and if it misses its cached data? */
+static bool can_end(const struct curve *curve, const struct curve_point *point, double per_hour)
+{
+    const struct curve_point *other =
+        curve->other == NULL ? NULL : curve_find(curve->other, point->executors);
+    double longest_s = point->duration_s + point->cache_doubt_s;
+    if (other != NULL)
+        longest_s = fmax(longest_s, other->duration_s + other->cache_doubt_s);
+    return exposure(longest_s, per_hour) <= INTERRUPTION_MOST;
 }
 
 enum pv_code interruption_curve(const struct curve *curve,
@@ -143,7 +155,7 @@ enum pv_code interruption_curve(const struct curve *curve,
     if (made.points == NULL || own == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < curve->n_points; i++)
-        if (exposure(curve->points[i].duration_s, terms->per_hour) <= INTERRUPTION_MOST)
+        if (can_end(curve, &curve->points[i], terms->per_hour))
             made.points[made.n_points++] = interrupt(curve, &curve->points[i], terms, &own[i]);
     if (curve->other != NULL) {
         struct curve *other = arena_alloc(arena, sizeof *other);

@@ -50,8 +50,10 @@ interruption_deviation_s(double duration_s, const struct interruptions *terms, i
 /*
  * The curve under interruptions. Medians become the expected times. In the logarithm of the time
  * the spread grows with d ln E X / d ln T, and the deviation is added as independent of it; where a
- * point has a distribution of its own, that is done in each part of it. Points at which an executor
- * would have to be replaced more than INTERRUPTION_MOST times are left out: such a job never ends.
+ * point has a distribution of its own, that is done in each part of it. The time that misses of cached
+ * data may add is stretched as well. Points at which an executor would have to be replaced more than
+ * INTERRUPTION_MOST times, at either level of the newest runs (curve->other) and with such misses, are
+ * left out: such a job never ends.
  * single_s stays that of an executor that is not interrupted. Points in `arena`; PV_E_MEMORY.
  */
 #define INTERRUPTION_MOST 20.0

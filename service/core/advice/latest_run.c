@@ -304,6 +304,7 @@ static void scale_curve(const struct curve *curve, double times, struct curve *o
     for (size_t i = 0; i < curve->n_points; i++) {
         points[i] = curve->points[i];
         points[i].duration_s *= times;
+        points[i].cache_doubt_s *= times;
         for (size_t k = 0; k < points[i].n_centres; k++)
             points[i].centres[k].predicted_s *= times;
         points[i].spread = fmax(points[i].spread, CURVE_PRIOR_SPREAD);

@@ -534,12 +534,20 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
     return sum;
 }
 
-double replay_useful_cores(const struct replay *replay, const struct replay_target *target)
+double replay_useful_slots(const struct replay *replay, const struct replay_target *target)
 {
+    const struct run *run = replay->run;
     double most = 1.0;
-    for (size_t s = 0; s < replay->job.n_stages; s++)
-        most = fmax(most, stage_tasks(replay, s, target));
-    return fmin(most, (double)target->executors * (double)target->cores_per_executor);
+    for (size_t s = 0; s < replay->job.n_stages; s++) {
+        double tasks =
+            target == NULL ? (double)replay->job.stages[s].tasks : stage_tasks(replay, s, target);
+        double slots = target == NULL ? stage_slots_count(&replay->recorded_slots, s,
+                                                          run->executors, run->cores_per_executor)
+                                      : stage_slots_count(&replay->slots, s, target->executors,
+                                                          target->cores_per_executor);
+        most = fmax(most, fmin(tasks, slots));
+    }
+    return most;
 }
 
 /*
@@ -698,7 +706,7 @@ static double cache_doubt_s(const struct replay *replay, const struct replay_tar
         hit = (double)target->executors / (double)run->executors * run->problem_size /
               target->problem_size;
     for (size_t s = 0; s < replay->job.n_stages && data->stages != NULL && hit < 1.0; s++)
-        if (!data->stages[s].measured) {
+        if (!data->stages[s].measured && data->stages[s].extra_s > 0.0) {
             double tasks = stage_tasks(replay, s, target);
             sum_s +=
                 (1.0 - hit) * tasks * miss_s(replay, s, target, tasks) /

@@ -88,14 +88,6 @@ struct allocation_policy allocation_of_properties(const struct property_list lis
             seconds_or(&source, DYNAMIC "shuffleTracking.timeout", (double)INFINITY)};
 }
 
-void allocation_bound(struct allocation_policy *policy, int64_t most)
-{
-    policy->max_executors = within(policy->max_executors, 1, most);
-    policy->min_executors = within(policy->min_executors, 0, policy->max_executors);
-    policy->initial_executors =
-        within(policy->initial_executors, policy->min_executors, policy->max_executors);
-}
-
 bool allocation_is_equal(const struct allocation_policy *a, const struct allocation_policy *b)
 {
     bool fixed = a->min_executors == a->max_executors;

@@ -54,9 +54,6 @@ struct allocation_policy allocation_of_properties(const struct property_list lis
                                                   struct strview version,
                                                   int64_t most);
 
-/* Never more than `most` executors, >= 1. */
-void allocation_bound(struct allocation_policy *policy, int64_t most);
-
 /* Would it hold the same executors at every instant? */
 bool allocation_is_equal(const struct allocation_policy *a, const struct allocation_policy *b);
 

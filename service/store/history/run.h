@@ -114,7 +114,7 @@ enum pv_code store_run_nearest(struct store_tx *tx,
                                struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * The same nearest in problem size and cores, by curve_distance (core/advice/curve.h), with stages,
+ * The same nearest in problem size and cores, by the distance of core/advice/curve.h, with stages,
  * executors and cores: what jobs of a cluster with so many cores are made of. Of more than 500 runs
  * that are larger, or smaller, the 500 nearest in size are compared. cores >= 1.
  */

@@ -301,3 +301,23 @@ Test(cached_data, replays_on_other_executors)
     cr_assert_float_eq(outcome.cache_hit, 0.625, 1e-9);
     cr_assert_float_eq(outcome.cache_doubt_s, 0.375 * 4 * 5.0 / 2.0, 1e-9);
 }
+
+/* A stage without tasks does not hide the doubt of the others. */
+Test(cached_data, a_stage_without_tasks_changes_nothing)
+{
+    static const double reading_s[] = {1, 1, 1, 1};
+    struct run run = a_run(reading_s, 4, 8);
+    struct run_stage stages[3] = {
+        run.stages[0], run.stages[1], {.id = 2, .duration_s = 0.0, .started_s = 7.0}};
+    struct replay replay;
+    struct replay_outcome outcome;
+    struct pv_error err = {0};
+    run.stages = stages;
+    run.n_stages = 3;
+    run.duration_s = 7.0;
+    const struct replay_target half = {40, 2, 1};
+    cr_assert_eq(replay_prepare(&run, &arena, &scratch, &replay, &err), PV_OK, "%s", err.detail);
+    cr_assert_eq(replay.job.n_stages, 3);
+    cr_assert_eq(replay_predict(&replay, &half, &scratch, &outcome, &err), PV_OK);
+    cr_assert_float_eq(outcome.cache_doubt_s, 0.375 * 4 * 5.0 / 2.0, 1e-9);
+}

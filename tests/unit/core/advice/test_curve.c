@@ -448,6 +448,35 @@ Test(curve, weak_scaling_bounds_the_prediction)
     cr_assert_lt(curve.points[0].duration_s, 15.0);
 }
 
+/* Dynamic allocation that gave a run its executors late shows no bound: as many that exist all the time may
+ * be faster. */
+Test(curve, a_run_that_waited_for_executors_bounds_nothing)
+{
+    struct run runs[] = {run_of_equal_tasks(30, 10.0, 30, 4), run_of_equal_tasks(60, 4.0, 60, 8),
+                         run_of_equal_tasks(61, 4.0, 61, 8)};
+    struct run_label enabled[] = {
+        {strview_of("spark.dynamicAllocation.enabled"), strview_of("true")}};
+    struct executor_lifetime late[4];
+    int64_t m[] = {8};
+    for (size_t i = 0; i < 4; i++)
+        late[i] = (struct executor_lifetime){.added_s = i == 0 ? 0.0 : 9.0,
+                                             .removed_s = (double)NAN,
+                                             .cores = 4,
+                                             .resource_profile_id = RUN_UNKNOWN};
+    runs[0].stages[0].started_s = 5.0;
+    runs[0].stages[0].duration_s = 35.0;
+    runs[0].duration_s = 40.0;
+    runs[0].executor_lifetimes = late;
+    runs[0].n_executor_lifetimes = 4;
+    struct curve curve = predict_at(runs, 3, 60, 4, m, 1);
+    cr_assert_geq(curve.points[0].duration_s, 40.0, "executors that were not asked for by Spark");
+    runs[0].spark_properties = enabled;
+    runs[0].n_spark_properties = 1;
+    curve = predict_at(runs, 3, 60, 4, m, 1);
+    cr_assert_eq(curve.runs, 3);
+    cr_assert_lt(curve.points[0].duration_s, 30.0);
+}
+
 /* Outside the sizes that ran the exponent of growth is in doubt: with one size by a deviation of
  * 0.16, with two sizes far apart by much less. */
 Test(curve, one_size_leaves_growth_in_doubt)

@@ -296,6 +296,10 @@ Test(latest_run, a_level_in_proportion)
     cr_expect_float_eq(curve_find(curve.other, 2)->duration_s, 200, 1e-6);
     cr_expect_float_eq(curve_find(curve.other, 2)->spread, 0.1, 1e-12);
     curve = usual_curve();
+    points[0].cache_doubt_s = 7;
+    cr_assert_eq(latest_run_mix(&found, NULL, false, &arena, &curve, &err), PV_OK);
+    cr_expect_float_eq(curve.other->points[0].cache_doubt_s, 14, 1e-6);
+    curve = usual_curve();
     cr_assert_eq(latest_run_mix(&found, NULL, true, &arena, &curve, &err), PV_OK);
     cr_expect(curve.other_is_usual);
     cr_expect_float_eq(curve_find(curve.other, 2)->duration_s, 50, 1e-6);

@@ -215,6 +215,44 @@ Test(pricing, interruptions_slow_both_hypotheses)
     cr_assert_float_eq(curve_probability(&out, now, now->duration_s), 0.5, 1e-9);
 }
 
+/* A count on which a run as slow as the newest ones never ends is left out, and no probability counts on
+ * the usual level alone. */
+Test(pricing, interruptions_end_both_levels_or_none)
+{
+    struct curve_point slow_points[POINTS];
+    struct curve out, slow = curve;
+    for (size_t i = 0; i < POINTS; i++) {
+        slow_points[i] = points[i];
+        slow_points[i].duration_s *= 4;
+    }
+    slow.points = slow_points;
+    curve.other = &slow;
+    curve.other_weight = 0.5;
+    /* At 3 an hour: 40 h on one executor are 120 interruptions, 8 h on five are 24, 6.7 h on six 20. */
+    cr_assert_eq(
+        interruption_curve(&curve, &(struct interruptions){.per_hour = 3}, &arena, &out, NULL),
+        PV_OK);
+    cr_assert_eq(out.points[0].executors, 6);
+    for (size_t i = 0; i < out.n_points; i++) {
+        cr_assert_not_null(curve_find(out.other, out.points[i].executors));
+        cr_assert_lt(curve_probability(&out, &out.points[i], out.points[i].duration_s * 2), 0.51);
+    }
+}
+
+/* Of the time that misses of cached data may add, interruptions stretch more than of the rest. */
+Test(pricing, interruptions_stretch_the_doubt_of_cached_data)
+{
+    const struct interruptions spot = {.per_hour = 0.3};
+    struct curve out;
+    points[9].cache_doubt_s = 1800;
+    cr_assert_eq(interruption_curve(&curve, &spot, &arena, &out, NULL), PV_OK);
+    cr_assert_float_eq(out.points[9].duration_s + out.points[9].cache_doubt_s,
+                       interruption_expected_s(3600 + 1800, &spot), 1e-9);
+    double before = curve_quantile(&curve, &points[9], 0.9) / 3600;
+    cr_assert_gt(curve_quantile(&out, &out.points[9], 0.9) / out.points[9].duration_s, before);
+    points[9].cache_doubt_s = 0;
+}
+
 /* Points of a model bring a distribution of their own: each part of it widens, and one that has no
  * spread at all gets that of the interruptions. */
 Test(pricing, own_distributions_widen_too)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../history/sample_runs.h"
+#include "core/advice/curve.h"
 #include "core/advice/replay.h"
 
 static struct arena arena;
@@ -229,4 +230,41 @@ Test(stage_slots, a_stage_that_does_not_fit_lets_others_pass)
     struct allocation_outcome outcome;
     cr_assert_eq(allocation_replay(&tasks, &policy, 1000, &arena, &scratch, &outcome, NULL), PV_OK);
     cr_assert_float_eq(outcome.duration_s, 20.0, 1e-9);
+}
+
+/* The distance of a configuration counts task slots, not cores: 12 tasks of 4 cores each. */
+Test(stage_slots, distances_are_of_slots)
+{
+    struct run_resources profile = {0, 4, 8, RUN_UNKNOWN, 4, {NULL, 0}, RUN_UNKNOWN, (double)NAN};
+    struct run_stage stage = equal_stage(0, 12, 10.0);
+    struct run run = run_of_stages(&stage, 1, 12, 4, 8, 25.0, 5.0);
+    run.resources = &profile;
+    run.n_resources = 1;
+    struct replay replay = prepare(&run);
+    const struct replay_target own = {12, 4, 8}, half = {12, 2, 8}, more = {12, 40, 8};
+    cr_assert_float_eq(curve_distance(&replay, &own), 0.0, 1e-12);
+    cr_assert_float_eq(curve_distance(&replay, &half), 0.5 * log(2.0), 1e-12);
+    cr_assert_float_eq(curve_distance(&replay, &more), 0.5 * log(12.0 / 8.0), 1e-12);
+    run.asked.task_cores = 8;
+    replay = prepare(&run);
+    cr_assert_float_eq(curve_distance(&replay, &own), 0.5 * log(2.0), 1e-12,
+                       "the same executors have half as many slots as asked");
+}
+
+/* Twice the data on twice the executors with four times the slots may be faster than the run. */
+Test(stage_slots, weak_scaling_is_of_slots)
+{
+    static const int64_t eight[] = {8};
+    struct run_resources profile = {0, 4, 8, RUN_UNKNOWN, 2, {NULL, 0}, RUN_UNKNOWN, (double)NAN};
+    struct run_stage stage = equal_stage(0, 400, 10.0);
+    struct run run = run_of_stages(&stage, 1, 100, 4, 8, 5.0 + 250.0, 5.0);
+    struct curve_question question = {200, 8, eight, 1, 100000, 1};
+    struct curve curve;
+    run.resources = &profile;
+    run.n_resources = 1;
+    cr_assert_eq(curve_predict(&run, 1, &question, &arena, &scratch, &curve, NULL), PV_OK);
+    cr_assert_float_eq(curve.points[0].duration_s, 5.0 + 13 * 20.0, 1e-6);
+    run.asked.task_cores = 1;
+    cr_assert_eq(curve_predict(&run, 1, &question, &arena, &scratch, &curve, NULL), PV_OK);
+    cr_assert_lt(curve.points[0].duration_s, 160.0);
 }
