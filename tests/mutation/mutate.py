@@ -148,17 +148,31 @@ class Tree:
             subprocess.run(["meson", "setup", self.build, self.source, "-Dbuildtype=plain", "-Doptimization=1", "-Dcli=enabled",
                             "-Dsite=disabled"], check=True, env=env, capture_output=True)
 
-    def make(self, programs):
-        targets = ["tests/" + p for p in programs]
+    def make(self, targets):
         return subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True).returncode == 0
 
-    def object_code(self, path):
-        name = str(path.relative_to("service/core")).replace("/", "_") + ".o"
-        return (self.build / "service" / "core" / "libcore.a.p" / name).read_bytes()
+    @staticmethod
+    def object_name(path):
+        return "service/core/libcore.a.p/" + str(path.relative_to("service/core")).replace("/", "_") + ".o"
 
-    def passes(self, program):
+    def object_code(self, path):
+        return (self.build / self.object_name(path)).read_bytes()
+
+    def suites(self, path):
+        """The Criterion suites of the test files that are named after the module, or include its header."""
+        module, own, others = path.stem, [], []
+        header = '"%s"' % path.relative_to("service").with_suffix(".h")
+        for test in sorted((self.source / "tests/unit/core").glob("*/test_*.c")):
+            text = test.read_text()
+            group = own if test.stem.endswith("_" + module) else others if header in text else []
+            group += re.findall(r"^Test\((\w+),", text, re.M)[:1]
+        return own + others
+
+    def passes(self, program, suites=None):
+        """Whether a test program passes, or its suites of these names."""
         words = [self.build / "tests" / program]
         words += ["--tap", "--jobs=2", "--fail-fast"] if program.startswith("unit/") else []
+        words += ["--filter", "@(%s)/*" % "|".join(suites)] if suites else []
         env = dict(os.environ, PROVISOR_SHARED=os.environ.get("PROVISOR_SHARED", str(ROOT.parent / "shared")))
         began = time.monotonic()
         bound = 10 * self.seconds[program] + 20 if program in self.seconds else 900
@@ -166,19 +180,28 @@ class Tree:
             result = subprocess.run(words, capture_output=True, env=env, timeout=bound, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             return False
-        self.seconds.setdefault(program, time.monotonic() - began)
+        if suites is None:
+            self.seconds.setdefault(program, time.monotonic() - began)
         # 77: a golden program without the shared data skips.
         return result.returncode in (0, 77) and b"\nnot ok" not in result.stdout
 
 
-def judge(tree, path, mutant, original, programs, code):
-    """'equivalent', or the program that noticed, or '' if the mutant survived."""
+def judge(tree, path, mutant, original, room, code):
+    """'compiler', 'equivalent', or the program that noticed, or '' if the mutant survived."""
     (tree.source / path).write_text(original[: mutant.start] + mutant.text + original[mutant.end:])
-    if not tree.make(programs):
+    if not tree.make([tree.object_name(path)]):
         return "compiler"
     if tree.object_code(path) == code:
         return "equivalent"
-    return next((p for p in programs if not tree.passes(p)), "")
+    suites = tree.suites(path)
+    for program in ROOMS[room]:
+        if not tree.make(["tests/" + program]):
+            return "compiler"
+        if program == ROOMS[room][0] and suites and not tree.passes(program, suites):
+            return program
+        if not tree.passes(program):
+            return program
+    return ""
 
 
 def room_of(path):
@@ -189,7 +212,7 @@ def mutate_file(tree, path, options, scores):
     room = room_of(path)
     original = (ROOT / path).read_text()
     rng = random.Random("%s %d" % (path, options.seed))
-    if not tree.make(ROOMS[room]):
+    if not tree.make(["tests/" + program for program in ROOMS[room]]):
         sys.exit("the tree does not build without a mutation")
     for program in ROOMS[room]:
         if program not in tree.seconds and not tree.passes(program):
@@ -197,7 +220,7 @@ def mutate_file(tree, path, options, scores):
     code = tree.object_code(path)
     for mutant in drawn(mutants_of(original), options.per_file, rng):
         try:
-            result = judge(tree, path, mutant, original, ROOMS[room], code)
+            result = judge(tree, path, mutant, original, room, code)
         finally:
             (tree.source / path).write_text(original)
         if result in ("compiler", "equivalent"):
