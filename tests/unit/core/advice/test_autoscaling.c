@@ -208,6 +208,37 @@ Test(autoscaling, of_many_steps_a_hundred_are_kept)
     }
 }
 
+/* A budget of fewer tasks than a case has. */
+Test(autoscaling, a_budget_too_small_is_a_lack)
+{
+    struct run_stage stage;
+    const struct run run = recorded(&stage);
+    struct curve_point point = {.executors = 4, .duration_s = 65.0};
+    const struct curve curve = {
+        .points = &point, .n_points = 1, .cores_per_executor = 1, .problem_size = TASKS};
+    const struct advise_goal goal = {.deadline_s = (double)NAN, .confidence = 0.9};
+    const struct advise_choice choice = {.executors = 4, .predicted_duration_s = 65.0};
+    const struct spark_before before = {.executors = 4};
+    const struct spark_constraints none = {0};
+    struct autoscaling_question question = {.runs = &run,
+                                            .n_runs = 1,
+                                            .curve = &curve,
+                                            .goal = &goal,
+                                            .choice = &choice,
+                                            .last_executors = RUN_UNKNOWN,
+                                            .before = &before,
+                                            .spark_constraints = &none,
+                                            .executors_max = 100,
+                                            .billing = billing_of_executors((double)NAN),
+                                            .task_budget = TASKS - 1};
+    struct autoscaling made;
+    cr_assert_eq(autoscaling_compare(&question, &arena, &scratch, &made, NULL), PV_OK);
+    cr_assert_not_null(made.lack);
+    question.task_budget = 1000000;
+    cr_assert_eq(autoscaling_compare(&question, &arena, &scratch, &made, NULL), PV_OK);
+    cr_assert_null(made.lack);
+}
+
 static struct autoscaling_case case_of(enum autoscaling_allocation allocation,
                                        int64_t initial,
                                        double duration_s,
