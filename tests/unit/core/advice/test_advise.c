@@ -312,6 +312,21 @@ Test(advise, alternatives_are_the_pareto_front)
     }
 }
 
+static bool lists(const struct advice *advice, int64_t executors);
+
+/* 7 to 10 executors are equally fast: 7 beat the rest. */
+Test(advise, of_equally_fast_counts_the_fewest_is_an_alternative)
+{
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
+    for (size_t i = 6; i < 10; i++)
+        points[i].duration_s = 20.0;
+    struct advice advice = ask(&asked);
+    cr_assert_eq(advice.recommendation.executors, 4);
+    cr_assert_eq(advice.n_alternatives, 5, "6 take longer and hold more executors than 7");
+    cr_assert_eq(advice.alternatives[0].executors, 7);
+    cr_assert(!lists(&advice, 8) && !lists(&advice, 9) && !lists(&advice, 10));
+}
+
 static bool lists(const struct advice *advice, int64_t executors)
 {
     for (size_t i = 0; i < advice->n_alternatives; i++)

@@ -322,6 +322,60 @@ Test(history_prediction, an_answer_without_a_curve_keeps_the_goal)
     cr_expect_eq(answer.goal.max_executors, 16);
 }
 
+/* Only what was asked for is in the answer. */
+Test(history_prediction, an_answer_has_what_was_asked_for)
+{
+    cr_assert_eq(predict(), PV_OK);
+    static const unsigned includes[] = {0, ADVICE_SPARK, ADVICE_AUTOSCALING, ADVICE_STAGES};
+    for (size_t i = 0; i < sizeof includes / sizeof *includes; i++) {
+        question.include = includes[i];
+        struct advice_answer answer = answer_with(NULL);
+        cr_expect_eq(answer.has_spark, includes[i] == ADVICE_SPARK);
+        cr_expect_eq(answer.has_autoscaling, includes[i] == ADVICE_AUTOSCALING);
+        cr_expect_eq(answer.has_quotas, includes[i] == ADVICE_STAGES);
+    }
+}
+
+static const char *warning_of_slots(struct curve_slots slots)
+{
+    made.curve.slots[0] = slots;
+    made.curve.n_slots = 1;
+    struct advice_answer answer = answer_with(NULL);
+    for (size_t i = 0; i < answer.advice.warnings.n; i++)
+        if (strcmp(answer.advice.warnings.items[i].code, "idle_cores") == 0)
+            return answer.advice.warnings.items[i].message;
+    return "none";
+}
+
+/* Executors of 8 cores whose tasks leave some of them idle, by their share of a resource or by CPUs. */
+Test(history_prediction, idle_cores_in_words)
+{
+    cr_assert_eq(predict(), PV_OK);
+    struct curve_slots slots = {.share = 1,
+                                .per_executor = 2,
+                                .cores = 8,
+                                .task_cores = 2,
+                                .resource = "gpu",
+                                .resource_per_executor = 1,
+                                .resource_per_task = 0.5};
+    cr_expect_str_eq(warning_of_slots(slots),
+                     "4 cores of each executor idle: the share of a gpu that a task takes allows "
+                     "2 tasks at once. Set spark.task.resource.gpu.amount to 0.25 if the memory of "
+                     "each gpu suffices, else spark.executor.cores to 4.");
+    slots.task_cores = 3;
+    cr_expect_str_eq(warning_of_slots(slots),
+                     "2 cores of each executor idle: a task takes 3 CPUs. Set spark.executor.cores "
+                     "to 6.");
+    slots.per_executor = 1;
+    slots.task_cores = 7;
+    slots.resource[0] = '\0';
+    cr_expect_str_eq(warning_of_slots(slots),
+                     "1 core of each executor idles: a task takes 7 CPUs. Set spark.executor.cores "
+                     "to 7.");
+    slots.task_cores = 8;
+    cr_expect_str_eq(warning_of_slots(slots), "none");
+}
+
 /* The newest of five runs on four executors took twice as long: both levels are in the curve, that of
  * the slow run by its own replay, whose one task that grew does not shrink with more executors. */
 Test(history_prediction, a_slow_newest_run_is_a_level_of_its_own)

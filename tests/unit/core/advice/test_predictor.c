@@ -187,10 +187,25 @@ Test(predictor, what_a_model_lacks_is_told)
     cr_expect_eq(predictor.model_runs, 5);
     cr_expect(strstr(predictor.without_model, "2 different pairs") != NULL, "%s",
               predictor.without_model);
+    cr_expect_neq(predictor.without_model[strlen(predictor.without_model) - 1], '.',
+                  "the sentence around it ends in one");
     n_rows = 4;
     cr_assert_eq(choose(false, &curve, &predictor, NULL), PV_E_TOO_FEW);
     cr_expect_eq(predictor.runs_missing, 1);
     cr_expect_eq(predictor.model_runs, 4);
+}
+
+/* A model that has no time for any executors allowed is not used. */
+Test(predictor, a_model_without_a_time_for_the_executors_allowed_is_not_used)
+{
+    struct predictor predictor;
+    struct curve curve = {.points = NULL};
+    cr_assert_eq(predictor_choose(rows, n_rows, &question, COUNTS + 1, 2 * COUNTS, false, &arena,
+                                  &scratch, &curve, &predictor, NULL),
+                 PV_E_TOO_FEW);
+    cr_expect(!predictor.has_model);
+    cr_expect_str_eq(predictor.without_model,
+                     "the best one (ernest) predicts no time above 0 for these executors");
 }
 
 static struct curve replayed(double loo_mape_percent)
