@@ -615,7 +615,7 @@ static bool is_short_of_memory(const struct run *run)
 {
     double read = fmax(0, (double)run->metrics.input_bytes);
     return run->out_of_memory_errors > 0 || run->memory_limit_kills > 0 ||
-           (run->metrics.disk_spilled_bytes >= 0.1 * read && read > 0) ||
+           ((double)run->metrics.disk_spilled_bytes >= 0.1 * read && read > 0) ||
            run->metrics.gc_time_s >= 10;
 }
 
