@@ -1,4 +1,6 @@
 """POST /v1/feasibility: jobs in the request and jobs from history, schedule, remedies, faults, limits."""
+import json
+
 import pytest
 
 CLUSTER = {"executors": 1, "cores_per_executor": 2}
@@ -106,6 +108,26 @@ def test_the_run_nearest_in_cores_is_taken(client, name):
     assert answer["jobs"][0]["run_id"] == near["id"]
     answer = ask(client, {"name": "J", "application": name, "deadline_s": 60}, cluster=EIGHT)
     assert answer["jobs"][0]["run_id"] == near["id"], "also of the latest run's size"
+
+
+def test_a_record_of_no_executors_or_no_size_is_passed_over(client, name):
+    """An import may hold such records: they are no configuration that the distance is defined for."""
+    run = store_run(client, name)
+    stages = [{"id": 0, "parents": [], "task_durations_s": [10] * 8, "duration_s": 10}]
+    odd = [{"problem_size": 16, "executors": 0, "cores_per_executor": 4}, {"problem_size": 0, "executors": 2, "cores_per_executor": 4},
+           {"problem_size": 16, "executors": 2, "cores_per_executor": 0}]
+    lines = [json.dumps(dict(record, duration_s=20, succeeded=True, stages=stages)) for record in odd]
+    client.request("POST", "/v1/applications/%s/runs/import" % name, 201, data="\n".join(lines), headers={"Content-Type": "application/x-ndjson"})
+    answer = ask(client, {"name": "J", "application": name, "problem_size": 16, "deadline_s": 60}, cluster=EIGHT)
+    assert answer["jobs"][0]["run_id"] == run["id"] and answer["jobs"][0]["execution_s"] == pytest.approx(26, rel=0.1)
+
+
+def test_a_job_that_a_size_makes_too_large_is_refused(client, name):
+    """As many tasks as the problem size says: no replay of them is begun."""
+    store_run(client, name, problem_size=21, duration_s=40, stages=[{"id": 0, "parents": [], "tasks": 21, "task_duration_s": 10, "duration_s": 30}])
+    asked = {"cluster": EIGHT, "jobs": [{"name": "J", "application": name, "problem_size": 1e12, "deadline_s": 60}]}
+    fault = client.post("/v1/feasibility", asked, 422).json()["errors"][0]
+    assert (fault["pointer"], fault["code"]) == ("/jobs/0/application", "no_history") and "tasks" in fault["detail"]
 
 
 def test_the_overhead_of_idle_time_on_request(client, name):

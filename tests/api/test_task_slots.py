@@ -147,6 +147,15 @@ def test_cpus_of_a_task_that_the_request_changes(client, name):
     assert advice["verdict"] == "unknown" and "a task takes 16 CPUs (spark.task.cpus), more than the 8 cores of an executor" in advice["reasons"][0]["message"]
 
 
+def test_cpus_of_a_task_of_a_profile_in_the_request(client, name):
+    run = {"problem_size": 61, "executors": 4, "cores_per_executor": 8, "duration_s": 45, "initialization_s": 5, "succeeded": True,
+           "stages": [{"id": 0, "parents": [], "task_durations_s": [20] * 61, "started_s": 5, "duration_s": 40}]}
+    for cpus, waves in ((1, 2), (2, 4), (8, 16)):
+        asked = {"profile": run, "constraints": {"min_executors": 4, "max_executors": 4, "enforced": {"spark.task.cpus": str(cpus)}}}
+        advice = client.post("/v1/advice", asked, 201).json()
+        assert advice["recommendation"]["predicted_duration_s"] == pytest.approx(5 + 20 * waves, abs=0.01), cpus
+
+
 def test_executors_of_a_profile_of_their_own(client, name):
     """4 executors of 4 cores beside 2 of 2 cores whose 2 GPUs one task takes: a third of all executors are of the second kind."""
     log = event_log([(63, 10, 16), (6, 30, 2, 1)], cores=4, profiles=[profile(0, 4, 1), profile(1, 2, 2, 2, 2.0)], more_executors=[(1, 2)] * 2)

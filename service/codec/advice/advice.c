@@ -10,6 +10,7 @@
 #include "codec/advice/advice_spark.h"
 #include "codec/clusters/price_book.h"
 #include "codec/json/finding.h"
+#include "core/advice/stage_slots.h"
 
 /* --- request --- */
 
@@ -237,6 +238,7 @@ void codec_advice_decode(const struct codec_node *node,
 {
     *request = advice_question_open(limits->executors);
     shape_decode(node, &codec_advice_shape, limits, request);
+    request->profile.asked = stage_slots_asked(&request->spark_constraints);
     check_subject(node, request);
     check_running(node, request);
     check_beside(node, request);

@@ -2,7 +2,18 @@
 
 #include <math.h>
 
+#include "base/plural.h"
 #include "core/advice/curve.h"
+
+static enum pv_code check_tasks(double tasks, size_t recorded, struct pv_error *err)
+{
+    if (tasks <= fmax((double)ADVISED_JOB_TASKS_MAX, (double)recorded))
+        return PV_OK;
+    return pv_fail(err, PV_E_LIMIT,
+                   "for this problem size on these executors it has %.3g tasks, each counted for "
+                   "the cores that it holds; its run has %zu task%s, and more than %d are refused",
+                   tasks, recorded, PLURAL(recorded), ADVISED_JOB_TASKS_MAX);
+}
 
 /* Stages whose tasks last `scale` times as long. */
 static enum pv_code
@@ -110,6 +121,8 @@ enum pv_code advised_job_make(const struct run runs[],
     const size_t nearest = find_nearest(replays, n, target);
     const struct replay *replay = &replays[nearest];
     PV_TRY(replay_learn(replays, n, nearest, n, arena, err));
+    job.recorded_tasks = replay->n_tasks;
+    PV_TRY(check_tasks(replay_count_tasks(replay, target), job.recorded_tasks, err));
     PV_TRY(replay_predict(replay, target, arena, &outcome, err));
     PV_TRY(replay_job(replay, target, arena, &job.job, err));
     job.duration_s = isnan(predicted_duration_s) ? outcome.duration_s : predicted_duration_s;
@@ -144,6 +157,13 @@ static bool hold_cores(struct edf_stage *stage, size_t cores, struct arena *aren
     return durations_s != NULL || tasks == 0;
 }
 
+/* Cores that each task of stage s holds. */
+static int64_t cores_held(const struct advised_job *made, size_t s, int64_t cores)
+{
+    int64_t held = cores / stage_slots_per_executor(&made->slots, s, cores);
+    return held > 1 ? held : 1;
+}
+
 /* The stages with their delays, and room for one more. */
 static struct edf_stage *
 delay_stages(const struct advised_job *made, int64_t cores, struct arena *arena)
@@ -151,11 +171,10 @@ delay_stages(const struct advised_job *made, int64_t cores, struct arena *arena)
     const struct edf_job *job = &made->job;
     struct edf_stage *stages = arena_calloc(arena, job->n_stages + 1, sizeof *stages);
     for (size_t s = 0; stages != NULL && s < job->n_stages; s++) {
-        int64_t held = cores / stage_slots_per_executor(&made->slots, s, cores);
         stages[s] = job->stages[s];
         stages[s].delay_s =
             made->delays_s[s] + (stages[s].n_parents == 0 ? made->initialization_s : 0.0);
-        if (!hold_cores(&stages[s], held > 1 ? (size_t)held : 1, arena))
+        if (!hold_cores(&stages[s], (size_t)cores_held(made, s, cores), arena))
             return NULL;
     }
     return stages;
@@ -188,14 +207,19 @@ enum pv_code advised_job_delay(const struct advised_job *made,
                                struct edf_job *job,
                                struct pv_error *err)
 {
-    struct edf_stage *stages = delay_stages(made, target->cores_per_executor, arena);
+    const int64_t cores = target->cores_per_executor;
     struct edf_outcome alone;
+    double tasks = 0.0;
+    for (size_t s = 0; s < made->job.n_stages; s++)
+        tasks += (double)made->job.stages[s].tasks * (double)cores_held(made, s, cores);
+    PV_TRY(check_tasks(tasks, made->recorded_tasks, err));
+    struct edf_stage *stages = delay_stages(made, cores, arena);
     *job = made->job;
     job->stages = stages;
     if (stages == NULL)
         return pv_no_memory(err);
-    PV_TRY(edf_schedule(job, 1, (size_t)target->executors * (size_t)target->cores_per_executor,
-                        arena, &alone, NULL, NULL, err));
+    PV_TRY(edf_schedule(job, 1, (size_t)target->executors * (size_t)cores, arena, &alone, NULL,
+                        NULL, err));
     double ending_s = made->duration_s - alone.execution_s;
     return ending_s > 0.0 && add_ending(job, ending_s, &stages[job->n_stages], arena) != PV_OK
                ? pv_no_memory(err)

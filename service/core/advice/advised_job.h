@@ -14,6 +14,7 @@
 struct advised_job {
     const struct run *run;           /* whose tasks they are */
     struct edf_job job;              /* deadline 1, release 0 */
+    size_t recorded_tasks;           /* of the run */
     const struct edf_stage *graph;   /* its stages without those that only the driver awaits */
     struct stage_slots slots;        /* of its stages, on the configuration */
     struct allocation_record record; /* of its executors; n == 0 if all exist all the time */
@@ -25,6 +26,10 @@ struct advised_job {
     double ending_s;                 /* and the rest */
 };
 
+/* A job that would have more tasks, and more than its run had, is refused: a problem size far beyond
+ * the runs would take minutes to schedule. A task that holds several cores counts as many times. */
+#define ADVISED_JOB_TASKS_MAX 10000000
+
 /*
  * runs     of the application; those that cannot be replayed are passed over, and of those that are
  *          equally near, the first is taken
@@ -32,7 +37,7 @@ struct advised_job {
  * predicted_duration_s  NAN: what a replay of that run gives
  * arena    holds what *made points at; it borrows from the runs, too
  *
- * PV_E_TOO_FEW: no run can be replayed. PV_E_MEMORY.
+ * PV_E_TOO_FEW: no run can be replayed. PV_E_LIMIT: it has too many tasks. PV_E_MEMORY.
  */
 enum pv_code advised_job_make(const struct run runs[],
                               size_t n_runs,
@@ -49,7 +54,7 @@ enum pv_code advised_job_make(const struct run runs[],
  * delays takes longer.
  *
  * arena    holds what *job points at; it borrows from *made
- * PV_E_MEMORY.
+ * PV_E_LIMIT: it has too many tasks. PV_E_MEMORY.
  */
 enum pv_code advised_job_delay(const struct advised_job *made,
                                const struct replay_target *target,

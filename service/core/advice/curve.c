@@ -53,8 +53,9 @@ static double target_cores(const struct replay_target *target)
 
 double curve_distance(const struct replay *replay, const struct replay_target *target)
 {
-    double slots = replay_useful_slots(replay, target) / replay_useful_slots(replay, NULL);
-    return fabs(log(target->problem_size / replay->run->problem_size)) + 0.5 * fabs(log(slots));
+    struct replay_target own = target_of(replay->run);
+    double cores = replay_useful_cores(replay, target) / replay_useful_cores(replay, &own);
+    return fabs(log(target->problem_size / own.problem_size)) + 0.5 * fabs(log(cores));
 }
 
 static double weight_at(double d)

@@ -16,10 +16,10 @@
  * Every run predicts every executor count; their logarithms are averaged with weights that fall
  * with the squared distance between configurations,
  *
- *     distance(run, target) = |ln N/N_run| + |ln K/K_run| / 2        (K task slots)
+ *     distance(run, target) = |ln N/N_run| + |ln K/K_run| / 2        (K = m c cores)
  *
- * because a replay carries over better between numbers of slots (it knows the graph) than between
- * sizes. K is the number of task slots that a stage can use at once, of the stage that uses most.
+ * since a replay carries over better between cores (where it knows the graph) than between sizes.
+ * Cores beyond the tasks of the largest stage do not count in K.
  * The spread comes from leaving one run out at a time, relearning the laws without it, and
  * predicting it from the others: residual e = ln(actual / predicted), made comparable by
  * dividing by 1 + the distance to the nearest run that remained. With a weak prior (three runs'

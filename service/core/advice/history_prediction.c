@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "core/history/task_slots.h"
 #include "core/scaling/history/history_drift.h"
 #include "core/scaling/history/idle_machine.h"
 #include "core/scaling/history/law_errors.h"
@@ -441,12 +442,24 @@ static enum pv_code mix_levels(const struct frame *f,
     return latest_run_mix(&made->latest, of_streak, is_of_streak, f->arena, &made->curve, err);
 }
 
-/* Finds the runs of each point's configuration. */
+/* Does a task take as much of an executor as it did in the run? */
+static bool keeps_slots(const struct run *run)
+{
+    const struct task_slots now = task_slots_of(run, 0, true), then = task_slots_of(run, 0, false);
+    return now.task_cores == then.task_cores && now.by_resource == then.by_resource;
+}
+
+/* Finds the runs of each point's configuration; none if the question changes the task slots. */
 static enum pv_code find_same_runs(const struct run_observations *seen,
+                                   const struct run runs[],
+                                   size_t n,
                                    struct arena *arena,
                                    struct curve *curve,
                                    struct pv_error *err)
 {
+    for (size_t i = 0; i < n; i++)
+        if (!keeps_slots(&runs[i]))
+            return PV_OK;
     for (size_t i = 0; i < curve->n_points; i++) {
         struct curve_point *point = &curve->points[i];
         const struct same_runs_of configuration = {curve->problem_size, point->executors,
@@ -513,7 +526,7 @@ enum pv_code history_predict(const struct advice_question *question,
     if (n > 0)
         PV_TRY(bottlenecks_find(&runs[0], arena, scratch, &made->bottlenecks, err));
     PV_TRY(mix_levels(&f, runs, n, made, err));
-    PV_TRY(find_same_runs(&history->seen, arena, &made->curve, err));
+    PV_TRY(find_same_runs(&history->seen, runs, n, arena, &made->curve, err));
     return unrelated_runs_find(runs, n, predictor_error_percent(&made->predictor, &made->curve),
                                arena, scratch, &made->unrelated, err);
 }

@@ -43,7 +43,8 @@ struct recorded_job {
 /*
  * *made lives in `arena` and borrows from the runs. A run that cannot be replayed, since its duration
  * is unknown, is used with JOB_OVERHEAD_IDLE_TIME.
- * PV_E_TOO_FEW: no run has stages with known task times. PV_E_MEMORY.
+ * PV_E_TOO_FEW: no run has stages with known task times. PV_E_LIMIT: it has too many tasks
+ * (ADVISED_JOB_TASKS_MAX). PV_E_MEMORY.
  */
 enum pv_code recorded_job_make(const struct recorded_job_question *question,
                                struct arena *arena,

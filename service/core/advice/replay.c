@@ -534,20 +534,12 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
     return sum;
 }
 
-double replay_useful_slots(const struct replay *replay, const struct replay_target *target)
+double replay_useful_cores(const struct replay *replay, const struct replay_target *target)
 {
-    const struct run *run = replay->run;
     double most = 1.0;
-    for (size_t s = 0; s < replay->job.n_stages; s++) {
-        double tasks =
-            target == NULL ? (double)replay->job.stages[s].tasks : stage_tasks(replay, s, target);
-        double slots = target == NULL ? stage_slots_count(&replay->recorded_slots, s,
-                                                          run->executors, run->cores_per_executor)
-                                      : stage_slots_count(&replay->slots, s, target->executors,
-                                                          target->cores_per_executor);
-        most = fmax(most, fmin(tasks, slots));
-    }
-    return most;
+    for (size_t s = 0; s < replay->job.n_stages; s++)
+        most = fmax(most, stage_tasks(replay, s, target));
+    return fmin(most, (double)target->executors * (double)target->cores_per_executor);
 }
 
 /*

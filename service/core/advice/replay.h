@@ -132,9 +132,8 @@ bool replay_hypotheses_differ(const struct replay *replay, const struct replay_t
 /* Tasks that a replay on the target would simulate; infinite rather than overflowing. */
 double replay_count_tasks(const struct replay *replay, const struct replay_target *target);
 
-/* Task slots of a stage that a replay on the target can use at once, of the stage that uses most. Of
- * the run as recorded if target is NULL. At least 1. */
-double replay_useful_slots(const struct replay *replay, const struct replay_target *target);
+/* Cores that the replay on the target can use at once: no more than the tasks of its largest stage. */
+double replay_useful_cores(const struct replay *replay, const struct replay_target *target);
 
 /*
  * The job as it would look on the target: task counts by the laws, the work of a stage kept (or

@@ -78,16 +78,18 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-static int64_t common_multiple(int64_t a, int64_t b)
+/* INT64_MAX rather than overflowing. */
+static int64_t times(int64_t a, int64_t b)
 {
-    return a / common_divisor(a, b) * b;
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
 /* Adds the slots of a stage to the units of its executors, which the slots of all stages divide.
  * Beyond UNITS_MAX units, tasks take the nearest whole number of them. */
 static void add_slots(int64_t *units, int64_t tasks)
 {
-    int64_t common = common_multiple(*units, tasks);
+    int64_t common = times(*units / common_divisor(*units, tasks), tasks);
     *units = common <= UNITS_MAX ? common : *units > 16 * tasks ? *units : 16 * tasks;
 }
 
@@ -123,7 +125,7 @@ enum pv_code stage_slots_makespan(const struct stage_slots *slots,
     for (size_t s = 0; code == PV_OK && s < slots->n; s++) {
         size_t pool = slots->of[s].pool;
         int64_t tasks = stage_slots_per_executor(slots, s, cores);
-        units[pool] = each[pool] * task_slots_executors(&slots->of[s], executors);
+        units[pool] = times(each[pool], task_slots_executors(&slots->of[s], executors));
         needs[s] = (struct slot_need){.pool = pool,
                                       .units = units_of_task(each[pool], tasks),
                                       .is_barrier = slots->is_barrier[s]};

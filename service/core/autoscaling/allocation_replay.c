@@ -48,7 +48,8 @@ struct allocation_run {
     size_t arrived;
     size_t waiting; /* slots of tasks of submitted stages */
     size_t running;
-    size_t *set_aside; /* stages whose next task finds no executor with enough free slots */
+    size_t *set_aside;  /* stages whose next task finds no executor with enough free slots */
+    size_t least_units; /* of a task, of the stage whose tasks take fewest */
     int64_t target;
     int64_t most;      /* executors at once that tasks can use */
     int64_t step_up;   /* executors to add next */
@@ -72,6 +73,11 @@ struct allocation_run {
 };
 
 /* --- the stages --- */
+
+static size_t units_of(const struct allocation_run *run, size_t s)
+{
+    return run->job->task_units == NULL ? 1 : (size_t)run->job->task_units[s];
+}
 
 static bool list_children(struct allocation_run *run)
 {
@@ -111,7 +117,10 @@ static bool stages_init(struct allocation_run *run)
         !heap_init(&run->submissions, run->scratch, run->n_stages) ||
         !heap_init(&run->ready, run->scratch, run->n_stages))
         return false;
+    run->least_units = units_of(run, 0);
     for (size_t s = 0; s < run->n_stages; s++) {
+        run->least_units =
+            units_of(run, s) < run->least_units ? units_of(run, s) : run->least_units;
         run->stages[s].parents_left = stages[s].n_parents;
         run->stages[s].again = NO_SLOT;
         for (size_t p = 0; p < run->shuffles[s].n_parents; p++)
@@ -145,11 +154,6 @@ static void end_stage(struct allocation_run *run, size_t s)
     }
     if (--run->stages_left == 0)
         run->end_s = run->now_s + run->job->ending_s;
-}
-
-static size_t units_of(const struct allocation_run *run, size_t s)
-{
-    return run->job->task_units == NULL ? 1 : (size_t)run->job->task_units[s];
 }
 
 static void submit(struct allocation_run *run, size_t s)
@@ -231,7 +235,8 @@ static void start_tasks(struct allocation_run *run)
     while (run->ready.n > 0) {
         size_t s = (size_t)heap_top(&run->ready).value;
         uint32_t executor = pool_choose(&run->pool);
-        if (executor == POOL_NOBODY)
+        if (executor == POOL_NOBODY ||
+            run->pool.executors[executor].free < (int64_t)run->least_units)
             break;
         bool fits = run->pool.executors[executor].free >= (int64_t)units_of(run, s);
         if (fits)

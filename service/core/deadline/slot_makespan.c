@@ -1,7 +1,5 @@
 #include "core/deadline/slot_makespan.h"
 
-#include <string.h>
-
 #include "base/heap.h"
 #include "core/deadline/clairvoyant_edf_internal.h"
 
@@ -16,13 +14,22 @@ struct slot_makespan {
     const struct edf_job *job;
     const struct slot_need *needs;
     const int64_t *units;
-    int64_t *free; /* units, by pool */
+    int64_t *free;  /* units, by pool */
+    int64_t *least; /* units of a task, by pool: of the stage whose tasks take fewest */
+    size_t open;    /* pools with as many free */
     struct slot_stage *stages;
     struct heap ready;   /* key: the order in which stages are served */
     struct heap running; /* key: instant a task ends; value: its stage */
     uint32_t *list;      /* stages that have ended, or that wait for units */
     double now;
 };
+
+static void add_free(struct slot_makespan *m, size_t pool, int64_t units)
+{
+    m->open -= m->free[pool] >= m->least[pool];
+    m->free[pool] += units;
+    m->open += m->free[pool] >= m->least[pool];
+}
 
 /* A stage without tasks ends when it is submitted, and so may its children. */
 static void submit_stage(struct slot_makespan *m, uint32_t s)
@@ -66,14 +73,14 @@ static void start_stage_tasks(struct slot_makespan *m, uint32_t s)
         return;
     for (; room > 0 && stage->unstarted > 0; room--, stage->unstarted--) {
         heap_push(&m->running, task_end_s(m, s, tasks - stage->unstarted), s);
-        m->free[need->pool] -= need->units;
+        add_free(m, need->pool, -need->units);
     }
 }
 
 static void start_tasks(struct slot_makespan *m)
 {
     size_t n_waiting = 0;
-    while (m->ready.n > 0) {
+    while (m->ready.n > 0 && m->open > 0) {
         uint32_t s = (uint32_t)heap_pop(&m->ready).value;
         start_stage_tasks(m, s);
         if (m->stages[s].unstarted > 0)
@@ -89,7 +96,7 @@ static void end_tasks(struct slot_makespan *m)
     m->now = heap_top(&m->running).key;
     while (m->running.n > 0 && heap_top(&m->running).key == m->now) {
         uint32_t s = (uint32_t)heap_pop(&m->running).value;
-        m->free[m->needs[s].pool] += m->needs[s].units;
+        add_free(m, m->needs[s].pool, m->needs[s].units);
         if (--m->stages[s].unended > 0)
             continue;
         const struct edf_plan_stage *stage = &m->plan->stages[s];
@@ -106,12 +113,22 @@ static bool init_slots(struct slot_makespan *m, size_t n_pools, struct arena *sc
     for (size_t s = 0; s < n; s++)
         tasks += m->job->stages[s].tasks;
     m->free = arena_array(scratch, n_pools, sizeof *m->free);
+    m->least = arena_array(scratch, n_pools, sizeof *m->least);
     m->stages = arena_calloc(scratch, n, sizeof *m->stages);
     m->list = arena_array(scratch, n, sizeof *m->list);
-    if (m->free == NULL || m->stages == NULL || m->list == NULL ||
+    if (m->free == NULL || m->least == NULL || m->stages == NULL || m->list == NULL ||
         !heap_init(&m->ready, scratch, n) || !heap_init(&m->running, scratch, tasks))
         return false;
-    memcpy(m->free, m->units, n_pools * sizeof *m->free);
+    for (size_t p = 0; p < n_pools; p++)
+        m->least[p] = INT64_MAX; /* no stage: nothing starts there */
+    for (size_t s = 0; s < n; s++) {
+        int64_t *least = &m->least[m->needs[s].pool];
+        *least = m->needs[s].units < *least ? m->needs[s].units : *least;
+    }
+    for (size_t p = 0; p < n_pools; p++) {
+        m->free[p] = m->units[p];
+        m->open += m->free[p] >= m->least[p];
+    }
     for (size_t s = 0; s < n; s++)
         m->stages[s] = (struct slot_stage){m->job->stages[s].tasks, m->job->stages[s].tasks,
                                            m->plan->stages[s].n_parents};

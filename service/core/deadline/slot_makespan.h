@@ -31,7 +31,8 @@ struct slot_need {
  * needs   by stage
  * units   by pool; each at least the units of any task of its stages
  * scratch back at its mark
- * PV_E_MEMORY. O(T log T + E S) for T tasks, S stages and E instants at which tasks end.
+ * PV_E_MEMORY. O(T log T + E S) for T tasks, S stages that wait and E instants at which tasks end; O(T
+ * log T) if all tasks of a pool take as many units.
  */
 enum pv_code slot_makespan_find(const struct edf_plan *plan,
                                 const struct edf_job *job,

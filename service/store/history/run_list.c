@@ -227,9 +227,8 @@ static struct columns_statement nearest = {
     " ORDER BY abs(" RUN_PROBLEM_SIZE("r.") " - $3), r.instant DESC, r.id DESC LIMIT $5",
     .of = RUN_SELECTED_OF};
 /*
- * Runs nearest in size and cores, by the distance of core/advice/curve.h with cores for task slots, among
- * the NEAREST_CANDIDATES nearest in size in each direction. Runs of no size or no cores, which a record
- * may have, come last.
+ * Runs nearest in size and cores, by curve_distance (core/advice/curve.h), among the NEAREST_CANDIDATES
+ * nearest in size in each direction. Runs of no size or no cores, which a record may have, come last.
  */
 enum { NEAREST_CANDIDATES = 500 };
 static struct columns_statement nearest_in_cores = {
@@ -239,7 +238,8 @@ static struct columns_statement nearest_in_cores = {
     " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
     " ORDER BY abs(ln(nullif(" RUN_PROBLEM_SIZE(
         "r.") ", 0) / $3))"
-              " + abs(ln(nullif(r.executors::double precision * r.cores_per_executor, 0) / $4)) / 2,"
+              " + abs(ln(nullif(r.executors::double precision * r.cores_per_executor, 0) / $4)) / "
+              "2,"
               " r.instant DESC, r.id DESC LIMIT $6",
     .of = RUN_SELECTED_OF};
 static struct columns_statement latest = {

@@ -74,6 +74,9 @@ static bool keep_name(struct json_text key, char name[RESOURCE_NAME_MAX])
            name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
 
+/* The first so many requests of a task are read: each is looked up among those of the executor. */
+enum { TASK_REQUESTS_MAX = 32 };
+
 /* The custom resource of a task that allows the fewest tasks at once. */
 static struct profile_resource find_resource(const struct profile_event *event)
 {
@@ -83,7 +86,9 @@ static struct profile_resource find_resource(const struct profile_event *event)
     struct strview request;
     int64_t fewest = INT64_MAX;
     bool started = false;
-    while (event->task_requests.at != NULL && json_next_member(&json, &started, &key)) {
+    for (size_t i = 0; i < TASK_REQUESTS_MAX && event->task_requests.at != NULL &&
+                       json_next_member(&json, &started, &key);
+         i++) {
         struct profile_resource seen = {.per_executor = RUN_UNKNOWN};
         if (!json_read_raw(&json, &request) || !keep_name(key, seen.name) ||
             strcmp(seen.name, "cpus") == 0)

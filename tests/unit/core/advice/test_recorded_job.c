@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "../history/sample_runs.h"
 #include "core/sim/variates.h"
@@ -277,4 +278,32 @@ Test(recorded_job, tasks_hold_the_cores_that_they_take)
     cr_assert_float_eq(fmax(outcomes[0].execution_s, outcomes[1].execution_s), 80.0, 1e-9);
     cr_assert_eq(edf_schedule(jobs, 2, 16, &arena, outcomes, NULL, NULL, NULL), PV_OK);
     cr_assert_float_eq(outcomes[1].execution_s, 40.0, 1e-9);
+}
+
+/* 21 tasks for a size of 21: one for each unit of the size, so that a size far beyond has too many, and as
+ * many as the cores that each of them holds. */
+Test(recorded_job, too_many_tasks_are_refused)
+{
+    struct run_resources gpus = {0, 2, 4, RUN_UNKNOWN, 1, {"gpu", 3}, 1, 1.0};
+    struct run_stage stage = {.id = 0, .n_tasks = 21, .task_time_s = 210, .duration_s = 30};
+    struct run run = run_of_stages(&stage, 1, 21, 2, 4, 40, 0);
+    struct recorded_job_question question = {.runs = &run,
+                                             .n_runs = 1,
+                                             .target = {1e12, 2, 4},
+                                             .predicted_duration_s = (double)NAN,
+                                             .overhead_s = (double)NAN};
+    struct recorded_job made;
+    struct pv_error err = {0};
+    cr_assert_eq(recorded_job_make(&question, &arena, &made, &err), PV_E_LIMIT);
+    cr_assert_not_null(strstr(err.detail, "1e+12 tasks"), "%s", err.detail);
+    question.target.problem_size = 42;
+    cr_assert_eq(recorded_job_make(&question, &arena, &made, &err), PV_OK, "%s", err.detail);
+    cr_assert_eq(made.job.stages[0].tasks, 42);
+    /* A task holds all cores of an executor. */
+    run.resources = &gpus;
+    run.n_resources = 1;
+    run.duration_s = 120;
+    stage.duration_s = 110;
+    question.target.cores_per_executor = 1000000;
+    cr_assert_eq(recorded_job_make(&question, &arena, &made, &err), PV_E_LIMIT);
 }

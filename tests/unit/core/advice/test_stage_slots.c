@@ -232,25 +232,6 @@ Test(stage_slots, a_stage_that_does_not_fit_lets_others_pass)
     cr_assert_float_eq(outcome.duration_s, 20.0, 1e-9);
 }
 
-/* The distance of a configuration counts task slots, not cores: 12 tasks of 4 cores each. */
-Test(stage_slots, distances_are_of_slots)
-{
-    struct run_resources profile = {0, 4, 8, RUN_UNKNOWN, 4, {NULL, 0}, RUN_UNKNOWN, (double)NAN};
-    struct run_stage stage = equal_stage(0, 12, 10.0);
-    struct run run = run_of_stages(&stage, 1, 12, 4, 8, 25.0, 5.0);
-    run.resources = &profile;
-    run.n_resources = 1;
-    struct replay replay = prepare(&run);
-    const struct replay_target own = {12, 4, 8}, half = {12, 2, 8}, more = {12, 40, 8};
-    cr_assert_float_eq(curve_distance(&replay, &own), 0.0, 1e-12);
-    cr_assert_float_eq(curve_distance(&replay, &half), 0.5 * log(2.0), 1e-12);
-    cr_assert_float_eq(curve_distance(&replay, &more), 0.5 * log(12.0 / 8.0), 1e-12);
-    run.asked.task_cores = 8;
-    replay = prepare(&run);
-    cr_assert_float_eq(curve_distance(&replay, &own), 0.5 * log(2.0), 1e-12,
-                       "the same executors have half as many slots as asked");
-}
-
 /* Twice the data on twice the executors with four times the slots may be faster than the run. */
 Test(stage_slots, weak_scaling_is_of_slots)
 {
@@ -267,4 +248,21 @@ Test(stage_slots, weak_scaling_is_of_slots)
     run.asked.task_cores = 1;
     cr_assert_eq(curve_predict(&run, 1, &question, &arena, &scratch, &curve, NULL), PV_OK);
     cr_assert_lt(curve.points[0].duration_s, 160.0);
+}
+
+/* The greatest numbers that a record may hold do not overflow. */
+Test(stage_slots, the_greatest_numbers_of_a_record)
+{
+    const int64_t most = 1000000000;
+    struct run_resources profiles[] = {
+        {0, 1, most, RUN_UNKNOWN, 1, {NULL, 0}, RUN_UNKNOWN, (double)NAN},
+        {1, 0, most, RUN_UNKNOWN, 1, {"gpu", 3}, most - 1, 1.0}};
+    struct run_stage stages[] = {equal_stage(0, 8, 10.0), equal_stage(1, 8, 10.0)};
+    stages[1].resource_profile_id = 1;
+    struct run run = run_of_stages(stages, 2, 8, most, most, 25.0, 5.0);
+    run.resources = profiles;
+    run.n_resources = 2;
+    struct replay replay = prepare(&run);
+    cr_assert_float_eq(predict(&replay, most, most), 25.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 1, most), 25.0, 1e-9);
 }

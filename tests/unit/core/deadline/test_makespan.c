@@ -212,6 +212,25 @@ Test(makespan, one_plan_serves_jobs_with_other_tasks)
     cr_assert_eq(seconds, 7.0);
 }
 
+/* Many stages that wait cost no more than their tasks: 10,000 of 10 tasks each, with slots for two. */
+Test(makespan, many_waiting_stages_cost_no_more_than_their_tasks, .timeout = 10)
+{
+    enum { MANY = 10000, EACH = 10 };
+    struct edf_stage *stages = arena_calloc(&scratch, MANY, sizeof *stages);
+    struct slot_need *needs = arena_calloc(&scratch, MANY, sizeof *needs);
+    const int64_t units[] = {4};
+    const struct edf_plan *plan;
+    double seconds;
+    for (size_t s = 0; s < MANY; s++) {
+        stages[s] = (struct edf_stage){.id = (int64_t)s, .tasks = EACH, .task_duration_s = 1};
+        needs[s] = (struct slot_need){.units = 2};
+    }
+    const struct edf_job job = {.stages = stages, .n_stages = MANY};
+    cr_assert_eq(makespan_plan(&job, &scratch, &plan, NULL), PV_OK);
+    cr_assert_eq(slot_makespan_find(plan, &job, needs, units, 1, &scratch, &seconds, NULL), PV_OK);
+    cr_assert_eq(seconds, MANY * EACH / 2.0);
+}
+
 Test(makespan, a_circle_of_stages_is_refused)
 {
     static const size_t first[] = {0}, second[] = {1};

@@ -432,6 +432,32 @@ Test(sparklog_cluster, gpus_and_other_resources_of_profiles)
     reading_fini(&r);
 }
 
+/* The first 32 requests of a task are looked up among those of the executor: r31 allows 20 tasks, r32 one. */
+Test(sparklog_cluster, many_resources_of_a_profile_are_bounded)
+{
+    char has[4096] = "", takes[4096] = "", log[12288];
+    struct reading r;
+    for (int i = 0; i < 60; i++) {
+        (void)snprintf(has + strlen(has), sizeof has - strlen(has), "%s\"r%d\":{\"Amount\":40}",
+                       i == 0 ? "" : ",", i);
+        (void)snprintf(takes + strlen(takes), sizeof takes - strlen(takes),
+                       "%s\"r%d\":{\"Amount\":%d}", i == 0 ? "" : ",", i,
+                       i < 31    ? 1
+                       : i == 31 ? 2
+                                 : 40);
+    }
+    (void)snprintf(
+        log, sizeof log,
+        APP_START(0) "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile "
+                     "Id\":0,\"Executor Resource Requests\":{%s},\"Task Resource "
+                     "Requests\":{%s}}\n" APP_END(100),
+        has, takes);
+    reading_init(&r, log, 0, &case_limits);
+    cr_assert_eq(r.run.n_resources, 1);
+    expect_resource(&r.run.resources[0], "r31", 40, 2);
+    reading_fini(&r);
+}
+
 /* Spark before 3.1 logs no profile, and some logs have the executors of profile 0 only. */
 Test(sparklog_cluster, properties_describe_the_default_profile)
 {
