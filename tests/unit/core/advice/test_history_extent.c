@@ -51,6 +51,11 @@ Test(history_extent, of_a_single_run)
     struct history_extent extent = history_extent_of_run(&run);
     cr_expect(extent.most_cores == 6 && extent.last.executors == 3);
     cr_expect_str_eq(extent.last.run_id, "x");
+    run.executors = run.cores_per_executor = 1;
+    extent = history_extent_of_run(&run);
+    cr_expect(extent.most_cores == 1 && extent.last.executors == 1);
+    cr_expect_eq(history_extent_last(&extent, 1), 1);
+    cr_expect_eq(history_extent_bound(&extent, 4, 1), 4);
     run.executors = RUN_UNKNOWN;
     extent = history_extent_of_run(&run);
     cr_expect(extent.most_cores == RUN_UNKNOWN && extent.last.executors == RUN_UNKNOWN);

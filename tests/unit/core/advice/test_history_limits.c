@@ -168,6 +168,9 @@ Test(history_limits, a_history_that_cannot_be_used)
                      "count is advised.");
     expect_runs(&advice, 1, 0, 0);
     cr_expect(strstr(advice.data_needed_why, "a run that succeeded") != NULL);
+    prediction.predictor.runs_missing = 5; /* of a model that has no run at all */
+    advice = refuse(HISTORY_UNUSABLE);
+    expect_runs(&advice, 1, 0, 0);
     prediction.predictor.model_runs = 2;
     prediction.predictor.runs_missing = 3;
     advice = refuse(HISTORY_UNUSABLE);
