@@ -126,6 +126,24 @@ Test(history_prediction, runs_are_replayed_and_fill_in_what_is_open)
     cr_expect(!made.from_own);
 }
 
+/* The start-up is the median of the runs that know theirs; the most cores are of any run, older ones that
+ * can be replayed included. */
+Test(history_prediction, startup_and_most_cores_are_those_of_the_runs)
+{
+    static const double startups_s[RUNS] = {5, 1, (double)NAN, 3};
+    for (size_t i = 0; i < RUNS; i++)
+        runs[i].executor_startup_s = startups_s[i];
+    history.latest = runs;
+    history.n_latest = RUNS;
+    runs[RUNS - 1].executors = 40;
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect_eq(made.executor_startup_s, 3);
+    cr_expect_eq(made.extent.most_cores, 40);
+    runs[2].executor_startup_s = 4;
+    cr_assert_eq(predict(), PV_OK);
+    cr_expect_eq(made.executor_startup_s, 3.5);
+}
+
 Test(history_prediction, the_group_decides_whose_runs_count)
 {
     const struct run_label slow = {strview_of("machine"), strview_of("slow")};
