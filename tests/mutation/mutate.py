@@ -85,7 +85,8 @@ def mutants_of(source):
                 for found in re.finditer(pattern, bare):
                     for choice in choices:
                         after = mutate_line(line, kind, found, choice)
-                        if after is None or after == line or (kind == "bound" and is_clamp(lines, number)):
+                        if after is None or after == line or (
+                            kind == "bound" and (is_clamp(lines, number) or is_settled(lines, number))):
                             continue
                         probe = mutate_line(line, kind, found, "%") if needs_probe(kind, line, found) else None
                         out.append(Mutant(number, kind, line.strip(), after.strip(), offset, offset + len(line), after, probe))
@@ -98,6 +99,13 @@ def is_clamp(lines, number):
     sides = re.fullmatch(r"\s*(?:else )?if \(([^()]+?) [<>]=? ([^()]+?)\)", lines[number - 1])
     then = lines[number].strip() if number < len(lines) else ""
     return bool(sides) and then in ("%s = %s;" % sides.groups(), "%s = %s;" % sides.groups()[::-1])
+
+
+def is_settled(lines, number):
+    """`return a < b;` behind `if (a != b)`."""
+    sides = re.fullmatch(r"\s*return (.+?) [<>]=? (.+?)(?: \? .*)?;", lines[number - 1])
+    before = lines[number - 2] if number > 1 else ""
+    return bool(sides) and ("%s != %s" % sides.groups() in before or "%s != %s" % sides.groups()[::-1] in before)
 
 
 def needs_probe(kind, line, found):

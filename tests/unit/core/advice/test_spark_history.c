@@ -73,6 +73,8 @@ Test(spark_history, the_largest_shuffle_grows_with_the_size)
     cr_expect_float_eq(take(NULL, 0, &run).shuffle_bytes, 1000, 1e-9);
     run.problem_size = 40;
     cr_expect_float_eq(take(NULL, 0, &run).shuffle_bytes, 500, 1e-9);
+    run.problem_size = 0;
+    cr_expect_float_eq(take(NULL, 0, &run).shuffle_bytes, 500, 1e-9);
     run.problem_size = (double)NAN;
     cr_expect_float_eq(take(NULL, 0, &run).shuffle_bytes, 500, 1e-9);
     for (size_t i = 0; i < 3; i++)
