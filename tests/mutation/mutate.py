@@ -85,7 +85,7 @@ def mutants_of(source):
                 for found in re.finditer(pattern, bare):
                     for choice in choices:
                         after = mutate_line(line, kind, found, choice)
-                        if after is None or after == line or (kind == "bound" and is_clamp(lines, number)):
+                        if after is None or after == line or (kind == "bound" and is_same_at_equality(lines, number)):
                             continue
                         probe = mutate_line(line, kind, found, "%") if needs_probe(kind, line, found) else None
                         out.append(Mutant(number, kind, line.strip(), after.strip(), offset, offset + len(line), after, probe))
@@ -93,11 +93,15 @@ def mutants_of(source):
     return out
 
 
-def is_clamp(lines, number):
-    """`if (a > b)` and then `a = b;`: the same where both are equal."""
-    sides = re.fullmatch(r"\s*(?:else )?if \(([^()]+?) [<>]=? ([^()]+?)\)", lines[number - 1])
+def is_same_at_equality(lines, number):
+    """`if (a > b)` and then `a = b;`, or `return a < b;` behind `if (a != b)`: where both are equal, < and <= do the same."""
+    line, before = lines[number - 1], lines[number - 2] if number > 1 else ""
+    clamp = re.fullmatch(r"\s*(?:else )?if \(([^()]+?) [<>]=? ([^()]+?)\)", line)
+    order = re.fullmatch(r"\s*return (.+?) [<>]=? (.+?)(?: \? .*)?;", line)
     then = lines[number].strip() if number < len(lines) else ""
-    return bool(sides) and then in ("%s = %s;" % sides.groups(), "%s = %s;" % sides.groups()[::-1])
+    if clamp:
+        return then in ("%s = %s;" % clamp.groups(), "%s = %s;" % clamp.groups()[::-1])
+    return bool(order) and any("%s != %s" % sides in before for sides in (order.groups(), order.groups()[::-1]))
 
 
 def needs_probe(kind, line, found):
@@ -109,7 +113,9 @@ def mutate_line(line, kind, found, choice):
     start, end = found.span()
     if kind == "bound" and re.search(r"[<>]=? [^?]* \? ", line):
         return None  # `a < b ? a : b` is the same where both are equal
-    if kind == "bound" and re.match(r"\s*for \(.*;.*\+(?:\+|= \w+)\)", line):
+    if kind == "bound" and re.search(r"\(.+ > .+\) - \(.+ < .+\)", line):
+        return None  # of a comparison of items for qsort, which differ
+    if kind == "bound" and re.match(r"\s*(?:for \(.*;.*\+(?:\+|= \w+)\)|while \(\w+ < )", line):
         return None  # one round more reads behind the end, which sanitizers see and values need not
     if kind == "condition":
         return whole_condition(line) if line.rstrip().rstrip("{").rstrip().endswith(")") else None

@@ -157,6 +157,55 @@ Test(beside_running, a_search_cut_and_jobs_cut_in_words)
                    "newest 1 counts (advised_jobs_max).");
 }
 
+/* 40 GiB, of which a running job holds 8 for 6 s and one core; executors hold 4 each, so 9 of them wait
+ * for memory and end at 17.1 s. */
+Test(beside_running, memory_delays_the_launch)
+{
+    static struct advice_cluster of_memory;
+    of_memory.cluster.traits.memory_bytes_per_executor = INT64_C(4) << 30;
+    known.cluster = &of_memory;
+    running[0].cores = 1;
+    running[0].memory_bytes = INT64_C(8) << 30;
+    question.goal.deadline_s = 15;
+    struct beside_counts *counts = choose();
+    cr_assert_eq(counts->fitting, 3);
+    cr_expect_eq(counts->curve.points[2].executors, 9, "memory does not count");
+    question.launches.bytes = INT64_C(40) << 30;
+    counts = choose();
+    cr_assert_eq(counts->fitting, 2);
+    cr_expect_eq(counts->curve.points[1].executors, 8);
+
+    struct advice advice = {.recommendation = {.executors = 9, .predicted_duration_s = 100.0 / 9},
+                            .verdict = ADVISE_MET,
+                            .reasons = {.arena = &arena},
+                            .warnings = {.arena = &arena}};
+    struct joint_outcome joint;
+    struct pv_error err = {0};
+    int64_t bytes = 0;
+    listed[0].application = strview_of("other");
+    cr_assert_eq(beside_running_check(&known, &prediction.curve, 100000, &arena, &scratch, &advice,
+                                      &joint, &bytes, &err),
+                 PV_OK, "%s", err.detail);
+    cr_expect_eq(bytes, INT64_C(36) << 30);
+    cr_expect(!joint.met);
+    cr_expect_float_eq(joint.launched_s, 6, 1e-9);
+    cr_expect_float_eq(joint.execution_s, 6 + 100.0 / 9, 1e-9);
+    advice.recommendation = (struct advise_choice){.executors = 10, .predicted_duration_s = 10};
+    cr_assert_eq(beside_running_check(&known, &prediction.curve, 100000, &arena, &scratch, &advice,
+                                      &joint, &bytes, &err),
+                 PV_OK);
+    advice.recommendation.executors = 11;
+    cr_assert_eq(beside_running_check(&known, &prediction.curve, 100000, &arena, &scratch, &advice,
+                                      &joint, &bytes, &err),
+                 PV_E_INVALID);
+    cr_expect_str_eq(err.faults[0].at, "/constraints/cluster");
+    question.launches.bytes = 0;
+    cr_assert_eq(beside_running_check(&known, &prediction.curve, 100000, &arena, &scratch, &advice,
+                                      &joint, &bytes, &err),
+                 PV_OK);
+    cr_expect_eq(bytes, 0);
+}
+
 Test(beside_running, cores_are_the_cluster_s_or_those_of_the_most_executors)
 {
     cr_expect_eq(beside_running_cores(&question, 4), 10);

@@ -8,8 +8,8 @@
 #include "base/rng.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
-#include "core/scaling/model/predict.h"
 #include "core/scaling/model/physical_bounds.h"
+#include "core/scaling/model/predict.h"
 #include "core/scaling/model/predictive.h"
 
 static struct arena arena;
