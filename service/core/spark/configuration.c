@@ -327,7 +327,7 @@ static void draft_partitions(struct maker *maker, int64_t executors, int64_t cor
     const char *misfit = misfit_of(partitions, bytes, slots);
     if (misfit == NULL)
         return;
-    double waves = fmax(1.0, ceil(bytes / TARGET_BYTES / (double)slots));
+    double waves = ceil(bytes / TARGET_BYTES / (double)slots);
     draft_count(maker, key, (int64_t)fmin(waves * (double)slots, 1e9), misfit);
 }
 

@@ -79,7 +79,8 @@ Test(signature, secrets_are_24_to_64_bytes_of_base64)
         "", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa",
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS!",
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw=", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw ",
-        "whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        "whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "nosec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        "WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
         /* 66 bytes */
         ("whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
          "AAAAAAAAAAAAAAAAAAAAAAAAAAAA")};

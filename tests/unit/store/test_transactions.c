@@ -1,4 +1,6 @@
-/* Deadlines of transactions on a real PostgreSQL. */
+/* Transactions on a real PostgreSQL: their deadlines, and how they fail. */
+#include <string.h>
+
 #include "database.h"
 #include "store/store_internal.h"
 #include "threads/clock.h"
@@ -30,10 +32,58 @@ static void many_statements_may_take_their_time(void)
     store_close(strict);
 }
 
+/* A statement fails: nothing more is sent, and the connection serves the next transaction. */
+static void a_failed_transaction_sends_nothing_more(void)
+{
+    struct principal who = database_team(&db, "failed");
+    struct pv_error err = {0};
+    struct store_tx *tx = NULL;
+    struct sql sql;
+    PGresult *result = NULL;
+    DO(store_begin(db.store, &who, "", STORE_WRITE, &tx, &err));
+    tx_sql(tx, &sql, "SELECT 1 / (CASE WHEN $1::uuid IS NULL THEN 1 ELSE 0 END)");
+    CHECK(tx_query(tx, &sql, &result, &err) != PV_OK && result == NULL);
+    for (int again = 0; again < 2; again++) {
+        tx_sql(tx, &sql, "SELECT 1 WHERE $1::uuid IS NOT NULL");
+        REFUSES(PV_E_INTERNAL, tx_query(tx, &sql, &result, &err));
+        CHECK(strcmp(err.detail, "the transaction has failed already") == 0 && result == NULL);
+        REFUSES(PV_E_INTERNAL, tx_results(tx, NULL, 0, &err));
+        CHECK(strcmp(err.detail, "the transaction has failed already") == 0);
+    }
+    store_rollback(&tx);
+    DO(store_begin(db.store, &who, "", STORE_WRITE, &tx, &err));
+    tx_sql(tx, &sql, "SELECT 1 WHERE $1::uuid IS NOT NULL");
+    DO(tx_query(tx, &sql, &result, &err));
+    CHECK(PQntuples(result) == 1);
+    PQclear(result);
+    DO(store_commit(&tx, &err));
+}
+
+/* The server ends the connection during a statement: the database is unavailable, and a second later
+ * it may be back. The next transaction has another connection. */
+static void a_lost_connection_is_unavailable(void)
+{
+    struct principal who = database_team(&db, "lost");
+    struct pv_error err = {0};
+    struct store_tx *tx = NULL;
+    struct sql sql;
+    PGresult *result = NULL;
+    DO(store_begin(db.store, &who, "", STORE_WRITE, &tx, &err));
+    tx_sql(tx, &sql,
+           "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5) WHERE $1::uuid IS NOT NULL");
+    REFUSES(PV_E_UNAVAILABLE, tx_query(tx, &sql, &result, &err));
+    CHECK(err.code == PV_E_UNAVAILABLE && err.retry_after_s == 1 && result == NULL);
+    store_rollback(&tx);
+    DO(store_begin(db.store, &who, "", STORE_WRITE, &tx, &err));
+    DO(store_commit(&tx, &err));
+}
+
 int main(void)
 {
     db = database_open(1);
     many_statements_may_take_their_time();
+    a_failed_transaction_sends_nothing_more();
+    a_lost_connection_is_unavailable();
     database_close(&db);
     return 0;
 }

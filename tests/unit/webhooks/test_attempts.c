@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "store/store.h"
 #include "threads/clock.h"
 
 static struct config config;
@@ -117,4 +118,24 @@ Test(attempts, what_was_under_way_ends_no_wait_that_was_asked_for, .init = begin
     cr_expect_eq(webhook->health.failures, 0);
     (void)note(200, "", 0);
     cr_expect_eq(webhook->hold_until_ns, 0, "an attempt after the wait ends it");
+}
+
+/* A webhook that changed is written down though there is no attempt: without a database it waits. If
+ * nothing changed, no database is asked. */
+Test(attempts, a_change_without_an_attempt_is_written_down, .init = begin, .fini = end)
+{
+    struct pv_error err = {.code = PV_OK};
+    struct store *store = NULL;
+    const char owner[37] = "018f0000-0000-7000-8000-000000000000";
+    cr_assert_eq(store_open(&(struct store_options){.conninfo = "host=/nonexistent",
+                                                    .connections_max = 1,
+                                                    .wait_ms = 1000,
+                                                    .statement_timeout_ms = 1000},
+                            &store, &err),
+                 PV_OK);
+    cr_expect_eq(attempts_write(&attempts, store, owner, &held, &err), PV_OK);
+    webhook->changed = true;
+    cr_expect_eq(attempts_write(&attempts, store, owner, &held, &err), PV_E_UNAVAILABLE);
+    cr_expect(webhook->changed);
+    store_close(store);
 }

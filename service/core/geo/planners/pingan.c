@@ -188,7 +188,7 @@ static enum pv_code run_rounds(struct allocation *allocation, size_t from, size_
          (double)round <= allocation->parameters[MAX_ROUNDS] && (any || round <= 3); round++) {
         any = false;
         for (size_t k = from; k < to; k++) {
-            bool granted;
+            bool granted = false;
             PV_TRY(run_round(allocation, allocation->jobs[k].index, round, &granted));
             any |= granted;
         }

@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <gsl/gsl_errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/advice/advise.h"
@@ -113,6 +114,105 @@ Test(advise, least_executors_with_confidence)
     /* 33.2 s leaves 4 executors too little room, 5 are slower still: 6. A bisection would err. */
     asked.deadline_s = 33.2;
     cr_assert_eq(ask(&asked).recommendation.executors, 6);
+}
+
+static void expect_message(const struct findings *notes, const char *code, const char *text)
+{
+    cr_expect_str_eq(message(notes, code), text);
+}
+
+/* The verdict in words, with its figures: met, at risk, missed. */
+Test(advise, the_verdict_in_words)
+{
+    char text[300];
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
+    struct advice advice = ask(&asked);
+    double p = curve_probability(&curve, &points[3], 34.0);
+    /* ln(34 / 32.5) is 2.256 times the spread: of Student's t with 8 degrees of freedom. */
+    cr_assert_float_eq(p, 0.973, 0.001);
+    (void)snprintf(text, sizeof text, "4 executors finish within 34 s with probability %.3g.", p);
+    expect_message(&advice.reasons, "deadline_met", text);
+    cr_expect_eq(evidence(&advice.reasons, "deadline_met", "fewer_executors"), 3.0);
+    cr_expect_float_eq(evidence(&advice.reasons, "deadline_met", "fewer_executors_probability"),
+                       curve_probability(&curve, &points[2], 34.0), 1e-12);
+    asked.deadline_s = 200.0;
+    advice = ask(&asked);
+    expect_message(&advice.reasons, "deadline_met",
+                   "1 executor finishes within 200 s with probability above 0.999.");
+    asked.deadline_s = 19.2;
+    advice = ask(&asked);
+    (void)snprintf(
+        text, sizeof text,
+        "No allowed executor count meets 19.2 s with probability 0.95; 10 executors meet "
+        "it with probability %.3g, which is the most probable count.",
+        curve_probability(&curve, &points[9], 19.2));
+    expect_message(&advice.reasons, "deadline_at_risk", text);
+    asked.deadline_s = 12.0;
+    advice = ask(&asked);
+    expect_message(
+        &advice.reasons, "deadline_missed",
+        "No allowed executor count is predicted to finish within 12 s; 10 executors come "
+        "nearest with 19 s.");
+    asked.billing.per_hour = 3.6;
+    asked.max_cost = 0.13; /* 10 m + 90 <= 130: at most 4 executors */
+    advice = ask(&asked);
+    expect_message(&advice.reasons, "deadline_missed",
+                   "No allowed executor count is predicted to finish within 12 s at a cost of at "
+                   "most 0.13; 4 executors come nearest with 32.5 s.");
+    asked.max_cost = (double)NAN;
+    points[8].duration_s = 19.1;
+    advice = ask(&asked);
+    expect_message(&advice.reasons, "deadline_missed",
+                   "No allowed executor count is predicted to finish within 12 s; 9 executors take "
+                   "19.1 s, within 2 percent of the shortest time allowed (19 s with 10).");
+}
+
+/* What the choice is the best by, and of which counts. */
+Test(advise, the_objective_in_words)
+{
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
+    struct advice advice = ask(&asked);
+    expect_message(&advice.reasons, "objective",
+                   "It has the fewest executors of all allowed executor counts that meet the "
+                   "deadline with the confidence asked.");
+    cr_expect_float_eq(evidence(&advice.reasons, "objective", "executor_s"), 130, 1e-9);
+    cr_expect_float_eq(evidence(&advice.reasons, "objective", "speedup"), 100 / 32.5, 1e-9);
+    cr_expect_float_eq(evidence(&advice.reasons, "objective", "efficiency"), 25 / 32.5, 1e-9);
+    asked.deadline_s = (double)NAN;
+    advice = ask(&asked);
+    expect_message(&advice.reasons, "objective",
+                   "Without a deadline, or a last run to compare with, the choice goes by "
+                   "efficiency. It is the knee of the curve, the greatest product of speedup and "
+                   "efficiency, of all allowed executor counts.");
+    asked.objective = ADVISE_MIN_TIME;
+    advice = ask(&asked);
+    expect_message(&advice.reasons, "objective",
+                   "It has the shortest predicted time of all allowed executor counts.");
+    asked.objective = ADVISE_MIN_COST;
+    advice = ask(&asked);
+    expect_message(&advice.reasons, "objective",
+                   "It takes the fewest executor seconds of all allowed executor counts.");
+    asked.billing = (struct billing){.per_hour = 1, .startup_s = 30};
+    advice = ask(&asked);
+    expect_message(&advice.reasons, "objective",
+                   "It costs the least of all allowed executor counts.");
+    asked = question(ADVISE_MIN_EXECUTORS, (double)NAN);
+    asked.last_executors = 9;
+    asked.tolerance_percent = 10.0;
+    advice = ask(&asked);
+    expect_message(&advice.reasons, "objective",
+                   "Without a deadline: the fewest executor seconds of all allowed executor counts "
+                   "that are at most 10 percent slower than the last run's 9 (20 s).");
+    asked.max_executors = 4;
+    advice = ask(&asked);
+    expect_message(
+        &advice.reasons, "objective",
+        "Without a deadline the last run's 9 executors (20 s) are the measure; no allowed "
+        "count is predicted to be less than 10 percent slower, so it is one near the "
+        "fastest.");
+    expect_message(&advice.warnings, "slower_than_last_run",
+                   "The job is predicted to take 62.5 percent longer than with the last run's 9 "
+                   "executors, which are not allowed.");
 }
 
 /* Predicted to be met, by none with confidence: the fewest within two points of the best. */
@@ -310,6 +410,21 @@ Test(advise, alternatives_are_the_pareto_front)
             cr_assert_lt(advice.alternatives[i].executor_s, advice.alternatives[i - 1].executor_s);
         }
     }
+}
+
+static bool lists(const struct advice *advice, int64_t executors);
+
+/* 7 to 10 executors are equally fast: 7 beat the rest. */
+Test(advise, of_equally_fast_counts_the_fewest_is_an_alternative)
+{
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
+    for (size_t i = 6; i < 10; i++)
+        points[i].duration_s = 20.0;
+    struct advice advice = ask(&asked);
+    cr_assert_eq(advice.recommendation.executors, 4);
+    cr_assert_eq(advice.n_alternatives, 5, "6 take longer and hold more executors than 7");
+    cr_assert_eq(advice.alternatives[0].executors, 7);
+    cr_assert(!lists(&advice, 8) && !lists(&advice, 9) && !lists(&advice, 10));
 }
 
 static bool lists(const struct advice *advice, int64_t executors)

@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../history/sample_runs.h"
@@ -151,4 +152,137 @@ Test(autoscaling, without_a_run_to_replay_it_says_why)
     cr_assert_eq(made.n_cases, 0);
     cr_assert_eq(autoscaling_explain(&made, &goal, &advice, NULL), PV_OK);
     cr_assert_not_null(finding_find(&advice.warnings, "no_autoscaling"));
+}
+
+/* 200 tasks on 200 executors, each two seconds longer than the one before: executors leave one by one,
+ * and the 100 steps that are kept are evenly spread. */
+Test(autoscaling, of_many_steps_a_hundred_are_kept)
+{
+    enum { MANY = 200 };
+    static double rising_s[MANY];
+    static int64_t counts[] = {MANY};
+    for (size_t i = 0; i < MANY; i++)
+        rising_s[i] = 10.0 + 2.0 * (double)i;
+    struct run_stage stage = stage_of_tasks(0, rising_s, MANY);
+    stage.started_s = 5.0;
+    stage.duration_s = 408.0;
+    struct run run = run_of_stages(&stage, 1, MANY, MANY, 1, 413.0, 5.0);
+    run.executor_startup_s = 2.0;
+    const struct curve_question asked = {.problem_size = MANY,
+                                         .cores_per_executor = 1,
+                                         .executors = counts,
+                                         .n_executors = 1,
+                                         .task_budget = 1000000,
+                                         .least_runs = 1};
+    struct curve curve;
+    cr_assert_eq(curve_predict(&run, 1, &asked, &arena, &scratch, &curve, NULL), PV_OK);
+    const struct advise_goal goal = {
+        .deadline_s = (double)NAN, .confidence = 0.9, .max_executors = MANY};
+    const struct advise_choice choice = {.executors = MANY, .predicted_duration_s = 413.0};
+    const struct spark_before before = {.executors = MANY, .cores_per_executor = 1};
+    const struct spark_constraints none = {0};
+    const struct autoscaling_question question = {.runs = &run,
+                                                  .n_runs = 1,
+                                                  .curve = &curve,
+                                                  .goal = &goal,
+                                                  .choice = &choice,
+                                                  .last_executors = MANY,
+                                                  .before = &before,
+                                                  .spark_constraints = &none,
+                                                  .executors_max = MANY,
+                                                  .billing = billing_of_executors((double)NAN),
+                                                  .task_budget = 1000000};
+    struct autoscaling made;
+    cr_assert_eq(autoscaling_compare(&question, &arena, &scratch, &made, NULL), PV_OK);
+    const struct autoscaling_case *full = autoscaling_find(&made, AUTOSCALING_FROM_MAXIMUM);
+    cr_assert_not_null(full);
+    cr_assert_eq(full->n_steps, AUTOSCALING_STEPS_MAX);
+    double step_s = full->predicted_duration_s / AUTOSCALING_STEPS_MAX;
+    for (size_t i = 0; i < full->n_steps; i++) {
+        cr_expect_float_eq(full->steps[i].at_s, step_s * (double)i, 1e-6);
+        /* A task ends at 15 s + 2 s x its place; its executor leaves a minute later. */
+        int64_t left = (int64_t)floor((full->steps[i].at_s - 75.0) / 2.0) + 1;
+        int64_t want = left > 0 ? MANY - left : MANY;
+        cr_expect(llabs(full->steps[i].executors - want) <= 1, "%g s: %lld, not %lld",
+                  full->steps[i].at_s, (long long)full->steps[i].executors, (long long)want);
+    }
+}
+
+/* A budget of fewer tasks than a case has. */
+Test(autoscaling, a_budget_too_small_is_a_lack)
+{
+    struct run_stage stage;
+    const struct run run = recorded(&stage);
+    struct curve_point point = {.executors = 4, .duration_s = 65.0};
+    const struct curve curve = {
+        .points = &point, .n_points = 1, .cores_per_executor = 1, .problem_size = TASKS};
+    const struct advise_goal goal = {.deadline_s = (double)NAN, .confidence = 0.9};
+    const struct advise_choice choice = {.executors = 4, .predicted_duration_s = 65.0};
+    const struct spark_before before = {.executors = 4};
+    const struct spark_constraints none = {0};
+    struct autoscaling_question question = {.runs = &run,
+                                            .n_runs = 1,
+                                            .curve = &curve,
+                                            .goal = &goal,
+                                            .choice = &choice,
+                                            .last_executors = RUN_UNKNOWN,
+                                            .before = &before,
+                                            .spark_constraints = &none,
+                                            .executors_max = 100,
+                                            .billing = billing_of_executors((double)NAN),
+                                            .task_budget = TASKS - 1};
+    struct autoscaling made;
+    cr_assert_eq(autoscaling_compare(&question, &arena, &scratch, &made, NULL), PV_OK);
+    cr_assert_not_null(made.lack);
+    question.task_budget = 1000000;
+    cr_assert_eq(autoscaling_compare(&question, &arena, &scratch, &made, NULL), PV_OK);
+    cr_assert_null(made.lack);
+}
+
+static struct autoscaling_case case_of(enum autoscaling_allocation allocation,
+                                       int64_t initial,
+                                       double duration_s,
+                                       double executor_s,
+                                       double probability)
+{
+    return (struct autoscaling_case){
+        .allocation = allocation,
+        .is_dynamic = allocation >= AUTOSCALING_FROM_MINIMUM,
+        .policy = {.initial_executors = initial, .min_executors = 1, .max_executors = 8},
+        .predicted_duration_s = duration_s,
+        .deadline_probability = probability,
+        .executor_s = executor_s};
+}
+
+/* The dynamic case that holds least among those that are in time; if none is, the least, and a
+ * remark. */
+Test(autoscaling, the_best_dynamic_case_in_words)
+{
+    struct autoscaling made = {.startup_s = 7.5,
+                               .startup_measured = true,
+                               .cases = {case_of(AUTOSCALING_STATIC, 8, 100, 800, 0.99),
+                                         case_of(AUTOSCALING_FROM_MINIMUM, 1, 110, 600, 0.9),
+                                         case_of(AUTOSCALING_FROM_MAXIMUM, 8, 120, 500, 0.89),
+                                         case_of(AUTOSCALING_AS_CONFIGURED, 3, 105, 640, 0.95)},
+                               .n_cases = 4};
+    const struct advise_goal goal = {.deadline_s = 130, .confidence = 0.9};
+    struct advice advice = {.reasons = {.arena = &arena}, .warnings = {.arena = &arena}};
+    cr_assert_eq(autoscaling_explain(&made, &goal, &advice, NULL), PV_OK);
+    cr_expect_str_eq(finding_find(&advice.reasons, "dynamic_allocation")->message,
+                     "With dynamic allocation that begins with 1 executor and goes up to 8 the job "
+                     "is predicted to take 110 s (+10 percent) and to hold executors for 600 s in "
+                     "all (-25 percent).");
+    cr_expect_eq(advice.warnings.n, 0);
+    for (size_t i = 1; i < 4; i++)
+        made.cases[i].deadline_probability = 0.5;
+    made.startup_measured = false;
+    advice = (struct advice){.reasons = {.arena = &arena}, .warnings = {.arena = &arena}};
+    cr_assert_eq(autoscaling_explain(&made, &goal, &advice, NULL), PV_OK);
+    cr_expect_str_eq(finding_find(&advice.reasons, "dynamic_allocation")->message,
+                     "With dynamic allocation that begins with 8 executors and goes up to 8 the "
+                     "job is predicted to take 120 s (+20 percent) and to hold executors for 500 s "
+                     "in all (-37.5 percent); no dynamic case meets the deadline with confidence.");
+    cr_expect_str_eq(finding_find(&advice.warnings, "executor_startup_assumed")->message,
+                     "No log of the nearest run says how long executors take to start: it is taken "
+                     "to be 7.5 s.");
 }

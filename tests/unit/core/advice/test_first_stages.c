@@ -108,3 +108,21 @@ Test(first_stages, what_is_missing_is_said)
     cr_expect_eq(find(&run, 1, 8, 2), PV_E_TOO_FEW);
     cr_expect_eq(n_found, 0);
 }
+
+/* Runs behind those that are given teach nothing: with them the number of tasks would be fixed. */
+Test(first_stages, only_the_runs_given_count)
+{
+    struct run_stage unsized[] = {stage(0, NULL, 0, 8, 800)};
+    struct run_stage small[] = {stage(0, NULL, 0, 8, 800)};
+    struct run_stage large[] = {stage(0, NULL, 0, 8, 800)};
+    struct run runs[] = {run_of_stages(unsized, 1, 8, 2, 2, 30, 1),
+                         run_of_stages(small, 1, 8, 2, 2, 30, 1),
+                         run_of_stages(large, 1, 16, 4, 2, 30, 1)};
+    runs[0].problem_size = 0;
+    cr_assert_eq(find(runs, 1, 16, 4), PV_E_TOO_FEW);
+    cr_expect_str_eq(err.detail, "the size of the run is unknown");
+    cr_assert_eq(find(runs, 2, 16, 4), PV_OK);
+    cr_expect_eq(found[0].tasks, 16);
+    cr_assert_eq(find(runs, 3, 16, 4), PV_OK);
+    cr_expect_eq(found[0].tasks, 8);
+}

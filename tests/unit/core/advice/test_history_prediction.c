@@ -126,6 +126,24 @@ Test(history_prediction, runs_are_replayed_and_fill_in_what_is_open)
     cr_expect(!made.from_own);
 }
 
+/* The start-up is the median of the runs that know theirs; the most cores are of any run, older ones that
+ * can be replayed included. */
+Test(history_prediction, startup_and_most_cores_are_those_of_the_runs)
+{
+    static const double startups_s[RUNS] = {5, 1, (double)NAN, 3};
+    for (size_t i = 0; i < RUNS; i++)
+        runs[i].executor_startup_s = startups_s[i];
+    history.latest = runs;
+    history.n_latest = RUNS;
+    runs[RUNS - 1].executors = 40;
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect_eq(made.executor_startup_s, 3);
+    cr_expect_eq(made.extent.most_cores, 40);
+    runs[2].executor_startup_s = 4;
+    cr_assert_eq(predict(), PV_OK);
+    cr_expect_eq(made.executor_startup_s, 3.5);
+}
+
 Test(history_prediction, the_group_decides_whose_runs_count)
 {
     const struct run_label slow = {strview_of("machine"), strview_of("slow")};
@@ -320,6 +338,186 @@ Test(history_prediction, an_answer_without_a_curve_keeps_the_goal)
     cr_expect_float_eq(answer.goal.deadline_s, 95, 0);
     cr_expect_float_eq(answer.goal.confidence, 0.5, 0);
     cr_expect_eq(answer.goal.max_executors, 16);
+}
+
+/* Only what was asked for is in the answer. */
+Test(history_prediction, an_answer_has_what_was_asked_for)
+{
+    cr_assert_eq(predict(), PV_OK);
+    static const unsigned includes[] = {0, ADVICE_SPARK, ADVICE_AUTOSCALING, ADVICE_STAGES};
+    for (size_t i = 0; i < sizeof includes / sizeof *includes; i++) {
+        question.include = includes[i];
+        struct advice_answer answer = answer_with(NULL);
+        cr_expect_eq(answer.has_spark, includes[i] == ADVICE_SPARK);
+        cr_expect_eq(answer.has_autoscaling, includes[i] == ADVICE_AUTOSCALING);
+        cr_expect_eq(answer.has_quotas, includes[i] == ADVICE_STAGES);
+    }
+}
+
+static const char *warning_of_slots(struct curve_slots slots)
+{
+    made.curve.slots[0] = slots;
+    made.curve.n_slots = 1;
+    struct advice_answer answer = answer_with(NULL);
+    for (size_t i = 0; i < answer.advice.warnings.n; i++)
+        if (strcmp(answer.advice.warnings.items[i].code, "idle_cores") == 0)
+            return answer.advice.warnings.items[i].message;
+    return "none";
+}
+
+/* Executors of 8 cores whose tasks leave some of them idle, by their share of a resource or by CPUs. */
+Test(history_prediction, idle_cores_in_words)
+{
+    cr_assert_eq(predict(), PV_OK);
+    struct curve_slots slots = {.share = 1,
+                                .per_executor = 2,
+                                .cores = 8,
+                                .task_cores = 2,
+                                .resource = "gpu",
+                                .resource_per_executor = 1,
+                                .resource_per_task = 0.5};
+    cr_expect_str_eq(warning_of_slots(slots),
+                     "4 cores of each executor idle: the share of a gpu that a task takes allows "
+                     "2 tasks at once. Set spark.task.resource.gpu.amount to 0.25 if the memory of "
+                     "each gpu suffices, else spark.executor.cores to 4.");
+    slots.task_cores = 3;
+    cr_expect_str_eq(warning_of_slots(slots),
+                     "2 cores of each executor idle: a task takes 3 CPUs. Set spark.executor.cores "
+                     "to 6.");
+    slots.per_executor = 1;
+    slots.task_cores = 7;
+    slots.resource[0] = '\0';
+    cr_expect_str_eq(warning_of_slots(slots),
+                     "1 core of each executor idles: a task takes 7 CPUs. Set spark.executor.cores "
+                     "to 7.");
+    slots.task_cores = 8;
+    cr_expect_str_eq(warning_of_slots(slots), "none");
+}
+
+static const char *message_of(const struct findings *list, const char *code)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i].code, code) == 0)
+            return list->items[i].message;
+    return "none";
+}
+
+/* Executors of a resource profile have the share of its stages. */
+Test(history_prediction, task_slots_in_words)
+{
+    cr_assert_eq(predict(), PV_OK);
+    question.goal.min_executors = question.goal.max_executors = 4;
+    made.curve.n_slots = 1;
+    made.curve.slots[0] = (struct curve_slots){.share = 1,
+                                               .per_executor = 2,
+                                               .cores = 8,
+                                               .task_cores = 2,
+                                               .resource = "gpu",
+                                               .resource_per_executor = 1,
+                                               .resource_per_task = 0.5};
+    struct advice_answer answer = answer_with(NULL);
+    cr_expect_str_eq(message_of(&answer.advice.reasons, "task_slots"),
+                     "4 executors have 8 task slots: 8 cores, 2 CPUs a task, 0.5 of a gpu a task.");
+    made.curve.slots[0] = (struct curve_slots){
+        .profile = 3, .share = 0.3, .per_executor = 1, .cores = 1, .task_cores = 1};
+    answer = answer_with(NULL);
+    cr_expect_str_eq(message_of(&answer.advice.reasons, "task_slots"),
+                     "1 executor has 1 task slot for stages of resource profile 3: 1 core, 1 CPU a "
+                     "task.");
+    made.curve.slots[0].share = 0.1; /* at least one */
+    made.curve.slots[0].per_executor = 3;
+    answer = answer_with(NULL);
+    cr_expect_eq(finding_value(reason_of(&answer, "task_slots"), "task_slots"), 3);
+    cr_expect_eq(finding_value(reason_of(&answer, "task_slots"), "executors"), 1);
+}
+
+static enum pv_code refuse(void)
+{
+    static struct advice_cluster cluster;
+    struct advice_answer answer;
+    cr_assert_eq(advice_cluster_apply(NULL, NULL, &limits, &question, &cluster, &err), PV_OK);
+    const struct advice_known known = {.question = &question,
+                                       .cluster = &cluster,
+                                       .prediction = &made,
+                                       .runs = runs,
+                                       .n_runs = RUNS};
+    return advice_answer(&known, &limits, &arena, &scratch, &answer, &err);
+}
+
+/* A barrier stage is a lower bound of executors. */
+Test(history_prediction, a_barrier_stage_needs_its_executors)
+{
+    cr_assert_eq(predict(), PV_OK);
+    struct advice_answer answer = answer_with(NULL);
+    cr_expect_eq(answer.advice.recommendation.executors, 4);
+    cr_expect_str_eq(message_of(&answer.advice.reasons, "barrier_stage"), "none");
+    made.curve.fewest_executors = 6;
+    answer = answer_with(NULL);
+    cr_expect_eq(answer.advice.recommendation.executors, 6);
+    cr_expect_str_eq(message_of(&answer.advice.reasons, "barrier_stage"),
+                     "A barrier stage needs a task slot for each of its tasks at once: at least 6 "
+                     "executors.");
+    question.goal.max_executors = 6;
+    question.has_max_executors = true;
+    cr_expect_eq(answer_with(NULL).advice.recommendation.executors, 6);
+    question.goal.max_executors = 5;
+    cr_assert_eq(refuse(), PV_E_INVALID);
+    cr_expect_str_eq(err.faults[0].at, "/constraints/max_executors");
+    cr_expect_str_eq(
+        err.faults[0].detail,
+        "is less than 6: a barrier stage needs as many executors at once for its tasks");
+}
+
+/* What the answer assumes is said: the size of the latest run, executors up to four times what ran, cost
+ * without a price. */
+Test(history_prediction, what_an_answer_assumes_in_words)
+{
+    cr_assert_eq(predict(), PV_OK);
+    struct advice_answer answer = answer_with(NULL);
+    cr_expect_str_eq(message_of(&answer.advice.warnings, "problem_size_of_latest_run"),
+                     "The request names no problem size: it is taken to be that of the latest run, "
+                     "32.");
+    cr_expect(!has(&answer.advice.warnings, "cost_in_executor_seconds"));
+    cr_expect(!has(&answer.advice.warnings, "executors_bounded"));
+    question.problem_size = 32;
+    question.goal.objective = ADVISE_MIN_COST;
+    answer = answer_with(NULL);
+    cr_expect(!has(&answer.advice.warnings, "problem_size_of_latest_run"));
+    cr_expect_str_eq(message_of(&answer.advice.warnings, "cost_in_executor_seconds"),
+                     "No price is known: the least cost is taken to be the fewest executor "
+                     "seconds.");
+    made.extent.most_cores = 2;
+    question.goal.objective = ADVISE_MIN_EXECUTORS;
+    question.goal.deadline_s = 31;
+    answer = answer_with(NULL);
+    cr_expect_eq(answer.advice.verdict, ADVISE_MISSED);
+    cr_expect_eq(answer.advice.recommendation.executors, 8);
+    cr_expect_str_eq(message_of(&answer.advice.warnings, "executors_bounded"),
+                     "Executors were considered up to 8, which have 4 times the 2 cores of the "
+                     "largest run: more would be a guess. Set max_executors to allow them.");
+    question.has_max_executors = true;
+    answer = answer_with(NULL);
+    cr_expect(!has(&answer.advice.warnings, "executors_bounded"));
+}
+
+/* In local mode the driver is the only executor, unless executors are asked for. */
+Test(history_prediction, local_mode_has_one_executor)
+{
+    static struct run_label local[] = {{{"spark.master", 12}, {"local[4]", 8}}};
+    cr_assert_eq(predict(), PV_OK);
+    made.spark.properties = local;
+    made.spark.n = 1;
+    made.extent.last.executors = 1;
+    struct advice_answer answer = answer_with(NULL);
+    cr_expect_eq(answer.advice.recommendation.executors, 1);
+    cr_expect_str_eq(message_of(&answer.advice.warnings, "local_mode"),
+                     "The job runs in local mode, where the driver is the only executor. Set "
+                     "max_executors or name a cluster to ask about a cluster.");
+    question.has_max_executors = true;
+    cr_expect_eq(answer_with(NULL).advice.recommendation.executors, 4);
+    question.has_max_executors = false;
+    made.extent.last.executors = 2;
+    cr_expect_eq(answer_with(NULL).advice.recommendation.executors, 4);
 }
 
 /* The newest of five runs on four executors took twice as long: both levels are in the curve, that of

@@ -7,6 +7,7 @@
 #include "core/advice/model_curve.h"
 #include "core/advice/predictor.h"
 #include "core/history/run.h"
+#include "core/numerics/student.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"
@@ -187,10 +188,43 @@ Test(predictor, what_a_model_lacks_is_told)
     cr_expect_eq(predictor.model_runs, 5);
     cr_expect(strstr(predictor.without_model, "2 different pairs") != NULL, "%s",
               predictor.without_model);
+    cr_expect_neq(predictor.without_model[strlen(predictor.without_model) - 1], '.',
+                  "the sentence around it ends in one");
     n_rows = 4;
     cr_assert_eq(choose(false, &curve, &predictor, NULL), PV_E_TOO_FEW);
     cr_expect_eq(predictor.runs_missing, 1);
     cr_expect_eq(predictor.model_runs, 4);
+}
+
+/* Of a fit without observed errors the spread is the prior's, wider beyond the counts that ran. */
+Test(predictor, without_observed_errors_the_prior_counts)
+{
+    struct model_fit fit;
+    struct curve curve;
+    cr_assert_eq(model_fit(&ernest_kind, rows, n_rows, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    fit.model.uncertainty.observations = 0;
+    cr_assert_eq(model_curve_make(&fit, &question, &arena, &curve, NULL), PV_OK);
+    double half = student_quantile(0.9, CURVE_PRIOR_FREEDOM) * CURVE_PRIOR_SPREAD;
+    const struct curve_point *at = curve_find(&curve, 16);
+    cr_expect_float_eq(log(curve_quantile(&curve, at, 0.95) / at->duration_s), half, 1e-9);
+    at = curve_find(&curve, 48);
+    double far = gap_overshoot(fit.model.uncertainty.executors, 48);
+    cr_expect_gt(far, 0.1);
+    cr_expect_float_eq(log(curve_quantile(&curve, at, 0.95) / at->duration_s), half * (1 + far),
+                       1e-9);
+}
+
+/* A model that has no time for any executors allowed is not used. */
+Test(predictor, a_model_without_a_time_for_the_executors_allowed_is_not_used)
+{
+    struct predictor predictor;
+    struct curve curve = {.points = NULL};
+    cr_assert_eq(predictor_choose(rows, n_rows, &question, COUNTS + 1, 2 * COUNTS, false, &arena,
+                                  &scratch, &curve, &predictor, NULL),
+                 PV_E_TOO_FEW);
+    cr_expect(!predictor.has_model);
+    cr_expect_str_eq(predictor.without_model,
+                     "the best one (ernest) predicts no time above 0 for these executors");
 }
 
 static struct curve replayed(double loo_mape_percent)

@@ -5,6 +5,7 @@
 #include "../history/sample_runs.h"
 #include "base/rng.h"
 #include "core/advice/curve.h"
+#include "rounds.h"
 
 /*
  * Properties of replayed curves over random histories: random stage graphs, laws of the number of
@@ -132,7 +133,7 @@ static void forget(void)
 Test(random_histories, weak_scaling_holds)
 {
     static const double times[] = {1.5, 2.0, 3.0, 4.0, 7.5};
-    for (uint64_t seed = 1; seed <= 250; seed++) {
+    for (uint64_t seed = 1; seed <= rounds(250); seed++) {
         struct rng rng = rng_make(seed, 40);
         struct run runs[RUNS_MAX];
         size_t n = draw_history(&rng, seed, 1.0, runs);
@@ -177,7 +178,7 @@ static struct falls count_falls(double noise, double step)
     static const int64_t m[] = {1, 2, 3, 5, 8, 12, 20};
     enum { COUNTS = sizeof m / sizeof *m };
     struct falls falls = {0};
-    for (uint64_t seed = 1; seed <= 250; seed++) {
+    for (uint64_t seed = 1; seed <= rounds(250); seed++) {
         struct rng rng = rng_make(seed, 42);
         struct run runs[RUNS_MAX];
         double longest_s[COUNTS] = {0};
@@ -205,7 +206,7 @@ Test(random_histories, more_data_takes_no_less)
      * multiprocessing timing anomalies", 1969): rarely, and by less than such a task. */
     const struct falls falls[] = {count_falls(0.0, 1.5), count_falls(1.0, 1.5)};
     for (size_t i = 0; i < 2; i++) {
-        cr_expect_gt(falls[i].steps, 10000);
+        cr_expect_gt(falls[i].steps, rounds(10000));
         cr_expect_lt(falls[i].n, falls[i].steps / 500);
         cr_expect_lt(falls[i].worst, 0.12);
     }

@@ -79,6 +79,21 @@ Test(stage_law, work_of_stages_that_follow_the_machines)
     cr_assert_float_eq(stage_law_work(&law, &seen[0], 50, 10, 4, 10.0), 2.0, 1e-9);
 }
 
+/* Work that grows with the square roots of the size and of the executors, which differ together though
+ * not in step: (ln N, ln m) are (0, 0), (1, 1), (1, 2), (2, 1) times ln 2. */
+Test(stage_law, growth_with_size_and_executors_is_told_apart)
+{
+    const struct stage_sighting seen[] = {{50, 2, 4, 2, 10.0},
+                                          {100, 4, 4, 4, 20.0},
+                                          {100, 8, 4, 8, 20.0 * sqrt(2)},
+                                          {200, 4, 4, 4, 20.0 * sqrt(2)}};
+    struct stage_law law = stage_law_learn(seen, 4);
+    cr_assert_eq(law.follows, LAW_EXECUTORS);
+    cr_assert_float_eq(law.work_exponent, 0.5, 1e-9);
+    cr_assert_float_eq(law.machine_exponent, 0.5, 1e-9);
+    cr_assert_float_eq(stage_law_work(&law, &seen[0], 800, 8, 4, 8.0), 80.0, 1e-9);
+}
+
 /* Slopes are kept within their bounds; x closer than 5 % leave what was assumed. */
 Test(stage_law, slope)
 {

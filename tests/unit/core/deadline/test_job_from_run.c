@@ -60,6 +60,25 @@ static bool has_parent(const struct edf_stage *stage, size_t parent)
     return false;
 }
 
+/* Parents with ids above and below all stages, of which nothing is known. The stages are in memory of
+ * their exact size: sanitizers see a look behind the last one. */
+Test(job_from_run, unknown_parents_are_passed_over)
+{
+    const int64_t unknown[] = {7, -1, 1};
+    struct run_stage *stages = calloc(3, sizeof *stages);
+    cr_assert_not_null(stages);
+    for (int64_t i = 0; i < 3; i++)
+        stages[i] = (struct run_stage){.id = 2 * i, .n_tasks = 1};
+    stages[2].parents = unknown;
+    stages[2].n_parents = 3;
+    struct run run = run_of(stages, 3);
+    struct edf_job job = {0};
+    cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
+    cr_assert_eq(job.n_stages, 3);
+    cr_assert_eq(job.stages[2].n_parents, 0);
+    free(stages);
+}
+
 /* 1 and 4 were skipped, 99 was never described. 7 hangs on 4 and 1, hence on what 1 and 4 hang on:
  * 0 by two ways, once, and 3. */
 Test(job_from_run, skipped_stages_hand_on_their_parents)

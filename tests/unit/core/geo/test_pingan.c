@@ -127,6 +127,25 @@ Test(pingan, further_copies_must_save_slots)
     cr_expect_float_eq(plan.copies[2].saved_s, 1e4 / 154 - 1e4 / 238.6, 1e-9);
 }
 
+/*
+ * A rare and very fast run: every further copy nearly adds 1000 to the rate, so rounds 3, 4 and 5
+ * grant one copy each, until the two wild clusters are full.
+ */
+Test(pingan, rounds_continue_while_copies_save_slots)
+{
+    const struct speeds *wild = two(1, 0.999, 1e6);
+    struct geo_cluster clusters[] = {cluster(2, 0.3, wild), cluster(2, 0.001, fixed(600)),
+                                     cluster(2, 0.3, wild)};
+    struct geo_job jobs[] = {job(1e4, (struct geo_task[]){task(1e4, NULL, 0)}, 1)};
+    struct geo_plan plan =
+        plan_of(&(struct geo_problem){clusters, 3, NULL, 0, 1, jobs, 1, 1}, &PAPER);
+    cr_assert_eq(plan.n_copies, 5);
+    for (size_t k = 0; k < 5; k++)
+        cr_expect_eq(plan.copies[k].round, (int64_t)k + 1);
+    double slow = pow(0.999, 4);
+    cr_expect_float_eq(plan.tasks[0].rate_bytes_per_s, 600 * slow + 1e6 * (1 - slow), 1e-6);
+}
+
 /* ceil(0.4 x 4) = 2 admitted, in ascending bytes, floor(10/1.6) = 6 slots each. */
 Test(pingan, shares_and_admission)
 {

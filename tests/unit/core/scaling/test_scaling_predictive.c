@@ -3,10 +3,12 @@
 #include <criterion/criterion.h>
 #include <gsl/gsl_errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
+#include "core/scaling/model/physical_bounds.h"
 #include "core/scaling/model/predict.h"
 #include "core/scaling/model/predictive.h"
 
@@ -252,6 +254,86 @@ Test(scaling_predictive, a_model_has_one_distribution)
                                        : fabs(ends_s[e] / there.interval_s[e] - 1) < 1e-9,
                       "m = %g: %g, %g", m, ends_s[e], there.interval_s[e]);
     }
+}
+
+/* A fit of which only the uncertainty that a test sets is known. */
+static struct model_uncertainty *forget_errors(struct model_fit *fit)
+{
+    struct model_uncertainty *u = &fit->model.uncertainty;
+    fit_noisy(fit);
+    memset(u->covariance, 0, sizeof u->covariance);
+    u->seen = (struct score_table){.n = 0};
+    u->n_recorded = 0;
+    u->freedom = 0;
+    u->residual_std = (double)NAN;
+    return u;
+}
+
+static void check_ends(const struct model_fit *fit, double m, double low, double high)
+{
+    struct model_spread spread = model_spread(&fit->model, 0.9);
+    struct model_prediction there;
+    model_predict(&fit->model, &spread, 64, m, &there);
+    cr_expect_float_eq(there.interval_s[0] / low, 1, 1e-6, "%g", there.interval_s[0]);
+    cr_expect_float_eq(there.interval_s[1] / high, 1, 1e-6, "%g", there.interval_s[1]);
+}
+
+/* Residuals of 5 s and a parameter of the whole duration with a standard error of 3 s, 4 degrees of
+ * freedom: t(0.95, 4) = 2.131847 times sqrt(34) s. */
+Test(scaling_predictive, an_interval_at_a_count_that_ran_is_that_of_the_fit)
+{
+    struct model_fit fit;
+    struct model_uncertainty *u = forget_errors(&fit);
+    double duration_s = model_duration(&fit.model, 64, 8);
+    double half_s = 2.131846786 * sqrt(34);
+    u->freedom = 4;
+    u->residual_std = 5;
+    u->relative = false;
+    /* T(1, 8) = t1 (1 - f + f / 8): of t1 the duration is a multiple. */
+    double t1 = fit.model.parameters[1].estimate;
+    u->covariance[1][1] = pow(3 * t1 / duration_s, 2);
+    check_ends(&fit, 8, duration_s - half_s, duration_s + half_s);
+    /* Residuals as a share of the prediction. */
+    u->relative = true;
+    u->residual_std = 5 / duration_s;
+    check_ends(&fit, 8, duration_s - half_s, duration_s + half_s);
+    u->covariance[1][1] = 0;
+    check_ends(&fit, 8, duration_s - 5 * 2.131846786, duration_s + 5 * 2.131846786);
+}
+
+/* At another count the errors of repeated runs count: their standard deviation where it is known,
+ * else what runs left out erred, and never less than 1 %. t(0.95, 5) = 2.015048 with the scale that
+ * gives Student's t that standard deviation. */
+Test(scaling_predictive, repetitions_count_where_no_run_was)
+{
+    struct model_fit fit;
+    struct model_uncertainty *u = forget_errors(&fit);
+    double duration_s = model_duration(&fit.model, 64, 300);
+    u->new_executors = (struct model_error_scale){0, 5};
+    static const double stds[][3] = {{0.1, 0.2, 0.1}, {0, 0.2, 0.2}, {0.001, 0.2, 0.01}};
+    for (size_t i = 0; i < sizeof stds / sizeof *stds; i++) {
+        u->repetition_std = stds[i][0];
+        u->seen.spread = stds[i][1];
+        double half = 2.015048373 * stds[i][2] * sqrt(3.0 / 5);
+        check_ends(&fit, 300, duration_s * exp(-half), duration_s * exp(half));
+    }
+}
+
+/* Without observations nothing is known but the prediction. */
+Test(scaling_predictive, without_observations_there_is_no_distribution)
+{
+    struct model_fit fit;
+    struct model_uncertainty *u = forget_errors(&fit);
+    struct predictive there;
+    u->freedom = 4;
+    u->residual_std = 5;
+    cr_assert(model_predictive(&fit.model, 64, 8, &there));
+    cr_expect_eq(there.n, 1);
+    u->observations = 0;
+    cr_assert(model_predictive(&fit.model, 64, 8, &there));
+    cr_expect_eq(there.n, 0);
+    cr_expect_float_eq(there.predicted_s, model_duration(&fit.model, 64, 8), 0);
+    cr_expect(isnan(predictive_probability(&there, 100)));
 }
 
 /* Two hypotheses: P is the weighted mean of both, the interval spans both, and the median of equal

@@ -466,3 +466,37 @@ Test(spark_configuration, values_are_read_as_spark_reads_them)
     cr_assert_not(property_version_is(strview_of("3.1.2"), 3, 2, true));
     cr_assert(property_version_is(strview_of("photon"), 3, 2, true));
 }
+
+/* Times, cores and numbers, with their units. */
+Test(spark_configuration, values_with_units)
+{
+    static const struct {
+        const char *text;
+        double seconds;
+    } times[] = {{"5us", 5e-6}, {"5ms", 5e-3}, {"5s", 5},     {"5", 5},
+                 {"5m", 300},   {"5min", 300}, {"5h", 18000}, {"5D", 432000}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        cr_expect_float_eq(property_seconds(strview_of(times[i].text)), times[i].seconds, 1e-12,
+                           "%s", times[i].text);
+    static const char *const none[] = {"", "s", "5 s", "5x", "-5s"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        cr_expect(isnan(property_seconds(strview_of(none[i]))), "%s", none[i]);
+    cr_expect_eq(property_cores(strview_of("1500m")), 1.5);
+    cr_expect_eq(property_cores(strview_of("0.5")), 0.5);
+    cr_expect(isnan(property_cores(strview_of("0"))));
+    cr_expect(isnan(property_cores(strview_of("m"))));
+    cr_expect(isnan(property_cores((struct strview){NULL, 0})));
+    cr_expect_eq(property_number(strview_of("2.5e1")), 25);
+    cr_expect(isnan(property_number(strview_of("2.5x"))));
+    cr_expect(isnan(property_number(strview_of("inf"))));
+    cr_expect(isnan(property_number(strview_of(""))));
+    cr_expect_eq(property_count(strview_of("\t7")), 7);
+    cr_expect_eq(property_count(strview_of("1000000000000")), INT64_C(1000000000000));
+    cr_expect_eq(property_count((struct strview){"42x", 2}), 42, "no further than its end");
+    cr_expect_eq(property_count((struct strview){"42 x", 3}), 42);
+    cr_expect_not(property_version_is(strview_of("2.9.1"), 3, 2, true));
+    cr_expect(property_version_is(strview_of("3.2"), 3, 2, false));
+    cr_expect(property_version_is(strview_of("4.0.0"), 3, 2, false));
+    cr_expect(property_version_is(strview_of("4"), 3, 2, true));
+    cr_expect_not(property_version_is(strview_of("4."), 3, 2, false));
+}

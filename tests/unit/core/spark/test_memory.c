@@ -230,6 +230,57 @@ Test(spark_memory, unified_memory_has_to_fit_its_fraction)
     cr_assert_eq(plan.sizes.heap, 5632 * MIB, "5.35 GiB, up to a quarter");
 }
 
+/* Each figure of a run, and what is unknown. */
+Test(spark_memory, what_a_run_shows)
+{
+    struct memory_history history;
+    struct run run = run_with(sixteen_and_overhead, 2, 5 * GIB);
+    run.metrics.peak_unified_memory_bytes = 6;
+    run.metrics.peak_storage_memory_bytes = 7;
+    run.metrics.peak_off_heap_memory_bytes = 8;
+    run.metrics.peak_jvm_non_heap_bytes = 9;
+    run.metrics.peak_process_memory_bytes = 10;
+    run.metrics.peak_python_memory_bytes = 11;
+    run.metrics.input_bytes = 60;
+    run.metrics.shuffle_read_bytes = 40;
+    run.metrics.disk_spilled_bytes = 25;
+    run.metrics.memory_spilled_bytes = 75;
+    run.metrics.gc_time_s = 3;
+    run.metrics.executor_run_time_s = 12;
+    run.out_of_memory_errors = 2;
+    run.memory_limit_kills = 3;
+    memory_history_take(&run, 1, 64, &history);
+    const struct memory_run *seen = &history.items[0];
+    cr_assert_eq(history.n, 1);
+    cr_expect(seen->problem_size == 64 && seen->executors == 4 && seen->cores_per_executor == 4);
+    cr_expect(seen->had.heap == 16 * GIB && seen->had.overhead == 16 * GIB);
+    cr_expect(seen->succeeded && seen->is_measured && history.overhead_explicit);
+    cr_expect(seen->peaks.heap == 5.0 * GIB && seen->peaks.unified == 6);
+    cr_expect_eq(seen->peaks.storage, 28, "of all executors");
+    cr_expect(seen->peaks.off_heap == 8 && seen->peaks.non_heap == 9);
+    cr_expect(seen->peaks.process == 10 && seen->peaks.python == 11);
+    cr_expect(seen->out_of_memory_errors == 2 && seen->memory_limit_kills == 3);
+    cr_expect(seen->spilled_share == 0.25 && seen->spilled_bytes == 75 && seen->gc_share == 0.25);
+    run.executors = RUN_UNKNOWN;
+    run.problem_size = 0;
+    run.metrics.shuffle_read_bytes = RUN_UNKNOWN;
+    run.metrics.disk_spilled_bytes = 0;
+    run.metrics.peak_python_memory_bytes = 0;
+    memory_history_take(&run, 1, 64, &history);
+    cr_expect_eq(seen->peaks.storage, 7);
+    cr_expect(isnan(seen->problem_size) && isnan(seen->peaks.python));
+    cr_expect_eq(seen->spilled_share, 0);
+    run.metrics.disk_spilled_bytes = 30;
+    run.metrics.executor_run_time_s = 0;
+    memory_history_take(&run, 1, 64, &history);
+    cr_expect_eq(seen->spilled_share, 0.5);
+    cr_expect(isnan(seen->gc_share));
+    run.metrics.disk_spilled_bytes = RUN_UNKNOWN;
+    run.metrics.peak_jvm_heap_bytes = 0;
+    memory_history_take(&run, 1, 64, &history);
+    cr_expect(isnan(seen->spilled_share) && !seen->is_measured);
+}
+
 /* 4 executors cached 1 GiB each: two hold 2 GiB each. */
 Test(spark_memory, cached_blocks_are_spread_over_fewer_executors)
 {
@@ -615,7 +666,7 @@ static bool is_short_of_memory(const struct run *run)
 {
     double read = fmax(0, (double)run->metrics.input_bytes);
     return run->out_of_memory_errors > 0 || run->memory_limit_kills > 0 ||
-           (run->metrics.disk_spilled_bytes >= 0.1 * read && read > 0) ||
+           ((double)run->metrics.disk_spilled_bytes >= 0.1 * read && read > 0) ||
            run->metrics.gc_time_s >= 10;
 }
 
