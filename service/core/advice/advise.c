@@ -350,6 +350,15 @@ static void find_guess(const struct view *view,
     }
 }
 
+/* 0: no point is allowed. */
+static int64_t fewest_allowed(const struct view *view)
+{
+    for (size_t i = 0; i < view->curve->n_points; i++)
+        if (advise_is_allowed(view->goal, &view->curve->points[i]))
+            return view->curve->points[i].executors;
+    return 0;
+}
+
 static int64_t most_of(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -377,7 +386,9 @@ static const struct curve_point *advise_choose(const struct view *view, struct a
         return NULL;
     slowdown->known = true;
     slowdown->usual_executors = point->executors;
+    /* The usual level may have counts that the curve lacks, because other jobs take their cores. */
     slowdown->supported = most_of(point->executors, view->goal->last_executors);
+    slowdown->supported = most_of(slowdown->supported, fewest_allowed(view));
     if (curve->distinct_cores > 1)
         slowdown->supported =
             most_of(slowdown->supported, curve->most_cores / curve->cores_per_executor);

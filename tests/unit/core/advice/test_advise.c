@@ -315,6 +315,11 @@ Test(advise, a_slowdown_is_not_answered_by_a_guess)
     cr_assert_float_eq(advice.recommendation.deadline_probability, 0.25, 0.01);
     cr_assert_float_eq(advice.recommendation.predicted_duration_s, 65, 1e-9);
     cr_assert_eq(evidence(&advice.reasons, "slowdown_unsupported", "usual_executors"), 4.0);
+    /* Counts that the curve lacks, because they would make other jobs late, bound nothing. */
+    curve.points = slow + 5;
+    curve.n_points = POINTS - 5;
+    cr_assert_eq(ask(&asked).recommendation.executors, 6);
+    curve.n_points = POINTS;
     curve.points = points;
     other.points = slow;
     curve.other_is_usual = false;
