@@ -55,8 +55,8 @@ KINDS = [
     ("condition", r"\bif \((?=[^()]*(?:\([^()]*\)[^()]*)*\)\s*$)", ["if (!(%s)"]),
     ("statement", r"^\s+(?:return (?:true|false|PV_OK|0);|[\w.>\-\[\]]+ [-+*]?= [^;]+;)$", [";"]),
 ]
-# Lines that only handle a failed allocation, declarations and labels.
-LEFT_OUT = re.compile(r"no_memory|PV_E_MEMORY|== NULL|!= NULL|^\s*(?:\*|/\*|//|#|case |enum |struct |static (?:const|inline))|^\S|arena_mark|arena_rewind")
+# Lines that only handle a failed allocation, assertions, declarations and labels.
+LEFT_OUT = re.compile(r"\bassert\(|no_memory|PV_E_MEMORY|== NULL|!= NULL|^\s*(?:\*|/\*|//|#|case |enum |struct |static (?:const|inline))|^\S|arena_mark|arena_rewind")
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 
 # probe: the line with % for the operator of a bound; it does not compile if an operand is a double.
