@@ -4,8 +4,9 @@
 
 FILEs outside the rooms below are passed over. The work is done on a copy of the tree in build-mutation, so the checkout
 itself stays unchanged. A mutant is noticed if a test program of its room fails, or takes ten times as long as without
-the mutation. A mutant that does not compile, or has the same object code as the original, does not count, nor does one
-that moves a bound between doubles. The status is 1 if fewer than PERCENT of a room's mutants are noticed.
+the mutation. A mutant does not count if it does not compile, has the same object code as the original, moves a bound
+between doubles, or is listed in tests/mutation/equivalent.txt. The status is 1 if fewer than PERCENT of a room's
+mutants are noticed.
 """
 import argparse
 import collections
@@ -242,6 +243,13 @@ def judge(tree, path, mutant, original, room, code):
     return ""
 
 
+def equivalents():
+    """(file, line, the line changed) of tests/mutation/equivalent.txt."""
+    lines = (ROOT / "tests" / "mutation" / "equivalent.txt").read_text().splitlines()
+    rows = [re.split(r" \| ", line) for line in lines if line and not line.startswith("#")]
+    return {tuple(text.replace("\\|", "|") for text in row[:3]) for row in rows}
+
+
 def room_of(path):
     return next((room for room in ROOMS if str(path).startswith(room + "/")), None)
 
@@ -256,7 +264,9 @@ def mutate_file(tree, path, options, scores):
         if program not in tree.seconds and not tree.passes(program):
             sys.exit("%s fails without a mutation" % program)
     code = tree.object_code(path)
-    for mutant in drawn(mutants_of(original), options.per_file, rng):
+    known = equivalents()
+    mutants = [m for m in mutants_of(original) if (str(path), m.before, m.after) not in known]
+    for mutant in drawn(mutants, options.per_file, rng):
         try:
             result = judge(tree, path, mutant, original, room, code)
         finally:
