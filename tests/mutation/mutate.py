@@ -56,6 +56,9 @@ KINDS = [
     ("condition", r"\bif \((?=[^()]*(?:\([^()]*\)[^()]*)*\)\s*$)", ["if (!(%s)"]),
     ("statement", r"^\s+(?:return (?:true|false|PV_OK|0);|[\w.>\-\[\]]+ [-+*]?= [^;]+;)$", [";"]),
 ]
+# About as many are tried where nobody says how many for each file: a quarter of an hour.
+MUTANTS_MOST = 120
+
 # Lines that only handle a failed allocation, assertions, declarations and labels.
 LEFT_OUT = re.compile(r"\bassert\(|no_memory|PV_E_MEMORY|== NULL|!= NULL|^\s*(?:\*|/\*|//|#|case |enum |struct |static (?:const|inline))|^\S|arena_mark|arena_rewind")
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -282,11 +285,12 @@ def mutate_file(tree, path, options, scores):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=pathlib.Path)
-    parser.add_argument("--per-file", type=int, default=6)
+    parser.add_argument("--per-file", type=int, help="default: 6, or fewer if the files are many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--least", type=float, default=85)
     options = parser.parse_args()
     files = [f for f in options.files if f.suffix == ".c" and room_of(f)]
+    options.per_file = options.per_file or min(6, max(1, MUTANTS_MOST // max(1, len(files))))
     scores = collections.defaultdict(lambda: [0, 0])
     if files:
         tree = Tree()
