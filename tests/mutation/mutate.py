@@ -4,8 +4,9 @@
 
 FILEs outside the rooms below are passed over. The work is done on a copy of the tree in build-mutation, so the checkout
 itself stays unchanged. A mutant is noticed if a test program of its room fails, or takes ten times as long as without
-the mutation. A mutant that does not compile, or has the same object code as the original, does not count, nor does one
-that moves a bound between doubles. The status is 1 if fewer than PERCENT of a room's mutants are noticed.
+the mutation. A mutant does not count if it does not compile, has the same object code as the original, moves a bound
+between doubles, or is listed in tests/mutation/equivalent.txt. The status is 1 if fewer than PERCENT of a room's
+mutants are noticed.
 """
 import argparse
 import collections
@@ -55,8 +56,11 @@ KINDS = [
     ("condition", r"\bif \((?=[^()]*(?:\([^()]*\)[^()]*)*\)\s*$)", ["if (!(%s)"]),
     ("statement", r"^\s+(?:return (?:true|false|PV_OK|0);|[\w.>\-\[\]]+ [-+*]?= [^;]+;)$", [";"]),
 ]
-# Lines that only handle a failed allocation, declarations and labels.
-LEFT_OUT = re.compile(r"no_memory|PV_E_MEMORY|== NULL|!= NULL|^\s*(?:\*|/\*|//|#|case |enum |struct |static (?:const|inline))|^\S|arena_mark|arena_rewind")
+# About as many are tried where nobody says how many for each file: a quarter of an hour.
+MUTANTS_MOST = 120
+
+# Lines that only handle a failed allocation, assertions, declarations and labels.
+LEFT_OUT = re.compile(r"\bassert\(|no_memory|PV_E_MEMORY|== NULL|!= NULL|^\s*(?:\*|/\*|//|#|case |enum |struct |static (?:const|inline))|^\S|arena_mark|arena_rewind")
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 
 # probe: the line with % for the operator of a bound; it does not compile if an operand is a double.
@@ -242,6 +246,13 @@ def judge(tree, path, mutant, original, room, code):
     return ""
 
 
+def equivalents():
+    """(file, line, the line changed) of tests/mutation/equivalent.txt."""
+    lines = (ROOT / "tests" / "mutation" / "equivalent.txt").read_text().splitlines()
+    rows = [re.split(r" \| ", line) for line in lines if line and not line.startswith("#")]
+    return {tuple(text.replace("\\|", "|") for text in row[:3]) for row in rows}
+
+
 def room_of(path):
     return next((room for room in ROOMS if str(path).startswith(room + "/")), None)
 
@@ -256,7 +267,9 @@ def mutate_file(tree, path, options, scores):
         if program not in tree.seconds and not tree.passes(program):
             sys.exit("%s fails without a mutation" % program)
     code = tree.object_code(path)
-    for mutant in drawn(mutants_of(original), options.per_file, rng):
+    known = equivalents()
+    mutants = [m for m in mutants_of(original) if (str(path), m.before, m.after) not in known]
+    for mutant in drawn(mutants, options.per_file, rng):
         try:
             result = judge(tree, path, mutant, original, room, code)
         finally:
@@ -272,11 +285,12 @@ def mutate_file(tree, path, options, scores):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=pathlib.Path)
-    parser.add_argument("--per-file", type=int, default=6)
+    parser.add_argument("--per-file", type=int, help="default: 6, or fewer if the files are many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--least", type=float, default=85)
     options = parser.parse_args()
     files = [f for f in options.files if f.suffix == ".c" and room_of(f)]
+    options.per_file = options.per_file or min(6, max(1, MUTANTS_MOST // max(1, len(files))))
     scores = collections.defaultdict(lambda: [0, 0])
     if files:
         tree = Tree()

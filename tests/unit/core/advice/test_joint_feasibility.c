@@ -208,3 +208,71 @@ Test(joint_feasibility, counts_that_fit_the_memory)
     static const int64_t falling[POINTS] = {4, 2, 1, 1, 1}; /* two hold 4, more than there are */
     expect(counts(&question, &goal, falling, &whole), false, false, true, false, false);
 }
+
+static void explain(struct joint_standing standings[], bool met, bool capped, struct advice *advice)
+{
+    static const char *const names[] = {"hourly", "daily"};
+    static const struct joint_running running[] = {{.deadline_s = 30}, {.deadline_s = 40}};
+    const struct joint_question question = {
+        .deadline_s = 60, .running = running, .n_running = 2, .cores = 40, .capped = capped};
+    const struct joint_outcome outcome = {
+        .running = standings, .met = met, .execution_s = 57.5, .alone_s = 31};
+    *advice = (struct advice){
+        .verdict = advice->verdict, .reasons = {.arena = &arena}, .warnings = {.arena = &arena}};
+    (void)finding_add(&advice->reasons, "deadline_at_risk", "It may be late.");
+    (void)finding_add(&advice->reasons, "bound", "It is work.");
+    cr_assert_eq(joint_feasibility_explain(&question, &outcome, names, &arena, advice, NULL),
+                 PV_OK);
+}
+
+Test(joint_feasibility, what_it_means_in_words)
+{
+    struct joint_standing both[] = {{true, true, 20, 0}, {true, true, 35, 0}};
+    struct advice advice = {.verdict = ADVISE_AT_RISK};
+    explain(both, true, false, &advice);
+    cr_expect_eq(advice.verdict, ADVISE_AT_RISK);
+    cr_expect_eq(advice.warnings.n, 0);
+    cr_expect_str_eq(advice.reasons.items[0].message, "It may be late.");
+    cr_expect_str_eq(finding_find(&advice.reasons, "met_beside_running")->message,
+                     "It shares the cluster's 40 cores with 2 running jobs, scheduled earliest "
+                     "deadline first, and ends after 57.5 s and meets its deadline; without them, "
+                     "on the same cores, it would end after 31 s. The recommended executors are no "
+                     "cap in either case.");
+    /* It misses what it met alone: that comes first, and what was said before is marked. */
+    explain(both, false, true, &advice);
+    cr_expect_eq(advice.verdict, ADVISE_MISSED);
+    cr_expect_str_eq(advice.reasons.items[0].code, "missed_beside_running");
+    cr_expect_str_eq(advice.reasons.items[0].message,
+                     "It shares the cluster's 40 cores with 2 running jobs, scheduled earliest "
+                     "deadline first, and ends after 57.5 s and misses its deadline; without them, "
+                     "on the same cores, it would end after 31 s. It has the recommended executors "
+                     "and no more.");
+    cr_expect_str_eq(advice.reasons.items[1].code, "deadline_at_risk_alone");
+    cr_expect_str_eq(advice.reasons.items[1].message, "Alone on the cluster: It may be late.");
+    cr_expect_str_eq(advice.reasons.items[2].message, "It is work.");
+    /* It missed alone, too: the order stays. */
+    explain(both, false, true, &advice);
+    cr_expect_str_eq(advice.reasons.items[0].message, "It may be late.");
+}
+
+Test(joint_feasibility, late_running_jobs_in_words)
+{
+    struct joint_standing late[] = {{true, false, 45, 0}, {false, false, 50, 0}};
+    struct advice advice = {.verdict = ADVISE_MET};
+    explain(late, true, false, &advice);
+    cr_assert_eq(advice.warnings.n, 2);
+    const struct finding *because = &advice.warnings.items[0], *anyway = &advice.warnings.items[1];
+    cr_expect_str_eq(because->message,
+                     "1 running job would miss the deadline because of this one.");
+    cr_expect_eq(finding_value(because, "execution_s"), 45);
+    cr_expect_eq(finding_value(because, "deadline_s"), 30);
+    cr_expect_str_eq(anyway->message,
+                     "1 running job misses the deadline, with this one or without.");
+    cr_expect_str_eq(anyway->evidence[0].text, "daily");
+    late[1].met_alone = true;
+    explain(late, true, false, &advice);
+    cr_assert_eq(advice.warnings.n, 1);
+    cr_expect_str_eq(advice.warnings.items[0].message,
+                     "2 running jobs would miss the deadline because of this one.");
+    cr_expect_str_eq(advice.warnings.items[0].evidence[0].text, "hourly");
+}

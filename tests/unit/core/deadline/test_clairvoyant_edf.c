@@ -265,3 +265,20 @@ Test(clairvoyant_edf, running_out_of_memory_is_an_error)
     cr_assert_eq(code, PV_OK);
     cr_assert_gt(limit, 1 << 16);
 }
+
+/* A core for each of 100,000 tasks of 0.1 s: every core works all the time, and no rounding error of
+ * the sum of the tasks, 2 in 10^12 if added up plainly, shows in the utilization. */
+Test(clairvoyant_edf, rounding_errors_do_not_decide_the_utilization)
+{
+    enum { MANY = 100000 };
+    static double durations_s[MANY];
+    for (size_t i = 0; i < MANY; i++)
+        durations_s[i] = 0.1;
+    const struct edf_stage stage = {.tasks = MANY, .task_durations_s = durations_s};
+    const struct edf_job job = {.deadline_s = 1, .stages = &stage, .n_stages = 1};
+    struct edf_outcome outcome;
+    struct edf_metrics metrics;
+    cr_assert_eq(edf_schedule(&job, 1, MANY, &scratch, &outcome, &metrics, NULL, NULL), PV_OK);
+    cr_assert_eq(metrics.makespan_s, 0.1);
+    cr_assert_float_eq(metrics.utilization, 1, 1e-14);
+}
