@@ -196,6 +196,27 @@ Test(predictor, what_a_model_lacks_is_told)
     cr_expect_eq(predictor.model_runs, 4);
 }
 
+/* Three runs with labels like those asked for suffice together with those of other labels, two do not. */
+Test(predictor, three_runs_suffice_for_a_model_that_learns_from_other_labels)
+{
+    struct predictor predictor;
+    struct curve curve = {.points = NULL};
+    for (size_t own = 2; own <= 3; own++) {
+        n_rows = 0;
+        for (unsigned context = 1; context <= 4; context++)
+            for (size_t i = 0; i < (context == 1 ? own : 6); i++) {
+                double m = (double)(1u << (context == 1 ? 2 * i : i));
+                observe(64, m, context * ernest(64, m));
+                rows[n_rows - 1].context = context;
+            }
+        enum pv_code code = choose(false, &curve, &predictor, NULL);
+        cr_expect_eq(predictor.has_model, own == 3, "%zu own runs: %s", own,
+                     predictor.has_model ? predictor.model_kind : predictor.without_model);
+        cr_expect_eq(code, own == 3 ? PV_OK : PV_E_TOO_FEW);
+    }
+    cr_expect_float_eq(curve_find(&curve, 8)->duration_s, ernest(64, 8), 0.1 * ernest(64, 8));
+}
+
 /* Of a fit without observed errors the spread is the prior's, wider beyond the counts that ran. */
 Test(predictor, without_observed_errors_the_prior_counts)
 {
