@@ -233,8 +233,6 @@ set_residuals(const struct model_data *data, const size_t index[], struct model_
     struct model_spread none = MODEL_NO_SPREAD;
     struct model bare = fit->model;
     bare.uncertainty.observations = 0;
-    struct model bounded = fit->model;
-    bounded.uncertainty.observations = data->n;
     for (size_t i = 0; i < data->n; i++) {
         const struct observation *row = &data->rows[i];
         struct model_prediction predicted;
@@ -250,10 +248,6 @@ set_residuals(const struct model_data *data, const size_t index[], struct model_
                                             .left_scale_out = (double)NAN};
         residual->predicted =
             data->form == MODEL_OF_SPEEDUPS ? predicted.speedup : predicted.duration_s;
-        if (data->form == MODEL_OF_DURATIONS) {
-            bounded.context = row->context;
-            residual->predicted = model_duration(&bounded, row->problem_size, row->executors);
-        }
         residual->error_percent = 100 * (residual->predicted - residual->actual) / residual->actual;
     }
 }
