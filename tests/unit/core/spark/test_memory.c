@@ -281,6 +281,57 @@ Test(spark_memory, what_a_run_shows)
     cr_expect(isnan(seen->spilled_share) && !seen->is_measured);
 }
 
+/* Without the property the resource profile specifies the heap, if its size is known. */
+Test(spark_memory, a_heap_of_the_resource_profile)
+{
+    struct memory_history history;
+    struct run_resources resources = {.executor_memory_bytes = 6 * GIB};
+    struct run run = run_with(NULL, 0, GIB);
+    run.resources = &resources;
+    run.n_resources = 1;
+    memory_history_take(&run, 1, 64, &history);
+    cr_expect_eq(history.items[0].had.heap, 6 * GIB);
+    resources.executor_memory_bytes = 0;
+    memory_history_take(&run, 1, 64, &history);
+    cr_expect_eq(history.items[0].had.heap, RUN_UNKNOWN);
+    run.spark_properties = eight_gib;
+    run.n_spark_properties = 1;
+    resources.executor_memory_bytes = 6 * GIB;
+    memory_history_take(&run, 1, 64, &history);
+    cr_expect_eq(history.items[0].had.heap, 8 * GIB);
+}
+
+static struct run_label overhead_of_one[] = {PROPERTY("spark.executor.memory", "8g"),
+                                             PROPERTY("spark.executor.memoryOverhead", "1g")};
+static struct run_label overhead_of_two[] = {PROPERTY("spark.executor.memory", "8g"),
+                                             PROPERTY("spark.executor.memoryOverhead", "2g")};
+
+/* The overhead that failed and the one that sufficed later; a run that failed does not suffice. */
+Test(spark_memory, overheads_that_failed_and_sufficed)
+{
+    struct memory_history history;
+    struct run runs[] = {run_with(overhead_of_two, 2, 7 * GIB),
+                         run_with(overhead_of_one, 2, 7 * GIB)};
+    runs[1].memory_limit_kills = 2;
+    memory_history_take(runs, 2, 64, &history);
+    struct memory_evidence evidence = memory_evidence_of(&history, 4);
+    cr_expect_eq(evidence.overhead_failed.bytes, GIB);
+    cr_expect_eq(evidence.overhead_failed.events, 2);
+    cr_expect_eq(evidence.overhead_sufficed.bytes, 2 * GIB);
+    cr_expect_eq(evidence.heap_failed.bytes, RUN_UNKNOWN);
+    cr_expect_eq(evidence.heap_sufficed.bytes, 8 * GIB);
+    runs[1].memory_limit_kills = 0;
+    memory_history_take(runs, 2, 64, &history);
+    evidence = memory_evidence_of(&history, 4);
+    cr_expect_eq(evidence.overhead_failed.bytes, RUN_UNKNOWN);
+    cr_expect_eq(evidence.overhead_sufficed.bytes, GIB, "the least");
+    runs[0].memory_limit_kills = 1; /* with more: what an older run had shows nothing */
+    memory_history_take(runs, 2, 64, &history);
+    evidence = memory_evidence_of(&history, 4);
+    cr_expect_eq(evidence.overhead_failed.bytes, 2 * GIB);
+    cr_expect_eq(evidence.overhead_sufficed.bytes, RUN_UNKNOWN);
+}
+
 /* 4 executors cached 1 GiB each: two hold 2 GiB each. */
 Test(spark_memory, cached_blocks_are_spread_over_fewer_executors)
 {
