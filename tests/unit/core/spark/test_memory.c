@@ -603,6 +603,21 @@ Test(spark_memory, limits_of_their_own)
     cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.off_heap, 4 * GIB);
 }
 
+/* After spill 16 GiB become 24, which is 8 GiB for each of three cores: for two it would be too much. */
+Test(spark_memory, a_heap_grows_to_eight_gib_a_core)
+{
+    static struct run_label sixteen_gib[] = {PROPERTY("spark.executor.memory", "16g")};
+    struct run run = run_with(sixteen_gib, 1, 15 * GIB);
+    run.metrics.input_bytes = 1000 * GIB;
+    run.metrics.disk_spilled_bytes = 500 * GIB;
+    run.metrics.memory_spilled_bytes = 5000 * GIB;
+    for (int64_t cores = 2; cores <= 3; cores++) {
+        const struct memory_question question = question_of(4, cores);
+        run.cores_per_executor = cores;
+        cr_expect_eq(plan_for(&run, 1, 64, &question).sizes.heap, (cores == 3 ? 24 : 16) * GIB);
+    }
+}
+
 Test(spark_memory, executors_fit_the_cluster)
 {
     struct memory_question question = question_of(4, 4);
