@@ -137,6 +137,10 @@ Test(spark_memory, what_five_runs_did_not_use_is_cut_to_one_half)
     plan = plan_of_alike(&run, ENOUGH);
     cr_assert_eq(plan.sizes.overhead, 409 * MIB, "measured: what Spark gives it suffices");
     cr_assert_null(property_in(&plan, "spark.executor.memoryOverhead"));
+    run.metrics.peak_jvm_non_heap_bytes = 400 * MIB;
+    cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.overhead, 819 * MIB,
+                 "480 and 128 MiB are more than Spark gives the smaller heap");
+    run.metrics.peak_jvm_non_heap_bytes = 100 * MIB;
     run.metrics.peak_jvm_heap_bytes = 5 * GIB;
     cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.heap, 6 * GIB, "the peak and a fifth");
     run.metrics.peak_jvm_heap_bytes = 7 * GIB;
