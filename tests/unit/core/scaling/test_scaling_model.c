@@ -376,6 +376,38 @@ Test(scaling_model, standard_errors_of_ernest)
     }
 }
 
+/* Errors and the share of the variance explained, from the residuals with their weights. */
+Test(scaling_model, errors_are_weighted_means_of_the_residuals)
+{
+    struct observation rows[ROWS];
+    double all = 0, mean = 0, mape = 0, loo = 0, most = 0, total = 0, rest = 0;
+    make_rows(ernest_law, NULL, 0.05, rows);
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i].weight = i % 3 == 0 ? 0.25 : 1;
+    struct model_fit fit = fit_rows(&ernest_kind, rows, ROWS, MODEL_SECONDS);
+    for (size_t i = 0; i < ROWS; i++)
+        all += fit.residuals[i].weight;
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct model_residual *r = &fit.residuals[i];
+        double off = 100 * fabs(r->predicted / r->actual - 1);
+        mean += r->weight * r->actual / all;
+        mape += r->weight * off / all;
+        loo += r->weight * 100 * fabs(r->left_out / r->actual - 1) / all;
+        most = fmax(most, off);
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct model_residual *r = &fit.residuals[i];
+        total += r->weight * pow(r->actual - mean, 2);
+        rest += r->weight * pow(r->actual - r->predicted, 2);
+    }
+    cr_expect(all < ROWS && all > 0.25 * ROWS, "%g", all);
+    cr_expect_float_eq(fit.mape_percent, mape, 1e-9);
+    cr_expect_float_eq(fit.loo_mape_percent, loo, 1e-9);
+    cr_expect_float_eq(fit.max_error_percent, most, 1e-9);
+    cr_expect_float_eq(fit.r_squared, 1 - rest / total, 1e-12);
+    cr_expect(fit.r_squared > 0.5 && fit.r_squared < 1);
+}
+
 /* --- gamma, guards --- */
 
 static double without_gamma(double size, double m)

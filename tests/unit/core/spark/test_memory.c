@@ -137,6 +137,10 @@ Test(spark_memory, what_five_runs_did_not_use_is_cut_to_one_half)
     plan = plan_of_alike(&run, ENOUGH);
     cr_assert_eq(plan.sizes.overhead, 409 * MIB, "measured: what Spark gives it suffices");
     cr_assert_null(property_in(&plan, "spark.executor.memoryOverhead"));
+    run.metrics.peak_jvm_non_heap_bytes = 400 * MIB;
+    cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.overhead, 819 * MIB,
+                 "480 and 128 MiB are more than Spark gives the smaller heap");
+    run.metrics.peak_jvm_non_heap_bytes = 100 * MIB;
     run.metrics.peak_jvm_heap_bytes = 5 * GIB;
     cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.heap, 6 * GIB, "the peak and a fifth");
     run.metrics.peak_jvm_heap_bytes = 7 * GIB;
@@ -279,6 +283,57 @@ Test(spark_memory, what_a_run_shows)
     run.metrics.peak_jvm_heap_bytes = 0;
     memory_history_take(&run, 1, 64, &history);
     cr_expect(isnan(seen->spilled_share) && !seen->is_measured);
+}
+
+/* Without the property the resource profile specifies the heap, if its size is known. */
+Test(spark_memory, a_heap_of_the_resource_profile)
+{
+    struct memory_history history;
+    struct run_resources resources = {.executor_memory_bytes = 6 * GIB};
+    struct run run = run_with(NULL, 0, GIB);
+    run.resources = &resources;
+    run.n_resources = 1;
+    memory_history_take(&run, 1, 64, &history);
+    cr_expect_eq(history.items[0].had.heap, 6 * GIB);
+    resources.executor_memory_bytes = 0;
+    memory_history_take(&run, 1, 64, &history);
+    cr_expect_eq(history.items[0].had.heap, RUN_UNKNOWN);
+    run.spark_properties = eight_gib;
+    run.n_spark_properties = 1;
+    resources.executor_memory_bytes = 6 * GIB;
+    memory_history_take(&run, 1, 64, &history);
+    cr_expect_eq(history.items[0].had.heap, 8 * GIB);
+}
+
+static struct run_label overhead_of_one[] = {PROPERTY("spark.executor.memory", "8g"),
+                                             PROPERTY("spark.executor.memoryOverhead", "1g")};
+static struct run_label overhead_of_two[] = {PROPERTY("spark.executor.memory", "8g"),
+                                             PROPERTY("spark.executor.memoryOverhead", "2g")};
+
+/* The overhead that failed and the one that sufficed later; a run that failed does not suffice. */
+Test(spark_memory, overheads_that_failed_and_sufficed)
+{
+    struct memory_history history;
+    struct run runs[] = {run_with(overhead_of_two, 2, 7 * GIB),
+                         run_with(overhead_of_one, 2, 7 * GIB)};
+    runs[1].memory_limit_kills = 2;
+    memory_history_take(runs, 2, 64, &history);
+    struct memory_evidence evidence = memory_evidence_of(&history, 4);
+    cr_expect_eq(evidence.overhead_failed.bytes, GIB);
+    cr_expect_eq(evidence.overhead_failed.events, 2);
+    cr_expect_eq(evidence.overhead_sufficed.bytes, 2 * GIB);
+    cr_expect_eq(evidence.heap_failed.bytes, RUN_UNKNOWN);
+    cr_expect_eq(evidence.heap_sufficed.bytes, 8 * GIB);
+    runs[1].memory_limit_kills = 0;
+    memory_history_take(runs, 2, 64, &history);
+    evidence = memory_evidence_of(&history, 4);
+    cr_expect_eq(evidence.overhead_failed.bytes, RUN_UNKNOWN);
+    cr_expect_eq(evidence.overhead_sufficed.bytes, GIB, "the least");
+    runs[0].memory_limit_kills = 1; /* with more: what an older run had shows nothing */
+    memory_history_take(runs, 2, 64, &history);
+    evidence = memory_evidence_of(&history, 4);
+    cr_expect_eq(evidence.overhead_failed.bytes, 2 * GIB);
+    cr_expect_eq(evidence.overhead_sufficed.bytes, RUN_UNKNOWN);
 }
 
 /* 4 executors cached 1 GiB each: two hold 2 GiB each. */
@@ -550,6 +605,21 @@ Test(spark_memory, limits_of_their_own)
     cr_assert_eq(plan_of_alike(&run, ENOUGH - 1).sizes.off_heap, 4 * GIB);
     run.metrics.peak_off_heap_memory_bytes = RUN_UNKNOWN;
     cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.off_heap, 4 * GIB);
+}
+
+/* After spill 16 GiB become 24, which is 8 GiB for each of three cores: for two it would be too much. */
+Test(spark_memory, a_heap_grows_to_eight_gib_a_core)
+{
+    static struct run_label sixteen_gib[] = {PROPERTY("spark.executor.memory", "16g")};
+    struct run run = run_with(sixteen_gib, 1, 15 * GIB);
+    run.metrics.input_bytes = 1000 * GIB;
+    run.metrics.disk_spilled_bytes = 500 * GIB;
+    run.metrics.memory_spilled_bytes = 5000 * GIB;
+    for (int64_t cores = 2; cores <= 3; cores++) {
+        const struct memory_question question = question_of(4, cores);
+        run.cores_per_executor = cores;
+        cr_expect_eq(plan_for(&run, 1, 64, &question).sizes.heap, (cores == 3 ? 24 : 16) * GIB);
+    }
 }
 
 Test(spark_memory, executors_fit_the_cluster)
