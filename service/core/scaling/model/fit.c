@@ -252,6 +252,19 @@ set_residuals(const struct model_data *data, const size_t index[], struct model_
     }
 }
 
+/* The errors of the fit are those of its law. Each residual shows what the model predicts. */
+static void bound_residuals(const struct model_data *data, struct model_fit *fit)
+{
+    struct model model = fit->model;
+    for (size_t i = 0; data->form == MODEL_OF_DURATIONS && i < data->n; i++) {
+        const struct observation *row = &data->rows[i];
+        struct model_residual *residual = &fit->residuals[i];
+        model.context = row->context;
+        residual->predicted = model_duration(&model, row->problem_size, row->executors);
+        residual->error_percent = 100 * (residual->predicted - residual->actual) / residual->actual;
+    }
+}
+
 /* Leaves scores[] ready for the interval; returns the sum of squared residuals. */
 static double summarise_errors(struct model_fit *fit, bool relative, struct group_score scores[])
 {
@@ -366,6 +379,7 @@ static enum pv_code fit_finish(const struct model_data *data,
         PV_TRY(grouped_cv_run(data, arena, fit, err));
     if (!is_finite(fit))
         return pv_fail(err, PV_E_SINGULAR, "the observations give no finite parameters");
+    bound_residuals(data, fit);
     qsort(fit->residuals, fit->n, sizeof *fit->residuals, by_observation);
     if (fit->model.kind->scaling_type != NULL)
         fit->scaling_type = fit->model.kind->scaling_type(&fit->model);
