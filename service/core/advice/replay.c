@@ -225,10 +225,11 @@ static enum pv_code solve_overhead(struct replay *replay,
 /* Task seconds of a stage as recorded. */
 static double recorded_work(const struct replay *replay, size_t s)
 {
-    const struct cached_data *data = &replay->own_cached;
-    double misses =
-        data->stages == NULL ? 0.0 : (double)(replay->job.stages[s].tasks - data->stages[s].hits);
-    return replay->seen[s].work_s + (misses > 0.0 ? misses * data->stages[s].extra_s : 0.0);
+    const struct cached_stage *stages = replay->own_cached.stages;
+    if (stages == NULL)
+        return replay->seen[s].work_s;
+    double misses = (double)(replay->job.stages[s].tasks - stages[s].hits);
+    return replay->seen[s].work_s + misses * stages[s].extra_s;
 }
 
 /* Fails with the reason why the replay on the run's own executors is slower than the run. Tasks are
