@@ -6,10 +6,19 @@ something takes: they are meant for the release build.
 """
 import os
 import pathlib
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve()
 PATIENCE = 120
+
+
+def wait_until(holds, what="waited in vain", seconds=PATIENCE):
+    """Returns when holds() is true; where it never is, fails with what: a text, or a function that gives the evidence."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, what() if callable(what) else what
+        time.sleep(0.02)
 
 
 def is_sanitized(program=BUILD / "service" / "provisord"):

@@ -14,7 +14,7 @@ import time
 import pytest
 
 from long_work import Table, lab
-from patience import PATIENCE, SLOWDOWN
+from patience import PATIENCE, SLOWDOWN, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -152,13 +152,6 @@ def connect(service, token, target="/v1/applications", headers=""):
     s = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
     send(s, token, target, headers)
     return s
-
-
-def wait_until(holds, evidence=lambda: "waited in vain"):
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, evidence()
-        time.sleep(0.02)
 
 
 def has_ended(s):

@@ -8,7 +8,7 @@ import uuid
 import pytest
 import requests
 
-from patience import PATIENCE, SLOWDOWN
+from patience import SLOWDOWN, wait_until
 
 
 SHAPES = [(n, m) for n in (8, 16, 64) for m in (1, 2, 4, 8)]
@@ -57,13 +57,6 @@ def kept(service, name):
                        " LEFT JOIN provisor.application_model m ON m.application_id = a.id WHERE a.name = '%s'" % name)
     now, fitted, at = row.strip().split("|")
     return int(now), int(fitted) if fitted else None, at
-
-
-def wait_until(true, seconds=PATIENCE):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "still not so after %g s" % seconds
-        time.sleep(0.05)
 
 
 def is_current(service, name):

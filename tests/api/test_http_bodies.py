@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from patience import PATIENCE
-from trap_server import JSON, READ, WRITE, Reply, chunked, exchange, is_closed, metric, running, server, wait_until
+from patience import PATIENCE, wait_until
+from trap_server import JSON, READ, WRITE, Reply, chunked, exchange, is_closed, metric, running, server
 
 
 @pytest.mark.parametrize("headers,answer", [

@@ -12,9 +12,9 @@ import time
 
 import pytest
 
-from patience import PATIENCE, SLOWDOWN
+from patience import PATIENCE, SLOWDOWN, wait_until
 from ports import free_port
-from trap_server import JSON, READ, SERVER, Reply, ask_port, is_closed, metric, running, server, wait_until
+from trap_server import JSON, READ, SERVER, Reply, ask_port, is_closed, metric, running, server
 
 
 def test_a_vanished_client_costs_nothing_but_its_work(server):
@@ -468,7 +468,7 @@ def test_while_it_drains_new_clients_are_refused_and_nothing_spins():
                 fields = pathlib.Path("/proc/%d/stat" % server.process.pid).read_text().rsplit(")", 1)[1].split()
                 return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-            wait_until(refused, 1.5)
+            wait_until(refused, seconds=1.5)
             before_s = busy_s()
             time.sleep(0.5)
             assert busy_s() - before_s < 0.1

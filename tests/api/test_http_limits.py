@@ -5,8 +5,8 @@ import socket
 import threading
 import time
 
-from patience import PATIENCE, SLOWDOWN
-from trap_server import JSON, READ, Reply, is_closed, metric, receive, running, server, wait_until
+from patience import PATIENCE, SLOWDOWN, wait_until
+from trap_server import JSON, READ, Reply, is_closed, metric, receive, running, server
 
 
 def test_header_limits_are_431(server):

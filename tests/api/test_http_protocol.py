@@ -8,8 +8,8 @@ import time
 import pytest
 
 from exposition import parse
-from patience import PATIENCE
-from trap_server import JSON, READ, SMUGGLED, WRITE, Reply, chunked, exchange, is_closed, metric, running, server, wait_until
+from patience import PATIENCE, wait_until
+from trap_server import JSON, READ, SMUGGLED, WRITE, Reply, chunked, exchange, is_closed, metric, running, server
 
 AMBIGUOUS = {
     "length and chunked": (400, "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),

@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from long_work import Table, lab, wait_for
-from patience import PATIENCE, SLOWDOWN
+from patience import SLOWDOWN, wait_until
 from test_simulations import LONG, SMALL
 
 
@@ -15,13 +15,6 @@ def held(service, state):
     """Operations of the process that are "working", or "waiting" for their turn."""
     text = requests.get(service.base_url + "/metrics", timeout=30).text
     return int(re.search(r'provisor_operations_held\{state="%s"\} (\d+)' % state, text).group(1))
-
-
-def wait_until(what, seconds=PATIENCE):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
 
 
 def lines_of(service, operation, event):

@@ -6,7 +6,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import time
 import uuid
 
 import pytest
@@ -14,7 +13,7 @@ import requests
 
 from conftest import ROOT, Client
 from long_work import Table, lab, wait_for as wait_for_operation
-from patience import PATIENCE
+from patience import PATIENCE, wait_until
 from ports import free_port
 from test_advice import run_of
 from test_archives import tar
@@ -24,13 +23,6 @@ LONG = {"steps": 100000, "step_ms": 5}
 CONFIGURATION = ROOT / "ops" / "haproxy.cfg"
 HAPROXY = shutil.which("haproxy", path=os.environ["PATH"] + ":/usr/sbin")
 pytestmark = pytest.mark.skipif(HAPROXY is None, reason="no haproxy")
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
 
 
 class Proxy:

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from long_work import wait_for
-from patience import PATIENCE, SLOWDOWN
-from test_operation_turns import held, some_runs, wait_until
+from patience import PATIENCE, SLOWDOWN, wait_until
+from test_operation_turns import held, some_runs
 
 SLOTS = {"kind": "slots", "cluster": {"map_slots": 4, "reduce_slots": 2},
          "jobs": [{"name": "A", "map_durations_s": [2, 3, 3], "reduce_durations_s": [1]},

@@ -11,7 +11,7 @@ import psycopg2
 import pytest
 
 from long_work import LAB
-from patience import PATIENCE, SLOWDOWN
+from patience import PATIENCE, SLOWDOWN, wait_until
 
 NEXT = LAB.parent / "provisord_next"
 RUN = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 10.0}
@@ -44,13 +44,6 @@ class Migration:
     def applied(self):
         assert self.end() == 0, self.log.read_text()
         return sum(json.loads(line)["event"] == "store.migrated" for line in self.log.read_text().splitlines() if line.startswith("{"))
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)
 
 
 def reader(service, statement, isolation="READ COMMITTED"):

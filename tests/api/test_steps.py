@@ -8,12 +8,11 @@ import json
 import os
 import signal
 import threading
-import time
 
 import psycopg2
 import pytest
 
-from patience import PATIENCE
+from patience import PATIENCE, wait_until
 
 JSON = {"Content-Type": "application/json"}
 CONTENTION = {"max_cores": 16, "applications": [{"name": "A", "requested_cores": 8, "time_to_complete_s": 50,
@@ -60,13 +59,6 @@ def parent_of(pid):
             return int(f.read().rsplit(")", 1)[1].split()[1])
     except OSError:
         return None
-
-
-def wait_until(holds, what):
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, "it never came to this: " + what
-        time.sleep(0.02)
 
 
 def moves(service, to):

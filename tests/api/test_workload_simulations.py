@@ -9,9 +9,8 @@ import pytest
 
 import test_scheduling_simulations as scheduling
 from long_work import wait_for
-from patience import PATIENCE, SLOWDOWN
+from patience import PATIENCE, SLOWDOWN, wait_until
 from test_scheduling_simulations import ALL_SLOTS, ask, by_name, changed, checked, running, simulate
-from test_operation_turns import wait_until
 from test_workloads import SMALL, SWIM, events_2011, events_2019, peak_kib, pigeon, send
 
 def many_jobs(n, seed=1, tasks=20):

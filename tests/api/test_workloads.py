@@ -4,12 +4,11 @@ import json
 import random
 import socket
 import threading
-import time
 import uuid
 
 import pytest
 
-from patience import PATIENCE
+from patience import PATIENCE, wait_until
 from test_codings import coded
 
 WORKLOADS = "/v1/workloads"
@@ -52,13 +51,6 @@ def listed(client):
 def left_over(service):
     """Rows and chunks of workloads, over all teams."""
     return tuple(int(n) for n in service.psql("SELECT (SELECT count(*) FROM provisor.workload), (SELECT count(*) FROM provisor.workload_chunk)").split("|"))
-
-
-def wait_until(holds, seconds=PATIENCE):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "waited for too long"
-        time.sleep(0.05)
 
 
 @pytest.fixture

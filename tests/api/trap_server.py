@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 
 import pytest
 
@@ -122,15 +121,6 @@ def is_closed(s, within=5):
         return True
     except socket.timeout:
         return False
-
-
-def wait_until(condition, seconds=PATIENCE):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it did not come about within %s s" % seconds)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from long_work import LAB, Table, lab, wait_for
-from patience import PATIENCE
+from patience import wait_until
 
 CLOCK = LAB.parent / "libwall_clock.so"
 
@@ -90,13 +90,6 @@ def test_a_clock_that_differs_from_the_database_s_is_reported(skewed):
             assert abs(seen["clock_skew_s"] + hours * 3600) < 0.5, seen
         assert abs(metric(service, "provisor_clock_skew_seconds") + hours * 3600) < 0.5
         wait_until(lambda: clock_lines(service) == logged)
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_a_token_expires_by_the_database_s_clock(skewed):

@@ -14,19 +14,12 @@ import requests
 
 import chart
 from admission_reviews import review, teach
-from conftest import PATIENCE
+from patience import PATIENCE, wait_until
 from ports import free_port
 
 HAPROXY = shutil.which("haproxy", path=os.environ["PATH"] + ":/usr/sbin")
 pytestmark = pytest.mark.skipif(HAPROXY is None, reason="no haproxy")
 ADMISSION = "/v1/kubernetes/admission"
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
 
 
 def make_certificate(folder, name):

@@ -405,14 +405,14 @@ Test(sender, an_interim_answer_is_none, .timeout = 30)
 
 Test(sender, headers_without_end_are_not_read, .timeout = 30)
 {
-    begin("127.0.0.0/8", 1);
+    begin_patiently(1);
     struct sender_outcome outcome = ask("/headers");
-    cr_expect(!outcome.complete && outcome.duration_ms < 600);
+    cr_expect(!outcome.complete && outcome.duration_ms < 20000);
     cr_expect_str_eq(outcome.error, "its headers are longer than is read");
     clock_sleep_ms(50);
     cr_expect_lt(atomic_load(&endpoint.flooded), 32 << 20);
     outcome = ask("/header");
-    cr_expect(!outcome.complete && outcome.duration_ms < 600);
+    cr_expect(!outcome.complete && outcome.duration_ms < 20000);
     cr_expect_str_eq(outcome.error, "its headers are longer than is read");
     sender_destroy(sender);
 }
