@@ -97,14 +97,13 @@ def test_two_share_200_operations_while_one_is_killed_again_and_again(pair):
     # The last few are let alone: who lost n attempts rests 2^n seconds, which nobody could wait for if it went on.
     while left() > 5:
         assert time.monotonic() < end, table.rows("SELECT status, count(*) FROM provisor.operation GROUP BY 1")
-        time.sleep(random.uniform(0.5, 1.0))
+        time.sleep(random.uniform(0.3, 0.8))
         second.kill()
         kills += 1
-        second.start(wait=False)
+        second.start()
     while left() > 0:
         assert time.monotonic() < end, table.rows("SELECT status, losses, not_before FROM provisor.operation WHERE finished_at IS NULL")
         time.sleep(0.2)
-    second.wait_ready()
     check_each_ended_once(client, table, made, "shared-")
     for follower in followers:
         follower.check()

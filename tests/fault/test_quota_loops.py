@@ -7,6 +7,7 @@ import time
 import pytest
 import requests
 
+from patience import wait_until
 from test_provisord_kill import start_again
 
 LOOPS = "/v1/quota-loops"
@@ -86,13 +87,21 @@ def orchestrated(make_service):
     return service, client, orchestrators
 
 
+def let_them_send(orchestrators, least_s, most_s):
+    """For a random time, and until each loop has had five more samples, however slow the machine is, or has failed (which finish tells)."""
+    wanted = [len(o.acknowledged) + 5 for o in orchestrators]
+    time.sleep(random.uniform(least_s, most_s))
+    wait_until(lambda: any(o.fault for o in orchestrators) or all(len(o.acknowledged) >= n for o, n in zip(orchestrators, wanted)),
+               lambda: (wanted, [len(o.acknowledged) for o in orchestrators]))
+
+
 def check_all(client, orchestrators):
     for orchestrator in orchestrators:
         orchestrator.finish()
     client.put(LOOPS + "/undisturbed", SETTINGS, 201)
     for orchestrator in orchestrators:
         last = len(orchestrator.sent) - 1
-        assert last >= 20, "hardly anything was sent"
+        assert last >= 15, "hardly anything was sent"
         assert client.get(orchestrator.path).json()["sequence"] == last
         assert orchestrator.send(orchestrator.sent[-1]) == orchestrator.acknowledged[-1]
         # A loop that nobody killed gives the same from the first sample to the last: none was lost, none taken twice.
@@ -107,10 +116,10 @@ def check_all(client, orchestrators):
 def test_provisord_is_killed(orchestrated):
     service, client, orchestrators = orchestrated
     for _ in range(4):
-        time.sleep(random.uniform(0.4, 0.9))
+        let_them_send(orchestrators, 0.4, 0.9)
         service.kill()
         service.start()
-    time.sleep(0.3)
+    let_them_send(orchestrators, 0.3, 0.3)
     check_all(client, orchestrators)
     assert sum(o.checked for o in orchestrators) > 0, "no acknowledged sample was repeated after a death"
 
@@ -118,9 +127,9 @@ def test_provisord_is_killed(orchestrated):
 def test_postgresql_is_killed(orchestrated):
     service, client, orchestrators = orchestrated
     for _ in range(2):
-        time.sleep(random.uniform(0.6, 1.0))
+        let_them_send(orchestrators, 0.6, 1.0)
         service.kill_database()
         start_again(service)
         service.wait_ready()
-    time.sleep(0.5)
+    let_them_send(orchestrators, 0.5, 0.5)
     check_all(client, orchestrators)

@@ -42,15 +42,16 @@ static void begin_with(const char *networks, int64_t connections, int64_t timeou
     signing_secret_make(&secret);
 }
 
+/* What hangs does so for longer than the test lasts, and what answers may take its time. */
 static void begin(const char *networks, int64_t connections)
 {
-    begin_with(networks, connections, 600);
+    begin_with(networks, connections, 20000);
 }
 
-/* What hangs does so for longer than the test lasts. */
-static void begin_patiently(int64_t connections)
+/* For what is to be given up: what answers has to do so within this time, too. */
+static void begin_impatiently(int64_t connections)
 {
-    begin_with("127.0.0.0/8", connections, 20000);
+    begin_with("127.0.0.0/8", connections, 600);
 }
 
 static void submit(struct sender_lane *lane, const char *host, const char *path, void *flight)
@@ -150,7 +151,7 @@ Test(sender, headers_and_signature, .timeout = 30)
 
 Test(sender, endpoints_that_misbehave_end_in_time, .timeout = 30)
 {
-    begin("127.0.0.0/8", 16);
+    begin_impatiently(16);
     struct sender_outcome hangs = ask("/hang");
     cr_expect(!hangs.complete && hangs.status == 0 &&
                   strstr(hangs.error, "no answer within") != NULL,
@@ -214,7 +215,7 @@ Test(sender, a_lane_has_no_more_under_way_than_it_may, .timeout = 30)
 Test(sender, one_lane_does_not_wait_for_another, .timeout = 30)
 {
     struct sender_lane hangs, answers;
-    begin("127.0.0.0/8", 8);
+    begin_with("127.0.0.0/8", 8, 5000);
     sender_lane_open(&hangs, "team", 4);
     sender_lane_open(&answers, "team", 1);
     for (int i = 0; i < 16; i++)
@@ -226,7 +227,7 @@ Test(sender, one_lane_does_not_wait_for_another, .timeout = 30)
     for (struct sender_outcome *o = outcomes; o != NULL; o = o->next)
         cr_expect_eq(o->flight, &answers);
     sender_outcomes_free(outcomes);
-    cr_expect_lt(clock_monotonic_ns() - began_ns, 500000000u);
+    cr_expect_lt(clock_monotonic_ns() - began_ns, 4000000000u);
     sender_recall(sender, &hangs);
     outcomes = await(16);
     int attempted = 0;
@@ -247,7 +248,7 @@ Test(sender, an_end_gives_everything_back, .timeout = 30)
     clock_sleep_ms(100);
     uint64_t began_ns = clock_monotonic_ns();
     sender_stop(sender, 50);
-    cr_expect_lt(clock_monotonic_ns() - began_ns, 400000000u);
+    cr_expect_lt(clock_monotonic_ns() - began_ns, 10000000000u);
     struct sender_outcome *outcomes = await(10);
     for (struct sender_outcome *o = outcomes; o != NULL; o = o->next)
         cr_expect_not(o->attempted);
@@ -269,7 +270,7 @@ static size_t place_of(const struct sender_outcome *outcomes, const void *flight
 Test(sender, lanes_take_turns_when_all_connections_are_in_use, .timeout = 30)
 {
     struct sender_lane first, few, many;
-    begin("127.0.0.0/8", 1);
+    begin_impatiently(1);
     sender_lane_open(&first, "team", 1);
     sender_lane_open(&few, "team", 1);
     sender_lane_open(&many, "team", 8);
@@ -289,7 +290,7 @@ Test(sender, lanes_take_turns_when_all_connections_are_in_use, .timeout = 30)
 Test(sender, a_name_server_that_does_not_answer_holds_up_nobody, .timeout = 30)
 {
     struct sender_lane hangs, answers;
-    begin("127.0.0.0/8", 8);
+    begin_impatiently(8);
     sender_lane_open(&hangs, "team", 1);
     sender_lane_open(&answers, "team", 1);
     submit(&hangs, "hangs.test", "/200", &hangs);
@@ -330,7 +331,7 @@ Test(sender, of_several_addresses_those_that_are_allowed_are_used, .timeout = 30
     struct sender_lane lane;
     static const char *const paths[] = {"/200", "/500", "/drop", "/hang"};
     static const char *const words[] = {"delivered", "failed", "unreachable", "timeout"};
-    begin("127.0.0.0/8", 1);
+    begin_impatiently(1);
     for (size_t i = 0; i < 4; i++) {
         sender_lane_open(&lane, "team", 1);
         submit(&lane, "mixed.test", paths[i], NULL);
@@ -405,7 +406,7 @@ Test(sender, an_interim_answer_is_none, .timeout = 30)
 
 Test(sender, headers_without_end_are_not_read, .timeout = 30)
 {
-    begin_patiently(1);
+    begin("127.0.0.0/8", 1);
     struct sender_outcome outcome = ask("/headers");
     cr_expect(!outcome.complete && outcome.duration_ms < 20000);
     cr_expect_str_eq(outcome.error, "its headers are longer than is read");
@@ -430,7 +431,7 @@ Test(sender, lanes_to_one_host_share_its_bound, .timeout = 30)
     enum { LANES = 3, EACH = 40 };
     static const char *const teams[LANES] = {"a", "b", "c"};
     struct sender_lane lanes[LANES];
-    begin("127.0.0.0/8", 100);
+    begin_impatiently(100);
     for (int i = 0; i < LANES; i++) {
         sender_lane_open(&lanes[i], teams[i], 32);
         for (int j = 0; j < EACH; j++)
@@ -477,7 +478,7 @@ static void expect_served_at_once(struct sender_lane *lane, const char *host)
     struct sender_outcome *outcome = await(1);
     cr_expect_eq(outcome->flight, lane);
     cr_expect(sender_succeeded(outcome), "%s", outcome->error);
-    cr_expect_lt(clock_monotonic_ns() - began_ns, 200000000u);
+    cr_expect_lt(clock_monotonic_ns() - began_ns, 5000000000u);
     sender_outcomes_free(outcome);
 }
 
@@ -491,7 +492,7 @@ static void end_with(size_t outcomes)
 Test(sender, a_team_has_at_most_its_share_of_all_connections, .timeout = 30)
 {
     struct sender_lane lanes[12], other;
-    begin_patiently(64);
+    begin("127.0.0.0/8", 64);
     fill(lanes, 1, 12, false);
     expect_under_way(16, 16);
     sender_lane_open(&other, "other", 1);
@@ -502,7 +503,7 @@ Test(sender, a_team_has_at_most_its_share_of_all_connections, .timeout = 30)
 Test(sender, a_team_has_eight_of_few_connections, .timeout = 30)
 {
     struct sender_lane lanes[2], other;
-    begin_patiently(12);
+    begin("127.0.0.0/8", 12);
     fill(lanes, 1, 2, false);
     expect_under_way(8, 8);
     sender_lane_open(&other, "other", 1);
@@ -513,7 +514,7 @@ Test(sender, a_team_has_eight_of_few_connections, .timeout = 30)
 Test(sender, teams_that_use_all_their_shares_leave_room_for_a_first_attempt, .timeout = 30)
 {
     struct sender_lane lanes[12], other;
-    begin_patiently(64);
+    begin("127.0.0.0/8", 64);
     fill(lanes, 4, 3, false);
     expect_under_way(56, 63);
     sender_lane_open(&other, "other", 8);
@@ -524,7 +525,7 @@ Test(sender, teams_that_use_all_their_shares_leave_room_for_a_first_attempt, .ti
 Test(sender, teams_that_fill_a_host_leave_room_for_a_first_attempt, .timeout = 30)
 {
     struct sender_lane lanes[12], other;
-    begin_patiently(120);
+    begin("127.0.0.0/8", 120);
     fill(lanes, 4, 3, true);
     expect_under_way(32, 32 + 12);
     sender_lane_open(&other, "other", 8);
@@ -537,7 +538,7 @@ Test(sender, no_more_than_twice_its_bound_is_under_way_to_a_host, .timeout = 30)
     enum { TEAMS = 4, EACH = 20 };
     static struct sender_lane lanes[TEAMS * EACH];
     static const char *const teams[TEAMS] = {"a", "b", "c", "d"};
-    begin_patiently(120);
+    begin("127.0.0.0/8", 120);
     for (int i = 0; i < TEAMS * EACH; i++) {
         sender_lane_open(&lanes[i], teams[i % TEAMS], 1);
         submit(&lanes[i], "h0.here.test", "/hang", &lanes[i]);

@@ -46,7 +46,7 @@ static void tear_down(void)
     arena_fini(&arena);
 }
 
-TestSuite(advise, .init = set_up, .fini = tear_down, .timeout = 20);
+TestSuite(advise, .init = set_up, .fini = tear_down, .timeout = 60);
 
 static struct advise_goal question(enum advise_objective objective, double deadline_s)
 {
