@@ -205,6 +205,8 @@ static void find_uneven(struct finder *f, const struct seen_stage *seen)
     double idle_s = seen->charged_s * seen->idle;
     evidence.median_s = seen->median_s;
     evidence.longest_s = seen->longest_s;
+    if (seen->tasks < 1.0)
+        return; /* all attempts of its tasks failed */
     if (seen->tasks < seen->slots) {
         add(f, BOTTLENECK_TOO_FEW_TASKS, seen->stage, idle_s, &evidence);
     } else if (seen->longest_s >= LONG_TASK * seen->median_s) {

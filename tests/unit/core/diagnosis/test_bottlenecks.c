@@ -105,6 +105,17 @@ Test(bottlenecks, fewer_tasks_than_cores)
     cr_assert(strstr(item.cure, "More executors do not cure this") != NULL);
 }
 
+/* A stage whose tasks all failed has no successful task, but not too few partitions. */
+Test(bottlenecks, a_stage_without_successful_tasks_has_none)
+{
+    struct run_stage *stage = add_stage(2, 40, 0);
+    stage->n_tasks = 0;
+    stage->task_time_s = 0.0;
+    stage->tasks_failed = 2;
+    add_stage(8, 60, 40);
+    cr_assert_eq(find().n, 0);
+}
+
 /* The end of a count: partitions of shuffles do not change it. Of an input they would. */
 Test(bottlenecks, one_task_by_design_is_cured_by_no_setting)
 {
