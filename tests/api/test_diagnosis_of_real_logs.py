@@ -1,5 +1,6 @@
 """Diagnosis and advice of every stored event log: causes that can be so, and no two findings that contradict each other."""
 import itertools
+import math
 import re
 import uuid
 
@@ -63,6 +64,26 @@ def test_inputs_do_not_obey_shuffle_partitions(known):
                 continue
             assert ("spark.sql.files.maxPartitionBytes" if stored > 0 else "spark.default.parallelism") in item["cure"], (name, item)
     assert seen >= 10
+
+
+def test_spills_are_explained_by_the_memory_of_a_task(known):
+    """The memory that the log shows for blocks and tasks, among the slots of an executor, and what the tasks spilled out of it."""
+    seen = 0
+    for name, run, item in bottlenecks(known):
+        if item["kind"] != "spill" or not run["storage_memory_bytes"]:
+            continue
+        seen += 1
+        stage = next(s for s in run["stages"] if s["id"] == item["stage_id"])
+        evidence, memory = item["finding"]["evidence"], run["storage_memory_bytes"] / run["cores_per_executor"]
+        needed = memory + stage["memory_spilled_bytes"] / stage["tasks"]
+        tasks = math.ceil(stage["tasks"] * needed / memory)
+        assert evidence["memory_bytes_per_task"] == pytest.approx(memory), name
+        assert evidence["needed_bytes_per_task"] == pytest.approx(needed) and evidence["tasks_needed"] == tasks, name
+        assert "about %.3g MiB, but has %.3g MiB of memory" % (needed / 2**20, memory / 2**20) in item["finding"]["message"]
+        assert "in %d tasks instead of %d" % (tasks, stage["tasks"]) in item["cure"] and "%.2g times as much memory" % (needed / memory) in item["cure"]
+        key = "spark.sql.shuffle.partitions" if stage["shuffle_read_bytes"] > stage["input_bytes"] else "spark.sql.files.maxPartitionBytes"
+        assert key in item["cure"], name
+    assert seen >= 1
 
 
 def test_causes_of_one_stage_do_not_contradict_each_other(known):

@@ -8,13 +8,26 @@ import pytest
 from conftest import PROVISORD
 
 
+def logs_of(shared):
+    """Every log of one file: public ones, and those of the cases."""
+    root = shared / "data" / "spark-eventlogs"
+    with open(root / "manifest.tsv") as f:
+        public = [root / row["file"] for row in csv.DictReader(f, delimiter="\t") if row["kind"] == "single"]
+    cases = [p for p in sorted((shared / "cases").rglob("*")) if p.is_file() and p.suffix not in (".md", ".json")]
+    return public, [p for p in cases if not any(part.startswith("eventlog_v2") for part in p.parts)]
+
+
 def run_of_log(client, name, path):
-    """The run that the log holds, as it is stored; None if it cannot be scheduled."""
+    """The run that the log holds, as it is stored; None if it cannot be scheduled. A run that failed or whose log is cut off
+    counts as one that succeeded: feasibility takes what the log shows."""
     reply = client.request("POST", "/v1/applications/%s/eventlogs" % name, data=path.read_bytes(),
                            headers={"Content-Type": "application/octet-stream"})
     run = reply.json()
-    usable = reply.status_code == 201 and run["succeeded"] and run["executors"] and run["cores_per_executor"] and run["duration_s"]
-    return client.get("/v1/runs/%s" % run["id"]).json() if usable else None
+    if reply.status_code != 201 or not (run["executors"] and run["cores_per_executor"] and run["duration_s"]):
+        return None
+    if not run["succeeded"]:
+        client.request("PATCH", "/v1/applications/%s/runs/%s" % (name, run["id"]), 200, json={"succeeded": True})
+    return client.get("/v1/runs/%s" % run["id"]).json()
 
 
 def asks_for_dynamic_allocation(run):
@@ -31,28 +44,27 @@ def job_of(client, run, name, **more):
 
 def test_a_run_on_its_own_cores_takes_what_it_took(client, shared, name):
     """
-    Every log of one file that is read to its end. Executors that came and went are a static cluster's here: of those runs
-    only the waiting for executors may be missing.
+    On the executors of its run a job takes as long as recorded, also if these executors came and went (dynamic allocation).
+    The thesis' rule for the overhead, on request, takes longer.
     """
-    root = shared / "data" / "spark-eventlogs"
-    with open(root / "manifest.tsv") as f:
-        files = [row["file"] for row in csv.DictReader(f, delimiter="\t") if row["kind"] == "single"]
-    ratios, of_idle_time = [], []
-    for i, file in enumerate(files):
+    public, cases = logs_of(shared)
+    compared, dynamic, of_idle_time = 0, 0, []
+    for i, file in enumerate(public + cases):
         application = "%s-%d" % (name, i)
-        run = run_of_log(client, application, root / file)
+        run = run_of_log(client, application, file)
         job = run and job_of(client, run, application)
         if not job:
             continue
         assert job["overhead"] == "replay" and job["run_id"] == run["id"], file
-        ratio = job["execution_s"] / run["duration_s"]
+        assert job["execution_s"] == pytest.approx(run["duration_s"], rel=0.03), file
         idle = job_of(client, run, application, overhead="idle_time")
         assert idle["overhead"] == "idle_time" and idle["fixed_s"] == 0, file
-        of_idle_time.append(idle["execution_s"] / run["duration_s"])
-        ratios.append(ratio)
-        assert (0.6 if asks_for_dynamic_allocation(run) else 0.97) < ratio < 1.03, (file, ratio)
-    assert len(ratios) >= 30, len(ratios)
-    assert statistics.median(of_idle_time) > 1.1, "the rule of the thesis, on request"
+        compared += 1
+        dynamic += asks_for_dynamic_allocation(run)
+        if file in public:
+            of_idle_time.append(idle["execution_s"] / run["duration_s"])
+    assert len(of_idle_time) >= 36 and compared >= 105 and dynamic >= 12, (len(of_idle_time), compared, dynamic)
+    assert statistics.median(of_idle_time) > 1.1
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ ROOMS = {
     "core/scaling/experiments": ({"base", "core/history", "core/scaling/model"}, set(), CORE),
     "core/scaling/drift": ({"base", "core/numerics", "core/scaling/laws", "core/scaling/model"}, set(), CORE),
     "core/scaling/history": ({"base", "core/history", "core/scaling/drift", "core/scaling/laws", "core/scaling/model", "core/scaling/selection"}, set(), CORE),
-    "core/diagnosis": ({"base", "core/history", "core/numerics", "core/scaling/laws", "core/scaling/model"}, set(), CORE),
+    "core/diagnosis": ({"base", "core/history", "core/numerics", "core/scaling/laws", "core/scaling/model", "core/spark"}, set(), CORE),
     "core/autoscaling": ({"base", "core/deadline", "core/history", "core/spark"}, set(), CORE),
     "core/advice": ({"base", "core/autoscaling", "core/cluster", "core/deadline", "core/diagnosis", "core/geo", "core/history", "core/numerics", "core/scaling/drift",
                      "core/scaling/history", "core/scaling/model", "core/scaling/selection", "core/spark"}, set(), CORE),

@@ -20,6 +20,7 @@ MORE_THAN_ONE = {
     "codec/geo/simulation_workload.c": {"tasks"},
     "command/sample.c": {"event logs", "applications"},
     "compression/blocks.c": {"bytes"},
+    "core/advice/advise_explain.c": {"executors"},
     "core/advice/label_group_explain.c": {"label groups"},
     "core/advice/predictor.c": {"runs"},
     "core/advice/unrelated_runs.c": {"runs", "stage graphs"},

@@ -409,13 +409,14 @@ static void warn_cached(struct explanation *e)
 {
     const struct curve_point *point = e->point;
     bool misses = point->cache_hit < 0.995;
+    double needed = misses ? cached_data_executors(point->cache_hit, point->executors) : 0.0;
     struct finding *note = NULL;
     if (misses)
         note =
             finding_add(&e->advice->warnings, "cached_data_exceeds_memory",
                         "The executors hold %.3g %% of the data that the application caches. Tasks "
-                        "compute the other blocks again.%s",
-                        100.0 * point->cache_hit,
+                        "compute the other blocks again. %.0f executors hold all of it.%s",
+                        100.0 * point->cache_hit, needed,
                         point->cache_doubt_s > 0.0
                             ? " No run shows how long that takes, so the interval is wider upwards."
                             : "");
@@ -427,8 +428,10 @@ static void warn_cached(struct explanation *e)
                         "spark.eventLog.logStageExecutorMetrics to log it.");
     if (note == NULL)
         return;
-    if (misses)
+    if (misses) {
         finding_number(note, "share_in_memory", point->cache_hit);
+        finding_number(note, "executors_needed", needed);
+    }
     finding_number(note, "doubt_s", point->cache_doubt_s);
 }
 

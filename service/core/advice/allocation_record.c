@@ -122,8 +122,8 @@ enum pv_code allocation_record_of_run(const struct run *run,
     struct stage_instants stages;
     *record =
         (struct allocation_record){.leave = allocation_is_enabled(&list) ? ALLOCATION_LEAVE_IDLE
-                                            : run->tasks_failed == 0     ? ALLOCATION_LEAVE_DONE
-                                                                         : ALLOCATION_LEAVE_LOST};
+                                            : run->tasks_failed > 0      ? ALLOCATION_LEAVE_LOST
+                                                                         : ALLOCATION_LEAVE_DONE};
     if (run->n_executor_lifetimes == 0)
         return PV_OK;
     PV_TRY(stage_instants_read(run, job, arena, &stages, err));

@@ -9,7 +9,8 @@
 /*
  * Makes the record of a run's executors for a replay of `job`, which edf_job_from_run made of the run.
  * Each change follows the stage that was submitted last before it, because executors are requested
- * for waiting stages.
+ * for waiting stages. Without dynamic allocation, executors that leave lose their tasks if the run
+ * has failed tasks. If it has none, or their number is unknown, they finish their tasks.
  *
  * record->n is 0 if the replay needs no record: all executors existed from the first stage to the
  * last, the run has no lifetimes, or the lifetimes contradict the stages (a stage ended its tasks

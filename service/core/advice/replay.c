@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "core/advice/allocation_record.h"
-#include "core/advice/cached_data.h"
 #include "core/advice/count_source.h"
 #include "core/advice/driver_order.h"
 #include "core/autoscaling/allocation_replay.h"
 #include "core/deadline/job_from_run.h"
 #include "core/deadline/makespan.h"
+#include "core/history/cached_data.h"
 #include "core/history/task_sketch.h"
 #include "core/numerics/permutation.h"
 #include "core/numerics/quantile.h"
@@ -389,7 +389,18 @@ static enum pv_code sort_durations(struct replay *replay, struct arena *arena, s
 static enum pv_code find_cached(struct replay *replay, struct arena *arena, struct pv_error *err)
 {
     const struct edf_job *job = &replay->job;
-    PV_TRY(cached_data_take(replay->run, job, replay->sorted_s, arena, &replay->own_cached, err));
+    struct cached_tasks *tasks = arena_array(arena, job->n_stages, sizeof *tasks);
+    if (tasks == NULL)
+        return pv_no_memory(err);
+    const struct run_stage *stage = replay->run->stages;
+    const double *sorted_s = replay->sorted_s;
+    for (size_t s = 0; s < job->n_stages; s++) {
+        while (stage->id != job->stages[s].id) /* both ascend, and it is there */
+            stage++;
+        tasks[s] = (struct cached_tasks){stage, sorted_s, job->stages[s].tasks};
+        sorted_s += tasks[s].n;
+    }
+    PV_TRY(cached_data_take(replay->run, tasks, job->n_stages, arena, &replay->own_cached, err));
     replay->cached = replay->own_cached;
     if (replay->cached.stages == NULL)
         return PV_OK;
@@ -397,9 +408,9 @@ static enum pv_code find_cached(struct replay *replay, struct arena *arena, stru
     if (replay->cached.stages == NULL)
         return pv_no_memory(err);
     for (size_t s = 0; s < job->n_stages; s++) {
-        const struct cached_stage *stage = &replay->own_cached.stages[s];
-        replay->cached.stages[s] = *stage;
-        replay->seen[s].work_s -= (double)(job->stages[s].tasks - stage->hits) * stage->extra_s;
+        const struct cached_stage *seen = &replay->own_cached.stages[s];
+        replay->cached.stages[s] = *seen;
+        replay->seen[s].work_s -= (double)(job->stages[s].tasks - seen->hits) * seen->extra_s;
     }
     struct replay *one[] = {replay};
     return learn_laws(replay, one, 1, arena, err);

@@ -3,11 +3,11 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/advice/cached_data.h"
 #include "core/advice/stage_law.h"
 #include "core/advice/stage_slots.h"
 #include "core/autoscaling/allocation_replay.h"
 #include "core/deadline/clairvoyant_edf.h"
+#include "core/history/cached_data.h"
 #include "core/history/run.h"
 
 /*

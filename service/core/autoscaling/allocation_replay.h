@@ -18,11 +18,11 @@
  *
  * - The target begins at initial_executors, and stays there until the first stage is submitted.
  * - Needed are ceil(allocation_ratio x slots of tasks that run or wait / slots of an executor). A
- *   target above that falls to it at once, never below the minimum; what was asked for and is not
- *   there yet is called off.
+ *   target above that falls to it at once, never below the minimum; requests for executors that
+ *   have not come yet are cancelled.
  * - Once tasks have waited for backlog_timeout_s, 1 executor is added to the target, then 2, 4, 8
  *   and so on each sustained_backlog_timeout_s for as long as tasks wait and the target is below
- *   what is needed. It begins anew with 1 when no task waits, or the target was cut short.
+ *   the number needed. It begins again with 1 when no task waits, or the target was cut short.
  * - An executor that was asked for takes its first task startup_s later.
  * - One that had no task for idle_timeout_s is let go, unless the minimum or the target needs it,
  *   or, with shuffle_tracking, unless it holds shuffle output: as long as the stages that read

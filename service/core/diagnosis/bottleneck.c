@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "core/history/cached_data.h"
 
 static const double MIB = 1048576.0;
 static const double GIB = 1073741824.0;
@@ -112,6 +113,71 @@ static double idle_cores(const struct bottleneck_evidence *e)
     return e->executor_cores - e->executor_slots * (double)e->slots.task_cores;
 }
 
+/* "33 MiB", "1.5 GiB". */
+static const char *describe_bytes(double bytes, char text[], size_t room)
+{
+    bool large = bytes >= GIB;
+    (void)snprintf(text, room, "%.3g %s", bytes / (large ? GIB : MIB), large ? "GiB" : "MiB");
+    return text;
+}
+
+static struct finding *add_spill(const struct bottleneck *b,
+                                 const struct bottleneck_evidence *e,
+                                 const char *place,
+                                 struct findings *made)
+{
+    const char *code = bottleneck_kind_name(b->kind);
+    char spilled[32], needed[32], memory[32], whole[32];
+    describe_bytes(e->spilled_bytes, spilled, sizeof spilled);
+    if (e->to_memory)
+        return finding_add(made, code,
+                           "%s spills %s from the memory of %s to other memory of its machine, "
+                           "%.3g %% of what it moves, which costs up to %.3g s.",
+                           place, spilled, e->plugin == NULL ? "a device" : e->plugin,
+                           100.0 * e->share, b->lost_s);
+    if (isnan(e->needed_bytes))
+        return finding_add(made, code,
+                           "%s spills %s to disk, %.3g %% of what it moves, which costs up to "
+                           "%.3g s.",
+                           place, spilled, 100.0 * e->share, b->lost_s);
+    return finding_add(
+        made, code,
+        "%s spills %s to disk, %.3g %% of what it moves, which costs up to %.3g s. A task collects "
+        "about %s, but has %s of memory: an executor has %s for %.0f task slot%s.",
+        place, spilled, 100.0 * e->share, b->lost_s,
+        describe_bytes(e->needed_bytes, needed, sizeof needed),
+        describe_bytes(e->memory_bytes, memory, sizeof memory),
+        describe_bytes(e->memory_bytes * e->executor_slots, whole, sizeof whole), e->executor_slots,
+        PLURAL(e->executor_slots));
+}
+
+/* The blocks that a stage misses, or that the run dropped. */
+static struct finding *add_cached(const struct bottleneck *b,
+                                  const struct bottleneck_evidence *e,
+                                  const char *place,
+                                  struct findings *made)
+{
+    const char *code = bottleneck_kind_name(b->kind);
+    char data[32], held[32], amount[128] = "";
+    if (b->stage_id == RUN_UNKNOWN)
+        return finding_add(
+            made, code,
+            "%.0f cached block%s %s dropped from memory, to be read or computed again where used.",
+            e->blocks, PLURAL(e->blocks), PLURAL_VERB(e->blocks, "was", "were"));
+    if (!isnan(e->cached_bytes))
+        (void)snprintf(amount, sizeof amount,
+                       " The data take about %s, and %" PRId64 " executor%s hold%s at most %s.",
+                       describe_bytes(e->cached_bytes, data, sizeof data), e->executors,
+                       PLURAL(e->executors), PLURAL_VERB(e->executors, "s", ""),
+                       describe_bytes((double)e->executors * e->storage_bytes, held, sizeof held));
+    return finding_add(made, code,
+                       "%s reads data that stage %" PRId64
+                       " cached. %.3g %% of its %.0f task%s did not find their block in memory and "
+                       "took %.3g s longer each, which costs up to %.3g s.%s",
+                       place, e->cached_by, 100.0 * e->missed_share, e->tasks, PLURAL(e->tasks),
+                       e->extra_s, b->lost_s, amount);
+}
+
 static struct finding *add_work(const struct bottleneck *b,
                                 const struct bottleneck_evidence *e,
                                 const char *place,
@@ -121,10 +187,7 @@ static struct finding *add_work(const struct bottleneck *b,
     char text[96];
     switch (b->kind) {
     case BOTTLENECK_SPILL:
-        return finding_add(made, code,
-                           "%s spills %.3g GiB to disk, %.3g percent of what it moves, which costs "
-                           "up to %.3g s.",
-                           place, e->spilled_bytes / GIB, 100.0 * e->share, b->lost_s);
+        return add_spill(b, e, place, made);
     case BOTTLENECK_GARBAGE_COLLECTION:
         return finding_add(
             made, code, "%s spends %.3g percent of its time on collecting garbage, up to %.3g s.",
@@ -163,12 +226,21 @@ static struct finding *add_work(const struct bottleneck *b,
                            "The first stage began after %.3g s, %.3g percent of the run.",
                            b->lost_s, 100.0 * b->lost_share);
     default:
-        return finding_add(
-            made, code,
-            "%.0f cached block%s %s dropped from memory, to be read or computed again "
-            "where used.",
-            e->blocks, PLURAL(e->blocks), PLURAL_VERB(e->blocks, "was", "were"));
+        return add_cached(b, e, place, made);
     }
+}
+
+/* Executors that hold all cached data; NAN: unknown. */
+static double executors_needed(const struct bottleneck_evidence *e)
+{
+    double hit = (double)e->executors * e->storage_bytes / e->cached_bytes;
+    return hit > 0.0 ? cached_data_executors(hit, e->executors) : (double)NAN;
+}
+
+/* Tasks of a stage that spills among which its data would fit their memory; NAN: unknown. */
+static double tasks_needed(const struct bottleneck_evidence *e)
+{
+    return ceil(e->tasks * e->needed_bytes / e->memory_bytes);
 }
 
 static void add_evidence(const struct bottleneck_evidence *e, struct finding *note)
@@ -179,10 +251,19 @@ static void add_evidence(const struct bottleneck_evidence *e, struct finding *no
     finding_number(note, "longest_task_s", e->longest_s);
     finding_number(note, "longest_task_bytes", e->longest_bytes);
     finding_number(note, "bytes_per_task", e->task_bytes);
-    finding_number(note, "disk_spilled_bytes", e->spilled_bytes);
+    finding_number(note, e->to_memory ? "memory_spilled_bytes" : "disk_spilled_bytes",
+                   e->spilled_bytes);
+    finding_number(note, "needed_bytes_per_task", e->needed_bytes);
+    finding_number(note, "memory_bytes_per_task", e->memory_bytes);
+    finding_number(note, "tasks_needed", tasks_needed(e));
     finding_number(note, "time_share", e->share);
     finding_number(note, "executor_startup_s", e->startup_s);
     finding_number(note, "blocks", e->blocks);
+    finding_number(note, "missed_share", e->missed_share);
+    finding_number(note, "extra_task_s", e->extra_s);
+    finding_number(note, "cached_bytes", e->cached_bytes);
+    finding_number(note, "storage_memory_bytes", e->storage_bytes);
+    finding_number(note, "executors_needed", executors_needed(e));
     finding_number(note, "cores_per_executor", e->executor_cores);
     finding_number(note, "task_slots_per_executor", e->executor_slots);
 }
@@ -280,6 +361,30 @@ static const char *const cures[BOTTLENECK_KINDS][BOTTLENECK_SOURCES] = {
                                   "do caching less and serialized caching."},
 };
 
+/* The settings that raise the number of tasks of a stage, by the source of their data. */
+static const char *const divides[BOTTLENECK_SOURCES] = {
+    [BOTTLENECK_FROM_SHUFFLE] =
+        "raise spark.sql.shuffle.partitions (of RDDs: spark.default.parallelism), or lower "
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes if adaptive execution merges partitions",
+    [BOTTLENECK_FROM_FILES] =
+        "lower spark.sql.files.maxPartitionBytes, or repartition after reading",
+    [BOTTLENECK_FROM_DRIVER] =
+        "raise spark.default.parallelism or the number of slices (numSlices)",
+    [BOTTLENECK_FROM_INPUT] =
+        "lower spark.sql.files.maxPartitionBytes if it reads files, else raise "
+        "spark.default.parallelism or the number of slices",
+};
+static const char spill_of_one_task[] =
+    "A stage of one task is one by design, so no setting divides it. More memory a core cures "
+    "this; more executors alone do not.";
+static const char spill_of_skewed_tasks[] =
+    "Its longest task reads much more than the mean. Even out the tasks first: more partitions do "
+    "not divide a large key. More memory a core cures this, too; more executors alone do not.";
+static const char spill_to_memory[] =
+    "Fewer tasks at once or smaller batches cure this (of RAPIDS: lower "
+    "spark.rapids.sql.concurrentGpuTasks or spark.rapids.sql.batchSizeBytes), and so do smaller "
+    "partitions; more executors alone do not.";
+
 /* A stage of one task that reads no files is a final count, a collect or a limit, or one partition
  * or slice that the code asks for: nothing that a setting decides. */
 static const char one_task_by_design[] =
@@ -290,6 +395,48 @@ static const char driver_at_work[] =
     "More executors do not cure this. Look at what the driver does before its first job: it lists "
     "files, opens connections, waits for input.";
 
+static bool is_one_by_design(const struct bottleneck_evidence *e)
+{
+    return e->tasks == 1.0 &&
+           (e->source == BOTTLENECK_FROM_SHUFFLE || e->source == BOTTLENECK_FROM_DRIVER);
+}
+
+/* In `arena`, or constant; NULL: no memory. */
+static const char *cure_of_spill(const struct bottleneck_evidence *e, struct arena *arena)
+{
+    if (e->to_memory)
+        return spill_to_memory;
+    if (is_one_by_design(e))
+        return spill_of_one_task;
+    if (e->is_skewed)
+        return spill_of_skewed_tasks;
+    if (isnan(e->needed_bytes))
+        return cures[BOTTLENECK_SPILL][0];
+    return arena_printf(arena,
+                        "More partitions cure this: in %.0f tasks instead of %.0f, the data of a "
+                        "task fit its memory. To divide them, %s. %.2g times as much memory a core "
+                        "cures this, too; more executors alone do not.",
+                        tasks_needed(e), e->tasks, divides[e->source],
+                        e->needed_bytes / e->memory_bytes);
+}
+
+/* The same. */
+static const char *cure_of_misses(const struct bottleneck_evidence *e, struct arena *arena)
+{
+    double executors = executors_needed(e);
+    char each[32];
+    if (isnan(executors))
+        return cures[BOTTLENECK_CACHED_BLOCKS][0];
+    return arena_printf(
+        arena,
+        "%.0f executor%s hold%s all of the data, and so %s %" PRId64
+        " executor%s with %s of storage memory each. Caching less, or in serialized form, needs "
+        "less memory.",
+        executors, PLURAL(executors), PLURAL_VERB(executors, "s", ""),
+        PLURAL_VERB(e->executors, "does", "do"), e->executors, PLURAL(e->executors),
+        describe_bytes(e->cached_bytes / (double)e->executors, each, sizeof each));
+}
+
 /* In `arena`, or constant; NULL: no memory. */
 static const char *cure_of(const struct bottleneck *bottleneck,
                            const struct bottleneck_evidence *evidence,
@@ -299,9 +446,12 @@ static const char *cure_of(const struct bottleneck *bottleneck,
     const char *cure = row[evidence->source] != NULL ? row[evidence->source] : row[0];
     bool on_machine =
         bottleneck->kind == BOTTLENECK_STRAGGLER || bottleneck->kind == BOTTLENECK_UNEVEN_TASKS;
-    if (bottleneck->kind == BOTTLENECK_TOO_FEW_TASKS && evidence->tasks == 1.0 &&
-        (evidence->source == BOTTLENECK_FROM_SHUFFLE || evidence->source == BOTTLENECK_FROM_DRIVER))
+    if (bottleneck->kind == BOTTLENECK_TOO_FEW_TASKS && is_one_by_design(evidence))
         return one_task_by_design;
+    if (bottleneck->kind == BOTTLENECK_SPILL)
+        return cure_of_spill(evidence, arena);
+    if (bottleneck->kind == BOTTLENECK_CACHED_BLOCKS)
+        return cure_of_misses(evidence, arena);
     if (bottleneck->kind == BOTTLENECK_STARTUP && !waits_for_executors(bottleneck, evidence))
         return driver_at_work;
     if (on_machine && evidence->nodes_hidden)

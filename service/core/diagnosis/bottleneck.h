@@ -16,20 +16,25 @@
  *   too_few_tasks     what idle task slots could have done: there are fewer tasks than slots
  *   skew, straggler, uneven_tasks
  *                     what the longest task takes beyond the median, as far as cores idle: it is
- *                     twice the median or more. Skew where that task read half as much again as the
+ *                     twice the median or more, and no cached block is missing. Skew where that task read half as much again as the
  *                     mean or more, straggler where it did not, uneven_tasks where that is unknown
  *   small_partitions  what starting tasks takes: more than four tasks a core of 0.2 s or less, which
  *                     do not spill
  *   large_partitions  what idle cores could have done: tasks read 512 MiB or more
  *   idle_cores        the waves of tasks that cores would save which no task can take: a GPU's share or
  *                     the cores of a task leave them idle
- *   spill             the part of its data that went to disk and back, from 5 percent on
+ *   spill             the part of its data that went to disk and back, or from a GPU to the memory of
+ *                     its machine, from 5 % on
  *   garbage_collection   the part of its time, from 10 percent on
  *   storage_bound     the time in which tasks that read from storage did not compute, from half on
- *   small_files       the same, of tasks that read less than 4 MiB each, four a core or more
+ *   small_files       the same, of tasks that read less than 4 MiB each, four a core or more, which do
+ *                     not spill
+ *   cached_blocks     what its tasks take longer that did not find their cached blocks, because the
+ *                     executors had no room for all cached data (core/history/cached_data.h)
  *
  * and the run as a whole, from 10 percent on: driver (time in which no stage ran), startup (before
- * the first stage) and cached_blocks (dropped, and made again: the loss is unknown).
+ * the first stage) and cached_blocks (dropped, and made again: the loss is unknown), if no stage shows
+ * what they cost.
  */
 enum bottleneck_kind {
     BOTTLENECK_TOO_FEW_TASKS,
@@ -87,10 +92,21 @@ struct bottleneck_evidence {
     enum bottleneck_source source;
     struct strview node;  /* that ran the longest task; at == NULL: unknown */
     bool nodes_hidden;    /* names of nodes are hashes, or were dropped */
-    double spilled_bytes; /* to disk */
+    double spilled_bytes; /* to disk, or to the memory of the machine */
+    bool to_memory;       /* of a spill: from a GPU to the memory of its machine */
+    bool is_skewed;       /* of a spill: the longest task read much more than the mean */
+    const char *plugin;   /* of a spill: that computes off the heap; NULL: none */
+    double needed_bytes;  /* of a spill: that a task collects in memory, on average */
+    double memory_bytes;  /* of a spill: memory of an executor for each task slot */
     double share;         /* of the time of tasks: collecting garbage, or waiting for storage */
     double startup_s;     /* of an executor */
     double blocks;
+    int64_t cached_by;    /* of cached blocks that a stage misses, as what follows: the stage */
+    double cached_bytes;  /* that the run wanted to cache */
+    double storage_bytes; /* that an executor can hold */
+    double missed_share;  /* of the tasks of the stage */
+    double extra_s;       /* that a task takes longer which misses */
+    int64_t executors;
     struct task_slots slots; /* of idle cores, as the two below */
     double executor_cores;
     double executor_slots;

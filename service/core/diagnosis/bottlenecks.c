@@ -7,7 +7,10 @@
 
 #include "base/order.h"
 #include "core/diagnosis/stage_time.h"
+#include "core/history/cached_data.h"
 #include "core/numerics/quantile.h"
+#include "core/spark/native_engine.h"
+#include "core/spark/property_value.h"
 
 static const double LONG_TASK = 2.0;    /* times the median */
 static const double SKEWED_BYTES = 1.5; /* times the mean */
@@ -28,9 +31,9 @@ struct candidate {
     struct bottleneck_evidence evidence;
 };
 
-/* Kinds of one stage: one of those about how it is cut, idle cores, spill, garbage, one about storage.
- */
-enum { KINDS_A_STAGE = 5, KINDS_A_RUN = 3 };
+/* Kinds of one stage: one of those about how it is cut, idle cores, spill, garbage, one about
+ * storage, cached blocks. */
+enum { KINDS_A_STAGE = 6, KINDS_A_RUN = 3 };
 
 struct finder {
     const struct run *run;
@@ -40,6 +43,9 @@ struct finder {
     double most_bytes;                    /* that it reads */
     double next_bytes;                    /* the most that another one does */
     bool nodes_hidden;
+    const char *plugin;        /* that computes off the heap; NULL: none */
+    struct cached_data cached; /* one stage for each of the run */
+    bool explains_cached;      /* a stage has tasks that did not find their cached blocks */
 };
 
 static const struct bottleneck_evidence no_evidence = {.tasks = (double)NAN,
@@ -49,11 +55,18 @@ static const struct bottleneck_evidence no_evidence = {.tasks = (double)NAN,
                                                        .longest_bytes = (double)NAN,
                                                        .task_bytes = (double)NAN,
                                                        .spilled_bytes = (double)NAN,
+                                                       .needed_bytes = (double)NAN,
+                                                       .memory_bytes = (double)NAN,
                                                        .share = (double)NAN,
                                                        .executor_cores = (double)NAN,
                                                        .executor_slots = (double)NAN,
                                                        .startup_s = (double)NAN,
-                                                       .blocks = (double)NAN};
+                                                       .blocks = (double)NAN,
+                                                       .cached_bytes = (double)NAN,
+                                                       .storage_bytes = (double)NAN,
+                                                       .missed_share = (double)NAN,
+                                                       .extra_s = (double)NAN,
+                                                       .executors = RUN_UNKNOWN};
 
 static void add(struct finder *f,
                 enum bottleneck_kind kind,
@@ -63,7 +76,7 @@ static void add(struct finder *f,
 {
     double share = lost_s / f->run->duration_s;
     bool matters = lost_s >= LEAST_S && share >= LEAST_SHARE;
-    if (!matters && kind != BOTTLENECK_CACHED_BLOCKS)
+    if (!matters && !(kind == BOTTLENECK_CACHED_BLOCKS && stage == NULL))
         return;
     f->candidates[f->n++] = (struct candidate){
         .bottleneck = {.kind = kind,
@@ -91,6 +104,9 @@ struct seen_stage {
     double input_bytes;
     double shuffle_bytes;
     double task_bytes;
+    bool is_skewed;                    /* its longest task read much more than the mean */
+    bool spills;                       /* to disk, or from a GPU */
+    const struct cached_stage *cached; /* with tasks that missed; NULL: no task did */
 };
 
 static double known(int64_t count)
@@ -150,6 +166,10 @@ static enum pv_code see_stage(const struct finder *f,
                                 .shuffle_bytes = known(metrics->shuffle_read_bytes)};
     double bytes = at_least_0(seen->input_bytes) + at_least_0(seen->shuffle_bytes);
     seen->task_bytes = bytes > 0 ? bytes / seen->tasks : (double)NAN;
+    seen->is_skewed = (double)metrics->longest_task_bytes >= SKEWED_BYTES * seen->task_bytes;
+    seen->spills = metrics->disk_spilled_bytes > 0 || metrics->memory_spilled_bytes > 0;
+    if (f->cached.stages != NULL && f->cached.stages[stage - f->run->stages].measured)
+        seen->cached = &f->cached.stages[stage - f->run->stages];
     if (!isnan(stage->task_time_s) && stage->duration_s > 0)
         seen->idle = fmax(0.0, 1.0 - stage->task_time_s / (seen->slots * stage->duration_s));
     return see_tasks(f->run, stage, scratch, seen, err);
@@ -191,11 +211,9 @@ static struct bottleneck_evidence evidence_of(const struct finder *f, const stru
 
 static enum bottleneck_kind kind_of_long_task(const struct seen_stage *seen)
 {
-    int64_t longest_bytes = seen->stage->metrics.longest_task_bytes;
-    if (longest_bytes < 0 || isnan(seen->task_bytes))
+    if (seen->stage->metrics.longest_task_bytes < 0 || isnan(seen->task_bytes))
         return BOTTLENECK_UNEVEN_TASKS;
-    return (double)longest_bytes >= SKEWED_BYTES * seen->task_bytes ? BOTTLENECK_SKEW
-                                                                    : BOTTLENECK_STRAGGLER;
+    return seen->is_skewed ? BOTTLENECK_SKEW : BOTTLENECK_STRAGGLER;
 }
 
 /* How the stage is cut into tasks. */
@@ -205,15 +223,19 @@ static void find_uneven(struct finder *f, const struct seen_stage *seen)
     double idle_s = seen->charged_s * seen->idle;
     evidence.median_s = seen->median_s;
     evidence.longest_s = seen->longest_s;
+    if (seen->tasks < 1.0)
+        return; /* all attempts of its tasks failed */
     if (seen->tasks < seen->slots) {
         add(f, BOTTLENECK_TOO_FEW_TASKS, seen->stage, idle_s, &evidence);
+    } else if (seen->cached != NULL) {
+        return; /* its long tasks are those that missed */
     } else if (seen->longest_s >= LONG_TASK * seen->median_s) {
         double longer_s = (seen->longest_s - seen->median_s) / seen->stage->duration_s;
         evidence.longest_bytes = known(seen->stage->metrics.longest_task_bytes);
         add(f, kind_of_long_task(seen), seen->stage,
             fmin(idle_s, seen->charged_s * fmin(longer_s, 1.0)), &evidence);
     } else if (seen->median_s <= SMALL_TASK_S && seen->tasks > SMALL_TASKS_A_CORE * seen->slots &&
-               !(seen->stage->metrics.disk_spilled_bytes > 0)) {
+               !seen->spills) {
         add(f, BOTTLENECK_SMALL_PARTITIONS, seen->stage, idle_s, &evidence);
     } else if (seen->task_bytes >= LARGE_BYTES) {
         add(f, BOTTLENECK_LARGE_PARTITIONS, seen->stage, idle_s, &evidence);
@@ -241,19 +263,63 @@ static void find_idle_cores(struct finder *f, const struct seen_stage *seen)
         seen->charged_s * (1.0 - ceil(seen->tasks / could) / waves), &evidence);
 }
 
-static void find_memory(struct finder *f, const struct seen_stage *seen)
+/* Memory of an executor in which tasks sort, aggregate and join; NAN: unknown. Spark uses the memory
+ * off the heap for that if there is any. */
+static double execution_memory(const struct finder *f)
+{
+    const struct run *run = f->run;
+    const struct run_label *properties = run->spark_properties;
+    const size_t n = run->n_spark_properties;
+    if (property_boolean(property_find(properties, n, "spark.memory.offHeap.enabled"), false))
+        return known(property_size(property_find(properties, n, "spark.memory.offHeap.size"), 1));
+    return f->plugin == NULL && run->storage_memory_bytes > 0 ? (double)run->storage_memory_bytes
+                                                              : (double)NAN;
+}
+
+/* A task collects at most the data that it spilled and the data that filled its memory at the end. */
+static void find_memory_of_tasks(const struct finder *f,
+                                 const struct seen_stage *seen,
+                                 struct bottleneck_evidence *evidence)
+{
+    const struct run *run = f->run;
+    const struct task_slots of = task_slots_of(run, seen->stage->resource_profile_id, false);
+    int64_t each =
+        task_slots_per_executor(&of, run, task_slots_cores(&of, run, run->cores_per_executor));
+    double bytes = execution_memory(f) / (double)each;
+    double spilled = known(seen->stage->metrics.memory_spilled_bytes) / seen->tasks;
+    if (run->cores_per_executor < 1 || each < 1 || !(spilled > 0) || !(bytes > 0))
+        return;
+    evidence->executor_slots = (double)each;
+    evidence->memory_bytes = bytes;
+    evidence->needed_bytes = bytes + spilled;
+}
+
+/* A GPU spills to the memory of its machine: nothing goes to disk then. */
+static void find_spill(struct finder *f, const struct seen_stage *seen)
 {
     const struct run_metrics *metrics = &seen->stage->metrics;
     struct bottleneck_evidence evidence = evidence_of(f, seen);
-    double spilled = at_least_0((double)metrics->disk_spilled_bytes);
+    evidence.to_memory = metrics->disk_spilled_bytes == 0;
+    double spilled = at_least_0(
+        (double)(evidence.to_memory ? metrics->memory_spilled_bytes : metrics->disk_spilled_bytes));
     double moved = spilled + at_least_0(seen->input_bytes) + at_least_0(seen->shuffle_bytes) +
                    at_least_0((double)metrics->shuffle_write_bytes) +
                    at_least_0((double)metrics->output_bytes);
-    if (spilled > 0 && spilled >= SPILL_SHARE * moved) {
-        evidence.spilled_bytes = spilled;
-        evidence.share = spilled / moved;
-        add(f, BOTTLENECK_SPILL, seen->stage, seen->charged_s * evidence.share, &evidence);
-    }
+    if (!(spilled > 0) || spilled < SPILL_SHARE * moved)
+        return;
+    evidence.spilled_bytes = spilled;
+    evidence.share = spilled / moved;
+    evidence.is_skewed = seen->is_skewed;
+    evidence.plugin = f->plugin;
+    if (!evidence.to_memory)
+        find_memory_of_tasks(f, seen, &evidence);
+    add(f, BOTTLENECK_SPILL, seen->stage, seen->charged_s * evidence.share, &evidence);
+}
+
+static void find_garbage(struct finder *f, const struct seen_stage *seen)
+{
+    const struct run_metrics *metrics = &seen->stage->metrics;
+    struct bottleneck_evidence evidence = evidence_of(f, seen);
     evidence.share = metrics->gc_time_s / metrics->executor_run_time_s;
     if (metrics->executor_run_time_s > 0 && evidence.share >= GC_SHARE)
         add(f, BOTTLENECK_GARBAGE_COLLECTION, seen->stage,
@@ -271,10 +337,68 @@ static void find_storage(struct finder *f, const struct seen_stage *seen)
         !(evidence.share > 0))
         return;
     double lost_s = seen->charged_s * evidence.share;
-    if (seen->task_bytes < SMALL_FILE_BYTES && seen->tasks >= SMALL_TASKS_A_CORE * seen->slots)
+    if (seen->task_bytes < SMALL_FILE_BYTES && seen->tasks >= SMALL_TASKS_A_CORE * seen->slots &&
+        !seen->spills)
         add(f, BOTTLENECK_SMALL_FILES, seen->stage, lost_s, &evidence);
     else if (evidence.share > STORAGE_SHARE)
         add(f, BOTTLENECK_STORAGE_BOUND, seen->stage, lost_s, &evidence);
+}
+
+/* --- cached data --- */
+
+static bool reads_cached_data(const struct run *run)
+{
+    for (size_t i = 0; i < run->n_stages; i++)
+        if (run->stages[i].cache_source_id >= 0)
+            return true;
+    return false;
+}
+
+/* Reads what the run shows of its cached data. Only full executors explain that tasks miss. */
+static enum pv_code see_cached(struct finder *f, struct arena *scratch, struct pv_error *err)
+{
+    const struct run *run = f->run;
+    if (!reads_cached_data(run))
+        return PV_OK;
+    struct cached_tasks *tasks = arena_calloc(scratch, run->n_stages, sizeof *tasks);
+    if (tasks == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_stage *stage = &run->stages[i];
+        tasks[i].stage = stage;
+        if (stage->task_durations_s == NULL || stage->n_tasks < 1)
+            continue;
+        size_t n = (size_t)stage->n_tasks;
+        double *ascending_s = arena_array(scratch, n, sizeof *ascending_s);
+        if (ascending_s == NULL)
+            return pv_no_memory(err);
+        memcpy(ascending_s, stage->task_durations_s, n * sizeof *ascending_s);
+        qsort(ascending_s, n, sizeof *ascending_s, order_by_double);
+        tasks[i] = (struct cached_tasks){stage, ascending_s, n};
+    }
+    PV_TRY(cached_data_take(run, tasks, run->n_stages, scratch, &f->cached, err));
+    if (!f->cached.is_full && !(run->cached_blocks_dropped > 0))
+        f->cached.stages = NULL;
+    return PV_OK;
+}
+
+/* Tasks that did not find their block, because the executors had no room for all cached data. */
+static void find_misses(struct finder *f, const struct seen_stage *seen)
+{
+    const struct cached_stage *cached = seen->cached;
+    struct bottleneck_evidence evidence = evidence_of(f, seen);
+    if (cached == NULL)
+        return;
+    double misses = seen->tasks - (double)cached->hits;
+    evidence.cached_by = seen->stage->cache_source_id;
+    evidence.cached_bytes = f->cached.wanted_bytes;
+    evidence.storage_bytes = f->cached.held_bytes;
+    evidence.executors = f->run->executors;
+    evidence.missed_share = misses / seen->tasks;
+    evidence.extra_s = cached->extra_s;
+    f->explains_cached = true;
+    add(f, BOTTLENECK_CACHED_BLOCKS, seen->stage,
+        seen->charged_s * misses * cached->extra_s / seen->stage->task_time_s, &evidence);
 }
 
 static void find_most_reading(struct finder *f)
@@ -299,6 +423,7 @@ static enum pv_code find_in_stages(struct finder *f, struct arena *scratch, stru
     if (charged_s == NULL)
         return pv_no_memory(err);
     find_most_reading(f);
+    PV_TRY(see_cached(f, scratch, err));
     PV_TRY(stage_time_charge(run, scratch, charged_s, err));
     for (size_t i = 0; i < run->n_stages; i++) {
         struct seen_stage seen;
@@ -307,8 +432,10 @@ static enum pv_code find_in_stages(struct finder *f, struct arena *scratch, stru
         PV_TRY(see_stage(f, &run->stages[i], charged_s[i], scratch, &seen, err));
         find_uneven(f, &seen);
         find_idle_cores(f, &seen);
-        find_memory(f, &seen);
+        find_spill(f, &seen);
+        find_garbage(f, &seen);
         find_storage(f, &seen);
+        find_misses(f, &seen);
     }
     return PV_OK;
 }
@@ -328,7 +455,7 @@ static void find_in_run(struct finder *f)
         add(f, BOTTLENECK_STARTUP, NULL, initialization_s, &evidence);
     evidence = no_evidence;
     evidence.blocks = known(run->cached_blocks_dropped);
-    if (run->cached_blocks_dropped > 0)
+    if (run->cached_blocks_dropped > 0 && !f->explains_cached)
         add(f, BOTTLENECK_CACHED_BLOCKS, NULL, (double)NAN, &evidence);
 }
 
@@ -390,7 +517,8 @@ enum pv_code bottlenecks_find(const struct run *run,
     if (!(run->duration_s > 0) || run->n_stages == 0)
         return PV_OK;
     struct arena_mark mark = arena_mark(scratch);
-    struct finder f = {.run = run, .nodes_hidden = hides_nodes(run)};
+    struct finder f = {
+        .run = run, .nodes_hidden = hides_nodes(run), .plugin = native_engine_of_run(run)};
     size_t most = KINDS_A_STAGE * run->n_stages + KINDS_A_RUN;
     f.candidates = arena_array(scratch, most, sizeof *f.candidates);
     enum pv_code code = f.candidates == NULL ? pv_no_memory(err) : find_in_stages(&f, scratch, err);

@@ -72,15 +72,6 @@ static struct memory_sizes sizes_of(const struct run *run)
         .pyspark = size_of(run, "spark.executor.pyspark.memory", MIB)};
 }
 
-/* The first plugin that some property loads; NULL. */
-static const char *plugin_of(const struct run *run)
-{
-    const char *name = NULL;
-    for (size_t i = 0; i < NATIVE_ENGINE_KEYS && name == NULL; i++)
-        name = native_engine_of_classes(property_of(run, native_engine_keys[i]));
-    return name;
-}
-
 /* --- what it used --- */
 
 static double known(int64_t bytes)
@@ -132,7 +123,7 @@ static void take_base(const struct run *run, size_t i, struct memory_history *hi
     history->overhead_explicit = property_of(run, "spark.executor.memoryOverhead").at != NULL;
     history->overhead_factor = overhead_factor_of(run);
     history->memory_fraction = fraction > 0 && fraction < 1 ? fraction : DEFAULT_MEMORY_FRACTION;
-    history->plugin = plugin_of(run);
+    history->plugin = native_engine_of_run(run);
 }
 
 void memory_history_take(const struct run runs[],

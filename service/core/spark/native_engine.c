@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/spark/property_value.h"
+
 const char *const native_engine_keys[NATIVE_ENGINE_KEYS] = {
     "spark.plugins", "spark.shuffle.manager", "spark.sql.extensions"};
 
@@ -71,6 +73,15 @@ static bool is_class_name(struct strview name)
             return false;
     }
     return name.n > 0;
+}
+
+const char *native_engine_of_run(const struct run *run)
+{
+    const char *name = NULL;
+    for (size_t i = 0; i < NATIVE_ENGINE_KEYS && name == NULL; i++)
+        name = native_engine_of_classes(
+            property_find(run->spark_properties, run->n_spark_properties, native_engine_keys[i]));
+    return name;
 }
 
 void native_engine_keep(char *classes)

@@ -7,10 +7,10 @@
 
 /*
  * The latest runs, at most `limit`, that succeeded and whose size, executors and duration are
- * known: less than store_run_observations reads of a run, for an answer at once. Nothing is counted
- * of the others. What other applications show comes with them (store_team_evidence), and what is
- * kept of a process over label groups (store_theta_find). PV_E_MEMORY and what a transaction can
- * fail with.
+ * known: less than store_run_observations reads of a run, for an answer at once. Other runs
+ * are not counted. The evidence of other applications (store_team_evidence) and the parameters of a
+ * process over label groups (store_theta_find) come with the runs. PV_E_MEMORY and the errors of a
+ * transaction.
  */
 enum pv_code store_run_durations(struct store_tx *tx,
                                  struct arena *arena,

@@ -9,9 +9,8 @@
 
 #include "../history/sample_runs.h"
 #include "base/rng.h"
-#include "core/advice/cached_data.h"
 #include "core/advice/curve.h"
-#include "core/deadline/job_from_run.h"
+#include "core/history/cached_data.h"
 #include "core/history/run_metrics.h"
 
 enum { CORES = 4, ITERATIONS = 8, SIZES = 3, COUNTS = 5, HISTORIES = 10, RUNS_MAX = 5 };
@@ -214,11 +213,14 @@ static struct run a_run(const double reading_s[], size_t n, int64_t peak_blocks)
 
 static struct cached_data take(const struct run *run, const double *sorted_s)
 {
-    struct edf_job job;
+    struct cached_tasks tasks[2];
     struct cached_data data;
     struct pv_error err = {0};
-    cr_assert_eq(edf_job_from_run(run, &arena, &job, &err), PV_OK);
-    cr_assert_eq(cached_data_take(run, &job, sorted_s, &arena, &data, &err), PV_OK);
+    for (size_t s = 0; s < 2; s++) {
+        tasks[s] = (struct cached_tasks){&run->stages[s], sorted_s, (size_t)run->stages[s].n_tasks};
+        sorted_s += tasks[s].n;
+    }
+    cr_assert_eq(cached_data_take(run, tasks, 2, &arena, &data, &err), PV_OK);
     return data;
 }
 
@@ -229,6 +231,7 @@ Test(cached_data, a_run_with_memory_left_found_all_blocks)
     struct cached_data data = take(&run, sorted_s);
     cr_assert_float_eq(data.wanted_bytes, 32.0 * BLOCK, 1);
     cr_assert_eq(data.stages[1].hits, 4, "long tasks are long for another reason");
+    cr_assert_not(data.is_full);
     cr_assert_float_eq(data.stages[1].extra_s, 5.0, 1e-12, "a task of stage 0");
     cr_assert_not(data.stages[1].measured);
     cr_assert_eq(data.stages[0].extra_s, 0.0, "stage 0 reads no cached data");
@@ -243,6 +246,9 @@ Test(cached_data, full_executors_and_two_kinds_of_tasks_show_the_misses)
     struct run run = a_run(reading_s, 4, 10);
     struct cached_data data = take(&run, sorted_s);
     cr_assert_eq(data.stages[1].hits, 3);
+    cr_assert(data.is_full);
+    cr_assert_eq(cached_data_executors(cached_data_hit(&data, 1.0, 4), 4), 6);
+    cr_assert_eq(cached_data_executors(cached_data_hit(&data, 3.0, 2), 2), 16);
     cr_assert(data.stages[1].measured);
     cr_assert_float_eq(data.stages[1].extra_s, 4.0, 1e-12);
     cr_assert_float_eq(data.wanted_bytes, 40.0 * BLOCK / 0.75, 1);

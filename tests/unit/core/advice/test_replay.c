@@ -344,6 +344,11 @@ Test(replay, executors_that_are_lost_take_no_more_tasks)
     struct replay replay = prepare(&run);
     cr_assert_float_eq(replay.overhead_s, 0.0, 1e-9);
     cr_assert_float_eq(predict(&replay, 12, 4), 46.0, 1e-9);
+    run.tasks_failed =
+        RUN_UNKNOWN; /* no evidence of a lost task: in 55 s, it would not be replayed */
+    replay = prepare(&run);
+    cr_assert_float_eq(replay.overhead_s, 0.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 12, 4), 46.0, 1e-9);
     /* 4 at 5, 4 at 15, of which two are lost at 16; 2 at 25, 35 and 45: until 55. */
     stage.duration_s = 50.0;
     run.duration_s = 56.0;

@@ -105,6 +105,17 @@ Test(bottlenecks, fewer_tasks_than_cores)
     cr_assert(strstr(item.cure, "More executors do not cure this") != NULL);
 }
 
+/* A stage whose tasks all failed has no successful task, but not too few partitions. */
+Test(bottlenecks, a_stage_without_successful_tasks_has_none)
+{
+    struct run_stage *stage = add_stage(2, 40, 0);
+    stage->n_tasks = 0;
+    stage->task_time_s = 0.0;
+    stage->tasks_failed = 2;
+    add_stage(8, 60, 40);
+    cr_assert_eq(find().n, 0);
+}
+
 /* The end of a count: partitions of shuffles do not change it. Of an input they would. */
 Test(bottlenecks, one_task_by_design_is_cured_by_no_setting)
 {
@@ -282,6 +293,145 @@ Test(bottlenecks, spill_and_garbage)
     cr_assert_float_eq(item.lost_s, 20, 1e-9);
 }
 
+/* 4 executors with 400 MiB for 2 task slots. 16 tasks spill 1,600 MiB as it lay in memory, so that a
+ * task collects 100 MiB beyond the 200 MiB that it has. */
+static struct run_stage *add_spilling_stage(void)
+{
+    struct run_stage *stage = add_stage(16, 50, 0);
+    run.storage_memory_bytes = 400 * MIB;
+    stage->n_parents = 1;
+    stage->metrics.shuffle_read_bytes = 600 * MIB;
+    stage->metrics.disk_spilled_bytes = 200 * MIB;
+    stage->metrics.memory_spilled_bytes = 1600 * MIB;
+    return stage;
+}
+
+Test(bottlenecks, spill_names_the_memory_of_a_task_and_what_it_collects)
+{
+    add_spilling_stage();
+    struct bottleneck item = only(BOTTLENECK_SPILL);
+    cr_expect_str_eq(
+        item.finding.message,
+        "Stage 0 (map) spills 200 MiB to disk, 25 % of what it moves, which costs up to "
+        "25 s. A task collects about 300 MiB, but has 200 MiB of memory: an executor "
+        "has 400 MiB for 2 task slots.");
+    cr_expect_str_eq(
+        item.cure,
+        "More partitions cure this: in 24 tasks instead of 16, the data of a task fit its memory. "
+        "To divide them, raise spark.sql.shuffle.partitions (of RDDs: spark.default.parallelism), "
+        "or lower spark.sql.adaptive.advisoryPartitionSizeInBytes if adaptive execution merges "
+        "partitions. 1.5 times as much memory a core cures this, too; more executors alone do "
+        "not.");
+    cr_expect_eq(finding_value(&item.finding, "tasks_needed"), 24);
+    cr_expect_eq(finding_value(&item.finding, "memory_bytes_per_task"), 200.0 * (double)MIB);
+    cr_expect_eq(finding_value(&item.finding, "needed_bytes_per_task"), 300.0 * (double)MIB);
+    stages[0].metrics.input_bytes = 700 * MIB;
+    item = only(BOTTLENECK_SPILL);
+    cr_expect_not_null(strstr(item.cure, "spark.sql.files.maxPartitionBytes"));
+    cr_expect_null(strstr(item.cure, "spark.sql.shuffle.partitions"));
+}
+
+Test(bottlenecks, spill_where_partitions_cure_nothing)
+{
+    struct run_stage *stage = add_spilling_stage();
+    stage->metrics.longest_task_bytes = 60 * MIB;
+    struct bottleneck item = only(BOTTLENECK_SPILL);
+    cr_expect_not_null(strstr(item.cure, "Even out the tasks first"));
+    cr_expect_null(strstr(item.cure, "More partitions"));
+    run.n_stages = 0;
+    add_stage(8, 60, 40);
+    stage = add_stage(1, 40, 0);
+    stage->n_parents = 1;
+    stage->metrics.shuffle_read_bytes = stage->metrics.disk_spilled_bytes = 600 * MIB;
+    struct bottlenecks found = find();
+    cr_assert_eq(found.n, 2);
+    for (size_t i = 0; i < 2; i++)
+        cr_expect_not_null(strstr(found.items[i].cure, "by design"), "%s", found.items[i].cure);
+}
+
+/* Memory off the heap is what tasks have if it is enabled. That of a plugin is unknown. */
+Test(bottlenecks, spill_by_the_memory_that_tasks_use)
+{
+    struct run_label properties[] = {
+        {strview_of("spark.memory.offHeap.enabled"), strview_of("true")},
+        {strview_of("spark.memory.offHeap.size"), strview_of("1g")},
+    };
+    add_spilling_stage();
+    run.spark_properties = properties;
+    run.n_spark_properties = 2;
+    struct bottleneck item = only(BOTTLENECK_SPILL);
+    cr_expect_eq(finding_value(&item.finding, "memory_bytes_per_task"), 512.0 * (double)MIB);
+    properties[0] =
+        (struct run_label){strview_of("spark.plugins"), strview_of("com.nvidia.spark.SQLPlugin")};
+    run.n_spark_properties = 1;
+    item = only(BOTTLENECK_SPILL);
+    cr_expect(isnan(finding_value(&item.finding, "memory_bytes_per_task")));
+    cr_expect_str_eq(item.cure, "More partitions or more memory a core cure this; more executors "
+                                "alone do not.");
+    stages[0].metrics.disk_spilled_bytes = 0;
+    item = only(BOTTLENECK_SPILL);
+    cr_expect_str_eq(
+        item.finding.message,
+        "Stage 0 (map) spills 1.56 GiB from the memory of RAPIDS to other memory of its "
+        "machine, 72.7 % of what it moves, which costs up to 72.7 s.");
+    cr_expect_not_null(strstr(item.cure, "spark.rapids.sql.concurrentGpuTasks"));
+    stages[0].metrics.disk_spilled_bytes = RUN_UNKNOWN;
+    cr_expect_eq(find().n, 0, "memory alone shows no spill if the disk is unknown");
+}
+
+/* 4 executors hold 40 of 60 blocks of 100 MiB: stage 0 caches them for 40 s, and 20 of 60 tasks of
+ * stage 1 do not find their block, which takes them 4 s longer. */
+static struct run_stage *add_cached_stages(void)
+{
+    add_stage(32, 5, 0);
+    struct run_stage *stage = add_stage(60, 1, 20);
+    for (size_t i = 0; i < 20; i++)
+        lengthen(stage, 3 * i, 5);
+    stage->duration_s = 20;
+    stage->cache_source_id = 0;
+    run.duration_s = 40;
+    run.storage_memory_bytes = 1000 * MIB;
+    run.metrics.peak_storage_memory_bytes = 980 * MIB;
+    return stage;
+}
+
+Test(bottlenecks, cached_blocks_that_a_stage_misses)
+{
+    struct run_stage *stage = add_cached_stages();
+    run.cached_blocks_dropped = 7;
+    struct bottleneck item = only(BOTTLENECK_CACHED_BLOCKS);
+    cr_expect_eq(item.stage_id, 1);
+    cr_expect_float_eq(item.lost_s, 20.0 * 80.0 / 140.0, 1e-9);
+    cr_expect_str_eq(item.finding.message,
+                     "Stage 1 (map) reads data that stage 0 cached. 33.3 % of its 60 tasks did not "
+                     "find their block in memory and took 4 s longer each, which costs up to 11.4 "
+                     "s. The data take about 5.86 GiB, and 4 executors hold at most 3.91 GiB.");
+    cr_expect_str_eq(
+        item.cure, "6 executors hold all of the data, and so do 4 executors with 1.46 GiB of "
+                   "storage memory each. Caching less, or in serialized form, needs less memory.");
+    cr_expect_eq(finding_value(&item.finding, "executors_needed"), 6);
+    cr_expect(item.more_executors_help);
+    run.metrics.peak_storage_memory_bytes = 500 * MIB;
+    run.cached_blocks_dropped = 0;
+    cr_expect_eq(only(BOTTLENECK_UNEVEN_TASKS).stage_id, 1, "half of the memory was free");
+    run.metrics.peak_storage_memory_bytes = 980 * MIB;
+    stage->cache_source_id = RUN_UNKNOWN;
+    only(BOTTLENECK_UNEVEN_TASKS);
+}
+
+/* Dropped blocks show that memory was short, even if its size is unknown. */
+Test(bottlenecks, cached_blocks_of_an_unknown_memory)
+{
+    add_cached_stages();
+    run.storage_memory_bytes = run.metrics.peak_storage_memory_bytes = RUN_UNKNOWN;
+    run.cached_blocks_dropped = 7;
+    struct bottleneck item = only(BOTTLENECK_CACHED_BLOCKS);
+    cr_expect_null(strstr(item.finding.message, "The data take"));
+    cr_expect_not_null(strstr(item.cure, "More memory for executors"));
+    run.cached_blocks_dropped = RUN_UNKNOWN;
+    only(BOTTLENECK_UNEVEN_TASKS);
+}
+
 Test(bottlenecks, waiting_for_storage)
 {
     struct run_stage *stage = add_stage(40, 20, 0);
@@ -319,7 +469,7 @@ Test(bottlenecks, stages_side_by_side_share_the_time)
     struct pv_error err = {0};
     add_stage(8, 40, 0);
     add_stage(8, 60, 20);
-    add_stage(8, 5, NAN);
+    add_stage(8, 5, (double)NAN);
     cr_assert_eq(stage_time_charge(&run, &scratch, charged, &err), PV_OK);
     cr_assert_float_eq(charged[0], 20 + 10, 1e-9);
     cr_assert_float_eq(charged[1], 10 + 40, 1e-9);

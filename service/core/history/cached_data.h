@@ -1,9 +1,8 @@
-#ifndef CORE_ADVICE_CACHED_DATA_H
-#define CORE_ADVICE_CACHED_DATA_H
+#ifndef CORE_HISTORY_CACHED_DATA_H
+#define CORE_HISTORY_CACHED_DATA_H
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/deadline/clairvoyant_edf.h"
 #include "core/history/run.h"
 
 /*
@@ -17,6 +16,13 @@
  * block again. D grows in proportion to the problem size.
  */
 
+/* A stage of a run, with the times of its tasks. */
+struct cached_tasks {
+    const struct run_stage *stage;
+    const double *ascending_s;
+    size_t n;
+};
+
 /* Tasks of a stage that reads cached data. */
 struct cached_stage {
     size_t hits;    /* recorded tasks that found their block; all tasks of other stages */
@@ -28,20 +34,20 @@ struct cached_stage {
 struct cached_data {
     double wanted_bytes;         /* that the run wanted to cache; NAN: unknown */
     double held_bytes;           /* that one executor can hold; NAN: unknown */
-    struct cached_stage *stages; /* one a stage of the job; NULL: no stage reads cached data */
+    bool is_full;                /* the executors had no room left for cached data */
+    struct cached_stage *stages; /* one a stage; NULL: no stage reads cached data */
 };
 
 /*
- * Reads the cached data of a run. The stages of `job` are the stages of the run that ran. All tasks
- * found their blocks if the executors had memory left. Otherwise task times that form two groups are
- * divided between them.
+ * Reads the cached data of a run. All tasks found their blocks if the executors had memory left.
+ * Otherwise task times that form two groups are divided between them.
  *
- * sorted_s   task times, stage after stage, ascending within each stage
- * made       its members live in `arena`. PV_E_MEMORY.
+ * tasks   n stages of the run, by ascending id
+ * made    its members live in `arena`. PV_E_MEMORY.
  */
 enum pv_code cached_data_take(const struct run *run,
-                              const struct edf_job *job,
-                              const double *sorted_s,
+                              const struct cached_tasks tasks[],
+                              size_t n,
                               struct arena *arena,
                               struct cached_data *made,
                               struct pv_error *err) PV_MUSTCHECK;
@@ -56,6 +62,9 @@ void cached_data_learn(struct cached_data *mine,
 /* Share of the blocks in memory on `executors`, at `ratio` times the size of the run; 1 if the
  * amount of data or the memory is unknown. */
 double cached_data_hit(const struct cached_data *data, double ratio, int64_t executors);
+
+/* The fewest executors that hold all blocks, if `executors` hold the share `hit` of them. */
+double cached_data_executors(double hit, int64_t executors);
 
 /*
  * Of n task times, ascending, the number of tasks that found their block. Times in two groups that

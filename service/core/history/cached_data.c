@@ -1,4 +1,4 @@
-#include "core/advice/cached_data.h"
+#include "core/history/cached_data.h"
 
 #include <math.h>
 
@@ -13,6 +13,11 @@ double cached_data_hit(const struct cached_data *data, double ratio, int64_t exe
 {
     double share = (double)executors * data->held_bytes / (data->wanted_bytes * ratio);
     return isnan(share) ? 1.0 : fmin(1.0, share);
+}
+
+double cached_data_executors(double hit, int64_t executors)
+{
+    return ceil((double)executors / hit - 1e-9);
 }
 
 /* The division of ascending values with the least sum of squared deviations from two means (N. Otsu,
@@ -40,13 +45,13 @@ static double mean_s(const double values_s[], size_t n)
     return n > 0 ? task_time_sum(values_s, n) / (double)n : 0.0;
 }
 
-/* The stage of the job that computed what the run's stage reads from the cache; n_stages: none. */
-static size_t find_source(const struct edf_job *job, const struct run_stage *stage)
+/* The stage before stages[s] that computed what it reads from the cache; s: there is none. */
+static size_t find_source(const struct cached_tasks stages[], size_t s)
 {
-    size_t s = 0;
-    while (s < job->n_stages &&
-           (stage->cache_source_id < 0 || job->stages[s].id != stage->cache_source_id))
-        s++;
+    int64_t source_id = stages[s].stage->cache_source_id;
+    for (size_t i = 0; i < s && source_id >= 0; i++)
+        if (stages[i].stage->id == source_id)
+            return i;
     return s;
 }
 
@@ -61,41 +66,38 @@ see_stage(const double sorted_s[], size_t n, double source_s, bool may_miss)
 }
 
 enum pv_code cached_data_take(const struct run *run,
-                              const struct edf_job *job,
-                              const double *sorted_s,
+                              const struct cached_tasks tasks[],
+                              size_t n,
                               struct arena *arena,
                               struct cached_data *made,
                               struct pv_error *err)
 {
-    const double **of = arena_array(arena, job->n_stages, sizeof *of);
-    struct cached_stage *stages = arena_calloc(arena, job->n_stages, sizeof *stages);
-    double hits = 0.0, tasks = 0.0;
-    *made = (struct cached_data){(double)NAN, (double)NAN, NULL};
-    if (of == NULL || stages == NULL)
+    struct cached_stage *stages = arena_calloc(arena, n, sizeof *stages);
+    double hits = 0.0, readers = 0.0;
+    *made = (struct cached_data){(double)NAN, (double)NAN, false, NULL};
+    if (stages == NULL)
         return pv_no_memory(err);
     int64_t peak = run->metrics.peak_storage_memory_bytes;
     if (run->storage_memory_bytes > 0)
         made->held_bytes = (double)run->storage_memory_bytes;
     bool had_room = peak > 0 && (double)peak < full * made->held_bytes;
-    size_t at = 0;
-    for (size_t s = 0; s < job->n_stages; s++) {
-        while (run->stages[at].id != job->stages[s].id) /* both ascend, and it is there */
-            at++;
-        size_t source = find_source(job, &run->stages[at]), n = job->stages[s].tasks;
-        of[s] = sorted_s;
-        sorted_s += n;
-        stages[s].hits = n;
-        if (source >= s || n == 0)
+    made->is_full = peak > 0 && (double)peak >= full * made->held_bytes;
+    for (size_t s = 0; s < n; s++) {
+        const struct cached_tasks *of = &tasks[s];
+        size_t source = find_source(tasks, s);
+        stages[s].hits = of->n;
+        if (source == s || of->n == 0)
             continue;
-        stages[s] = see_stage(of[s], n, mean_s(of[source], job->stages[source].tasks), !had_room);
+        stages[s] = see_stage(of->ascending_s, of->n,
+                              mean_s(tasks[source].ascending_s, tasks[source].n), !had_room);
         made->stages = stages;
         hits += (double)stages[s].hits;
-        tasks += (double)n;
+        readers += (double)of->n;
     }
     if (had_room)
         made->wanted_bytes = (double)peak * (double)run->executors;
-    else if (hits < tasks)
-        made->wanted_bytes = made->held_bytes * (double)run->executors * tasks / hits;
+    else if (hits < readers)
+        made->wanted_bytes = made->held_bytes * (double)run->executors * readers / hits;
     return PV_OK;
 }
 
