@@ -618,63 +618,34 @@ struct predictive curve_predictive(const struct curve *curve, const struct curve
     return predictive;
 }
 
-/* The point at the other level; NULL if the curve has a single level. */
-static const struct curve_point *at_other_level(const struct curve *curve,
-                                                const struct curve_point *point)
+/* The distributions at the level of the points and, if there is one, at the other level. */
+static struct predictive_mixture mix_levels(const struct curve *curve,
+                                            const struct curve_point *point)
 {
-    return curve->other == NULL ? NULL : curve_find(curve->other, point->executors);
-}
-
-/* P(T <= deadline_s) of both levels together. */
-static double
-mixed_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
-{
-    struct predictive predictive = curve_predictive(curve, point);
-    double probability = predictive_probability(&predictive, deadline_s);
-    const struct curve_point *second = at_other_level(curve, point);
+    struct predictive_mixture levels = {{curve_predictive(curve, point)}, {1.0}, 1};
+    const struct curve_point *second =
+        curve->other == NULL ? NULL : curve_find(curve->other, point->executors);
     if (second == NULL)
-        return probability;
-    predictive = curve_predictive(curve->other, second);
-    return (1.0 - curve->other_weight) * probability +
-           curve->other_weight * predictive_probability(&predictive, deadline_s);
-}
-
-/* The quantile of both levels together: between the quantiles of the levels the probability ascends
- * from below p to above it. */
-static double mixed_quantile(const struct curve *curve, const struct curve_point *point, double p)
-{
-    enum { HALVINGS = 60 };
-    struct predictive predictive = curve_predictive(curve, point);
-    double low = predictive_quantile(&predictive, p);
-    const struct curve_point *second = at_other_level(curve, point);
-    if (second == NULL)
-        return low;
-    predictive = curve_predictive(curve->other, second);
-    double high = predictive_quantile(&predictive, p);
-    if (isnan(low) || isnan(high))
-        return (double)NAN;
-    double from = log(fmin(low, high)), to = log(fmax(low, high));
-    for (int i = 0; i < HALVINGS; i++) {
-        double middle = from + (to - from) / 2.0;
-        if (mixed_probability(curve, point, exp(middle)) < p)
-            from = middle;
-        else
-            to = middle;
-    }
-    return exp(to);
+        return levels;
+    levels.parts[levels.n++] = curve_predictive(curve->other, second);
+    levels.weights[0] = 1.0 - curve->other_weight;
+    levels.weights[1] = curve->other_weight;
+    return levels;
 }
 
 double
 curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
 {
-    double predicted = mixed_probability(curve, point, deadline_s);
+    struct predictive_mixture levels = mix_levels(curve, point);
+    double predicted = predictive_mixture_probability(&levels, deadline_s);
     double bound = same_runs_probability(point->ran, deadline_s);
     return predicted > bound ? bound : predicted;
 }
 
 double curve_quantile(const struct curve *curve, const struct curve_point *point, double p)
 {
-    double predicted_s = mixed_quantile(curve, point, p);
+    struct predictive_mixture levels = mix_levels(curve, point);
+    double predicted_s = predictive_mixture_quantile(&levels, p);
     double bound_s = same_runs_quantile(point->ran, p);
     return predicted_s < bound_s ? bound_s : predicted_s;
 }
@@ -684,14 +655,14 @@ void curve_interval(const struct curve *curve,
                     double confidence,
                     double ends_s[2])
 {
-    struct predictive predictive = curve_predictive(curve, point);
-    if (curve->other == NULL)
-        predictive_interval(&predictive, confidence, ends_s);
+    struct predictive_mixture levels = mix_levels(curve, point);
+    if (levels.n == 1)
+        predictive_interval(&levels.parts[0], confidence, ends_s);
     for (size_t k = 0; k < 2; k++) {
         double p = k == 0 ? (1.0 - confidence) / 2.0 : (1.0 + confidence) / 2.0;
         double bound_s = same_runs_quantile(point->ran, p);
-        if (curve->other != NULL)
-            ends_s[k] = mixed_quantile(curve, point, p);
+        if (levels.n > 1)
+            ends_s[k] = predictive_mixture_quantile(&levels, p);
         if (ends_s[k] < bound_s)
             ends_s[k] = bound_s;
     }
