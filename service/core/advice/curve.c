@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/history/problem_size.h"
+
 /* Distance at which a run's weight has halved; keeps a repeated configuration from deciding alone.
  */
 static const double near_distance = 0.1;
@@ -372,15 +374,10 @@ static enum pv_code choose_replays(const struct run runs[],
     return *chosen > 0 && *chosen >= least ? PV_OK : too_many_tasks(question, err);
 }
 
-static bool is_same_size(double a, double b)
-{
-    return fabs(a - b) <= CURVE_SAME_SIZE * fmax(a, b);
-}
-
 bool curve_beyond_sizes(double size, double least, double most)
 {
-    return (size < least && !is_same_size(size, least)) ||
-           (size > most && !is_same_size(size, most));
+    return (size < least && !problem_size_is_same(size, least)) ||
+           (size > most && !problem_size_is_same(size, most));
 }
 
 static bool cores_seen_before(const struct replay replays[], size_t i)

@@ -61,9 +61,7 @@ struct curve_question {
 #define CURVE_GROWN 1.05            /* ratio of sizes that shows growth */
 #define CURVE_WELL_GROWN 1.5        /* ratio of sizes at which growth exceeds noise */
 
-/* Problem sizes that differ by a smaller share count as one: those measured from bytes differ a
- * little from day to day. */
-#define CURVE_SAME_SIZE 0.01
+/* Outside the range, and not the same as either end of it (problem_size_is_same)? */
 bool curve_beyond_sizes(double size, double least, double most);
 
 struct curve_point {
@@ -127,7 +125,7 @@ struct curve {
     const char *unusable_why; /* of the first of them, in the arena; NULL: none */
     double loo_mape_percent;  /* NAN with fewer than two runs, or none that the budget let judge */
     double residual_spread;   /* scale before distance */
-    bool size_extrapolated;   /* N outside the runs' sizes by more than CURVE_SAME_SIZE */
+    bool size_extrapolated;   /* curve_beyond_sizes */
     bool executor_cores_extrapolated; /* no run had as many cores per executor */
     size_t stages_assumed;   /* of one run: follow the cores, as far as one number of cores shows */
     double growth_deviation; /* of the exponent of the duration over N, outside the runs' sizes */

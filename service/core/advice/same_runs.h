@@ -39,7 +39,7 @@ struct same_runs_of {
  * The runs of that configuration; *found is NULL if there is none.
  *
  * seen   rows of other label groups are passed over, as are runs with dynamic allocation, whose
- *        executors come and go. Sizes may differ by 1 %.
+ *        executors come and go. Sizes may differ as problem_size_is_same allows.
  * arena  holds what *found refers to. PV_E_MEMORY. O(rows).
  */
 enum pv_code same_runs_find(const struct run_observations *seen,
