@@ -398,21 +398,15 @@ static void describe_slots(const struct stage_slots *slots, struct curve *curve)
     for (size_t s = 0; s < slots->n; s++) {
         const struct task_slots *of = &slots->of[s];
         size_t known = 0;
-        while (known < curve->n_slots && curve->slots[known].profile != of->profile)
+        while (known < curve->n_slots && curve->slots[known].of.profile != of->profile)
             known++;
         if (known < curve->n_slots || known == CURVE_SLOTS_MAX)
             continue;
         struct curve_slots made = {
-            .profile = of->profile,
-            .share = of->share,
+            .of = *of,
             .per_executor = stage_slots_per_executor(slots, s, curve->cores_per_executor),
-            .cores = task_slots_cores(of, slots->run, curve->cores_per_executor),
-            .task_cores = of->task_cores,
-            .resource_per_executor = of->per_executor,
-            .resource_per_task = of->resource_per_task};
-        (void)snprintf(made.resource, sizeof made.resource, "%.*s", (int)of->resource.n,
-                       of->resource.at == NULL ? "" : of->resource.at);
-        differ = differ || made.per_executor != made.cores || made.share < 1.0;
+            .cores = task_slots_cores(of, slots->run, curve->cores_per_executor)};
+        differ = differ || made.per_executor != made.cores || of->share < 1.0;
         curve->slots[curve->n_slots++] = made;
     }
     curve->n_slots = differ ? curve->n_slots : 0;

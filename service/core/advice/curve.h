@@ -94,16 +94,11 @@ struct curve_point {
 };
 
 /* Task slots of stages of one resource profile, on executors that are asked about. */
-enum { CURVE_SLOTS_MAX = 4, CURVE_RESOURCE_MAX = 32 };
+enum { CURVE_SLOTS_MAX = 4 };
 struct curve_slots {
-    int64_t profile;
-    double share;         /* of the executors, that are of the profile */
+    struct task_slots of; /* borrows from the run */
     int64_t per_executor; /* slots */
     int64_t cores;        /* of an executor */
-    int64_t task_cores;
-    char resource[CURVE_RESOURCE_MAX]; /* that allows fewest tasks; "": none */
-    int64_t resource_per_executor;     /* RUN_UNKNOWN */
-    double resource_per_task;          /* NAN: unknown */
 };
 
 struct curve {
