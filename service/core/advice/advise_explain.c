@@ -141,6 +141,29 @@ static void explain_deadline_missed(struct explanation *e)
     finding_number(note, "fastest_duration_s", fastest->duration_s);
 }
 
+/* Names the runs of this configuration that missed the deadline, if they limit the probability of the
+ * recommended count, or if the count would have met the deadline without them. */
+static void explain_late_runs(struct explanation *e, const struct curve_point *point)
+{
+    double deadline_s = e->goal->deadline_s;
+    struct curve_point predicted = *point;
+    predicted.ran = NULL;
+    double by_prediction = curve_probability(e->curve, &predicted, deadline_s);
+    double bound = same_runs_probability(point->ran, deadline_s);
+    if (bound >= by_prediction || (point != e->point && by_prediction < e->goal->confidence))
+        return;
+    size_t in_time = same_runs_in_time(point->ran, deadline_s), late = point->ran->n - in_time;
+    struct finding *note =
+        finding_add(&e->advice->reasons, "late_runs",
+                    "%zu run%s of this size on %" PRId64 " executor%s took longer than the "
+                    "deadline, %zu made it: the probability there is at most %.3g.",
+                    late, PLURAL(late), point->executors, PLURAL(point->executors), in_time, bound);
+    finding_number(note, "executors", (double)point->executors);
+    finding_number(note, "runs_late", (double)late);
+    finding_number(note, "runs_in_time", (double)in_time);
+    finding_number(note, "probability_at_most", bound);
+}
+
 /* --- a slowdown of the newest runs --- */
 
 /* A clause: the runs that support more executors, or why no run does. */
@@ -577,6 +600,9 @@ enum pv_code advise_explain(const struct view *view,
         explain_deadline_met(&e);
     if (advice->verdict == ADVISE_MET)
         explain_objective(&e);
+    for (size_t i = 0; i < curve->n_points && !isnan(view->goal->deadline_s); i++)
+        if (advise_is_allowed(view->goal, &curve->points[i]))
+            explain_late_runs(&e, &curve->points[i]);
     explain_slowdown(&e);
     if (curve->model_kind == NULL) {
         explain_runs(&e);
