@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "core/advice/advise_internal.h"
+#include "core/advice/replay.h"
 
 struct explanation {
     const struct view *view;
