@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 /* Distance at which a run's weight has halved; keeps a repeated configuration from deciding alone.
  */
 static const double near_distance = 0.1;
@@ -386,12 +388,10 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
             curve->least_size = curve->most_size = run->problem_size;
             curve->least_cores = curve->most_cores = cores;
         }
-        curve->least_size =
-            run->problem_size < curve->least_size ? run->problem_size : curve->least_size;
-        curve->most_size =
-            run->problem_size > curve->most_size ? run->problem_size : curve->most_size;
-        curve->least_cores = cores < curve->least_cores ? cores : curve->least_cores;
-        curve->most_cores = cores > curve->most_cores ? cores : curve->most_cores;
+        curve->least_size = fmin(curve->least_size, run->problem_size);
+        curve->most_size = fmax(curve->most_size, run->problem_size);
+        curve->least_cores = smaller_int64(curve->least_cores, cores);
+        curve->most_cores = larger_int64(curve->most_cores, cores);
         curve->distinct_cores += cores_seen_before(replays, i) ? 0 : 1;
         curve->graph_changed = curve->graph_changed || !replay_same_graph(&replays[0], &replays[i]);
     }

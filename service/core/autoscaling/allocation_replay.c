@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/order.h"
 #include "base/vector.h"
 #include "core/autoscaling/executor_pool.h"
 
@@ -448,23 +449,13 @@ static int64_t needed(const struct allocation_run *run)
     return tasks > 0 && executors < 1 ? 1 : (int64_t)executors;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void lower_target(struct allocation_run *run, int64_t wanted)
 {
     int64_t before = run->target;
-    run->target = larger(wanted, run->policy->min_executors);
+    run->target = larger_int64(wanted, run->policy->min_executors);
     run->step_up = 1;
-    int64_t surplus = run->pool.n + still_to_come(run) - larger(run->target, run->pool.n);
-    run->requests.n -= (size_t)larger(surplus, 0);
+    int64_t surplus = run->pool.n + still_to_come(run) - larger_int64(run->target, run->pool.n);
+    run->requests.n -= (size_t)larger_int64(surplus, 0);
     if (run->is_held_back && run->target < before)
         run->look_at_s = run->now_s;
 }
@@ -472,9 +463,9 @@ static void lower_target(struct allocation_run *run, int64_t wanted)
 static void raise_target(struct allocation_run *run, int64_t wanted)
 {
     int64_t before = run->target;
-    int64_t most = smaller(wanted, run->policy->max_executors);
-    int64_t raised = smaller(larger(before, run->pool.n) + run->step_up, most);
-    run->target = larger(raised, before);
+    int64_t most = smaller_int64(wanted, run->policy->max_executors);
+    int64_t raised = smaller_int64(larger_int64(before, run->pool.n) + run->step_up, most);
+    run->target = larger_int64(raised, before);
     run->step_up = run->target - before == run->step_up ? 2 * run->step_up : 1;
     for (int64_t i = run->pool.n + still_to_come(run); i < run->target; i++) {
         double *request = vector_add(run->scratch, &run->requests);
@@ -499,7 +490,7 @@ static void follow_policy(struct allocation_run *run)
         lower_target(run, wanted);
         return;
     }
-    if (run->add_at_s > run->now_s || run->target >= smaller(wanted, policy->max_executors))
+    if (run->add_at_s > run->now_s || run->target >= smaller_int64(wanted, policy->max_executors))
         return;
     raise_target(run, wanted);
     run->add_at_s = run->now_s + policy->sustained_backlog_timeout_s;
@@ -509,7 +500,7 @@ static void follow_policy(struct allocation_run *run)
 static void keep_turn(struct allocation_run *run)
 {
     double step_s = run->policy->sustained_backlog_timeout_s;
-    bool can_add = run->target < smaller(needed(run), run->policy->max_executors);
+    bool can_add = run->target < smaller_int64(needed(run), run->policy->max_executors);
     if (!can_add || run->add_at_s >= run->now_s || !(step_s > 0))
         return;
     run->add_at_s += ceil((run->now_s - run->add_at_s) / step_s) * step_s;
@@ -527,7 +518,7 @@ static double next_instant(const struct allocation_run *run)
     next_s = fmin(next_s, change_s(run));
     if (run->record != NULL)
         return fmax(next_s, run->now_s);
-    if (run->target < smaller(needed(run), run->policy->max_executors))
+    if (run->target < smaller_int64(needed(run), run->policy->max_executors))
         next_s = fmin(next_s, run->add_at_s);
     if (may_release(run))
         next_s = fmin(next_s, idle_expiry(run));
@@ -545,7 +536,7 @@ static void take_step(struct allocation_run *run)
     run->failed = run->failed || step == NULL;
     if (step != NULL)
         *step = (struct allocation_step){run->now_s, run->pool.n};
-    run->peak = larger(run->peak, run->pool.n);
+    run->peak = larger_int64(run->peak, run->pool.n);
 }
 
 /* All that happens at now_s. */
@@ -629,11 +620,11 @@ static bool run_init(struct allocation_run *run)
     /* Cores beyond one a task stay free on every executor: leaving them out changes nothing. */
     int64_t cores = run->job->cores_per_executor;
     if (run->job->task_units == NULL)
-        cores = smaller(cores, larger((int64_t)tasks, 1));
+        cores = smaller_int64(cores, larger_int64((int64_t)tasks, 1));
     /* Executors beyond one a task are never asked for; those there from the start count too. */
-    most = smaller(most, (int64_t)tasks + 1);
+    most = smaller_int64(most, (int64_t)tasks + 1);
     if (run->record == NULL)
-        most = larger(most, policy->initial_executors);
+        most = larger_int64(most, policy->initial_executors);
     run->most = most;
     if (run->record != NULL && run->record->leave == ALLOCATION_LEAVE_DONE)
         most *= 2; /* as many may be leaving */
