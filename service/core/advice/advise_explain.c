@@ -544,6 +544,34 @@ static void warn_assumed(struct explanation *e)
     finding_number(note, "otherwise_duration_s", point->centres[1].predicted_s);
 }
 
+/* Replays repeat the attempts that succeeded, on all executors. */
+static void warn_attempts(struct explanation *e)
+{
+    const double matters = 0.01; /* of the task time */
+    const struct curve *curve = e->curve;
+    char attempts[120] = "", excluded[64] = "";
+    bool failed = curve->attempts_share >= matters;
+    if (failed)
+        (void)snprintf(attempts, sizeof attempts,
+                       "%.3g s of tasks (%.2g %%) in attempts that failed or lost against a copy",
+                       curve->attempts_s, 100.0 * curve->attempts_share);
+    if (curve->executors_excluded > 0)
+        (void)snprintf(excluded, sizeof excluded, "%s%" PRId64 " excluded executor%s",
+                       failed ? " and " : "", curve->executors_excluded,
+                       PLURAL(curve->executors_excluded));
+    if (!failed && excluded[0] == '\0')
+        return;
+    struct finding *note = finding_add(
+        &e->advice->warnings, "attempts_not_simulated",
+        "The nearest run had %s%s. The replay does not simulate them: the time that they cost "
+        "counts as overhead of tasks or as time of the driver.",
+        attempts, excluded);
+    finding_number(note, "attempts_s", curve->attempts_s);
+    finding_number(note, "attempts_share", curve->attempts_share);
+    if (curve->executors_excluded > 0)
+        finding_number(note, "executors_excluded", (double)curve->executors_excluded);
+}
+
 /* The reason without its common beginning. */
 static const char *why_unusable(const struct curve *curve)
 {
@@ -617,6 +645,7 @@ enum pv_code advise_explain(const struct view *view,
     warn_superlinear(&e);
     if (curve->model_kind == NULL) {
         warn_assumed(&e);
+        warn_attempts(&e);
         warn_history(&e);
     }
     return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;

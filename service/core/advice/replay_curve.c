@@ -399,6 +399,9 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
     memcpy(curve->nearest_run_id, nearest->id, sizeof curve->nearest_run_id);
     curve->nearest_size = nearest->problem_size;
     curve->nearest_executors = nearest->executors;
+    curve->attempts_s = nearest->failed_task_time_s;
+    curve->attempts_share = curve->attempts_s / (nearest->task_time_s + curve->attempts_s);
+    curve->executors_excluded = nearest->executors_excluded;
     describe_slots(&replays[0].slots, curve);
     curve->fewest_executors = task_slots_least_executors(nearest, curve->cores_per_executor);
     curve->size_extrapolated =

@@ -386,6 +386,35 @@ Test(advise, late_runs_are_named)
     cr_assert(!has(&advice.reasons, "late_runs"));
 }
 
+/* What a replay leaves out is named if it cost 1 % of the task time, or if executors were excluded. */
+Test(advise, attempts_that_are_not_simulated)
+{
+    const struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 35);
+    struct advice advice = ask(&asked);
+    cr_assert(!has(&advice.warnings, "attempts_not_simulated"));
+    curve.attempts_s = 12.5;
+    curve.attempts_share = 0.009;
+    advice = ask(&asked);
+    cr_assert(!has(&advice.warnings, "attempts_not_simulated"));
+    curve.attempts_share = 0.05;
+    advice = ask(&asked);
+    cr_assert_str_eq(message(&advice.warnings, "attempts_not_simulated"),
+                     "The nearest run had 12.5 s of tasks (5 %) in attempts that failed or lost "
+                     "against a copy. The replay does not simulate them: the time that they cost "
+                     "counts as overhead of tasks or as time of the driver.");
+    curve.executors_excluded = 2;
+    advice = ask(&asked);
+    cr_assert(strstr(message(&advice.warnings, "attempts_not_simulated"),
+                     " against a copy and 2 excluded executors. ") != NULL);
+    curve.attempts_share = (double)NAN;
+    advice = ask(&asked);
+    cr_assert(strstr(message(&advice.warnings, "attempts_not_simulated"),
+                     "had 2 excluded executors. ") != NULL);
+    curve.model_kind = "amdahl"; /* which was fitted to durations, with all that they hold */
+    advice = ask(&asked);
+    cr_assert(!has(&advice.warnings, "attempts_not_simulated"));
+}
+
 Test(advise, infeasible_with_remedies)
 {
     struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 18.5);

@@ -286,6 +286,24 @@ Test(curve, laws_of_all_runs_together_keep_to_the_budget)
     cr_assert(err.detail[0] != '\0');
 }
 
+/* Of the run nearest in size, not of the others. */
+Test(curve, reports_attempts_that_are_not_simulated)
+{
+    const struct sample_application *application = &sample_catalogue[0];
+    struct run runs[] = {sample_as_run(application, 64, 1, 5, &arena),
+                         sample_as_run(application, 8, 1, 6, &arena)};
+    int64_t m[] = {2};
+    for (size_t i = 0; i < 2; i++) {
+        runs[i].task_time_s = 90;
+        runs[i].failed_task_time_s = i == 0 ? 50 : 10;
+        runs[i].executors_excluded = i == 0 ? 7 : 3;
+    }
+    struct curve curve = predict_at(runs, 2, 8, 4, m, 1);
+    cr_expect_float_eq(curve.attempts_s, 10, 0);
+    cr_expect_float_eq(curve.attempts_share, 0.1, 1e-12);
+    cr_expect_eq(curve.executors_excluded, 3);
+}
+
 /* A run on a million executors asks of the law of another, whose tasks follow the cores, for
  * millions of tasks: leaving it out is not judged, and the prediction takes no longer for it. */
 Test(curve, leaving_out_keeps_to_the_budget)
