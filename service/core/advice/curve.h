@@ -102,8 +102,8 @@ struct curve {
     char nearest_run_id[37];
     double nearest_size;
     int64_t nearest_executors;
-    /* Of the nearest run: task seconds of attempts that failed or lost against a copy, their share of all
-     * task seconds, and executors that were excluded. Replays do not simulate them. */
+    /* Replays do not simulate these of the nearest run: task seconds of attempts that failed or lost
+     * against a copy, their share of all task seconds, and excluded executors. */
     double attempts_s;
     double attempts_share;
     int64_t executors_excluded;

@@ -3,7 +3,7 @@
 
 #include "core/advice/replay.h"
 
-/* What a makespan is of. */
+/* A job and the executors to schedule it on. */
 struct replay_schedule {
     const struct edf_job *job; /* the job of the replay, or one with the same stages */
     const struct stage_slots *slots;

@@ -97,7 +97,7 @@ static double idle_expiry(const struct allocation_run *run)
                : run->pool.executors[first].idle_since_s + run->policy->idle_timeout_s;
 }
 
-/* Of those that hold shuffle output; how long the next one may stay is noted. */
+/* Releases executors that hold shuffle output, and notes when the next one may go. */
 static void release_holders(struct allocation_run *run)
 {
     if (run->now_s < run->look_at_s)

@@ -70,7 +70,7 @@ bool allocation_tasks_init(struct allocation_run *run, size_t n_slots)
     return true;
 }
 
-/* Its last reader has ended: nobody needs what executors hold of stage s. */
+/* The last reader of stage s has ended: no stage needs its shuffle output any more. */
 static void release_shuffle(struct allocation_run *run, size_t s)
 {
     for (uint32_t e = 0; run->held_words > 0 && e < run->pool.numbered; e++) {

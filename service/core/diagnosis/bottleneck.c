@@ -95,7 +95,7 @@ static bool waits_for_executors(const struct bottleneck *b, const struct bottlen
     return !(e->startup_s < 0.5 * b->lost_s);
 }
 
-/* What leaves cores idle: "3 CPUs", "0.25 of the executor's 1 gpu". */
+/* The cause of idle cores: "3 CPUs", "0.25 of the executor's 1 gpu". */
 static const char *
 describe_slots(const struct bottleneck *b, const struct task_slots *slots, char text[], size_t room)
 {

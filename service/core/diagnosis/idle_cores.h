@@ -19,7 +19,7 @@ struct idle_cores {
     const char *cure;  /* a sentence */
 };
 
-/* Of an executor of so many cores that runs so many tasks at once. Texts are in `arena`. PV_E_MEMORY. */
+/* Idle cores of an executor that runs so many tasks at once. Texts are in `arena`. PV_E_MEMORY. */
 enum pv_code idle_cores_find(const struct task_slots *slots,
                              int64_t cores,
                              int64_t tasks,

@@ -49,8 +49,8 @@ enum pv_code physical_bounds_find(const struct model_data *data,
  * above 0 there. */
 double physical_bounds_rest(const struct model_law *law, double problem_size, double executors);
 
-/* What the rules multiply the time of the law by; 1 if the law gives no time above 0, or if the model is
- * not of durations. */
+/* Factor by which the rules correct the time of the law; 1 if the law gives no time above 0, or if the
+ * model is not of durations. */
 double model_correction(const struct model *model, double problem_size, double executors);
 
 /* Duration in seconds, of a model of durations. Without recorded runs it is the time of the law; so
