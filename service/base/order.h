@@ -42,6 +42,16 @@ static inline int compare_strview(struct strview a, struct strview b)
     return order != 0 ? order : compare_size(a.n, b.n);
 }
 
+static inline int64_t larger_int64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int64_t smaller_int64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 int order_by_double(const void *a, const void *b);
 int order_by_size(const void *a, const void *b);
 int order_by_int64(const void *a, const void *b);

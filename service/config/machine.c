@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/order.h"
+
 enum { PATH_BYTES = 4096, FILE_BYTES = PATH_BYTES + 512 };
 
 /* Where a version's groups are found, and the file that has the limit of one. */
@@ -17,11 +19,6 @@ struct hierarchy {
 
 static const struct hierarchy unified = {"/sys/fs/cgroup", "memory.max"};
 static const struct hierarchy of_memory = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"};
-
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* The limit in a file of a control group; INT64_MAX: none, or no such file. */
 static int64_t read_limit(const char *path)
@@ -47,7 +44,7 @@ static int64_t least_limit(const char *root, const struct hierarchy *in, char *g
         *end = '\0';
         int n = snprintf(path, sizeof path, "%s%s%s/%s", root, in->mount, group, in->file);
         if (n > 0 && (size_t)n < sizeof path)
-            least = least_of(least, read_limit(path));
+            least = smaller_int64(least, read_limit(path));
     }
     return least;
 }
@@ -85,12 +82,12 @@ static int64_t limit_of_groups(const char *root)
     char line[PATH_BYTES];
     /* Where the list of groups cannot be read: what is mounted, as in a container. */
     char whole[2][1] = {"", ""};
-    int64_t least =
-        least_of(least_limit(root, &unified, whole[0]), least_limit(root, &of_memory, whole[1]));
+    int64_t least = smaller_int64(least_limit(root, &unified, whole[0]),
+                                  least_limit(root, &of_memory, whole[1]));
     (void)snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     FILE *groups = fopen(path, "re");
     while (groups != NULL && fgets(line, sizeof line, groups) != NULL)
-        least = least_of(least, limit_by_line(root, line));
+        least = smaller_int64(least, limit_by_line(root, line));
     if (groups != NULL)
         (void)fclose(groups);
     return least;
@@ -101,5 +98,5 @@ int64_t machine_memory_bytes(const char *root)
     long pages = sysconf(_SC_PHYS_PAGES);
     long page = sysconf(_SC_PAGESIZE);
     int64_t all = pages > 0 && page > 0 ? (int64_t)pages * page : INT64_MAX;
-    return least_of(all, limit_of_groups(root));
+    return smaller_int64(all, limit_of_groups(root));
 }

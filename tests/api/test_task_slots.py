@@ -141,7 +141,7 @@ def test_cpus_of_a_task_that_the_request_changes(client, name):
         for cpus, waves in ((1, 2), (2, 4), (3, 8), (8, 16)):
             assert predicted(client, name, 4, **{place: {"spark.task.cpus": str(cpus)}}) == pytest.approx(6 + 20 * waves, abs=0.01), (place, cpus)
     (warning,) = by_code(ask(client, name, constraints={"current": {"spark.task.cpus": "3"}}), "idle_cores", "warnings")
-    assert warning["message"] == "2 cores of each executor idle: a task takes 3 CPUs. Set spark.executor.cores to 6."
+    assert warning["message"] == "2 cores of each executor idle: a task takes 3 CPUs. Set spark.executor.cores to 6 and start more executors on the cores that this frees."
     assert not by_code(ask(client, name, constraints={"current": {"spark.task.cpus": "4"}}), "idle_cores", "warnings")
     advice = ask(client, name, constraints={"current": {"spark.task.cpus": "16"}})
     assert advice["verdict"] == "unknown" and "a task takes 16 CPUs (spark.task.cpus), more than the 8 cores of an executor" in advice["reasons"][0]["message"]

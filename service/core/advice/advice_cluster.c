@@ -3,15 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/order.h"
 #include "base/plural.h"
 #include "core/cluster/reservations.h"
 
 static const char CLUSTER_AT[] = "/constraints/cluster";
-
-static int64_t advice_cluster_least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* As many executors as it has; fewer of them where they are asked to be larger than its own. */
 static enum pv_code bound_executors(const struct cluster_traits *traits,
@@ -24,7 +20,7 @@ static enum pv_code bound_executors(const struct cluster_traits *traits,
     if (most == RUN_UNKNOWN)
         return PV_OK;
     if (cores != RUN_UNKNOWN && question->cores_per_executor != RUN_UNKNOWN)
-        most = advice_cluster_least(most, cores / question->cores_per_executor);
+        most = smaller_int64(most, cores / question->cores_per_executor);
     if (most < 1)
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/cores_per_executor", "out_of_range",
                         "is more than the %lld core%s of the cluster", (long long)cores,
@@ -33,7 +29,7 @@ static enum pv_code bound_executors(const struct cluster_traits *traits,
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/min_executors", "out_of_range",
                         "is larger than the %lld executor%s of the cluster", (long long)most,
                         PLURAL(most));
-    goal->max_executors = advice_cluster_least(goal->max_executors, most);
+    goal->max_executors = smaller_int64(goal->max_executors, most);
     return PV_OK;
 }
 
@@ -57,7 +53,7 @@ take_memory(const struct cluster *named, struct advice_question *question, struc
         char at[64];
         (void)snprintf(at, sizeof at, "/running/%zu/memory_bytes", i);
         if (running->advice_id != NULL)
-            running->memory_bytes = advice_cluster_least(running->memory_bytes, bytes);
+            running->memory_bytes = smaller_int64(running->memory_bytes, bytes);
         else if (running->memory_bytes > bytes)
             code = pv_fault(err, PV_PLACE_POINTER, at, "out_of_range",
                             "is more than the cluster has: %lld", (long long)bytes);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/order.h"
 #include "core/advice/advise_internal.h"
 #include "core/history/run.h"
 
@@ -359,11 +360,6 @@ static int64_t fewest_allowed(const struct view *view)
     return 0;
 }
 
-static int64_t most_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /*
  * Against a slowdown of the newest runs no more executors than runs support: as many as would be
  * chosen without the slowdown, as the last run had, or, where runs had different numbers of cores, as
@@ -387,11 +383,11 @@ static const struct curve_point *advise_choose(const struct view *view, struct a
     slowdown->known = true;
     slowdown->usual_executors = point->executors;
     /* The usual level may have counts that the curve lacks, because other jobs take their cores. */
-    slowdown->supported = most_of(point->executors, view->goal->last_executors);
-    slowdown->supported = most_of(slowdown->supported, fewest_allowed(view));
+    slowdown->supported = larger_int64(point->executors, view->goal->last_executors);
+    slowdown->supported = larger_int64(slowdown->supported, fewest_allowed(view));
     if (curve->distinct_cores > 1)
         slowdown->supported =
-            most_of(slowdown->supported, curve->most_cores / curve->cores_per_executor);
+            larger_int64(slowdown->supported, curve->most_cores / curve->cores_per_executor);
     struct advise_goal bounded = *view->goal;
     struct view within = *view;
     within.goal = &bounded;

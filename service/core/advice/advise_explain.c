@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "core/advice/advise_internal.h"
+#include "core/advice/replay.h"
 
 struct explanation {
     const struct view *view;
@@ -139,6 +140,29 @@ static void explain_deadline_missed(struct explanation *e)
     finding_number(note, "max_executors", (double)e->goal->max_executors);
     finding_number(note, "fastest_executors", (double)fastest->executors);
     finding_number(note, "fastest_duration_s", fastest->duration_s);
+}
+
+/* Names the runs of this configuration that missed the deadline, if they limit the probability of the
+ * recommended count, or if the count would have met the deadline without them. */
+static void explain_late_runs(struct explanation *e, const struct curve_point *point)
+{
+    double deadline_s = e->goal->deadline_s;
+    struct curve_point predicted = *point;
+    predicted.ran = NULL;
+    double by_prediction = curve_probability(e->curve, &predicted, deadline_s);
+    double bound = same_runs_probability(point->ran, deadline_s);
+    if (bound >= by_prediction || (point != e->point && by_prediction < e->goal->confidence))
+        return;
+    size_t in_time = same_runs_in_time(point->ran, deadline_s), late = point->ran->n - in_time;
+    struct finding *note =
+        finding_add(&e->advice->reasons, "late_runs",
+                    "%zu run%s of this size on %" PRId64 " executor%s took longer than the "
+                    "deadline, %zu made it: the probability there is at most %.3g.",
+                    late, PLURAL(late), point->executors, PLURAL(point->executors), in_time, bound);
+    finding_number(note, "executors", (double)point->executors);
+    finding_number(note, "runs_late", (double)late);
+    finding_number(note, "runs_in_time", (double)in_time);
+    finding_number(note, "probability_at_most", bound);
 }
 
 /* --- a slowdown of the newest runs --- */
@@ -523,6 +547,34 @@ static void warn_assumed(struct explanation *e)
     finding_number(note, "otherwise_duration_s", point->centres[1].predicted_s);
 }
 
+/* Replays repeat the attempts that succeeded, on all executors. */
+static void warn_attempts(struct explanation *e)
+{
+    const double matters = 0.01; /* of the task time */
+    const struct curve *curve = e->curve;
+    char attempts[120] = "", excluded[64] = "";
+    bool failed = curve->attempts_share >= matters;
+    if (failed)
+        (void)snprintf(attempts, sizeof attempts,
+                       "%.3g s of tasks (%.2g %%) in attempts that failed or lost against a copy",
+                       curve->attempts_s, 100.0 * curve->attempts_share);
+    if (curve->executors_excluded > 0)
+        (void)snprintf(excluded, sizeof excluded, "%s%" PRId64 " excluded executor%s",
+                       failed ? " and " : "", curve->executors_excluded,
+                       PLURAL(curve->executors_excluded));
+    if (!failed && excluded[0] == '\0')
+        return;
+    struct finding *note = finding_add(
+        &e->advice->warnings, "attempts_not_simulated",
+        "The nearest run had %s%s. The replay does not simulate them: the time that they cost "
+        "counts as overhead of tasks or as time of the driver.",
+        attempts, excluded);
+    finding_number(note, "attempts_s", curve->attempts_s);
+    finding_number(note, "attempts_share", curve->attempts_share);
+    if (curve->executors_excluded > 0)
+        finding_number(note, "executors_excluded", (double)curve->executors_excluded);
+}
+
 /* The reason without its common beginning. */
 static const char *why_unusable(const struct curve *curve)
 {
@@ -580,6 +632,9 @@ enum pv_code advise_explain(const struct view *view,
         explain_deadline_met(&e);
     if (advice->verdict == ADVISE_MET)
         explain_objective(&e);
+    for (size_t i = 0; i < curve->n_points && !isnan(view->goal->deadline_s); i++)
+        if (advise_is_allowed(view->goal, &curve->points[i]))
+            explain_late_runs(&e, &curve->points[i]);
     explain_slowdown(&e);
     if (curve->model_kind == NULL) {
         explain_runs(&e);
@@ -593,6 +648,7 @@ enum pv_code advise_explain(const struct view *view,
     warn_superlinear(&e);
     if (curve->model_kind == NULL) {
         warn_assumed(&e);
+        warn_attempts(&e);
         warn_history(&e);
     }
     return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;

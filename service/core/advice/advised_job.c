@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
-#include "core/advice/curve.h"
+#include "core/advice/replay_curve.h"
 
 static enum pv_code check_tasks(double tasks, size_t recorded, struct pv_error *err)
 {
@@ -100,7 +100,7 @@ static size_t find_nearest(const struct replay replays[], size_t n, const struct
 {
     size_t nearest = 0;
     for (size_t i = 1; i < n; i++)
-        if (curve_distance(&replays[i], to) < curve_distance(&replays[nearest], to))
+        if (replay_curve_distance(&replays[i], to) < replay_curve_distance(&replays[nearest], to))
             nearest = i;
     return nearest;
 }

@@ -7,7 +7,7 @@
 
 /*
  * The tasks of an application as they are predicted to run on some configuration: those of the run
- * nearest in size and cores (curve_distance) that can be replayed, by the laws of all of them,
+ * nearest in size and cores (replay_curve_distance) that can be replayed, by the laws of all of them,
  * stretched so that a replay takes the predicted duration. What needs no core is apart: the start, what the driver does between stages,
  * and its end, each the share of the recorded run's.
  */

@@ -10,6 +10,7 @@
 #include "core/advice/history_limits.h"
 #include "core/advice/label_group_explain.h"
 #include "core/advice/spark_advice.h"
+#include "core/diagnosis/idle_cores.h"
 #include "core/spark/property_value.h"
 
 /* --- what ran --- */
@@ -76,69 +77,63 @@ static enum pv_code bound_by_barrier(const struct advice_known *known,
     return PV_OK;
 }
 
-/* Cores that no task can take on the executors recommended, and the property that cures it. */
-static void warn_of_idle_cores(const struct curve_slots *of, struct findings *warnings)
+/* Warns of cores that no task can take on the executors recommended. */
+static enum pv_code
+warn_of_idle_cores(const struct curve_slots *slots, struct findings *warnings, struct pv_error *err)
 {
-    int64_t taken = of->per_executor * of->task_cores;
-    int64_t idle = of->cores - taken, tasks = of->cores / of->task_cores;
-    bool by_share =
-        of->resource[0] != '\0' && of->per_executor < tasks && of->resource_per_executor >= 1;
-    const char *where = of->profile > 0 ? " (in the resource profile of the program)" : "";
-    struct finding *note = NULL;
-    if (idle < 1 || of->per_executor < 1)
-        return;
-    if (by_share)
-        note = finding_add(
-            warnings, "idle_cores",
-            "%" PRId64
-            " core%s of each executor idle%s: the share of a %s that a task takes allows "
-            "%" PRId64 " task%s at once. Set spark.task.resource.%s.amount to %.6g%s if the memory "
-            "of each %s suffices, else spark.executor.cores to %" PRId64 ".",
-            idle, PLURAL(idle), PLURAL_VERB(idle, "s", ""), of->resource, of->per_executor,
-            PLURAL(of->per_executor), of->resource,
-            task_slots_share(of->resource_per_executor, tasks), where, of->resource, taken);
+    const struct task_slots *of = &slots->of;
+    char why[96];
+    struct idle_cores idle;
+    PV_TRY(idle_cores_find(of, slots->cores, slots->per_executor, warnings->arena, &idle, err));
+    if (idle.cores < 1)
+        return PV_OK;
+    if (isnan(idle.share))
+        (void)snprintf(why, sizeof why, "a task takes %" PRId64 " CPU%s", of->task_cores,
+                       PLURAL(of->task_cores));
     else
-        note = finding_add(warnings, "idle_cores",
-                           "%" PRId64 " core%s of each executor idle%s: a task takes %" PRId64
-                           " CPU%s. Set spark.executor.cores to %" PRId64 "%s.",
-                           idle, PLURAL(idle), PLURAL_VERB(idle, "s", ""), of->task_cores,
-                           PLURAL(of->task_cores), taken, where);
-    finding_number(note, "idle_cores_per_executor", (double)idle);
-    finding_number(note, "task_slots_per_executor", (double)of->per_executor);
-    finding_number(note, "executor_cores", (double)taken);
-    if (by_share)
-        finding_number(note, "resource_per_task",
-                       task_slots_share(of->resource_per_executor, tasks));
+        (void)snprintf(why, sizeof why,
+                       "the share of a %.*s that a task takes allows %" PRId64 " task%s at once",
+                       (int)of->resource.n, of->resource.at, slots->per_executor,
+                       PLURAL(slots->per_executor));
+    struct finding *note = finding_add(
+        warnings, "idle_cores", "%" PRId64 " core%s of each executor idle%s: %s. %s", idle.cores,
+        PLURAL(idle.cores), PLURAL_VERB(idle.cores, "s", ""), why, idle.cure);
+    finding_number(note, "idle_cores_per_executor", (double)idle.cores);
+    finding_number(note, "task_slots_per_executor", (double)slots->per_executor);
+    finding_number(note, "executor_cores", (double)idle.taken);
+    finding_number(note, "resource_per_task", idle.share);
+    return PV_OK;
 }
 
-static void explain_slots(struct advice_answer *answer)
+static enum pv_code explain_slots(struct advice_answer *answer, struct pv_error *err)
 {
     struct findings *reasons = &answer->advice.reasons;
     const struct curve *curve = &answer->curve;
     int64_t executors = answer->advice.recommendation.executors;
     for (size_t i = 0; i < curve->n_slots; i++) {
-        const struct curve_slots *of = &curve->slots[i];
+        const struct curve_slots *slots = &curve->slots[i];
+        const struct task_slots *of = &slots->of;
         char profile[64] = "", resource[96] = "";
-        int64_t own = (int64_t)fmax(1.0, nearbyint(of->share * (double)executors));
-        double slots = (double)own * (double)of->per_executor;
+        int64_t own = task_slots_executors(of, executors);
+        double all = (double)own * (double)slots->per_executor;
         if (of->profile > 0)
             (void)snprintf(profile, sizeof profile, " for stages of resource profile %" PRId64,
                            of->profile);
-        if (of->resource[0] != '\0' && !isnan(of->resource_per_task))
-            (void)snprintf(resource, sizeof resource, ", %.3g of a %s a task",
-                           of->resource_per_task, of->resource);
+        if (of->resource.at != NULL && !isnan(of->resource_per_task))
+            (void)snprintf(resource, sizeof resource, ", %.3g of a %.*s a task",
+                           of->resource_per_task, (int)of->resource.n, of->resource.at);
         struct finding *note = finding_add(reasons, "task_slots",
                                            "%" PRId64 " executor%s %s %.0f task slot%s%s: %" PRId64
                                            " core%s, %" PRId64 " CPU%s a task%s.",
-                                           own, PLURAL(own), PLURAL_VERB(own, "has", "have"), slots,
-                                           PLURAL(slots), profile, of->cores, PLURAL(of->cores),
+                                           own, PLURAL(own), PLURAL_VERB(own, "has", "have"), all,
+                                           PLURAL(all), profile, slots->cores, PLURAL(slots->cores),
                                            of->task_cores, PLURAL(of->task_cores), resource);
         finding_number(note, "executors", (double)own);
-        finding_number(note, "task_slots", slots);
-        finding_number(note, "cores_per_executor", (double)of->cores);
+        finding_number(note, "task_slots", all);
+        finding_number(note, "cores_per_executor", (double)slots->cores);
         finding_number(note, "cores_per_task", (double)of->task_cores);
         finding_number(note, "resource_profile_id", (double)of->profile);
-        warn_of_idle_cores(of, &answer->advice.warnings);
+        PV_TRY(warn_of_idle_cores(slots, &answer->advice.warnings, err));
     }
     if (curve->fewest_executors > 1) {
         struct finding *note = finding_add(
@@ -148,11 +143,11 @@ static void explain_slots(struct advice_answer *answer)
             curve->fewest_executors, PLURAL(curve->fewest_executors));
         finding_number(note, "executors", (double)curve->fewest_executors);
     }
-    if (!answer->is_local)
-        return;
-    (void)finding_add(&answer->advice.warnings, "local_mode",
-                      "The job runs in local mode, where the driver is the only executor. Set "
-                      "max_executors or name a cluster to ask about a cluster.");
+    if (answer->is_local)
+        (void)finding_add(&answer->advice.warnings, "local_mode",
+                          "The job runs in local mode, where the driver is the only executor. Set "
+                          "max_executors or name a cluster to ask about a cluster.");
+    return PV_OK;
 }
 
 /* Executors that the job is to keep are those recommended. */
@@ -440,7 +435,7 @@ static enum pv_code make_answer(const struct advice_known *known,
     warn_of_bound(known, limits, answer);
     warn_of_missing_price(known, answer);
     warn_of_assumed_size(known, answer);
-    explain_slots(answer);
+    PV_TRY(explain_slots(answer, err));
     PV_TRY(history_limits_warn(prediction, limits, advice, err));
     PV_TRY(explain_prediction(known, arena, advice, err));
     if (asked->n_running > 0) {

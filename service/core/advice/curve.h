@@ -5,44 +5,15 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/advice/replay.h"
 #include "core/advice/same_runs.h"
+#include "core/history/task_slots.h"
 #include "core/scaling/model/predicted_times.h"
 #include "core/scaling/model/predictive.h"
 
 /*
- * The predicted duration over the number of executors, from the replays of several recorded runs.
- *
- * Every run predicts every executor count; their logarithms are averaged with weights that fall
- * with the squared distance between configurations,
- *
- *     distance(run, target) = |ln N/N_run| + |ln K/K_run| / 2        (K = m c cores)
- *
- * since a replay carries over better between cores (where it knows the graph) than between sizes.
- * Cores beyond the tasks of the largest stage do not count in K.
- * The spread comes from leaving one run out at a time, relearning the laws without it, and
- * predicting it from the others: residual e = ln(actual / predicted), made comparable by
- * dividing by 1 + the distance to the nearest run that remained. With a weak prior (three runs'
- * worth of 10 percent) ln T is Student-t with 3 + (residuals) degrees of freedom, its scale growing
- * by the same factor 1 + distance: few runs, or far ones, give wide intervals and a single run
- * gives the prior alone.
- *
- * Outside the runs' sizes the exponent of growth is in doubt, too: by CURVE_GROWTH_DEVIATION with
- * one size, by what a regression over all sizes of the runs leaves with several. There the scale is
- * hypot(scale x (1 + distance - beyond), deviation x beyond), with beyond = |ln(N / nearest size)|.
- *
- * Physics bounds the prediction: N times k on at most k times the task slots of a recorded run, and on
- * at least as many as it had, takes no less than that run did. Sizes closer than CURVE_GROWN bound
- * nothing, nor do runs that count less than half or whose executors came and went by dynamic
- * allocation. Runs of one configuration bound by their mean until k is CURVE_WELL_GROWN, because their
- * noise is larger than such growth.
- *
- * Where the runs leave open whether stages follow the machines (stage_law.h), the distribution is
- * the mixture of both replays.
+ * The predicted duration over the number of executors: from replays of recorded runs
+ * (core/advice/replay_curve.h), or from a fitted model (core/advice/model_curve.h).
  */
-
-/* The distance above, >= 0. */
-double curve_distance(const struct replay *replay, const struct replay_target *target);
 
 struct curve_question {
     double problem_size;
@@ -57,13 +28,9 @@ struct curve_question {
 #define CURVE_PRIOR_FREEDOM 3.0
 #define CURVE_PRIOR_SPREAD 0.10
 
-#define CURVE_GROWTH_DEVIATION 0.16 /* of the exponent, if all runs had one size */
-#define CURVE_GROWN 1.05            /* ratio of sizes that shows growth */
-#define CURVE_WELL_GROWN 1.5        /* ratio of sizes at which growth exceeds noise */
+#define CURVE_GROWN 1.05 /* ratio of sizes that shows growth */
 
-/* Problem sizes that differ by a smaller share count as one: those measured from bytes differ a
- * little from day to day. */
-#define CURVE_SAME_SIZE 0.01
+/* Outside the range, and not the same as either end of it (problem_size_is_same)? */
 bool curve_beyond_sizes(double size, double least, double most);
 
 struct curve_point {
@@ -96,16 +63,11 @@ struct curve_point {
 };
 
 /* Task slots of stages of one resource profile, on executors that are asked about. */
-enum { CURVE_SLOTS_MAX = 4, CURVE_RESOURCE_MAX = 32 };
+enum { CURVE_SLOTS_MAX = 4 };
 struct curve_slots {
-    int64_t profile;
-    double share;         /* of the executors, that are of the profile */
+    struct task_slots of; /* borrows from the run */
     int64_t per_executor; /* slots */
     int64_t cores;        /* of an executor */
-    int64_t task_cores;
-    char resource[CURVE_RESOURCE_MAX]; /* that allows fewest tasks; "": none */
-    int64_t resource_per_executor;     /* RUN_UNKNOWN */
-    double resource_per_task;          /* NAN: unknown */
 };
 
 struct curve {
@@ -127,7 +89,7 @@ struct curve {
     const char *unusable_why; /* of the first of them, in the arena; NULL: none */
     double loo_mape_percent;  /* NAN with fewer than two runs, or none that the budget let judge */
     double residual_spread;   /* scale before distance */
-    bool size_extrapolated;   /* N outside the runs' sizes by more than CURVE_SAME_SIZE */
+    bool size_extrapolated;   /* curve_beyond_sizes */
     bool executor_cores_extrapolated; /* no run had as many cores per executor */
     size_t stages_assumed;   /* of one run: follow the cores, as far as one number of cores shows */
     double growth_deviation; /* of the exponent of the duration over N, outside the runs' sizes */
@@ -140,6 +102,11 @@ struct curve {
     char nearest_run_id[37];
     double nearest_size;
     int64_t nearest_executors;
+    /* Replays do not simulate these of the nearest run: task seconds of attempts that failed or lost
+     * against a copy, their share of all task seconds, and excluded executors. */
+    double attempts_s;
+    double attempts_share;
+    int64_t executors_excluded;
     size_t distinct_cores;
 };
 
@@ -152,22 +119,6 @@ enum { CURVE_POINTS_MAX = 512 };
  * CURVE_POINTS_MAX; `room` is kept within 8 and that, extras included. Returns how many.
  */
 size_t curve_grid(size_t room, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[]);
-
-/*
- * runs     n >= 1, any order; borrowed during the call. Those that replay_prepare refuses are
- *          passed over and counted.
- * arena    holds curve->points; scratch is back at its mark.
- * PV_E_TOO_FEW: no run can be replayed; detail says what the first one lacks. PV_E_LIMIT: not even
- * the nearest run's replays fit the budget. PV_E_MEMORY. One input has one answer. O(sum of
- * simulated tasks x log K).
- */
-enum pv_code curve_predict(const struct run runs[],
-                           size_t n,
-                           const struct curve_question *question,
-                           struct arena *arena,
-                           struct arena *scratch,
-                           struct curve *curve,
-                           struct pv_error *err) PV_MUSTCHECK;
 
 /* How long a run may take there, by the prediction at the usual level alone. Probabilities, quantiles
  * and intervals come from it, from the other level, and from what runs of the configuration showed

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "core/advice/replay_curve.h"
 #include "core/history/task_slots.h"
 #include "core/scaling/history/history_drift.h"
 #include "core/scaling/history/idle_machine.h"
@@ -140,7 +141,8 @@ static enum pv_code curve_of_runs(const struct frame *f,
         bool last = points < 48;
         question.least_runs = last ? 1 : n;
         question.n_executors = curve_grid(points, most, special, SPECIAL_COUNTS, grid);
-        enum pv_code code = curve_predict(runs, n, &question, f->arena, f->scratch, curve, &why);
+        enum pv_code code =
+            replay_curve_make(runs, n, &question, f->arena, f->scratch, curve, &why);
         if (code == PV_E_LIMIT && !last)
             continue;
         return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
@@ -414,7 +416,7 @@ static enum pv_code replay_streak(const struct frame *f,
     if (n_streak == 0)
         return PV_OK;
     enum pv_code code =
-        curve_predict(streak, n_streak, &question, f->arena, f->scratch, of_streak, &why);
+        replay_curve_make(streak, n_streak, &question, f->arena, f->scratch, of_streak, &why);
     if (code == PV_OK)
         *curve = of_streak;
     return code == PV_OK || code == PV_E_TOO_FEW || code == PV_E_LIMIT

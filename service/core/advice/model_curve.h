@@ -6,7 +6,7 @@
 
 /*
  * The predicted duration over the number of executors, from a fitted scaling model: the same curve
- * that replays give (core/advice/curve.h), so that everything that chooses from one works alike.
+ * that replays give (core/advice/replay_curve.h), so that everything that chooses from one works alike.
  *
  * How long a run may take is the model's own distribution (model_predictive in
  * core/scaling/model/predict.h), so that advice and the model's own interval agree. Where no run

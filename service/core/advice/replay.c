@@ -8,6 +8,7 @@
 #include "core/advice/allocation_record.h"
 #include "core/advice/count_source.h"
 #include "core/advice/driver_order.h"
+#include "core/advice/replay_internal.h"
 #include "core/autoscaling/allocation_replay.h"
 #include "core/deadline/job_from_run.h"
 #include "core/deadline/makespan.h"
@@ -34,60 +35,6 @@ static enum pv_code check_known(const struct run *run, struct pv_error *err)
     return missing == NULL ? PV_OK : pv_fail(err, PV_E_TOO_FEW, REPLAY_NOT "%s unknown", missing);
 }
 
-struct span {
-    double start_s;
-    double end_s;
-};
-
-static int span_compare(const void *left, const void *right)
-{
-    const struct span *a = left;
-    const struct span *b = right;
-    return (a->start_s > b->start_s) - (a->start_s < b->start_s);
-}
-
-/* Length of the union of the stages' wall-clock intervals; NAN when one of them is unknown. */
-static enum pv_code
-active_time(const struct run *run, struct arena *scratch, double *active_s, struct pv_error *err)
-{
-    struct arena_mark mark = arena_mark(scratch);
-    struct span *spans = arena_array(scratch, run->n_stages, sizeof *spans);
-    size_t n = 0;
-    double total = 0.0, reached = (double)-INFINITY;
-    if (spans == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < run->n_stages; i++) {
-        const struct run_stage *stage = &run->stages[i];
-        if (!stage->skipped) {
-            spans[n++] = (struct span){stage->started_s, stage->started_s + stage->duration_s};
-            total += spans[n - 1].end_s; /* NAN sticks */
-        }
-    }
-    *active_s = n == 0 || !isfinite(total) ? (double)NAN : 0.0;
-    if (*active_s == 0.0)
-        qsort(spans, n, sizeof *spans, span_compare);
-    for (size_t i = 0; *active_s >= 0.0 && i < n; i++) {
-        double from = fmax(spans[i].start_s, reached);
-        *active_s += fmax(0.0, spans[i].end_s - from);
-        reached = fmax(reached, spans[i].end_s);
-    }
-    arena_rewind(scratch, mark);
-    return PV_OK;
-}
-
-/*
- * The part of the wall clock that no stage explains. Where the stages' instants are known it is
- * what their union leaves of the duration (initialization included); else initialization alone,
- * and the overhead a task takes up the rest.
- */
-static double unexplained_time(const struct run *run, double active_s)
-{
-    double initialization_s = isfinite(run->initialization_s) ? run->initialization_s : 0.0;
-    double fixed_s =
-        isfinite(active_s) ? fmax(initialization_s, run->duration_s - active_s) : initialization_s;
-    return fmin(fixed_s, run->duration_s);
-}
-
 static double stage_work(const struct edf_stage *stage)
 {
     if (stage->task_durations_s == NULL)
@@ -108,172 +55,64 @@ static double *find_longest(const struct edf_job *job, struct arena *arena, stru
 
 /* Makespan on executors that come and go as in the record. The schedule includes the driver's time
  * between stages, because executors come and go meanwhile; the result excludes it, because fixed_s
- * has it. scale: from the driver's recorded times. */
+ * has it. */
 static enum pv_code makespan_on_record(const struct replay *replay,
-                                       const struct edf_job *job,
-                                       const struct stage_slots *slots,
-                                       int64_t executors,
-                                       int64_t cores_per_executor,
-                                       double scale,
+                                       const struct replay_schedule *on,
                                        struct arena *scratch,
                                        double *seconds,
                                        struct pv_error *err)
 {
-    struct allocation_policy policy = allocation_fixed(executors);
+    struct allocation_policy policy = allocation_fixed(on->executors);
     struct allocation_outcome outcome;
-    double *delays_s = arena_array(scratch, job->n_stages, sizeof *delays_s);
+    double *delays_s = arena_array(scratch, on->job->n_stages, sizeof *delays_s);
     if (delays_s == NULL)
         return pv_no_memory(err);
-    for (size_t s = 0; s < job->n_stages; s++)
-        delays_s[s] = replay->delays_s[s] * scale;
-    struct allocation_job tasks = {.job = job,
+    for (size_t s = 0; s < on->job->n_stages; s++)
+        delays_s[s] = replay->delays_s[s] * on->driver_scale;
+    struct allocation_job tasks = {.job = on->job,
                                    .shuffles = replay->graph,
                                    .delays_s = delays_s,
-                                   .initialization_s = replay->initialization_s * scale,
+                                   .initialization_s = replay->initialization_s * on->driver_scale,
                                    .record = &replay->record};
-    PV_TRY(stage_slots_allocate(slots, cores_per_executor, scratch, &tasks, err));
+    PV_TRY(stage_slots_allocate(on->slots, on->cores_per_executor, scratch, &tasks, err));
     PV_TRY(allocation_replay(&tasks, &policy, UINT64_MAX, NULL, scratch, &outcome, err));
-    double driver_s = (replay->initialization_s + replay->between_stages_s) * scale;
+    double driver_s = (replay->initialization_s + replay->between_stages_s) * on->driver_scale;
     *seconds = fmax(0.0, outcome.duration_s - driver_s);
     return PV_OK;
 }
 
-/* How long the stages take without the driver's time. */
-static enum pv_code makespan_as(const struct replay *replay,
-                                const struct edf_job *job,
-                                const struct stage_slots *slots,
-                                const double longest_s[],
-                                int64_t executors,
-                                int64_t cores_per_executor,
-                                double scale,
-                                struct arena *scratch,
-                                double *seconds,
-                                struct pv_error *err)
+/* The same on executors that exist all the time. */
+static enum pv_code makespan_at_once(const struct replay *replay,
+                                     const struct replay_schedule *on,
+                                     struct arena *scratch,
+                                     double *seconds,
+                                     struct pv_error *err)
+{
+    return stage_slots_makespan(on->slots, replay->plan, on->job, on->longest_s, on->executors,
+                                on->cores_per_executor, scratch, seconds, err);
+}
+
+enum pv_code replay_makespan(const struct replay *replay,
+                             const struct replay_schedule *on,
+                             struct arena *scratch,
+                             double *seconds,
+                             struct pv_error *err)
 {
     if (replay->record.n == 0)
-        return stage_slots_makespan(slots, replay->plan, job, longest_s, executors,
-                                    cores_per_executor, scratch, seconds, err);
+        return makespan_at_once(replay, on, scratch, seconds, err);
     struct arena_mark mark = arena_mark(scratch);
-    enum pv_code code = makespan_on_record(replay, job, slots, executors, cores_per_executor, scale,
-                                           scratch, seconds, err);
+    enum pv_code code = makespan_on_record(replay, on, scratch, seconds, err);
     arena_rewind(scratch, mark);
     return code;
 }
 
-/* As the run was recorded. */
-static enum pv_code recorded_makespan(const struct replay *replay,
-                                      const struct edf_job *job,
-                                      struct arena *scratch,
-                                      double *seconds,
-                                      struct pv_error *err)
-{
-    const struct run *run = replay->run;
-    return makespan_as(replay, job, &replay->recorded_slots, replay->longest_s, run->executors,
-                       run->cores_per_executor, 1.0, scratch, seconds, err);
-}
-
-/* Tasks one after another on the busiest slot, at least: how often the overhead counts. */
-static double rounds_of_tasks(const struct replay *replay)
-{
-    const struct edf_job *job = &replay->job;
-    const struct run *run = replay->run;
-    double rounds = 0.0;
-    for (size_t s = 0; s < job->n_stages; s++)
-        rounds += ceil((double)job->stages[s].tasks / stage_slots_count(&replay->recorded_slots, s,
-                                                                        run->executors,
-                                                                        run->cores_per_executor));
-    return rounds;
-}
-
-/*
- * The overhead a task for which the stages' makespan is target_s. The makespan is piecewise linear
- * in it, so a few steps of the secant, each kept inside what is known to be too much, are enough;
- * what remains is left to the caller. 1e-9 of a makespan of days is below the millisecond of a log;
- * 1e-12 lets the rounding of a sum pass.
- */
-static enum pv_code solve_overhead(struct replay *replay,
-                                   double target_s,
-                                   double *reached_s,
-                                   struct arena *scratch,
-                                   struct pv_error *err)
-{
-    enum { STEPS = 8 };
-    struct edf_job job = replay->job;
-    double slope = rounds_of_tasks(replay);
-    double best = 0.0, best_s = *reached_s;
-    double low = 0.0, low_s = *reached_s;
-    for (int step = 0; step < STEPS && target_s - best_s > 1e-9 * target_s && slope > 0.0; step++) {
-        double seconds = 0.0;
-        job.overhead_per_task_s = low + (target_s - low_s) / slope;
-        PV_TRY(recorded_makespan(replay, &job, scratch, &seconds, err));
-        if (seconds <= target_s * (1.0 + 1e-12) && seconds > best_s) {
-            best = job.overhead_per_task_s;
-            best_s = seconds;
-        }
-        if (job.overhead_per_task_s > low && seconds > low_s)
-            slope = (seconds - low_s) / (job.overhead_per_task_s - low);
-        if (seconds < target_s) {
-            low = job.overhead_per_task_s;
-            low_s = seconds;
-        }
-    }
-    replay->overhead_s = best;
-    *reached_s = best_s;
-    return PV_OK;
-}
-
-/* Task seconds of a stage as recorded. */
-static double recorded_work(const struct replay *replay, size_t s)
+double replay_recorded_work(const struct replay *replay, size_t s)
 {
     const struct cached_stage *stages = replay->own_cached.stages;
     if (stages == NULL)
         return replay->seen[s].work_s;
     double misses = (double)(replay->job.stages[s].tasks - stages[s].hits);
     return replay->seen[s].work_s + misses * stages[s].extra_s;
-}
-
-/* Fails with the reason why the replay on the run's own executors is slower than the run. Tasks are
- * never shortened to make up for it. */
-static enum pv_code refuse_slow_replay(const struct replay *replay,
-                                       double recorded_s,
-                                       double seconds,
-                                       struct pv_error *err)
-{
-    const struct run *run = replay->run;
-    double least_s = 0.0;
-    for (size_t s = 0; s < replay->job.n_stages; s++)
-        least_s +=
-            recorded_work(replay, s) /
-            stage_slots_count(&replay->recorded_slots, s, run->executors, run->cores_per_executor);
-    if (least_s > recorded_s)
-        return pv_fail(err, PV_E_TOO_FEW,
-                       REPLAY_NOT "on the task slots of the executors that it is said to have had "
-                                  "its tasks take at least %.6g s, and its stages took %.6g s",
-                       least_s, recorded_s);
-    return pv_fail(err, PV_E_TOO_FEW,
-                   REPLAY_NOT "on its own executors its stages take %.6g s in the "
-                              "order that the graph demands, and took %.6g s: they overlapped",
-                   seconds, recorded_s);
-}
-
-static enum pv_code calibrate(struct replay *replay, struct arena *scratch, struct pv_error *err)
-{
-    const struct run *run = replay->run;
-    double allotted_s = replay->job.overhead_per_task_s;
-    replay->job.overhead_per_task_s = 0.0;
-    double active_s = 0;
-    PV_TRY(active_time(run, scratch, &active_s, err));
-    replay->fixed_s = unexplained_time(run, active_s);
-    double target_s = run->duration_s - replay->fixed_s;
-    double seconds = 0.0;
-    PV_TRY(recorded_makespan(replay, &replay->job, scratch, &seconds, err));
-    if (seconds < target_s && allotted_s > 0.0)
-        PV_TRY(solve_overhead(replay, target_s, &seconds, scratch, err));
-    if (seconds - target_s > REPLAY_TOLERANCE * run->duration_s)
-        return refuse_slow_replay(replay, target_s, seconds, err);
-    /* Time that the overhead does not explain counts as time of the driver. */
-    replay->fixed_s = fmax(0.0, run->duration_s - seconds);
-    return PV_OK;
 }
 
 static enum pv_code find_gaps(struct replay *replay, struct arena *arena, struct pv_error *err)
@@ -457,7 +296,7 @@ enum pv_code replay_prepare(const struct run *run,
     PV_TRY(find_cached(&made, arena, err));
     PV_TRY(find_gaps(&made, arena, err));
     PV_TRY(allocation_record_of_run(run, &made.job, arena, &made.record, err));
-    PV_TRY(calibrate(&made, scratch, err));
+    PV_TRY(replay_calibrate(&made, scratch, err));
     *replay = made;
     return PV_OK;
 }
@@ -663,7 +502,7 @@ static enum pv_code scale_stage(const struct replay *replay,
     else if (stage->tasks == old->tasks)
         scale_durations(old->task_durations_s, work_s / old_work_s, durations_s, stage->tasks);
     else
-        draw_durations(ascending, old->tasks, work_s * recorded_work(replay, s) / old_work_s,
+        draw_durations(ascending, old->tasks, work_s * replay_recorded_work(replay, s) / old_work_s,
                        durations_s, stage->tasks);
     stage->task_durations_s = durations_s;
     return PV_OK;
@@ -748,7 +587,7 @@ static enum pv_code measure_bounds(const struct replay *replay,
             outcome->longest_is_cut_anew = stage->tasks != replay->job.stages[s].tasks;
             outcome->longest_follows_cores = stage_law_cuts_tasks(&replay->laws[s]);
         }
-        outcome->recorded_work_s += recorded_work(replay, s);
+        outcome->recorded_work_s += replay_recorded_work(replay, s);
         double work_s = stage_work(stage) + (double)stage->tasks * job->overhead_per_task_s;
         outcome->work_s += work_s;
         outcome->work_per_slot_s += work_s / stage_slots_count(&replay->slots, s, target->executors,
@@ -760,9 +599,7 @@ static enum pv_code measure_bounds(const struct replay *replay,
 
 /* The part of `seconds` that is lost because executors did not exist all the time. */
 static enum pv_code find_waiting(const struct replay *replay,
-                                 const struct edf_job *job,
-                                 const double longest_s[],
-                                 const struct replay_target *target,
+                                 const struct replay_schedule *on,
                                  double seconds,
                                  struct arena *scratch,
                                  double *waiting_s,
@@ -770,8 +607,7 @@ static enum pv_code find_waiting(const struct replay *replay,
 {
     double all_there_s = seconds;
     if (replay->record.n > 0)
-        PV_TRY(stage_slots_makespan(&replay->slots, replay->plan, job, longest_s, target->executors,
-                                    target->cores_per_executor, scratch, &all_there_s, err));
+        PV_TRY(makespan_at_once(replay, on, scratch, &all_there_s, err));
     *waiting_s = fmax(0.0, seconds - all_there_s);
     return PV_OK;
 }
@@ -786,22 +622,23 @@ enum pv_code replay_predict(const struct replay *replay,
     struct edf_job job;
     struct replay_outcome made = {.fixed_s = replay_fixed_s(replay, target->problem_size),
                                   .longest_stage_id = RUN_UNKNOWN};
-    double scale = replay->fixed_s > 0 ? made.fixed_s / replay->fixed_s : 0.0;
+    struct replay_schedule on = {.job = &job,
+                                 .slots = &replay->slots,
+                                 .executors = target->executors,
+                                 .cores_per_executor = target->cores_per_executor};
     double seconds = 0.0;
-    const double *longest_s = NULL;
+    on.driver_scale = replay->fixed_s > 0 ? made.fixed_s / replay->fixed_s : 0.0;
     enum pv_code code = replay_job(replay, target, scratch, &job, err);
     if (code == PV_OK)
-        longest_s = find_longest(&job, scratch, err);
-    if (code == PV_OK && longest_s == NULL)
+        on.longest_s = find_longest(&job, scratch, err);
+    if (code == PV_OK && on.longest_s == NULL)
         code = PV_E_MEMORY;
     if (code == PV_OK)
-        code = makespan_as(replay, &job, &replay->slots, longest_s, target->executors,
-                           target->cores_per_executor, scale, scratch, &seconds, err);
+        code = replay_makespan(replay, &on, scratch, &seconds, err);
     if (code == PV_OK)
-        code =
-            find_waiting(replay, &job, longest_s, target, seconds, scratch, &made.waiting_s, err);
+        code = find_waiting(replay, &on, seconds, scratch, &made.waiting_s, err);
     if (code == PV_OK)
-        code = measure_bounds(replay, &job, target, longest_s, scratch, &made, err);
+        code = measure_bounds(replay, &job, target, on.longest_s, scratch, &made, err);
     arena_rewind(scratch, mark);
     if (code == PV_OK) {
         made.duration_s = made.fixed_s + seconds;

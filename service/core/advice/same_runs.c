@@ -1,10 +1,8 @@
 #include "core/advice/same_runs.h"
 
-#include <math.h>
+#include "core/history/problem_size.h"
 
 static const double prior_each = 0.5; /* of Beta(1/2, 1/2) */
-/* Sizes that were measured from bytes differ a little from day to day. */
-static const double same_size = 0.01;
 
 /* The bound if the first k runs were in time. */
 static double same_runs_bound(const struct same_runs *runs, size_t k)
@@ -17,14 +15,17 @@ static double same_runs_bound(const struct same_runs *runs, size_t k)
     return k == runs->n ? 1.0 : (in_time + prior_each) / (all + 2.0 * prior_each);
 }
 
-double same_runs_probability(const struct same_runs *runs, double deadline_s)
+size_t same_runs_in_time(const struct same_runs *runs, double deadline_s)
 {
     size_t k = 0;
-    if (runs == NULL)
-        return 1.0;
     while (k < runs->n && runs->durations_s[k] <= deadline_s)
         k++;
-    return same_runs_bound(runs, k);
+    return k;
+}
+
+double same_runs_probability(const struct same_runs *runs, double deadline_s)
+{
+    return runs == NULL ? 1.0 : same_runs_bound(runs, same_runs_in_time(runs, deadline_s));
 }
 
 double same_runs_quantile(const struct same_runs *runs, double p)
@@ -53,11 +54,12 @@ is_run_of(const struct run_observations *seen, size_t i, const struct same_runs_
 {
     const struct observation *row = &seen->rows[i];
     const struct run_evidence *evidence = &seen->evidence[i];
-    double size = configuration->problem_size;
-    return row->context <= 1 && !evidence->dynamic_allocation &&
+    bool came_and_went =
+        evidence->dynamic_allocation && !(evidence->executors_share >= SAME_RUNS_SHARE);
+    return row->context <= 1 && !came_and_went &&
            evidence->cores_per_executor == configuration->cores_per_executor &&
            row->executors == (double)configuration->executors &&
-           fabs(row->problem_size - size) <= same_size * fmax(row->problem_size, size);
+           problem_size_is_same(row->problem_size, configuration->problem_size);
 }
 
 enum pv_code same_runs_find(const struct run_observations *seen,

@@ -23,11 +23,16 @@ struct same_runs {
     size_t n;            /* 1 or more */
 };
 
+/* Number of runs that took no longer. */
+size_t same_runs_in_time(const struct same_runs *runs, double deadline_s);
+
 /* The bound of the probability; 1 if runs is NULL. */
 double same_runs_probability(const struct same_runs *runs, double deadline_s);
 
 /* The least duration whose probability may be p, inside (0, 1); 0: any. */
 double same_runs_quantile(const struct same_runs *runs, double p);
+
+#define SAME_RUNS_SHARE 0.75
 
 struct same_runs_of {
     double problem_size;
@@ -38,8 +43,9 @@ struct same_runs_of {
 /*
  * The runs of that configuration; *found is NULL if there is none.
  *
- * seen   rows of other label groups are passed over, as are runs with dynamic allocation, whose
- *        executors come and go. Sizes may differ by 1 %.
+ * seen   rows of other label groups are passed over. A run with dynamic allocation counts if it reached
+ *        the executors and had SAME_RUNS_SHARE of them on average: with that maximum it would have run
+ *        as it did. Sizes may differ as problem_size_is_same allows.
  * arena  holds what *found refers to. PV_E_MEMORY. O(rows).
  */
 enum pv_code same_runs_find(const struct run_observations *seen,

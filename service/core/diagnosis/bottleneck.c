@@ -96,21 +96,17 @@ static bool waits_for_executors(const struct bottleneck *b, const struct bottlen
     return !(e->startup_s < 0.5 * b->lost_s);
 }
 
-/* "3 CPUs", "0.25 of the executor's 1 gpu". */
-static const char *describe_slots(const struct task_slots *slots, char text[], size_t room)
+/* The cause of idle cores: "3 CPUs", "0.25 of the executor's 1 gpu". */
+static const char *
+describe_slots(const struct bottleneck *b, const struct task_slots *slots, char text[], size_t room)
 {
-    if (slots->resource.at == NULL)
+    if (isnan(b->idle.share))
         (void)snprintf(text, room, "%" PRId64 " CPUs", slots->task_cores);
     else
         (void)snprintf(text, room, "%.3g of the executor's %" PRId64 " %.*s",
                        slots->resource_per_task, slots->per_executor, (int)slots->resource.n,
                        slots->resource.at);
     return text;
-}
-
-static double idle_cores(const struct bottleneck_evidence *e)
-{
-    return e->executor_cores - e->executor_slots * (double)e->slots.task_cores;
 }
 
 /* "33 MiB", "1.5 GiB". */
@@ -207,8 +203,8 @@ static struct finding *add_work(const struct bottleneck *b,
                            "%s runs %.0f task%s at once on an executor of %.0f cores: each task "
                            "takes %s. %.0f idle core%s of each executor cost up to %.3g s.",
                            place, e->executor_slots, PLURAL(e->executor_slots), e->executor_cores,
-                           describe_slots(&e->slots, text, sizeof text), idle_cores(e),
-                           PLURAL(idle_cores(e)), b->lost_s);
+                           describe_slots(b, &e->slots, text, sizeof text), (double)b->idle.cores,
+                           PLURAL(b->idle.cores), b->lost_s);
     case BOTTLENECK_DRIVER:
         return finding_add(
             made, code,
@@ -266,36 +262,6 @@ static void add_evidence(const struct bottleneck_evidence *e, struct finding *no
     finding_number(note, "executors_needed", executors_needed(e));
     finding_number(note, "cores_per_executor", e->executor_cores);
     finding_number(note, "task_slots_per_executor", e->executor_slots);
-}
-
-/* Tasks of the default profile follow properties, those of another follow the program. */
-static bool
-cure_idle_cores(const struct bottleneck_evidence *e, struct arena *arena, struct bottleneck *b)
-{
-    const struct task_slots *slots = &e->slots;
-    int64_t tasks = (int64_t)e->executor_cores / slots->task_cores;
-    double taken = e->executor_slots * (double)slots->task_cores;
-    const char *where = slots->profile > 0 ? " in the stage's resource profile" : "";
-    const char *key = "spark.executor.cores";
-    if (slots->resource.at != NULL) {
-        key = arena_printf(arena, "spark.task.resource.%.*s.amount", (int)slots->resource.n,
-                           slots->resource.at);
-        b->value = arena_printf(arena, "%.6g", task_slots_share(slots->per_executor, tasks));
-        b->cure = arena_printf(
-            arena,
-            "Set %s to %s%s, so that tasks take all cores, if the memory of each "
-            "%.*s suffices for as many tasks. Otherwise give executors %.0f core%s.",
-            key, b->value, where, (int)slots->resource.n, slots->resource.at, taken, PLURAL(taken));
-    } else {
-        b->value = arena_printf(arena, "%.0f", taken);
-        b->cure =
-            arena_printf(arena,
-                         "Set %s to %s%s, which is a multiple of the CPUs of a task, and start "
-                         "more executors on the cores that this frees.",
-                         key, b->value, where);
-    }
-    b->key = slots->profile > 0 ? NULL : key;
-    return key != NULL && b->value != NULL && b->cure != NULL;
 }
 
 /* --- cures --- */
@@ -452,6 +418,8 @@ static const char *cure_of(const struct bottleneck *bottleneck,
         return cure_of_spill(evidence, arena);
     if (bottleneck->kind == BOTTLENECK_CACHED_BLOCKS)
         return cure_of_misses(evidence, arena);
+    if (bottleneck->kind == BOTTLENECK_IDLE_CORES)
+        return bottleneck->idle.cure;
     if (bottleneck->kind == BOTTLENECK_STARTUP && !waits_for_executors(bottleneck, evidence))
         return driver_at_work;
     if (on_machine && evidence->nodes_hidden)
@@ -475,9 +443,9 @@ bool bottleneck_property(const struct bottleneck *b,
     double bytes = finding_value(&b->finding, "bytes_per_task");
     double each = floor(tasks * bytes / (double)cores / MIB);
     if (b->kind == BOTTLENECK_IDLE_CORES) {
-        *key = b->key;
-        *value = b->value;
-        return b->key != NULL;
+        *key = b->idle.key;
+        *value = b->idle.value;
+        return *key != NULL;
     }
     if (b->kind == BOTTLENECK_STRAGGLER) {
         *key = "spark.speculation";
@@ -502,14 +470,14 @@ enum pv_code bottleneck_describe(const struct bottleneck_evidence *evidence,
 {
     struct findings made = {.arena = arena};
     const char *place = place_of(bottleneck, arena, &made);
+    if (bottleneck->kind == BOTTLENECK_IDLE_CORES)
+        PV_TRY(idle_cores_find(&evidence->slots, (int64_t)evidence->executor_cores,
+                               (int64_t)evidence->executor_slots, arena, &bottleneck->idle, err));
     struct finding *note = bottleneck->kind <= BOTTLENECK_LARGE_PARTITIONS
                                ? add_cut(bottleneck, evidence, place, &made)
                                : add_work(bottleneck, evidence, place, &made);
     add_evidence(evidence, note);
-    if (bottleneck->kind != BOTTLENECK_IDLE_CORES)
-        bottleneck->cure = cure_of(bottleneck, evidence, arena);
-    else if (!cure_idle_cores(evidence, arena, bottleneck))
-        return pv_no_memory(err);
+    bottleneck->cure = cure_of(bottleneck, evidence, arena);
     bottleneck->from_storage = evidence->source == BOTTLENECK_FROM_FILES;
     bottleneck->more_executors_help = bottleneck->kind == BOTTLENECK_CACHED_BLOCKS ||
                                       bottleneck->kind == BOTTLENECK_LARGE_PARTITIONS;

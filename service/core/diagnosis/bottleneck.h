@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/finding.h"
-#include "core/history/task_slots.h"
+#include "core/diagnosis/idle_cores.h"
 
 /*
  * Where the time of a single run went that need not have gone there, stage by stage, with the cure
@@ -66,9 +66,8 @@ struct bottleneck {
     bool from_storage;         /* the stage reads more from storage than from shuffles */
     double other_input_bytes;  /* the most that another stage reads from storage */
     bool more_executors_help;
-    const char *cure; /* a sentence */
-    const char *key;  /* of idle cores: the property that cures them; NULL: none does */
-    const char *value;
+    const char *cure;       /* a sentence */
+    struct idle_cores idle; /* if it is of that kind */
     struct finding finding; /* code, message and the numbers it goes by */
 };
 

@@ -104,6 +104,11 @@ double problem_size_of_run(const struct run *run, const struct size_measure *mea
     return size >= PROBLEM_SIZE_MIN && size <= PROBLEM_SIZE_MAX ? size : (double)NAN;
 }
 
+bool problem_size_is_same(double a, double b)
+{
+    return fabs(a - b) <= 0.01 * fmax(a, b);
+}
+
 /* NAN is like NAN; the last digit may differ where a sum ran in another order. */
 static bool is_alike(double a, double b)
 {

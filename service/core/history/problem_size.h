@@ -26,6 +26,10 @@ struct size_measure {
 #define PROBLEM_SIZE_MAX 1e12
 #define PROBLEM_SIZE_BLOCK_BYTES 134217728.0 /* 128 MiB, the block of HDFS */
 
+/* Sizes that were measured from bytes differ a little from day to day: sizes that differ by at most
+ * 1 % count as one. */
+bool problem_size_is_same(double a, double b);
+
 bool size_measure_equal(const struct size_measure *a, const struct size_measure *b);
 
 /*

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/spark/property_value.h"
 
 #define DYNAMIC "spark.dynamicAllocation."
@@ -183,16 +184,6 @@ static void draft_shuffle(struct maker *maker)
                    "dynamic allocation needs it before Spark 3.0: the nodes have to run it");
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* least <= initial <= most, with those that are fixed as they are; where those contradict each
  * other (what ran may) the most stands. */
 static void draft_dynamic(struct maker *maker, int64_t executors)
@@ -203,11 +194,11 @@ static void draft_dynamic(struct maker *maker, int64_t executors)
     int64_t ran_least = property_count(ran(maker, DYNAMIC "minExecutors"));
     int64_t most = fixed_most != RUN_UNKNOWN
                        ? fixed_most
-                       : larger(executors, larger(fixed_least, fixed_initial));
-    int64_t initial = smaller(
-        fixed_initial != RUN_UNKNOWN ? fixed_initial : larger(executors, fixed_least), most);
-    int64_t least =
-        smaller(fixed_least != RUN_UNKNOWN ? fixed_least : larger(ran_least, 0), initial);
+                       : larger_int64(executors, larger_int64(fixed_least, fixed_initial));
+    int64_t initial = smaller_int64(
+        fixed_initial != RUN_UNKNOWN ? fixed_initial : larger_int64(executors, fixed_least), most);
+    int64_t least = smaller_int64(
+        fixed_least != RUN_UNKNOWN ? fixed_least : larger_int64(ran_least, 0), initial);
     draft_text(maker, DYNAMIC "enabled", "true", "the job runs with dynamic allocation");
     draft_exactly(maker, DYNAMIC "maxExecutors", most,
                   most > executors
@@ -321,7 +312,7 @@ static void draft_partitions(struct maker *maker, int64_t executors, int64_t cor
         property_boolean(ran(maker, "spark.sql.adaptive.coalescePartitions.enabled"), true);
     int64_t partitions = set.at == NULL ? 200 : property_count(set);
     int64_t cpus = property_count(ran(maker, "spark.task.cpus"));
-    int64_t slots = executors * larger(cores_per_executor / larger(cpus, 1), 1);
+    int64_t slots = executors * larger_int64(cores_per_executor / larger_int64(cpus, 1), 1);
     if (!(bytes > 0) || (adaptive && coalesces) || partitions < 1)
         return;
     const char *misfit = misfit_of(partitions, bytes, slots);

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/order.h"
+
 #define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)
 
@@ -52,16 +54,6 @@ static int64_t round_up(double bytes, int64_t step)
     return bytes < 1e18 ? (int64_t)ceil(bytes / (double)step) * step : INT64_C(1000000000000) * MIB;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 struct planner {
     const struct memory_history *history;
     const struct memory_question *question;
@@ -101,7 +93,7 @@ cut(const struct planner *p, int64_t ran, double use, double floor_bytes, int64_
     double left = fmax(fmax(use * MEMORY_MARGIN, floor_bytes), MOST_CUT * (double)ran);
     if (!p->may_cut || isnan(use) || !(left < WORTH_CUTTING * (double)ran))
         return ran;
-    return smaller(ran, round_up(left, step));
+    return smaller_int64(ran, round_up(left, step));
 }
 
 /* --- the heap --- */
@@ -158,7 +150,7 @@ static void cut_heap(struct planner *p, double floor_bytes)
 {
     struct memory_plan *plan = p->plan;
     int64_t ran = plan->sizes.heap;
-    int64_t heap = larger(cut(p, ran, plan->needed_heap, floor_bytes, HEAP_STEP), LEAST_HEAP);
+    int64_t heap = larger_int64(cut(p, ran, plan->needed_heap, floor_bytes, HEAP_STEP), LEAST_HEAP);
     if (heap >= ran)
         return;
     if (p->history->plugin != NULL || is_off_heap(p)) {
@@ -313,7 +305,7 @@ static bool take_back(struct planner *p, int64_t most)
         int64_t added = is_fixed(p, i) ? 0 : *now[i] - *ran[i];
         if (added <= 0)
             continue;
-        int64_t left = larger(*ran[i], (*now[i] - beyond) / OTHER_STEP * OTHER_STEP);
+        int64_t left = larger_int64(*ran[i], (*now[i] - beyond) / OTHER_STEP * OTHER_STEP);
         beyond -= *now[i] - left;
         *now[i] = left;
         taken = true;
@@ -331,7 +323,7 @@ static void fit_cores(struct planner *p)
     if (cores < 1)
         cores = p->evidence->cores_per_executor >= 1 ? p->evidence->cores_per_executor : 1;
     int64_t most = cores > INT64_MAX / each ? INT64_MAX : cores * each;
-    p->plan->held_back_by_cores = take_back(p, larger(ran, most));
+    p->plan->held_back_by_cores = take_back(p, larger_int64(ran, most));
 }
 
 /* Has no run shown that the heap is short? */
@@ -382,7 +374,7 @@ static void follow_heap(struct planner *p)
     if (!p->history->overhead_explicit && !is_fixed(p, 3) &&
         p->evidence->overhead_failed.bytes == RUN_UNKNOWN &&
         sizes->overhead > p->plan->ran.overhead)
-        sizes->overhead = smaller(sizes->overhead, of_heap);
+        sizes->overhead = smaller_int64(sizes->overhead, of_heap);
 }
 
 static const char *size_text(struct planner *p, int64_t bytes)

@@ -30,9 +30,8 @@ struct run_evidence run_evidence_read(struct row *row, int64_t executors, double
     struct strview dynamic = row_text(row);
     evidence.failed_share = failed_s / (task_time_s + failed_s);
     evidence.dynamic_allocation = strview_is(dynamic, "true");
-    if (evidence.dynamic_allocation)
-        return evidence;
-    evidence.executors_asked = asked;
+    if (!evidence.dynamic_allocation)
+        evidence.executors_asked = asked;
     if (executors >= 1 && evidence.cores_per_executor >= 1)
         evidence.executors_share =
             core_s / ((double)executors * (double)evidence.cores_per_executor * duration_s);

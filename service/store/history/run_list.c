@@ -227,7 +227,7 @@ static struct columns_statement nearest = {
     " ORDER BY abs(" RUN_PROBLEM_SIZE("r.") " - $3), r.instant DESC, r.id DESC LIMIT $5",
     .of = RUN_SELECTED_OF};
 /*
- * Runs nearest in size and cores, by curve_distance (core/advice/curve.h), among the NEAREST_CANDIDATES
+ * Runs nearest in size and cores, by replay_curve_distance (core/advice/replay_curve.h), among the NEAREST_CANDIDATES
  * nearest in size in each direction. Runs of no size or no cores, which a record may have, come last.
  */
 enum { NEAREST_CANDIDATES = 500 };

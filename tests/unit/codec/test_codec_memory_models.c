@@ -8,6 +8,7 @@
 #include "codec/models/refit.h"
 #include "codec_memory.h"
 #include "core/advice/advise.h"
+#include "core/advice/replay_curve.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/selection/selection.h"
@@ -157,7 +158,7 @@ static enum pv_code advice(const struct codec_node *top, struct pv_error *err)
     profiles[1] = profiles[0];
     profiles[1].executors = 4;
     profiles[1].duration_s = 15;
-    PV_TRY(curve_predict(profiles, 2, &question, arena, arena, &curve, err));
+    PV_TRY(replay_curve_make(profiles, 2, &question, arena, arena, &curve, err));
     return advise(&curve, &wanted, arena, &advice, err);
 }
 

@@ -69,11 +69,13 @@ static void list_down_weighted(const struct run_observations *seen,
 static struct drift_run watched(const struct observation *row, const struct run_evidence *evidence)
 {
     int64_t cores = evidence->cores_per_executor;
+    bool may_starve = !evidence->dynamic_allocation;
     uint64_t known = cores >= 1 && cores <= UINT32_MAX ? (uint64_t)cores : 0;
     return (struct drift_run){.seen = *row,
                               .group = (uint64_t)row->context << 32 | known,
                               .executors_asked = evidence->executors_asked,
-                              .executors_share = evidence->executors_share,
+                              .executors_share =
+                                  may_starve ? evidence->executors_share : (double)NAN,
                               .failed_share = evidence->failed_share};
 }
 

@@ -15,7 +15,7 @@ struct run_evidence {
     bool replayable;            /* executors, cores and stages are known */
     int64_t cores_per_executor; /* RUN_UNKNOWN */
     double executors_asked;     /* spark.executor.instances, where executors do not come and go */
-    double executors_share;     /* there on the mean, of `executors`; likewise */
+    double executors_share;     /* that existed on average, of `executors` */
     double failed_share;        /* of the task time */
     bool dynamic_allocation;    /* executors came and went */
 };

@@ -294,3 +294,13 @@ double model_duration(const struct model *model, double problem_size, double exe
         return duration_s;
     return bound_by_recorded(u, problem_size, executors, duration_s);
 }
+
+double model_correction(const struct model *model, double problem_size, double executors)
+{
+    const struct model_law law = model_law(model);
+    if (model->form != MODEL_OF_DURATIONS || model->uncertainty.n_recorded == 0)
+        return 1;
+    double law_s = law.kind->duration_s(&law, problem_size, executors);
+    return law_s > 0 && isfinite(law_s) ? model_duration(model, problem_size, executors) / law_s
+                                        : 1;
+}

@@ -27,6 +27,10 @@
  * `size_exponent` is the upper limit of a regression of ln T on ln N and ln m over all recorded
  * (N, m), one value for each size, with a prior of 1 +- 0.5. It is from 1 to 3.
  *
+ * A law with a speedup of its own, S(N, m), is bounded by the same rules. With c = T / law(N, m),
+ *
+ *        S(N, m) = law's S(N, m) c(N, 1) / c(N, m)
+ *
  * Recorded times are medians of their (N, m). Where recorded medians contradict the third rule, the
  * lower bound of a pair is what the fastest of the contradicting pairs allows, and the upper bound
  * what the slowest of them allows. No bound contradicts a recorded median.
@@ -44,6 +48,10 @@ enum pv_code physical_bounds_find(const struct model_data *data,
 /* The share of law(N, m) that executors do not share, within [0, 1]. NAN: the law gives no time
  * above 0 there. */
 double physical_bounds_rest(const struct model_law *law, double problem_size, double executors);
+
+/* Factor by which the rules correct the time of the law; 1 if the law gives no time above 0, or if the
+ * model is not of durations. */
+double model_correction(const struct model *model, double problem_size, double executors);
 
 /* Duration in seconds, of a model of durations. Without recorded runs it is the time of the law; so
  * it is where the law gives no time above 0. */

@@ -235,7 +235,9 @@ void model_predict(const struct model *model,
     if (nonsense)
         out->speedup = (double)NAN;
     else if (kind->speedup != NULL)
-        out->speedup = kind->speedup(&law, problem_size, executors);
+        out->speedup = kind->speedup(&law, problem_size, executors) *
+                       model_correction(model, problem_size, 1) /
+                       model_correction(model, problem_size, executors);
     else
         out->speedup = model_duration(model, problem_size, 1) / out->duration_s;
     if (!(out->speedup > 0))

@@ -235,23 +235,21 @@ static void find_ends(const struct predictive *predictive,
             ends_s[k] = (double)NAN;
 }
 
-/* The distribution around one centre of a mixture. */
-static struct predictive around(const struct predictive *predictive, size_t i)
+double predictive_mixture_probability(const struct predictive_mixture *mixture, double duration_s)
 {
-    struct predictive one = *predictive;
-    one.predicted_s = predictive->centres[i].predicted_s;
-    one.n_centres = 0;
-    return one;
+    double sum = 0;
+    for (size_t i = 0; i < mixture->n; i++)
+        sum += mixture->weights[i] * predictive_probability(&mixture->parts[i], duration_s);
+    return sum;
 }
 
-/* The quantile of a mixture lies between those of its centres. Between them the probability grows,
- * so bisection finds it; NAN if a centre has none. */
-static double quantile_of_mixture(const struct predictive *predictive, double p)
+/* The quantile lies between those of the parts. Between them the probability grows, so bisection finds
+ * it. */
+double predictive_mixture_quantile(const struct predictive_mixture *mixture, double p)
 {
     double low_s = (double)INFINITY, high_s = 0;
-    for (size_t i = 0; i < predictive->n_centres; i++) {
-        struct predictive one = around(predictive, i);
-        double at_s = predictive_quantile(&one, p);
+    for (size_t i = 0; i < mixture->n; i++) {
+        double at_s = predictive_quantile(&mixture->parts[i], p);
         if (isnan(at_s))
             return at_s;
         low_s = fmin(low_s, at_s);
@@ -259,12 +257,24 @@ static double quantile_of_mixture(const struct predictive *predictive, double p)
     }
     for (int step = 0; step < 60 && high_s - low_s > 1e-11 * high_s; step++) {
         double middle_s = sqrt(low_s) * sqrt(high_s);
-        if (predictive_probability(predictive, middle_s) < p)
+        if (predictive_mixture_probability(mixture, middle_s) < p)
             low_s = middle_s;
         else
             high_s = middle_s;
     }
     return high_s;
+}
+
+static struct predictive_mixture split_centres(const struct predictive *predictive)
+{
+    struct predictive_mixture mixture = {.n = predictive->n_centres};
+    for (size_t i = 0; i < mixture.n; i++) {
+        mixture.parts[i] = *predictive;
+        mixture.parts[i].predicted_s = predictive->centres[i].predicted_s;
+        mixture.parts[i].n_centres = 0;
+        mixture.weights[i] = predictive->centres[i].probability;
+    }
+    return mixture;
 }
 
 void predictive_mix(struct predictive *predictive,
@@ -275,13 +285,15 @@ void predictive_mix(struct predictive *predictive,
     for (size_t i = 0; i < n; i++)
         predictive->centres[i] = centres[i];
     if (n > 0)
-        predictive->predicted_s = quantile_of_mixture(predictive, 0.5);
+        predictive->predicted_s = predictive_quantile(predictive, 0.5);
 }
 
 double predictive_quantile(const struct predictive *predictive, double p)
 {
-    if (predictive->n_centres > 0)
-        return quantile_of_mixture(predictive, p);
+    if (predictive->n_centres > 0) {
+        struct predictive_mixture mixture = split_centres(predictive);
+        return predictive_mixture_quantile(&mixture, p);
+    }
     double below = predictive_below(predictive);
     double side = p < below ? -1 : 1;
     double level = p < below ? 1 - p / below : (p - below) / (1 - below);
@@ -295,13 +307,10 @@ double predictive_probability(const struct predictive *predictive, double durati
     double below = predictive_below(predictive);
     double side = duration_s < predictive->predicted_s ? -1 : 1;
     double level = 1;
-    double sum = 0;
-    for (size_t i = 0; i < predictive->n_centres; i++) {
-        struct predictive one = around(predictive, i);
-        sum += predictive->centres[i].probability * predictive_probability(&one, duration_s);
+    if (predictive->n_centres > 0) {
+        struct predictive_mixture mixture = split_centres(predictive);
+        return predictive_mixture_probability(&mixture, duration_s);
     }
-    if (predictive->n_centres > 0)
-        return sum;
     if (predictive->n == 0)
         return (double)NAN;
     if (!(duration_s > 0))

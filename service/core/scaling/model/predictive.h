@@ -136,6 +136,17 @@ double predictive_quantile(const struct predictive *predictive, double p);
 /* P(T <= duration_s); NAN: unknown. */
 double predictive_probability(const struct predictive *predictive, double duration_s);
 
+/* Distributions with weights that add up to 1. */
+struct predictive_mixture {
+    struct predictive parts[PREDICTIVE_CENTRES_MAX];
+    double weights[PREDICTIVE_CENTRES_MAX];
+    size_t n;
+};
+
+/* The same of the mixture. NAN: unknown of a part. */
+double predictive_mixture_quantile(const struct predictive_mixture *mixture, double p);
+double predictive_mixture_probability(const struct predictive_mixture *mixture, double duration_s);
+
 /* Both ends of the interval that holds T with that probability, as much beyond either. Of two
  * pieces a narrow one (of a third, where shorter times are half as likely) begins above the
  * prediction. */

@@ -349,6 +349,72 @@ Test(advise, a_slowdown_is_not_answered_by_a_guess)
 }
 
 /* Not even predicted: the nearest, and what would do. */
+/* Runs that missed the deadline limit the probability: the reply names them for the recommended count,
+ * and for a count that they exclude. */
+Test(advise, late_runs_are_named)
+{
+    double durations_s[] = {34.9, 36, 37}, weights[] = {1, 1, 1};
+    struct same_runs late = {durations_s + 1, weights, 2}, in_time = {durations_s, weights, 1};
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 35);
+    cr_assert_eq(ask(&asked).recommendation.executors, 4);
+    points[0].ran = &late; /* 100 s: nothing is promised there */
+    points[3].ran = &in_time;
+    struct advice advice = ask(&asked);
+    cr_assert_eq(advice.recommendation.executors, 4);
+    cr_assert(!has(&advice.reasons, "late_runs"));
+    points[3].ran = &late;
+    advice = ask(&asked);
+    cr_assert_eq(advice.recommendation.executors, 6);
+    cr_assert_str_eq(message(&advice.reasons, "late_runs"),
+                     "2 runs of this size on 4 executors took longer than the deadline, 0 made it: "
+                     "the probability there is at most 0.167.");
+    const struct finding *note = finding_find(&advice.reasons, "late_runs");
+    cr_expect_eq(finding_value(note, "executors"), 4);
+    cr_expect_eq(finding_value(note, "runs_late"), 2);
+    cr_expect_eq(finding_value(note, "runs_in_time"), 0);
+    cr_expect_float_eq(finding_value(note, "probability_at_most"), 1 / 6.0, 1e-12);
+    late = (struct same_runs){durations_s, weights, 2};
+    asked.max_executors = 4;
+    advice = ask(&asked);
+    cr_assert_eq(advice.verdict, ADVISE_AT_RISK);
+    cr_expect_float_eq(advice.recommendation.deadline_probability, 0.5, 1e-12);
+    cr_assert_str_eq(message(&advice.reasons, "late_runs"),
+                     "1 run of this size on 4 executors took longer than the deadline, 1 made it: "
+                     "the probability there is at most 0.5.");
+    asked.deadline_s = (double)NAN;
+    advice = ask(&asked);
+    cr_assert(!has(&advice.reasons, "late_runs"));
+}
+
+/* What a replay leaves out is named if it cost 1 % of the task time, or if executors were excluded. */
+Test(advise, attempts_that_are_not_simulated)
+{
+    const struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 35);
+    struct advice advice = ask(&asked);
+    cr_assert(!has(&advice.warnings, "attempts_not_simulated"));
+    curve.attempts_s = 12.5;
+    curve.attempts_share = 0.009;
+    advice = ask(&asked);
+    cr_assert(!has(&advice.warnings, "attempts_not_simulated"));
+    curve.attempts_share = 0.05;
+    advice = ask(&asked);
+    cr_assert_str_eq(message(&advice.warnings, "attempts_not_simulated"),
+                     "The nearest run had 12.5 s of tasks (5 %) in attempts that failed or lost "
+                     "against a copy. The replay does not simulate them: the time that they cost "
+                     "counts as overhead of tasks or as time of the driver.");
+    curve.executors_excluded = 2;
+    advice = ask(&asked);
+    cr_assert(strstr(message(&advice.warnings, "attempts_not_simulated"),
+                     " against a copy and 2 excluded executors. ") != NULL);
+    curve.attempts_share = (double)NAN;
+    advice = ask(&asked);
+    cr_assert(strstr(message(&advice.warnings, "attempts_not_simulated"),
+                     "had 2 excluded executors. ") != NULL);
+    curve.model_kind = "amdahl"; /* which was fitted to durations, with all that they hold */
+    advice = ask(&asked);
+    cr_assert(!has(&advice.warnings, "attempts_not_simulated"));
+}
+
 Test(advise, infeasible_with_remedies)
 {
     struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 18.5);

@@ -5,7 +5,7 @@
 
 #include "../history/sample_runs.h"
 #include "core/advice/autoscaling.h"
-#include "core/advice/curve.h"
+#include "core/advice/replay_curve.h"
 
 static struct arena arena;
 static struct arena scratch;
@@ -53,7 +53,7 @@ static struct autoscaling compare(const struct run *run, int64_t executors, stru
                                          .task_budget = 1000000,
                                          .least_runs = 1};
     struct curve curve;
-    cr_assert_eq(curve_predict(run, 1, &asked, &arena, &scratch, &curve, NULL), PV_OK);
+    cr_assert_eq(replay_curve_make(run, 1, &asked, &arena, &scratch, &curve, NULL), PV_OK);
     const struct advise_goal goal = {
         .deadline_s = (double)NAN, .confidence = 0.9, .max_executors = MOST};
     const struct advise_choice choice = {
@@ -175,7 +175,7 @@ Test(autoscaling, of_many_steps_a_hundred_are_kept)
                                          .task_budget = 1000000,
                                          .least_runs = 1};
     struct curve curve;
-    cr_assert_eq(curve_predict(&run, 1, &asked, &arena, &scratch, &curve, NULL), PV_OK);
+    cr_assert_eq(replay_curve_make(&run, 1, &asked, &arena, &scratch, &curve, NULL), PV_OK);
     const struct advise_goal goal = {
         .deadline_s = (double)NAN, .confidence = 0.9, .max_executors = MANY};
     const struct advise_choice choice = {.executors = MANY, .predicted_duration_s = 413.0};

@@ -26,8 +26,7 @@ static void set_up(void)
     items[2] = item_of(BOTTLENECK_STRAGGLER, 4, 30);
     items[3] = item_of(BOTTLENECK_SKEW, 5, 20);
     items[4] = item_of(BOTTLENECK_IDLE_CORES, 6, 10);
-    items[4].key = "spark.executor.cores";
-    items[4].value = "6";
+    items[4].idle = (struct idle_cores){.key = "spark.executor.cores", .value = "6"};
     found = (struct bottlenecks){.run_id = "the-run", .items = items, .n = ITEMS};
 }
 

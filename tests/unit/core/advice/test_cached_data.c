@@ -9,8 +9,9 @@
 
 #include "../history/sample_runs.h"
 #include "base/rng.h"
-#include "core/advice/curve.h"
+#include "core/advice/replay_curve.h"
 #include "core/history/cached_data.h"
+#include "core/deadline/job_from_run.h"
 #include "core/history/run_metrics.h"
 
 enum { CORES = 4, ITERATIONS = 8, SIZES = 3, COUNTS = 5, HISTORIES = 10, RUNS_MAX = 5 };
@@ -167,8 +168,8 @@ static void judge(size_t known, uint64_t history, struct tally *tally)
                                           .task_budget = 50000000};
         struct curve curve;
         struct pv_error err = {0};
-        cr_assert_eq(curve_predict(runs, known, &question, &arena, &scratch, &curve, &err), PV_OK,
-                     "%s", err.detail);
+        cr_assert_eq(replay_curve_make(runs, known, &question, &arena, &scratch, &curve, &err),
+                     PV_OK, "%s", err.detail);
         const struct curve_point *point = &curve.points[0];
         tally->errors += fabs(point->duration_s / truth.duration_s - 1.0);
         tally->n++;

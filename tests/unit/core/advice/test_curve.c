@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../history/sample_runs.h"
-#include "core/advice/curve.h"
+#include "core/advice/replay_curve.h"
 
 static struct arena arena;
 static struct arena scratch;
@@ -34,7 +34,7 @@ static struct curve predict_at(
                                       .task_budget = 50000000};
     struct curve curve;
     struct pv_error err = {0};
-    enum pv_code code = curve_predict(runs, n, &question, &arena, &scratch, &curve, &err);
+    enum pv_code code = replay_curve_make(runs, n, &question, &arena, &scratch, &curve, &err);
     cr_assert_eq(code, PV_OK, "%s", err.detail);
     return curve;
 }
@@ -255,14 +255,14 @@ Test(curve, keeps_to_its_budget)
     int64_t m[] = {2, 4};
     struct curve_question question = {64, 4, m, 2, 10000, 1};
     struct curve curve;
-    cr_assert_eq(curve_predict(runs, n, &question, &arena, &scratch, &curve, NULL), PV_OK);
+    cr_assert_eq(replay_curve_make(runs, n, &question, &arena, &scratch, &curve, NULL), PV_OK);
     cr_assert(curve.runs >= 1 && curve.runs < n);
     cr_assert_eq(curve.runs + curve.runs_left_out, n);
     question.least_runs = n;
-    cr_assert_eq(curve_predict(runs, n, &question, &arena, &scratch, &curve, NULL), PV_E_LIMIT);
+    cr_assert_eq(replay_curve_make(runs, n, &question, &arena, &scratch, &curve, NULL), PV_E_LIMIT);
     question.least_runs = 1;
     question.task_budget = 10;
-    cr_assert_eq(curve_predict(runs, n, &question, &arena, &scratch, &curve, NULL), PV_E_LIMIT);
+    cr_assert_eq(replay_curve_make(runs, n, &question, &arena, &scratch, &curve, NULL), PV_E_LIMIT);
 }
 
 /* Alone, each run foresees as many tasks as it had; together they show that tasks grow with the
@@ -280,10 +280,28 @@ Test(curve, laws_of_all_runs_together_keep_to_the_budget)
     struct curve_question question = {900, 2, m, 2, 2000000, 2};
     struct curve curve;
     struct pv_error err = {0};
-    cr_assert_eq(curve_predict(runs, 2, &question, &arena, &scratch, &curve, &err), PV_OK);
+    cr_assert_eq(replay_curve_make(runs, 2, &question, &arena, &scratch, &curve, &err), PV_OK);
     question.problem_size = INT64_C(1000000000000);
-    cr_assert_eq(curve_predict(runs, 2, &question, &arena, &scratch, &curve, &err), PV_E_LIMIT);
+    cr_assert_eq(replay_curve_make(runs, 2, &question, &arena, &scratch, &curve, &err), PV_E_LIMIT);
     cr_assert(err.detail[0] != '\0');
+}
+
+/* Of the run nearest in size, not of the others. */
+Test(curve, reports_attempts_that_are_not_simulated)
+{
+    const struct sample_application *application = &sample_catalogue[0];
+    struct run runs[] = {sample_as_run(application, 64, 1, 5, &arena),
+                         sample_as_run(application, 8, 1, 6, &arena)};
+    int64_t m[] = {2};
+    for (size_t i = 0; i < 2; i++) {
+        runs[i].task_time_s = 90;
+        runs[i].failed_task_time_s = i == 0 ? 50 : 10;
+        runs[i].executors_excluded = i == 0 ? 7 : 3;
+    }
+    struct curve curve = predict_at(runs, 2, 8, 4, m, 1);
+    cr_expect_float_eq(curve.attempts_s, 10, 0);
+    cr_expect_float_eq(curve.attempts_share, 0.1, 1e-12);
+    cr_expect_eq(curve.executors_excluded, 3);
 }
 
 /* A run on a million executors asks of the law of another, whose tasks follow the cores, for
@@ -296,11 +314,11 @@ Test(curve, leaving_out_keeps_to_the_budget)
     int64_t m[] = {1, 2};
     struct curve_question question = {8, 4, m, 2, 2000000, 2};
     struct curve near, far;
-    cr_assert_eq(curve_predict(runs, 2, &question, &arena, &scratch, &near, NULL), PV_OK);
+    cr_assert_eq(replay_curve_make(runs, 2, &question, &arena, &scratch, &near, NULL), PV_OK);
     runs[1].executors = 1000000;
     arena_fini(&scratch);
     arena_init(&scratch, 16 * 1024 * 1024);
-    cr_assert_eq(curve_predict(runs, 2, &question, &arena, &scratch, &far, NULL), PV_OK);
+    cr_assert_eq(replay_curve_make(runs, 2, &question, &arena, &scratch, &far, NULL), PV_OK);
     cr_assert_eq(far.runs, 2);
     cr_assert_eq(near.freedom, 5);
     cr_assert(far.freedom < near.freedom);
@@ -502,7 +520,7 @@ Test(curve, a_small_budget_keeps_the_nearest_sizes)
     /* Each of 37 tasks costs them once for the point and 8 + 2 n times for leaving it out. */
     struct curve_question question = {900, 4, m, 1, 37 * (1 + 8) + 37 * (1 + 10) + 10, 1};
     struct curve curve;
-    cr_assert_eq(curve_predict(runs, 3, &question, &arena, &scratch, &curve, NULL), PV_OK);
+    cr_assert_eq(replay_curve_make(runs, 3, &question, &arena, &scratch, &curve, NULL), PV_OK);
     cr_assert_eq(curve.runs, 2);
     cr_assert_float_eq(curve.least_size, 10.0, 0.0);
     cr_assert_float_eq(curve.most_size, 1000.0, 0.0);

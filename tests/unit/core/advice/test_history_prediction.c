@@ -354,6 +354,12 @@ Test(history_prediction, an_answer_has_what_was_asked_for)
     }
 }
 
+static const struct task_slots half_of_a_gpu = {.share = 1,
+                                                .task_cores = 2,
+                                                .resource = {"gpu", 3},
+                                                .per_executor = 1,
+                                                .resource_per_task = 0.5};
+
 static const char *warning_of_slots(struct curve_slots slots)
 {
     made.curve.slots[0] = slots;
@@ -369,28 +375,22 @@ static const char *warning_of_slots(struct curve_slots slots)
 Test(history_prediction, idle_cores_in_words)
 {
     cr_assert_eq(predict(), PV_OK);
-    struct curve_slots slots = {.share = 1,
-                                .per_executor = 2,
-                                .cores = 8,
-                                .task_cores = 2,
-                                .resource = "gpu",
-                                .resource_per_executor = 1,
-                                .resource_per_task = 0.5};
+    struct curve_slots slots = {.of = half_of_a_gpu, .per_executor = 2, .cores = 8};
     cr_expect_str_eq(warning_of_slots(slots),
                      "4 cores of each executor idle: the share of a gpu that a task takes allows "
                      "2 tasks at once. Set spark.task.resource.gpu.amount to 0.25 if the memory of "
                      "each gpu suffices, else spark.executor.cores to 4.");
-    slots.task_cores = 3;
+    slots.of.task_cores = 3;
     cr_expect_str_eq(warning_of_slots(slots),
                      "2 cores of each executor idle: a task takes 3 CPUs. Set spark.executor.cores "
-                     "to 6.");
+                     "to 6 and start more executors on the cores that this frees.");
     slots.per_executor = 1;
-    slots.task_cores = 7;
-    slots.resource[0] = '\0';
+    slots.of.task_cores = 7;
+    slots.of.resource.at = NULL;
     cr_expect_str_eq(warning_of_slots(slots),
                      "1 core of each executor idles: a task takes 7 CPUs. Set spark.executor.cores "
-                     "to 7.");
-    slots.task_cores = 8;
+                     "to 7 and start more executors on the cores that this frees.");
+    slots.of.task_cores = 8;
     cr_expect_str_eq(warning_of_slots(slots), "none");
 }
 
@@ -408,23 +408,17 @@ Test(history_prediction, task_slots_in_words)
     cr_assert_eq(predict(), PV_OK);
     question.goal.min_executors = question.goal.max_executors = 4;
     made.curve.n_slots = 1;
-    made.curve.slots[0] = (struct curve_slots){.share = 1,
-                                               .per_executor = 2,
-                                               .cores = 8,
-                                               .task_cores = 2,
-                                               .resource = "gpu",
-                                               .resource_per_executor = 1,
-                                               .resource_per_task = 0.5};
+    made.curve.slots[0] = (struct curve_slots){.of = half_of_a_gpu, .per_executor = 2, .cores = 8};
     struct advice_answer answer = answer_with(NULL);
     cr_expect_str_eq(message_of(&answer.advice.reasons, "task_slots"),
                      "4 executors have 8 task slots: 8 cores, 2 CPUs a task, 0.5 of a gpu a task.");
     made.curve.slots[0] = (struct curve_slots){
-        .profile = 3, .share = 0.3, .per_executor = 1, .cores = 1, .task_cores = 1};
+        .of = {.profile = 3, .share = 0.3, .task_cores = 1}, .per_executor = 1, .cores = 1};
     answer = answer_with(NULL);
     cr_expect_str_eq(message_of(&answer.advice.reasons, "task_slots"),
                      "1 executor has 1 task slot for stages of resource profile 3: 1 core, 1 CPU a "
                      "task.");
-    made.curve.slots[0].share = 0.1; /* at least one */
+    made.curve.slots[0].of.share = 0.1; /* at least one */
     made.curve.slots[0].per_executor = 3;
     answer = answer_with(NULL);
     cr_expect_eq(finding_value(reason_of(&answer, "task_slots"), "task_slots"), 3);

@@ -4,7 +4,7 @@
 
 #include "../history/sample_runs.h"
 #include "base/rng.h"
-#include "core/advice/curve.h"
+#include "core/advice/replay_curve.h"
 #include "rounds.h"
 
 /*
@@ -89,7 +89,7 @@ predict(const struct run runs[], size_t n, double size, const int64_t m[], size_
                                       .task_budget = 50000000};
     struct curve curve;
     struct pv_error err = {0};
-    enum pv_code code = curve_predict(runs, n, &question, &arena, &scratch, &curve, &err);
+    enum pv_code code = replay_curve_make(runs, n, &question, &arena, &scratch, &curve, &err);
     cr_assert_eq(code, PV_OK, "%s", err.detail);
     return curve;
 }

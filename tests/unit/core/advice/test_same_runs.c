@@ -86,7 +86,7 @@ Test(same_runs, a_curve_gives_the_lesser_of_both)
     cr_expect_float_eq(ends_s[1], curve_quantile(&curve, &free, 0.95), 1e-9);
 }
 
-enum { ROWS = 9 };
+enum { ROWS = 11 };
 
 /* Of 64 blocks on 4 executors with 2 cores; each of the others differs in one thing. */
 Test(same_runs, only_runs_of_the_configuration_count)
@@ -110,13 +110,17 @@ Test(same_runs, only_runs_of_the_configuration_count)
     evidence[6].dynamic_allocation = true;
     rows[7].problem_size = 32;
     rows[8].executors = 5;
+    evidence[9].dynamic_allocation = evidence[10].dynamic_allocation = true;
+    evidence[9].executors_share = 0.8;
+    evidence[10].executors_share = 0.7; /* fewer for too long */
     cr_assert_eq(same_runs_find(&seen, &four, &arena, &ran, NULL), PV_OK);
     cr_assert_not_null(ran);
-    cr_assert_eq(ran->n, 2);
-    cr_expect_float_eq(ran->durations_s[0], 99, 0);
-    cr_expect_float_eq(ran->durations_s[1], 100, 0);
-    cr_expect_float_eq(ran->weights[0], 0.5, 0);
-    cr_expect_float_eq(ran->weights[1], 1, 0);
+    cr_assert_eq(ran->n, 3);
+    cr_expect_float_eq(ran->durations_s[0], 91, 0, "with dynamic allocation");
+    cr_expect_float_eq(ran->durations_s[1], 99, 0);
+    cr_expect_float_eq(ran->durations_s[2], 100, 0);
+    cr_expect_float_eq(ran->weights[1], 0.5, 0);
+    cr_expect_float_eq(ran->weights[2], 1, 0);
     cr_assert_eq(same_runs_find(&seen, &eight, &arena, &ran, NULL), PV_OK);
     cr_assert_not_null(ran);
     cr_expect_eq(ran->n, 1);

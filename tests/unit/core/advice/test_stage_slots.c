@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "../history/sample_runs.h"
-#include "core/advice/curve.h"
 #include "core/advice/replay.h"
+#include "core/advice/replay_curve.h"
 
 static struct arena arena;
 static struct arena scratch;
@@ -243,10 +243,10 @@ Test(stage_slots, weak_scaling_is_of_slots)
     struct curve curve;
     run.resources = &profile;
     run.n_resources = 1;
-    cr_assert_eq(curve_predict(&run, 1, &question, &arena, &scratch, &curve, NULL), PV_OK);
+    cr_assert_eq(replay_curve_make(&run, 1, &question, &arena, &scratch, &curve, NULL), PV_OK);
     cr_assert_float_eq(curve.points[0].duration_s, 5.0 + 13 * 20.0, 1e-6);
     run.asked.task_cores = 1;
-    cr_assert_eq(curve_predict(&run, 1, &question, &arena, &scratch, &curve, NULL), PV_OK);
+    cr_assert_eq(replay_curve_make(&run, 1, &question, &arena, &scratch, &curve, NULL), PV_OK);
     cr_assert_lt(curve.points[0].duration_s, 160.0);
 }
 

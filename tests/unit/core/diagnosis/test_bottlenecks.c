@@ -544,7 +544,8 @@ Test(bottlenecks, a_gpu_share_leaves_cores_idle)
     cr_assert(bottleneck_property(&item, 32, &arena, &key, &value));
     cr_assert_str_eq(key, "spark.task.resource.gpu.amount");
     cr_assert_str_eq(value, "0.125");
-    cr_assert(strstr(item.cure, "Otherwise give executors 4 cores.") != NULL, "%s", item.cure);
+    cr_assert_str_eq(item.cure, "Set spark.task.resource.gpu.amount to 0.125 if the memory of each "
+                                "gpu suffices, else spark.executor.cores to 4.");
     /* 1 / 6 is rounded down, so that 6 tasks fit. */
     profile.cores_per_executor = run.cores_per_executor = 6;
     item = only(BOTTLENECK_IDLE_CORES);
@@ -564,6 +565,18 @@ Test(bottlenecks, cpus_of_a_task_that_do_not_divide_the_cores)
     cr_assert(bottleneck_property(&item, 32, &arena, &key, &value));
     cr_assert_str_eq(key, "spark.executor.cores");
     cr_assert_str_eq(value, "6");
+    /* A GPU that allows more tasks than the cores do is not what leaves cores idle. */
+    profile.resource = (struct strview){"gpu", 3};
+    profile.resource_per_executor = 1;
+    profile.resource_per_task = 0.25;
+    item = only(BOTTLENECK_IDLE_CORES);
+    cr_assert(bottleneck_property(&item, 32, &arena, &key, &value));
+    cr_assert_str_eq(key, "spark.executor.cores");
+    cr_assert(strstr(item.finding.message, "each task takes 3 CPUs.") != NULL, "%s",
+              item.finding.message);
+    cr_assert_str_eq(item.cure,
+                     "Set spark.executor.cores to 6 and start more executors on the cores that "
+                     "this frees.");
     profile.cores_per_task = 4; /* which divide them */
     cr_assert_eq(find().n, 0);
 }
@@ -577,5 +590,5 @@ Test(bottlenecks, idle_cores_of_another_profile_are_cured_in_the_program)
     stages[0].resource_profile_id = 3;
     struct bottleneck item = only(BOTTLENECK_IDLE_CORES);
     cr_assert_not(bottleneck_property(&item, 32, &arena, &key, &value));
-    cr_assert(strstr(item.cure, "in the stage's resource profile") != NULL, "%s", item.cure);
+    cr_assert(strstr(item.cure, "in the resource profile of the program") != NULL, "%s", item.cure);
 }

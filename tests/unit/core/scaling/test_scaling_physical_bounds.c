@@ -27,12 +27,17 @@ static void end(void)
 
 TestSuite(scaling_physical_bounds, .init = start, .fini = end);
 
-static double duration(const struct model *model, double size, double m)
+static struct model_prediction prediction(const struct model *model, double size, double m)
 {
     struct model_spread none = MODEL_NO_SPREAD;
     struct model_prediction there;
     model_predict(model, &none, size, m, &there);
-    return there.duration_s;
+    return there;
+}
+
+static double duration(const struct model *model, double size, double m)
+{
+    return prediction(model, size, m).duration_s;
 }
 
 static double share(struct rng *rng, double low, double high)
@@ -188,11 +193,38 @@ static void expect_size_counts(const struct history *history, const struct model
     cr_assert(model_predictive(model, 10 * size, m, &there));
 }
 
+/* A law with a speedup of its own gives none that the bounds on its durations exclude: what changes
+ * the time on m executors, or on one, changes the speedup as much. Returns how many were changed. */
+static size_t expect_bounded_speedups(const struct history *history, const struct model *model)
+{
+    struct model law = *model;
+    size_t changed = 0;
+    law.uncertainty.observations = 0;
+    for (double size = history->sizes[0] / 3; size < 200 * history->sizes[0]; size *= 2.7)
+        for (double m = 1; m < 60; m = ceil(m * 1.7)) {
+            struct model_prediction there = prediction(model, size, m);
+            struct model_prediction by_law = prediction(&law, size, m);
+            double one_s = duration(model, size, 1);
+            double one_by_law_s = duration(&law, size, 1);
+            if (!(one_s > 0 && one_by_law_s > 0 && there.duration_s > 0) ||
+                !(by_law.duration_s > 0 && by_law.speedup > 0))
+                continue;
+            double expected =
+                by_law.speedup * by_law.duration_s / there.duration_s * (one_s / one_by_law_s);
+            cr_assert_float_eq(there.speedup, expected, 1e-9 * expected,
+                               "%s, %g on %g: speedup %g, not %g", model->kind->name, size, m,
+                               there.speedup, expected);
+            changed += fabs(there.speedup / by_law.speedup - 1) > 0.01;
+        }
+    return changed;
+}
+
 Test(scaling_physical_bounds, random_histories, .timeout = 120)
 {
     struct rng rng = rng_make(20261127, 0);
     size_t compared = 0;
     size_t fitted = 0;
+    size_t speedups = 0;
     for (size_t round = 0; round < HISTORIES; round++) {
         struct history history;
         struct model_selection selection;
@@ -209,6 +241,8 @@ Test(scaling_physical_bounds, random_histories, .timeout = 120)
             compared += expect_weak_scaling(&history, &candidate->fit.model);
             expect_growth(&history, &candidate->fit.model);
             expect_size_counts(&history, &candidate->fit.model);
+            if (candidate->kind->speedup != NULL)
+                speedups += expect_bounded_speedups(&history, &candidate->fit.model);
         }
         if (selection.selected != NULL && history.n_sizes == 1)
             cr_assert_str_neq(selection.selected->kind->name, "amdahl");
@@ -216,6 +250,7 @@ Test(scaling_physical_bounds, random_histories, .timeout = 120)
     }
     cr_expect_gt(fitted, 5 * HISTORIES);
     cr_expect_gt(compared, 20 * HISTORIES);
+    cr_expect_gt(speedups, 20 * HISTORIES);
 }
 
 /* --- values --- */
@@ -292,6 +327,11 @@ Test(scaling_physical_bounds, a_median_bounds_twice_the_data)
         cr_expect_geq(duration(&fit.model, 454, 2), 2676, "%s", kinds[k]);
         cr_expect(duration(&fit.model, 450, 4) > 0.9 * 2676, "%s", kinds[k]);
         cr_expect_lt(duration(&fit.model, 454, 4), 6000, "%s", kinds[k]);
+        /* The time of one executor over that of four. */
+        if (strcmp(kinds[k], "usba") != 0)
+            cr_expect_float_eq(prediction(&fit.model, 454, 4).speedup,
+                               duration(&fit.model, 454, 1) / duration(&fit.model, 454, 4), 1e-9,
+                               "%s", kinds[k]);
     }
 }
 
