@@ -10,8 +10,8 @@
 #include "../history/sample_runs.h"
 #include "base/rng.h"
 #include "core/advice/replay_curve.h"
-#include "core/history/cached_data.h"
 #include "core/deadline/job_from_run.h"
+#include "core/history/cached_data.h"
 #include "core/history/run_metrics.h"
 
 enum { CORES = 4, ITERATIONS = 8, SIZES = 3, COUNTS = 5, HISTORIES = 10, RUNS_MAX = 5 };
