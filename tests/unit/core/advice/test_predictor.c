@@ -186,14 +186,25 @@ Test(predictor, what_a_model_lacks_is_told)
     cr_assert_eq(choose(false, &curve, &predictor, NULL), PV_E_TOO_FEW);
     cr_expect_eq(predictor.runs_missing, 0);
     cr_expect_eq(predictor.model_runs, 5);
-    cr_expect(strstr(predictor.without_model, "2 different pairs") != NULL, "%s",
-              predictor.without_model);
-    cr_expect_neq(predictor.without_model[strlen(predictor.without_model) - 1], '.',
-                  "the sentence around it ends in one");
+    cr_expect_str_eq(
+        predictor.without_model,
+        "amdahl needs 2 different pairs of problem_size and executors; there are 1 in 5 "
+        "observations: 1 more needed");
     n_rows = 4;
     cr_assert_eq(choose(false, &curve, &predictor, NULL), PV_E_TOO_FEW);
     cr_expect_eq(predictor.runs_missing, 1);
     cr_expect_eq(predictor.model_runs, 4);
+}
+
+/* A speedup among durations: no kind can be fitted, and none lacks runs. */
+Test(predictor, the_sentence_of_no_kind_is_quoted_without_its_full_stop)
+{
+    struct predictor predictor;
+    struct curve curve = {.points = NULL};
+    n_rows = 5;
+    rows[4].speedup = 2;
+    cr_assert_eq(choose(false, &curve, &predictor, NULL), PV_E_TOO_FEW);
+    cr_expect_str_eq(predictor.without_model, "None of 14 kinds can be fitted to 5 runs");
 }
 
 /* Three runs with labels like those asked for suffice together with those of other labels, two do not. */

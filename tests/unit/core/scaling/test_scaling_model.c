@@ -158,6 +158,23 @@ Test(scaling_model, usba_comes_back_from_speedups)
     cr_expect_float_eq(estimate(&fit, "beta"), 0.05, 1e-3);
 }
 
+/* Initialization stops to grow between two of the counts 1, 2, 4, .., 64, with two of them beyond. */
+Test(scaling_model, theta_comes_back_from_any_gap)
+{
+    enum { SEEN = 21 };
+    for (double theta = 3; theta < 32; theta *= 2) {
+        struct observation rows[SEEN];
+        for (size_t i = 0; i < SEEN; i++) {
+            double size = sizes[i / 7], m = (double)(1u << i % 7);
+            double below = 0.6 * (1 - 0.2 + 0.2 * fmin(m, theta)) + usba_law(size, m) / 20;
+            rows[i] = model_seen_speedup(size, m, (0.6 + size) / below);
+        }
+        struct model_fit fit = fit_rows(&usba_kind, rows, SEEN, MODEL_SECONDS);
+        cr_expect_float_eq(estimate(&fit, "theta"), theta, 1e-3 * theta, "%g: %g", theta,
+                           estimate(&fit, "theta"));
+    }
+}
+
 static void make_speedups(double epsilon, double noise, struct observation rows[ROWS])
 {
     struct rng rng = rng_make(7, 0);

@@ -10,6 +10,7 @@
 #include "core/scaling/model/physical_bounds.h"
 #include "core/scaling/model/predict.h"
 #include "core/scaling/selection/selection.h"
+#include "rounds.h"
 
 enum { ROWS_MAX = 120, HISTORIES = 2000 };
 
@@ -193,7 +194,8 @@ Test(scaling_physical_bounds, random_histories, .timeout = 120)
     struct rng rng = rng_make(20261127, 0);
     size_t compared = 0;
     size_t fitted = 0;
-    for (size_t round = 0; round < HISTORIES; round++) {
+    const size_t histories = rounds(HISTORIES);
+    for (size_t round = 0; round < histories; round++) {
         struct history history;
         struct model_selection selection;
         struct pv_error err = {0};
@@ -214,8 +216,8 @@ Test(scaling_physical_bounds, random_histories, .timeout = 120)
             cr_assert_str_neq(selection.selected->kind->name, "amdahl");
         arena_rewind(&arena, mark);
     }
-    cr_expect_gt(fitted, 5 * HISTORIES);
-    cr_expect_gt(compared, 20 * HISTORIES);
+    cr_expect_gt(fitted, 5 * histories);
+    cr_expect_gt(compared, 20 * histories);
 }
 
 /* --- values --- */
