@@ -143,7 +143,7 @@ def drawn(mutants, n, rng):
         rng.shuffle(group)
     chosen, lines = [], set()
     while by_kind and len(chosen) < n:
-        for kind in sorted(by_kind):
+        for kind in rng.sample(sorted(by_kind), len(by_kind)):
             while by_kind[kind] and by_kind[kind][-1].line in lines:
                 by_kind[kind].pop()
             if not by_kind[kind]:

@@ -126,6 +126,19 @@ Test(history_prediction, runs_are_replayed_and_fill_in_what_is_open)
     cr_expect(!made.from_own);
 }
 
+/* Four fifths of the budget over 1 + 4 x 32 tasks are far more points than there are executors. Twice the
+ * data has twice the tasks, and room for 40 points: 5 of them for special counts, 1 for the most. */
+Test(history_prediction, the_budget_of_tasks_decides_how_many_points_are_replayed)
+{
+    limits.task_budget = 100000;
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect_eq(made.replayed.n_points, 64, "%zu", made.replayed.n_points);
+    limits.task_budget = 13011;
+    question.problem_size = 64;
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect_eq(made.replayed.n_points, 35, "%zu", made.replayed.n_points);
+}
+
 /* The start-up is the median of the runs that know theirs; the most cores are of any run, older ones that
  * can be replayed included. */
 Test(history_prediction, startup_and_most_cores_are_those_of_the_runs)
