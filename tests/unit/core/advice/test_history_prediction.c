@@ -513,6 +513,28 @@ Test(history_prediction, what_an_answer_assumes_in_words)
     cr_expect(!has(&answer.advice.warnings, "executors_bounded"));
 }
 
+/* Up to 8 executors, 50 s: more would make 51 s surer, unless they take as long. */
+Test(history_prediction, more_executors_that_are_no_surer_are_not_missed)
+{
+    cr_assert_eq(predict(), PV_OK);
+    made.extent.most_cores = 2;
+    question.goal.deadline_s = 51;
+    question.goal.confidence = 0.999;
+    struct advice_answer answer = answer_with(NULL);
+    cr_expect_eq(answer.advice.verdict, ADVISE_AT_RISK);
+    cr_expect(has(&answer.advice.warnings, "executors_bounded"));
+    const struct curve_point eight = *curve_find(&made.curve, 8);
+    for (size_t i = 0; i < made.curve.n_points; i++)
+        if (made.curve.points[i].executors > 8) {
+            int64_t executors = made.curve.points[i].executors;
+            made.curve.points[i] = eight;
+            made.curve.points[i].executors = executors;
+        }
+    answer = answer_with(NULL);
+    cr_expect_eq(answer.advice.verdict, ADVISE_AT_RISK);
+    cr_expect(!has(&answer.advice.warnings, "executors_bounded"));
+}
+
 /* In local mode the driver is the only executor, unless executors are asked for. */
 Test(history_prediction, local_mode_has_one_executor)
 {

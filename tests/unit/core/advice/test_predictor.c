@@ -246,6 +246,29 @@ Test(predictor, without_observed_errors_the_prior_counts)
                        1e-9);
 }
 
+/* 15 runs of sizes 32 to 128 on 1 to 16 executors of 4 cores. */
+Test(predictor, a_curve_says_what_it_was_fitted_to)
+{
+    struct model_fit fit;
+    struct curve curve;
+    cr_assert_eq(model_fit(&ernest_kind, rows, n_rows, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    cr_assert_eq(model_curve_make(&fit, &question, &arena, &curve, NULL), PV_OK);
+    cr_expect_str_eq(curve.model_kind, "ernest");
+    cr_expect_eq(curve.runs, 15);
+    cr_expect_eq(curve.distinct_cores, 5);
+    cr_expect_eq(curve.least_cores, 4);
+    cr_expect_eq(curve.most_cores, 64);
+    cr_expect_eq(curve.least_size, 32);
+    cr_expect_eq(curve.most_size, 128);
+    cr_expect(!curve.size_extrapolated);
+    cr_expect_eq(curve.n_points, COUNTS);
+    cr_expect_float_eq(curve.single_s, ernest(64, 1), 1e-6);
+    cr_expect(!curve_find(&curve, 16)->extrapolated && curve_find(&curve, 17)->extrapolated);
+    question.problem_size = 160;
+    cr_assert_eq(model_curve_make(&fit, &question, &arena, &curve, NULL), PV_OK);
+    cr_expect(curve.size_extrapolated);
+}
+
 /* A model that has no time for any executors allowed is not used. */
 Test(predictor, a_model_without_a_time_for_the_executors_allowed_is_not_used)
 {

@@ -315,6 +315,29 @@ Test(scaling_physical_bounds, recorded_runs_decide_against_the_rule)
     cr_expect_float_eq(u->recorded[3].most_s, 3000, 1e-9, "200 on 2 is not known to be faster");
 }
 
+/* N - 100 seconds give no time at the largest size, so that no growth is bounded by it. */
+Test(scaling_physical_bounds, a_law_without_a_time_at_the_edge_is_not_bounded_by_it)
+{
+    struct observation rows[6];
+    for (size_t i = 0; i < 6; i++) {
+        double size = i < 3 ? 50 : 100;
+        double m = (double)(1 << (i % 3));
+        rows[i] = model_seen(size, m, 10 + size / m, (double)NAN);
+    }
+    struct model_fit fit = fit_rows("ernest", rows, 6);
+    struct model_recorded *recorded =
+        arena_array(&arena, fit.model.uncertainty.n_recorded, sizeof *recorded);
+    for (size_t i = 0; i < fit.model.uncertainty.n_recorded; i++)
+        recorded[i] =
+            (struct model_recorded){rows[i].problem_size, rows[i].executors, 0, (double)INFINITY};
+    fit.model.uncertainty.recorded = recorded;
+    const double estimates[] = {-100, 1, 0, 0};
+    for (size_t j = 0; j < 4; j++)
+        fit.model.parameters[j].estimate = estimates[j];
+    cr_expect_float_eq(duration(&fit.model, 200, 1), 100, 1e-9);
+    cr_expect_float_eq(duration(&fit.model, 300, 1), 200, 1e-9);
+}
+
 /* Predictions of a sent model are those of the fitted one: what bounds them is part of it. */
 Test(scaling_physical_bounds, of_many_pairs_some_are_kept)
 {

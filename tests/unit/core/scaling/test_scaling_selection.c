@@ -227,6 +227,8 @@ Test(scaling_selection, noise_is_that_of_the_differences)
         const struct model_candidate *candidate = &selection.candidates[k];
         if (candidate->standing != MODEL_COMPARED)
             continue;
+        cr_expect_float_eq(candidate->difference_percent, candidate->compared_mape_percent - least,
+                           1e-12);
         if (candidate->compared_mape_percent == least) {
             cr_expect_float_eq(candidate->noise_percent, 1e-6, 1e-12, "%s", candidate->kind->name);
             continue;
