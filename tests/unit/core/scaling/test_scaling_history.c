@@ -464,6 +464,9 @@ Test(scaling_history, no_run_at_all_is_an_answer)
     struct history_models models = fit(NULL, 0);
     cr_expect_null(models.selection.selected);
     cr_expect_eq(models.own.n, 0);
+    cr_expect_eq(models.axes.n_sizes, 0);
+    cr_expect_eq(models.smallest.problem_size, 0, "of no run");
+    cr_expect_eq(models.smallest.executors, 0, "of no run");
     cr_expect_str_eq(models.refusal,
                      "0 of the application's 0 runs can be used: a model needs runs that succeeded "
                      "with problem_size, executors and duration_s");
