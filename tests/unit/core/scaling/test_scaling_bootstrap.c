@@ -8,9 +8,11 @@
 #include "core/numerics/permutation.h"
 #include "core/numerics/quantile.h"
 #include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"
 #include "core/scaling/uncertainty/bca.h"
 #include "core/scaling/uncertainty/bootstrap.h"
+#include "core/scaling/uncertainty/resample.h"
 
 enum { ROWS_MAX = 128 };
 
@@ -552,4 +554,23 @@ Test(scaling_bootstrap, a_kind_that_pools_gives_way_to_the_best_that_does_not)
     cr_expect_eq(bootstrap_kind(&selection), candidates[1].kind);
     selection.selected = &candidates[1];
     cr_expect_eq(bootstrap_kind(&selection), candidates[1].kind);
+}
+
+/* Six runs in the cells 1, 2, 4 (two runs), 8 and 16: without the cells 1 and 4 of every three, 1, 4, 4 and 8
+ * are left. */
+Test(scaling_bootstrap, every_third_cell_is_left_out)
+{
+    static const double counts[] = {1, 2, 4, 4, 8, 16}, left[] = {1, 4, 4, 8};
+    struct observation rows[6], without[6];
+    struct model_fit fit;
+    struct resample from;
+    for (size_t i = 0; i < 6; i++)
+        rows[i] = model_seen(64, counts[i], 20 + 100 / counts[i] + (double)(i % 2), (double)NAN);
+    cr_assert_eq(model_fit(&amdahl_kind, rows, 6, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    cr_assert_eq(resample_make(rows, &fit, 2, &arena, &from, NULL), PV_OK);
+    cr_assert_eq(from.cells, 5);
+    cr_assert_eq(resample_without(&from, 1, 3, without), 4);
+    for (size_t i = 0; i < 4; i++)
+        cr_expect_eq(without[i].executors, left[i]);
+    cr_expect_eq(resample_without(&from, 2, 3, without), 4);
 }
