@@ -392,6 +392,12 @@ Test(advise, a_slowdown_is_not_answered_by_a_guess)
     cr_assert(strstr(
         message(&advice.reasons, "slowdown_unsupported"),
         "That more executors help is a guess, because all runs had the same number of cores"));
+    /* 9 executors take 40 s at the slow level: that they suffice is likely by 0.5 + 0.5 / 2. */
+    asked.confidence = 0.7;
+    advice = ask(&asked);
+    cr_assert_eq(advice.slowdown.guess_executors, 9);
+    cr_assert_float_eq(advice.slowdown.guess_probability, 0.75, 0.001);
+    asked.confidence = 0.95;
     /* The number of executors of runs that were all alike supports no more than that. */
     curve.least_cores = curve.most_cores = 48;
     asked.last_executors = RUN_UNKNOWN;
