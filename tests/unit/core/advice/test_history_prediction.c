@@ -535,6 +535,24 @@ Test(history_prediction, more_executors_that_are_no_surer_are_not_missed)
     cr_expect(!has(&answer.advice.warnings, "executors_bounded"));
 }
 
+/* Dynamic allocation without a bound takes all executors that the service allows, or all cores. */
+Test(history_prediction, unbounded_dynamic_allocation_is_bounded_by_the_limits)
+{
+    static struct run_label dynamic[] = {{{"spark.dynamicAllocation.enabled", 31}, {"true", 4}}};
+    cr_assert_eq(predict(), PV_OK);
+    made.spark.properties = dynamic;
+    made.spark.n = 1;
+    question.include = ADVICE_AUTOSCALING;
+    for (int64_t cores = 1000; cores >= 40; cores -= 960) {
+        limits.cores = cores;
+        struct advice_answer answer = answer_with(NULL);
+        const struct autoscaling_case *configured =
+            autoscaling_find(&answer.autoscaling, AUTOSCALING_AS_CONFIGURED);
+        cr_assert_not_null(configured, "%s", answer.autoscaling.lack);
+        cr_expect_eq(configured->policy.max_executors, cores < 64 ? cores : 64);
+    }
+}
+
 /* In local mode the driver is the only executor, unless executors are asked for. */
 Test(history_prediction, local_mode_has_one_executor)
 {

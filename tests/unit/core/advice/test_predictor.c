@@ -303,6 +303,7 @@ Test(predictor, the_lesser_error_decides)
     cr_assert_eq(choose(true, &curve, &predictor, NULL), PV_OK);
     cr_assert_str_eq(curve.model_kind, "ernest");
     cr_assert_eq(predictor.replay_mape_percent, 5.0);
+    cr_assert_eq(predictor.replay_runs, 5);
 
     curve = replayed(0.0);
     cr_assert_eq(choose(true, &curve, &predictor, NULL), PV_OK);

@@ -108,3 +108,34 @@ Test(describe, the_peak_and_doubling)
            "At problem size 64, 64 executors instead of 32 save 33 % of the time, where "
            "halving it would be ideal.");
 }
+
+/* 100 s, of which 80 are shared: 20 + 80 / 32 s. */
+Test(describe, parts_of_amdahls_law)
+{
+    struct model_fit fit;
+    for (size_t i = 0; i < 6; i++) {
+        double m = (double)(1u << i);
+        rows[i] = model_seen(64, m, 20 + 80 / m, (double)NAN);
+    }
+    cr_assert_eq(model_fit(&amdahl_kind, rows, 6, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    amdahl_kind.describe(&fit.model, &findings);
+    const struct finding *parts = finding_find(&findings, "largest_part");
+    cr_assert_not_null(parts);
+    cr_expect_float_eq(finding_value(parts, "serial_s"), 20, 1e-6);
+    cr_expect_float_eq(finding_value(parts, "shared_s"), 2.5, 1e-6);
+    cr_expect_not_null(finding_find(&findings, "doubling"));
+    expect("speedup_limit", "However many executors, the application does not become more than 5 "
+                            "times as fast; half of that is there on 4 executors.");
+}
+
+/* A constant time has no least, 640 / m + 0.4 m has it at 40. */
+Test(describe, turns_of_ernests_law)
+{
+    struct model_law law = {.kind = &ernest_kind, .form = MODEL_OF_DURATIONS, .p = {10, 0, 0, 0}};
+    double turn[MODEL_TURNS_MAX];
+    cr_expect_eq(ernest_kind.turning_points(&law, 64, turn), 0);
+    law.p[1] = 10;
+    law.p[3] = 0.4;
+    cr_assert_eq(ernest_kind.turning_points(&law, 64, turn), 1);
+    cr_expect_float_eq(turn[0], 40, 1e-9);
+}
