@@ -255,3 +255,38 @@ Test(ipso_kind, only_measured_stages_count)
                  PV_E_TOO_FEW);
     cr_expect_str_eq(err.detail, "ipso needs measured stages; none of 8 observations has");
 }
+
+/* Without alpha or delta the serial part stays as it is: 90 + 10 s at any n. */
+Test(ipso_kind, without_growth_the_serial_part_is_constant)
+{
+    for (int k = 0; k < 2; k++) {
+        struct ipso_prediction there;
+        double p[IPSO_PARAMETERS];
+        for (size_t j = 0; j < IPSO_PARAMETERS; j++)
+            p[j] = (double)NAN;
+        p[IPSO_ETA] = 0.9;
+        p[k == 0 ? IPSO_ALPHA : IPSO_DELTA] = 0.5;
+        p[IPSO_BETA] = p[IPSO_GAMMA] = p[IPSO_TASK_EXPONENT] = 0;
+        p[IPSO_TASK_TIME] = 90;
+        ipso_predict(p, 8, &there);
+        cr_expect_eq(there.internal, 1);
+        cr_expect_float_eq(there.duration_s, 100, 1e-9);
+        cr_expect_float_eq(there.speedup, (90 * 8 + 10) / 100.0, 1e-9);
+    }
+}
+
+/* 10 n - 40 would be negative at one executor, so that it is no line; 10 n + 40 is one. */
+Test(ipso_kind, a_line_that_begins_below_zero_is_none)
+{
+    enum { POINTS = 10 };
+    double n[POINTS], y[POINTS];
+    struct growth growth;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (size_t i = 0; i < POINTS; i++) {
+            n[i] = (double)(5 + i);
+            y[i] = 10 * n[i] + sign * 40;
+        }
+        cr_assert_eq(growth_fit(n, y, POINTS, &arena, &growth, NULL), PV_OK);
+        cr_expect_eq(growth.form, sign > 0 ? GROWTH_LINE : GROWTH_POWER);
+    }
+}

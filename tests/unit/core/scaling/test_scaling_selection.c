@@ -423,3 +423,22 @@ Test(scaling_selection, a_kind_is_fitted_or_selected)
     cr_expect_null(strstr(err.detail, ".:"), "one sentence: %s", err.detail);
     cr_expect_null(strstr(err.detail, "1 runs"), "one run is singular: %s", err.detail);
 }
+
+/* One of Amdahl's two counts, and three knots; of the laws that are combined a weight each, three of four
+ * parameters and two knots. */
+Test(scaling_selection, parameters_are_all_numbers_of_a_model)
+{
+    struct model model = model_bare(model_find_kind("amdahl"));
+    struct model_component component = {
+        0.5, {.kind = model_find_kind("ernest"), .p = {1, (double)NAN, 1, 1}}};
+    component.law.tables.n_knots = 2;
+    cr_expect_eq(model_count_parameters(&model), 0);
+    model.parameters[0].estimate = model.parameters[1].estimate = 1;
+    cr_expect_eq(model_count_parameters(&model), 2);
+    model.parameters[1].dropped = true;
+    model.tables.n_knots = 3;
+    cr_expect_eq(model_count_parameters(&model), 4);
+    model.tables.components = &component;
+    model.tables.n_components = 1;
+    cr_expect_eq(model_count_parameters(&model), 10);
+}
