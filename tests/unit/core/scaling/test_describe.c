@@ -139,3 +139,23 @@ Test(describe, turns_of_ernests_law)
     cr_assert_eq(ernest_kind.turning_points(&law, 64, turn), 1);
     cr_expect_float_eq(turn[0], 40, 1e-9);
 }
+
+/* 16 and 64 on 1 to 32 executors, work that grows in proportion, a fifth of 100 s serial at size 1:
+ * 20 + 80 N / m. At 64 the work is 256 times the serial part. */
+Test(describe, what_grows_by_sun_and_ni)
+{
+    struct model_fit fit;
+    for (size_t i = 0; i < 12; i++) {
+        double size = i < 6 ? 16 : 64, m = (double)(1u << i % 6);
+        rows[i] = model_seen(size, m, 20 + 80 * size / m, (double)NAN);
+    }
+    cr_assert_eq(model_fit(&sun_ni_kind, rows, 12, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    sun_ni_kind.describe(&fit.model, &findings);
+    const struct finding *growth = finding_find(&findings, "work_growth");
+    cr_assert_not_null(growth);
+    cr_expect_str_eq(growth->message, "The parallel work grows with the problem size to the power "
+                                      "of 1: about as the problem, as in Gustafson's law.");
+    cr_expect_not_null(finding_find(&findings, "doubling"));
+    expect("speedup_limit", "However many executors, the largest problem seen does not become more "
+                            "than 257 times as fast; half of that is there on 256 executors.");
+}

@@ -243,6 +243,24 @@ Test(scaling_linear, startup_comes_back_exactly)
     arena_fini(&arena);
 }
 
+/* Ten times: the time alone is one parameter, a growth the second, and where it ends the third. */
+Test(scaling_linear, startup_has_the_freedom_that_its_parameters_leave)
+{
+    static const double epsilons[] = {0, 0.044, 0.044}, thetas[] = {16, 64, 19.09};
+    struct arena arena;
+    arena_init(&arena, 0);
+    for (size_t t = 0; t < 3; t++) {
+        double times_s[TIMES];
+        struct startup fit;
+        for (size_t i = 0; i < TIMES; i++)
+            times_s[i] = 9 * startup_factor(epsilons[t], thetas[t], counts[i]);
+        cr_assert_eq(startup_fit(counts, times_s, NULL, TIMES, &arena, NULL, &fit, NULL), PV_OK);
+        cr_expect_float_eq(fit.freedom, 9 - (double)t, 0);
+        cr_expect_eq(fit.saturates, t == 2);
+    }
+    arena_fini(&arena);
+}
+
 /* No point of a fine grid over theta and epsilon, with the best t0 for each, is better. */
 Test(scaling_linear, startup_is_the_least_of_all)
 {
