@@ -553,6 +553,15 @@ Test(history_prediction, unbounded_dynamic_allocation_is_bounded_by_the_limits)
     }
 }
 
+Test(history_prediction, limits_of_memory_are_those_of_the_service)
+{
+    limits.memory_cut_runs = 7;
+    limits.memory_per_core_bytes = INT64_C(3) << 30;
+    cr_assert_eq(predict(), PV_OK);
+    cr_expect_eq(made.memory_cut_runs, 7);
+    cr_expect_eq(made.memory_per_core_bytes, INT64_C(3) << 30);
+}
+
 /* In local mode the driver is the only executor, unless executors are asked for. */
 Test(history_prediction, local_mode_has_one_executor)
 {

@@ -141,6 +141,24 @@ Test(scaling_model, ernest_and_scaled_usba_come_back)
     cr_expect_float_eq(estimate(&fit, "gamma"), 0.01 / t1, 1e-8);
 }
 
+/* Off by up to 3 %: the law's own values lie within three standard errors of the estimates, which are
+ * neither exact nor lost. */
+Test(scaling_model, scaled_usba_knows_its_errors)
+{
+    struct observation rows[ROWS];
+    make_rows(scaled_law, NULL, 0.03, rows);
+    struct model_fit fit = fit_rows(&usba_scaled_kind, rows, ROWS, MODEL_RELATIVE);
+    static const char *const names[] = {"alpha", "beta", "gamma"};
+    static const double values[] = {2 / 8.51, 0.5 / 8.51, 0.01 / 8.51};
+    for (size_t k = 0; k < 3; k++) {
+        const struct model_parameter *p =
+            &fit.model.parameters[index_of(&usba_scaled_kind, names[k])];
+        cr_expect(p->std_error > 1e-6 && p->std_error < 1, "%s: %g", names[k], p->std_error);
+        cr_expect_lt(fabs(p->estimate - values[k]), 3 * p->std_error, "%s: %g +- %g", names[k],
+                     p->estimate, p->std_error);
+    }
+}
+
 /* alpha .. gamma, q and t0/T1 = 0.6 from exact speedups. */
 Test(scaling_model, usba_comes_back_from_speedups)
 {
