@@ -574,3 +574,40 @@ Test(scaling_bootstrap, every_third_cell_is_left_out)
         cr_expect_eq(without[i].executors, left[i]);
     cr_expect_eq(resample_without(&from, 2, 3, without), 4);
 }
+
+/* What a run's time is made up of is drawn with it: of one run a cell, each part stays the same share. */
+Test(scaling_bootstrap, the_parts_of_a_run_are_drawn_with_its_time)
+{
+    enum { CELLS = 6 };
+    struct observation rows[CELLS], drawn[CELLS];
+    struct model_fit fit;
+    struct resample from;
+    struct rng rng = rng_make(8, 0);
+    bool moved = false;
+    for (size_t i = 0; i < CELLS; i++) {
+        double m = (double)(1u << i);
+        rows[i] = model_seen(64, m, 20 + 100 / m + (double)(i % 2), 5);
+        rows[i].stages_s = 12;
+        rows[i].parallel_s = 80;
+        rows[i].serial_s = 3;
+        rows[i].induced_s = 2;
+        rows[i].max_task_s = 7;
+    }
+    cr_assert_eq(model_fit(&amdahl_kind, rows, CELLS, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    cr_assert_eq(resample_make(rows, &fit, 2, &arena, &from, NULL), PV_OK);
+    cr_assert_eq(from.method, RESAMPLE_RESIDUALS);
+    for (int round = 0; round < 10; round++) {
+        cr_assert_eq(resample_draw(&from, &rng, drawn), CELLS);
+        for (size_t i = 0; i < CELLS; i++) {
+            double factor = drawn[i].duration_s / rows[i].duration_s;
+            moved = moved || fabs(factor - 1) > 1e-3;
+            cr_expect_float_eq(drawn[i].initialization_s, 5 * factor, 1e-9);
+            cr_expect_float_eq(drawn[i].stages_s, 12 * factor, 1e-9);
+            cr_expect_float_eq(drawn[i].parallel_s, 80 * factor, 1e-9);
+            cr_expect_float_eq(drawn[i].serial_s, 3 * factor, 1e-9);
+            cr_expect_float_eq(drawn[i].induced_s, 2 * factor, 1e-9);
+            cr_expect_float_eq(drawn[i].max_task_s, 7 * factor, 1e-9);
+        }
+    }
+    cr_expect(moved);
+}

@@ -488,6 +488,21 @@ Test(scaling_model, degenerate_designs_are_refused_with_a_reason)
     cr_expect(strstr(err.detail, "executor counts") != NULL, "%s", err.detail);
 }
 
+Test(scaling_model, runs_of_other_contexts_alone_are_no_observations)
+{
+    struct observation rows[ROWS];
+    struct model_fit fit;
+    struct pv_error err = {0};
+    make_rows(ernest_law, NULL, 0, rows);
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i].context = 2;
+    cr_expect_eq(model_fit(&ernest_kind, rows, ROWS, MODEL_SECONDS, &arena, &fit, &err),
+                 PV_E_TOO_FEW);
+    cr_expect_str_eq(err.detail, "there are no observations of the context asked for");
+    cr_expect_eq(model_fit(&ernest_kind, rows, 0, MODEL_SECONDS, &arena, &fit, &err), PV_E_TOO_FEW);
+    cr_expect_str_eq(err.detail, "there are no observations");
+}
+
 /* One problem size: usba still predicts at it, without gamma. */
 Test(scaling_model, one_problem_size_is_enough_without_gamma)
 {
