@@ -262,6 +262,24 @@ Test(scaling_model, stage_times_that_differ_from_the_parallel_time_are_told)
                    "ernest is a law of whole durations");
 }
 
+/* Speedups of 0.1 + 0.9 m at 8 for each executor, and two at others. */
+Test(scaling_model, gustafson_is_a_law_of_one_size_per_executor)
+{
+    static const double at[][2] = {{8, 1}, {16, 2}, {32, 4}, {64, 8}, {8, 4}, {8, 8}};
+    struct observation rows[6];
+    for (size_t i = 0; i < 6; i++)
+        rows[i] = model_seen_speedup(at[i][0], at[i][1], 0.1 + 0.9 * at[i][1]);
+    struct model_fit fit = fit_rows(&gustafson_kind, rows, 4, MODEL_SECONDS);
+    cr_expect_float_eq(estimate(&fit, "eta"), 0.9, 1e-9);
+    cr_expect_null(finding_find(&fit.warnings, "size_per_executor_varies"));
+    fit = fit_rows(&gustafson_kind, rows, 6, MODEL_SECONDS);
+    const struct finding *warning = finding_find(&fit.warnings, "size_per_executor_varies");
+    cr_assert_not_null(warning);
+    cr_expect_str_eq(
+        warning->message,
+        "gustafson is a law of one problem_size per executor; these observations hold 3");
+}
+
 Test(scaling_model, amdahl_and_gustafson_by_hand)
 {
     /* a = 20, b = 180: T1 = 200, eta = 0.9. */
@@ -499,6 +517,7 @@ Test(scaling_model, runs_of_other_contexts_alone_are_no_observations)
     cr_expect_eq(model_fit(&ernest_kind, rows, ROWS, MODEL_SECONDS, &arena, &fit, &err),
                  PV_E_TOO_FEW);
     cr_expect_str_eq(err.detail, "there are no observations of the context asked for");
+    err = (struct pv_error){0};
     cr_expect_eq(model_fit(&ernest_kind, rows, 0, MODEL_SECONDS, &arena, &fit, &err), PV_E_TOO_FEW);
     cr_expect_str_eq(err.detail, "there are no observations");
 }
