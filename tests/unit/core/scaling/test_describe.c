@@ -109,6 +109,18 @@ Test(describe, the_peak_and_doubling)
            "halving it would be ideal.");
 }
 
+/* A constant of -1000 s leaves no time, not even at the 40 executors where it is least. */
+Test(describe, a_law_below_zero_has_no_peak)
+{
+    struct model model = fit_ernest(10, 10, 0.4);
+    model.parameters[0].estimate = -1000;
+    model.uncertainty.n_recorded = 0;
+    describe_peak(&model, &findings);
+    cr_assert_eq(findings.n, 1);
+    expect("below_zero", "At problem size 64 the law gives no time above zero on 40 executors: it "
+                         "does not hold there.");
+}
+
 /* 100 s, of which 80 are shared: 20 + 80 / 32 s. */
 Test(describe, parts_of_amdahls_law)
 {
