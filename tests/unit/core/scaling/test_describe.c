@@ -109,16 +109,21 @@ Test(describe, the_peak_and_doubling)
            "halving it would be ideal.");
 }
 
-/* A constant of -1000 s leaves no time, not even at the 40 executors where it is least. */
-Test(describe, a_law_below_zero_has_no_peak)
+/* -32 + 640 / m + 0.4 m is 0 at the 40 executors where it is least, and less with a smaller constant. */
+Test(describe, a_law_without_a_time_has_no_peak)
 {
     struct model model = fit_ernest(10, 10, 0.4);
-    model.parameters[0].estimate = -1000;
     model.uncertainty.n_recorded = 0;
-    describe_peak(&model, &findings);
-    cr_assert_eq(findings.n, 1);
-    expect("below_zero", "At problem size 64 the law gives no time above zero on 40 executors: it "
-                         "does not hold there.");
+    for (int k = 0; k < 2; k++) {
+        const double estimates[] = {k == 0 ? -32 : -1000, 10, 0, 0.4};
+        for (size_t j = 0; j < 4; j++)
+            model.parameters[j].estimate = estimates[j];
+        describe_peak(&model, &findings);
+        cr_assert_eq(findings.n, 1);
+        expect("below_zero",
+               "At problem size 64 the law gives no time above zero on 40 executors: it "
+               "does not hold there.");
+    }
 }
 
 /* 100 s, of which 80 are shared: 20 + 80 / 32 s. */
