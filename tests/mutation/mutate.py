@@ -143,7 +143,7 @@ def drawn(mutants, n, rng):
         rng.shuffle(group)
     chosen, lines = [], set()
     while by_kind and len(chosen) < n:
-        for kind in sorted(by_kind):
+        for kind in rng.sample(sorted(by_kind), len(by_kind)):
             while by_kind[kind] and by_kind[kind][-1].line in lines:
                 by_kind[kind].pop()
             if not by_kind[kind]:
@@ -176,7 +176,7 @@ class Tree:
         if not (self.build / "build.ninja").is_file():
             env = dict(os.environ, CC="ccache gcc" if shutil.which("ccache") else "gcc", PATH="/usr/bin:/bin:" + os.environ["PATH"])
             subprocess.run(["meson", "setup", self.build, self.source, "-Dbuildtype=plain", "-Doptimization=1", "-Dcli=enabled",
-                            "-Dsite=disabled", "-Dc_args=-DROUNDS_SHARE=4"], check=True, env=env, capture_output=True)
+                            "-Dsite=disabled", "-Dc_args=-DROUNDS_SHARE=4 -Werror=type-limits"], check=True, env=env, capture_output=True)
 
     def make(self, targets):
         return subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True).returncode == 0

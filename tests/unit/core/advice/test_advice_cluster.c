@@ -107,6 +107,28 @@ Test(advice_cluster, running_jobs_need_its_cores)
     cr_expect_str_eq(err.faults[0].code, "cluster_attribute_missing");
 }
 
+/* 12 executors of 2 GiB; what other jobs leave free counts only next to jobs that were advised. */
+Test(advice_cluster, memory_is_that_of_the_cluster_or_what_is_free)
+{
+    static const int64_t gib = INT64_C(1) << 30;
+    struct advice_running running[] = {{.memory_bytes = 5 * gib}};
+    question.running = running;
+    question.n_running = 1;
+    question.free_memory_bytes = 10 * gib;
+    named.traits.memory_bytes_per_executor = 2 * gib;
+    cr_assert_eq(apply(NULL), PV_OK);
+    cr_expect_eq(question.launches.bytes, 24 * gib);
+    question.running_from = RUNNING_ADVISED;
+    cr_assert_eq(apply(NULL), PV_OK);
+    cr_expect_eq(question.launches.bytes, 10 * gib);
+    running[0].memory_bytes = 11 * gib;
+    cr_expect_eq(apply(NULL), PV_E_INVALID);
+    cr_expect_str_eq(err.faults[0].at, "/running/0/memory_bytes");
+    question.free_memory_bytes = RUN_UNKNOWN;
+    cr_assert_eq(apply(NULL), PV_OK);
+    cr_expect_eq(question.launches.bytes, 24 * gib);
+}
+
 Test(advice_cluster, a_price_in_the_question_overrides_the_book)
 {
     cr_assert_eq(apply(&of_machine), PV_OK);

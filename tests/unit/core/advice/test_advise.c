@@ -6,6 +6,7 @@
 
 #include "core/advice/advise.h"
 #include "core/advice/joint_feasibility.h"
+#include "core/advice/replay.h"
 #include "core/history/run.h"
 #include "rounds.h"
 
@@ -119,6 +120,99 @@ Test(advise, least_executors_with_confidence)
 static void expect_message(const struct findings *notes, const char *code, const char *text)
 {
     cr_expect_str_eq(message(notes, code), text);
+}
+
+/* What of a history could not be replayed. */
+Test(advise, runs_that_were_not_replayed_in_words)
+{
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
+    curve.runs = 2;
+    curve.graph_changed = true;
+    curve.runs_unusable = curve.runs_left_out = 1;
+    curve.unusable_why = REPLAY_NOT "duration_s unknown";
+    struct advice advice = ask(&asked);
+    expect_message(&advice.warnings, "few_runs",
+                   "Only 2 runs could be replayed: the interval is mostly based on a prior of 10 "
+                   "percent.");
+    expect_message(&advice.warnings, "graph_changed",
+                   "The replayed runs do not all have the same stages.");
+    expect_message(&advice.warnings, "runs_ignored",
+                   "1 run could not be replayed: duration_s unknown.");
+    expect_message(&advice.warnings, "runs_left_out",
+                   "1 run further away was left out to bound the work.");
+    curve.runs = 3;
+    curve.graph_changed = false;
+    curve.runs_unusable = curve.runs_left_out = 2;
+    curve.unusable_why = "it has too many tasks";
+    advice = ask(&asked);
+    cr_expect(!has(&advice.warnings, "few_runs") && !has(&advice.warnings, "graph_changed"));
+    expect_message(&advice.warnings, "runs_ignored",
+                   "2 runs could not be replayed; the nearest in size: it has too many tasks.");
+    expect_message(&advice.warnings, "runs_left_out",
+                   "2 runs further away were left out to bound the work.");
+}
+
+/* The recommendation is 4 executors of 4 cores. */
+Test(advise, what_lies_outside_the_runs_in_words)
+{
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
+    struct advice advice = ask(&asked);
+    cr_expect(!has(&advice.warnings, "extrapolation"));
+    curve.size_extrapolated = true;
+    curve.least_size = 8;
+    curve.most_size = 32;
+    advice = ask(&asked);
+    expect_message(&advice.warnings, "extrapolation",
+                   "Problem size 64 lies outside those of the runs replayed (8 to 32): the "
+                   "interval is widened.");
+    curve.size_extrapolated = false;
+    curve.executor_cores_extrapolated = true;
+    advice = ask(&asked);
+    expect_message(&advice.warnings, "extrapolation",
+                   "No replayed run had executors of 4 cores: what their memory and their garbage "
+                   "collection do to the time is not in the prediction.");
+    curve.executor_cores_extrapolated = false;
+    curve.most_cores = 12;
+    points[3].extrapolated = true;
+    advice = ask(&asked);
+    expect_message(&advice.warnings, "extrapolation",
+                   "16 cores lie outside the recorded ones (4 to 12): the interval is widened.");
+    cr_expect_eq(evidence(&advice.warnings, "extrapolation", "cores"), 16);
+}
+
+/* Of 32.5 s, half a percent of waiting and a percent of doubt are not reported. */
+Test(advise, waiting_and_cached_data_in_words)
+{
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 39.0);
+    points[3].waiting_s = 0.16;
+    points[3].cache_hit = 1;
+    points[3].cache_doubt_s = 0.32;
+    struct advice advice = ask(&asked);
+    cr_expect(!has(&advice.reasons, "executors_awaited"));
+    cr_expect(!has(&advice.warnings, "cached_data_unmeasured"));
+    points[3].waiting_s = 0.17;
+    points[3].cache_doubt_s = 0.33;
+    advice = ask(&asked);
+    expect_message(&advice.reasons, "executors_awaited",
+                   "The predicted time includes 0.17 s of waiting for executors: some executors of "
+                   "the recorded run came after its first stage began, or left before its last "
+                   "stage ended.");
+    expect_message(&advice.warnings, "cached_data_unmeasured",
+                   "The executors have less memory for the cached data than those of the run, and "
+                   "no log shows how much it is: the interval is wider upwards. Set "
+                   "spark.eventLog.logStageExecutorMetrics to log it.");
+    points[3].cache_hit = 0.8;
+    advice = ask(&asked);
+    expect_message(&advice.warnings, "cached_data_exceeds_memory",
+                   "The executors hold 80 % of the data that the application caches. Tasks compute "
+                   "the other blocks again. No run shows how long that takes, so the interval is "
+                   "wider upwards.");
+    cr_expect_eq(evidence(&advice.warnings, "cached_data_exceeds_memory", "share_in_memory"), 0.8);
+    points[3].cache_doubt_s = 0;
+    advice = ask(&asked);
+    expect_message(&advice.warnings, "cached_data_exceeds_memory",
+                   "The executors hold 80 % of the data that the application caches. Tasks compute "
+                   "the other blocks again.");
 }
 
 /* The verdict in words, with its figures: met, at risk, missed. */
@@ -298,6 +392,12 @@ Test(advise, a_slowdown_is_not_answered_by_a_guess)
     cr_assert(strstr(
         message(&advice.reasons, "slowdown_unsupported"),
         "That more executors help is a guess, because all runs had the same number of cores"));
+    /* 9 executors take 40 s at the slow level: that they suffice is likely by 0.5 + 0.5 / 2. */
+    asked.confidence = 0.7;
+    advice = ask(&asked);
+    cr_assert_eq(advice.slowdown.guess_executors, 9);
+    cr_assert_float_eq(advice.slowdown.guess_probability, 0.75, 0.001);
+    asked.confidence = 0.95;
     /* The number of executors of runs that were all alike supports no more than that. */
     curve.least_cores = curve.most_cores = 48;
     asked.last_executors = RUN_UNKNOWN;

@@ -41,9 +41,11 @@ static struct run recorded(struct run_stage *stage)
     return run;
 }
 
-static struct autoscaling compare(const struct run *run, int64_t executors, struct billing billing)
+static struct curve predicted;
+
+static void predict(const struct run *run)
 {
-    int64_t counts[MOST];
+    static int64_t counts[MOST];
     for (int64_t m = 1; m <= MOST; m++)
         counts[m - 1] = m;
     const struct curve_question asked = {.problem_size = TASKS,
@@ -52,21 +54,26 @@ static struct autoscaling compare(const struct run *run, int64_t executors, stru
                                          .n_executors = MOST,
                                          .task_budget = 1000000,
                                          .least_runs = 1};
-    struct curve curve;
-    cr_assert_eq(replay_curve_make(run, 1, &asked, &arena, &scratch, &curve, NULL), PV_OK);
+    cr_assert_eq(replay_curve_make(run, 1, &asked, &arena, &scratch, &predicted, NULL), PV_OK);
+}
+
+static struct spark_before ran_with = {.executors = 4, .cores_per_executor = 1};
+
+static struct autoscaling compare(const struct run *run, int64_t executors, struct billing billing)
+{
     const struct advise_goal goal = {
         .deadline_s = (double)NAN, .confidence = 0.9, .max_executors = MOST};
-    const struct advise_choice choice = {
-        .executors = executors, .predicted_duration_s = curve_find(&curve, executors)->duration_s};
-    const struct spark_before before = {.executors = 4, .cores_per_executor = 1};
+    const struct advise_choice choice = {.executors = executors,
+                                         .predicted_duration_s =
+                                             curve_find(&predicted, executors)->duration_s};
     const struct spark_constraints none = {0};
     const struct autoscaling_question question = {.runs = run,
                                                   .n_runs = 1,
-                                                  .curve = &curve,
+                                                  .curve = &predicted,
                                                   .goal = &goal,
                                                   .choice = &choice,
                                                   .last_executors = 4,
-                                                  .before = &before,
+                                                  .before = &ran_with,
                                                   .spark_constraints = &none,
                                                   .executors_max = 100,
                                                   .billing = billing,
@@ -82,6 +89,7 @@ Test(autoscaling, cases_are_billed_by_how_long_executors_are_held)
 {
     struct run_stage stage;
     const struct run run = recorded(&stage);
+    predict(&run);
     struct autoscaling made = compare(&run, 8, billing_of_executors(3600.0));
     arena_fini(&scratch);
     arena_init(&scratch, 0);
@@ -113,6 +121,7 @@ Test(autoscaling, machines_are_billed_until_the_last_of_their_executors_goes)
 {
     struct run_stage stage;
     const struct run run = recorded(&stage);
+    predict(&run);
     struct billing billing = billing_of_executors(3600.0);
     billing.executors_per_machine = 4;
     struct autoscaling made = compare(&run, 8, billing);
@@ -121,6 +130,28 @@ Test(autoscaling, machines_are_billed_until_the_last_of_their_executors_goes)
     cr_assert_float_eq(fixed->cost, 2 * 35.0, 1e-6);
     /* The first of each machine is asked for at 4 and at 6 s. */
     cr_assert_float_eq(dynamic->cost, (39.0 - 4.0) + (39.0 - 6.0), 1e-6);
+}
+
+/* As configured up to 6 executors are held, so the job is that of the curve on 6: 90 s there instead of
+ * the 45 s of a replay makes tasks of 20 s after 10 s. Asked for at 9, 10 and 11 s, 1, 2 and 3
+ * executors exist 2 s later; each runs 4 tasks, the last three from 13 s to 93 s. */
+Test(autoscaling, the_configured_case_is_that_of_the_executors_it_holds)
+{
+    const struct run_label properties[] = {
+        {strview_of("spark.dynamicAllocation.enabled"), strview_of("true")},
+        {strview_of("spark.dynamicAllocation.maxExecutors"), strview_of("6")}};
+    struct run_stage stage;
+    const struct run run = recorded(&stage);
+    predict(&run);
+    predicted.points[5].duration_s = 90.0;
+    ran_with.properties = properties;
+    ran_with.n = 2;
+    const struct autoscaling made = compare(&run, 2, billing_of_executors((double)NAN));
+    const struct autoscaling_case *configured = autoscaling_find(&made, AUTOSCALING_AS_CONFIGURED);
+    cr_assert_not_null(configured);
+    cr_expect_eq(configured->peak_executors, 6);
+    cr_expect_float_eq(configured->predicted_duration_s, 93.0, 1e-6, "%g",
+                       configured->predicted_duration_s);
 }
 
 Test(autoscaling, without_a_run_to_replay_it_says_why)

@@ -105,3 +105,21 @@ Test(driver_order, gaps_are_times_in_which_no_stage_was_active)
     cr_assert_float_eq(between_s, 0.0, 1e-12);
     arena_fini(&arena);
 }
+
+/* A millisecond and a half is the rounding of instants, and no gap. */
+Test(driver_order, stages_that_follow_at_once_leave_no_gap)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct run_stage stages[] = {timed(0, 0, 5), timed(1, 5.001, 1), timed(2, 6, 1)};
+    struct run run = run_of_stages(stages, 3, 1, 1, 1, 100.0, 0.0);
+    struct edf_job job;
+    double initialization_s, between_s, delays_s[3] = {0};
+    cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
+    cr_assert_eq(
+        driver_gaps_find(&run, &job, &arena, &initialization_s, &between_s, delays_s, NULL), PV_OK);
+    cr_expect_float_eq(between_s, 0, 0);
+    for (size_t s = 0; s < 3; s++)
+        cr_expect_float_eq(delays_s[s], 0, 0);
+    arena_fini(&arena);
+}

@@ -126,6 +126,19 @@ Test(history_prediction, runs_are_replayed_and_fill_in_what_is_open)
     cr_expect(!made.from_own);
 }
 
+/* Four fifths of the budget over 1 + 4 x 32 tasks are far more points than there are executors. Twice the
+ * data has twice the tasks, and room for 40 points: 5 of them for special counts, 1 for the most. */
+Test(history_prediction, the_budget_of_tasks_decides_how_many_points_are_replayed)
+{
+    limits.task_budget = 100000;
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect_eq(made.replayed.n_points, 64, "%zu", made.replayed.n_points);
+    limits.task_budget = 13011;
+    question.problem_size = 64;
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect_eq(made.replayed.n_points, 35, "%zu", made.replayed.n_points);
+}
+
 /* The start-up is the median of the runs that know theirs; the most cores are of any run, older ones that
  * can be replayed included. */
 Test(history_prediction, startup_and_most_cores_are_those_of_the_runs)
@@ -492,6 +505,55 @@ Test(history_prediction, what_an_answer_assumes_in_words)
     question.has_max_executors = true;
     answer = answer_with(NULL);
     cr_expect(!has(&answer.advice.warnings, "executors_bounded"));
+}
+
+/* Up to 8 executors, 50 s: more would make 51 s surer, unless they take as long. */
+Test(history_prediction, more_executors_that_are_no_surer_are_not_missed)
+{
+    cr_assert_eq(predict(), PV_OK);
+    made.extent.most_cores = 2;
+    question.goal.deadline_s = 51;
+    question.goal.confidence = 0.999;
+    struct advice_answer answer = answer_with(NULL);
+    cr_expect_eq(answer.advice.verdict, ADVISE_AT_RISK);
+    cr_expect(has(&answer.advice.warnings, "executors_bounded"));
+    const struct curve_point eight = *curve_find(&made.curve, 8);
+    for (size_t i = 0; i < made.curve.n_points; i++)
+        if (made.curve.points[i].executors > 8) {
+            int64_t executors = made.curve.points[i].executors;
+            made.curve.points[i] = eight;
+            made.curve.points[i].executors = executors;
+        }
+    answer = answer_with(NULL);
+    cr_expect_eq(answer.advice.verdict, ADVISE_AT_RISK);
+    cr_expect(!has(&answer.advice.warnings, "executors_bounded"));
+}
+
+/* Dynamic allocation without a bound takes all executors that the service allows, or all cores. */
+Test(history_prediction, unbounded_dynamic_allocation_is_bounded_by_the_limits)
+{
+    static struct run_label dynamic[] = {{{"spark.dynamicAllocation.enabled", 31}, {"true", 4}}};
+    cr_assert_eq(predict(), PV_OK);
+    made.spark.properties = dynamic;
+    made.spark.n = 1;
+    question.include = ADVICE_AUTOSCALING;
+    for (int64_t cores = 1000; cores >= 40; cores -= 960) {
+        limits.cores = cores;
+        struct advice_answer answer = answer_with(NULL);
+        const struct autoscaling_case *configured =
+            autoscaling_find(&answer.autoscaling, AUTOSCALING_AS_CONFIGURED);
+        cr_assert_not_null(configured, "%s", answer.autoscaling.lack);
+        cr_expect_eq(configured->policy.max_executors, cores < 64 ? cores : 64);
+    }
+}
+
+Test(history_prediction, limits_of_memory_are_those_of_the_service)
+{
+    limits.memory_cut_runs = 7;
+    limits.memory_per_core_bytes = INT64_C(3) << 30;
+    cr_assert_eq(predict(), PV_OK);
+    cr_expect_eq(made.memory_cut_runs, 7);
+    cr_expect_eq(made.memory_per_core_bytes, INT64_C(3) << 30);
 }
 
 /* In local mode the driver is the only executor, unless executors are asked for. */

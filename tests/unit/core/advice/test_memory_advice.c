@@ -152,6 +152,23 @@ Test(memory_advice, spill_and_garbage_collection)
     cr_expect_eq(finding_value(&advice.reasons.items[0], "gc_percent"), 33);
 }
 
+/* The same of memory off the heap, which peaks higher than the heap. */
+Test(memory_advice, spill_off_the_heap)
+{
+    static struct run_label off_heap[] = {{{"spark.executor.memory", 21}, {"8g", 2}},
+                                          {{"spark.executor.memoryOverhead", 29}, {"1g", 2}},
+                                          {{"spark.memory.offHeap.enabled", 28}, {"true", 4}},
+                                          {{"spark.memory.offHeap.size", 25}, {"4g", 2}}};
+    runs[0].spark_properties = off_heap;
+    runs[0].n_spark_properties = 4;
+    runs[0].metrics.peak_jvm_heap_bytes = 2 * GIB;
+    runs[0].metrics.peak_off_heap_memory_bytes = 4 * GIB;
+    runs[0].metrics.input_bytes = 100 * GIB;
+    runs[0].metrics.disk_spilled_bytes = 50 * GIB;
+    expect(1, "The last run spilled 50 % of what it read to disk: 6 GiB off the heap are "
+              "recommended instead of 4.");
+}
+
 /* The cluster has 13 GiB for each; without it memory grows to 2 GiB a core here. */
 Test(memory_advice, growth_has_limits)
 {

@@ -286,6 +286,13 @@ Test(pricing, own_distributions_widen_too)
         cr_assert_float_eq(curve_quantile(&out, &out.points[9], 0.9),
                            curve_quantile(&curve, &points[9], 0.9), 1e-9);
     }
+    /* What is not known at all stays so. */
+    struct predictive unknown = {.predicted_s = 3600};
+    points[9].own = &unknown;
+    cr_assert_eq(
+        interruption_curve(&curve, &(struct interruptions){.per_hour = 0.3}, &arena, &out, NULL),
+        PV_OK);
+    cr_assert_eq(out.points[9].own->n, 0);
     /* Interruptions spread either way: what was likelier to take longer is less so. */
     own[1].shorter = 0.4;
     points[9].own = &own[1];

@@ -222,6 +222,14 @@ Test(replay, names_what_is_unknown)
     struct pv_error err = {0};
     cr_assert_eq(replay_prepare(&run, &arena, &scratch, &replay, &err), PV_E_TOO_FEW);
     cr_assert(strstr(err.detail, "executors") != NULL, "%s", err.detail);
+    static const double none_s[] = {0.0, -1.0, (double)INFINITY, (double)NAN};
+    run.executors = 4;
+    for (size_t i = 0; i < sizeof none_s / sizeof *none_s; i++) {
+        run.duration_s = none_s[i];
+        err = (struct pv_error){0};
+        cr_assert_eq(replay_prepare(&run, &arena, &scratch, &replay, &err), PV_E_TOO_FEW);
+        cr_assert_str_eq(err.detail, REPLAY_NOT "duration_s unknown", "%g", none_s[i]);
+    }
 }
 
 /* Memory running out at any allocation is an ordinary error. */

@@ -112,6 +112,27 @@ Test(stage_slots, stages_of_two_profiles_on_the_same_executors)
     }
 }
 
+/* 4 tasks of 3 cores or 6 tasks of 2 on an executor of 12: 12 units, of which they take 3 or 2. */
+Test(stage_slots, units_are_the_least_that_all_stages_divide)
+{
+    struct run_resources profiles[] = {
+        {0, 4, 12, RUN_UNKNOWN, 3, {NULL, 0}, RUN_UNKNOWN, (double)NAN},
+        {1, 0, 12, RUN_UNKNOWN, 2, {NULL, 0}, RUN_UNKNOWN, (double)NAN}};
+    struct run_stage stages[] = {equal_stage(0, 16, 10.0), equal_stage(1, 24, 10.0)};
+    struct allocation_job job = {.job = NULL};
+    stages[1].resource_profile_id = 1;
+    struct run run = run_of_stages(stages, 2, 16, 4, 12, 25.0, 5.0);
+    run.resources = profiles;
+    run.n_resources = 2;
+    struct replay replay = prepare(&run);
+    cr_assert_eq(stage_slots_allocate(&replay.slots, 12, &arena, &job, NULL), PV_OK);
+    cr_expect_eq(job.cores_per_executor, 12);
+    cr_assert_not_null(job.task_units);
+    cr_expect_eq(job.task_units[0], 3);
+    cr_expect_eq(job.task_units[1], 2);
+    cr_assert_float_eq(predict(&replay, 2, 12), 5.0 + 20.0 + 20.0, 1e-9);
+}
+
 /* 5, 7, 11, 13 and 17 tasks on an executor have more than 4096 units in common: the slots of each stage are
  * still right to a sixteenth, and so are those of one core a task on 10,000 cores. */
 Test(stage_slots, many_different_slots_share_an_executor)

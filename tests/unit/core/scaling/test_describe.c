@@ -108,3 +108,71 @@ Test(describe, the_peak_and_doubling)
            "At problem size 64, 64 executors instead of 32 save 33 % of the time, where "
            "halving it would be ideal.");
 }
+
+/* -32 + 640 / m + 0.4 m is 0 at the 40 executors where it is least, and less with a smaller constant. */
+Test(describe, a_law_without_a_time_has_no_peak)
+{
+    struct model model = fit_ernest(10, 10, 0.4);
+    model.uncertainty.n_recorded = 0;
+    for (int k = 0; k < 2; k++) {
+        const double estimates[] = {k == 0 ? -32 : -1000, 10, 0, 0.4};
+        for (size_t j = 0; j < 4; j++)
+            model.parameters[j].estimate = estimates[j];
+        describe_peak(&model, &findings);
+        cr_assert_eq(findings.n, 1);
+        expect("below_zero",
+               "At problem size 64 the law gives no time above zero on 40 executors: it "
+               "does not hold there.");
+    }
+}
+
+/* 100 s, of which 80 are shared: 20 + 80 / 32 s. */
+Test(describe, parts_of_amdahls_law)
+{
+    struct model_fit fit;
+    for (size_t i = 0; i < 6; i++) {
+        double m = (double)(1u << i);
+        rows[i] = model_seen(64, m, 20 + 80 / m, (double)NAN);
+    }
+    cr_assert_eq(model_fit(&amdahl_kind, rows, 6, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    amdahl_kind.describe(&fit.model, &findings);
+    const struct finding *parts = finding_find(&findings, "largest_part");
+    cr_assert_not_null(parts);
+    cr_expect_float_eq(finding_value(parts, "serial_s"), 20, 1e-6);
+    cr_expect_float_eq(finding_value(parts, "shared_s"), 2.5, 1e-6);
+    cr_expect_not_null(finding_find(&findings, "doubling"));
+    expect("speedup_limit", "However many executors, the application does not become more than 5 "
+                            "times as fast; half of that is there on 4 executors.");
+}
+
+/* A constant time has no least, 640 / m + 0.4 m has it at 40. */
+Test(describe, turns_of_ernests_law)
+{
+    struct model_law law = {.kind = &ernest_kind, .form = MODEL_OF_DURATIONS, .p = {10, 0, 0, 0}};
+    double turn[MODEL_TURNS_MAX];
+    cr_expect_eq(ernest_kind.turning_points(&law, 64, turn), 0);
+    law.p[1] = 10;
+    law.p[3] = 0.4;
+    cr_assert_eq(ernest_kind.turning_points(&law, 64, turn), 1);
+    cr_expect_float_eq(turn[0], 40, 1e-9);
+}
+
+/* 16 and 64 on 1 to 32 executors, work that grows in proportion, a fifth of 100 s serial at size 1:
+ * 20 + 80 N / m. At 64 the work is 256 times the serial part. */
+Test(describe, what_grows_by_sun_and_ni)
+{
+    struct model_fit fit;
+    for (size_t i = 0; i < 12; i++) {
+        double size = i < 6 ? 16 : 64, m = (double)(1u << i % 6);
+        rows[i] = model_seen(size, m, 20 + 80 * size / m, (double)NAN);
+    }
+    cr_assert_eq(model_fit(&sun_ni_kind, rows, 12, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    sun_ni_kind.describe(&fit.model, &findings);
+    const struct finding *growth = finding_find(&findings, "work_growth");
+    cr_assert_not_null(growth);
+    cr_expect_str_eq(growth->message, "The parallel work grows with the problem size to the power "
+                                      "of 1: about as the problem, as in Gustafson's law.");
+    cr_expect_not_null(finding_find(&findings, "doubling"));
+    expect("speedup_limit", "However many executors, the largest problem seen does not become more "
+                            "than 257 times as fast; half of that is there on 256 executors.");
+}

@@ -9,6 +9,7 @@
 #include "core/scaling/experiments/design.h"
 #include "core/scaling/experiments/information.h"
 #include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/extrapolation.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"
 
@@ -612,6 +613,128 @@ Test(design_of_experiments, points_without_a_time_are_left_out)
     question.asked = &nowhere;
     plan = choose(NULL, 0, &model, &question);
     cr_expect(!plan.from_model, "a law without a time where it is asked about is not followed");
+}
+
+/* --- one point, by hand --- */
+
+static const double by_ernest_s = 20 + 3 * 8 + 4 * 2.0794415416798357 + 0.5 * 8;
+
+static struct grid only_point(void)
+{
+    return (struct grid){.points = {{64, 8}}, .n = 1};
+}
+
+static struct model ernest_of_20_s(double residual_std, bool relative)
+{
+    const double estimates[] = {20, 3, 4, 0.5};
+    struct model model = model_with("ernest", estimates, 4);
+    model.uncertainty.residual_std = residual_std;
+    model.uncertainty.relative = relative;
+    return model;
+}
+
+/* Each of Ernest's four effects makes the whole time at the only point, so the variance there is 4 as a
+ * share of the time; runs of noise s^2 and weights w leave 1 / (1/4 + sum w / s^2). */
+static double left_by_runs(double runs, double noise)
+{
+    return 1 / (0.25 + runs / noise);
+}
+
+static void expect_two_runs(const struct model *model, double there, double noise)
+{
+    const struct grid grid = only_point();
+    struct experiments_question question = question_of(&grid, &grid.points[0], 2);
+    struct observation row = model_seen(64, 8, by_ernest_s, (double)NAN);
+    row.weight = there;
+    struct experiments_plan plan = choose(&row, there > 0, model, &question);
+    cr_assert_eq(plan.n, 1);
+    const struct experiment *item = &plan.items[0];
+    double before = left_by_runs(there, noise);
+    double after = left_by_runs(there + 2, noise);
+    double cut = 100 * (1 - sqrt((after + noise) / (before + noise)));
+    cr_expect_float_eq(item->cut_percent, cut, 1e-6, "%g, not %g", item->cut_percent, cut);
+    cr_expect_float_eq(item->cumulative_cut_percent, cut, 1e-6);
+    cr_expect_float_eq(item->uncertainty_percent, 100 * sqrt(before), 1e-6);
+    cr_expect_float_eq(item->duration_s, by_ernest_s, 1e-9);
+    cr_expect_float_eq(item->executor_s, 2 * 8 * by_ernest_s, 1e-9);
+    cr_expect_eq(item->repeat, 2);
+    cr_expect_eq(item->there, there > 0);
+    cr_expect_eq(item->reason, there > 0 ? EXPERIMENTS_REPEATS : EXPERIMENTS_FIRST);
+}
+
+Test(design_of_experiments, two_runs_cut_the_spread_at_the_only_point)
+{
+    struct model model = ernest_of_20_s(0.05, true);
+    expect_two_runs(&model, 0, 0.05 * 0.05);
+    expect_two_runs(&model, 1, 0.05 * 0.05);
+    expect_two_runs(&model, 3, 0.05 * 0.05);
+    model = ernest_of_20_s(0.05 * by_ernest_s, false);
+    expect_two_runs(&model, 1, 0.05 * 0.05);
+    model = ernest_of_20_s(0.001, true); /* never less than a hundredth */
+    expect_two_runs(&model, 1, 0.01 * 0.01);
+    model = ernest_of_20_s((double)NAN, true); /* a tenth is assumed */
+    expect_two_runs(&model, 1, 0.1 * 0.1);
+}
+
+/* A replay says 50 s, from 40 to 70: its ends come nearer by the cut of the law's spread. */
+Test(design_of_experiments, a_predicted_interval_narrows_as_the_laws_does)
+{
+    const struct grid grid = only_point();
+    const double count = 8, time_s = 50;
+    const double ends_s[1][2] = {{40, 70}}, open_s[1][2] = {{(double)NAN, 70}};
+    struct model model = ernest_of_20_s(0.05, true);
+    struct experiments_question question = question_of(&grid, &grid.points[0], 1);
+    question.predicted = (struct predicted_times){64, &count, &time_s, ends_s, 1};
+    struct experiments_plan plan = choose(NULL, 0, &model, &question);
+    double left = sqrt((left_by_runs(1, 0.0025) + 0.0025) / 4.0025);
+    cr_expect_float_eq(plan.items[0].duration_s, 50, 1e-9);
+    cr_expect_float_eq(plan.items[0].executor_s, 400, 1e-9);
+    cr_expect_float_eq(plan.cheapest_s, 400, 1e-9);
+    cr_expect_float_eq(plan.interval_s[0], 40, 1e-9);
+    cr_expect_float_eq(plan.interval_s[1], 70, 1e-9);
+    cr_expect_float_eq(plan.expected_interval_s[0], 50 - 10 * left, 1e-6);
+    cr_expect_float_eq(plan.expected_interval_s[1], 50 + 20 * left, 1e-6);
+    question.predicted.intervals_s = open_s;
+    plan = choose(NULL, 0, &model, &question);
+    cr_expect(isnan(plan.interval_s[0]));
+    cr_expect_float_eq(plan.interval_s[1], 70, 1e-9);
+    cr_expect_float_eq(plan.expected_interval_s[1], 50 + 20 * left, 1e-6);
+    question.predicted.problem_size = 32;
+    plan = choose(NULL, 0, &model, &question);
+    cr_expect(isnan(plan.interval_s[1]), "of another size no interval is predicted");
+}
+
+/* A law of 100 s on one executor, 0.9 of it shared: 21.25 s on 8. Residuals of 2 s, and of t1 (of which
+ * the time is 0.2125) a standard error that makes 1.5 s of it; 8 degrees of freedom and 3 of the prior
+ * of repetitions. A run leaves 1.5^2 - 1.5^4 / (1.5^2 + 2^2) of the variance, and t(0.975) of 12 in place of
+ * 11 degrees. */
+Test(design_of_experiments, an_interval_narrows_by_what_a_run_shows)
+{
+    const struct grid grid = only_point();
+    const double estimates[] = {0.9, 100};
+    struct model model = model_with("amdahl", estimates, 2);
+    struct model_uncertainty *u = &model.uncertainty;
+    model.form = MODEL_OF_DURATIONS;
+    u->observations = 10;
+    u->freedom = 8;
+    u->relative = false;
+    u->residual_std = 2;
+    u->repetition_std = 1e-12;
+    u->covariance[1][1] = pow(1.5 / 0.2125, 2);
+    u->problem_size[0] = u->problem_size[1] = 64;
+    u->executors[0] = u->executors[1] = 8;
+    gap_axis_add(&u->seen_sizes, 64);
+    gap_axis_add(&u->seen_executors, 8);
+    struct experiments_question question = question_of(&grid, &grid.points[0], 1);
+    struct experiments_plan plan = choose(NULL, 0, &model, &question);
+    double half_s = 2.2009851601 * sqrt(6.25);
+    double then_s = 2.1788128297 * sqrt(4 + 2.25 - 2.25 * 2.25 / 6.25);
+    cr_expect_float_eq(plan.interval_s[0], 21.25 - half_s, 1e-6, "%.9g", plan.interval_s[0]);
+    cr_expect_float_eq(plan.interval_s[1], 21.25 + half_s, 1e-6);
+    cr_expect_float_eq(plan.expected_interval_s[0], 21.25 - then_s, 1e-6, "%.9g",
+                       plan.expected_interval_s[0]);
+    cr_expect_float_eq(plan.expected_interval_s[1], 21.25 + then_s, 1e-6);
+    cr_expect_float_eq(plan.items[0].cut_percent, 100 * (1 - then_s / half_s), 1e-6);
 }
 
 /* --- the narrowing that is promised --- */

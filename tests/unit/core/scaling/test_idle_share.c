@@ -59,3 +59,27 @@ Test(idle_share, prior_and_posterior_of_an_application)
     cr_expect_float_eq(idle_node_posterior(5, 100) / exp(20), 1, 1e-9);
     cr_expect_float_eq(idle_node_posterior(-5, -100) / exp(-20), 1, 1e-9);
 }
+
+/* The runs of two groups of labels, each by itself or all in any order: what each shows adds up. */
+Test(idle_share, evidence_of_groups_adds_up)
+{
+    static const double counts[] = {2, 3, 4, 6, 8, 12};
+    struct observation own[2][6], all[12];
+    struct arena arena;
+    double evidence, sum = 0;
+    arena_init(&arena, 0);
+    for (unsigned g = 0; g < 2; g++) {
+        for (size_t i = 0; i < 6; i++) {
+            double time_s = g == 0 ? 30 + 900 / (counts[i] - 1) : 20 + 2000 / (counts[i] - 1);
+            own[g][i] = model_seen(64, counts[i], time_s, (double)NAN);
+            own[g][i].context = g + 1;
+            all[2 * i + g] = own[g][i];
+        }
+        cr_assert_eq(idle_node_shown(own[g], 6, &arena, &evidence, NULL), PV_OK);
+        cr_expect_gt(evidence, 1, "a machine idles: %g", evidence);
+        sum += evidence;
+    }
+    cr_assert_eq(idle_node_shown(all, 12, &arena, &evidence, NULL), PV_OK);
+    cr_expect_float_eq(evidence, sum, 1e-9);
+    arena_fini(&arena);
+}

@@ -277,3 +277,32 @@ Test(imse, a_long_history_is_thinned)
     }
     free(rows);
 }
+
+/* Two runs in each of 16 by 16 squares, off its centre, count as two at the centre. */
+Test(imse, a_thinned_history_is_one_at_the_centres)
+{
+    enum { CELLS = IMSE_GRID * IMSE_GRID };
+    static struct observation near[2 * CELLS], centres[CELLS];
+    struct design design = make_design();
+    struct imse thinned, whole;
+    for (size_t i = 0; i < CELLS; i++) {
+        double x = ((double)(i / IMSE_GRID) + 0.5) / IMSE_GRID;
+        double u = ((double)(i % IMSE_GRID) + 0.5) / IMSE_GRID;
+        centres[i] = model_seen(8 * pow(16, x), pow(32, u), 100, (double)NAN);
+        centres[i].weight = 2;
+        for (size_t k = 0; k < 2; k++) {
+            double off = k == 0 ? -0.02 : 0.01;
+            near[2 * i + k] = model_seen(8 * pow(16, x + off), pow(32, u - off), 100, (double)NAN);
+        }
+    }
+    cr_assert_eq(imse_begin(design.candidates, POINTS, design.asked, 2, near, (size_t)2 * CELLS,
+                            MORE, &arena, &thinned, NULL),
+                 PV_OK);
+    cr_assert_eq(imse_begin(design.candidates, POINTS, design.asked, 2, centres, CELLS, MORE,
+                            &arena, &whole, NULL),
+                 PV_OK);
+    cr_expect_eq(thinned.n_runs, CELLS);
+    for (size_t i = 0; i < POINTS; i++)
+        cr_expect_float_eq(imse_reduction(&thinned, i), imse_reduction(&whole, i),
+                           1e-6 * imse_reduction(&whole, i), "%zu", i);
+}

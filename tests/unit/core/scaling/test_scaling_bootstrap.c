@@ -8,9 +8,11 @@
 #include "core/numerics/permutation.h"
 #include "core/numerics/quantile.h"
 #include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"
 #include "core/scaling/uncertainty/bca.h"
 #include "core/scaling/uncertainty/bootstrap.h"
+#include "core/scaling/uncertainty/resample.h"
 
 enum { ROWS_MAX = 128 };
 
@@ -552,4 +554,60 @@ Test(scaling_bootstrap, a_kind_that_pools_gives_way_to_the_best_that_does_not)
     cr_expect_eq(bootstrap_kind(&selection), candidates[1].kind);
     selection.selected = &candidates[1];
     cr_expect_eq(bootstrap_kind(&selection), candidates[1].kind);
+}
+
+/* Six runs in the cells 1, 2, 4 (two runs), 8 and 16: without the cells 1 and 4 of every three, 1, 4, 4 and 8
+ * are left. */
+Test(scaling_bootstrap, every_third_cell_is_left_out)
+{
+    static const double counts[] = {1, 2, 4, 4, 8, 16}, left[] = {1, 4, 4, 8};
+    struct observation rows[6], without[6];
+    struct model_fit fit;
+    struct resample from;
+    for (size_t i = 0; i < 6; i++)
+        rows[i] = model_seen(64, counts[i], 20 + 100 / counts[i] + (double)(i % 2), (double)NAN);
+    cr_assert_eq(model_fit(&amdahl_kind, rows, 6, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    cr_assert_eq(resample_make(rows, &fit, 2, &arena, &from, NULL), PV_OK);
+    cr_assert_eq(from.cells, 5);
+    cr_assert_eq(resample_without(&from, 1, 3, without), 4);
+    for (size_t i = 0; i < 4; i++)
+        cr_expect_eq(without[i].executors, left[i]);
+    cr_expect_eq(resample_without(&from, 2, 3, without), 4);
+}
+
+/* What a run's time is made up of is drawn with it: of one run a cell, each part stays the same share. */
+Test(scaling_bootstrap, the_parts_of_a_run_are_drawn_with_its_time)
+{
+    enum { CELLS = 6 };
+    struct observation rows[CELLS], drawn[CELLS];
+    struct model_fit fit;
+    struct resample from;
+    struct rng rng = rng_make(8, 0);
+    bool moved = false;
+    for (size_t i = 0; i < CELLS; i++) {
+        double m = (double)(1u << i);
+        rows[i] = model_seen(64, m, 20 + 100 / m + (double)(i % 2), 5);
+        rows[i].stages_s = 12;
+        rows[i].parallel_s = 80;
+        rows[i].serial_s = 3;
+        rows[i].induced_s = 2;
+        rows[i].max_task_s = 7;
+    }
+    cr_assert_eq(model_fit(&amdahl_kind, rows, CELLS, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    cr_assert_eq(resample_make(rows, &fit, 2, &arena, &from, NULL), PV_OK);
+    cr_assert_eq(from.method, RESAMPLE_RESIDUALS);
+    for (int round = 0; round < 10; round++) {
+        cr_assert_eq(resample_draw(&from, &rng, drawn), CELLS);
+        for (size_t i = 0; i < CELLS; i++) {
+            double factor = drawn[i].duration_s / rows[i].duration_s;
+            moved = moved || fabs(factor - 1) > 1e-3;
+            cr_expect_float_eq(drawn[i].initialization_s, 5 * factor, 1e-9);
+            cr_expect_float_eq(drawn[i].stages_s, 12 * factor, 1e-9);
+            cr_expect_float_eq(drawn[i].parallel_s, 80 * factor, 1e-9);
+            cr_expect_float_eq(drawn[i].serial_s, 3 * factor, 1e-9);
+            cr_expect_float_eq(drawn[i].induced_s, 2 * factor, 1e-9);
+            cr_expect_float_eq(drawn[i].max_task_s, 7 * factor, 1e-9);
+        }
+    }
+    cr_expect(moved);
 }

@@ -331,7 +331,11 @@ Test(scaling_history, models_are_fitted_to_the_group)
     cr_expect_null(fast.refusal);
     cr_expect_eq(fast.own.n, 40);
     cr_expect_eq(fast.seen.n, ROWS);
-    cr_expect_eq(fast.axes.n_executors, 4);
+    cr_expect_eq(fast.axes.n_sizes, 1);
+    cr_expect_eq(fast.axes.problem_sizes[0], 64);
+    cr_assert_eq(fast.axes.n_executors, 4);
+    for (size_t i = 0; i < 4; i++)
+        cr_expect_eq(fast.axes.executors[i], (double)(2u << i));
     cr_expect_float_eq(fast.smallest.executors, 2, 0);
     cr_expect(fast.fitted > 0 && fast.fitted <= fast.selection.n);
     double duration_s = fast.own.rows[0].duration_s;
@@ -464,6 +468,9 @@ Test(scaling_history, no_run_at_all_is_an_answer)
     struct history_models models = fit(NULL, 0);
     cr_expect_null(models.selection.selected);
     cr_expect_eq(models.own.n, 0);
+    cr_expect_eq(models.axes.n_sizes, 0);
+    cr_expect_eq(models.smallest.problem_size, 0, "of no run");
+    cr_expect_eq(models.smallest.executors, 0, "of no run");
     cr_expect_str_eq(models.refusal,
                      "0 of the application's 0 runs can be used: a model needs runs that succeeded "
                      "with problem_size, executors and duration_s");

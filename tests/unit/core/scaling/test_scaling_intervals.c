@@ -266,3 +266,20 @@ Test(scaling_intervals, what_a_history_shows_is_the_mean_of_its_squares)
     cr_assert_eq(model_select(rows, 2, &arena, &selection, NULL), PV_OK);
     cr_expect(isnan(law_errors_shown(&selection)), "two counts show nothing");
 }
+
+/* What one count left out shows is no mean, and a law that was not fitted shows nothing. */
+Test(scaling_intervals, a_history_shows_errors_of_two_counts_or_more)
+{
+    static struct model_candidate candidates[2];
+    const struct model_selection selection = {.candidates = candidates, .n = 2};
+    candidates[0].kind = &amdahl_kind;
+    candidates[0].fit.scale_outs_judged = 5;
+    candidates[1].kind = &combined_kind;
+    candidates[1].fit.scale_out_squares = 0.08;
+    candidates[1].fit.scale_outs_judged = 1;
+    cr_expect(isnan(law_errors_shown(&selection)));
+    candidates[1].fit.scale_outs_judged = 2;
+    cr_expect_float_eq(law_errors_shown(&selection), 0.04, 1e-12);
+    candidates[1].standing = MODEL_NOT_FITTED;
+    cr_expect(isnan(law_errors_shown(&selection)));
+}

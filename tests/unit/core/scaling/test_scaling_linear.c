@@ -243,6 +243,24 @@ Test(scaling_linear, startup_comes_back_exactly)
     arena_fini(&arena);
 }
 
+/* Ten times: the time alone is one parameter, a growth the second, and where it ends the third. */
+Test(scaling_linear, startup_has_the_freedom_that_its_parameters_leave)
+{
+    static const double epsilons[] = {0, 0.044, 0.044}, thetas[] = {16, 64, 19.09};
+    struct arena arena;
+    arena_init(&arena, 0);
+    for (size_t t = 0; t < 3; t++) {
+        double times_s[TIMES];
+        struct startup fit;
+        for (size_t i = 0; i < TIMES; i++)
+            times_s[i] = 9 * startup_factor(epsilons[t], thetas[t], counts[i]);
+        cr_assert_eq(startup_fit(counts, times_s, NULL, TIMES, &arena, NULL, &fit, NULL), PV_OK);
+        cr_expect_float_eq(fit.freedom, 9 - (double)t, 0);
+        cr_expect_eq(fit.saturates, t == 2);
+    }
+    arena_fini(&arena);
+}
+
 /* No point of a fine grid over theta and epsilon, with the best t0 for each, is better. */
 Test(scaling_linear, startup_is_the_least_of_all)
 {
@@ -274,31 +292,35 @@ Test(scaling_linear, startup_is_the_least_of_all)
     arena_fini(&arena);
 }
 
-/* Rows left out: as a fit to the others says. */
+/* Rows left out: as a fit to the others says, also if the bend then moves far. Beyond the counts of the
+ * others a fit has no growth. */
 Test(scaling_linear, startup_left_out_equals_refit)
 {
     struct rng rng = rng_make(19, 0);
     struct arena arena;
     arena_init(&arena, 0);
-    double times_s[TIMES];
-    double left_out_s[TIMES];
-    struct startup fit;
-    for (size_t i = 0; i < TIMES; i++)
-        times_s[i] = 5 + 0.3 * fmin(counts[i], 20) + draw(&rng, -1, 1);
-    cr_assert_eq(startup_fit(counts, times_s, NULL, TIMES, &arena, left_out_s, &fit, NULL), PV_OK);
-    for (size_t i = 0; i < TIMES; i++) {
-        double m[TIMES - 1];
-        double t[TIMES - 1];
-        for (size_t k = 0, at = 0; k < TIMES; k++) {
-            if (k == i)
-                continue;
-            m[at] = counts[k];
-            t[at++] = times_s[k];
+    for (size_t round = 0; round < 20; round++) {
+        double times_s[TIMES];
+        double left_out_s[TIMES];
+        struct startup fit;
+        for (size_t i = 0; i < TIMES; i++)
+            times_s[i] = 5 + (round == 0 ? 0.3 * fmin(counts[i], 20) : 0) + draw(&rng, -1, 1);
+        cr_assert_eq(startup_fit(counts, times_s, NULL, TIMES, &arena, left_out_s, &fit, NULL),
+                     PV_OK);
+        for (size_t i = 0; i < (round == 0 ? TIMES : TIMES - 1); i++) {
+            double m[TIMES - 1];
+            double t[TIMES - 1];
+            for (size_t k = 0, at = 0; k < TIMES; k++) {
+                if (k == i)
+                    continue;
+                m[at] = counts[k];
+                t[at++] = times_s[k];
+            }
+            cr_assert_eq(startup_fit(m, t, NULL, TIMES - 1, &arena, NULL, &fit, NULL), PV_OK);
+            cr_expect_float_eq(left_out_s[i],
+                               fit.t0_s * startup_factor(fit.epsilon, fit.theta, counts[i]), 1e-9,
+                               "%zu, m = %g", round, counts[i]);
         }
-        cr_assert_eq(startup_fit(m, t, NULL, TIMES - 1, &arena, NULL, &fit, NULL), PV_OK);
-        cr_expect_float_eq(left_out_s[i],
-                           fit.t0_s * startup_factor(fit.epsilon, fit.theta, counts[i]), 1e-9,
-                           "m = %g", counts[i]);
     }
     arena_fini(&arena);
 }

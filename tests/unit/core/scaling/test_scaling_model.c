@@ -141,6 +141,24 @@ Test(scaling_model, ernest_and_scaled_usba_come_back)
     cr_expect_float_eq(estimate(&fit, "gamma"), 0.01 / t1, 1e-8);
 }
 
+/* Off by up to 3 %: the law's own values lie within three standard errors of the estimates, which are
+ * neither exact nor lost. */
+Test(scaling_model, scaled_usba_knows_its_errors)
+{
+    struct observation rows[ROWS];
+    make_rows(scaled_law, NULL, 0.03, rows);
+    struct model_fit fit = fit_rows(&usba_scaled_kind, rows, ROWS, MODEL_RELATIVE);
+    static const char *const names[] = {"alpha", "beta", "gamma"};
+    static const double values[] = {2 / 8.51, 0.5 / 8.51, 0.01 / 8.51};
+    for (size_t k = 0; k < 3; k++) {
+        const struct model_parameter *p =
+            &fit.model.parameters[index_of(&usba_scaled_kind, names[k])];
+        cr_expect(p->std_error > 1e-6 && p->std_error < 1, "%s: %g", names[k], p->std_error);
+        cr_expect_lt(fabs(p->estimate - values[k]), 3 * p->std_error, "%s: %g +- %g", names[k],
+                     p->estimate, p->std_error);
+    }
+}
+
 /* alpha .. gamma, q and t0/T1 = 0.6 from exact speedups. */
 Test(scaling_model, usba_comes_back_from_speedups)
 {
@@ -156,6 +174,23 @@ Test(scaling_model, usba_comes_back_from_speedups)
     cr_expect(fit.mape_percent < 1e-4, "%g", fit.mape_percent);
     cr_expect_float_eq(estimate(&fit, "alpha"), 1.58, 1e-3);
     cr_expect_float_eq(estimate(&fit, "beta"), 0.05, 1e-3);
+}
+
+/* Initialization stops to grow between two of the counts 1, 2, 4, .., 64, with two of them beyond. */
+Test(scaling_model, theta_comes_back_from_any_gap)
+{
+    enum { SEEN = 21 };
+    for (double theta = 3; theta < 32; theta *= 2) {
+        struct observation rows[SEEN];
+        for (size_t i = 0; i < SEEN; i++) {
+            double size = sizes[i / 7], m = (double)(1u << i % 7);
+            double below = 0.6 * (1 - 0.2 + 0.2 * fmin(m, theta)) + usba_law(size, m) / 20;
+            rows[i] = model_seen_speedup(size, m, (0.6 + size) / below);
+        }
+        struct model_fit fit = fit_rows(&usba_kind, rows, SEEN, MODEL_SECONDS);
+        cr_expect_float_eq(estimate(&fit, "theta"), theta, 1e-3 * theta, "%g: %g", theta,
+                           estimate(&fit, "theta"));
+    }
 }
 
 static void make_speedups(double epsilon, double noise, struct observation rows[ROWS])
@@ -225,6 +260,24 @@ Test(scaling_model, stage_times_that_differ_from_the_parallel_time_are_told)
     fit = fit_rows(&ernest_kind, rows, ROWS, MODEL_SECONDS);
     cr_expect_null(finding_find(&fit.warnings, "stage_times_differ"),
                    "ernest is a law of whole durations");
+}
+
+/* Speedups of 0.1 + 0.9 m at 8 for each executor, and two at others. */
+Test(scaling_model, gustafson_is_a_law_of_one_size_per_executor)
+{
+    static const double at[][2] = {{8, 1}, {16, 2}, {32, 4}, {64, 8}, {8, 4}, {8, 8}};
+    struct observation rows[6];
+    for (size_t i = 0; i < 6; i++)
+        rows[i] = model_seen_speedup(at[i][0], at[i][1], 0.1 + 0.9 * at[i][1]);
+    struct model_fit fit = fit_rows(&gustafson_kind, rows, 4, MODEL_SECONDS);
+    cr_expect_float_eq(estimate(&fit, "eta"), 0.9, 1e-9);
+    cr_expect_null(finding_find(&fit.warnings, "size_per_executor_varies"));
+    fit = fit_rows(&gustafson_kind, rows, 6, MODEL_SECONDS);
+    const struct finding *warning = finding_find(&fit.warnings, "size_per_executor_varies");
+    cr_assert_not_null(warning);
+    cr_expect_str_eq(
+        warning->message,
+        "gustafson is a law of one problem_size per executor; these observations hold 3");
 }
 
 Test(scaling_model, amdahl_and_gustafson_by_hand)
@@ -451,6 +504,22 @@ Test(scaling_model, degenerate_designs_are_refused_with_a_reason)
     cr_expect_eq(model_fit(&usba_kind, rows, ROWS, MODEL_SECONDS, &arena, &fit, &err),
                  PV_E_SINGULAR);
     cr_expect(strstr(err.detail, "executor counts") != NULL, "%s", err.detail);
+}
+
+Test(scaling_model, runs_of_other_contexts_alone_are_no_observations)
+{
+    struct observation rows[ROWS];
+    struct model_fit fit;
+    struct pv_error err = {0};
+    make_rows(ernest_law, NULL, 0, rows);
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i].context = 2;
+    cr_expect_eq(model_fit(&ernest_kind, rows, ROWS, MODEL_SECONDS, &arena, &fit, &err),
+                 PV_E_TOO_FEW);
+    cr_expect_str_eq(err.detail, "there are no observations of the context asked for");
+    err = (struct pv_error){0};
+    cr_expect_eq(model_fit(&ernest_kind, rows, 0, MODEL_SECONDS, &arena, &fit, &err), PV_E_TOO_FEW);
+    cr_expect_str_eq(err.detail, "there are no observations");
 }
 
 /* One problem size: usba still predicts at it, without gamma. */

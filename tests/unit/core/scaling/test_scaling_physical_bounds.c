@@ -10,6 +10,7 @@
 #include "core/scaling/model/physical_bounds.h"
 #include "core/scaling/model/predict.h"
 #include "core/scaling/selection/selection.h"
+#include "rounds.h"
 
 enum { ROWS_MAX = 120, HISTORIES = 2000 };
 
@@ -225,7 +226,8 @@ Test(scaling_physical_bounds, random_histories, .timeout = 120)
     size_t compared = 0;
     size_t fitted = 0;
     size_t speedups = 0;
-    for (size_t round = 0; round < HISTORIES; round++) {
+    const size_t histories = rounds(HISTORIES);
+    for (size_t round = 0; round < histories; round++) {
         struct history history;
         struct model_selection selection;
         struct pv_error err = {0};
@@ -248,9 +250,9 @@ Test(scaling_physical_bounds, random_histories, .timeout = 120)
             cr_assert_str_neq(selection.selected->kind->name, "amdahl");
         arena_rewind(&arena, mark);
     }
-    cr_expect_gt(fitted, 5 * HISTORIES);
-    cr_expect_gt(compared, 20 * HISTORIES);
-    cr_expect_gt(speedups, 20 * HISTORIES);
+    cr_expect_gt(fitted, 5 * histories);
+    cr_expect_gt(compared, 20 * histories);
+    cr_expect_gt(speedups, 20 * histories);
 }
 
 /* --- values --- */
@@ -351,6 +353,29 @@ Test(scaling_physical_bounds, recorded_runs_decide_against_the_rule)
     cr_expect_float_eq(u->recorded[0].least_s, 140, 1e-9, "as 200 on 4 took");
     cr_expect_float_eq(u->recorded[0].most_s, 3000, 1e-9);
     cr_expect_float_eq(u->recorded[3].most_s, 3000, 1e-9, "200 on 2 is not known to be faster");
+}
+
+/* N - 100 seconds give no time at the largest size, so that no growth is bounded by it. */
+Test(scaling_physical_bounds, a_law_without_a_time_at_the_edge_is_not_bounded_by_it)
+{
+    struct observation rows[6];
+    for (size_t i = 0; i < 6; i++) {
+        double size = i < 3 ? 50 : 100;
+        double m = (double)(1 << (i % 3));
+        rows[i] = model_seen(size, m, 10 + size / m, (double)NAN);
+    }
+    struct model_fit fit = fit_rows("ernest", rows, 6);
+    struct model_recorded *recorded =
+        arena_array(&arena, fit.model.uncertainty.n_recorded, sizeof *recorded);
+    for (size_t i = 0; i < fit.model.uncertainty.n_recorded; i++)
+        recorded[i] =
+            (struct model_recorded){rows[i].problem_size, rows[i].executors, 0, (double)INFINITY};
+    fit.model.uncertainty.recorded = recorded;
+    const double estimates[] = {-100, 1, 0, 0};
+    for (size_t j = 0; j < 4; j++)
+        fit.model.parameters[j].estimate = estimates[j];
+    cr_expect_float_eq(duration(&fit.model, 200, 1), 100, 1e-9);
+    cr_expect_float_eq(duration(&fit.model, 300, 1), 200, 1e-9);
 }
 
 /* Predictions of a sent model are those of the fitted one: what bounds them is part of it. */

@@ -89,6 +89,40 @@ Test(scaling_predictive, runs_of_little_weight_promise_little)
     cr_expect(score_table_quantile(&faded, 0.9) > score_table_quantile(&whole, 0.9));
 }
 
+/* A score that is added has the levels i / (n + 1) that it would have had among the others. */
+Test(scaling_predictive, a_score_added_stands_in_its_place)
+{
+    static const double added[] = {0.05, 0.3, 0.5};
+    for (size_t k = 0; k < 3; k++) {
+        double scores[] = {0.1, 0.2, 0.4};
+        struct score_table table = table_of(scores, 3, 0, 1);
+        score_table_add(&table, added[k]);
+        cr_assert_eq(table.n, 4);
+        for (size_t i = 0; i < 4; i++) {
+            cr_expect_float_eq(table.levels[i], (double)(i + 1) / 5, 1e-12, "%g", added[k]);
+            double score = i == k + (k > 0) ? added[k] : scores[i < k + (k > 0) ? i : i - 1];
+            cr_expect_float_eq(table.scores[i], score, 0);
+        }
+        cr_expect_float_eq(table.spread, sqrt((0.21 + added[k] * added[k]) / 4), 1e-12);
+        cr_expect_float_eq(table.freedom, 6, 0);
+    }
+    struct score_table one = {.n = 0, .freedom = 1};
+    score_table_add(&one, 0.3);
+    cr_expect_float_eq(one.levels[0], 0.5, 1e-12);
+    cr_expect_float_eq(one.spread, 0.3, 1e-12);
+}
+
+Test(scaling_predictive, a_full_table_takes_no_more_scores)
+{
+    double scores[SCORES_MAX];
+    for (size_t i = 0; i < SCORES_MAX; i++)
+        scores[i] = (double)(i + 1);
+    struct score_table table = table_of(scores, SCORES_MAX, 0, 1);
+    const struct score_table before = table;
+    score_table_add(&table, 3);
+    cr_expect_eq(memcmp(&table, &before, sizeof table), 0);
+}
+
 static struct predictive three_parts(const struct score_table *table, double scale)
 {
     struct predictive predictive = {.predicted_s = 120};
@@ -317,6 +351,25 @@ Test(scaling_predictive, without_observations_there_is_no_distribution)
     cr_expect_eq(there.n, 0);
     cr_expect_float_eq(there.predicted_s, model_duration(&fit.model, 64, 8), 0);
     cr_expect(isnan(predictive_probability(&there, 100)));
+}
+
+/* A law that gives no time has no interval of it. */
+Test(scaling_predictive, without_a_time_there_is_no_interval)
+{
+    struct model_fit fit;
+    struct model_uncertainty *u = forget_errors(&fit);
+    struct predictive there;
+    struct model_prediction predicted;
+    u->freedom = 4;
+    u->residual_std = 5;
+    u->relative = false;
+    fit.model.parameters[1].estimate = 0;
+    struct model_spread spread = model_spread(&fit.model, 0.9);
+    model_predict(&fit.model, &spread, 64, 8, &predicted);
+    cr_expect_eq(predicted.duration_s, 0);
+    cr_expect(isnan(predicted.speedup));
+    cr_expect(isnan(predicted.interval_s[0]) && isnan(predicted.interval_s[1]));
+    cr_expect(!model_predictive(&fit.model, 64, 8, &there));
 }
 
 /* Two hypotheses: P is the weighted mean of both, the interval spans both, and the median of equal

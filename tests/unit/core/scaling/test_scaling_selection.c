@@ -227,6 +227,8 @@ Test(scaling_selection, noise_is_that_of_the_differences)
         const struct model_candidate *candidate = &selection.candidates[k];
         if (candidate->standing != MODEL_COMPARED)
             continue;
+        cr_expect_float_eq(candidate->difference_percent, candidate->compared_mape_percent - least,
+                           1e-12);
         if (candidate->compared_mape_percent == least) {
             cr_expect_float_eq(candidate->noise_percent, 1e-6, 1e-12, "%s", candidate->kind->name);
             continue;
@@ -420,4 +422,59 @@ Test(scaling_selection, a_kind_is_fitted_or_selected)
     cr_expect(strlen(err.detail) > strlen(selection.message));
     cr_expect_null(strstr(err.detail, ".:"), "one sentence: %s", err.detail);
     cr_expect_null(strstr(err.detail, "1 runs"), "one run is singular: %s", err.detail);
+}
+
+/* One of Amdahl's two counts, and three knots; of the laws that are combined a weight each, three of four
+ * parameters and two knots. */
+Test(scaling_selection, parameters_are_all_numbers_of_a_model)
+{
+    struct model model = model_bare(model_find_kind("amdahl"));
+    struct model_component component = {
+        0.5, {.kind = model_find_kind("ernest"), .p = {1, (double)NAN, 1, 1}}};
+    component.law.tables.n_knots = 2;
+    cr_expect_eq(model_count_parameters(&model), 0);
+    model.parameters[0].estimate = model.parameters[1].estimate = 1;
+    cr_expect_eq(model_count_parameters(&model), 2);
+    model.parameters[1].dropped = true;
+    model.tables.n_knots = 3;
+    cr_expect_eq(model_count_parameters(&model), 4);
+    model.tables.components = &component;
+    model.tables.n_components = 1;
+    cr_expect_eq(model_count_parameters(&model), 10);
+}
+
+/* Places that stray from any law by more and more: a table of what was measured is taken in place of
+ * the best law once its error is less by half of it, and not before. */
+Test(scaling_selection, a_table_has_to_be_better_by_half)
+{
+    enum { REPEATED = 36 };
+    struct rng rng = rng_make(31, 0);
+    size_t near = 0, far = 0;
+    for (size_t round = 0; round < 60; round++) {
+        struct observation rows[REPEATED];
+        double stray = 0.0005 * (double)round;
+        for (size_t i = 0; i < REPEATED; i++) {
+            size_t place = i / 6;
+            double size = sizes[place / 2], m = place % 2 == 0 ? 2 : 8;
+            double off = stray * (place % 3 == 1 ? 1 : -1) + 0.02 * rng_normal(&rng);
+            rows[i] = model_seen(size, m, ernest_law(size, m) * exp(off), (double)NAN);
+        }
+        struct model_selection selection = select_from(rows, REPEATED);
+        double table = HUGE_VAL, by_law = HUGE_VAL;
+        for (size_t k = 0; k < selection.n; k++) {
+            const struct model_candidate *candidate = &selection.candidates[k];
+            if (candidate->standing != MODEL_COMPARED || candidate->kind == &combined_kind)
+                continue;
+            double *least = candidate->kind->tables != 0 ? &table : &by_law;
+            *least = fmin(*least, candidate->compared_mape_percent);
+        }
+        cr_assert_not_null(selection.single);
+        bool is_table = selection.single->kind->tables != 0;
+        cr_expect_eq(is_table, by_law > 1.5 * table, "%s: %g, %g", selection.single->kind->name,
+                     by_law, table);
+        near += by_law > table && by_law <= 1.5 * table;
+        far += by_law > 1.5 * table;
+    }
+    cr_expect_gt(near, 5);
+    cr_expect_gt(far, 5);
 }

@@ -117,4 +117,8 @@ Test(scaling_surface, what_is_predicted_replaces_the_law)
     cr_expect_float_eq(crest.prediction.duration_s, predicted_s[1], 1e-9);
     surface_best(&surface, 64, 20, &crest);
     cr_expect_eq(crest.executors, 16, "32 are too many");
+    cr_expect(!crest.rising);
+    surface_best(&surface, 64, 10, &crest);
+    cr_expect_eq(crest.executors, 10);
+    cr_expect(crest.rising);
 }

@@ -127,6 +127,24 @@ Test(scaling_watch, a_shift_is_seen_within_a_few_runs)
     cr_expect(delay <= 5, "%g runs", delay);
 }
 
+/* Runs off by ln 1.15, and a last one by ln 2. That one stands out most, (0.69)^2, but one run may be an
+ * outlier: of two or more the last two do, (0.69 + 0.14)^2 / 2. */
+Test(scaling_watch, a_new_level_begins_two_runs_back_at_least)
+{
+    struct rng rng = rng_make(5, 1);
+    draw(44, 0.03, &rng);
+    shift(40, 43, 1.15);
+    shift(43, 44, 2);
+    cr_expect_eq(watch(43).drifts, 0);
+    struct drift drift = watch(44);
+    cr_assert_eq(drift.drifts, 1);
+    cr_expect_eq(drift.detected, 43);
+    cr_expect_eq(drift.since, 42);
+    cr_expect(drift.slower);
+    cr_expect_float_eq(drift.change_percent, 100 * (sqrt(1.15 * 2) - 1), 6, "%g",
+                       drift.change_percent);
+}
+
 /* The day of the week, and one wild run, are no drift; the wild run is an outlier. */
 Test(scaling_watch, seasons_and_single_outliers_are_no_drift)
 {
