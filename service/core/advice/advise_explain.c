@@ -633,7 +633,7 @@ enum pv_code advise_explain(const struct view *view,
     if (advice->verdict == ADVISE_MET)
         explain_objective(&e);
     for (size_t i = 0; i < curve->n_points && !isnan(view->goal->deadline_s); i++)
-        if (advise_is_allowed(view->goal, &curve->points[i]))
+        if (curve->points[i].ran != NULL && advise_is_allowed(view->goal, &curve->points[i]))
             explain_late_runs(&e, &curve->points[i]);
     explain_slowdown(&e);
     if (curve->model_kind == NULL) {
