@@ -76,7 +76,7 @@ static void see_outcome(const struct memory_run *run,
         *sufficed = mark_of(run, bytes, 0);
 }
 
-/* Of two figures fmax() takes the one that is known. */
+/* Where one of two figures is unknown, fmax() takes the other. */
 static void raise(double *most, double bytes, double times)
 {
     *most = fmax(*most, bytes * times);

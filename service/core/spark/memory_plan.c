@@ -113,7 +113,7 @@ static double heap_by_peaks(const struct planner *p)
     const struct memory_history *history = p->history;
     const struct memory_peaks *peaks = &p->evidence->peaks;
     double times = more_cores(p, p->evidence->cores_per_executor);
-    /* Of two figures fmax() takes the one that is known. */
+    /* Where one of two figures is unknown, fmax() takes the other. */
     double heap =
         fmax(peaks->heap * times, peaks->unified * times / history->memory_fraction + RESERVED);
     /* Cached blocks are spread over the executors, however many there are. */

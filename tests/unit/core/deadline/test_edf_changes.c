@@ -578,6 +578,10 @@ Test(edf_changes, one_later_release_is_the_first_that_helps)
                 require_releases(&jobs, change, 1);
             found += change != NULL;
         }
+        double later_s = 0;
+        for (size_t i = 0; i < changes.later_releases.n; i++)
+            later_s += changes.later_releases.items[i].later_s;
+        cr_assert_eq(changes.later_releases.total_s, later_s);
         if (changes.later_releases.n > 0)
             require_releases(&jobs, changes.later_releases.items, changes.later_releases.n);
         sets += changes.later_releases.n > 0;
@@ -666,6 +670,9 @@ Test(edf_changes, a_task_that_cannot_be_interrupted_is_released_later)
     cr_assert_eq(changes.one_later_deadline.n, 1);
     cr_assert_eq(changes.one_later_deadline.items[0].deadline_s, 11);
     cr_assert_eq(changes.later_releases.n, 1);
+    cr_assert_eq(changes.later_releases.items[0].release_s, 1);
+    cr_assert_eq(changes.later_releases.total_s, 1);
+    cr_assert(changes.later_releases.irreducible);
     cr_assert_eq(changes.left_out.n, 1);
 }
 
@@ -754,6 +761,8 @@ Test(edf_changes, far_from_instant_0)
         struct edf_changes changes = find(&jobs, 1000000);
         require_together(&jobs, &changes.later_deadlines);
         require_left_out(&jobs, &changes.left_out);
+        cr_assert(changes.left_out.exact);
+        cr_assert_eq(changes.left_out.n, fewest(&jobs), "round %zu", round);
         for (size_t i = 0; i < changes.one_later_deadline.n; i++) {
             struct jobs other = changed(&jobs, &changes.one_later_deadline.items[i], 1);
             cr_assert(all_met(&other));
