@@ -587,7 +587,7 @@ Test(edf_changes, one_later_release_is_the_first_that_helps)
         sets += changes.later_releases.n > 0;
     }
     cr_assert_gt(found, 200, "%zu", found);
-    cr_assert_gt(sets, 100, "%zu", sets);
+    cr_assert_gt(sets, 209, "%zu: it found 211", sets);
 }
 
 /* --- budgets, and cases by hand --- */
