@@ -121,7 +121,7 @@ def mutate_line(line, kind, found, choice):
         return None  # of a comparison of items for qsort, which differ
     if kind == "bound" and re.match(r"\s*(?:for \(.*;.*\+(?:\+|= \w+)\)|while \(\*?\w+ < )", line):
         return None  # one round more reads behind the end, which sanitizers see and values need not
-    if kind == "arithmetic" and re.match(r"\s*1e-(?:9|1\d)\b", line[found.end():]):
+    if kind == "arithmetic" and re.match(r"\s*(?:\(1 [-+] )?1e-(?:9|1\d)\b", line[found.end():]):
         return None  # an allowance for rounding: it moves a bound between doubles
     if kind == "condition":
         return whole_condition(line) if line.rstrip().rstrip("{").rstrip().endswith(")") else None

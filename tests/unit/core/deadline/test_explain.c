@@ -258,6 +258,7 @@ Test(deadline_explain, a_stage_plan_in_words)
     cr_assert_eq(to.n, 1);
     expect(0, "too_few_cores",
            "1 of 3 stages needs more cores than there are (8); stage 5 needs most, 9.");
+    cr_expect(isnan(finding_value(&to.items[0], "fixed_s")), "nothing is fixed");
     steps[2].estimated_cores = (double)INFINITY;
     plan.end_s = 101;
     clear();
