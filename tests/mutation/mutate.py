@@ -119,8 +119,10 @@ def mutate_line(line, kind, found, choice):
         return None  # `a < b ? a : b` is the same where both are equal
     if kind == "bound" and re.search(r"\(.+ > .+\) - \(.+ < .+\)", line):
         return None  # of a comparison of items for qsort, which differ
-    if kind == "bound" and re.match(r"\s*(?:for \(.*;.*\+(?:\+|= \w+)\)|while \(\w+ < )", line):
+    if kind == "bound" and re.match(r"\s*(?:for \(.*;.*\+(?:\+|= \w+)\)|while \(\*?\w+ < )", line):
         return None  # one round more reads behind the end, which sanitizers see and values need not
+    if kind == "arithmetic" and re.match(r"\s*(?:\(1 [-+] )?1e-(?:9|1\d)\b", line[found.end():]):
+        return None  # an allowance for rounding: it moves a bound between doubles
     if kind == "condition":
         return whole_condition(line) if line.rstrip().rstrip("{").rstrip().endswith(")") else None
     if kind == "statement":

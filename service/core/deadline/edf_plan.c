@@ -214,8 +214,7 @@ void edf_plan_ideal(const struct edf_plan *plan, double starts_s[], double compl
     /* Until a stage's turn comes, starts_s holds when its last parent ends. */
     for (size_t at = 0; at < plan->n_stages; at++) {
         const struct edf_plan_stage *stage = &plan->stages[plan->topological[at]];
-        if (stage->delay_s > 0)
-            starts_s[plan->topological[at]] += stage->delay_s;
+        starts_s[plan->topological[at]] += stage->delay_s;
         double end = starts_s[plan->topological[at]] + stage->longest_s;
         completions_s[stage->job] = fmax(completions_s[stage->job], end);
         for (size_t c = stage[0].first_child; c < stage[1].first_child; c++)

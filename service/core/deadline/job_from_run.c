@@ -117,7 +117,7 @@ static enum pv_code hand_on_parents(const struct run *run,
 /* `(duration - serialized/K_run) / (tasks/K_run)`, never below 0; 0 where the run lacks them. */
 static double overhead_per_task(const struct run *run, const struct edf_job *job)
 {
-    if (run->executors <= 0 || run->cores_per_executor <= 0 || isnan(run->duration_s))
+    if (run->executors < 1 || run->cores_per_executor < 1 || isnan(run->duration_s))
         return 0;
     double cores = (double)run->executors * (double)run->cores_per_executor;
     double serialized = 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/rounding.h"
 #include "core/spark/property_value.h"
 
 #define DYNAMIC "spark.dynamicAllocation."
@@ -245,7 +246,7 @@ static double scale_quota(const struct maker *maker, const char *key, int64_t co
     if (cores < 1 || cores == cores_per_executor)
         return quota;
     double steps = quota / quantum * (double)cores_per_executor / (double)cores;
-    return ceil(steps - 1e-9 * steps) * quantum;
+    return rounding_ceil(steps) * quantum;
 }
 
 static void draft_quota(struct maker *maker, const char *key, double quota)

@@ -76,10 +76,10 @@ static void see_outcome(const struct memory_run *run,
         *sufficed = mark_of(run, bytes, 0);
 }
 
+/* Where one of two figures is unknown, fmax() takes the other. */
 static void raise(double *most, double bytes, double times)
 {
-    if (bytes > 0)
-        *most = fmax(isnan(*most) ? 0.0 : *most, bytes * times);
+    *most = fmax(*most, bytes * times);
 }
 
 static void see_use(const struct memory_history *history,

@@ -105,11 +105,11 @@ static double heap_by_peaks(const struct planner *p)
     const struct memory_history *history = p->history;
     const struct memory_peaks *peaks = &p->evidence->peaks;
     double times = more_cores(p, p->evidence->cores_per_executor);
-    double heap = peaks->heap * times;
-    if (!isnan(peaks->unified))
-        heap = fmax(heap, peaks->unified * times / history->memory_fraction + RESERVED);
+    /* Where one of two figures is unknown, fmax() takes the other. */
+    double heap =
+        fmax(peaks->heap * times, peaks->unified * times / history->memory_fraction + RESERVED);
     /* Cached blocks are spread over the executors, however many there are. */
-    if (!isnan(peaks->storage) && p->question->executors >= 1)
+    if (p->question->executors >= 1)
         heap =
             fmax(heap, peaks->storage / (double)p->question->executors / history->memory_fraction +
                            RESERVED);
@@ -168,12 +168,11 @@ static void begin_heap(struct planner *p)
 {
     const struct memory_history *history = p->history;
     struct memory_plan *plan = p->plan;
-    double times = more_cores(p, p->evidence->cores_per_executor);
-    bool was_small = history->base < history->n && history->items[history->base].succeeded &&
-                     history->items[history->base].problem_size < history->problem_size / 2.0;
+    const struct memory_run *base = &history->items[history->base];
+    bool was_small = base->succeeded && base->problem_size < history->problem_size / 2.0;
     if (was_small && p->evidence->heap_of_load > plan->sizes.heap)
         plan->sizes.heap = p->evidence->heap_of_load;
-    if (times > 1.0 && plan->needed_heap > (double)plan->sizes.heap)
+    if (plan->needed_heap > (double)plan->sizes.heap)
         plan->sizes.heap = round_up(plan->needed_heap, HEAP_STEP);
     if (plan->sizes.heap > plan->ran.heap)
         plan->basis = MEMORY_PEAK_USE;

@@ -45,23 +45,14 @@ static void transaction_end(struct store_tx **tx)
 
 /* --- sending --- */
 
-static enum pv_code
-transaction_lost(struct store_tx *tx, const PGresult *last, struct pv_error *err)
+/* The connection is of no more use, whatever was said on it. */
+static enum pv_code transaction_lost(struct store_tx *tx, struct pv_error *err)
 {
+    bool discard;
     tx->failed = true;
     tx->broken = true;
     tx->lost = true;
-    bool discard;
-    bool spoke = last != NULL && PQresultErrorField(last, PG_DIAG_SQLSTATE) != NULL;
-    enum pv_code code = sqlstate_fail(spoke ? last : NULL, tx->request_id, &discard, err);
-    if (code == PV_E_UNAVAILABLE)
-        return code;
-    /* Whatever it said, it is gone. */
-    if (err != NULL) {
-        err->code = PV_E_UNAVAILABLE;
-        err->retry_after_s = 1;
-    }
-    return PV_E_UNAVAILABLE;
+    return sqlstate_fail(NULL, tx->request_id, &discard, err);
 }
 
 static bool send_plain(struct store_tx *tx, const struct sql *sql)
@@ -136,7 +127,7 @@ static enum pv_code transaction_start(struct store_tx *tx, struct pv_error *err)
                             ? "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
                             : "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
     if (!send_word(tx, begin) || !send_settings(tx))
-        return transaction_lost(tx, NULL, err);
+        return transaction_lost(tx, err);
     return PV_OK;
 }
 
@@ -150,7 +141,7 @@ static enum pv_code queue(struct store_tx *tx, const struct sql *sql, struct pv_
     }
     if (!tx->begun)
         PV_TRY(transaction_start(tx, err));
-    return send_statement(tx, sql) ? PV_OK : transaction_lost(tx, NULL, err);
+    return send_statement(tx, sql) ? PV_OK : transaction_lost(tx, err);
 }
 
 void tx_sql(struct store_tx *tx, struct sql *sql, const char *text)
@@ -181,7 +172,7 @@ enum pv_code tx_defer(struct store_tx *tx, const struct sql *sql, struct pv_erro
     PV_TRY(queue(tx, sql, err));
     tx->deferred++;
     if (tx->deferred % FLUSH_EVERY == 0 && PQsendFlushRequest(tx->conn) != 1)
-        return transaction_lost(tx, NULL, err);
+        return transaction_lost(tx, err);
     return PV_OK;
 }
 
@@ -232,7 +223,7 @@ receive(struct store_tx *tx, unsigned skip, PGresult *results[], size_t n, struc
     for (size_t i = 0;; i++) {
         PGresult *result;
         if (!pipeline_result(tx->conn, answer_deadline(tx), &result)) {
-            enum pv_code gone = transaction_lost(tx, result, code == PV_OK ? err : NULL);
+            enum pv_code gone = transaction_lost(tx, code == PV_OK ? err : NULL);
             PQclear(result);
             return code == PV_OK ? gone : code;
         }
@@ -258,8 +249,8 @@ transaction_exchange(struct store_tx *tx, PGresult *results[], size_t n, struct 
     tx->preamble = tx->deferred = tx->queried = 0;
     for (size_t i = 0; i < n; i++)
         results[i] = NULL;
-    enum pv_code code = pipeline_sync(tx->conn) ? receive(tx, skip, results, n, err)
-                                                : transaction_lost(tx, NULL, err);
+    enum pv_code code =
+        pipeline_sync(tx->conn) ? receive(tx, skip, results, n, err) : transaction_lost(tx, err);
     for (size_t i = 0; code != PV_OK && i < n; i++) {
         PQclear(results[i]);
         results[i] = NULL;
@@ -329,7 +320,7 @@ static enum pv_code commit(struct store_tx *tx, struct pv_error *err)
     if (!tx->begun)
         return PV_OK;
     if (!send_word(tx, "COMMIT"))
-        return transaction_lost(tx, NULL, err);
+        return transaction_lost(tx, err);
     unsigned unread = tx->queried;
     tx->deferred += unread;
     PGresult *result = NULL;
@@ -401,7 +392,7 @@ enum pv_code store_query_alone(struct store *store,
     if (code == PV_OK)
         code = queue(tx, sql, err);
     if (code == PV_OK && !send_word(tx, "COMMIT"))
-        code = transaction_lost(tx, NULL, err);
+        code = transaction_lost(tx, err);
     PGresult *results[2] = {NULL, NULL};
     if (code == PV_OK)
         code = transaction_exchange(tx, results, 2, err);

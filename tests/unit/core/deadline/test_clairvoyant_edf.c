@@ -281,4 +281,6 @@ Test(clairvoyant_edf, rounding_errors_do_not_decide_the_utilization)
     cr_assert_eq(edf_schedule(&job, 1, MANY, &scratch, &outcome, &metrics, NULL, NULL), PV_OK);
     cr_assert_eq(metrics.makespan_s, 0.1);
     cr_assert_float_eq(metrics.utilization, 1, 1e-14);
+    cr_assert_eq(edf_schedule(&job, 1, 2 * MANY, &scratch, &outcome, &metrics, NULL, NULL), PV_OK);
+    cr_assert_float_eq(metrics.utilization, 0.5, 1e-14, "nor where cores stay idle");
 }

@@ -25,7 +25,7 @@ static void tear_down(void)
 TestSuite(edf_changes, .init = set_up, .fini = tear_down, .timeout = 60);
 
 /* Bigger sets than the cases' for some: one struct for all. */
-enum { MOST = 8 };
+enum { MOST = 24 };
 
 struct jobs {
     struct edf_job items[MOST];
@@ -346,6 +346,69 @@ Test(edf_changes, of_six_jobs_too)
     }
 }
 
+enum { QUEUE = 12 };
+
+/* On one core, all released at 0, each of one task: whoever is served k-th may end when the first k
+ * have, and no earlier than the latest deadline among them. So the least total of a set that goes
+ * first depends on nothing but the set, and is found from those of the sets with one job less. */
+static double least_on_one_core(const struct jobs *jobs)
+{
+    static double totals_s[1 << QUEUE];
+    totals_s[0] = 0;
+    for (unsigned set = 1; set < 1U << jobs->n; set++) {
+        double end_s = 0;
+        double latest_s = 0;
+        for (size_t j = 0; j < jobs->n; j++)
+            if (set >> j & 1) {
+                end_s += jobs->items[j].stages[0].task_duration_s;
+                latest_s = fmax(latest_s, jobs->items[j].deadline_s);
+            }
+        totals_s[set] = INFINITY;
+        for (size_t j = 0; j < jobs->n; j++)
+            if (set >> j & 1)
+                totals_s[set] =
+                    fmin(totals_s[set], totals_s[set & ~(1U << j)] + fmax(end_s, latest_s) -
+                                            jobs->items[j].deadline_s);
+    }
+    return totals_s[(1U << jobs->n) - 1];
+}
+
+/* Jobs of 11 s on the average, with deadlines of half of what they take together. */
+static struct jobs make_queue(struct edf_stage stages[], struct numbers *numbers, size_t n)
+{
+    struct jobs jobs = {.n = n, .cores = 1};
+    do
+        for (size_t j = 0; j < n; j++) {
+            stages[j] = (struct edf_stage){
+                .tasks = 1, .task_duration_s = 1 + (double)numbers_below(numbers, 80) / 4};
+            jobs.items[j] =
+                (struct edf_job){.deadline_s = 20 + (double)numbers_below(numbers, 6 * n),
+                                 .stages = &stages[j],
+                                 .n_stages = 1};
+        }
+    while (all_met(&jobs));
+    return jobs;
+}
+
+/* Ten jobs and twelve: of so many, the budget is shared in other ways. */
+Test(edf_changes, a_cut_search_comes_near_the_least_total)
+{
+    struct numbers numbers = {30};
+    struct edf_stage stages[MOST];
+    size_t least = 0;
+    double beyond = 0;
+    for (size_t round = 0; round < 80; round++) {
+        struct jobs jobs = make_queue(stages, &numbers, round % 2 == 0 ? QUEUE : QUEUE - 2);
+        struct edf_changes changes = find(&jobs, 3000);
+        double total = changes.later_deadlines.total_s / least_on_one_core(&jobs);
+        require_together(&jobs, &changes.later_deadlines);
+        cr_assert_geq(total, 1 - 1e-9);
+        least += total < 1 + 1e-9;
+        beyond += (total - 1) / 80;
+    }
+    cr_assert(least > 74 && beyond < 0.001, "%zu of 80, %g beyond", least, beyond);
+}
+
 /* --- left out --- */
 
 static bool met_without(const struct jobs *jobs, unsigned without)
@@ -401,6 +464,53 @@ Test(edf_changes, the_fewest_are_left_out)
         several += left_out.n > 1;
     }
     cr_assert_gt(several, rounds(1000));
+}
+
+/* Jobs in order of their deadlines; where one is late, the longest so far goes (Moore 1968). */
+static size_t fewest_on_one_core(const struct jobs *jobs)
+{
+    bool seen[MOST] = {false}, gone[MOST] = {false};
+    double end_s = 0;
+    size_t left_out = 0;
+    for (size_t served = 0; served < jobs->n; served++) {
+        size_t next = jobs->n, longest = jobs->n;
+        for (size_t j = 0; j < jobs->n; j++)
+            if (!seen[j] &&
+                (next == jobs->n || jobs->items[j].deadline_s < jobs->items[next].deadline_s))
+                next = j;
+        seen[next] = true;
+        end_s += jobs->items[next].stages[0].task_duration_s;
+        if (end_s <= jobs->items[next].deadline_s)
+            continue;
+        for (size_t j = 0; j < jobs->n; j++)
+            if (seen[j] && !gone[j] &&
+                (longest == jobs->n || jobs->items[j].stages[0].task_duration_s >
+                                           jobs->items[longest].stages[0].task_duration_s))
+                longest = j;
+        gone[longest] = true;
+        end_s -= jobs->items[longest].stages[0].task_duration_s;
+        left_out++;
+    }
+    return left_out;
+}
+
+/* Far too many sets for the budget: the largest of those that may help go, which on one core is the
+ * best there is. */
+Test(edf_changes, a_cut_search_leaves_out_the_fewest_on_one_core)
+{
+    struct numbers numbers = {31};
+    struct edf_stage stages[MOST];
+    size_t cut = 0;
+    for (size_t round = 0; round < 80; round++) {
+        struct jobs jobs = make_queue(stages, &numbers, MOST);
+        const struct edf_left_out left_out = find(&jobs, 4000).left_out;
+        cut += !left_out.exact;
+        cr_assert(left_out.irreducible);
+        cr_assert_eq(left_out.n, fewest_on_one_core(&jobs), "round %zu: %zu, fewest is %zu", round,
+                     left_out.n, fewest_on_one_core(&jobs));
+        require_left_out(&jobs, &left_out);
+    }
+    cr_assert_gt(cut, 10, "%zu", cut);
 }
 
 /* --- later releases --- */
@@ -468,12 +578,16 @@ Test(edf_changes, one_later_release_is_the_first_that_helps)
                 require_releases(&jobs, change, 1);
             found += change != NULL;
         }
+        double later_s = 0;
+        for (size_t i = 0; i < changes.later_releases.n; i++)
+            later_s += changes.later_releases.items[i].later_s;
+        cr_assert_eq(changes.later_releases.total_s, later_s);
         if (changes.later_releases.n > 0)
             require_releases(&jobs, changes.later_releases.items, changes.later_releases.n);
         sets += changes.later_releases.n > 0;
     }
     cr_assert_gt(found, 200, "%zu", found);
-    cr_assert_gt(sets, 100, "%zu", sets);
+    cr_assert_gt(sets, 209, "%zu: it found 211", sets);
 }
 
 /* --- budgets, and cases by hand --- */
@@ -556,7 +670,32 @@ Test(edf_changes, a_task_that_cannot_be_interrupted_is_released_later)
     cr_assert_eq(changes.one_later_deadline.n, 1);
     cr_assert_eq(changes.one_later_deadline.items[0].deadline_s, 11);
     cr_assert_eq(changes.later_releases.n, 1);
+    cr_assert_eq(changes.later_releases.items[0].release_s, 1);
+    cr_assert_eq(changes.later_releases.total_s, 1);
+    cr_assert(changes.later_releases.irreducible);
     cr_assert_eq(changes.left_out.n, 1);
+}
+
+/* On two cores A has tasks of 10, 10 and 0.5 s, to end by 10.6, which it does. B starts at 10 with a
+ * task of 1 s, which four of 1 s follow, two at a time: it ends at 13, by 12.5 it should. A has ended
+ * by then, and B has all cores from 10.5 on; but without A, the first in the request that helps, B
+ * ends at 3. */
+Test(edf_changes, who_held_the_cores_earlier_is_left_out)
+{
+    static const double first_s[] = {10, 10, 0.5};
+    const size_t first[] = {0};
+    const struct edf_stage a = {.tasks = 3, .task_durations_s = first_s};
+    const struct edf_stage b[] = {
+        {.id = 0, .tasks = 1, .task_duration_s = 1},
+        {.id = 1, .parents = first, .n_parents = 1, .tasks = 4, .task_duration_s = 1}};
+    struct jobs jobs = {{{.deadline_s = 10.6, .stages = &a, .n_stages = 1},
+                         {.deadline_s = 12.5, .stages = b, .n_stages = 2}},
+                        2,
+                        2};
+    const struct edf_left_out left_out = find(&jobs, UINT64_MAX).left_out;
+    cr_assert_eq(left_out.n, 1);
+    cr_assert_eq(left_out.jobs[0], 0);
+    cr_assert(left_out.exact);
 }
 
 /* Equal deadlines: of two alike the second in the request is served last. Raised to what it takes,
@@ -622,6 +761,8 @@ Test(edf_changes, far_from_instant_0)
         struct edf_changes changes = find(&jobs, 1000000);
         require_together(&jobs, &changes.later_deadlines);
         require_left_out(&jobs, &changes.left_out);
+        cr_assert(changes.left_out.exact);
+        cr_assert_eq(changes.left_out.n, fewest(&jobs), "round %zu", round);
         for (size_t i = 0; i < changes.one_later_deadline.n; i++) {
             struct jobs other = changed(&jobs, &changes.one_later_deadline.items[i], 1);
             cr_assert(all_met(&other));

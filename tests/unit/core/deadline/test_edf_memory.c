@@ -70,6 +70,7 @@ Test(edf_memory, first_come_nobody_overtakes)
     struct launches launches = launches_count(jobs, got, 3);
     cr_assert(launches.holding == 3 && launches.waited == 2 && launches.fits_at_once == 1);
     cr_assert(launches.longest == 1 && launches.longest_s == 4);
+    cr_assert(launches.longest_bytes == 6 && launches.memory_bytes == 10);
 }
 
 /* The same by deadline: C has to end by 5, B by 21. C does not wait; B still waits for A. */

@@ -217,6 +217,9 @@ Test(edf_remedies, delays_are_part_of_the_job)
     remedies = find(&job, 1, 1, UINT64_MAX);
     cr_assert(!remedies.has_min_total_cores && remedies.exact);
     cr_assert(remedies.too_long == 0 && remedies.critical_path_s == 15);
+    job.release_s = 100;
+    remedies = find(&job, 1, 1, UINT64_MAX);
+    cr_assert(remedies.too_long == 0 && remedies.critical_path_s == 15, "from its release on");
 }
 
 /* The schedule is not monotone in K: a case where K cores meet all deadlines and K + 1 do not must

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/deadline/launches.h"
+
 static struct arena arena;
 static struct findings to;
 static const struct strview names[] = {{"etl", 3}, {"report", 6}, {"hourly", 6}};
@@ -256,6 +258,7 @@ Test(deadline_explain, a_stage_plan_in_words)
     cr_assert_eq(to.n, 1);
     expect(0, "too_few_cores",
            "1 of 3 stages needs more cores than there are (8); stage 5 needs most, 9.");
+    cr_expect(isnan(finding_value(&to.items[0], "fixed_s")), "nothing is fixed");
     steps[2].estimated_cores = (double)INFINITY;
     plan.end_s = 101;
     clear();
@@ -266,6 +269,12 @@ Test(deadline_explain, a_stage_plan_in_words)
            "leave no time, so that no number is enough.");
     expect(1, "deadline_exceeded",
            "The deadlines of the stages add up to 101 s, more than the 100 s of the application.");
+    plan.fixed_s = 94; /* of 0.95 x 100 s */
+    clear();
+    stage_plan_explain(&terms, &plan, &to);
+    expect(0, "too_few_cores",
+           "2 of 3 stages need more cores than there are (8); for stage 6 the pinned deadlines "
+           "leave no time, so that no number is enough.");
     plan.fixed_s = 95;
     clear();
     stage_plan_explain(&terms, &plan, &to);
@@ -310,6 +319,43 @@ Test(deadline_explain, contention_in_words)
     expect(0, "nothing_requested", "No application requests a core.");
 }
 
+/* Two of three wait: report for 4 s, as it needs 6 GiB of the 10 that there are. */
+Test(deadline_explain, jobs_that_wait_for_memory)
+{
+    struct launches launches = {.holding = 3,
+                                .waited = 2,
+                                .fits_at_once = 1,
+                                .longest = 1,
+                                .longest_s = 4,
+                                .longest_bytes = INT64_C(6) << 30,
+                                .memory_bytes = INT64_C(10) << 30};
+    launches_explain(&launches, names[1], &to);
+    cr_assert_eq(to.n, 1);
+    expect(0, "waited_for_memory",
+           "2 of 3 jobs wait for memory before they are launched; report waits longest, 4 s for 6 "
+           "of the cluster's 10 GiB. At the start 1 of them fits at once.");
+    cr_expect_eq(finding_value(&to.items[0], "waited_s"), 4);
+    cr_expect_eq(finding_value(&to.items[0], "memory_bytes"), 10737418240.0);
+    launches.waited = 1;
+    launches.fits_at_once = 2;
+    clear();
+    launches_explain(&launches, names[1], &to);
+    expect(0, "waited_for_memory",
+           "1 of 3 jobs waits for memory before it is launched; report waits longest, 4 s for 6 of "
+           "the cluster's 10 GiB. At the start 2 of them fit at once.");
+    struct arena none;
+    arena_init(&none, 1);
+    to = (struct findings){.arena = &none};
+    launches_explain(&launches, names[1], &to);
+    cr_expect(to.failed, "there is no memory for the name");
+    arena_fini(&none);
+    launches.waited = 0;
+    clear();
+    launches_explain(&launches, names[1], &to);
+    cr_expect_eq(to.n, 0);
+    cr_expect_not(to.failed);
+}
+
 Test(deadline_explain, memory_that_is_short)
 {
     struct worker_memory_application applications[] = {
@@ -322,6 +368,9 @@ Test(deadline_explain, memory_that_is_short)
     expect(0, "heap_exceeds_memory",
            "hourly never starts: its heap is larger than the memory of the worker.");
     clear();
+    plan = (struct worker_memory){.users = 0, .each_bytes = 0};
+    worker_memory_warn(names, applications, 3, 12, &plan, &to);
+    cr_expect_eq(to.n, 0, "nobody uses any");
     plan = (struct worker_memory){.users = 2, .each_bytes = 0};
     worker_memory_warn(names, applications, 3, 10, &plan, &to);
     cr_assert_eq(to.n, 2);

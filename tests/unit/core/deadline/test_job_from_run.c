@@ -134,11 +134,23 @@ Test(job_from_run, overhead_is_what_the_run_took_beyond_its_tasks)
     run.duration_s = 20;
     cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
     cr_assert_float_eq(job.overhead_per_task_s, 6, 1e-12);
+    run.executors = 1;
+    run.cores_per_executor = 8;
+    cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
+    cr_assert_float_eq(job.overhead_per_task_s, 6, 1e-12, "of one executor");
+    run.executors = 8;
+    run.cores_per_executor = 1;
+    cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
+    cr_assert_float_eq(job.overhead_per_task_s, 6, 1e-12, "of one core each");
     run.duration_s = 12;
     cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
     cr_assert_eq(job.overhead_per_task_s, 0);
     run.duration_s = 20;
     run.executors = RUN_UNKNOWN;
+    cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
+    cr_assert_eq(job.overhead_per_task_s, 0);
+    run.executors = 8;
+    run.cores_per_executor = RUN_UNKNOWN;
     cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
     cr_assert_eq(job.overhead_per_task_s, 0);
 }

@@ -94,6 +94,9 @@ Test(stage_plan, records_at_their_rate_count_before_the_task_time)
     cr_expect_eq(make(&terms, &stage, 1).steps[0].estimated_cores, 1, "the rate is not known");
     stage.nominal_rate_per_s = 10000;
     cr_expect_eq(make(&terms, &stage, 1).steps[0].estimated_cores, 3);
+    stage.nominal_rate_per_s = 0;
+    cr_expect_eq(make(&terms, &stage, 1).steps[0].estimated_cores, 1, "nor is a rate of 0 one");
+    stage.nominal_rate_per_s = 10000;
     stage.input_records = 0;
     cr_expect_eq(make(&terms, &stage, 1).steps[0].estimated_cores, 1, "the records are not known");
 }
@@ -290,6 +293,27 @@ Test(stage_plan, a_recorded_run_gives_task_times_not_wall_clock)
     cr_expect(isnan(stages[0].pinned_cores) && isnan(stages[0].pinned_deadline_s));
     cr_expect(stages[1].skipped);
     cr_expect(stages[2].skipped, "it took no time");
+    cr_expect_eq(stages[0].cores_per_slot, 1);
+}
+
+/* Tasks that hold two cores each leave half as many slots as there are cores. */
+Test(stage_plan, a_recorded_run_gives_the_cores_of_a_slot)
+{
+    static struct run_label two[] = {{.key = {"spark.task.cpus", 15}, .value = {"2", 1}}};
+    struct run_stage recorded[] = {{.id = 3, .task_time_s = 80, .duration_s = 11}};
+    struct run run = {.stages = recorded,
+                      .n_stages = 1,
+                      .has_stages = true,
+                      .executors = 3,
+                      .cores_per_executor = 4};
+    struct stage_plan_stage *stages;
+    double ending_s;
+    cr_assert_eq(stage_plan_take_run(&run, &arena, &stages, &ending_s, NULL), PV_OK);
+    cr_expect_eq(stages[0].cores_per_slot, 1);
+    run.spark_properties = two;
+    run.n_spark_properties = 1;
+    cr_assert_eq(stage_plan_take_run(&run, &arena, &stages, &ending_s, NULL), PV_OK);
+    cr_expect_eq(stages[0].cores_per_slot, 2);
 }
 
 Test(stage_plan, a_run_whose_task_times_are_unknown_is_refused)

@@ -21,6 +21,7 @@ static void tear_down(void)
 TestSuite(spark_configuration, .init = set_up, .fini = tear_down, .timeout = 20);
 
 #define DYNAMIC "spark.dynamicAllocation."
+#define REQUEST_CORES "spark.kubernetes.executor.request.cores"
 #define PROPERTY(k, v)                                                                             \
     {                                                                                              \
         .key = {k, sizeof k - 1}, .value = { v, sizeof v - 1 }                                     \
@@ -134,6 +135,12 @@ Test(spark_configuration, shuffle_output_outlives_its_executors)
     made = make(&before, &spark_constraints, 6, 4);
     cr_assert_not_null(value_of(&made, "spark.shuffle.service.enabled"));
     cr_assert_null(value_of(&made, DYNAMIC "shuffleTracking.enabled"));
+    static const struct run_label off[] = {PROPERTY("spark.shuffle.service.enabled", "false")};
+    const struct spark_constraints without = {
+        .allocation = SPARK_ALLOCATION_DYNAMIC, .enforced = off, .n_enforced = 1};
+    made = make(&before, &without, 6, 4); /* it is not to run: the driver tracks the output */
+    expect(&made, "spark.shuffle.service.enabled", "false");
+    expect(&made, DYNAMIC "shuffleTracking.enabled", "true");
 }
 
 /* 200 partitions of 1 GiB in all on 24 cores: 9 waves, 5 MiB each. Left alone. On 150 cores the
@@ -154,6 +161,13 @@ Test(spark_configuration, partitions_fit_the_cores)
     cr_assert_null(change_of(&made, key)->old_value);
     made = make(&before, &none, 25, 6);
     expect(&made, key, "150");
+    made = make(&before, &none, 25, 4);
+    cr_assert_null(value_of(&made, key), "two whole waves leave no core idle");
+    made = make(&before, &none, 50, 4);
+    cr_assert_null(value_of(&made, key), "nor does one");
+    before.shuffle_bytes = 0;
+    made = make(&before, &none, 100, 4);
+    cr_assert_null(value_of(&made, key), "nothing is shuffled");
     before.shuffle_bytes = 200.0 * 1073741824.0; /* 1 GiB each */
     made = make(&before, &none, 6, 4);
     expect(&made, key, "1608"); /* 1600 of 128 MiB in waves of 24 */
@@ -276,6 +290,11 @@ Test(spark_configuration, enforced_dynamic_allocation_overrides_what_ran)
     cr_expect(made.dynamic_allocation);
     expect(&made, DYNAMIC "maxExecutors", "6");
     cr_expect_null(value_of(&made, "spark.executor.instances"));
+    const struct spark_constraints instances = {.enforced = fixed, .n_enforced = 1};
+    cr_expect_not(spark_is_dynamic(&was_dynamic, &instances), "three and no other number");
+    made = make(&was_dynamic, &instances, 6, 4);
+    cr_expect_not(made.dynamic_allocation);
+    expect(&made, "spark.executor.instances", "3");
 }
 
 /* 1.6 of 2 cores are 3.2 of 4, in steps of 0.05. */
@@ -305,6 +324,62 @@ Test(spark_configuration, quotas_of_kubernetes_stay_in_proportion)
     const struct spark_before unset = ran(NULL, 0);
     made = make(&unset, &none, 6, 4);
     cr_assert_null(value_of(&made, "spark.kubernetes.executor.request.cores"));
+}
+
+/* The cores that an executor had are those of its property; without one, those that it ran with. */
+Test(spark_configuration, quotas_are_in_proportion_to_the_cores_there_were)
+{
+    static const char key[] = REQUEST_CORES;
+    static const struct run_label single[] = {PROPERTY("spark.executor.cores", "1"),
+                                              PROPERTY(REQUEST_CORES, "800m")};
+    static const struct run_label alone[] = {PROPERTY(REQUEST_CORES, "0.80")};
+    const struct spark_constraints none = {0};
+    struct spark_before before = ran(single, 2);
+    before.cores_per_executor = 2; /* it ran before the property was set */
+    struct spark_configuration made = make(&before, &none, 6, 2);
+    expect(&made, key, "1600m");
+    before.properties = alone;
+    before.n = 1;
+    made = make(&before, &none, 6, 4);
+    expect(&made, key, "1600m");
+    made = make(&before, &none, 6, 2);
+    expect(&made, key, "0.80"); /* in its own words */
+    cr_assert_null(change_of(&made, key));
+    before.cores_per_executor = RUN_UNKNOWN;
+    made = make(&before, &none, 6, 4);
+    expect(&made, key, "0.80");
+}
+
+/* Of the memory and the cures the values and the reasons are taken over; what they do not name stays
+ * as it ran. */
+Test(spark_configuration, memory_and_cures_are_taken_over)
+{
+    static const struct run_label properties[] = {PROPERTY("spark.executor.memory", "8g"),
+                                                  PROPERTY("spark.memory.fraction", "0.5")};
+    static const struct spark_property_plan cures[] = {
+        {"spark.sql.adaptive.enabled", "true", "partitions differ"}, {"a.first", "1", "it cures"}};
+    const struct spark_before before = ran(properties, 2);
+    const struct spark_constraints none = {0};
+    const struct memory_plan memory = {
+        .n_properties = 2,
+        .properties = {{"spark.executor.memory", "4g", "the runs used less"},
+                       {"spark.executor.memoryOverhead", "819m", "it would shrink"}}};
+    struct spark_configuration made;
+    struct pv_error err = {0};
+    cr_assert_eq(
+        spark_configuration_make(&before, &none, 6, 4, &memory, cures, 2, &arena, &made, &err),
+        PV_OK);
+    expect(&made, "spark.executor.memory", "4g");
+    expect(&made, "spark.executor.memoryOverhead", "819m");
+    expect(&made, "spark.memory.fraction", "0.5");
+    expect(&made, "spark.sql.adaptive.enabled", "true");
+    cr_expect_str_eq(made.properties[0].key, "a.first");
+    const struct spark_change *change = change_of(&made, "spark.executor.memory");
+    cr_expect_str_eq(change->old_value, "8g");
+    cr_expect_str_eq(change->reason, "the runs used less");
+    cr_expect_str_eq(change_of(&made, "spark.executor.memoryOverhead")->reason, "it would shrink");
+    cr_expect_str_eq(change_of(&made, "a.first")->reason, "it cures");
+    cr_expect_null(change_of(&made, "spark.memory.fraction"));
 }
 
 /* --- whatever the input --- */
@@ -492,11 +567,14 @@ Test(spark_configuration, values_with_units)
     cr_expect(isnan(property_number(strview_of(""))));
     cr_expect_eq(property_count(strview_of("\t7")), 7);
     cr_expect_eq(property_count(strview_of("1000000000000")), INT64_C(1000000000000));
+    cr_expect_eq(property_count(strview_of("10000000000009")), INT64_C(10000000000009));
+    cr_expect_eq(property_count(strview_of("100000000000000")), RUN_UNKNOWN, "too many digits");
     cr_expect_eq(property_count((struct strview){"42x", 2}), 42, "no further than its end");
     cr_expect_eq(property_count((struct strview){"42 x", 3}), 42);
     cr_expect_not(property_version_is(strview_of("2.9.1"), 3, 2, true));
     cr_expect(property_version_is(strview_of("3.2"), 3, 2, false));
     cr_expect(property_version_is(strview_of("4.0.0"), 3, 2, false));
     cr_expect(property_version_is(strview_of("4"), 3, 2, true));
+    cr_expect(property_version_is(strview_of(".5"), 3, 2, true));
     cr_expect_not(property_version_is(strview_of("4."), 3, 2, false));
 }

@@ -31,6 +31,8 @@ TestSuite(spark_memory, .init = set_up, .fini = tear_down, .timeout = 20);
     }
 
 static struct run_label eight_gib[] = {PROPERTY("spark.executor.memory", "8g")};
+static struct run_label twelve_gib[] = {PROPERTY("spark.executor.memory", "12g")};
+static struct run_label ten_gib[] = {PROPERTY("spark.executor.memory", "10g")};
 static struct run_label sixteen_and_overhead[] = {
     PROPERTY("spark.executor.memory", "16G"),
     PROPERTY("spark.executor.memoryOverhead", "16G"),
@@ -91,6 +93,8 @@ Test(spark_memory, sizes_as_spark_reads_them)
     cr_assert_eq(property_size(strview_of("512"), 1), 512);
     cr_assert_eq(property_size(strview_of("2GB"), 1), 2 * GIB);
     cr_assert_eq(property_size(strview_of("10b"), MIB), 10);
+    cr_assert_eq(property_size(strview_of("9k"), 1), 9216);
+    cr_assert_eq(property_size(strview_of("0"), MIB), 0);
     cr_assert_eq(property_size(strview_of("1.5g"), MIB), RUN_UNKNOWN, "Spark refuses it");
     cr_assert_eq(property_size(strview_of("10bb"), MIB), RUN_UNKNOWN);
     cr_assert_eq(property_size(strview_of("-1g"), MIB), RUN_UNKNOWN);
@@ -133,6 +137,8 @@ Test(spark_memory, what_five_runs_did_not_use_is_cut_to_one_half)
     cr_assert_str_eq(property_in(&plan, "spark.executor.memory"), "4g");
     cr_assert_eq(plan.sizes.overhead, 819 * MIB);
     cr_assert_str_eq(property_in(&plan, "spark.executor.memoryOverhead"), "819m");
+    cr_assert_str_eq(plan.properties[0].reason, "the runs used less");
+    cr_assert_str_eq(plan.properties[1].reason, "it would shrink with the heap otherwise");
     run.metrics.peak_jvm_non_heap_bytes = 100 * MIB;
     plan = plan_of_alike(&run, ENOUGH);
     cr_assert_eq(plan.sizes.overhead, 409 * MIB, "measured: what Spark gives it suffices");
@@ -147,6 +153,16 @@ Test(spark_memory, what_five_runs_did_not_use_is_cut_to_one_half)
     plan = plan_of_alike(&run, ENOUGH);
     cr_assert_eq(plan.basis, MEMORY_AS_RAN, "less than a tenth is not worth a change");
     cr_assert_eq(plan.n_properties, 0);
+}
+
+Test(spark_memory, a_cut_needs_as_many_runs_as_are_asked_for)
+{
+    const struct run run = run_with(eight_gib, 1, 2 * GIB);
+    const struct run runs[] = {run, run};
+    struct memory_question question = question_of(4, 4);
+    question.cut_runs = 2;
+    cr_assert_eq(plan_for(runs, 1, 64, &question).sizes.heap, 8 * GIB);
+    cr_assert_eq(plan_for(runs, 2, 64, &question).sizes.heap, 4 * GIB);
 }
 
 static struct run_label four_gib[] = {PROPERTY("spark.executor.memory", "4g")};
@@ -340,10 +356,13 @@ Test(spark_memory, overheads_that_failed_and_sufficed)
 Test(spark_memory, cached_blocks_are_spread_over_fewer_executors)
 {
     const struct memory_question two = question_of(2, 4);
-    struct run run = run_with(eight_gib, 1, 2 * GIB);
+    struct run run = run_with(eight_gib, 1, GIB);
     run.metrics.peak_storage_memory_bytes = GIB;
     struct memory_plan plan = plan_for(&run, 1, 64, &two);
-    cr_assert_float_eq(plan.needed_heap, fmax(4, 2 / 0.6 + 300.0 / 1024) * (double)GIB, 1);
+    cr_assert_float_eq(plan.needed_heap, (2 / 0.6 + 300.0 / 1024) * (double)GIB, 1);
+    const struct memory_question one = question_of(1, 4); /* which holds all four */
+    plan = plan_for(&run, 1, 64, &one);
+    cr_assert_float_eq(plan.needed_heap, (4 / 0.6 + 300.0 / 1024) * (double)GIB, 1);
 }
 
 /* More cores get as much heap a core as there was, if the peaks ask for it, and no more. */
@@ -357,8 +376,46 @@ Test(spark_memory, more_cores_need_more)
     run.metrics.peak_jvm_heap_bytes = 8 * GIB;
     struct memory_plan plan = plan_for(&run, 1, 64, &eight);
     cr_assert_eq(plan.sizes.heap, 16 * GIB);
+    cr_assert_eq(plan.basis, MEMORY_PEAK_USE);
     cr_assert_str_eq(plan.properties[0].reason, "runs of this size had as much per core");
     cr_assert_eq(plan_for(&run, 1, 64, &one).sizes.heap, 8 * GIB);
+}
+
+/* 8 GiB failed four tasks at a time: eight need one and a half times twice as much, but no more than
+ * twice the 10 GiB that sufficed for four. */
+Test(spark_memory, more_cores_need_more_than_what_failed)
+{
+    const struct memory_question eight = question_of(4, 8);
+    struct run runs[] = {run_with(eight_gib, 1, RUN_UNKNOWN), run_with(ten_gib, 1, 4 * GIB)};
+    runs[0].out_of_memory_errors = 1;
+    cr_assert_eq(plan_for(runs, 1, 64, &eight).sizes.heap, 24 * GIB);
+    cr_assert_eq(plan_for(runs, 2, 64, &eight).sizes.heap, 20 * GIB);
+}
+
+/* 8 GiB sufficed for three times the data, so no more is needed for this, whatever an older run had. */
+Test(spark_memory, what_sufficed_for_more_data_is_enough)
+{
+    struct run runs[] = {run_with(eight_gib, 1, 7 * GIB), run_with(twelve_gib, 1, 7 * GIB)};
+    runs[0].problem_size = 200;
+    struct memory_plan plan = plan_of(runs, 2);
+    cr_assert_eq(plan.sizes.heap, 8 * GIB);
+    cr_assert_eq(plan.basis, MEMORY_AS_RAN);
+    runs[0].problem_size = 20; /* for a third of the data it shows nothing */
+    plan = plan_of(runs, 2);
+    cr_assert_eq(plan.sizes.heap, 12 * GIB);
+    cr_assert_eq(plan.basis, MEMORY_PEAK_USE);
+}
+
+/* 400 PiB fail one task at a time; one and a half times four times as much no machine has. */
+Test(spark_memory, no_heap_is_too_large_to_stay_as_it_ran)
+{
+    static struct run_label huge[] = {PROPERTY("spark.executor.memory", "400p")};
+    struct run run = run_with(huge, 1, RUN_UNKNOWN);
+    run.out_of_memory_errors = run.cores_per_executor = 1;
+    struct memory_plan plan = plan_of(&run, 1);
+    cr_assert(plan.held_back_by_cores);
+    cr_assert_eq(plan.sizes.heap, 400 * 1048576 * GIB);
+    cr_assert_eq(plan.n_properties, 0);
 }
 
 static struct run_label gluten[] = {
@@ -421,8 +478,89 @@ Test(spark_memory, what_a_plugin_spills_it_needs_off_the_heap)
     cr_assert_eq(plan.basis, MEMORY_SPILL);
     cr_assert_eq(plan.sizes.heap, 8 * GIB);
     cr_assert_str_eq(property_in(&plan, "spark.memory.offHeap.size"), "30g");
+    cr_assert_str_eq(plan.properties[0].reason, "much of the data was spilled to disk");
     run.metrics.memory_spilled_bytes = 16 * GIB;
     cr_assert_eq(plan_of_alike(&run, 1).sizes.off_heap, 24 * GIB, "4 GiB of each executor");
+}
+
+/* 8 GiB ran with 819 MiB beside it. The runs used 2 GiB of the heap, so it is cut to 4 GiB, with 409
+ * MiB beside it: where what lay there needs more, with a fifth and 128 MiB on top, 819 MiB stay. */
+Test(spark_memory, memory_beside_the_heap_is_the_most_that_was_seen)
+{
+    static const struct {
+        int64_t non_heap_mib, python_mib, process_mib, overhead_mib;
+    } seen[] = {{200, RUN_UNKNOWN, RUN_UNKNOWN, 409}, /* 368 MiB */
+                {300, RUN_UNKNOWN, RUN_UNKNOWN, 819}, /* 488 */
+                {100, 300, RUN_UNKNOWN, 819},         /* 608 */
+                {100, 100, RUN_UNKNOWN, 409},         /* 368 */
+                {100, RUN_UNKNOWN, 8192 + 400, 819},  /* 608: the process had 400 MiB beside it */
+                {300, RUN_UNKNOWN, 8192 + 100, 819},  /* 488 */
+                {RUN_UNKNOWN, RUN_UNKNOWN, 8192 + 200, 409}};
+    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
+        struct run run = run_with(eight_gib, 1, 2 * GIB);
+        run.metrics.peak_jvm_non_heap_bytes = seen[i].non_heap_mib * MIB;
+        run.metrics.peak_python_memory_bytes = seen[i].python_mib * MIB;
+        run.metrics.peak_process_memory_bytes = seen[i].process_mib * MIB;
+        struct memory_plan plan = plan_of_alike(&run, ENOUGH);
+        cr_expect_eq(plan.sizes.heap, 4 * GIB);
+        cr_expect_eq(plan.sizes.overhead, seen[i].overhead_mib * MIB, "row %zu", i);
+    }
+}
+
+static struct run_label limits[] = {
+    PROPERTY("spark.executor.memory", "8g"),
+    PROPERTY("spark.executor.pyspark.memory", "4g"),
+    PROPERTY("spark.memory.offHeap.enabled", "true"),
+    PROPERTY("spark.memory.offHeap.size", "4g"),
+};
+
+/* The process had 200 MiB beside the 8, 4 and 4 GiB that have limits of their own; Python's workers
+ * are within theirs. */
+Test(spark_memory, what_has_a_limit_of_its_own_is_not_beside_the_heap)
+{
+    struct run run = run_with(limits, 4, 2 * GIB);
+    run.metrics.peak_process_memory_bytes = 16 * GIB + 200 * MIB;
+    cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.overhead, 409 * MIB);
+    run.metrics.peak_process_memory_bytes = RUN_UNKNOWN;
+    run.metrics.peak_jvm_non_heap_bytes = 200 * MIB;
+    run.metrics.peak_python_memory_bytes = 4 * GIB;
+    cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.overhead, 409 * MIB);
+}
+
+/* 1 GiB of 4 was used by four tasks: eight use 2, and with a fifth 2457.6 MiB, in steps of 64. */
+Test(spark_memory, limits_grow_with_the_cores)
+{
+    const struct memory_question eight = question_of(4, 8);
+    struct run runs[ENOUGH];
+    for (size_t i = 0; i < ENOUGH; i++) {
+        runs[i] = run_with(limits, 4, 4 * GIB);
+        runs[i].metrics.peak_python_memory_bytes = GIB;
+        runs[i].metrics.peak_off_heap_memory_bytes = GIB;
+    }
+    const struct memory_plan plan = plan_for(runs, ENOUGH, 64, &eight);
+    cr_assert_eq(plan.sizes.pyspark, 2496 * MIB);
+    cr_assert_eq(plan.sizes.off_heap, 2496 * MIB);
+}
+
+/* Of 4 GiB a quarter is 1 GiB; 2.5 GiB of unified memory are half of a heap less its 300 MiB. */
+Test(spark_memory, factors_are_those_of_the_run)
+{
+    static struct run_label own[] = {PROPERTY("spark.executor.memory", "8g"),
+                                     PROPERTY("spark.executor.memoryOverheadFactor", "0.25"),
+                                     PROPERTY("spark.memory.fraction", "0.5")};
+    static struct run_label whole[] = {PROPERTY("spark.executor.memory", "8g"),
+                                       PROPERTY("spark.memory.fraction", "1")};
+    struct run run = run_with(own, 3, 2 * GIB);
+    run.metrics.peak_jvm_non_heap_bytes = 100 * MIB;
+    struct memory_plan plan = plan_of_alike(&run, ENOUGH);
+    cr_assert_eq(plan.sizes.heap, 4 * GIB);
+    cr_assert_eq(plan.sizes.overhead, GIB);
+    cr_assert_eq(plan.n_properties, 1, "Spark gives it that by itself");
+    run.metrics.peak_unified_memory_bytes = 5 * GIB / 2;
+    cr_assert_eq(plan_of_alike(&run, 1).needed_heap, 5.0 * GIB + 300.0 * MIB);
+    run.spark_properties = whole; /* Spark refuses it: the default is 0.6 */
+    run.n_spark_properties = 2;
+    cr_assert_float_eq(plan_of_alike(&run, 1).needed_heap, 2.5 / 0.6 * GIB + 300.0 * MIB, 1);
 }
 
 Test(spark_memory, classes_of_plugins)
@@ -431,6 +569,9 @@ Test(spark_memory, classes_of_plugins)
         "com.acme.Key7f3a, org.apache.gluten.GlutenPlugin,io.delta.X,com.nvidia.spark.SQLPlugin ";
     native_engine_keep(list);
     cr_assert_str_eq(list, "org.apache.gluten.GlutenPlugin,com.nvidia.spark.SQLPlugin");
+    char edges[] = "com.nvidia.spark.Za09_$zA,com.nvidia.spark.x:,com.nvidia.spark.x@";
+    native_engine_keep(edges);
+    cr_assert_str_eq(edges, "com.nvidia.spark.Za09_$zA");
     char other[] = "com.acme.Audit,,org.apache.gluten.x y,org.apache.gluten";
     native_engine_keep(other);
     cr_assert_str_eq(other, "");
@@ -462,10 +603,9 @@ Test(spark_memory, a_run_out_of_memory_makes_the_next_larger)
     cr_assert_eq(plan.sizes.heap, 8 * GIB);
     cr_assert_eq(plan.sizes.overhead, 1664 * MIB, "twice 819 MiB, up to 64");
     cr_assert_str_eq(property_in(&plan, "spark.executor.memoryOverhead"), "1664m");
+    cr_assert_str_eq(plan.properties[0].reason,
+                     "executors with less were killed at the limit of their container");
 }
-
-static struct run_label twelve_gib[] = {PROPERTY("spark.executor.memory", "12g")};
-static struct run_label ten_gib[] = {PROPERTY("spark.executor.memory", "10g")};
 
 Test(spark_memory, what_sufficed_later_is_kept)
 {
@@ -576,6 +716,22 @@ Test(spark_memory, growth_is_bounded_per_core)
     cr_assert_eq(plan_for(&run, 1, 64, &question).sizes.heap, 12 * GIB);
 }
 
+/* Spill makes 8 GiB 12, with 1228 MiB beside them. Without cores in question the two of the run
+ * count, with 6 GiB each: 1228 MiB less, in steps of 64, are 11008, with a tenth of that beside it. */
+Test(spark_memory, cores_are_those_of_the_runs_unless_asked)
+{
+    struct memory_question question = question_of(4, RUN_UNKNOWN);
+    struct run run = run_with(eight_gib, 1, 6 * GIB);
+    run.cores_per_executor = 2;
+    run.metrics.input_bytes = 100 * GIB;
+    run.metrics.disk_spilled_bytes = 20 * GIB;
+    question.most_per_core = 6 * GIB;
+    const struct memory_plan plan = plan_for(&run, 1, 64, &question);
+    cr_assert(plan.held_back_by_cores);
+    cr_assert_eq(plan.sizes.heap, 11008 * MIB);
+    cr_assert_eq(plan.sizes.overhead, 1100 * MIB);
+}
+
 /* The total of a heap that no property specifies is not known. */
 Test(spark_memory, the_total_of_an_unknown_heap_is_unknown)
 {
@@ -602,6 +758,7 @@ Test(spark_memory, limits_of_their_own)
     cr_assert_eq(plan.sizes.pyspark, GIB, "it had used almost all, and sufficed");
     cr_assert_eq(memory_sizes_total(&plan.ran), 8 * GIB + 819 * MIB + GIB + 4 * GIB);
     cr_assert_str_eq(property_in(&plan, "spark.memory.offHeap.size"), "2g");
+    cr_assert_str_eq(plan.properties[0].reason, "by the most that the runs used");
     cr_assert_eq(plan_of_alike(&run, ENOUGH - 1).sizes.off_heap, 4 * GIB);
     run.metrics.peak_off_heap_memory_bytes = RUN_UNKNOWN;
     cr_assert_eq(plan_of_alike(&run, ENOUGH).sizes.off_heap, 4 * GIB);
@@ -641,6 +798,52 @@ Test(spark_memory, executors_fit_the_cluster)
     cr_assert(!plan.too_large && !plan.held_back);
     cr_assert_leq(memory_sizes_total(&plan.sizes), 6 * GIB);
     cr_assert_geq(plan.sizes.heap, 4 * GIB);
+    cr_assert_eq(plan.basis, MEMORY_PEAK_USE);
+    run.metrics.executor_run_time_s = 100;
+    run.metrics.gc_time_s = 4;
+    cr_assert_not(plan_for(&run, 1, 64, &question).too_large);
+    run.metrics.gc_time_s = 6; /* of 100 s: with less heap it would be more */
+    cr_assert(plan_for(&run, 1, 64, &question).too_large);
+}
+
+/* 12 GiB and 1228 MiB beside them are 64 MiB too much: so much less heap fits, and nothing else. */
+Test(spark_memory, executors_may_just_fit_the_cluster)
+{
+    struct memory_question question = question_of(4, 4);
+    const struct run run = out_of_memory(1, 0, false);
+    question.most_per_executor = (12 * 1024 + 1228 - 64) * MIB;
+    const struct memory_plan plan = plan_for(&run, 1, 64, &question);
+    cr_assert(plan.held_back && !plan.too_large);
+    cr_assert_eq(plan.sizes.heap, (12 * 1024 - 64) * MIB);
+    cr_assert_eq(plan.basis, MEMORY_OUT_OF_MEMORY);
+}
+
+/* Of 8 GiB with 819 MiB beside them 6 leave 5.2, below the peaks of 7, and 4 leave 3.2, less than a
+ * half. Five runs of little would be cut to 4 GiB: where not even those fit, nothing is changed. */
+Test(spark_memory, executors_that_cannot_fit_stay_as_they_ran)
+{
+    static const struct {
+        int64_t peak_gib, most_gib;
+        size_t runs;
+    } rows[] = {{7, 6, 1}, {1, 4, 1}, {1, 3, ENOUGH}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct memory_question question = question_of(4, 4);
+        struct run runs[ENOUGH];
+        for (size_t k = 0; k < rows[i].runs; k++)
+            runs[k] = run_with(eight_gib, 1, rows[i].peak_gib * GIB);
+        question.most_per_executor = rows[i].most_gib * GIB;
+        const struct memory_plan plan = plan_for(runs, rows[i].runs, 64, &question);
+        cr_expect(plan.too_large, "row %zu", i);
+        cr_expect_eq(plan.sizes.heap, 8 * GIB);
+        cr_expect_eq(plan.basis, MEMORY_AS_RAN);
+        cr_expect_eq(plan.n_properties, 0);
+        question.fixed.heap = 5 * GIB; /* and what is fixed stays fixed */
+        question.most_per_executor = 3 * GIB;
+        const struct memory_plan fixed = plan_for(runs, rows[i].runs, 64, &question);
+        cr_expect(fixed.too_large);
+        cr_expect_eq(fixed.sizes.heap, 5 * GIB);
+        cr_expect_eq(fixed.basis, MEMORY_ENFORCED);
+    }
 }
 
 Test(spark_memory, what_is_fixed_stays)
@@ -652,6 +855,7 @@ Test(spark_memory, what_is_fixed_stays)
     struct memory_plan plan = plan_for(&run, 1, 64, &question);
     cr_assert_eq(plan.sizes.heap, 5 * GIB);
     cr_assert_eq(plan.sizes.overhead, GIB);
+    cr_assert_eq(plan.basis, MEMORY_ENFORCED);
 }
 
 Test(spark_memory, classes_of_machines)
@@ -661,6 +865,8 @@ Test(spark_memory, classes_of_machines)
     cr_assert_str_eq(memory_machine_class(32 * GIB, 4), "memory_optimized");
     cr_assert_null(memory_machine_class(33 * GIB, 4));
     cr_assert_null(memory_machine_class(GIB, RUN_UNKNOWN));
+    cr_assert_null(memory_machine_class(RUN_UNKNOWN, 4));
+    cr_assert_null(memory_machine_class(0, 0));
 }
 
 /* --- any history --- */
