@@ -205,14 +205,15 @@ Test(advise, waiting_and_cached_data_in_words)
     advice = ask(&asked);
     expect_message(&advice.warnings, "cached_data_exceeds_memory",
                    "The executors hold 80 % of the data that the application caches. Tasks compute "
-                   "the other blocks again. No run shows how long that takes, so the interval is "
-                   "wider upwards.");
+                   "the other blocks again. 5 executors hold all of it. No run shows how long that "
+                   "takes, so the interval is wider upwards.");
     cr_expect_eq(evidence(&advice.warnings, "cached_data_exceeds_memory", "share_in_memory"), 0.8);
+    cr_expect_eq(evidence(&advice.warnings, "cached_data_exceeds_memory", "executors_needed"), 5);
     points[3].cache_doubt_s = 0;
     advice = ask(&asked);
     expect_message(&advice.warnings, "cached_data_exceeds_memory",
                    "The executors hold 80 % of the data that the application caches. Tasks compute "
-                   "the other blocks again.");
+                   "the other blocks again. 5 executors hold all of it.");
 }
 
 /* The verdict in words, with its figures: met, at risk, missed. */

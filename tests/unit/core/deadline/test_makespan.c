@@ -164,6 +164,18 @@ Test(makespan, on_slots_by_hand)
     cr_assert_float_eq(find_on_slots(&job, needs, pools, 3), 30.0, 1e-9);
 }
 
+/* Four tasks of 2 of the 6 units never run at once, barrier or not: one beside the task of 3 units
+ * from 0 to 5, one from 5 to 10, two from 10 to 15. */
+Test(makespan, a_barrier_that_no_pool_holds_is_none)
+{
+    const struct edf_stage stages[] = {{.id = 0, .tasks = 1, .task_duration_s = 10},
+                                       {.id = 1, .tasks = 4, .task_duration_s = 5}};
+    const struct edf_job job = {.stages = stages, .n_stages = 2};
+    const struct slot_need needs[] = {{.units = 3}, {.units = 2, .is_barrier = true}};
+    const int64_t six = 6;
+    cr_assert_float_eq(find_on_slots(&job, needs, &six, 1), 15.0, 1e-9);
+}
+
 Test(makespan, agrees_with_a_plain_scheduler_on_random_cases)
 {
     struct numbers numbers = {3};
