@@ -26,8 +26,6 @@ INSIDE, INSIDE_APPLICATION = (93, 99), 90
 MISSED = {"missed90": 13, "missed95": 6.5}
 # Mean ln(upper / lower end) of intervals of 95 %: a little above what docs/accuracy.md reports.
 WIDTHS = {"ran": 0.49, "inside": 0.44, "above": 0.84, "below": 2.05, "larger": 0.52}
-# Two counts of one size show neither how the time falls with executors nor how it grows with size: docs/accuracy.md reports these cells.
-NOT_JUDGED = {("larger_than_one", 2)}
 # Of the other platform, percent inside intervals of 95 %, all cells of a place.
 INSIDE_MACHINES = {"inside": 90, "above": 87, "below": 92}
 
@@ -112,7 +110,7 @@ def main():
             faults.append(text)
 
     for where, cell in cells.items():
-        if cell["runs"] < RUNS_LEAST or (where[0], where[2]) in NOT_JUDGED:
+        if cell["runs"] < RUNS_LEAST:
             continue
         inside = percent(cell, "in95")
         expect(INSIDE[0] <= inside <= INSIDE[1], "%s, %d repetitions, %d counts: %.1f %% inside 95 %%" % (*where, inside))
