@@ -139,6 +139,15 @@ static void add_count_error(struct holdout *holdout, double executors, double er
     holdout->count_judged[nearest]++;
 }
 
+/* At a count that no other block has, a law errs by the executors as well. */
+static bool has_other_block(const struct holdout *holdout, size_t block, double executors)
+{
+    for (size_t i = 0; i < holdout->data->n; i++)
+        if (holdout->blocks[i] != block && holdout->data->rows[i].executors == executors)
+            return true;
+    return false;
+}
+
 /* Repetitions are no error of the law: what they err is the mean's. */
 static void
 score_block(struct holdout *holdout, size_t block, struct model *model, const struct gap_axis *axis)
@@ -162,7 +171,7 @@ score_block(struct holdout *holdout, size_t block, struct model *model, const st
         if (!(gap > 0))
             continue;
         holdout->errors[n++] = prediction_score(exp(mean), predicted_s) / gap;
-        if (holdout->axis == BY_SIZE)
+        if (holdout->axis == BY_SIZE && has_other_block(holdout, block, row->executors))
             add_count_error(holdout, row->executors, holdout->errors[n - 1]);
     }
     if (n == 0)
