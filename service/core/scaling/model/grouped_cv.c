@@ -37,7 +37,7 @@ struct holdout {
     double whole_squares; /* of the same medians, not per gap */
     size_t judged;        /* blocks */
     double *left_out;
-    /* Of the axis of sizes: squared errors per gap and their number, by executor count. */
+    /* Squared errors per gap on the axis of sizes, and their number, by executor count. */
     const struct gap_axis *counts;
     double count_squares[GAP_VALUES_MAX];
     double count_judged[GAP_VALUES_MAX];
