@@ -1,8 +1,9 @@
 /*
  * How well the models predict public runs, by the protocols of docs/accuracy.md:
  *
- *     protocols FILE.tsv ...
+ *     protocols [--splits N] FILE.tsv ...
  *
+ * Of the protocol of C3O's authors ("F") it draws N random splits, 10 unless given.
  * Comma-separated lines on standard output:
  *
  *     error,PROTOCOL,APPLICATION,MODEL,MAPE,MEDIAN,P90,IMPOSSIBLE,TESTED
@@ -28,12 +29,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "core/scaling/history/label_traits.h"
 #include "core/scaling/model/predict.h"
+#include "core/scaling/model/process_theta.h"
 #include "core/scaling/selection/selection.h"
 #include "public_runs.h"
 
 enum { SCALES = 6, MODELS_MAX = 24, LEVELS = 3, ROWS_MAX = 4096 };
+enum { SPLITS = 10, SPLITS_MAX = 100 };
 
 static const double scales[SCALES] = {2, 4, 6, 8, 10, 12};
 static const double levels[LEVELS] = {0.8, 0.9, 0.95};
@@ -185,7 +189,9 @@ struct fold {
     const struct public_run *asked[ROWS_MAX];
     size_t n_asked;
     size_t n_labels;
-    bool pooled; /* known runs of other groups than that of the asked are runs of other labels */
+    bool pooled;  /* known runs of other groups than that of the asked are runs of other labels */
+    bool medians; /* each run is the median of its cell */
+    struct process_theta theta; /* of the last fold; it serves folds with the same known runs */
 };
 
 static struct fold fold;
@@ -312,7 +318,7 @@ static void score_model(const char *name, const struct model *model)
         note_error(name, there.duration_s, run->duration_s);
         if (model == NULL || strcmp(name, "auto") != 0)
             continue;
-        if (!is_erratic(run))
+        if (!fold.medians && !is_erratic(run))
             note_error("auto (cells within 1.3)", there.duration_s, run->duration_s);
         score_intervals(model, run);
         score_deadlines(model, run);
@@ -356,6 +362,7 @@ static bool score_fold(void)
     for (size_t i = 0; i < fold.n_known; i++) {
         rows[i] = model_seen(fold.known[i]->problem_size, fold.known[i]->executors,
                              fold.known[i]->duration_s, (double)NAN);
+        rows[i].theta = &fold.theta;
         if (fold.pooled && fold.known[i]->group != fold.asked[0]->group)
             rows[i].context = (unsigned)fold.known[i]->group + 2;
     }
@@ -364,11 +371,14 @@ static bool score_fold(void)
     if (code == PV_OK)
         code = model_select(rows, fold.n_known, &arena, &selection, &err);
     if (code == PV_OK) {
-        score_noise();
+        if (!fold.medians)
+            score_noise();
         for (size_t k = 0; k < selection.n; k++) {
             const struct model_candidate *candidate = &selection.candidates[k];
             score_model(candidate->kind->name,
                         candidate->standing == MODEL_NOT_FITTED ? NULL : &candidate->fit.model);
+            if (candidate->standing != MODEL_NOT_FITTED && candidate->fit.theta != NULL)
+                fold.theta = *candidate->fit.theta;
         }
         score_model("auto", selection.selected == NULL ? NULL : &selection.selected->fit.model);
     } else {
@@ -526,7 +536,112 @@ static bool score_pooled(const struct public_table *table)
     return good;
 }
 
-static bool score_table(const struct public_table *table)
+/* --- the protocol of C3O's authors --- */
+
+/* The runs that they use of each application. */
+static const struct published {
+    const char *application;
+    const char *machine_type;
+    double executors_above;
+} published[] = {{"grep", "m4.2xlarge", 0},
+                 {"kmeans", "r4.2xlarge", 2},
+                 {"pagerank", "r4.2xlarge", 0},
+                 {"sgd", "r4.2xlarge", 2},
+                 {"sort", "c4.2xlarge", 0}};
+
+static const struct published *find_published(const char *application)
+{
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++)
+        if (strcmp(published[i].application, application) == 0)
+            return &published[i];
+    return NULL;
+}
+
+static bool
+is_used(const struct published *by, const struct public_run *run, const struct public_table *table)
+{
+    bool used = run->executors > by->executors_above;
+    for (size_t k = 0; k < table->n_labels; k++) {
+        const struct run_label *label = &run->labels[k];
+        if (strcmp(label->key.at, "machine_type") == 0)
+            used = used && strcmp(label->value.at, by->machine_type) == 0;
+        if (strcmp(label->key.at, "line_length") == 0)
+            used = used && strcmp(label->value.at, "100") == 0;
+    }
+    return used;
+}
+
+/* The median run of each configuration. */
+static size_t find_medians(const struct public_table *table,
+                           const struct published *by,
+                           struct public_run medians[])
+{
+    double times[ROWS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct public_run *run = &table->runs[i];
+        size_t found = 0;
+        bool first = is_used(by, run, table);
+        for (size_t j = 0; first && j < table->n; j++) {
+            if (table->runs[j].group != run->group || table->runs[j].executors != run->executors)
+                continue;
+            first = j >= i;
+            times[found++] = table->runs[j].duration_s;
+        }
+        if (!first)
+            continue;
+        qsort(times, found, sizeof *times, ascending);
+        medians[n] = *run;
+        medians[n++].duration_s = percentile(times, found, 0.5);
+    }
+    return n;
+}
+
+/* Asked for are runs of one group; all asked for in this split are unknown. */
+static bool
+score_split(const struct public_run medians[], size_t n, const bool held[], size_t groups)
+{
+    bool good = true;
+    for (size_t group = 0; good && group < groups; group++) {
+        fold.n_known = fold.n_asked = 0;
+        for (size_t i = 0; i < n; i++)
+            if (!held[i])
+                fold.known[fold.n_known++] = &medians[i];
+            else if (medians[i].group == group)
+                fold.asked[fold.n_asked++] = &medians[i];
+        good = fold.n_asked == 0 || score_fold();
+    }
+    return good;
+}
+
+/* F: a tenth of the configurations, rounded up, is drawn at random and left out. */
+static bool score_published(const struct public_table *table, size_t splits)
+{
+    static struct public_run medians[ROWS_MAX];
+    const struct published *by = find_published(table->name);
+    bool good = true;
+    if (by == NULL)
+        return true;
+    clear_board();
+    size_t n = find_medians(table, by, medians);
+    struct rng rng = rng_make(1, 0);
+    fold.pooled = fold.medians = true;
+    fold.n_labels = table->n_labels;
+    for (size_t s = 0; good && s < splits; s++) {
+        bool held[ROWS_MAX] = {false};
+        size_t left = (n + 9) / 10;
+        for (size_t i = 0; i < n; i++) {
+            held[i] = rng_uniform(&rng) * (double)(n - i) < (double)left;
+            left -= held[i];
+        }
+        good = score_split(medians, n, held, table->groups);
+    }
+    fold.pooled = fold.medians = false;
+    print_board("F", table->name);
+    return good;
+}
+
+static bool score_table(const struct public_table *table, size_t splits)
 {
     bool good = score_groups(table, "A", 3, 5, true) && score_groups(table, "A4", 4, 5, true) &&
                 score_groups(table, "B", 0, 5, false) &&
@@ -535,18 +650,21 @@ static bool score_table(const struct public_table *table)
     for (size_t family = 0; good && family < table->families; family++)
         good = score_largest(table, family);
     print_board("D", table->name);
-    return good && score_pooled(table);
+    return good && score_pooled(table) && score_published(table, splits);
 }
 
 int main(int argc, char **argv)
 {
-    bool good = argc > 1;
+    bool given = argc > 2 && strcmp(argv[1], "--splits") == 0;
+    size_t splits = given ? strtoul(argv[2], NULL, 10) : SPLITS;
+    int first = given ? 3 : 1;
+    bool good = argc > first && splits <= SPLITS_MAX;
     gsl_set_error_handler_off();
-    for (int i = 1; good && i < argc; i++) {
+    for (int i = first; good && i < argc; i++) {
         struct public_table table;
         struct arena arena;
         arena_init(&arena, 0);
-        good = public_table_read(argv[i], &arena, &table) && score_table(&table);
+        good = public_table_read(argv[i], &arena, &table) && score_table(&table, splits);
         arena_fini(&arena);
     }
     return good ? 0 : 1;

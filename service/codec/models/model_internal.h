@@ -33,6 +33,7 @@ const struct model_kind *codec_model_choice_decode(const struct codec_node *node
  *     "scores": {"seen": {"values", "levels", "spread", "degrees_of_freedom"} | null,
  *                "new_executors": ..., "new_problem_sizes": ...},
  *     "observed": {"executor_counts": [2, 4, ..], "problem_sizes": [64],
+ *                  "problem_size_spreads": [[executors, spread, degrees_of_freedom], ..],
  *                  "recorded_bounds": [[problem_size, executors, least_s, most_s], ..],
  *                  "size_exponent_max": 1.5}
  *

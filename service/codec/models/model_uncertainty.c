@@ -167,6 +167,20 @@ static void encode_recorded(struct writer *w, const struct model_uncertainty *u)
     writer_member_number(w, "size_exponent_max", u->size_exponent);
 }
 
+static void encode_spreads(struct writer *w, const struct model_uncertainty *u)
+{
+    writer_member_array(w, "problem_size_spreads");
+    for (size_t i = 0; i < u->n_size_errors; i++) {
+        const struct model_size_error *at = &u->size_errors[i];
+        writer_begin_array(w);
+        writer_number(w, at->executors);
+        writer_number(w, at->scale.std);
+        writer_number(w, at->scale.freedom);
+        writer_end_array(w);
+    }
+    writer_end_array(w);
+}
+
 static void encode_observed(struct writer *w, const void *object, const void *context)
 {
     const struct model_uncertainty *u = &((const struct model *)object)->uncertainty;
@@ -174,20 +188,30 @@ static void encode_observed(struct writer *w, const void *object, const void *co
     writer_member_object(w, "observed");
     writer_member_numbers(w, "executor_counts", u->seen_executors.values, u->seen_executors.n);
     writer_member_numbers(w, "problem_sizes", u->seen_sizes.values, u->seen_sizes.n);
+    if (u->n_size_errors > 0)
+        encode_spreads(w, u);
     if (u->n_recorded > 0)
         encode_recorded(w, u);
     writer_end_object(w);
 }
 
+/* The numbers of a row; false: it is not one. */
+static bool
+decode_row(const struct codec_node *item, const char *form, size_t n, struct codec_node of[])
+{
+    bool good = json_value_is_array(item->json) && json_value_items(item->json) == n;
+    if (!good)
+        codec_fault(item, "wrong_type", "must be %s", form);
+    for (size_t i = 0; good && i < n; i++)
+        of[i] = codec_item(item, i);
+    return good;
+}
+
 static void decode_pair(const struct codec_node *item, struct model_recorded *at)
 {
     struct codec_node of[4];
-    if (!json_value_is_array(item->json) || json_value_items(item->json) != 4) {
-        codec_fault(item, "wrong_type", "must be [problem_size, executors, least_s, most_s]");
+    if (!decode_row(item, "[problem_size, executors, least_s, most_s]", 4, of))
         return;
-    }
-    for (size_t i = 0; i < 4; i++)
-        of[i] = codec_item(item, i);
     at->problem_size =
         codec_as_number(&of[0], CODEC_REQUIRED, CODEC_PROBLEM_SIZE_MIN, CODEC_PROBLEM_SIZE_MAX);
     at->executors = codec_as_number(&of[1], CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
@@ -213,10 +237,31 @@ static void decode_recorded(const struct codec_node *node, struct model_uncertai
         u->size_exponent = codec_number(node, "size_exponent_max", CODEC_REQUIRED, 1, 3);
 }
 
+/* Models of earlier versions have none. */
+static void decode_spreads(const struct codec_node *node, struct model_uncertainty *u)
+{
+    struct codec_node list =
+        codec_array(node, "problem_size_spreads", CODEC_OPTIONAL, 0, GAP_VALUES_MAX);
+    u->n_size_errors = list.json == NULL ? 0 : json_value_items(list.json);
+    for (size_t i = 0; i < u->n_size_errors; i++) {
+        struct codec_node item = codec_item(&list, i);
+        struct codec_node of[3];
+        if (!decode_row(&item, "[executors, spread, degrees_of_freedom]", 3, of))
+            continue;
+        struct model_size_error *at = &u->size_errors[i];
+        at->executors = codec_as_number(&of[0], CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
+        at->scale.std = codec_as_number(&of[1], CODEC_REQUIRED, 1e-12, MODEL_NUMBER_MAX);
+        at->scale.freedom = codec_as_number(&of[2], CODEC_REQUIRED, 1, 1e9);
+        if (i > 0 && at->executors <= at[-1].executors)
+            codec_fault(&item, "out_of_range", "must come after the one before: by executors");
+    }
+}
+
 static void decode_observed(const struct codec_node *node, const void *limits, void *object)
 {
-    static const char *const known[] = {"executor_counts", "problem_sizes", "recorded_bounds",
-                                        "size_exponent_max", NULL};
+    static const char *const known[] = {"executor_counts",      "problem_sizes",
+                                        "problem_size_spreads", "recorded_bounds",
+                                        "size_exponent_max",    NULL};
     struct model_uncertainty *u = &((struct model *)object)->uncertainty;
     (void)limits;
     struct codec_node observed = codec_object(node, "observed", CODEC_REQUIRED);
@@ -228,6 +273,7 @@ static void decode_observed(const struct codec_node *node, const void *limits, v
     u->seen_sizes.n =
         decode_ascending(&observed, "problem_sizes", GAP_VALUES_MAX, CODEC_PROBLEM_SIZE_MIN,
                          CODEC_PROBLEM_SIZE_MAX, u->seen_sizes.values);
+    decode_spreads(&observed, u);
     decode_recorded(&observed, u);
 }
 

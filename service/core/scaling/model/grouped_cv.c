@@ -18,7 +18,7 @@ static const double unjudged = 2.2;
 /* Errors of one law at different places differ in scale, not only in size: their tails are heavier
  * than the number of values shows. By public histories, as those above. */
 static const double error_freedom = 3;
-/* Repetitions that differ by more do not belong together, whatever was recorded. */
+/* Runs of one (N, m) that differ by more do not belong together. */
 static const double repetition_max = 0.15;
 /* If no configuration ran twice, the share of the squared errors of counts left out that counts as
  * noise, and as how many values each error counts. */
@@ -37,6 +37,10 @@ struct holdout {
     double whole_squares; /* of the same medians, not per gap */
     size_t judged;        /* blocks */
     double *left_out;
+    /* Squared errors per gap on the axis of sizes, and their number, by executor count. */
+    const struct gap_axis *counts;
+    double count_squares[GAP_VALUES_MAX];
+    double count_judged[GAP_VALUES_MAX];
 };
 
 static double grouped_cv_value_of(const struct observation *row, enum axis axis)
@@ -122,6 +126,28 @@ static size_t cell_end(const struct model_data *data, size_t from, double *mean)
     return i;
 }
 
+/* A law may follow the growth with size at many executors and miss it at few. */
+static void add_count_error(struct holdout *holdout, double executors, double error)
+{
+    const struct gap_axis *counts = holdout->counts;
+    size_t nearest = 0;
+    for (size_t c = 1; c < counts->n; c++)
+        if (fabs(log(counts->values[c] / executors)) <
+            fabs(log(counts->values[nearest] / executors)))
+            nearest = c;
+    holdout->count_squares[nearest] += error * error;
+    holdout->count_judged[nearest]++;
+}
+
+/* At a count that no other block has, a law errs by the executors as well. */
+static bool has_other_block(const struct holdout *holdout, size_t block, double executors)
+{
+    for (size_t i = 0; i < holdout->data->n; i++)
+        if (holdout->blocks[i] != block && holdout->data->rows[i].executors == executors)
+            return true;
+    return false;
+}
+
 /* Repetitions are no error of the law: what they err is the mean's. */
 static void
 score_block(struct holdout *holdout, size_t block, struct model *model, const struct gap_axis *axis)
@@ -142,8 +168,11 @@ score_block(struct holdout *holdout, size_t block, struct model *model, const st
             gap *= gap_below(axis, row->executors).longer;
         for (size_t k = i; k < end; k++)
             holdout->left_out[k] = predicted_s;
-        if (gap > 0)
-            holdout->errors[n++] = prediction_score(exp(mean), predicted_s) / gap;
+        if (!(gap > 0))
+            continue;
+        holdout->errors[n++] = prediction_score(exp(mean), predicted_s) / gap;
+        if (holdout->axis == BY_SIZE && has_other_block(holdout, block, row->executors))
+            add_count_error(holdout, row->executors, holdout->errors[n - 1]);
     }
     if (n == 0)
         return;
@@ -185,6 +214,12 @@ static enum pv_code grouped_cv_leave_out(struct holdout *holdout,
     return PV_OK;
 }
 
+/* With the prior of a variance. */
+static double error_std(double prior, double squares, double judged)
+{
+    return sqrt((prior_weight * prior * prior + squares) / (prior_weight + judged));
+}
+
 /* Leave out each block along one axis; *axis and *scale are what remains of it. */
 static enum pv_code judge_axis(struct holdout *holdout,
                                double prior,
@@ -206,13 +241,26 @@ static enum pv_code judge_axis(struct holdout *holdout,
         PV_TRY(grouped_cv_leave_out(holdout, block, scratch, err));
         arena_rewind(scratch, mark);
     }
-    double variance = (prior_weight * prior * prior + holdout->squares) /
-                      (prior_weight + (double)holdout->judged);
     if (holdout->judged >= least)
-        *scale = (struct model_error_scale){sqrt(variance), error_freedom};
+        *scale = (struct model_error_scale){
+            error_std(prior, holdout->squares, (double)holdout->judged), error_freedom};
     else if (axis->n > 1 || holdout->axis == BY_SIZE)
         *scale = (struct model_error_scale){unjudged * prior, error_freedom};
     return PV_OK;
+}
+
+/* `determined`: counts left out showed that the law holds at others. */
+static void
+set_size_errors(const struct holdout *sizes, bool determined, struct model_uncertainty *u)
+{
+    for (size_t c = 0; c < u->seen_executors.n; c++) {
+        double judged = sizes->count_judged[c];
+        double std = error_std(size_prior, sizes->count_squares[c], judged);
+        double freedom = determined ? prior_weight + judged : error_freedom;
+        if (judged > 0)
+            u->size_errors[u->n_size_errors++] =
+                (struct model_size_error){u->seen_executors.values[c], {std, freedom}};
+    }
 }
 
 /* Of the runs about the median of their (N, m). Rows of one stand together. */
@@ -237,12 +285,14 @@ static enum pv_code find_repetition(const struct holdout *scale_outs,
             squares += (logs[k] - middle) * (logs[k] - middle);
         freedom += (double)(n - 1);
     }
+    double most = repetition_max;
     if (!(freedom > 0)) {
         squares = unrepeated_share * scale_outs->whole_squares;
         freedom = unrepeated_share * (double)scale_outs->judged;
+        most = (double)INFINITY;
     }
     squares += REPETITION_FREEDOM * REPETITION_STD * REPETITION_STD;
-    *std = fmin(sqrt(squares / (REPETITION_FREEDOM + freedom)), repetition_max);
+    *std = fmin(sqrt(squares / (REPETITION_FREEDOM + freedom)), most);
     return PV_OK;
 }
 
@@ -266,10 +316,12 @@ enum pv_code grouped_cv_run(const struct model_data *data,
     struct holdout sizes = scale_outs;
     sizes.axis = BY_SIZE;
     sizes.left_out = ignored;
+    sizes.counts = &u->seen_executors;
     double learnt = data->rows[0].law_error;
     double prior = learnt > 0 ? learnt : LAW_ERROR_STD;
     PV_TRY(judge_axis(&scale_outs, prior, 2, scratch, &u->seen_executors, &u->new_executors, err));
     PV_TRY(judge_axis(&sizes, size_prior, 1, scratch, &u->seen_sizes, &u->new_sizes, err));
+    set_size_errors(&sizes, scale_outs.judged > 1, u);
     PV_TRY(find_repetition(&scale_outs, scratch, &u->repetition_std, err));
     fit->scale_outs_judged = scale_outs.judged;
     fit->scale_out_squares = scale_outs.squares;

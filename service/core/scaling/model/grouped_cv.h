@@ -33,6 +33,12 @@ enum { REPETITION_FREEDOM = 3 };
  * ran, what a law errs is divided by gap_below of longer times: memory may run out there. With two
  * executor counts, or one problem size, none can be left out: the scale is then 2.2 times the prior.
  *
+ * A law may follow the growth with size at many executors and miss it at few, where memory runs
+ * out. So errors of sizes left out have a scale for each executor count as well, from the K errors
+ * at that count, with the same prior (model_uncertainty.size_errors). As errors of different places
+ * are not mixed there, the degrees of freedom are the posterior's, 2.7 + K, from three executor
+ * counts on.
+ *
  * Repetitions have a scale of their own, with a floor: two runs that agree by chance do not show
  * that a third will.
  *
@@ -40,7 +46,7 @@ enum { REPETITION_FREEDOM = 3 };
  *
  * n is the number of runs less the number of (N, m). If none ran twice, half of the squared errors
  * of the counts left out are taken for such squares, each worth half a run: errors of the law
- * and noise cannot be separated then.
+ * and noise cannot be separated then. Only the deviation of runs of one (N, m) ends at 0.15.
  *
  * data  the rows of a fit of durations.
  *

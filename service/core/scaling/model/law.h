@@ -53,6 +53,12 @@ struct model_error_scale {
     double freedom; /* 0: nothing is known */
 };
 
+/* How far a law errs at other problem sizes, of ln T for a gap of 1, on so many executors. */
+struct model_size_error {
+    double executors;
+    struct model_error_scale scale;
+};
+
 /* Bounds that the recorded runs of one (N, m) give to others (core/scaling/model/physical_bounds.h). */
 struct model_recorded {
     double problem_size;
@@ -78,6 +84,9 @@ struct model_uncertainty {
     /* Of whole executor counts and problem sizes left out (core/scaling/model/grouped_cv.h). */
     struct model_error_scale new_executors;
     struct model_error_scale new_sizes;
+    /* The scale of new_sizes by executor count, ascending; none: it is the same at all counts. */
+    struct model_size_error size_errors[GAP_VALUES_MAX];
+    size_t n_size_errors;
     double repetition_std; /* of ln T of runs of one (N, m); 0: unknown */
     struct gap_axis seen_executors;
     struct gap_axis seen_sizes;

@@ -14,6 +14,10 @@
  * By public histories. */
 static const double repetition_share = 0.62;
 
+/* Of errors by size of a larger problem, how far shorter times lie off, of what longer ones do: more
+ * data may exceed the memory. By public histories. */
+static const double larger_shorter = 0.75;
+
 static double quantile_of(double freedom, double confidence)
 {
     return freedom > 0 ? student_quantile(confidence, freedom) : (double)NAN;
@@ -89,9 +93,23 @@ doubt_of_size(const struct model_uncertainty *u, const struct model_law *law, do
     return isfinite(share) ? exponent_std * fabs(log(size / u->seen_sizes.values[0])) * share : 0;
 }
 
-/* Independent errors together, with the heaviest tails of any. Degrees of freedom by Welch and
- * Satterthwaite would grow with a second error, and the interval near a count that ran would be
- * wider than farther off. */
+/* Of ln T at a gap of 1 of sizes. Between two executor counts, the larger of theirs. */
+static struct model_error_scale size_error(const struct model_uncertainty *u, double m)
+{
+    const struct model_size_error *at = u->size_errors;
+    size_t k = 0;
+    if (u->n_size_errors == 0)
+        return u->new_sizes;
+    while (k + 1 < u->n_size_errors && at[k + 1].executors <= m)
+        k++;
+    if (k + 1 < u->n_size_errors && at[k].executors < m && at[k + 1].scale.std > at[k].scale.std)
+        k++;
+    return at[k].scale;
+}
+
+/* Independent errors of the law together, with the heaviest tails of any. Degrees of freedom by Welch
+ * and Satterthwaite would grow with a second error, and the interval near a count that ran would be
+ * wider than farther off. For the same reason repetitions are a part of their own as well. */
 static struct model_error_scale add_errors(const struct model_error_scale parts[], size_t n)
 {
     struct model_error_scale all = {0, (double)INFINITY};
@@ -132,15 +150,17 @@ static void set_scale(const struct model *model,
     place->open = by_executors > 0 && !(u->new_executors.freedom > 0);
     if (place->known || place->open)
         return;
-    double off_size =
-        by_size > 0 ? fmax(u->new_sizes.std * by_size, doubt_of_size(u, law, size, m)) : 0;
+    struct model_error_scale of_size = size_error(u, m);
+    double off_size = by_size > 0 ? fmax(of_size.std * by_size, doubt_of_size(u, law, size, m)) : 0;
+    bool larger = u->seen_sizes.n > 0 && size > u->seen_sizes.values[u->seen_sizes.n - 1];
+    double shorter_size = larger ? larger_shorter * off_size : off_size;
     const struct model_error_scale parts[] = {
         {u->new_executors.std * by_executors, u->new_executors.freedom},
-        {off_size, u->new_sizes.freedom},
-        {place->repetition, REPETITION_FREEDOM}};
+        {off_size, of_size.freedom}};
     place->off = add_errors(parts, sizeof parts / sizeof *parts);
+    place->off.std = hypot(place->off.std, place->repetition);
     place->shorter =
-        hypot(parts[0].std * below.shorter / below.longer, hypot(off_size, place->repetition)) /
+        hypot(parts[0].std * below.shorter / below.longer, hypot(shorter_size, place->repetition)) /
         place->off.std;
 }
 
@@ -168,6 +188,8 @@ static struct predictive predict_off(const struct place *place, double duration_
     struct predictive off = {.predicted_s = duration_s, .shorter = place->shorter};
     predictive_add(&off, (struct predictive_part){PREDICTIVE_LOG_STUDENT, place->off.std,
                                                   place->off.freedom, NULL});
+    predictive_add(&off, (struct predictive_part){PREDICTIVE_LOG_STUDENT, place->repetition,
+                                                  REPETITION_FREEDOM, NULL});
     return off;
 }
 

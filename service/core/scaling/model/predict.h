@@ -38,13 +38,13 @@ struct model_spread model_spread(const struct model *model, double confidence);
  *   (1 + 1/k), k runs a configuration, t with 3 degrees of freedom. This is the floor: runs that
  *   agree by chance make no interval narrower.
  *
- * Elsewhere ln T is Student's t about the prediction, with
+ * Elsewhere ln T is Student's t about the prediction, or the repetitions' where that is wider, with
  *
  *     variance = (executors.std gap)^2 + (sizes.std gap)^2 + r^2
  *
- * by whole executor counts and problem sizes left out (core/scaling/model/grouped_cv.h). Below the
- * least count that ran, the scale of longer times is wider than that of shorter ones (gap_below),
- * and longer ones are more likely by that. If one problem size was recorded, the growth of the time
+ * by whole executor counts and problem sizes left out (core/scaling/model/grouped_cv.h). Longer
+ * times are more likely than shorter ones below the least count that ran (gap_below), and for a
+ * larger problem, where errors by size count 0.75 times as much for shorter times. If one problem size was recorded, the growth of the time
  * that executors do not share is in doubt at another size (doubt_of_size in predict.c). With one
  * executor count no run shows how far off a law may be at others: both ends are open.
  *

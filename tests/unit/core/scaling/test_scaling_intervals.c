@@ -208,6 +208,31 @@ Test(scaling_intervals, errors_of_laws_lean_on_their_prior)
     cr_expect_float_eq(fit_amdahl().uncertainty.new_executors.freedom, 3, 0);
 }
 
+/* Three sizes on 2, 4 and 8 executors; on 2 the time of the largest is three times the law's. */
+Test(scaling_intervals, errors_by_size_are_those_of_the_executor_count)
+{
+    struct model_fit fit;
+    struct predictive few;
+    struct predictive many;
+    for (double size = 64; size <= 256; size *= 2)
+        for (double m = 2; m <= 8; m *= 2)
+            rows[n_rows++] = model_seen(
+                size, m, (20 + size + 4 * size / m) * (size > 128 && m < 3 ? 3 : 1), (double)NAN);
+    cr_assert_eq(model_fit(&combined_kind, rows, n_rows, MODEL_RELATIVE, &arena, &fit, NULL),
+                 PV_OK);
+    const struct model_uncertainty *u = &fit.model.uncertainty;
+    cr_assert_eq(u->n_size_errors, 3);
+    for (size_t c = 0; c < 3; c++) {
+        cr_expect_float_eq(u->size_errors[c].executors, rows[c].executors, 0);
+        cr_expect_float_eq(u->size_errors[c].scale.freedom, 2.7 + 3, 1e-12);
+    }
+    cr_expect_gt(u->size_errors[0].scale.std, 2 * u->size_errors[2].scale.std);
+    cr_assert(model_predictive(&fit.model, 512, 2, &few));
+    cr_assert(model_predictive(&fit.model, 512, 8, &many));
+    cr_expect_gt(few.parts[0].scale, 1.5 * many.parts[0].scale);
+    cr_expect_lt(predictive_below(&many), 0.5, "a larger problem rather takes longer");
+}
+
 Test(scaling_intervals, two_counts_have_intervals_and_one_has_none)
 {
     for (int k = 0; k < 3; k++) {
