@@ -565,7 +565,8 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
     if (question->include & ADVICE_AUTOSCALING)
         codec_advice_autoscaling_encode(
             w, reply->answer->has_autoscaling ? &reply->answer->autoscaling : NULL);
-    if ((question->include & ADVICE_DATA_NEEDED) != 0 || advice->verdict == ADVISE_UNKNOWN)
+    if ((question->include & ADVICE_DATA_NEEDED) != 0 || advice->data_needed_decides ||
+        advice->verdict == ADVISE_UNKNOWN)
         write_data_needed(w, advice);
     write_as_elsewhere(w, reply);
     if (question->running_from == RUNNING_ADVISED || question->launches.bytes > 0)

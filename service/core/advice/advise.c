@@ -63,13 +63,20 @@ bool advise_is_allowed(const struct advise_goal *goal, const struct curve_point 
            advise_is_affordable(goal, point);
 }
 
+/* A run's own duration is a deadline that it meets, though a replay adds its times up anew. */
+static bool is_in_time(const struct curve_point *point, double deadline_s)
+{
+    const double rounding = 1e-9;
+    return point->duration_s <= deadline_s * (1.0 + rounding);
+}
+
 enum standing
 advise_standing(const struct view *view, const struct curve_point *point, double deadline_s)
 {
     if (isnan(deadline_s) ||
         curve_probability(view->curve, point, deadline_s) >= view->goal->confidence)
         return STANDING_CONFIDENT;
-    return point->duration_s <= deadline_s ? STANDING_PREDICTED : STANDING_ANY;
+    return is_in_time(point, deadline_s) ? STANDING_PREDICTED : STANDING_ANY;
 }
 
 /* Smaller is better. */
@@ -284,7 +291,7 @@ static const struct curve_point *choose_of_all(const struct view *view, struct a
         return NULL;
     if (isnan(goal->deadline_s)) /* all are slower than the last run: the least slow */
         return choose_nearest(view, fastest);
-    advice->verdict = fastest->duration_s <= goal->deadline_s ? ADVISE_AT_RISK : ADVISE_MISSED;
+    advice->verdict = is_in_time(fastest, goal->deadline_s) ? ADVISE_AT_RISK : ADVISE_MISSED;
     advice->remedies.deadline_s = least_deadline(view);
     advice->remedies.max_executors = executors_that_would_do(view, advice->verdict);
     advice->remedies.max_cost = cost_that_would_do(view, advice->verdict);
@@ -305,6 +312,7 @@ bool advise_need_deciding_run(const struct curve *curve,
     if (curve->stages_assumed == 0)
         return false;
     advice->data_needed_runs = 1;
+    advice->data_needed_decides = true;
     advice->data_needed_problem_size = curve->problem_size;
     advice->data_needed_executors[0] =
         point != NULL && point->n_centres > 0 ? point->executors : another_count(curve);
@@ -363,8 +371,52 @@ static int64_t fewest_allowed(const struct view *view)
 /*
  * Against a slowdown of the newest runs no more executors than runs support: as many as would be
  * chosen without the slowdown, as the last run had, or, where runs had different numbers of cores, as
- * any run had. NULL: no point is allowed.
+ * any run had. *usual: as many as would be chosen without the slowdown. 0: no point is allowed.
  */
+static int64_t find_supported(const struct view *view,
+                              const struct advice *advice,
+                              double deadline_s,
+                              int64_t *usual_executors)
+{
+    const struct curve *curve = view->curve;
+    const struct curve usual = usual_level(curve);
+    struct advise_goal goal = *view->goal;
+    struct view of_usual = *view;
+    struct advice before = *advice;
+    goal.deadline_s = deadline_s;
+    of_usual.goal = &goal;
+    of_usual.curve = &usual;
+    const struct curve_point *point = choose_of_all(&of_usual, &before);
+    if (point == NULL)
+        return 0;
+    *usual_executors = point->executors;
+    /* The usual level may have counts that the curve lacks, because other jobs take their cores. */
+    int64_t supported = larger_int64(point->executors, goal.last_executors);
+    supported = larger_int64(supported, fewest_allowed(view));
+    return curve->distinct_cores > 1
+               ? larger_int64(supported, curve->most_cores / curve->cores_per_executor)
+               : supported;
+}
+
+/* The least deadline that is met with confidence on executors that runs support for it: a later
+ * deadline may need fewer without the slowdown, and so support fewer. NAN: none. */
+static double
+supported_deadline(const struct view *view, const struct advice *advice, int64_t supported)
+{
+    struct advise_goal bounded = *view->goal;
+    struct view within = *view;
+    int64_t usual;
+    double least_s;
+    within.goal = &bounded;
+    do {
+        bounded.max_executors = smaller_int64(bounded.max_executors, supported);
+        least_s = least_deadline(&within);
+        supported = isnan(least_s) ? supported : find_supported(view, advice, least_s, &usual);
+    } while (supported < bounded.max_executors);
+    return least_s;
+}
+
+/* NULL: no point is allowed. */
 static const struct curve_point *advise_choose(const struct view *view, struct advice *advice)
 {
     const struct curve *curve = view->curve;
@@ -373,33 +425,24 @@ static const struct curve_point *advise_choose(const struct view *view, struct a
     slowdown->guess_probability = (double)NAN;
     if (curve->other == NULL || isnan(view->goal->deadline_s))
         return choose_of_all(view, advice);
-    const struct curve usual = usual_level(curve);
-    struct view of_usual = *view;
-    struct advice before = *advice;
-    of_usual.curve = &usual;
-    const struct curve_point *point = choose_of_all(&of_usual, &before);
-    if (point == NULL)
+    int64_t supported =
+        find_supported(view, advice, view->goal->deadline_s, &slowdown->usual_executors);
+    if (supported == 0)
         return NULL;
     slowdown->known = true;
-    slowdown->usual_executors = point->executors;
-    /* The usual level may have counts that the curve lacks, because other jobs take their cores. */
-    slowdown->supported = larger_int64(point->executors, view->goal->last_executors);
-    slowdown->supported = larger_int64(slowdown->supported, fewest_allowed(view));
-    if (curve->distinct_cores > 1)
-        slowdown->supported =
-            larger_int64(slowdown->supported, curve->most_cores / curve->cores_per_executor);
+    slowdown->supported = supported;
     struct advise_goal bounded = *view->goal;
     struct view within = *view;
     within.goal = &bounded;
-    if (slowdown->supported < bounded.max_executors)
-        bounded.max_executors = slowdown->supported;
-    point = choose_of_all(&within, advice);
+    bounded.max_executors = smaller_int64(supported, bounded.max_executors);
+    const struct curve_point *point = choose_of_all(&within, advice);
     if (point == NULL || advice->verdict == ADVISE_MET)
         return point;
     advice->verdict =
-        advise_fastest(view)->duration_s <= view->goal->deadline_s ? ADVISE_AT_RISK : ADVISE_MISSED;
-    advice->remedies.deadline_s = least_deadline(&within);
-    advice->remedies.max_executors = executors_that_would_do(view, advice->verdict);
+        is_in_time(advise_fastest(view), view->goal->deadline_s) ? ADVISE_AT_RISK : ADVISE_MISSED;
+    advice->remedies.deadline_s = supported_deadline(view, advice, supported);
+    int64_t enough = executors_that_would_do(view, advice->verdict);
+    advice->remedies.max_executors = enough <= supported ? enough : RUN_UNKNOWN;
     if (advice->verdict == ADVISE_AT_RISK)
         point = choose_at_risk(&within);
     find_guess(view, point, slowdown);

@@ -113,6 +113,7 @@ struct advice {
     struct findings reasons;
     struct findings warnings;
     int64_t data_needed_runs; /* 0: none */
+    bool data_needed_decides; /* whether stages follow the cores, on which the answer rests */
     const char *data_needed_why;
     double data_needed_problem_size; /* of the runs that would help most, and on how many */
     int64_t data_needed_executors[2];
