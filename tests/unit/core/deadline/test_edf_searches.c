@@ -1,0 +1,234 @@
+#include "core/deadline/edf_searches.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "edf_cases.h"
+
+static struct arena scratch;
+static struct arena results;
+
+static void set_up(void)
+{
+    arena_init(&scratch, 0);
+    arena_init(&results, 0);
+}
+
+static void tear_down(void)
+{
+    arena_fini(&scratch);
+    arena_fini(&results);
+}
+
+TestSuite(edf_searches, .init = set_up, .fini = tear_down, .timeout = 60);
+
+enum { MOST = 40 };
+
+enum search { ONE_DEADLINE, DEADLINES, ONE_RELEASE, RELEASES, LEFT_OUT, SEARCHES };
+
+/* What they cost and what they found, over many sets of jobs. */
+struct sums {
+    uint64_t steps[SEARCHES];
+    size_t found[SEARCHES];
+    size_t exact[SEARCHES];
+    size_t irreducible[SEARCHES];
+    double later_s[SEARCHES];
+};
+
+static void count_list(struct sums *sums, enum search of, const struct edf_change_list *list)
+{
+    sums->found[of] += list->n;
+    sums->exact[of] += list->exact;
+    sums->irreducible[of] += list->irreducible;
+    for (size_t i = 0; i < list->n; i++)
+        sums->later_s[of] += list->items[i].later_s;
+}
+
+/* No search spends more than its budget, but for a step of every replay that it still begins: one
+ * for each job, or for each move of a round. */
+static void
+count_steps(struct sums *sums, enum search of, const struct edf_trial *trial, uint64_t budget)
+{
+    size_t n = trial->plan.n_jobs;
+    uint64_t begun = n < 16 ? 16 : n;
+    uint64_t last = begun * (trial->plan.n_stages + trial->cores + 2 + n * n / 64);
+    cr_assert_leq(trial->replay.steps, budget + last, "search %d: %zu steps, %zu", (int)of,
+                  (size_t)trial->replay.steps, (size_t)(budget + last));
+    sums->steps[of] += trial->replay.steps;
+}
+
+static void
+search(const struct edf_job jobs[], size_t n, size_t cores, uint64_t budget, struct sums *sums)
+{
+    struct edf_remedies remedies;
+    struct edf_trial trial;
+    struct edf_change_list alone, list;
+    struct edf_left_out left_out;
+    cr_assert_eq(edf_find_remedies(jobs, n, cores, UINT64_MAX, &results, &scratch, &remedies, NULL),
+                 PV_OK);
+    cr_assert_eq(edf_trial_init(&trial, jobs, n, cores, &scratch, NULL), PV_OK);
+    cr_assert_eq(edf_find_one_later_deadline(&trial, budget, &results, &scratch, &alone, NULL),
+                 PV_OK);
+    count_list(sums, ONE_DEADLINE, &alone);
+    count_steps(sums, ONE_DEADLINE, &trial, budget);
+    cr_assert_eq(edf_find_later_deadlines(&trial, budget, remedies.deadlines_s, &alone, &results,
+                                          &scratch, &list, NULL),
+                 PV_OK);
+    count_list(sums, DEADLINES, &list);
+    count_steps(sums, DEADLINES, &trial, budget);
+    cr_assert_eq(edf_find_one_later_release(&trial, budget, &results, &scratch, &list, NULL),
+                 PV_OK);
+    count_list(sums, ONE_RELEASE, &list);
+    count_steps(sums, ONE_RELEASE, &trial, budget);
+    cr_assert_eq(edf_find_later_releases(&trial, budget, &results, &scratch, &list, NULL), PV_OK);
+    count_list(sums, RELEASES, &list);
+    count_steps(sums, RELEASES, &trial, budget);
+    cr_assert_eq(edf_find_left_out(&trial, budget, &results, &scratch, &left_out, NULL), PV_OK);
+    sums->found[LEFT_OUT] += left_out.n;
+    sums->exact[LEFT_OUT] += left_out.exact;
+    sums->irreducible[LEFT_OUT] += left_out.irreducible;
+    count_steps(sums, LEFT_OUT, &trial, budget);
+}
+
+/* Sets of n jobs of one or two stages, the releases and deadlines close enough that some are late.
+ */
+static struct sums search_sets(uint64_t seed, size_t sets, size_t n, uint64_t budget)
+{
+    static const size_t parent[] = {0};
+    struct numbers numbers = {seed};
+    struct sums sums = {0};
+    for (size_t set = 0; set < sets;) {
+        struct edf_stage stages[MOST][2] = {0};
+        struct edf_job jobs[MOST] = {0};
+        struct edf_outcome outcomes[MOST];
+        struct edf_metrics metrics;
+        const size_t cores = 1 + numbers_below(&numbers, 3);
+        for (size_t j = 0; j < n; j++) {
+            for (size_t s = 0; s < 2; s++)
+                stages[j][s] = (struct edf_stage){
+                    .id = (int64_t)s,
+                    .parents = parent,
+                    .n_parents = s,
+                    .tasks = 1 + numbers_below(&numbers, 3),
+                    .task_duration_s = 1 + (double)numbers_below(&numbers, 40) / 4,
+                    .delay_s = (double)(numbers_below(&numbers, 4) / 3)};
+            jobs[j] = (struct edf_job){.release_s = (double)numbers_below(&numbers, 4 * n),
+                                       .deadline_s = 12 + (double)numbers_below(&numbers, 16 * n),
+                                       .stages = stages[j],
+                                       .n_stages = 1 + numbers_below(&numbers, 2)};
+        }
+        cr_assert_eq(edf_schedule(jobs, n, cores, &scratch, outcomes, &metrics, NULL, NULL), PV_OK);
+        if (metrics.delayed == 0)
+            continue;
+        search(jobs, n, cores, budget, &sums);
+        set++;
+    }
+    return sums;
+}
+
+/* What was measured; the results themselves are compared with all there are in test_edf_changes.c.
+ * More steps come from bounds that rule out less, fewer from steps that are not counted; a search
+ * that its budget cuts then proves and finds less. A search that does better is measured anew. */
+struct measured {
+    size_t n;
+    size_t sets;
+    uint64_t budget;
+    struct sums sums;
+};
+
+static void require_no_worse(const struct measured *measured)
+{
+    const struct sums *was = &measured->sums;
+    const struct sums is = search_sets(40, measured->sets, measured->n, measured->budget);
+    for (int of = 0; of < SEARCHES; of++) {
+        cr_expect_float_eq((double)is.steps[of], (double)was->steps[of],
+                           0.005 * (double)was->steps[of], "search %d, %zu jobs: %zu steps", of,
+                           measured->n, (size_t)is.steps[of]);
+        cr_expect_geq(is.exact[of], was->exact[of], "search %d, %zu jobs: %zu exact", of,
+                      measured->n, is.exact[of]);
+        cr_expect_geq(is.irreducible[of], was->irreducible[of],
+                      "search %d, %zu jobs: %zu irreducible", of, measured->n, is.irreducible[of]);
+        if (of == LEFT_OUT)
+            cr_expect_leq(is.found[of], was->found[of], "%zu jobs: %zu left out", measured->n,
+                          is.found[of]);
+        else if (of != DEADLINES)
+            cr_expect_geq(is.found[of], was->found[of], "search %d, %zu jobs: %zu found", of,
+                          measured->n, is.found[of]);
+        if (is.found[of] == was->found[of] || of == DEADLINES)
+            cr_expect_leq(is.later_s[of], was->later_s[of] * (1 + 1e-9),
+                          "search %d, %zu jobs: %.17g s later", of, measured->n, is.later_s[of]);
+    }
+}
+
+Test(edf_searches, few_jobs_are_searched_to_the_end)
+{
+    require_no_worse(&(struct measured){5,
+                                        600,
+                                        100000000,
+                                        {.steps = {67458, 155898, 47213, 88716, 31563},
+                                         .exact = {600, 600, 600, 0, 600},
+                                         .irreducible = {600, 600, 600, 86, 600},
+                                         .found = {623, 1151, 123, 104, 768},
+                                         .later_s = {14449, 18729.25, 1169.75, 1553.75, 0}}});
+}
+
+Test(edf_searches, seven_jobs_with_a_small_budget)
+{
+    require_no_worse(&(struct measured){7,
+                                        200,
+                                        400,
+                                        {.steps = {36524, 60497, 27462, 42270, 17824},
+                                         .exact = {167, 90, 167, 0, 191},
+                                         .irreducible = {167, 116, 200, 24, 197},
+                                         .found = {235, 486, 41, 24, 265},
+                                         .later_s = {8443.75, 8149.5, 351.75, 357.25, 0}}});
+}
+
+Test(edf_searches, nine_jobs_with_half_of_what_it_takes)
+{
+    require_no_worse(&(struct measured){9,
+                                        100,
+                                        3000,
+                                        {.steps = {20211, 154910, 16927, 41504, 13180},
+                                         .exact = {100, 61, 100, 0, 100},
+                                         .irreducible = {100, 100, 100, 4, 100},
+                                         .found = {83, 297, 8, 5, 158},
+                                         .later_s = {3169.25, 7122.25, 43.75, 67.25, 0}}});
+}
+
+Test(edf_searches, ten_jobs_are_still_few)
+{
+    require_no_worse(&(struct measured){10,
+                                        100,
+                                        1500,
+                                        {.steps = {33905, 92694, 26942, 43938, 15204},
+                                         .exact = {99, 54, 95, 0, 100},
+                                         .irreducible = {99, 85, 100, 6, 100},
+                                         .found = {132, 246, 19, 8, 137},
+                                         .later_s = {5667.25, 4770.75, 319.5, 96, 0}}});
+}
+
+Test(edf_searches, twenty_jobs_with_a_small_budget)
+{
+    require_no_worse(&(struct measured){20,
+                                        60,
+                                        3000,
+                                        {.steps = {76060, 162108, 66323, 79635, 32996},
+                                         .exact = {47, 0, 43, 0, 56},
+                                         .irreducible = {47, 42, 60, 4, 59},
+                                         .found = {121, 308, 13, 4, 98},
+                                         .later_s = {13787, 8870, 98.25, 87, 0}}});
+}
+
+Test(edf_searches, forty_jobs_with_a_small_budget)
+{
+    require_no_worse(
+        &(struct measured){40,
+                           40,
+                           20000,
+                           {.steps = {284253, 709692, 249794, 148614, 93073},
+                            .exact = {29, 0, 24, 0, 37},
+                            .irreducible = {29, 30, 40, 8, 40},
+                            .found = {95, 339, 36, 9, 74},
+                            .later_s = {14430.750000000002, 14774.5, 719.5, 329.75, 0}}});
+}
