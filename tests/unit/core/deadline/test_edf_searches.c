@@ -90,14 +90,23 @@ search(const struct edf_job jobs[], size_t n, size_t cores, uint64_t budget, str
     count_steps(sums, LEFT_OUT, &trial, budget);
 }
 
+struct kind {
+    size_t n;
+    size_t sets;
+    uint64_t budget;
+    size_t spread; /* of deadlines: so many seconds a job */
+    size_t parts;  /* of a second, in durations */
+};
+
 /* Sets of n jobs of one or two stages, the releases and deadlines close enough that some are late.
  */
-static struct sums search_sets(uint64_t seed, size_t sets, size_t n, uint64_t budget)
+static struct sums search_sets(const struct kind *kind)
 {
     static const size_t parent[] = {0};
-    struct numbers numbers = {seed};
+    const size_t n = kind->n;
+    struct numbers numbers = {40};
     struct sums sums = {0};
-    for (size_t set = 0; set < sets;) {
+    for (size_t set = 0; set < kind->sets;) {
         struct edf_stage stages[MOST][2] = {0};
         struct edf_job jobs[MOST] = {0};
         struct edf_outcome outcomes[MOST];
@@ -110,17 +119,19 @@ static struct sums search_sets(uint64_t seed, size_t sets, size_t n, uint64_t bu
                     .parents = parent,
                     .n_parents = s,
                     .tasks = 1 + numbers_below(&numbers, 3),
-                    .task_duration_s = 1 + (double)numbers_below(&numbers, 40) / 4,
+                    .task_duration_s =
+                        1 + (double)numbers_below(&numbers, 10 * kind->parts) / (double)kind->parts,
                     .delay_s = (double)(numbers_below(&numbers, 4) / 3)};
             jobs[j] = (struct edf_job){.release_s = (double)numbers_below(&numbers, 4 * n),
-                                       .deadline_s = 12 + (double)numbers_below(&numbers, 16 * n),
+                                       .deadline_s =
+                                           12 + (double)numbers_below(&numbers, kind->spread * n),
                                        .stages = stages[j],
                                        .n_stages = 1 + numbers_below(&numbers, 2)};
         }
         cr_assert_eq(edf_schedule(jobs, n, cores, &scratch, outcomes, &metrics, NULL, NULL), PV_OK);
         if (metrics.delayed == 0)
             continue;
-        search(jobs, n, cores, budget, &sums);
+        search(jobs, n, cores, kind->budget, &sums);
         set++;
     }
     return sums;
@@ -130,41 +141,39 @@ static struct sums search_sets(uint64_t seed, size_t sets, size_t n, uint64_t bu
  * More steps come from bounds that rule out less, fewer from steps that are not counted; a search
  * that its budget cuts then proves and finds less. A search that does better is measured anew. */
 struct measured {
-    size_t n;
-    size_t sets;
-    uint64_t budget;
+    struct kind kind;
     struct sums sums;
 };
 
 static void require_no_worse(const struct measured *measured)
 {
     const struct sums *was = &measured->sums;
-    const struct sums is = search_sets(40, measured->sets, measured->n, measured->budget);
+    const struct sums is = search_sets(&measured->kind);
     for (int of = 0; of < SEARCHES; of++) {
         cr_expect_float_eq((double)is.steps[of], (double)was->steps[of],
                            0.005 * (double)was->steps[of], "search %d, %zu jobs: %zu steps", of,
-                           measured->n, (size_t)is.steps[of]);
+                           measured->kind.n, (size_t)is.steps[of]);
         cr_expect_geq(is.exact[of], was->exact[of], "search %d, %zu jobs: %zu exact", of,
-                      measured->n, is.exact[of]);
+                      measured->kind.n, is.exact[of]);
         cr_expect_geq(is.irreducible[of], was->irreducible[of],
-                      "search %d, %zu jobs: %zu irreducible", of, measured->n, is.irreducible[of]);
+                      "search %d, %zu jobs: %zu irreducible", of, measured->kind.n,
+                      is.irreducible[of]);
         if (of == LEFT_OUT)
-            cr_expect_leq(is.found[of], was->found[of], "%zu jobs: %zu left out", measured->n,
+            cr_expect_leq(is.found[of], was->found[of], "%zu jobs: %zu left out", measured->kind.n,
                           is.found[of]);
         else if (of != DEADLINES)
             cr_expect_geq(is.found[of], was->found[of], "search %d, %zu jobs: %zu found", of,
-                          measured->n, is.found[of]);
+                          measured->kind.n, is.found[of]);
         if (is.found[of] == was->found[of] || of == DEADLINES)
             cr_expect_leq(is.later_s[of], was->later_s[of] * (1 + 1e-9),
-                          "search %d, %zu jobs: %.17g s later", of, measured->n, is.later_s[of]);
+                          "search %d, %zu jobs: %.17g s later", of, measured->kind.n,
+                          is.later_s[of]);
     }
 }
 
 Test(edf_searches, few_jobs_are_searched_to_the_end)
 {
-    require_no_worse(&(struct measured){5,
-                                        600,
-                                        100000000,
+    require_no_worse(&(struct measured){{5, 600, 100000000, 16, 4},
                                         {.steps = {67458, 155898, 47213, 88716, 31563},
                                          .exact = {600, 600, 600, 0, 600},
                                          .irreducible = {600, 600, 600, 86, 600},
@@ -174,9 +183,7 @@ Test(edf_searches, few_jobs_are_searched_to_the_end)
 
 Test(edf_searches, seven_jobs_with_a_small_budget)
 {
-    require_no_worse(&(struct measured){7,
-                                        200,
-                                        400,
+    require_no_worse(&(struct measured){{7, 200, 400, 16, 4},
                                         {.steps = {36524, 60497, 27462, 42270, 17824},
                                          .exact = {167, 90, 167, 0, 191},
                                          .irreducible = {167, 116, 200, 24, 197},
@@ -186,9 +193,7 @@ Test(edf_searches, seven_jobs_with_a_small_budget)
 
 Test(edf_searches, nine_jobs_with_half_of_what_it_takes)
 {
-    require_no_worse(&(struct measured){9,
-                                        100,
-                                        3000,
+    require_no_worse(&(struct measured){{9, 100, 3000, 16, 4},
                                         {.steps = {20211, 154910, 16927, 41504, 13180},
                                          .exact = {100, 61, 100, 0, 100},
                                          .irreducible = {100, 100, 100, 4, 100},
@@ -198,9 +203,7 @@ Test(edf_searches, nine_jobs_with_half_of_what_it_takes)
 
 Test(edf_searches, ten_jobs_are_still_few)
 {
-    require_no_worse(&(struct measured){10,
-                                        100,
-                                        1500,
+    require_no_worse(&(struct measured){{10, 100, 1500, 16, 4},
                                         {.steps = {33905, 92694, 26942, 43938, 15204},
                                          .exact = {99, 54, 95, 0, 100},
                                          .irreducible = {99, 85, 100, 6, 100},
@@ -210,9 +213,7 @@ Test(edf_searches, ten_jobs_are_still_few)
 
 Test(edf_searches, twenty_jobs_with_a_small_budget)
 {
-    require_no_worse(&(struct measured){20,
-                                        60,
-                                        3000,
+    require_no_worse(&(struct measured){{20, 60, 3000, 16, 4},
                                         {.steps = {76060, 162108, 66323, 79635, 32996},
                                          .exact = {47, 0, 43, 0, 56},
                                          .irreducible = {47, 42, 60, 4, 59},
@@ -223,12 +224,40 @@ Test(edf_searches, twenty_jobs_with_a_small_budget)
 Test(edf_searches, forty_jobs_with_a_small_budget)
 {
     require_no_worse(
-        &(struct measured){40,
-                           40,
-                           20000,
+        &(struct measured){{40, 40, 20000, 16, 4},
                            {.steps = {284253, 709692, 249794, 148614, 93073},
                             .exact = {29, 0, 24, 0, 37},
                             .irreducible = {29, 30, 40, 8, 40},
                             .found = {95, 339, 36, 9, 74},
                             .later_s = {14430.750000000002, 14774.5, 719.5, 329.75, 0}}});
+}
+
+Test(edf_searches, twenty_jobs_most_of_which_are_late)
+{
+    require_no_worse(&(struct measured){{20, 60, 4000, 5, 4},
+                                        {.steps = {47803, 232744, 41614, 65066, 100456},
+                                         .exact = {52, 0, 50, 0, 40},
+                                         .irreducible = {52, 15, 60, 1, 57},
+                                         .found = {14, 690, 2, 1, 288},
+                                         .later_s = {478.5, 58814, 9, 7, 0}}});
+}
+
+Test(edf_searches, fifteen_jobs_in_whole_seconds)
+{
+    require_no_worse(&(struct measured){{15, 100, 3000, 9, 1},
+                                        {.steps = {44908, 255609, 36621, 81417, 45363},
+                                         .exact = {96, 3, 93, 0, 96},
+                                         .irreducible = {96, 44, 100, 4, 100},
+                                         .found = {59, 612, 14, 4, 271},
+                                         .later_s = {2080, 26148, 96, 65, 0}}});
+}
+
+Test(edf_searches, forty_jobs_few_of_which_are_late)
+{
+    require_no_worse(&(struct measured){{40, 40, 40000, 40, 4},
+                                        {.steps = {322679, 1347260, 311326, 220524, 63946},
+                                         .exact = {38, 0, 34, 0, 40},
+                                         .irreducible = {38, 40, 40, 15, 40},
+                                         .found = {100, 48, 98, 19, 47},
+                                         .later_s = {19121.5, 530.25, 1672, 817.25, 0}}});
 }
