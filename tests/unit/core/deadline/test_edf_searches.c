@@ -261,3 +261,23 @@ Test(edf_searches, forty_jobs_few_of_which_are_late)
                                          .found = {100, 48, 98, 19, 47},
                                          .later_s = {19121.5, 530.25, 1672, 817.25, 0}}});
 }
+
+Test(edf_searches, forty_jobs_that_hardly_any_budget_helps)
+{
+    require_no_worse(&(struct measured){{40, 60, 6000, 2, 1},
+                                        {.steps = {40095, 357828, 25940, 106437, 316822},
+                                         .exact = {56, 0, 57, 0, 8},
+                                         .irreducible = {56, 4, 60, 1, 24},
+                                         .found = {9, 1586, 1, 1, 367},
+                                         .later_s = {984.00000000000011, 172001, 18, 34, 0}}});
+}
+
+Test(edf_searches, sixteen_jobs_that_hardly_any_budget_helps)
+{
+    require_no_worse(&(struct measured){{16, 100, 700, 3, 1},
+                                        {.steps = {16672, 69928, 12064, 43797, 62647},
+                                         .exact = {85, 0, 90, 0, 17},
+                                         .irreducible = {85, 5, 100, 2, 21},
+                                         .found = {5, 1067, 3, 2, 113},
+                                         .later_s = {169.00000000000006, 58496, 18, 11, 0}}});
+}
