@@ -155,7 +155,7 @@ struct sizes {
     size_t sortables;
 };
 
-/* False: the stages, of which every job has at least one, are too many to number. */
+/* False: there are more stages than can be numbered. Every job has at least one. */
 static bool edf_plan_measure(const struct edf_job jobs[], size_t n_jobs, struct sizes *sizes)
 {
     *sizes = (struct sizes){.sortables = n_jobs};

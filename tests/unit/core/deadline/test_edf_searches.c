@@ -98,40 +98,47 @@ struct kind {
     size_t parts;  /* of a second, in durations */
 };
 
-/* Sets of n jobs of one or two stages, the releases and deadlines close enough that some are late.
- */
-static struct sums search_sets(const struct kind *kind)
+/* n jobs of one or two stages. Each number is drawn in a statement of its own, so that every compiler
+ * makes the same jobs. */
+static void make_jobs(const struct kind *kind,
+                      struct numbers *numbers,
+                      struct edf_stage stages[][2],
+                      struct edf_job jobs[])
 {
     static const size_t parent[] = {0};
-    const size_t n = kind->n;
+    for (size_t j = 0; j < kind->n; j++) {
+        for (size_t s = 0; s < 2; s++) {
+            struct edf_stage *stage = &stages[j][s];
+            *stage = (struct edf_stage){.id = (int64_t)s, .parents = parent, .n_parents = s};
+            stage->tasks = 1 + numbers_below(numbers, 3);
+            stage->task_duration_s =
+                1 + (double)numbers_below(numbers, 10 * kind->parts) / (double)kind->parts;
+            stage->delay_s = numbers_below(numbers, 4) == 3 ? 1 : 0;
+        }
+        jobs[j] = (struct edf_job){.stages = stages[j]};
+        jobs[j].release_s = (double)numbers_below(numbers, 4 * kind->n);
+        jobs[j].deadline_s = 12 + (double)numbers_below(numbers, kind->spread * kind->n);
+        jobs[j].n_stages = 1 + numbers_below(numbers, 2);
+    }
+}
+
+/* Sets in which some job is late. */
+static struct sums search_sets(const struct kind *kind)
+{
     struct numbers numbers = {40};
     struct sums sums = {0};
     for (size_t set = 0; set < kind->sets;) {
-        struct edf_stage stages[MOST][2] = {0};
-        struct edf_job jobs[MOST] = {0};
+        struct edf_stage stages[MOST][2];
+        struct edf_job jobs[MOST];
         struct edf_outcome outcomes[MOST];
         struct edf_metrics metrics;
         const size_t cores = 1 + numbers_below(&numbers, 3);
-        for (size_t j = 0; j < n; j++) {
-            for (size_t s = 0; s < 2; s++)
-                stages[j][s] = (struct edf_stage){
-                    .id = (int64_t)s,
-                    .parents = parent,
-                    .n_parents = s,
-                    .tasks = 1 + numbers_below(&numbers, 3),
-                    .task_duration_s =
-                        1 + (double)numbers_below(&numbers, 10 * kind->parts) / (double)kind->parts,
-                    .delay_s = (double)(numbers_below(&numbers, 4) / 3)};
-            jobs[j] = (struct edf_job){.release_s = (double)numbers_below(&numbers, 4 * n),
-                                       .deadline_s =
-                                           12 + (double)numbers_below(&numbers, kind->spread * n),
-                                       .stages = stages[j],
-                                       .n_stages = 1 + numbers_below(&numbers, 2)};
-        }
-        cr_assert_eq(edf_schedule(jobs, n, cores, &scratch, outcomes, &metrics, NULL, NULL), PV_OK);
+        make_jobs(kind, &numbers, stages, jobs);
+        cr_assert_eq(edf_schedule(jobs, kind->n, cores, &scratch, outcomes, &metrics, NULL, NULL),
+                     PV_OK);
         if (metrics.delayed == 0)
             continue;
-        search(jobs, n, cores, kind->budget, &sums);
+        search(jobs, kind->n, cores, kind->budget, &sums);
         set++;
     }
     return sums;
