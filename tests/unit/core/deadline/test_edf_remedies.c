@@ -256,8 +256,8 @@ Test(edf_remedies, equal_tasks_are_cheap)
 }
 
 /* The bound that rules out most decides where the search begins: with a start too low it tries more
- * numbers of cores than a small budget has replays for. It was
- * exact this often. */
+ * numbers of cores than a small budget has replays for. The search
+ * was exact as often as is asked for here. */
 Test(edf_remedies, the_search_of_cores_begins_close_to_its_end)
 {
     struct numbers numbers = {17};
