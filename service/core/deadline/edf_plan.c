@@ -155,6 +155,7 @@ struct sizes {
     size_t sortables;
 };
 
+/* False: there are more stages than can be numbered. Every job has at least one. */
 static bool edf_plan_measure(const struct edf_job jobs[], size_t n_jobs, struct sizes *sizes)
 {
     *sizes = (struct sizes){.sortables = n_jobs};
@@ -162,10 +163,13 @@ static bool edf_plan_measure(const struct edf_job jobs[], size_t n_jobs, struct 
         sizes->stages += jobs[j].n_stages;
         if (jobs[j].n_stages > sizes->sortables)
             sizes->sortables = jobs[j].n_stages;
+    }
+    if (sizes->stages >= UINT32_MAX)
+        return false;
+    for (size_t j = 0; j < n_jobs; j++)
         for (size_t s = 0; s < jobs[j].n_stages; s++)
             sizes->edges += jobs[j].stages[s].n_parents;
-    }
-    return sizes->stages < UINT32_MAX && n_jobs < UINT32_MAX;
+    return true;
 }
 
 enum pv_code edf_plan_make(const struct edf_job jobs[],

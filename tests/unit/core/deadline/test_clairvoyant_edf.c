@@ -284,3 +284,13 @@ Test(clairvoyant_edf, rounding_errors_do_not_decide_the_utilization)
     cr_assert_eq(edf_schedule(&job, 1, 2 * MANY, &scratch, &outcome, &metrics, NULL, NULL), PV_OK);
     cr_assert_float_eq(metrics.utilization, 0.5, 1e-14, "nor where cores stay idle");
 }
+
+/* Stages are numbered with 32 bits: one more is refused before any is looked at. */
+Test(clairvoyant_edf, more_stages_than_can_be_numbered_are_refused)
+{
+    const struct edf_stage stage = {.tasks = 1};
+    const struct edf_job jobs[] = {{.deadline_s = 1, .stages = &stage, .n_stages = UINT32_MAX - 1},
+                                   {.deadline_s = 1, .stages = &stage, .n_stages = 1}};
+    struct edf_outcome outcomes[2];
+    cr_assert_eq(edf_schedule(jobs, 2, 1, &scratch, outcomes, NULL, NULL, NULL), PV_E_LIMIT);
+}

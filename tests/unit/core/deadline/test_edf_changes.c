@@ -676,6 +676,65 @@ Test(edf_changes, a_task_that_cannot_be_interrupted_is_released_later)
     cr_assert_eq(changes.left_out.n, 1);
 }
 
+/* A holds all memory from 0 to 10; B, of 0.5 s, comes at 0.5 and has to end by 1. Released with B, A
+ * comes first, as in the list. Released when B ends, A has just the 10 s that it takes, and no more
+ * precise than instants are. */
+Test(edf_changes, a_release_may_leave_just_the_time_that_the_job_takes)
+{
+    static const struct edf_memory memory = {10, EDF_FIRST_COME};
+    const struct edf_stage a = {.tasks = 1, .task_duration_s = 10};
+    const struct edf_stage b = {.tasks = 1, .task_duration_s = 0.5};
+    struct jobs jobs = {{{.release_s = 1.7e9,
+                          .deadline_s = 11,
+                          .stages = &a,
+                          .n_stages = 1,
+                          .memory = &memory,
+                          .memory_bytes = 10},
+                         {.release_s = 1.7e9 + 0.5,
+                          .deadline_s = 0.5,
+                          .stages = &b,
+                          .n_stages = 1,
+                          .memory = &memory,
+                          .memory_bytes = 4}},
+                        2,
+                        2};
+    const struct edf_changes changes = find(&jobs, UINT64_MAX);
+    cr_assert_eq(changes.one_later_release.n, 1);
+    cr_assert_eq(changes.one_later_release.items[0].job, 0);
+    cr_assert_eq(changes.one_later_release.items[0].release_s, 1.7e9 + 1);
+    cr_assert_eq(changes.one_later_release.items[0].deadline_s, 10);
+}
+
+/* B holds 6 of 10 from 0 to 8. A, which takes no time, waits for all 10 from 0 to 8, by when it has to
+ * end, and C (1 to 3) and D (7 to 8), of 4 each, wait behind it. Released with C or with D, A still
+ * comes first; when C ends, D waits. Released at 8 it would have no time at all, which is no
+ * deadline. */
+Test(edf_changes, a_release_leaves_some_time)
+{
+    static const struct edf_memory memory = {10, EDF_FIRST_COME};
+    const struct edf_stage a = {.id = 0}, b = {.tasks = 1, .task_duration_s = 8},
+                           c = {.tasks = 1, .task_duration_s = 2},
+                           d = {.tasks = 1, .task_duration_s = 1};
+    struct jobs jobs = {{{.deadline_s = 8, .stages = &a, .memory_bytes = 10},
+                         {.deadline_s = 8, .stages = &b, .memory_bytes = 6},
+                         {.release_s = 1, .deadline_s = 2, .stages = &c, .memory_bytes = 4},
+                         {.release_s = 7, .deadline_s = 1, .stages = &d, .memory_bytes = 4}},
+                        4,
+                        4};
+    /* B is launched first, as one that runs already. */
+    for (size_t j = 0; j < jobs.n; j++) {
+        jobs.items[j].n_stages = 1;
+        jobs.items[j].memory = &memory;
+        jobs.items[j].runs_already = j == 1;
+    }
+    struct edf_outcome outcomes[MOST];
+    cr_assert_not(run(&jobs, outcomes));
+    cr_assert(outcomes[0].completion_s == 8 && outcomes[2].launched_s == 8);
+    const struct edf_changes changes = find(&jobs, UINT64_MAX);
+    cr_assert(changes.one_later_release.exact);
+    cr_assert_null(find_change(&changes.one_later_release, 0));
+}
+
 /* On two cores A has tasks of 10, 10 and 0.5 s, to end by 10.6, which it does. B starts at 10 with a
  * task of 1 s, which four of 1 s follow, two at a time: it ends at 13, by 12.5 it should. A has ended
  * by then, and B has all cores from 10.5 on; but without A, the first in the request that helps, B

@@ -255,6 +255,23 @@ Test(edf_remedies, equal_tasks_are_cheap)
     cr_assert_eq(remedies.deadlines_s[0], 1000000);
 }
 
+/* The bound that rules out most decides where the search begins: with a start too low it tries more
+ * numbers of cores than a small budget has replays for. The search
+ * was exact as often as is asked for here. */
+Test(edf_remedies, the_search_of_cores_begins_close_to_its_end)
+{
+    struct numbers numbers = {17};
+    size_t exact = 0;
+    for (size_t round = 0; round < 2000; round++) {
+        struct edf_case c;
+        edf_case_make(&c, &numbers, round % 2 == 1);
+        if (round % 3 == 0)
+            edf_case_delay(&c, &numbers, round % 2 == 1);
+        exact += find(c.jobs, c.n, 1, 2 * c.tasks).exact;
+    }
+    cr_assert_geq(exact, 1655, "%zu", exact);
+}
+
 /* A budget of nothing cuts the search of cores and says so; critical paths need no budget. */
 Test(edf_remedies, a_cut_search_says_so)
 {
