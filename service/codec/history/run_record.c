@@ -179,12 +179,15 @@ enum {
 #define P struct run_resources
 static const struct shape_member profile_members[] = {
     {"id", SHAPE_COUNT(P, id), .flags = CODEC_REQUIRED},
-    {"executors", SHAPE_COUNT(P, executors), .flags = NULLABLE},
-    {"cores_per_executor", SHAPE_COUNT(P, cores_per_executor), .flags = NULLABLE},
-    {"executor_memory_bytes", SHAPE_COUNT(P, executor_memory_bytes), .flags = NULLABLE},
-    {"cores_per_task", SHAPE_COUNT(P, cores_per_task), .flags = NULLABLE},
+    {"executors", SHAPE_COUNT(P, executors), .flags = NULLABLE, .most = CODEC_COUNT_MAX},
+    {"cores_per_executor", SHAPE_COUNT(P, cores_per_executor), .flags = NULLABLE,
+     .most = CODEC_COUNT_MAX},
+    {"executor_memory_bytes", SHAPE_COUNT(P, executor_memory_bytes), .flags = NULLABLE,
+     .most = CODEC_BYTES_MAX},
+    {"cores_per_task", SHAPE_COUNT(P, cores_per_task), .flags = NULLABLE, .most = CODEC_COUNT_MAX},
     {"resource", SHAPE_TEXT(P, resource), .flags = NULLABLE, .least = 1, .most = 31},
-    {"resource_per_executor", SHAPE_COUNT(P, resource_per_executor), .flags = NULLABLE},
+    {"resource_per_executor", SHAPE_COUNT(P, resource_per_executor), .flags = NULLABLE,
+     .most = CODEC_COUNT_MAX},
     {"resource_per_task", SHAPE_NUMBER(P, resource_per_task), .flags = NULLABLE,
      .high = CODEC_COUNT_MAX},
 };

@@ -496,8 +496,10 @@ enum pv_code history_predict(const struct advice_question *question,
     law_errors_learn(&history->seen);
     latest = latest_run_find(&history->seen);
     if (latest.slower)
-        for (size_t k = 0; k < latest.streak; k++)
+        for (size_t k = 0; k < latest.streak; k++) {
             history->seen.rows[latest.rows[k]].weight = DRIFT_LEAST_WEIGHT;
+            history->seen.evidence[latest.rows[k]].far_off = true;
+        }
     history_prediction_weigh(history->own, history->n_own, &history->seen, found.faded > 0);
     history_prediction_weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
     for (size_t i = 0; i < history->n_own; i++)

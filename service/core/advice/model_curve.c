@@ -61,6 +61,7 @@ make_point(const struct maker *maker, int64_t executors, struct predictive *pred
     return (struct curve_point){.executors = executors,
                                 .duration_s = predictive->predicted_s,
                                 .own = predictive,
+                                .cache_hit = 1.0, /* a model knows of no cached data */
                                 .extrapolated = m < u->executors[0] || m > u->executors[1]};
 }
 

@@ -38,7 +38,10 @@ double same_runs_quantile(const struct same_runs *runs, double p)
     return k == 0 ? 0.0 : runs->durations_s[k - 1];
 }
 
-static void insert_run(struct same_runs *runs, const struct observation *row)
+/* A run that is far off counts in full: how often that happens is what the runs are counted for. */
+static void insert_run(struct same_runs *runs,
+                       const struct observation *row,
+                       const struct run_evidence *evidence)
 {
     size_t at = runs->n++;
     for (; at > 0 && runs->durations_s[at - 1] > row->duration_s; at--) {
@@ -46,7 +49,7 @@ static void insert_run(struct same_runs *runs, const struct observation *row)
         runs->weights[at] = runs->weights[at - 1];
     }
     runs->durations_s[at] = row->duration_s;
-    runs->weights[at] = row->weight > 0 ? row->weight : 1.0;
+    runs->weights[at] = row->weight > 0 && !evidence->far_off ? row->weight : 1.0;
 }
 
 static bool
@@ -83,7 +86,7 @@ enum pv_code same_runs_find(const struct run_observations *seen,
         return pv_no_memory(err);
     for (size_t i = 0; i < seen->n; i++)
         if (is_run_of(seen, i, configuration))
-            insert_run(runs, &seen->rows[i]);
+            insert_run(runs, &seen->rows[i], &seen->evidence[i]);
     *found = runs;
     return PV_OK;
 }

@@ -114,14 +114,14 @@ static bool run_init(struct allocation_run *run)
 {
     const struct allocation_policy *policy = run->policy;
     const struct edf_job *job = run->job->job;
-    size_t tasks = 0;
-    for (size_t s = 0; s < job->n_stages; s++)
+    size_t tasks = 0, units = 0;
+    for (size_t s = 0; s < job->n_stages; s++) {
         tasks += job->stages[s].tasks;
+        units += job->stages[s].tasks * allocation_units_of(run, s);
+    }
     int64_t most = policy->max_executors;
-    /* Cores beyond one a task stay free on every executor: leaving them out changes nothing. */
-    int64_t cores = run->job->cores_per_executor;
-    if (run->job->task_units == NULL)
-        cores = smaller_int64(cores, larger_int64((int64_t)tasks, 1));
+    /* Cores beyond those of all tasks stay free on every executor: leaving them out changes nothing. */
+    int64_t cores = smaller_int64(run->job->cores_per_executor, larger_int64((int64_t)units, 1));
     /* Executors beyond one a task are never asked for; those there from the start count too. */
     most = smaller_int64(most, (int64_t)tasks + 1);
     if (run->record == NULL)

@@ -98,4 +98,10 @@ void allocation_manager_act(struct allocation_run *run);
 double recorded_executors_next_s(const struct allocation_run *run);
 void recorded_executors_act(struct allocation_run *run);
 
+/* Of each task of stage s, of the cores of an executor. */
+static inline size_t allocation_units_of(const struct allocation_run *run, size_t s)
+{
+    return run->job->task_units == NULL ? 1 : (size_t)run->job->task_units[s];
+}
+
 #endif

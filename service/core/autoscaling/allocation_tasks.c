@@ -4,11 +4,6 @@
 
 /* --- the stages --- */
 
-static size_t units_of(const struct allocation_run *run, size_t s)
-{
-    return run->job->task_units == NULL ? 1 : (size_t)run->job->task_units[s];
-}
-
 static bool list_children(struct allocation_run *run)
 {
     const struct edf_stage *stages = run->job->job->stages;
@@ -56,10 +51,11 @@ bool allocation_tasks_init(struct allocation_run *run, size_t n_slots)
         !heap_init(&run->submissions, run->scratch, run->n_stages) ||
         !heap_init(&run->ready, run->scratch, run->n_stages) || !slots_init(run, n_slots))
         return false;
-    run->least_units = units_of(run, 0);
+    run->least_units = allocation_units_of(run, 0);
     for (size_t s = 0; s < run->n_stages; s++) {
-        run->least_units =
-            units_of(run, s) < run->least_units ? units_of(run, s) : run->least_units;
+        run->least_units = allocation_units_of(run, s) < run->least_units
+                               ? allocation_units_of(run, s)
+                               : run->least_units;
         run->stages[s].parents_left = stages[s].n_parents;
         run->stages[s].again = NO_SLOT;
         for (size_t p = 0; p < run->shuffles[s].n_parents; p++)
@@ -99,7 +95,7 @@ void allocation_tasks_submit(struct allocation_run *run, size_t s)
 {
     size_t tasks = run->job->job->stages[s].tasks;
     run->stages[s].unstarted = run->stages[s].unended = tasks;
-    run->waiting += tasks * units_of(run, s);
+    run->waiting += tasks * allocation_units_of(run, s);
     if (run->record != NULL)
         run->submitted_s[s] = run->now_s;
     if (tasks == 0)
@@ -156,7 +152,7 @@ static bool has_tasks_to_start(const struct stage_state *stage)
 
 static void start_task(struct allocation_run *run, size_t s, uint32_t executor)
 {
-    size_t units = units_of(run, s);
+    size_t units = allocation_units_of(run, s);
     uint32_t slot = take_task(run, s);
     run->slots[slot].executor = executor;
     pool_start_task(&run->pool, executor, (int64_t)units);
@@ -177,7 +173,7 @@ void allocation_tasks_start(struct allocation_run *run)
         if (executor == POOL_NOBODY ||
             run->pool.executors[executor].free < (int64_t)run->least_units)
             break;
-        bool fits = run->pool.executors[executor].free >= (int64_t)units_of(run, s);
+        bool fits = run->pool.executors[executor].free >= (int64_t)allocation_units_of(run, s);
         if (fits)
             start_task(run, s, executor);
         else
@@ -204,7 +200,7 @@ void allocation_tasks_end(struct allocation_run *run, uint32_t slot)
 {
     uint32_t executor = run->slots[slot].executor;
     size_t s = run->slots[slot].stage;
-    size_t units = units_of(run, s);
+    size_t units = allocation_units_of(run, s);
     run->slots[slot].next = run->free_slot;
     run->free_slot = slot;
     pool_end_task(&run->pool, executor, (int64_t)units, run->now_s);
@@ -235,8 +231,9 @@ void allocation_tasks_lose(struct allocation_run *run, uint32_t executor)
             heap_push(&run->ready, (double)slot->stage, slot->stage);
         slot->next = stage->again;
         stage->again = (uint32_t)item.value;
-        pool_end_task(&run->pool, executor, (int64_t)units_of(run, slot->stage), run->now_s);
-        run->running -= units_of(run, slot->stage);
-        run->waiting += units_of(run, slot->stage);
+        pool_end_task(&run->pool, executor, (int64_t)allocation_units_of(run, slot->stage),
+                      run->now_s);
+        run->running -= allocation_units_of(run, slot->stage);
+        run->waiting += allocation_units_of(run, slot->stage);
     }
 }

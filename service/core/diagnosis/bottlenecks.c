@@ -68,13 +68,19 @@ static const struct bottleneck_evidence no_evidence = {.tasks = (double)NAN,
                                                        .extra_s = (double)NAN,
                                                        .executors = RUN_UNKNOWN};
 
+/* NAN stays. */
+static double at_most_1(double share)
+{
+    return share > 1.0 ? 1.0 : share;
+}
+
 static void add(struct finder *f,
                 enum bottleneck_kind kind,
                 const struct run_stage *stage,
                 double lost_s,
                 const struct bottleneck_evidence *evidence)
 {
-    double share = lost_s / f->run->duration_s;
+    double share = at_most_1(lost_s / f->run->duration_s);
     bool matters = lost_s >= LEAST_S && share >= LEAST_SHARE;
     if (!matters && !(kind == BOTTLENECK_CACHED_BLOCKS && stage == NULL))
         return;
@@ -320,10 +326,10 @@ static void find_garbage(struct finder *f, const struct seen_stage *seen)
 {
     const struct run_metrics *metrics = &seen->stage->metrics;
     struct bottleneck_evidence evidence = evidence_of(f, seen);
-    evidence.share = metrics->gc_time_s / metrics->executor_run_time_s;
+    evidence.share = at_most_1(metrics->gc_time_s / metrics->executor_run_time_s);
     if (metrics->executor_run_time_s > 0 && evidence.share >= GC_SHARE)
-        add(f, BOTTLENECK_GARBAGE_COLLECTION, seen->stage,
-            seen->charged_s * fmin(evidence.share, 1.0), &evidence);
+        add(f, BOTTLENECK_GARBAGE_COLLECTION, seen->stage, seen->charged_s * evidence.share,
+            &evidence);
 }
 
 /* Tasks that read from storage and hardly compute. */

@@ -129,7 +129,7 @@ int64_t task_slots_per_executor(const struct task_slots *slots,
                                 int64_t cores_per_executor)
 {
     int64_t tasks = task_slots_cores(slots, run, cores_per_executor) / slots->task_cores;
-    return slots->by_resource > 0 && slots->by_resource < tasks ? slots->by_resource : tasks;
+    return slots->by_resource >= 0 && slots->by_resource < tasks ? slots->by_resource : tasks;
 }
 
 int64_t task_slots_executors(const struct task_slots *slots, int64_t executors)

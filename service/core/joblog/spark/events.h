@@ -51,6 +51,9 @@ events_describe_stages(struct sparklog *log, struct strview infos, struct pv_err
 /* Is every one of them sound? */
 bool events_stages_are_sound(struct strview infos);
 
+/* Counts of cores and amounts of resources beyond it are none: they are as unknown. */
+enum { EVENTS_COUNT_MAX = 1000000000 };
+
 /* A profile of that id, made when it is new; NULL when there are too many. */
 struct profile *sparklog_get_profile(struct sparklog *log, int64_t id);
 

@@ -151,6 +151,8 @@ enum pv_code event_executor_added(struct sparklog *log, struct json *line, struc
     struct executor_event event = nothing;
     if (!events_read(line, &executor_shape, &event))
         return PV_OK;
+    if (event.cores > EVENTS_COUNT_MAX)
+        event.cores = RUN_UNKNOWN;
     event.timestamp = log_reader_see_time(&log->reader, event.timestamp);
     log->executors_added++;
     if (log->first_executor_ms == NO_TIME)

@@ -1,4 +1,5 @@
 /* Resource profiles: what their executors have, and what each task takes of that. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static double read_amount(struct strview request)
     bool started = false;
     while (json_next_member(&json, &started, &key)) {
         if (json_text_is(key, strview_of("Amount")))
-            return read_number(&json);
+            return fmin(read_number(&json), EVENTS_COUNT_MAX);
         (void)json_skip(&json);
     }
     return 0.0;
@@ -64,7 +65,7 @@ static double find_amount(struct strview requests, struct strview resource)
 static int64_t find_count(struct strview requests, const char *resource)
 {
     double amount = find_amount(requests, strview_of(resource));
-    return amount >= 1.0 && amount < 0x1p53 ? (int64_t)amount : RUN_UNKNOWN;
+    return amount >= 1.0 && amount <= EVENTS_COUNT_MAX ? (int64_t)amount : RUN_UNKNOWN;
 }
 
 /* The name of a custom resource, such as "gpu". False: it is a text that is not kept. */

@@ -94,8 +94,10 @@ enum pv_code history_drift_find(struct run_observations *seen,
     for (size_t i = 0; i < n; i++)
         runs[n - 1 - i] = watched(&seen->rows[i], &seen->evidence[i]);
     PV_TRY(drift_watch(runs, n, arena, verdicts, &made.drift, err));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         seen->rows[i].weight = verdicts[n - 1 - i].weight;
+        seen->evidence[i].far_off = verdicts[n - 1 - i].reason == DRIFT_OUTLYING;
+    }
     if (made.drift.drifts > 0) {
         made.since = &seen->evidence[n - 1 - made.drift.since];
         made.detected = &seen->evidence[n - 1 - made.drift.detected];

@@ -18,6 +18,7 @@ struct run_evidence {
     double executors_share;     /* that existed on average, of `executors` */
     double failed_share;        /* of the task time */
     bool dynamic_allocation;    /* executors came and went */
+    bool far_off;               /* its duration alone has lowered the weight of its row */
 };
 
 /* What fits of other applications of the team showed of a machine that does no work, of those that

@@ -446,6 +446,18 @@ Test(bottlenecks, waiting_for_storage)
     cr_assert_eq(find().n, 0, "most of it comes from shuffles");
 }
 
+/* Records may contradict each other: a share of a time is at most all of it. */
+Test(bottlenecks, no_share_is_more_than_all)
+{
+    struct run_stage *stage = add_stage(40, 20, 0);
+    stage->metrics.executor_run_time_s = 1e-300;
+    stage->metrics.gc_time_s = 1e19;
+    run.duration_s = 1e-3;
+    struct bottleneck item = only(BOTTLENECK_GARBAGE_COLLECTION);
+    cr_assert_eq(item.lost_share, 1.0);
+    cr_assert_eq(item.lost_s, 100);
+}
+
 Test(bottlenecks, the_run_as_a_whole)
 {
     add_stage(16, 20, 30);
