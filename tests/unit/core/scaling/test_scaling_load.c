@@ -10,6 +10,8 @@
 #include "core/scaling/laws/deviations.h"
 #include "core/scaling/laws/idle_share.h"
 #include "core/scaling/laws/kinds.h"
+#include "core/scaling/laws/load_cells.h"
+#include "core/scaling/laws/load_limit.h"
 #include "core/scaling/laws/worker_load.h"
 #include "core/scaling/model/describe.h"
 #include "core/scaling/model/fit.h"
@@ -468,6 +470,77 @@ Test(scaling_load, no_limit_is_read_from_the_exception_of_one_count)
                 model_seen(sizes[s], counts[i], 10 + 12 * sizes[s] / (counts[i] - 1), (double)NAN);
     struct model_fit fit = fit_rows(&worker_load_kind, rows, n);
     cr_expect_eq(fit.model.parameters[WORKER_OVERFLOW].estimate, 0);
+}
+
+static struct load_cells gather_cells(struct model_data *data,
+                                      const struct observation cell_rows[],
+                                      double factors[],
+                                      size_t n)
+{
+    struct load_cells cells;
+    *data = (struct model_data){.rows = cell_rows, .n = n, .factors = factors, .scratch = &arena};
+    cr_assert_eq(load_cells_gather(data, &cells, NULL), PV_OK);
+    return cells;
+}
+
+/* Loads of 40/32 to 20 overflow beyond 7.5, between the 5 and the 10 that were seen. One size leaves it
+ * at the middle; three, whose time grows with the size as well, take it from the upper end. */
+Test(scaling_load, a_limit_lies_between_the_loads_seen)
+{
+    const struct load_absence none = {1, 0};
+    for (size_t n_sizes = 1; n_sizes <= 3; n_sizes += 2) {
+        struct observation seen[15];
+        double factors[15];
+        struct model_data data;
+        double limit;
+        size_t n = 0;
+        for (size_t s = 3 - n_sizes; s < 3; s++)
+            for (double m = 2; m <= 32; m *= 2) {
+                double size = (double)(10u << s);
+                double load = size / m;
+                double took_s = 10 + 12 * load + 60 * fmax(0, load - 7.5) + 50 * size;
+                seen[n] = model_seen(size, m, took_s, (double)NAN);
+                factors[n++] = 1 / took_s;
+            }
+        struct load_cells cells = gather_cells(&data, seen, factors, n);
+        cr_assert_eq(cells.sizes, n_sizes);
+        cr_assert_eq(load_limit_find(&cells, 0, none, &limit, NULL), PV_OK);
+        cr_expect_float_eq(limit, n_sizes == 1 ? 7.5 : 9, 1e-9, "%zu sizes: %g", n_sizes, limit);
+    }
+}
+
+/* 10 + 10 N / m, of which one of two runs on four executors is off by 36 s. */
+static double predict_without(size_t row, double second_s, double second_factor)
+{
+    const struct observation seen[] = {
+        model_seen(10, 2, 60, (double)NAN), model_seen(10, 4, 71, (double)NAN),
+        model_seen(10, 4, second_s, (double)NAN), model_seen(10, 8, 22.5, (double)NAN)};
+    const struct load_absence none = {1, 0};
+    const struct worker_form form = {.idle = 0};
+    double factors[] = {1, 1, second_factor, 1};
+    double p[WORKER_PARAMETERS];
+    double weights[4] = {0};
+    double predicted_s;
+    struct model_data data;
+    struct load_cells cells = gather_cells(&data, seen, factors, 4);
+    cr_assert_eq(cells.n, 3);
+    cr_assert_eq(worker_load_fit(&cells, &form, (double)INFINITY, none, weights, p, NULL), PV_OK);
+    size_t at = row == 0 ? 0 : row < 3 ? 1 : 2;
+    cr_assert_eq(
+        worker_load_without(&cells, &form, weights, p, &cells.at[at], row, &predicted_s, NULL),
+        PV_OK);
+    return predicted_s;
+}
+
+/* Without the wild run the rest is exact. Without its fellow, 5/14 of its 36 s are left: 1/3 + (2.5 -
+ * 35/12)^2 over the squares about the mean of the loads 5, 2.5 and 1.25. A fellow of no weight leaves no
+ * cell, and the line through the others decides. */
+Test(scaling_load, a_run_of_a_pair_is_left_out_alone)
+{
+    cr_expect_float_eq(predict_without(1, 35, 1), 35, 1e-9);
+    cr_expect_float_eq(predict_without(2, 35, 1), 35 + 36 * 5.0 / 14, 1e-9);
+    cr_expect_float_eq(predict_without(1, 500, 1e-9), 35, 1e-9);
+    cr_expect_float_eq(predict_without(2, 35, 0.5), 35 + 36 * 5.0 / 14, 1e-9);
 }
 
 /* --- robust --- */

@@ -306,6 +306,21 @@ Test(scaling_model, amdahl_and_gustafson_by_hand)
 
 /* --- laws --- */
 
+/* Twice and three times as fast on four executors: relative errors are least at 30/13, which a share of
+ * 68/90 gives. What is left, 1/13, has two degrees of freedom, as one executor is always as fast as
+ * itself; there the speedup rises by 675/169 a unit of the share. */
+Test(scaling_model, the_error_of_a_share_by_hand)
+{
+    const struct observation rows[] = {model_seen_speedup(8, 1, 1), model_seen_speedup(8, 4, 2),
+                                       model_seen_speedup(8, 4, 3)};
+    struct model_fit fit = fit_rows(&amdahl_kind, rows, 3, MODEL_RELATIVE);
+    double expected = sqrt(1.0 / 13 / 2 / (13.0 / 36)) * 169 / 675;
+    cr_expect_float_eq(estimate(&fit, "eta"), 68.0 / 90, 1e-6);
+    cr_expect_float_eq(fit.model.parameters[0].std_error, expected, 1e-6);
+    cr_expect_eq(fit.model.uncertainty.freedom, 2);
+    cr_expect_float_eq(fit.model.uncertainty.residual_std, sqrt(1.0 / 26), 1e-2);
+}
+
 /* All times by k: seconds by k, numbers without unit as they were. */
 Test(scaling_model, scaling_all_times_scales_the_answer)
 {

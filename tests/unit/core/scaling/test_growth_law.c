@@ -1,0 +1,96 @@
+/* Growth with the scale-out degree, refitted, and the step of two lines, by hand. */
+#include <criterion/criterion.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+
+#include "core/scaling/laws/ipso/growth_law.h"
+#include "core/scaling/laws/ipso/ipso_step.h"
+
+static struct arena arena;
+
+static void set_up(void)
+{
+    gsl_set_error_handler_off();
+    arena_init(&arena, 0);
+}
+
+static void tear_down(void)
+{
+    arena_fini(&arena);
+}
+
+TestSuite(growth_law, .init = set_up, .fini = tear_down);
+
+static struct growth refit(enum growth_form form, const double n[], const double y[], size_t rows)
+{
+    const struct growth near = {.form = form, .exponent = 0.5};
+    struct growth growth;
+    struct pv_error err = {0};
+    cr_assert_eq(growth_refit(n, y, rows, &near, &arena, &growth, &err), PV_OK, "%s", err.detail);
+    return growth;
+}
+
+/* 1 and 3 at ln n = 0 and 2 are a constant of 2, off by 1 twice: a variance of 2, and of the exponent
+ * 2 / (2^2 x 2). One count, or values whose mean is not above 0, say nothing of an exponent. */
+Test(growth_law, a_constant_says_how_flat_it_is)
+{
+    const double n[] = {1, exp(2)};
+    const double same[] = {4, 4};
+    struct growth growth = refit(GROWTH_CONSTANT, n, (const double[]){1, 3}, 2);
+    cr_expect_float_eq(growth.at_one, 2, 1e-12);
+    cr_expect_float_eq(growth.rss, 2, 1e-12);
+    cr_expect_eq(growth.freedom, 1);
+    cr_expect_float_eq(growth.covariance[GROWTH_EXPONENT][GROWTH_EXPONENT], 0.25, 1e-12);
+    cr_expect_float_eq(growth.covariance[GROWTH_AT_ONE][GROWTH_COEFFICIENT], 1, 1e-12);
+    growth = refit(GROWTH_CONSTANT, same, (const double[]){1, 3}, 2);
+    cr_expect_eq(growth.covariance[GROWTH_EXPONENT][GROWTH_EXPONENT], 0);
+    growth = refit(GROWTH_CONSTANT, n, (const double[]){-1, 1}, 2);
+    cr_expect_eq(growth.covariance[GROWTH_EXPONENT][GROWTH_EXPONENT], 0);
+    growth = refit(GROWTH_CONSTANT, n, (const double[]){-3, -1}, 2);
+    cr_expect_eq(growth.covariance[GROWTH_EXPONENT][GROWTH_EXPONENT], 0);
+}
+
+/* 3 n^0.5 beyond a start of 2. With one count beyond, or without the start, a power is left. What lies
+ * beside the rows is not read. */
+Test(growth_law, an_anchor_needs_two_counts_beyond_it)
+{
+    const double n[] = {0.5, 1, 2, 4, 8};
+    const double y[] = {99, 2, 3 * sqrt(2), 6, 3 * sqrt(8)};
+    struct growth growth = refit(GROWTH_ANCHORED, n + 1, y + 1, 3);
+    cr_expect_eq(growth.form, GROWTH_ANCHORED);
+    cr_expect_float_eq(growth.at_one, 2, 1e-9);
+    cr_expect_float_eq(growth.coefficient, 3, 1e-6);
+    cr_expect_float_eq(growth.exponent, 0.5, 1e-6);
+    growth = refit(GROWTH_ANCHORED, n + 1, y + 1, 2);
+    cr_expect_eq(growth.form, GROWTH_POWER);
+    cr_expect_float_eq(growth.at_one, 2, 1e-6);
+    cr_expect_float_eq(growth.exponent, log2(1.5 * sqrt(2)), 1e-6);
+    growth = refit(GROWTH_ANCHORED, n + 2, y + 2, 3);
+    cr_expect_eq(growth.form, GROWTH_POWER);
+    cr_expect_float_eq(growth.at_one, 3, 1e-6);
+    cr_expect_float_eq(growth.exponent, 0.5, 1e-6);
+}
+
+/* Two lines of four counts each, 20 apart, that leave 8 / 16. Of eight rows two lines take five numbers
+ * and one curve three, so the F of 2 and 3 degrees exceeds that of the step by (left by two lines / left
+ * by one curve)^1.5; three places were tried. */
+Test(growth_law, a_step_is_as_unlikely_as_the_f_test_says)
+{
+    static const double off[] = {0.25, -0.25, -0.25, 0.25};
+    double n[8], y[8];
+    for (size_t i = 0; i < 8; i++) {
+        n[i] = (double)i + 1;
+        y[i] = (i < 4 ? 10 : 30) + n[i] + off[i % 4];
+    }
+    struct growth plain, bent;
+    struct step step;
+    cr_assert_eq(growth_fit(n, y, 8, &arena, &plain, NULL), PV_OK);
+    cr_assert_eq(growth_fit_bent(n, y, 8, &arena, &bent, NULL), PV_OK);
+    cr_assert_eq(step_find(n, y, 8, &arena, &step, NULL), PV_OK);
+    cr_assert(step.found);
+    cr_expect_eq(step.at, 4.5);
+    cr_expect_float_eq(step.jump_percent, 100 * 20 / 14.5, 1e-9);
+    double expected = 3 * pow(0.5 / fmin(plain.rss, bent.rss), 1.5);
+    cr_expect_float_eq(step.p_value, expected, 1e-6 * expected, "%g, not %g", step.p_value,
+                       expected);
+}
