@@ -193,6 +193,25 @@ Test(scaling_model, theta_comes_back_from_any_gap)
     }
 }
 
+/* Of the last two of 1, 4, 16 and 64 executors the growth may end anywhere between: the search starts, and
+ * exact speedups leave it, at their geometric mean. */
+Test(scaling_model, theta_in_the_last_gap_is_its_geometric_middle)
+{
+    for (size_t seen = 3; seen <= 4; seen++) {
+        struct observation rows[4 * 4];
+        size_t n = 0;
+        double last = seen == 3 ? 16 : 64;
+        for (double size = 8; size <= 512; size *= 4)
+            for (double m = 1; m <= last; m *= 4) {
+                double below = 0.6 * (1 - 0.5 + 0.5 * fmin(m, 0.3 * last)) + usba_law(size, m) / 20;
+                rows[n++] = model_seen_speedup(size, m, (0.6 + size) / below);
+            }
+        struct model_fit fit = fit_rows(&usba_kind, rows, n, MODEL_SECONDS);
+        cr_expect_float_eq(estimate(&fit, "theta"), last / 2, 1e-6, "%g", estimate(&fit, "theta"));
+        cr_expect_lt(fit.mape_percent, 1e-9);
+    }
+}
+
 static void make_speedups(double epsilon, double noise, struct observation rows[ROWS])
 {
     struct rng rng = rng_make(7, 0);
