@@ -55,6 +55,7 @@ Test(growth_law, a_constant_says_how_flat_it_is)
 Test(growth_law, an_anchor_needs_two_counts_beyond_it)
 {
     const double n[] = {0.5, 1, 2, 4, 8};
+    const double twice[] = {0.5, 1, 2, 2, 8};
     const double y[] = {99, 2, 3 * sqrt(2), 6, 3 * sqrt(8)};
     struct growth growth = refit(GROWTH_ANCHORED, n + 1, y + 1, 3);
     cr_expect_eq(growth.form, GROWTH_ANCHORED);
@@ -65,6 +66,8 @@ Test(growth_law, an_anchor_needs_two_counts_beyond_it)
     cr_expect_eq(growth.form, GROWTH_POWER);
     cr_expect_float_eq(growth.at_one, 2, 1e-6);
     cr_expect_float_eq(growth.exponent, log2(1.5 * sqrt(2)), 1e-6);
+    growth = refit(GROWTH_ANCHORED, twice + 1, y + 1, 3);
+    cr_expect_eq(growth.form, GROWTH_POWER);
     growth = refit(GROWTH_ANCHORED, n + 2, y + 2, 3);
     cr_expect_eq(growth.form, GROWTH_POWER);
     cr_expect_float_eq(growth.at_one, 3, 1e-6);

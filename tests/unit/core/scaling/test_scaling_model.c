@@ -340,6 +340,21 @@ Test(scaling_model, the_error_of_a_share_by_hand)
     cr_expect_float_eq(fit.model.uncertainty.residual_std, sqrt(1.0 / 26), 1e-2);
 }
 
+/* Four executors can be no more than four times as fast, nor slower than one: the share ends at 1 and at 0,
+ * and of what stops at an end no error is known. */
+Test(scaling_model, a_share_at_its_end_has_no_error)
+{
+    static const double speedups[] = {5, 0.8};
+    for (size_t i = 0; i < 2; i++) {
+        const struct observation rows[] = {model_seen_speedup(8, 1, 1),
+                                           model_seen_speedup(8, 4, speedups[i])};
+        struct model_fit fit = fit_rows(&amdahl_kind, rows, 2, MODEL_RELATIVE);
+        cr_expect_eq(estimate(&fit, "eta"), i == 0 ? 1 : 0);
+        cr_expect(isnan(fit.model.parameters[0].std_error), "%g",
+                  fit.model.parameters[0].std_error);
+    }
+}
+
 /* All times by k: seconds by k, numbers without unit as they were. */
 Test(scaling_model, scaling_all_times_scales_the_answer)
 {
