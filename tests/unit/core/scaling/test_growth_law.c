@@ -97,3 +97,31 @@ Test(growth_law, a_step_is_as_unlikely_as_the_f_test_says)
     cr_expect_float_eq(step.p_value, expected, 1e-6 * expected, "%g, not %g", step.p_value,
                        expected);
 }
+
+static struct step refit_step(const double n[], const double y[], size_t rows, double first_after)
+{
+    struct step step = {.found = true,
+                        .first_after = first_after,
+                        .before = {.offset = -1, .slope = -2},
+                        .after = {.offset = -3, .slope = -4}};
+    step_refit(n, y, rows, &step);
+    return step;
+}
+
+/* 1 + 2 n below three, 10 + 5 n from there on. A side of one row, or of one count, leaves both lines. */
+Test(growth_law, lines_of_a_step_are_fitted_again)
+{
+    const double y[] = {3, 5, 25, 30};
+    struct step step = refit_step((const double[]){1, 2, 3, 4}, y, 4, 3);
+    cr_expect_float_eq(step.before.offset, 1, 1e-12);
+    cr_expect_float_eq(step.before.slope, 2, 1e-12);
+    cr_expect_float_eq(step.after.offset, 10, 1e-12);
+    cr_expect_float_eq(step.after.slope, 5, 1e-12);
+    static const double left[][5] = {
+        {1, 2, 3, 4, 2}, {1, 2, 3, 4, 4}, {1, 2, 3, 4, 5}, {1, 1, 3, 4, 3}, {1, 2, 3, 3, 3}};
+    for (size_t i = 0; i < 5; i++) {
+        step = refit_step(left[i], y, 4, left[i][4]);
+        cr_expect(step.before.offset == -1 && step.before.slope == -2, "%zu", i);
+        cr_expect(step.after.offset == -3 && step.after.slope == -4, "%zu", i);
+    }
+}

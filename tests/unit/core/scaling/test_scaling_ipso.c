@@ -513,3 +513,79 @@ Test(scaling_ipso, a_line_lacks_no_part_for_want_of_memory)
     }
     cr_expect(refused > 10 && refused < 199, "%zu", refused);
 }
+
+/* --- predictions and peaks by hand --- */
+
+static void expect_prediction(const double p[], double n, double duration_s, double speedup)
+{
+    struct ipso_prediction there;
+    ipso_predict(p, n, &there);
+    cr_expect_float_eq(there.duration_s, duration_s, 1e-9, "%g, not %g", there.duration_s,
+                       duration_s);
+    cr_expect_float_eq(there.speedup, speedup, 1e-9, "%g, not %g", there.speedup, speedup);
+}
+
+/* 40 s parallel and 10 s serial. Where tasks take as long on four executors, the work is fourfold, serial
+ * work 4^0.5 / 2 and 0.25 x 4^0.5 of a share is induced. Where they shrink, the work stays and serial work
+ * is 4^-0.5 / 2. */
+Test(scaling_ipso, predictions_by_hand)
+{
+    double p[IPSO_PARAMETERS];
+    for (size_t j = 0; j < IPSO_PARAMETERS; j++)
+        p[j] = (double)NAN;
+    p[IPSO_ETA] = 0.8;
+    p[IPSO_ALPHA] = 2;
+    p[IPSO_DELTA] = 0.5;
+    p[IPSO_BETA] = 0.25;
+    p[IPSO_GAMMA] = 0.5;
+    p[IPSO_TASK_TIME] = 40;
+    p[IPSO_TASK_EXPONENT] = 0;
+    expect_prediction(p, 1, 50, 1);
+    expect_prediction(p, 4, 40 + 10 + 20, 170.0 / 70);
+    p[IPSO_TASK_EXPONENT] = -1;
+    expect_prediction(p, 4, 10 + 2.5 + 5, 42.5 / 17.5);
+    p[IPSO_TASK_EXPONENT] = -0.5;
+    expect_prediction(p, 4, 20 + 2.5 + 5, 42.5 / 27.5);
+    p[IPSO_ALPHA] = (double)NAN;
+    expect_prediction(p, 4, 20 + 10 + 5, 50.0 / 35);
+}
+
+/* 20 s parallel and 5 s serial, whose longest task takes 40 s. Up to four executors serial work is
+ * 1 + n / 4, beyond it 0.5 + n^0.5 / 2. */
+Test(scaling_ipso, predictions_on_both_sides_of_a_step)
+{
+    double p[IPSO_PARAMETERS] = {[IPSO_ETA] = 0.8,         [IPSO_ALPHA] = 2,
+                                 [IPSO_DELTA] = 0.5,       [IPSO_BETA] = 0.25,
+                                 [IPSO_GAMMA] = 0.5,       [IPSO_TASK_TIME] = 40,
+                                 [IPSO_TASK_EXPONENT] = 0, [IPSO_EXTERNAL] = 1,
+                                 [IPSO_PARALLEL] = 20,     [IPSO_INTERNAL_OFFSET] = 0.5,
+                                 [IPSO_STEP_AT] = 4,       [IPSO_STEP_OFFSET] = 1,
+                                 [IPSO_STEP_SLOPE] = 0.25};
+    expect_prediction(p, 1, 45, 25.0 / 45);
+    expect_prediction(p, 4, 40 + 5 * 2 + 10, 90.0 / 60);
+    expect_prediction(p, 16, 40 + 5 * 2.5 + 20, 332.5 / 72.5);
+}
+
+/* n / (1 + 0.01 n^2) is 5 at its peak of 10. Up to 8 or 10 it only rises, and n / (1 + n^2) only falls. */
+Test(scaling_ipso, peaks_by_hand)
+{
+    double p[IPSO_PARAMETERS];
+    for (size_t j = 0; j < IPSO_PARAMETERS; j++)
+        p[j] = (double)NAN;
+    p[IPSO_ETA] = 1;
+    p[IPSO_BETA] = 0.01;
+    p[IPSO_GAMMA] = 2;
+    p[IPSO_TASK_TIME] = 100;
+    p[IPSO_TASK_EXPONENT] = -1;
+    struct ipso_peak peak = ipso_find_peak(p, 1e9);
+    cr_expect_eq(peak.n, 10);
+    cr_expect_float_eq(peak.speedup, 5, 1e-12);
+    cr_expect_eq(ipso_find_peak(p, 11).n, 10);
+    cr_expect_eq(ipso_find_peak(p, 10).n, 0);
+    cr_expect_eq(ipso_find_peak(p, 8).n, 0);
+    p[IPSO_BETA] = 1e-6;
+    cr_expect_eq(ipso_find_peak(p, 1e9).n, 1000);
+    p[IPSO_BETA] = 1;
+    peak = ipso_find_peak(p, 1e9);
+    cr_expect(peak.n == 1 && peak.speedup == 1);
+}
