@@ -192,6 +192,40 @@ Test(scaling_load, left_out_is_a_fit_to_the_others)
     }
 }
 
+/* A problem of 64 on 16 executors: 5 s, 0.1 x 64, 2 x 64 for each of 16^exponent, and what is lost. */
+static double
+describe_extra(const struct model_kind *kind, double more, double shape, double shared_s)
+{
+    struct findings findings = {.arena = &arena};
+    struct model model = model_bare(kind);
+    model.form = MODEL_OF_DURATIONS;
+    model.uncertainty.problem_size[1] = 64;
+    model.uncertainty.executors[1] = 16;
+    const double p[] = {5, 0.1, 2, more, shape};
+    for (size_t j = 0; j < kind->n_parameters; j++)
+        model.parameters[j].estimate = p[j];
+    model_describe(&model, &findings);
+    const struct finding *parts = finding_find(&findings, "largest_part");
+    cr_assert_not_null(parts);
+    cr_expect_not_null(finding_find(&findings, "doubling"));
+    cr_expect_float_eq(finding_value(parts, "fixed_s"), 5, 1e-12);
+    cr_expect_float_eq(finding_value(parts, "grows_s"), 6.4, 1e-12);
+    cr_expect_float_eq(finding_value(parts, "shared_s"), shared_s, 1e-12);
+    double extra_s = finding_value(parts, "extra_s");
+    double expected_s = 11.4 + shared_s + (isnan(extra_s) ? 0 : extra_s);
+    cr_expect_float_eq(predict(&model, 64, 16), expected_s, 1e-9);
+    return extra_s;
+}
+
+Test(scaling_load, parts_of_the_laws_by_hand)
+{
+    cr_expect(isnan(describe_extra(&load_per_executor_kind, 0, 0, 8)));
+    cr_expect(isnan(describe_extra(&power_law_kind, 0.5, 0, 32)));
+    cr_expect_float_eq(describe_extra(&memory_spill_kind, 4, 0, 8), 1, 1e-12);
+    cr_expect_float_eq(describe_extra(&memory_cliff_kind, 3, 17, 8), 192, 1e-12);
+    cr_expect_eq(describe_extra(&memory_cliff_kind, 3, 16, 8), 0);
+}
+
 /* One problem size does not tell a fixed time from one that grows with the data. */
 Test(scaling_load, one_size_leaves_growth_out)
 {

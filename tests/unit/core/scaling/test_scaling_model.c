@@ -355,6 +355,23 @@ Test(scaling_model, a_share_at_its_end_has_no_error)
     }
 }
 
+/* 20 + 80 / m on one, two and four executors, off by 1, -3 and 2 s: one degree of freedom leaves a variance
+ * of 14. Those of the two coefficients are 21 and 48, together -28; the share is the second by their sum,
+ * so it has 0.008^2 x 21 + 2 x 0.008 x 0.002 x 28 + 0.002^2 x 48. */
+Test(scaling_model, the_error_of_a_share_of_durations_by_hand)
+{
+    const struct observation rows[] = {model_seen(8, 1, 101, (double)NAN),
+                                       model_seen(8, 2, 57, (double)NAN),
+                                       model_seen(8, 4, 42, (double)NAN)};
+    struct model_fit fit = fit_rows(&amdahl_kind, rows, 3, MODEL_SECONDS);
+    const struct model_parameter *p = fit.model.parameters;
+    cr_expect_float_eq(estimate(&fit, "eta"), 0.8, 1e-9);
+    cr_expect_float_eq(estimate(&fit, "sequential_s"), 100, 1e-9);
+    cr_expect_float_eq(p[0].std_error, sqrt(0.002432), 1e-9, "%.9g", p[0].std_error);
+    cr_expect_float_eq(p[1].std_error, sqrt(13), 1e-9, "%.9g", p[1].std_error);
+    cr_expect_float_eq(fit.model.uncertainty.residual_std, sqrt(14), 1e-9);
+}
+
 /* All times by k: seconds by k, numbers without unit as they were. */
 Test(scaling_model, scaling_all_times_scales_the_answer)
 {
