@@ -125,3 +125,74 @@ Test(growth_law, lines_of_a_step_are_fitted_again)
         cr_expect(step.after.offset == -3 && step.after.slope == -4, "%zu", i);
     }
 }
+
+/* 10 + n at one to four, off by 1, -1, -1 and 1: a variance of 2 and (X'X)^-1 of 1.5, -0.5 and 0.2. The
+ * exponent is as sure as that of n ln n beside the line: of that column `square` lies across the line,
+ * and `along` of it along the errors. */
+Test(growth_law, a_line_says_how_sure_it_is)
+{
+    const double n[] = {1, 2, 3, 4};
+    const double y[] = {12, 11, 12, 15};
+    struct growth growth = refit(GROWTH_LINE, n, y, 4);
+    double along = -2 * log(2) - 3 * log(3) + 4 * log(4);
+    double wave = 3 * 2 * log(2) - 3 * 3 * log(3) + 4 * log(4);
+    double square = along * along / 4 + wave * wave / 20;
+    cr_expect_float_eq(growth.at_one, 11, 1e-12);
+    cr_expect_float_eq(growth.offset, 10, 1e-12);
+    cr_expect_float_eq(growth.coefficient, 1, 1e-12);
+    cr_expect_eq(growth.freedom, 2);
+    cr_expect_float_eq(growth.rss, 4, 1e-12);
+    cr_expect_float_eq(growth.bic, 2 * log(4), 1e-12);
+    cr_expect_float_eq(growth.covariance[GROWTH_AT_ONE][GROWTH_AT_ONE], 1.4, 1e-9);
+    cr_expect_float_eq(growth.covariance[GROWTH_AT_ONE][GROWTH_COEFFICIENT], -0.6, 1e-9);
+    cr_expect_float_eq(growth.covariance[GROWTH_COEFFICIENT][GROWTH_AT_ONE], -0.6, 1e-9);
+    cr_expect_float_eq(growth.covariance[GROWTH_COEFFICIENT][GROWTH_COEFFICIENT], 0.4, 1e-9);
+    cr_expect_float_eq(growth.covariance[GROWTH_EXPONENT][GROWTH_EXPONENT],
+                       (4 - along * along / square) / square, 1e-9);
+    growth = refit(GROWTH_LINE, n, y, 3);
+    cr_expect_eq(growth.freedom, 1);
+    cr_expect(isnan(growth.covariance[GROWTH_EXPONENT][GROWTH_EXPONENT]));
+    growth = refit(GROWTH_LINE, n, y, 2);
+    cr_expect_eq(growth.freedom, 0);
+    cr_expect(isnan(growth.covariance[GROWTH_COEFFICIENT][GROWTH_COEFFICIENT]));
+}
+
+/* Starts of 2 and 4, then about 3 n^0.5: the power of the others alone, and the mean of the starts, which
+ * is off by 1 twice. */
+Test(growth_law, an_anchored_curve_is_the_mean_and_a_power)
+{
+    const double n[] = {1, 1, 2, 4, 9, 16};
+    const double y[] = {2, 4, 4.3, 5.9, 9.1, 11.9};
+    struct growth power = refit(GROWTH_POWER, n + 2, y + 2, 4);
+    struct growth growth = refit(GROWTH_ANCHORED, n, y, 6);
+    cr_expect_eq(growth.at_one, 3);
+    cr_expect_float_eq(growth.coefficient, power.coefficient, 1e-12);
+    cr_expect_float_eq(growth.exponent, power.exponent, 1e-12);
+    cr_expect_float_eq(growth.rss, power.rss + 2, 1e-12);
+    cr_expect_float_eq(growth.bic, 6 * log(growth.rss / 6) + 3 * log(6), 1e-12);
+    cr_expect_float_eq(power.bic, 4 * log(power.rss / 4) + 2 * log(4), 1e-12);
+    cr_expect_float_eq(growth.covariance[GROWTH_AT_ONE][GROWTH_AT_ONE], power.rss / 2 / 2, 1e-9);
+    cr_expect_eq(growth.covariance[GROWTH_AT_ONE][GROWTH_EXPONENT], 0);
+    cr_expect_eq(growth.covariance[GROWTH_COEFFICIENT][GROWTH_AT_ONE], 0);
+    cr_expect_float_eq(growth.covariance[GROWTH_EXPONENT][GROWTH_EXPONENT],
+                       power.covariance[GROWTH_EXPONENT][GROWTH_EXPONENT], 1e-12);
+}
+
+Test(growth_law, a_bent_line_needs_four_rows_at_three_counts)
+{
+    const double n[] = {1, 4, 9, 16};
+    const double y[] = {7, 5 + 2 * 8, 5 + 2 * 27, 5 + 2 * 64};
+    const double twice[] = {1, 1, 9, 9};
+    struct growth growth;
+    struct pv_error err = {0};
+    cr_assert_eq(growth_fit_bent(n, y, 4, &arena, &growth, &err), PV_OK);
+    cr_expect_eq(growth.form, GROWTH_BENT);
+    cr_expect_eq(growth.freedom, 1);
+    cr_expect_float_eq(growth.at_one, 7, 1e-6);
+    cr_expect_float_eq(growth.offset, 5, 1e-6);
+    cr_expect_float_eq(growth.coefficient, 2, 1e-6);
+    cr_expect_float_eq(growth.exponent, 1.5, 1e-6);
+    cr_expect_eq(growth_fit_bent(n, y, 3, &arena, &growth, &err), PV_E_TOO_FEW);
+    pv_error_clear(&err);
+    cr_expect_eq(growth_fit_bent(twice, y, 4, &arena, &growth, &err), PV_E_TOO_FEW);
+}
