@@ -543,7 +543,7 @@ Test(scaling_load, a_limit_lies_between_the_loads_seen)
     }
 }
 
-static double find_limit(const double places[][2], size_t n, double above)
+static double find_limit(const double places[][2], size_t n, double above, double overflow)
 {
     const struct load_absence none = {1, 0};
     struct observation seen[16];
@@ -552,7 +552,7 @@ static double find_limit(const double places[][2], size_t n, double above)
     double limit;
     for (size_t i = 0; i < n; i++) {
         double size = places[i][0], load = size / places[i][1];
-        double took_s = 10 + 12 * load + 60 * fmax(0, load - above) + size;
+        double took_s = 10 + 12 * load + overflow * fmax(0, load - above) + size;
         seen[i] = model_seen(size, places[i][1], took_s, (double)NAN);
         factors[i] = 1 / took_s;
     }
@@ -563,17 +563,21 @@ static double find_limit(const double places[][2], size_t n, double above)
 
 /* Between loads of 5 and 5.01 the law is exact, and between 5.01 and 10 it is off by 0.3 s once: both do
  * alike, and nine tenths of 10 are the limit. Between 9.02 and 10 it is exact, and from 9 to 9.02 alike:
- * the middle of 9 and 10. */
+ * the middle of 9 and 10. Of 11 cells a limit has to gain 2 ln 11 + 14 = 18.8: an overflow of 0.65 s gains
+ * 17.4, of 0.75 s 19.9. */
 Test(scaling_load, a_limit_is_taken_from_all_that_do_alike)
 {
     static const double low[][2] = {{10, 2}, {10, 4},  {10, 8}, {10.02, 2}, {20, 2}, {20, 4},
                                     {20, 8}, {20, 16}, {40, 4}, {40, 8},    {40, 16}};
     static const double high[][2] = {{18, 2}, {18, 4},  {18, 8}, {18.04, 2}, {20, 2},
                                      {20, 8}, {20, 16}, {40, 4}, {40, 8},    {40, 16}};
-    double limit = find_limit(low, 11, 5.005);
+    double limit = find_limit(low, 11, 5.005, 60);
     cr_expect_float_eq(limit, 9, 1e-9, "%.9g", limit);
-    limit = find_limit(high, 10, 9.51);
+    limit = find_limit(high, 10, 9.51, 60);
     cr_expect_float_eq(limit, 9.5, 1e-9, "%.9g", limit);
+    cr_expect(isinf(find_limit(low, 11, 5.005, 0.65)));
+    limit = find_limit(low, 11, 5.005, 0.75);
+    cr_expect_float_eq(limit, 9, 1e-9, "%.9g", limit);
 }
 
 /* 10 + 10 N / m, of which one of two runs on four executors is off by 36 s. */
