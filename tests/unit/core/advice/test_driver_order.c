@@ -57,6 +57,29 @@ Test(driver_order, parents_suffice)
     arena_fini(&arena);
 }
 
+/* A stage that is its own parent is in no order: nothing is added, not even for those before it. */
+Test(driver_order, a_stage_that_waits_for_itself_is_left_alone)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct run_stage stages[] = {timed(0, 0, 5), timed(1, 6, 2), timed(2, 9, 3)};
+    struct run run = run_of_stages(stages, 3, 1, 1, 1, 100.0, 0.0);
+    const size_t itself = 2;
+    struct edf_job job;
+    cr_assert_eq(edf_job_from_run(&run, &arena, &job, NULL), PV_OK);
+    struct edf_stage with[] = {job.stages[0], job.stages[1], job.stages[2]};
+    job.stages = with;
+    cr_assert_eq(driver_order_add(&run, &arena, &job, NULL), PV_OK);
+    cr_expect_eq(job.stages[1].n_parents, 1);
+    with[2].parents = &itself;
+    with[2].n_parents = 1;
+    job.stages = with;
+    cr_assert_eq(driver_order_add(&run, &arena, &job, NULL), PV_OK);
+    cr_expect_eq(job.stages, with);
+    cr_expect_eq(job.stages[1].n_parents, 0);
+    arena_fini(&arena);
+}
+
 /* A thousand stages that a thousand others waited for: each waits for the 64 that completed last. */
 Test(driver_order, many_at_once_make_few_edges)
 {

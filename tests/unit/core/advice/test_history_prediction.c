@@ -139,6 +139,22 @@ Test(history_prediction, the_budget_of_tasks_decides_how_many_points_are_replaye
     cr_expect_eq(made.replayed.n_points, 35, "%zu", made.replayed.n_points);
 }
 
+/* Of 1 + (2 + 1 + 1 + 2) x 32 tasks, as runs on more data or an unknown amount are not shrunk: from 9650
+ * of the budget on there is room for 40 points, from 9891.25 on for one more. */
+Test(history_prediction, only_runs_on_less_data_cost_more_than_their_tasks)
+{
+    question.problem_size = 64;
+    runs[1].problem_size = (double)NAN;
+    runs[2].problem_size = 128;
+    static const uint64_t budgets[] = {9648, 9652, 9889, 9893};
+    static const size_t points[] = {34, 35, 35, 36};
+    for (size_t i = 0; i < 4; i++) {
+        limits.task_budget = budgets[i];
+        cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+        cr_expect_eq(made.replayed.n_points, points[i], "%zu: %zu", i, made.replayed.n_points);
+    }
+}
+
 /* The start-up is the median of the runs that know theirs; the most cores are of any run, older ones that
  * can be replayed included. */
 Test(history_prediction, startup_and_most_cores_are_those_of_the_runs)

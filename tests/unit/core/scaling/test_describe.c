@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/scaling/laws/kinds.h"
+#include "core/scaling/laws/usba.h"
 #include "core/scaling/model/fit.h"
 
 static struct arena arena;
@@ -155,6 +156,24 @@ Test(describe, turns_of_ernests_law)
     law.p[3] = 0.4;
     cr_assert_eq(ernest_kind.turning_points(&law, 64, turn), 1);
     cr_expect_float_eq(turn[0], 40, 1e-9);
+}
+
+/* At N = 4 e and m = 4, ln(N/m) is 1: 0.5 x 16 t0 is 2 N (0.7 + 0.05 N + 0.1 (1 + 1)). */
+Test(describe, turns_of_scaled_usba)
+{
+    struct model_law law = {.kind = &usba_scaled_kind, .form = MODEL_OF_DURATIONS};
+    double size = 4 * exp(1);
+    double turn[MODEL_TURNS_MAX];
+    law.p[USBA_ALPHA] = 0.1;
+    law.p[USBA_BETA] = 0.25;
+    law.p[USBA_GAMMA] = 0.05;
+    law.p[USBA_EPSILON] = 0.5;
+    law.p[USBA_THETA] = 64;
+    law.p[USBA_INITIALIZATION] = size / 4 * (0.9 + 0.05 * size);
+    law.p[USBA_PARALLEL] = 2;
+    cr_assert_eq(usba_scaled_kind.turning_points(&law, size, turn), 2);
+    cr_expect_float_eq(turn[0], 4, 1e-9);
+    cr_expect_eq(turn[1], 64);
 }
 
 /* 16 and 64 on 1 to 32 executors, work that grows in proportion, a fifth of 100 s serial at size 1:

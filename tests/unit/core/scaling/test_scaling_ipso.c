@@ -513,3 +513,194 @@ Test(scaling_ipso, a_line_lacks_no_part_for_want_of_memory)
     }
     cr_expect(refused > 10 && refused < 199, "%zu", refused);
 }
+
+/* --- predictions and peaks by hand --- */
+
+static void expect_prediction(const double p[], double n, double duration_s, double speedup)
+{
+    struct ipso_prediction there;
+    ipso_predict(p, n, &there);
+    cr_expect_float_eq(there.duration_s, duration_s, 1e-9, "%g, not %g", there.duration_s,
+                       duration_s);
+    cr_expect_float_eq(there.speedup, speedup, 1e-9, "%g, not %g", there.speedup, speedup);
+}
+
+/* 40 s parallel and 10 s serial. Where tasks take as long on four executors, the work is fourfold, serial
+ * work 4^0.5 / 2 and 0.25 x 4^0.5 of a share is induced. Where they shrink, the work stays and serial work
+ * is 4^-0.5 / 2. */
+Test(scaling_ipso, predictions_by_hand)
+{
+    double p[IPSO_PARAMETERS];
+    for (size_t j = 0; j < IPSO_PARAMETERS; j++)
+        p[j] = (double)NAN;
+    p[IPSO_ETA] = 0.8;
+    p[IPSO_ALPHA] = 2;
+    p[IPSO_DELTA] = 0.5;
+    p[IPSO_BETA] = 0.25;
+    p[IPSO_GAMMA] = 0.5;
+    p[IPSO_TASK_TIME] = 40;
+    p[IPSO_TASK_EXPONENT] = 0;
+    expect_prediction(p, 1, 50, 1);
+    expect_prediction(p, 4, 40 + 10 + 20, 170.0 / 70);
+    p[IPSO_TASK_EXPONENT] = -1;
+    expect_prediction(p, 4, 10 + 2.5 + 5, 42.5 / 17.5);
+    p[IPSO_TASK_EXPONENT] = -0.5;
+    expect_prediction(p, 4, 20 + 2.5 + 5, 42.5 / 27.5);
+    p[IPSO_ALPHA] = (double)NAN;
+    expect_prediction(p, 4, 20 + 10 + 5, 50.0 / 35);
+}
+
+/* 20 s parallel and 5 s serial, whose longest task takes 40 s. Up to four executors serial work is
+ * 1 + n / 4, beyond it 0.5 + n^0.5 / 2. */
+Test(scaling_ipso, predictions_on_both_sides_of_a_step)
+{
+    double p[IPSO_PARAMETERS] = {[IPSO_ETA] = 0.8,         [IPSO_ALPHA] = 2,
+                                 [IPSO_DELTA] = 0.5,       [IPSO_BETA] = 0.25,
+                                 [IPSO_GAMMA] = 0.5,       [IPSO_TASK_TIME] = 40,
+                                 [IPSO_TASK_EXPONENT] = 0, [IPSO_EXTERNAL] = 1,
+                                 [IPSO_PARALLEL] = 20,     [IPSO_INTERNAL_OFFSET] = 0.5,
+                                 [IPSO_STEP_AT] = 4,       [IPSO_STEP_OFFSET] = 1,
+                                 [IPSO_STEP_SLOPE] = 0.25};
+    expect_prediction(p, 1, 45, 25.0 / 45);
+    expect_prediction(p, 4, 40 + 5 * 2 + 10, 90.0 / 60);
+    expect_prediction(p, 16, 40 + 5 * 2.5 + 20, 332.5 / 72.5);
+}
+
+/* n / (1 + 0.01 n^2) is 5 at its peak of 10. Up to 8 or 10 it only rises, and n / (1 + n^2) only falls. */
+Test(scaling_ipso, peaks_by_hand)
+{
+    double p[IPSO_PARAMETERS];
+    for (size_t j = 0; j < IPSO_PARAMETERS; j++)
+        p[j] = (double)NAN;
+    p[IPSO_ETA] = 1;
+    p[IPSO_BETA] = 0.01;
+    p[IPSO_GAMMA] = 2;
+    p[IPSO_TASK_TIME] = 100;
+    p[IPSO_TASK_EXPONENT] = -1;
+    struct ipso_peak peak = ipso_find_peak(p, 1e9);
+    cr_expect_eq(peak.n, 10);
+    cr_expect_float_eq(peak.speedup, 5, 1e-12);
+    cr_expect_eq(ipso_find_peak(p, 11).n, 10);
+    cr_expect_eq(ipso_find_peak(p, 10).n, 0);
+    cr_expect_eq(ipso_find_peak(p, 8).n, 0);
+    p[IPSO_BETA] = 1e-6;
+    cr_expect_eq(ipso_find_peak(p, 1e9).n, 1000);
+    p[IPSO_BETA] = 1;
+    peak = ipso_find_peak(p, 1e9);
+    cr_expect(peak.n == 1 && peak.speedup == 1);
+}
+
+/* --- types, bounds and errors by hand --- */
+
+static enum ipso_order order_of(double low, double high)
+{
+    const struct ipso_estimate estimate = {(low + high) / 2, 0.1, 3, {low, high}};
+    return ipso_order_of(&estimate);
+}
+
+Test(scaling_ipso, an_exponent_counts_as_what_its_interval_holds)
+{
+    cr_expect_eq(order_of(-0.5, -0.1), IPSO_BELOW_ZERO);
+    cr_expect_eq(order_of(-0.1, 0.5), IPSO_ZERO);
+    cr_expect_eq(order_of(0.2, 0.8), IPSO_BETWEEN);
+    cr_expect_eq(order_of(0.5, 1.2), IPSO_ONE);
+    cr_expect_eq(order_of(1.1, 2), IPSO_ABOVE_ONE);
+    cr_expect_eq(order_of(-0.1, 1.1), IPSO_UNCLEAR);
+    cr_expect_eq(order_of((double)NAN, (double)NAN), IPSO_UNCLEAR);
+}
+
+/* By gamma below 0, of 0, between, of 1, above 1; without and with a serial part. */
+Test(scaling_ipso, types_of_a_fixed_size)
+{
+    static const enum ipso_order gammas[] = {IPSO_BELOW_ZERO, IPSO_ZERO,      IPSO_BETWEEN,
+                                             IPSO_ONE,        IPSO_ABOVE_ONE, IPSO_UNCLEAR};
+    static const char *const names[][2] = {{"Is", "IIIs,1"},  {"Is", "IIIs,1"},
+                                           {"IIs", "IIIs,1"}, {"IIIs,2", "IIIs,2"},
+                                           {"IVs", "IVs"},    {"undetermined", "undetermined"}};
+    for (size_t g = 0; g < 6; g++)
+        for (size_t s = 0; s < 2; s++) {
+            enum ipso_type type = ipso_type_of(IPSO_FIXED_SIZE, s == 1, IPSO_ZERO, gammas[g]);
+            cr_expect_str_eq(ipso_type_name(type), names[g][s], "%zu %zu", g, s);
+            cr_expect_eq(ipso_type_of(IPSO_MIXED, s == 1, IPSO_ZERO, gammas[g]), IPSO_UNDETERMINED);
+        }
+}
+
+/* By delta of 0, between, of 1 and above; and none of the paper's where it is below 0 or unclear. */
+Test(scaling_ipso, types_of_a_fixed_time)
+{
+    static const enum ipso_order deltas[] = {IPSO_ZERO,      IPSO_BETWEEN,    IPSO_ONE,
+                                             IPSO_ABOVE_ONE, IPSO_BELOW_ZERO, IPSO_UNCLEAR};
+    static const char *const names[][2] = {{"IIIt,1", "IIIt,1"},
+                                           {"IIt", "IIt"},
+                                           {"It", "IIt"},
+                                           {"It", "IIt"},
+                                           {"undetermined", "undetermined"},
+                                           {"undetermined", "undetermined"}};
+    for (size_t d = 0; d < 6; d++)
+        for (size_t between = 0; between < 2; between++) {
+            enum ipso_type type = ipso_type_of(IPSO_FIXED_TIME, true, deltas[d],
+                                               between == 1 ? IPSO_BETWEEN : IPSO_ZERO);
+            cr_expect_str_eq(ipso_type_name(type), names[d][between], "%zu %zu", d, between);
+        }
+    static const char *const none[] = {"It", "It", "IIt", "IIIt,2", "IVt", "undetermined"};
+    static const enum ipso_order gammas[] = {IPSO_BELOW_ZERO, IPSO_ZERO,      IPSO_BETWEEN,
+                                             IPSO_ONE,        IPSO_ABOVE_ONE, IPSO_UNCLEAR};
+    for (size_t g = 0; g < 6; g++) {
+        enum ipso_type type = ipso_type_of(IPSO_FIXED_TIME, false, IPSO_UNCLEAR, gammas[g]);
+        cr_expect_str_eq(ipso_type_name(type), none[g], "%zu", g);
+    }
+}
+
+/* 90 s parallel and 10 s serial on one; of n executors EX is n^external, IN n^internal and q 0.1 n, or 0. */
+static struct ipso_fit fit_bounded(double external, double internal, double q)
+{
+    struct ipso_observation rows[6];
+    for (size_t i = 0; i < 6; i++) {
+        double n = (double)(1u << i);
+        double parallel_s = 90 * pow(n, external);
+        rows[i] = (struct ipso_observation){n, parallel_s, 10 * pow(n, internal),
+                                            i == 0 ? 0 : parallel_s * q, parallel_s / n};
+    }
+    return fit_rows(rows, 6);
+}
+
+Test(scaling_ipso, bounds_by_hand)
+{
+    static const struct {
+        double external, internal, q;
+        const char *name;
+        double bound;
+        size_t laws;
+    } cases[] = {{0, 0, 0, "IIIs,1", 10, 3},
+                 {0, 0, 0.1, "IIIs,2", (10.0 / 9) / (0.1 + 1.0 / 9), 5},
+                 {1, 1, 0, "IIIt,1", 10, 4},
+                 {1, 1, 0.1, "IIIt,2", (10.0 / 9) / (0.1 + 1.0 / 9), 6},
+                 {1, 0, 0.1, "IIIt,2", 10, 5}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct ipso_fit fit = fit_bounded(cases[k].external, cases[k].internal, cases[k].q);
+        cr_expect_str_eq(ipso_type_name(fit.type), cases[k].name);
+        cr_expect_float_eq(fit.bound, cases[k].bound, 1e-6, "%zu: %g", k, fit.bound);
+        cr_expect_eq(fit.laws, cases[k].laws, "%zu: %zu", k, fit.laws);
+    }
+}
+
+/* Parallel work of 90 +- 2 s and serial work of 10 +- 1 s, four times: their means have variances of 4/3
+ * and 1/3, and the share of 90 / 100 moves by 10 and by -90 of 100^2. */
+Test(scaling_ipso, the_error_of_the_share_by_hand)
+{
+    struct ipso_observation rows[4];
+    for (size_t i = 0; i < 4; i++) {
+        double n = (double)(1u << i);
+        double off = i % 3 == 0 ? 1 : -1;
+        rows[i] = (struct ipso_observation){n, 90 + 2 * off, 10 - off, 0, 90 / n};
+    }
+    struct ipso_fit fit = fit_rows(rows, 4);
+    cr_expect_eq(fit.workload, IPSO_FIXED_SIZE);
+    cr_expect_not(fit.serial_induced);
+    cr_expect_float_eq(fit.parameters[IPSO_ETA].value, 0.9, 1e-9);
+    cr_expect_float_eq(fit.parameters[IPSO_PARALLEL].std_error, sqrt(4.0 / 3), 1e-9);
+    cr_expect_float_eq(fit.parameters[IPSO_ETA].std_error, sqrt(1e-6 * 4 / 3 + 81e-6 / 3), 1e-9);
+    cr_expect_eq(fit.parameters[IPSO_ETA].freedom, 3);
+    cr_expect_eq(fit.parameters[IPSO_ALPHA].value, 1);
+    cr_expect_eq(fit.parameters[IPSO_DELTA].value, 0);
+}

@@ -10,6 +10,8 @@
 #include "core/scaling/laws/deviations.h"
 #include "core/scaling/laws/idle_share.h"
 #include "core/scaling/laws/kinds.h"
+#include "core/scaling/laws/load_cells.h"
+#include "core/scaling/laws/load_limit.h"
 #include "core/scaling/laws/worker_load.h"
 #include "core/scaling/model/describe.h"
 #include "core/scaling/model/fit.h"
@@ -188,6 +190,40 @@ Test(scaling_load, left_out_is_a_fit_to_the_others)
                                kinds[k]->name);
         }
     }
+}
+
+/* A problem of 64 on 16 executors: 5 s, 0.1 x 64, 2 x 64 for each of 16^exponent, and what is lost. */
+static double
+describe_extra(const struct model_kind *kind, double more, double shape, double shared_s)
+{
+    struct findings findings = {.arena = &arena};
+    struct model model = model_bare(kind);
+    model.form = MODEL_OF_DURATIONS;
+    model.uncertainty.problem_size[1] = 64;
+    model.uncertainty.executors[1] = 16;
+    const double p[] = {5, 0.1, 2, more, shape};
+    for (size_t j = 0; j < kind->n_parameters; j++)
+        model.parameters[j].estimate = p[j];
+    model_describe(&model, &findings);
+    const struct finding *parts = finding_find(&findings, "largest_part");
+    cr_assert_not_null(parts);
+    cr_expect_not_null(finding_find(&findings, "doubling"));
+    cr_expect_float_eq(finding_value(parts, "fixed_s"), 5, 1e-12);
+    cr_expect_float_eq(finding_value(parts, "grows_s"), 6.4, 1e-12);
+    cr_expect_float_eq(finding_value(parts, "shared_s"), shared_s, 1e-12);
+    double extra_s = finding_value(parts, "extra_s");
+    double expected_s = 11.4 + shared_s + (isnan(extra_s) ? 0 : extra_s);
+    cr_expect_float_eq(predict(&model, 64, 16), expected_s, 1e-9);
+    return extra_s;
+}
+
+Test(scaling_load, parts_of_the_laws_by_hand)
+{
+    cr_expect(isnan(describe_extra(&load_per_executor_kind, 0, 0, 8)));
+    cr_expect(isnan(describe_extra(&power_law_kind, 0.5, 0, 32)));
+    cr_expect_float_eq(describe_extra(&memory_spill_kind, 4, 0, 8), 1, 1e-12);
+    cr_expect_float_eq(describe_extra(&memory_cliff_kind, 3, 17, 8), 192, 1e-12);
+    cr_expect_eq(describe_extra(&memory_cliff_kind, 3, 16, 8), 0);
 }
 
 /* One problem size does not tell a fixed time from one that grows with the data. */
@@ -468,6 +504,114 @@ Test(scaling_load, no_limit_is_read_from_the_exception_of_one_count)
                 model_seen(sizes[s], counts[i], 10 + 12 * sizes[s] / (counts[i] - 1), (double)NAN);
     struct model_fit fit = fit_rows(&worker_load_kind, rows, n);
     cr_expect_eq(fit.model.parameters[WORKER_OVERFLOW].estimate, 0);
+}
+
+static struct load_cells gather_cells(struct model_data *data,
+                                      const struct observation cell_rows[],
+                                      double factors[],
+                                      size_t n)
+{
+    struct load_cells cells;
+    *data = (struct model_data){.rows = cell_rows, .n = n, .factors = factors, .scratch = &arena};
+    cr_assert_eq(load_cells_gather(data, &cells, NULL), PV_OK);
+    return cells;
+}
+
+/* Loads of 40/32 to 20 overflow beyond 7.5, between the 5 and the 10 that were seen. One size leaves it
+ * at the middle; three, whose time grows with the size as well, take it from the upper end. */
+Test(scaling_load, a_limit_lies_between_the_loads_seen)
+{
+    const struct load_absence none = {1, 0};
+    for (size_t n_sizes = 1; n_sizes <= 3; n_sizes += 2) {
+        struct observation seen[15];
+        double factors[15];
+        struct model_data data;
+        double limit;
+        size_t n = 0;
+        for (size_t s = 3 - n_sizes; s < 3; s++)
+            for (double m = 2; m <= 32; m *= 2) {
+                double size = (double)(10u << s);
+                double load = size / m;
+                double took_s = 10 + 12 * load + 60 * fmax(0, load - 7.5) + 50 * size;
+                seen[n] = model_seen(size, m, took_s, (double)NAN);
+                factors[n++] = 1 / took_s;
+            }
+        struct load_cells cells = gather_cells(&data, seen, factors, n);
+        cr_assert_eq(cells.sizes, n_sizes);
+        cr_assert_eq(load_limit_find(&cells, 0, none, &limit, NULL), PV_OK);
+        cr_expect_float_eq(limit, n_sizes == 1 ? 7.5 : 9, 1e-9, "%zu sizes: %g", n_sizes, limit);
+    }
+}
+
+static double find_limit(const double places[][2], size_t n, double above, double overflow)
+{
+    const struct load_absence none = {1, 0};
+    struct observation seen[16];
+    double factors[16];
+    struct model_data data;
+    double limit;
+    for (size_t i = 0; i < n; i++) {
+        double size = places[i][0], load = size / places[i][1];
+        double took_s = 10 + 12 * load + overflow * fmax(0, load - above) + size;
+        seen[i] = model_seen(size, places[i][1], took_s, (double)NAN);
+        factors[i] = 1 / took_s;
+    }
+    struct load_cells cells = gather_cells(&data, seen, factors, n);
+    cr_assert_eq(load_limit_find(&cells, 0, none, &limit, NULL), PV_OK);
+    return limit;
+}
+
+/* Between loads of 5 and 5.01 the law is exact, and between 5.01 and 10 it is off by 0.3 s once: both do
+ * alike, and nine tenths of 10 are the limit. Between 9.02 and 10 it is exact, and from 9 to 9.02 alike:
+ * the middle of 9 and 10. Of 11 cells a limit has to gain 2 ln 11 + 14 = 18.8: an overflow of 0.65 s gains
+ * 17.4, of 0.75 s 19.9. */
+Test(scaling_load, a_limit_is_taken_from_all_that_do_alike)
+{
+    static const double low[][2] = {{10, 2}, {10, 4},  {10, 8}, {10.02, 2}, {20, 2}, {20, 4},
+                                    {20, 8}, {20, 16}, {40, 4}, {40, 8},    {40, 16}};
+    static const double high[][2] = {{18, 2}, {18, 4},  {18, 8}, {18.04, 2}, {20, 2},
+                                     {20, 8}, {20, 16}, {40, 4}, {40, 8},    {40, 16}};
+    double limit = find_limit(low, 11, 5.005, 60);
+    cr_expect_float_eq(limit, 9, 1e-9, "%.9g", limit);
+    limit = find_limit(high, 10, 9.51, 60);
+    cr_expect_float_eq(limit, 9.5, 1e-9, "%.9g", limit);
+    cr_expect(isinf(find_limit(low, 11, 5.005, 0.65)));
+    limit = find_limit(low, 11, 5.005, 0.75);
+    cr_expect_float_eq(limit, 9, 1e-9, "%.9g", limit);
+}
+
+/* 10 + 10 N / m, of which one of two runs on four executors is off by 36 s. */
+static double predict_without(size_t row, double second_s, double second_factor)
+{
+    const struct observation seen[] = {
+        model_seen(10, 2, 60, (double)NAN), model_seen(10, 4, 71, (double)NAN),
+        model_seen(10, 4, second_s, (double)NAN), model_seen(10, 8, 22.5, (double)NAN)};
+    const struct load_absence none = {1, 0};
+    const struct worker_form form = {.idle = 0};
+    double factors[] = {1, 1, second_factor, 1};
+    double p[WORKER_PARAMETERS];
+    double weights[4] = {0};
+    double predicted_s;
+    struct model_data data;
+    struct load_cells cells = gather_cells(&data, seen, factors, 4);
+    cr_assert_eq(cells.n, 3);
+    cr_assert_eq(worker_load_fit(&cells, &form, (double)INFINITY, none, weights, p, NULL), PV_OK);
+    size_t at = row == 0 ? 0 : row < 3 ? 1 : 2;
+    cr_assert_eq(
+        worker_load_without(&cells, &form, weights, p, &cells.at[at], row, &predicted_s, NULL),
+        PV_OK);
+    return predicted_s;
+}
+
+/* Without the wild run the rest is exact. Without its fellow, 5/14 of its 36 s are left: 1/3 + (2.5 -
+ * 35/12)^2 over the squares about the mean of the loads 5, 2.5 and 1.25. A fellow of no weight leaves no
+ * cell, and the line through the others decides. */
+Test(scaling_load, a_run_of_a_pair_is_left_out_alone)
+{
+    cr_expect_float_eq(predict_without(1, 35, 1), 35, 1e-9);
+    cr_expect_float_eq(predict_without(2, 35, 1), 35 + 36 * 5.0 / 14, 1e-9);
+    cr_expect_float_eq(predict_without(1, 500, 1e-9), 35, 1e-9);
+    cr_expect_float_eq(predict_without(2, 35, 0.5), 35 + 36 * 5.0 / 14, 1e-9);
 }
 
 /* --- robust --- */

@@ -193,6 +193,25 @@ Test(scaling_model, theta_comes_back_from_any_gap)
     }
 }
 
+/* Of the last two of 1, 4, 16 and 64 executors the growth may end anywhere between: the search starts, and
+ * exact speedups leave it, at their geometric mean. */
+Test(scaling_model, theta_in_the_last_gap_is_its_geometric_middle)
+{
+    for (size_t seen = 3; seen <= 4; seen++) {
+        struct observation rows[4 * 4];
+        size_t n = 0;
+        double last = seen == 3 ? 16 : 64;
+        for (double size = 8; size <= 512; size *= 4)
+            for (double m = 1; m <= last; m *= 4) {
+                double below = 0.6 * (1 - 0.5 + 0.5 * fmin(m, 0.3 * last)) + usba_law(size, m) / 20;
+                rows[n++] = model_seen_speedup(size, m, (0.6 + size) / below);
+            }
+        struct model_fit fit = fit_rows(&usba_kind, rows, n, MODEL_SECONDS);
+        cr_expect_float_eq(estimate(&fit, "theta"), last / 2, 1e-6, "%g", estimate(&fit, "theta"));
+        cr_expect_lt(fit.mape_percent, 1e-9);
+    }
+}
+
 static void make_speedups(double epsilon, double noise, struct observation rows[ROWS])
 {
     struct rng rng = rng_make(7, 0);
@@ -305,6 +324,53 @@ Test(scaling_model, amdahl_and_gustafson_by_hand)
 }
 
 /* --- laws --- */
+
+/* Twice and three times as fast on four executors: relative errors are least at 30/13, which a share of
+ * 68/90 gives. What is left, 1/13, has two degrees of freedom, as one executor is always as fast as
+ * itself; there the speedup rises by 675/169 a unit of the share. */
+Test(scaling_model, the_error_of_a_share_by_hand)
+{
+    const struct observation rows[] = {model_seen_speedup(8, 1, 1), model_seen_speedup(8, 4, 2),
+                                       model_seen_speedup(8, 4, 3)};
+    struct model_fit fit = fit_rows(&amdahl_kind, rows, 3, MODEL_RELATIVE);
+    double expected = sqrt(1.0 / 13 / 2 / (13.0 / 36)) * 169 / 675;
+    cr_expect_float_eq(estimate(&fit, "eta"), 68.0 / 90, 1e-6);
+    cr_expect_float_eq(fit.model.parameters[0].std_error, expected, 1e-6);
+    cr_expect_eq(fit.model.uncertainty.freedom, 2);
+    cr_expect_float_eq(fit.model.uncertainty.residual_std, sqrt(1.0 / 26), 1e-2);
+}
+
+/* Four executors can be no more than four times as fast, nor slower than one: the share ends at 1 and at 0,
+ * and of what stops at an end no error is known. */
+Test(scaling_model, a_share_at_its_end_has_no_error)
+{
+    static const double speedups[] = {5, 0.8};
+    for (size_t i = 0; i < 2; i++) {
+        const struct observation rows[] = {model_seen_speedup(8, 1, 1),
+                                           model_seen_speedup(8, 4, speedups[i])};
+        struct model_fit fit = fit_rows(&amdahl_kind, rows, 2, MODEL_RELATIVE);
+        cr_expect_eq(estimate(&fit, "eta"), i == 0 ? 1 : 0);
+        cr_expect(isnan(fit.model.parameters[0].std_error), "%g",
+                  fit.model.parameters[0].std_error);
+    }
+}
+
+/* 20 + 80 / m on one, two and four executors, off by 1, -3 and 2 s: one degree of freedom leaves a variance
+ * of 14. Those of the two coefficients are 21 and 48, together -28; the share is the second by their sum,
+ * so it has 0.008^2 x 21 + 2 x 0.008 x 0.002 x 28 + 0.002^2 x 48. */
+Test(scaling_model, the_error_of_a_share_of_durations_by_hand)
+{
+    const struct observation rows[] = {model_seen(8, 1, 101, (double)NAN),
+                                       model_seen(8, 2, 57, (double)NAN),
+                                       model_seen(8, 4, 42, (double)NAN)};
+    struct model_fit fit = fit_rows(&amdahl_kind, rows, 3, MODEL_SECONDS);
+    const struct model_parameter *p = fit.model.parameters;
+    cr_expect_float_eq(estimate(&fit, "eta"), 0.8, 1e-9);
+    cr_expect_float_eq(estimate(&fit, "sequential_s"), 100, 1e-9);
+    cr_expect_float_eq(p[0].std_error, sqrt(0.002432), 1e-9, "%.9g", p[0].std_error);
+    cr_expect_float_eq(p[1].std_error, sqrt(13), 1e-9, "%.9g", p[1].std_error);
+    cr_expect_float_eq(fit.model.uncertainty.residual_std, sqrt(14), 1e-9);
+}
 
 /* All times by k: seconds by k, numbers without unit as they were. */
 Test(scaling_model, scaling_all_times_scales_the_answer)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "core/scaling/laws/context_process.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/context_traits.h"
 #include "core/scaling/model/fit.h"
@@ -342,5 +343,56 @@ Test(scaling_pooled, theta_of_other_runs_or_of_no_use_is_searched_for)
         keep_theta(&broken, rows);
         struct model_fit again = fit_rows(&pooled_kind, rows, ROWS);
         cr_expect(!again.theta->kept && same_knots(&again, &first));
+    }
+}
+
+static const struct process_shape *learn(struct model_data *data)
+{
+    const struct process_shape *shape;
+    cr_assert_eq(process_learn(data, &shape, NULL), PV_OK);
+    return shape;
+}
+
+/* Two runs on four executors, the first counted three times. What is left of the cell still shows the
+ * place: a process of the same theta that never saw the run predicts the same there, but for what the run
+ * moves the coefficients of the mean. */
+Test(scaling_pooled, a_run_of_a_pair_is_left_out_alone)
+{
+    struct observation rows[ROWS + 1];
+    double factors[ROWS + 1];
+    (void)make_rows(0.02, rows + 1);
+    rows[0] = rows[1];
+    rows[1] = rows[2];
+    rows[1].weight = 3;
+    rows[2].duration_s *= 1.1;
+    for (size_t i = 0; i <= ROWS; i++) {
+        rows[i].traits = NULL;
+        factors[i] = 1;
+    }
+    struct model_data data = {.rows = rows, .n = COUNTS + 1, .factors = factors, .scratch = &arena};
+    data.others = rows + COUNTS + 1;
+    data.n_others = ROWS - COUNTS;
+    const struct process_shape *shape = learn(&data);
+    struct process *process;
+    cr_assert_eq(process_condition(shape, &data, &process, NULL), PV_OK);
+    for (size_t out = 1; out <= 2; out++) {
+        struct observation rest[COUNTS];
+        struct process *never;
+        double mean;
+        for (size_t i = 0, n = 0; i <= COUNTS; i++)
+            if (i != out)
+                rest[n++] = rows[i];
+        struct model_data less = data;
+        less.rows = rest;
+        less.n = COUNTS;
+        struct process_theta theta = *process_theta(learn(&less));
+        memcpy(theta.at, process_theta(shape)->at, sizeof theta.at);
+        rest[0].theta = &theta;
+        const struct process_shape *same = learn(&less);
+        cr_assert(process_theta(same)->kept);
+        cr_assert_eq(process_condition(same, &less, &never, NULL), PV_OK);
+        process_predict(never, 16, 4, &mean, NULL);
+        double without = process_without(process, &data, out);
+        cr_expect_float_eq(without, mean, 1e-5, "%zu: %.9g, not %.9g", out, without, mean);
     }
 }

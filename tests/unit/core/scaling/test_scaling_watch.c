@@ -266,3 +266,21 @@ Test(scaling_watch, an_outlier_is_told_the_median_of_the_others)
         cr_expect_float_eq(verdicts[3].promised_s, n == 6 ? 100 : sqrt(100.0 * 101), 1e-9);
     }
 }
+
+/* Twelve executor counts that ran once each. What took twice as long in the middle is an outlier; at an
+ * end nothing lies on its far side to tell. */
+Test(scaling_watch, ends_of_what_was_run_are_no_outliers)
+{
+    static const size_t slow[] = {0, 6, 11};
+    for (size_t turn = 0; turn < 3; turn++) {
+        struct rng rng = rng_make(31, 0);
+        draw(12, 0, &rng);
+        for (size_t i = 0; i < 12; i++) {
+            double m = 2 * (double)i + 4;
+            runs[i].seen = model_seen(64, m, law(m) * (i == slow[turn] ? 2 : 1), (double)NAN);
+        }
+        (void)watch(12);
+        cr_expect_eq(verdicts[slow[turn]].reason, turn == 1 ? DRIFT_OUTLYING : DRIFT_FULL, "%zu",
+                     slow[turn]);
+    }
+}
