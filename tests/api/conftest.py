@@ -55,6 +55,10 @@ def pytest_make_parametrize_id(config, val, argname):
     return argname if isinstance(val, bytes) else None
 
 
+# A sentence with a number that is none.
+NO_NUMBER = re.compile(r'"message":"[^"]*\b(inf|nan) ')
+
+
 class Client:
     """Requests of one token; replies are checked against the contract."""
 
@@ -75,6 +79,7 @@ class Client:
         reply = self.session.request(method, self.service.base_url + path, headers=head, timeout=timeout, **kwargs)
         self.last_used = time.monotonic()
         self.contract.check_reply(method, path, reply)
+        assert not NO_NUMBER.search(reply.text), reply.text[:2000]
         if status is not None:
             wanted = status if isinstance(status, (set, tuple, list)) else (status,)
             assert reply.status_code in wanted, "%s %s: %d %s" % (method, path, reply.status_code, reply.text[:600])

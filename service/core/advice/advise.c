@@ -63,7 +63,7 @@ bool advise_is_allowed(const struct advise_goal *goal, const struct curve_point 
            advise_is_affordable(goal, point);
 }
 
-/* A run's own duration is a deadline that it meets, though a replay adds its times up anew. */
+/* A run's own duration is a deadline that it meets, though the sums of a replay are rounded. */
 static bool is_in_time(const struct curve_point *point, double deadline_s)
 {
     const double rounding = 1e-9;

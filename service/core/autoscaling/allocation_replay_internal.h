@@ -98,7 +98,7 @@ void allocation_manager_act(struct allocation_run *run);
 double recorded_executors_next_s(const struct allocation_run *run);
 void recorded_executors_act(struct allocation_run *run);
 
-/* Of each task of stage s, of the cores of an executor. */
+/* How many units of an executor's cores a task of stage s takes. */
 static inline size_t allocation_units_of(const struct allocation_run *run, size_t s)
 {
     return run->job->task_units == NULL ? 1 : (size_t)run->job->task_units[s];
