@@ -37,6 +37,7 @@ PROVISORD = BUILD / "service" / "provisord"
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "resident_memory: bounds on memory, which sanitizers exceed by themselves")
+    config.addinivalue_line("markers", "every_log: answers about every shared log, which take minutes under sanitizers; other tests send these logs under them")
 
 
 # What takes longest, with sanitizers.

@@ -55,6 +55,7 @@ def check_as_recorded(team, name, run):
         assert configured["predicted_duration_s"] == pytest.approx(run["duration_s"], rel=WITHIN)
 
 
+@pytest.mark.every_log
 def test_every_stored_log_takes_as_long_as_it_was_recorded(team, shared):
     logs = shared / "data" / "spark-eventlogs"
     rows = [line.split("\t") for line in (logs / "manifest.tsv").read_text().splitlines()[1:]]
@@ -72,6 +73,7 @@ def test_every_stored_log_takes_as_long_as_it_was_recorded(team, shared):
         assert NOT_REPLAYED[path] in reason, (path, reason)
 
 
+@pytest.mark.every_log
 def test_the_cases_too(team, shared):
     paths = sorted(p for p in (shared / "cases").glob("*/eventlog*") if p.is_file() and not p.parent.name.startswith(("03", "06")))
     assert len(paths) > 25

@@ -11,6 +11,7 @@ FEWER = re.compile(r"Fewer (input )?(partitions|slices)|Compacting the input")
 KEYS, NO_KEYS = re.compile(r"salted key|spread its keys|read(s|ing)? [\d.e+]+ MiB, where"), re.compile("reads no more than others")
 HELP, NO_HELP = re.compile("[Mm]ore executors (help|cut|shorten|divide)"), re.compile("[Mm]ore executors (alone )?do not|executors do not shorten")
 OPPOSITES = [(MORE, FEWER), (KEYS, NO_KEYS), (HELP, NO_HELP)]
+pytestmark = pytest.mark.every_log
 
 
 @pytest.fixture(scope="module")

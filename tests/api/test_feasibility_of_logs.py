@@ -42,6 +42,7 @@ def job_of(client, run, name, **more):
     return reply.json()["jobs"][0] if reply.status_code == 200 else None
 
 
+@pytest.mark.every_log
 def test_a_run_on_its_own_cores_takes_what_it_took(client, shared, name):
     """
     On the executors of its run a job takes as long as recorded, also if these executors came and went (dynamic allocation).
