@@ -58,34 +58,52 @@ struct predictive curve_predictive(const struct curve *curve, const struct curve
     return predictive;
 }
 
-/* The distributions at the level of the points and, if there is one, at the other level. */
+/* The point at the other level; NULL: there is none. */
+static const struct curve_point *other_level(const struct curve *curve,
+                                             const struct curve_point *point)
+{
+    return curve->other == NULL ? NULL : curve_find(curve->other, point->executors);
+}
+
+/* The distributions at both levels. */
 static struct predictive_mixture mix_levels(const struct curve *curve,
                                             const struct curve_point *point)
 {
-    struct predictive_mixture levels = {{curve_predictive(curve, point)}, {1.0}, 1};
-    const struct curve_point *second =
-        curve->other == NULL ? NULL : curve_find(curve->other, point->executors);
-    if (second == NULL)
-        return levels;
-    levels.parts[levels.n++] = curve_predictive(curve->other, second);
-    levels.weights[0] = 1.0 - curve->other_weight;
-    levels.weights[1] = curve->other_weight;
-    return levels;
+    return (struct predictive_mixture){
+        {curve_predictive(curve, point), curve_predictive(curve->other, other_level(curve, point))},
+        {1.0 - curve->other_weight, curve->other_weight},
+        2};
+}
+
+static double
+mixed_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
+{
+    struct predictive_mixture levels = mix_levels(curve, point);
+    return predictive_mixture_probability(&levels, deadline_s);
+}
+
+static double mixed_quantile(const struct curve *curve, const struct curve_point *point, double p)
+{
+    struct predictive_mixture levels = mix_levels(curve, point);
+    return predictive_mixture_quantile(&levels, p);
 }
 
 double
 curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
 {
-    struct predictive_mixture levels = mix_levels(curve, point);
-    double predicted = predictive_mixture_probability(&levels, deadline_s);
+    struct predictive own = curve_predictive(curve, point);
+    double predicted = other_level(curve, point) != NULL
+                           ? mixed_probability(curve, point, deadline_s)
+                           : predictive_probability(&own, deadline_s);
     double bound = same_runs_probability(point->ran, deadline_s);
     return predicted > bound ? bound : predicted;
 }
 
 double curve_quantile(const struct curve *curve, const struct curve_point *point, double p)
 {
-    struct predictive_mixture levels = mix_levels(curve, point);
-    double predicted_s = predictive_mixture_quantile(&levels, p);
+    struct predictive own = curve_predictive(curve, point);
+    double predicted_s = other_level(curve, point) != NULL ? mixed_quantile(curve, point, p)
+                                                           : predictive_quantile(&own, p);
     double bound_s = same_runs_quantile(point->ran, p);
     return predicted_s < bound_s ? bound_s : predicted_s;
 }
@@ -95,14 +113,15 @@ void curve_interval(const struct curve *curve,
                     double confidence,
                     double ends_s[2])
 {
-    struct predictive_mixture levels = mix_levels(curve, point);
-    if (levels.n == 1)
-        predictive_interval(&levels.parts[0], confidence, ends_s);
+    struct predictive own = curve_predictive(curve, point);
+    bool is_mixed = other_level(curve, point) != NULL;
+    if (!is_mixed)
+        predictive_interval(&own, confidence, ends_s);
     for (size_t k = 0; k < 2; k++) {
         double p = k == 0 ? (1.0 - confidence) / 2.0 : (1.0 + confidence) / 2.0;
         double bound_s = same_runs_quantile(point->ran, p);
-        if (levels.n > 1)
-            ends_s[k] = predictive_mixture_quantile(&levels, p);
+        if (is_mixed)
+            ends_s[k] = mixed_quantile(curve, point, p);
         if (ends_s[k] < bound_s)
             ends_s[k] = bound_s;
     }
