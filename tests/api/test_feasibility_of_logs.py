@@ -49,7 +49,7 @@ def test_a_run_on_its_own_cores_takes_what_it_took(client, shared, name):
     The thesis' rule for the overhead, on request, takes longer.
     """
     public, cases = logs_of(shared)
-    compared, dynamic, of_idle_time = 0, 0, []
+    compared, dynamic, of_idle_time, exact, on_time = 0, 0, [], 0, 0
     for i, file in enumerate(public + cases):
         application = "%s-%d" % (name, i)
         run = run_of_log(client, application, file)
@@ -58,6 +58,9 @@ def test_a_run_on_its_own_cores_takes_what_it_took(client, shared, name):
             continue
         assert job["overhead"] == "replay" and job["run_id"] == run["id"], file
         assert job["execution_s"] == pytest.approx(run["duration_s"], rel=0.03), file
+        if job["execution_s"] <= run["duration_s"] * (1 + 1e-9):
+            on_time += job_of(client, run, application, deadline_s=run["duration_s"])["met"]
+            exact += 1
         idle = job_of(client, run, application, overhead="idle_time")
         assert idle["overhead"] == "idle_time" and idle["fixed_s"] == 0, file
         compared += 1
@@ -66,6 +69,7 @@ def test_a_run_on_its_own_cores_takes_what_it_took(client, shared, name):
             of_idle_time.append(idle["execution_s"] / run["duration_s"])
     assert len(of_idle_time) >= 36 and compared >= 105 and dynamic >= 12, (len(of_idle_time), compared, dynamic)
     assert statistics.median(of_idle_time) > 1.1
+    assert exact >= 100 and on_time == exact, (exact, on_time)
 
 
 @pytest.fixture(scope="module")

@@ -65,3 +65,62 @@ def test_cores_that_no_machine_has_are_unknown(client, name):
     assert run["cores_per_executor"] is None
     ask(client, name, 60)
     client.get("/v1/applications/%s/diagnosis" % name)
+
+
+def feasibility(name, deadline_s, **more):
+    job = dict({"name": "J", "application": name, "deadline_s": deadline_s}, **more)
+    return {"cluster": {"executors": 4, "cores_per_executor": 2}, "jobs": [job]}
+
+
+@pytest.mark.parametrize("fixed_s", [48, 97.482, 133.857, 166])
+def test_feasible_by_the_recorded_duration(client, name, fixed_s):
+    record(client, name, [run_that_took(fixed_s)])
+    reply = client.post("/v1/feasibility", feasibility(name, fixed_s), 200).json()
+    assert reply["feasible"] is True and reply["jobs"][0]["execution_s"] == pytest.approx(fixed_s, rel=1e-9), reply
+
+
+def import_one(client, name, run):
+    client.post("/v1/applications", {"name": name}, 201)
+    return client.post("/v1/applications/%s/runs/import" % name, None, 201, data=json.dumps(run), headers={"Content-Type": "application/x-ndjson"})
+
+
+def ask_everything(client, name):
+    """Nothing fails for an application whose records are odd; the client looks at what the replies say."""
+    for deadline in (10, 1000):
+        ask(client, name, deadline, include=["memory", "spark", "autoscaling", "stages"])
+    for what in ("diagnosis", "stragglers"):
+        client.get("/v1/applications/%s/%s" % (name, what), {200, 422})
+    for overhead in ("replay", "idle_time"):
+        reply = client.post("/v1/feasibility", feasibility(name, 100, overhead=overhead), {200, 422})
+        assert "/cluster" not in reply.text and "unknown_field" not in reply.text
+
+
+@pytest.mark.parametrize("per_task", [2, 1e9])
+def test_tasks_that_no_executor_can_hold(client, name, per_task):
+    import_one(client, name, run_that_took(60, resource_profiles=[
+        {"id": 0, "executors": 4, "cores_per_executor": 2, "resource": "gpu", "resource_per_executor": 1, "resource_per_task": per_task}]))
+    assert ask(client, name, 100)["verdict"] == "unknown"
+    ask_everything(client, name)
+
+
+def test_a_barrier_on_very_many_cores(client, name):
+    client.post("/v1/applications/%s/runs" % name, {
+        "problem_size": 10, "executors": 1, "cores_per_executor": 2, "duration_s": 50,
+        "executor_lifetimes": [{"added_s": 1, "removed_s": 2}, {"added_s": 3}, {"added_s": 0, "removed_s": 5}],
+        "stages": [{"id": 0, "task_durations_s": [0.001] * 16, "duration_s": 1e9, "started_s": 1e-300, "barrier": True}]}, 201)
+    client.post("/v1/applications/%s/runs" % name, {
+        "problem_size": 1e12, "executors": 8, "cores_per_executor": 10000000, "duration_s": 200,
+        "stages": [{"id": 0, "task_durations_s": [0.0009] * 16}]}, 201)
+    ask(client, name, 10000, problem_size=10)
+    ask_everything(client, name)
+
+
+def test_memory_beyond_all_machines(client, name):
+    import_one(client, name, run_that_took(200, memory_limit_kills=1, resource_profiles=[{"id": 0, "executor_memory_bytes": 10 ** 18}]))
+    ask_everything(client, name)
+
+
+def test_more_time_than_there_was(client, name):
+    import_one(client, name, {"duration_s": 1e-300, "stages": [
+        {"id": 0, "duration_s": 1000, "disk_spilled_bytes": 1 << 40}, {"id": 1, "duration_s": 3, "executor_run_time_s": 1e-300, "gc_time_s": 1e19}]})
+    ask_everything(client, name)

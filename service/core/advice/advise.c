@@ -371,7 +371,8 @@ static int64_t fewest_allowed(const struct view *view)
 /*
  * Against a slowdown of the newest runs no more executors than runs support: as many as would be
  * chosen without the slowdown, as the last run had, or, where runs had different numbers of cores, as
- * any run had. *usual: as many as would be chosen without the slowdown. 0: no point is allowed.
+ * any run had. *usual_executors: as many as would be chosen without the slowdown. Returns 0 if no point
+ * is allowed.
  */
 static int64_t find_supported(const struct view *view,
                               const struct advice *advice,

@@ -61,6 +61,10 @@ static enum pv_code prepare_runs(const struct run runs[],
     return *n == 0 ? pv_fail(err, PV_E_TOO_FEW, "no run can be replayed") : PV_OK;
 }
 
+/* A schedule rounds its sums. A job that is shorter by more than that meets a deadline that equals its
+ * predicted duration. */
+static const double rounding = 1e-11;
+
 /* Where the time goes that needs no core: as it did in the recorded run. */
 static enum pv_code split_fixed_time(const struct replay *replay,
                                      struct arena *arena,
@@ -126,6 +130,7 @@ enum pv_code advised_job_make(const struct run runs[],
     PV_TRY(replay_predict(replay, target, arena, &outcome, err));
     PV_TRY(replay_job(replay, target, arena, &job.job, err));
     job.duration_s = isnan(predicted_duration_s) ? outcome.duration_s : predicted_duration_s;
+    job.duration_s *= 1.0 - rounding;
     double ratio = job.duration_s / outcome.duration_s;
     job.run = replay->run;
     job.graph = replay->graph;

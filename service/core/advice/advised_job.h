@@ -18,7 +18,7 @@ struct advised_job {
     const struct edf_stage *graph;   /* its stages without those that only the driver awaits */
     struct stage_slots slots;        /* of its stages, on the configuration */
     struct allocation_record record; /* of its executors; n == 0 if all exist all the time */
-    double duration_s;               /* predicted */
+    double duration_s;               /* predicted, less the rounding of a schedule */
     bool awaited_executors;          /* the first stage of that run began with executors there */
     double fixed_s;                  /* all that needs no core, */
     double initialization_s;         /* of that: before the first stage, */

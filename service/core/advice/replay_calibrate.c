@@ -86,8 +86,8 @@ static double rounds_of_tasks(const struct replay *replay)
 
 /*
  * The overhead a task for which the stages' makespan is target_s. The makespan is piecewise linear
- * in it, so a few steps of the secant, each kept inside what is known to be too much, are enough;
- * what remains is left to the caller. 1e-9 of a makespan of days is below the millisecond of a log;
+ * in it, so a few steps of the secant are enough. No step that gives too much is kept, and the caller
+ * accounts for the rest. 1e-9 of a makespan of days is below the millisecond of a log;
  * 1e-12 lets the rounding of a sum pass.
  */
 static enum pv_code solve_overhead(struct replay *replay,

@@ -17,7 +17,7 @@
  * The spread comes from leaving one run out at a time, relearning the laws without it, and
  * predicting it from the others: residual e = ln(actual / predicted), made comparable by
  * dividing by 1 + the distance to the nearest run that remained. With a weak prior (three runs'
- * worth of 10 percent) ln T is Student-t with 3 + (residuals) degrees of freedom, its scale growing
+ * worth of 10 %) ln T is Student-t with 3 + (residuals) degrees of freedom, its scale growing
  * by the same factor 1 + distance: few runs, or far ones, give wide intervals and a single run
  * gives the prior alone.
  *
