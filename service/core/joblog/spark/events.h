@@ -51,7 +51,7 @@ events_describe_stages(struct sparklog *log, struct strview infos, struct pv_err
 /* Is every one of them sound? */
 bool events_stages_are_sound(struct strview infos);
 
-/* Counts of cores and amounts of resources beyond it are none: they are as unknown. */
+/* Counts of an executor beyond it are unknown; an amount for a task is at most that. As in the contract. */
 enum { EVENTS_COUNT_MAX = 1000000000 };
 
 /* A profile of that id, made when it is new; NULL when there are too many. */

@@ -43,7 +43,7 @@ static double read_amount(struct strview request)
     bool started = false;
     while (json_next_member(&json, &started, &key)) {
         if (json_text_is(key, strview_of("Amount")))
-            return fmin(read_number(&json), EVENTS_COUNT_MAX);
+            return read_number(&json);
         (void)json_skip(&json);
     }
     return 0.0;
@@ -94,7 +94,7 @@ static struct profile_resource find_resource(const struct profile_event *event)
         if (!json_read_raw(&json, &request) || !keep_name(key, seen.name) ||
             strcmp(seen.name, "cpus") == 0)
             continue;
-        seen.per_task = read_amount(request);
+        seen.per_task = fmin(read_amount(request), EVENTS_COUNT_MAX);
         seen.per_executor = find_count(event->executor_requests, seen.name);
         int64_t tasks = task_slots_by_resource(seen.per_executor, seen.per_task);
         if (tasks == RUN_UNKNOWN || tasks >= fewest)

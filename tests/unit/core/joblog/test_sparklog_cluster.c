@@ -410,6 +410,27 @@ static void expect_resource(const struct run_resources *got,
     expect(got->resource_per_task, per_task);
 }
 
+/* What no machine has is unknown, and an amount that no executor has allows no task. */
+Test(sparklog_cluster, counts_and_amounts_have_a_limit)
+{
+    struct reading r;
+    reading_init(&r,
+                 RESOURCES_OF(0, REQUEST("cores", 1e10) "," REQUEST("gpu", 1),
+                              REQUEST("cpus", 2.0) "," REQUEST("gpu", 1e300)) APP_START(0)
+                     EXECUTOR_OF("1", 1, 4611686018427387904, 0) APP_END(100),
+                 0, &case_limits);
+    expect_resource(&r.run.resources[0], "gpu", 1, 1e9);
+    cr_assert_eq(r.run.resources[0].cores_per_executor, RUN_UNKNOWN);
+    cr_assert_eq(r.run.cores_per_executor, RUN_UNKNOWN);
+    reading_fini(&r);
+    reading_init(&r,
+                 RESOURCES_OF(0, REQUEST("cores", 1000000000), REQUEST("cpus", 1.0)) APP_START(0)
+                     EXECUTOR_OF("1", 1, 1000000000, 0) APP_END(100),
+                 0, &case_limits);
+    cr_assert_eq(r.run.cores_per_executor, 1000000000);
+    reading_fini(&r);
+}
+
 /* Of several resources the one that allows the fewest tasks; of names that are no identifier none. */
 Test(sparklog_cluster, gpus_and_other_resources_of_profiles)
 {
