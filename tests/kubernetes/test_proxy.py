@@ -308,6 +308,24 @@ def test_a_request_to_end_before_haproxy_runs_is_not_lost(tmp_path):
         kill_all(process)
 
 
+def test_a_request_to_reload_that_is_lost_is_repeated(tmp_path):
+    """HAProxy loses one that comes while it starts. It has reloaded when it has a new worker; then it is left alone."""
+    process = start_with(tmp_path, haproxy="""trap 'echo asked >>"$FOLDER/asked"; [ $(wc -l <"$FOLDER/asked") -lt 3 ] || sleep 600 &' USR2
+sleep 600 &
+: >"$FOLDER/started"
+while :; do wait; done
+""")
+    try:
+        wait_until((tmp_path / "started").exists, "it does not start")
+        (tmp_path / "token").write_text("prv_1_a_b\n")
+        wait_until(lambda: (tmp_path / "asked").exists() and len((tmp_path / "asked").read_text().split()) >= 3, "it is not asked again")
+        time.sleep(1)
+        listed = os.path.exists("/proc/%d/task/%d/children" % (process.pid, process.pid))
+        assert len((tmp_path / "asked").read_text().split()) == (3 if listed else 5)
+    finally:
+        kill_all(process)
+
+
 def test_a_service_that_is_away_is_told_so(make_service, tmp_path):
     service = make_service(PROVISOR_HEALTH_PORT=free_port())
     service.start()
