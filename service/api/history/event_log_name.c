@@ -5,6 +5,8 @@
 #include "codec/json/reader.h"
 #include "core/joblog/common/secret_scan.h"
 
+#define NAME_IT ": name the application, with --application NAME or in the path of the call"
+
 static enum pv_code event_log_name_refuse(const char *code, const char *why, struct pv_error *err)
 {
     return pv_fault(err, PV_PLACE_POINTER, "", code, "%s", why);
@@ -14,12 +16,12 @@ static enum pv_code event_log_name_check(struct strview name, struct pv_error *e
 {
     if (name.at == NULL || name.n == 0)
         return event_log_name_refuse(
-            "no_name", "the log does not say what its application is called: name one", err);
+            "no_name", "the log does not say what its application is called" NAME_IT, err);
     if (!codec_is_name(name))
         return event_log_name_refuse(
             "invalid_name",
-            "what the log calls its application is longer than 255 characters or holds"
-            " control characters: name one",
+            "what the log calls its application is longer than 255 characters or holds control"
+            " characters" NAME_IT,
             err);
     return PV_OK;
 }
@@ -27,11 +29,13 @@ static enum pv_code event_log_name_check(struct strview name, struct pv_error *e
 /* Looked at when dates and ids are folded away: what still looks random then is no name. */
 static enum pv_code screen(struct strview application, struct pv_error *err)
 {
-    if (!screen_is_suspicious(application))
+    const char *evidence = secret_found(application, NULL);
+    if (evidence == NULL)
         return PV_OK;
-    return event_log_name_refuse(
-        "name_suspicious",
-        "what the log calls its application looks as if it held a credential: name one", err);
+    return pv_fault(
+        err, PV_PLACE_POINTER, "", "name_suspicious",
+        "what the log calls its application holds %s, so nothing of it is stored" NAME_IT,
+        evidence);
 }
 
 /* Labels ascend by key: where the new one goes, or n + 1 when its key is taken. */
@@ -68,6 +72,18 @@ add_label(struct arena *arena, struct run *run, size_t labels_max, struct pv_err
     return PV_OK;
 }
 
+enum pv_code log_name_fold(const struct name_rules *rules,
+                           bool exists,
+                           struct strview name,
+                           struct arena *arena,
+                           struct name_folding *folding,
+                           struct pv_error *err)
+{
+    PV_TRY(event_log_name_check(name, err));
+    PV_TRY(name_fold(rules->rules, exists ? 0 : rules->n, name, arena, folding, err));
+    return screen(folding->application, err);
+}
+
 enum pv_code log_name_application(struct store_tx *tx,
                                   struct arena *arena,
                                   struct run *run,
@@ -76,9 +92,12 @@ enum pv_code log_name_application(struct store_tx *tx,
                                   struct pv_error *err)
 {
     struct name_folding folding;
-    PV_TRY(event_log_name_check(run->log_name, err));
-    PV_TRY(store_name_fold(tx, arena, run->log_name, &folding, err));
-    PV_TRY(screen(folding.application, err));
+    bool exists = false;
+    struct name_rules rules;
+    if (run->log_name.n > 0)
+        PV_TRY(store_names_there(tx, arena, &run->log_name, 1, &exists, err));
+    PV_TRY(store_name_rules_get(tx, arena, &rules, err));
+    PV_TRY(log_name_fold(&rules, exists, run->log_name, arena, &folding, err));
     if (folding.n_applied > 0 && !screen_is_suspicious(run->log_name))
         PV_TRY(add_label(arena, run, labels_max, err));
     *application = folding.application;

@@ -86,11 +86,18 @@ void codec_name_fold_encode(struct writer *w,
                             struct strview name,
                             bool exists,
                             const struct name_folding *folding,
-                            const struct name_rule rules[])
+                            const struct name_rule rules[],
+                            const char *refusal)
 {
     writer_begin_object(w);
     writer_member_text(w, "name", name);
-    writer_member_text(w, "application", folding->application);
+    writer_key(w, "application");
+    if (refusal == NULL)
+        writer_text(w, folding->application);
+    else
+        writer_null(w);
+    if (refusal != NULL)
+        writer_member_text(w, "refused", strview_of(refusal));
     writer_member_boolean(w, "exists", exists);
     writer_member_array(w, "rules");
     for (size_t i = 0; i < folding->n_applied; i++)

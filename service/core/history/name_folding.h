@@ -14,16 +14,20 @@
  * A rule's pattern stands for a whole name: text as it is, and tokens in braces:
  *   {name} {rest}  one or more characters, captured      {any}     likewise, dropped
  *   {date}      2026-01-05, 2026_01_05, 2026.01.05, 20260105: a day there can be
+ *   {period}    2026-W41, 2026W41-3, 2026Q4: an ISO week or its day, a quarter; {month} 2026-10
  *   {time}      10:00, 10:00:00.123, 10-00-00, 100000, with Z or +01:00 or without
- *   {epoch}     seconds (10 digits), milli- (13), microseconds (16) since 1970
+ *   {epoch}     seconds (10 digits), milli- (13), micro- (16), nanoseconds (19) since 1970
  *   {uuid}      with hyphens or without                  {hex}     8 or more hex digits, mixed
  *   {number}    decimal digits                           {word}    letters and digits
  *   {sep}       one or more of - _ . : / @ + # ~ and blank
+ *   {hour}      0 to 23                                  {trigger} scheduled, manual, backfill, ...
+ *   {pod}       x7k2m, 7d9f8b6c5-x2k4q, as Kubernetes and Argo generate them
+ *   {emr}       s-1A2B3C4D5E6F7, j-...: a step or a cluster of EMR
  * "{{" is a brace. The rule's application is text with {name} and {rest} in it. Where a name can be
  * split in several ways the earlier tokens take as little as possible.
  */
 enum {
-    NAME_RULES_MAX = 32,
+    NAME_RULES_MAX = 64,
     NAME_PATTERN_BYTES_MAX = 255,
     NAME_PATTERN_TOKENS_MAX = 12,
     NAME_PASSES_MAX = 4 /* a name is folded again until no rule applies, at most so often */

@@ -28,8 +28,11 @@ size_t privacy_stage_name(const struct joblog_privacy *privacy,
  */
 bool privacy_id(const struct joblog_privacy *privacy, char *id, size_t capacity);
 
-/* What a log calls its application, for people: paths and host names by their policies, "name:" and
- * the hash in place of SQL unless that is kept, "(credential)" in place of one. */
+/*
+ * What a log calls its application is its owner's identifier and kept as it is, except for SQL
+ * (Hive calls jobs after their query), in place of which "query(" and its hash stand unless the
+ * policy keeps it: no rule folds two of these into one.
+ */
 void privacy_application_name(const struct joblog_privacy *privacy, char *name, size_t capacity);
 
 /*

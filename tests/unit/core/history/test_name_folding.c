@@ -67,6 +67,44 @@ Test(name_folding, what_changes_from_run_to_run_is_dropped)
     expect_folded("t\xc3\xa4glich-2026-01-05", "t\xc3\xa4glich");
 }
 
+Test(name_folding, hours_weeks_and_ids_of_orchestrators_are_dropped)
+{
+    static const char *const names[][2] = {
+        {"hourlyLoad-2026-10-05:21", "hourlyLoad"},
+        {"hourlyLoad-2026-10-05:7", "hourlyLoad"},
+        {"load_20261005T21", "load"},
+        {"2026-10-05_03_load", "load"},
+        {"load-2026-10-05-24", "load-24"},
+        {"load-2026-10-05-03-eu", "load-eu"},
+        {"close-2026-11", "close"},
+        {"orders_2026W48", "orders"},
+        {"orders-2026-W48-3", "orders"},
+        {"2026-W05.orders", "orders"},
+        {"orders-2026w53-eu", "orders-eu"},
+        {"sales-2026Q4", "sales"},
+        {"sales_2026-q1_eu", "sales-eu"},
+        {"dag__etl__manual__2026-10-05T21:00:00+00:00", "dag__etl"},
+        {"dag__etl__scheduled__2026-10-06T00:00:00+00:00", "dag__etl"},
+        {"dag.etl.backfill__2026-10-06T00:00:00.123456+00:00", "dag.etl"},
+        {"etl-dataset_triggered__2026-10-06T00:00:00+00:00", "etl"},
+        {"etl_asset_triggered__2026-10-06T00:00:00+00:00_aB3dE5fG", "etl"},
+        {"manual__2026-10-05T21:00:00+00:00__load", "load"},
+        {"dag__scheduled__2026-10-06T00:00:00+00:00__load", "dag-load"},
+        {"livy-session-42", "livy-session"},
+        {"livy-session-42-x7kq", "livy-session"},
+        {"livy-batch-1031", "livy-batch"},
+        {"orders-s-1A2B3C4D5E6F7", "orders"},
+        {"j-2AXKQ8PL0Z3NM_orders", "orders"},
+        {"orders-etl-x7k2m", "orders-etl"},
+        {"spark-thrift-7d9f8b6c5-x2k4q", "spark-thrift"},
+        {"spark-thrift-7d9f8b6c5-bcdfg", "spark-thrift"},
+        {"orders-8f6d2c8b7c3e4a51-driver", "orders"},
+        {"orders-1732665600123456789", "orders"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_folded(names[i][0], names[i][1]);
+}
+
 Test(name_folding, a_stable_name_is_left_alone)
 {
     static const char *const stable[] = {"nightly-etl",
@@ -82,6 +120,19 @@ Test(name_folding, a_stable_name_is_left_alone)
                                          "run-17",
                                          "v2.1.0",
                                          "etl-2026-01-5",
+                                         "load-24",
+                                         "orders-2026W54",
+                                         "orders-2026Q5",
+                                         "close-2026-13",
+                                         "close-2026",
+                                         "bench-tpcds",
+                                         "terasort-256gb",
+                                         "shuffle-24hrs",
+                                         "load-x7kam",
+                                         "manual",
+                                         "etl-manual",
+                                         "livy-session",
+                                         "plan-s-1a2b3c4d5e6f7g8",
                                          "-",
                                          "a{b}",
                                          "nightly2026-01-05"};

@@ -199,25 +199,3 @@ Test(sparklog_secrets, the_advice_a_run_followed)
     cr_assert_eq(r.run.n_spark_properties, 0);
     reading_fini(&r);
 }
-
-Test(sparklog_secrets, what_looks_like_a_credential)
-{
-    static const char *const bad[] = {"my PassWord",
-                                      "x token y",
-                                      "https://u:p@host/x",
-                                      "AKIAIOSFODNN7EXAMPLE",
-                                      "ghp_0123456789abcdefghij",
-                                      "eyJhbGciOiJIUzI1NiJ9",
-                                      "-----BEGIN RSA",
-                                      "use wJalrXUtnFEMI0K7MDENG0bPxRfiCYEXAMPLEKEY now"};
-    static const char *const good[] = {"count at <console>:15",
-                                       "parquet at NativeMethodAccessorImpl.java:0",
-                                       "map",
-                                       "",
-                                       "saveAsTable at WriteBenchmark.scala:112",
-                                       "Listing leaf files and directories for 42 paths"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        cr_assert(screen_is_suspicious(strview_of(bad[i])), "%s", bad[i]);
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        cr_assert_not(screen_is_suspicious(strview_of(good[i])), "%s", good[i]);
-}
