@@ -4,6 +4,7 @@
 
 #include "codec/json/reader.h"
 #include "core/joblog/common/secret_scan.h"
+#include "core/joblog/spark/properties.h"
 
 #define NAME_IT ": name the application, with --application NAME or in the path of the call"
 
@@ -72,15 +73,46 @@ add_label(struct arena *arena, struct run *run, size_t labels_max, struct pv_err
     return PV_OK;
 }
 
+/* What the log has for each rule that is about a property; NULL: nothing for any. */
+static enum pv_code find_values(const struct name_rules *rules,
+                                struct strview properties,
+                                struct arena *arena,
+                                const struct strview **out,
+                                struct pv_error *err)
+{
+    char text[1024];
+    struct strview *values = NULL;
+    for (size_t i = 0; properties.n > 0 && i < rules->n; i++) {
+        struct strview property = rules->rules[i].property;
+        if (property.n == 0 || !properties_find_text(properties, property, text, sizeof text) ||
+            !codec_is_name(strview_of(text)))
+            continue;
+        if (values == NULL && (values = arena_calloc(arena, rules->n, sizeof *values)) == NULL)
+            return pv_no_memory(err);
+        values[i] = arena_copy(arena, strview_of(text));
+        if (values[i].at == NULL)
+            return pv_no_memory(err);
+    }
+    *out = values;
+    return PV_OK;
+}
+
 enum pv_code log_name_fold(const struct name_rules *rules,
                            bool exists,
                            struct strview name,
+                           struct strview properties,
                            struct arena *arena,
                            struct name_folding *folding,
                            struct pv_error *err)
 {
+    const struct strview *values = NULL;
     PV_TRY(event_log_name_check(name, err));
-    PV_TRY(name_fold(rules->rules, exists ? 0 : rules->n, name, arena, folding, err));
+    if (exists) {
+        PV_TRY(name_fold(rules->rules, rules->n, name, NULL, arena, folding, err));
+        exists = !name_is_session(folding->application);
+    }
+    PV_TRY(find_values(rules, properties, arena, &values, err));
+    PV_TRY(name_fold(rules->rules, exists ? 0 : rules->n, name, values, arena, folding, err));
     return screen(folding->application, err);
 }
 
@@ -97,7 +129,13 @@ enum pv_code log_name_application(struct store_tx *tx,
     if (run->log_name.n > 0)
         PV_TRY(store_names_there(tx, arena, &run->log_name, 1, &exists, err));
     PV_TRY(store_name_rules_get(tx, arena, &rules, err));
-    PV_TRY(log_name_fold(&rules, exists, run->log_name, arena, &folding, err));
+    PV_TRY(log_name_fold(&rules, exists, run->log_name, run->log_properties, arena, &folding, err));
+    if (name_is_session(folding.application)) {
+        run->warnings.arena = arena;
+        (void)finding_add(&run->warnings, "interactive_session",
+                          "a shell, notebook or server that says nothing about what ran in it: its"
+                          " runs are kept apart from jobs");
+    }
     if (folding.n_applied > 0 && !screen_is_suspicious(run->log_name))
         PV_TRY(add_label(arena, run, labels_max, err));
     *application = folding.application;

@@ -7,6 +7,7 @@
 #include "api/routes.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "codec/json/shape.h"
 #include "core/joblog/common/privacy.h"
 #include "http/etag.h"
 #include "ingest/reader_settings.h"
@@ -178,11 +179,25 @@ static enum pv_code name_rules_preview_load(void *context,
     return store_names_there(tx, request->arena, asked->names, asked->n_names, trial->there, err);
 }
 
+/* As a log has them. */
+static enum pv_code write_properties(const struct codec_name_fold *asked,
+                                     struct arena *arena,
+                                     struct strview *properties,
+                                     struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, arena);
+    shape_encode_labels(&w, asked->properties, asked->n_properties);
+    properties->at = writer_finish(&w, &properties->n);
+    return properties->at != NULL ? PV_OK : pv_no_memory(err);
+}
+
 /* As a log of that name would be taken. */
 static enum pv_code preview_name(const struct joblog_privacy *privacy,
                                  const struct name_rules *rules,
                                  bool exists,
                                  struct strview name,
+                                 struct strview properties,
                                  struct arena *arena,
                                  struct writer *w,
                                  struct pv_error *err)
@@ -194,7 +209,8 @@ static enum pv_code preview_name(const struct joblog_privacy *privacy,
     memcpy(kept, name.at, name.n);
     kept[name.n] = '\0';
     privacy_application_name(privacy, kept, sizeof kept);
-    enum pv_code code = log_name_fold(rules, exists, strview_of(kept), arena, &folding, &refusal);
+    enum pv_code code =
+        log_name_fold(rules, exists, strview_of(kept), properties, arena, &folding, &refusal);
     if (code != PV_OK && code != PV_E_INVALID) {
         *err = refusal;
         return code;
@@ -211,14 +227,16 @@ static enum pv_code name_rules_preview_answer(void *context,
 {
     const struct name_rules_trial *trial = request->state;
     struct writer w;
+    struct strview properties;
     (void)context;
+    PV_TRY(write_properties(&trial->asked, request->arena, &properties, err));
     writer_init(&w, request->arena);
     writer_begin_object(&w);
     writer_key(&w, "items");
     writer_begin_array(&w);
     for (size_t i = 0; i < trial->asked.n_names; i++)
         PV_TRY(preview_name(&trial->limits.log.privacy, &trial->rules, trial->there[i],
-                            trial->asked.names[i], request->arena, &w, err));
+                            trial->asked.names[i], properties, request->arena, &w, err));
     writer_end_array(&w);
     writer_end_object(&w);
     return api_reply(response, 200, &w, err);

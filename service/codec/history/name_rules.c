@@ -19,6 +19,7 @@ static const struct shape_member rule_members[] = {
     {"pattern", SHAPE_TEXT(R, pattern), .flags = CODEC_REQUIRED, .least = 1,
      .most = NAME_PATTERN_BYTES_MAX},
     {"application", SHAPE_NAME(R, application), .flags = CODEC_REQUIRED},
+    {"property", SHAPE_NAME(R, property), .flags = CODEC_NULLABLE},
 };
 const struct shape codec_name_rule_shape = {.request = "NameRule",
                                             .reply = "NameRule",
@@ -73,6 +74,7 @@ static const struct shape_member fold_members[] = {
     {"names", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_names},
     {"rules", SHAPE_OBJECTS(F, rules.rules, rules.n, &codec_name_rule_shape),
      SHAPE_GIVEN(F, has_rules), .most = NAME_RULES_MAX},
+    {"properties", SHAPE_LABELS(F, properties, n_properties), .most = CODEC_FOLD_PROPERTIES_MAX},
 };
 const struct shape codec_name_fold_shape = {.request = "NameRulesPreviewRequest",
                                             SHAPE_OF(fold_members, F)};

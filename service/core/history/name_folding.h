@@ -1,6 +1,7 @@
 #ifndef CORE_HISTORY_NAME_FOLDING_H
 #define CORE_HISTORY_NAME_FOLDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -23,6 +24,10 @@
  *   {hour}      0 to 23                                  {trigger} scheduled, manual, backfill, ...
  *   {pod}       x7k2m, 7d9f8b6c5-x2k4q, as Kubernetes and Argo generate them
  *   {emr}       s-1A2B3C4D5E6F7, j-...: a step or a cluster of EMR
+ * A rule with a property is about the value of that Spark property instead of the name, and only for
+ * the name as the log has it. "key[Tag]" is a tag of a property that holds a JSON array of
+ * {"key", "value"}, as Databricks has them.
+ *
  * "{{" is a brace. The rule's application is text with {name} and {rest} in it. Where a name can be
  * split in several ways the earlier tokens take as little as possible.
  */
@@ -37,7 +42,13 @@ struct name_rule {
     struct strview name; /* what people call the rule */
     struct strview pattern;
     struct strview application;
+    struct strview property; /* empty: the rule is about the name */
 };
+
+/* What rules make of names that Spark's shells and servers have, whatever runs in them, begins so. */
+#define NAME_SESSION "interactive session ("
+
+bool name_is_session(struct strview application);
 
 /* The rules in force where nobody has set others. */
 extern const struct name_rule name_rules_default[];
@@ -58,12 +69,14 @@ struct name_folding {
 
 /*
  * Fold a name (UTF-8, 1 to 255 characters) by rules that were checked: the first that applies, then
- * again on what it gives. A result that would be empty or longer than 255 bytes is none.
+ * again on what it gives. values: of the rules' properties, each empty where the log has none; NULL:
+ * none has. A result that would be empty or longer than 255 bytes is none.
  * PV_E_MEMORY.
  */
 enum pv_code name_fold(const struct name_rule rules[],
                        size_t n,
                        struct strview name,
+                       const struct strview values[],
                        struct arena *arena,
                        struct name_folding *out,
                        struct pv_error *err) PV_MUSTCHECK;

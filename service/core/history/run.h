@@ -203,6 +203,7 @@ struct run {
         log_digest; /* RUN_DIGEST_BYTES of the plain log's content; at == NULL: not loaded */
     struct strview log_name; /* what the log calls the application, unscreened; never stored as it
                                 is. At == NULL: not said, or not loaded */
+    struct strview log_properties; /* its Spark properties as JSON, unscreened; never stored */
     struct strview spark_application_id;
     struct strview spark_attempt_id; /* at == NULL when the log has none */
     struct strview spark_version;

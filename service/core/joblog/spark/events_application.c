@@ -132,9 +132,24 @@ static const struct json_field environment_fields[] = {
 };
 static const struct json_shape environment_shape = JSON_SHAPE(environment_fields);
 
+/* Longer ones are left out: no job is named by its properties then. */
+enum { RAW_PROPERTIES_MAX = 256 * 1024 };
+
+static enum pv_code
+keep_raw_properties(struct sparklog *log, struct strview properties, struct pv_error *err)
+{
+    log->n_raw_properties = 0;
+    if (properties.n > RAW_PROPERTIES_MAX)
+        return PV_OK;
+    PV_TRY(budget_grow(&log->reader.budget, log->raw_properties, log->raw_properties_capacity,
+                       properties.n, err));
+    memcpy(log->raw_properties, properties.at, properties.n);
+    log->n_raw_properties = properties.n;
+    return PV_OK;
+}
+
 enum pv_code event_environment(struct sparklog *log, struct json *line, struct pv_error *err)
 {
-    (void)err;
     struct environment event = {{NULL, 0}};
     if (!events_read(line, &environment_shape, &event) || event.properties.at == NULL)
         return PV_OK;
@@ -148,9 +163,10 @@ enum pv_code event_environment(struct sparklog *log, struct json *line, struct p
             properties_take(&taken, key, value);
     }
     line->damaged = json.damaged;
-    if (!json.damaged)
-        log->properties = taken;
-    return PV_OK;
+    if (json.damaged)
+        return PV_OK;
+    log->properties = taken;
+    return keep_raw_properties(log, event.properties, err);
 }
 
 struct clock_event {

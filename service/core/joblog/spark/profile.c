@@ -112,6 +112,12 @@ static bool set_texts(const struct sparklog *log, struct arena *arena, struct ru
     const char *version = application->log_version[0] != '\0' ? application->log_version
                                                               : application->metadata_version;
     memcpy(run->advice_id, log->properties.advice_id, sizeof run->advice_id);
+    if (log->n_raw_properties > 0) {
+        run->log_properties =
+            arena_copy(arena, (struct strview){log->raw_properties, log->n_raw_properties});
+        if (run->log_properties.at == NULL)
+            return false;
+    }
     return log_text_copy(arena, application->name, &run->log_name) &&
            log_text_copy(arena, application->id, &run->spark_application_id) &&
            log_text_copy(arena, application->attempt_id, &run->spark_attempt_id) &&

@@ -228,3 +228,52 @@ const char *properties_value(const struct properties *properties, const char *ke
     int at = properties_find(key);
     return at < 0 ? "" : properties->values[at].text;
 }
+
+struct tag {
+    struct json_text key;
+    struct json_text value;
+};
+
+static const struct json_field tag_fields[] = {
+    JSON_FIELD("key", JSON_TEXT, struct tag, key),
+    JSON_FIELD("value", JSON_TEXT, struct tag, value),
+};
+static const struct json_shape tag_shape = JSON_SHAPE(tag_fields);
+
+static bool find_tag(struct strview tags, struct strview key, char *out, size_t capacity)
+{
+    struct json json = json_over(tags);
+    bool started = false;
+    while (json_next_element(&json, &started)) {
+        struct tag tag = {{NULL, 0, false}, {NULL, 0, false}};
+        if (json_read_object(&json, &tag_shape, &tag) && tag.value.at != NULL &&
+            json_text_is(tag.key, key))
+            return json_text_keep(tag.value, out, capacity);
+    }
+    return false;
+}
+
+bool properties_find_text(struct strview object, struct strview key, char *out, size_t capacity)
+{
+    enum { TAGS_MAX = 16384 };
+    struct strview tag = {NULL, 0};
+    const char *bracket = memchr(key.at, '[', key.n);
+    if (bracket != NULL && key.at[key.n - 1] == ']') {
+        tag = (struct strview){bracket + 1, key.n - (size_t)(bracket - key.at) - 2};
+        key.n = (size_t)(bracket - key.at);
+    }
+    struct json json = json_over(object);
+    bool started = false;
+    struct json_text name;
+    while (json_next_member(&json, &started, &name)) {
+        struct json_text value;
+        if (!json_read_text(&json, &value) || !json_text_is(name, key))
+            continue;
+        if (tag.at == NULL)
+            return json_text_keep(value, out, capacity);
+        char tags[TAGS_MAX];
+        return json_text_keep(value, tags, sizeof tags) &&
+               find_tag(strview_of(tags), tag, out, capacity);
+    }
+    return false;
+}

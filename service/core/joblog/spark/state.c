@@ -32,6 +32,7 @@ void sparklog_fini(struct log_reader *reader)
     struct budget *budget = &reader->budget;
     for (size_t i = 0; i < log->n_stages; i++)
         stage_fini(&log->stages[i], budget);
+    budget_free(budget, log->raw_properties, log->raw_properties_capacity, 1);
     budget_free(budget, log->stages, log->stages_capacity, sizeof *log->stages);
     idmap_fini(&log->stage_at, budget);
     budget_free(budget, log->executors, log->executors_capacity, sizeof *log->executors);

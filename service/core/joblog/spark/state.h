@@ -174,6 +174,9 @@ struct sparklog {
     struct log_reader reader;
     struct application application;
     struct properties properties;
+    char *raw_properties; /* the object as the log has it; names of jobs stand in it */
+    size_t n_raw_properties;
+    size_t raw_properties_capacity;
     int64_t first_stage_ms;
     int64_t last_work_ms; /* of a job, a stage or a task; NO_TIME */
     int64_t jobs;

@@ -23,7 +23,7 @@ TestSuite(name_folding, .init = setup, .fini = teardown, .timeout = 20);
 static struct name_folding fold_by(const struct name_rule *rules, size_t n, const char *name)
 {
     struct name_folding folding;
-    cr_assert_eq(name_fold(rules, n, strview_of(name), &arena, &folding, NULL), PV_OK);
+    cr_assert_eq(name_fold(rules, n, strview_of(name), NULL, &arena, &folding, NULL), PV_OK);
     return folding;
 }
 
@@ -41,7 +41,9 @@ static void expect_folded(const char *name, const char *application)
 
 static struct name_rule rule_of(const char *pattern, const char *application)
 {
-    return (struct name_rule){strview_of("mine"), strview_of(pattern), strview_of(application)};
+    return (struct name_rule){.name = strview_of("mine"),
+                              .pattern = strview_of(pattern),
+                              .application = strview_of(application)};
 }
 
 Test(name_folding, what_changes_from_run_to_run_is_dropped)
@@ -90,8 +92,8 @@ Test(name_folding, hours_weeks_and_ids_of_orchestrators_are_dropped)
         {"etl_asset_triggered__2026-10-06T00:00:00+00:00_aB3dE5fG", "etl"},
         {"manual__2026-10-05T21:00:00+00:00__load", "load"},
         {"dag__scheduled__2026-10-06T00:00:00+00:00__load", "dag-load"},
-        {"livy-session-42", "livy-session"},
-        {"livy-session-42-x7kq", "livy-session"},
+        {"livy-session-42", "interactive session (Livy)"},
+        {"livy-session-42-x7kq", "interactive session (Livy)"},
         {"livy-batch-1031", "livy-batch"},
         {"orders-s-1A2B3C4D5E6F7", "orders"},
         {"j-2AXKQ8PL0Z3NM_orders", "orders"},
@@ -152,6 +154,43 @@ Test(name_folding, the_rules_that_applied_are_told_in_order)
     cr_expect(strview_is(name_rules_default[folding.applied[0]].name, "run number behind"));
     cr_expect(strview_is(name_rules_default[folding.applied[1]].name, "date behind"));
     cr_expect(strview_is(folding.application, "etl"));
+}
+
+Test(name_folding, names_of_shells_and_servers_are_sessions)
+{
+    static const char *const sessions[] = {"Spark shell",
+                                           "PySparkShell",
+                                           "Databricks Shell",
+                                           "Zeppelin",
+                                           "SparkR",
+                                           "SparkSQL::10.1.2.3",
+                                           "Thrift JDBC/ODBC Server",
+                                           "Spark Connect server",
+                                           "remotesparkmagics-sess1",
+                                           "Hive on Spark (sessionId = 1)"};
+    for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++)
+        cr_expect(name_is_session(fold(sessions[i]).application), "%s", sessions[i]);
+    static const char *const jobs[] = {"Spark shell job", "zeppelin", "shell", "nightly-etl"};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        cr_expect_not(name_is_session(fold(jobs[i]).application), "%s", jobs[i]);
+}
+
+Test(name_folding, a_rule_about_a_property_is_for_its_value_and_only_at_first)
+{
+    struct name_rule rules[] = {rule_of("job-{name}-run-{number}", "job {name}"),
+                                rule_of("{name}-{date}", "{name}")};
+    rules[0].property = strview_of("spark.cluster");
+    struct strview values[2] = {strview_of("job-11-run-7"), {NULL, 0}};
+    struct name_folding folding;
+    cr_assert_eq(name_fold(rules, 2, strview_of("etl"), values, &arena, &folding, NULL), PV_OK);
+    cr_expect(strview_is(folding.application, "job 11"));
+    cr_expect_eq(folding.n_applied, 1);
+    values[0] = strview_of("some cluster");
+    cr_assert_eq(name_fold(rules, 2, strview_of("etl-2026-01-05"), values, &arena, &folding, NULL),
+                 PV_OK);
+    cr_expect(strview_is(folding.application, "etl"), "the value does not match");
+    cr_expect(strview_is(fold_by(rules, 2, "job-11-run-7").application, "job-11-run-7"),
+              "a name is no value");
 }
 
 Test(name_folding, own_rules_capture_drop_and_rename)

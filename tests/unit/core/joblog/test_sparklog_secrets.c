@@ -181,6 +181,29 @@ Test(sparklog_secrets, a_property_must_have_the_shape_of_its_key)
     cr_assert_not(keeps("spark.app.name", "x"));
 }
 
+static const char *text_of(const char *object, const char *key)
+{
+    static char out[16];
+    return properties_find_text(strview_of(object), strview_of(key), out, sizeof out) ? out : NULL;
+}
+
+Test(sparklog_secrets, a_property_and_a_tag_of_one_are_found)
+{
+    static const char object[] = "{\"a\":[1,{\"x\":2}],\"spark.x\":\"one\",\"tags\":"
+                                 "\"[{\\\"key\\\":\\\"JobId\\\",\\\"value\\\":\\\"11\\\"},7,"
+                                 "{\\\"key\\\":\\\"Empty\\\"}]\",\"long\":\"0123456789abcdef\"}";
+    cr_expect_str_eq(text_of(object, "spark.x"), "one");
+    cr_expect_str_eq(text_of(object, "tags[JobId]"), "11");
+    cr_expect_null(text_of(object, "tags[RunName]"));
+    cr_expect_null(text_of(object, "tags[Empty]"));
+    cr_expect_null(text_of(object, "spark.x[JobId]"));
+    cr_expect_null(text_of(object, "spark.y"));
+    cr_expect_null(text_of(object, "a"));
+    cr_expect_null(text_of(object, "long"));
+    cr_expect_null(text_of("{\"spark.x\":", "spark.x"));
+    cr_expect_null(text_of("", "spark.x"));
+}
+
 Test(sparklog_secrets, keys_ascend)
 {
     for (size_t i = 1; i < properties_count(); i++)
