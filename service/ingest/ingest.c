@@ -107,14 +107,26 @@ enum pv_code ingest_read(struct ingest *intake, uint64_t budget, bool *more, str
     return PV_OK;
 }
 
-static enum pv_code
-warn_missing(uint64_t missing, struct arena *arena, struct run *run, struct pv_error *err)
+static enum pv_code warn_missing(const struct bundle *bundle,
+                                 struct arena *arena,
+                                 struct run *run,
+                                 struct pv_error *err)
 {
+    const char *name;
+    uint64_t missing = bundle_missing(bundle);
+    uint64_t skipped = bundle_skipped(bundle, &name);
     run->warnings.arena = arena;
     if (missing > 0)
         finding_number(
             finding_add(&run->warnings, "missing_part", "parts of the rolling log are not there"),
             "count", (double)missing);
+    if (skipped > 0)
+        finding_number(
+            finding_add(&run->warnings, "skipped_part",
+                        "parts of the log are archives themselves, or encrypted, and were"
+                        " passed over; one is %s",
+                        name),
+            "count", (double)skipped);
     return findings_check(&run->warnings, err);
 }
 
@@ -129,7 +141,7 @@ enum pv_code ingest_finish(struct ingest *intake,
     PV_TRY(ingest_read(intake, UINT64_MAX, &more, err));
     PV_TRY(text_finish(&intake->text, arena, &made, digest, err));
     if (intake->bundle != NULL)
-        PV_TRY(warn_missing(bundle_missing(intake->bundle), arena, &made, err));
+        PV_TRY(warn_missing(intake->bundle, arena, &made, err));
     *run = made;
     return PV_OK;
 }

@@ -247,6 +247,21 @@ def test_files_beside_a_log_that_are_none_are_passed_over(client, name):
     assert "4 logs" in upload(client, name, tar(beside), 422).json()["detail"]
 
 
+def test_a_part_that_is_itself_an_archive_is_passed_over_and_named(client, name):
+    """As a browser's download leaves it: the others are read."""
+    data = tiny_log(stages=4)
+    parts = split(data, 3)
+    packed = gzip.compress(zipped([("eventlog-2022-01-14--18-00", parts[1])]))
+    for pack in (tar, zipped):
+        files = [("e/eventlog-2022-01-14--17-00.gz", gzip.compress(parts[0])), ("e/eventlog-2022-01-14--18-00.zip.gz", packed), ("e/eventlog", parts[2])]
+        run = upload(client, name, pack(files), (200, 201)).json()
+        warning = {w["code"]: w for w in run["warnings"]}["skipped_part"]
+        assert "eventlog-2022-01-14--18-00.zip.gz" in warning["message"] and warning["evidence"] == {"count": 1}
+        assert 0 < run["stages_completed"] <= 4 and run["duration_s"] > 0
+    only = [("e/eventlog-2022-01-14--17-00.zip.gz", packed), ("e/eventlog", packed)]
+    assert "within an archive" in upload(client, name + "2", zipped(only), 415).json()["detail"]
+
+
 @pytest.mark.parametrize("pack", [tar, lambda f: tar(f, style=tarfile.GNU_FORMAT), zipped])
 def test_names_in_any_script_are_found_again(client, name, pack):
     files = rolled(tiny_log(stages=3), 3, log="\u0627\u043f\u00e9", folder="\u30ed\u30b0/" + "d" * 120 + "/")
