@@ -40,11 +40,10 @@ static bool is_hex(char c)
 /* Compared without regard to upper and lower case; `word` is in lower case. */
 static bool begins_with(struct strview text, const char *word)
 {
-    size_t n = strlen(word);
     size_t k = 0;
-    while (k < n && k < text.n && lower(text.at[k]) == word[k])
+    while (word[k] != '\0' && k < text.n && lower(text.at[k]) == word[k])
         k++;
-    return k == n;
+    return word[k] == '\0';
 }
 
 static struct strview tail(struct strview text, size_t at)
@@ -222,6 +221,8 @@ static bool find_known_key(struct strview text, size_t *at)
         struct strview here = tail(text, *at);
         for (size_t i = 0; i < sizeof known_keys / sizeof *known_keys; i++) {
             const struct known_key *key = &known_keys[i];
+            if (key->prefix[0] != here.at[0])
+                continue;
             size_t n = strlen(key->prefix);
             if (here.n < n + key->least || memcmp(here.at, key->prefix, n) != 0)
                 continue;
@@ -347,6 +348,8 @@ static bool find_assignment(struct strview text, size_t *at)
 {
     for (*at = 0; *at < text.n; ++*at) {
         struct strview here = tail(text, *at);
+        if (strchr("paistcb", lower(here.at[0])) == NULL)
+            continue; /* no word begins so */
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
             size_t n = strlen(words[i].text);
             if (!begins_with(here, words[i].text) ||
