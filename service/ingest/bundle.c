@@ -20,7 +20,7 @@ struct bundle {
     size_t next;                  /* part to open */
     struct stream *stream;        /* of the open part, or NULL */
     uint64_t part_from;           /* bytes of the log before it */
-    uint64_t skipped;             /* parts that are no logs */
+    uint64_t skipped;             /* parts that are archives themselves */
     char first_skipped[MEMBERS_SHOWN];
     uint64_t archive_bytes; /* as sent; 0: a folder, what is read of it counts */
     uint64_t stored_bytes;  /* read */

@@ -73,7 +73,7 @@ add_label(struct arena *arena, struct run *run, size_t labels_max, struct pv_err
     return PV_OK;
 }
 
-/* What the log has for each rule that is about a property; NULL: nothing for any. */
+/* The values of the properties that rules are about, one for each rule; NULL: the log has none. */
 static enum pv_code find_values(const struct name_rules *rules,
                                 struct strview properties,
                                 struct arena *arena,

@@ -14,8 +14,8 @@
  * The application of a log: by the rules about its Spark properties (JSON as the log has it, or
  * empty), then by those about names; where an application of the whole name exists, that, unless it
  * is the name of a shell or server. In `arena`.
- * PV_E_INVALID with a fault (code "no_name", "invalid_name" or "name_suspicious") when it is no name
- * that can be used; PV_E_MEMORY.
+ * PV_E_INVALID with a fault (code "no_name", "invalid_name" or "name_suspicious") when the name
+ * cannot be used; PV_E_MEMORY.
  */
 enum pv_code log_name_fold(const struct name_rules *rules,
                            bool exists,

@@ -6,7 +6,7 @@
 
 enum { NAME_BYTES_MAX = 255 * 4, RESULT_BYTES_MAX = 255 };
 
-/* Ordered: what is surest first, platforms before names. {number} alone is not among them: q1 and q2 are two jobs. */
+/* The surest first, platforms before names. {number} alone is not among them: q1 and q2 are two jobs. */
 const struct name_rule name_rules_default[] = {
 #define TEXT(text)                                                                                 \
     {                                                                                              \

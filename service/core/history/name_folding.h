@@ -45,7 +45,7 @@ struct name_rule {
     struct strview property; /* empty: the rule is about the name */
 };
 
-/* What rules make of names that Spark's shells and servers have, whatever runs in them, begins so. */
+/* Rules turn the names of shells and servers into applications whose names begin so. */
 #define NAME_SESSION "interactive session ("
 
 bool name_is_session(struct strview application);

@@ -236,7 +236,7 @@ static bool matches_trigger(struct strview text)
     return false;
 }
 
-/* Generated names have no vowels and none of 0, 1 and 3, so that they are no words. */
+/* Generated names avoid vowels, 0, 1 and 3, so that they never spell a word. */
 static bool is_generated(char c)
 {
     return c != '\0' && strchr("bcdfghjklmnpqrstvwxz2456789", c) != NULL;

@@ -29,9 +29,9 @@ size_t privacy_stage_name(const struct joblog_privacy *privacy,
 bool privacy_id(const struct joblog_privacy *privacy, char *id, size_t capacity);
 
 /*
- * What a log calls its application is its owner's identifier and kept as it is, except for SQL
- * (Hive calls jobs after their query), in place of which "query(" and its hash stand unless the
- * policy keeps it: no rule folds two of these into one.
+ * The name of an application is its owner's identifier and kept as it is, except for SQL: Hive calls
+ * jobs after their query. Unless the policy keeps SQL, the name becomes "query(HASH)", which no rule
+ * folds.
  */
 void privacy_application_name(const struct joblog_privacy *privacy, char *name, size_t capacity);
 

@@ -62,7 +62,7 @@ static size_t span(struct strview text, bool (*is)(char))
 
 /* --- randomness --- */
 
-/* The letters that follow each letter in 97.5 percent of the pairs within English words. */
+/* The letters that follow each letter in nearly all pairs (97.5 %) within English words. */
 static const char *const followers[26] = {
     "bcdfgiklmnprstuvwxy",
     "aeilorsu",
@@ -99,9 +99,9 @@ static bool is_usual_pair(char a, char b)
 }
 
 /*
- * Share of a run's neighbours that words do not have: letters that seldom follow each other, a
- * capital behind a small letter, a digit beside a letter. Two digits say nothing. In names it is
- * 0.1 to 0.4, in random runs 0.7 on average.
+ * Share of a run's pairs that words do not have: letters that seldom follow each other, a capital
+ * after a small letter, a digit next to a letter. Two digits say nothing. In names it is 0.1 to 0.4,
+ * in random runs 0.7 on average.
  */
 static double unusual_share(struct strview run)
 {
@@ -145,9 +145,9 @@ static bool find_random(struct strview text, size_t *at)
 /* --- well-known keys --- */
 
 /*
- * How keys begin and how many characters of which kind follow at least. Those whose beginning could
- * be a name's have to look random as well. Checksums (GitHub, npm) are not asked for: a key with a
- * slip in it is none that a name should show either.
+ * Beginnings of keys, and the least number of characters of a kind behind them. A key whose
+ * beginning could be a name's has to look random as well. Checksums (GitHub, npm) are not asked for:
+ * a key with a slip in it does not belong in a name either.
  */
 static const struct known_key {
     const char *prefix;
@@ -273,7 +273,7 @@ static const struct {
     {"identified by", true},
 };
 
-/* What stands where a value was removed: "***", "*(redacted)", "<hidden>", "${PASSWORD}", "null". */
+/* Put where a value was removed: "***", "*(redacted)", "<hidden>", "${PASSWORD}", "null". */
 static bool is_placeholder(struct strview value)
 {
     static const char *const none[] = {"true", "false", "null", "none", "redacted", "hidden"};
@@ -321,8 +321,8 @@ static bool is_year_or_version(struct strview value)
 }
 
 /*
- * Is what follows a word its value? Behind '=', and behind a space in an option ("--token x"),
- * anything is; behind ':', or a space where the word asks for one, what is in
+ * Does the value of a word follow it? Behind '=', and behind a space in an option ("--token x"),
+ * any text is one. Behind ':', or behind a space for words that allow it, a text is one if it is in
  * quotes or does not look like a word, a number or a date.
  */
 static bool is_assigned(struct strview after, bool spaced, bool option)
