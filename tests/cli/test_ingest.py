@@ -226,7 +226,7 @@ def test_what_the_service_refuses_stops_no_other(ingest, tmp_path):
     (tmp_path / "none").write_bytes(tiny_log(app="app-1").replace(b'"App Name": "tiny", ', b""))
     (tmp_path / "twice").write_bytes(tiny_log(app="app-00001", stages=5))
     found = rows(ingest(tmp_path, "--jobs", 1, status=1).out)
-    assert found[str(tmp_path / "none")].outcome == "rejected" and "name one" in found[str(tmp_path / "none")].reason
+    assert found[str(tmp_path / "none")].outcome == "rejected" and "--application NAME" in found[str(tmp_path / "none")].reason
     assert sorted(row.outcome for row in found.values()) == ["rejected"] * 2 + ["stored"] * 3
 
 
