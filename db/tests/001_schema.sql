@@ -15,9 +15,11 @@ SELECT col_type_is('provisor', 'run_stage', c, 'bigint[]', 'side by side with th
   FROM unnest(ARRAY['task_nodes', 'task_read_bytes']) AS c;
 SELECT col_type_is('provisor', 'run', c, t, 'an entry an executor: ' || c)
   FROM (VALUES ('executor_added_s', 'double precision[]'), ('executor_removed_s', 'double precision[]'),
-               ('executor_cores', 'bigint[]'), ('executor_resource_ids', 'bigint[]')) AS wanted (c, t);
+               ('executor_cores', 'bigint[]'), ('executor_resource_ids', 'bigint[]'),
+               ('executor_lost', 'boolean[]')) AS wanted (c, t);
 SELECT col_not_null('provisor', 'run', c, 'not null: ' || c)
-  FROM unnest(ARRAY['executor_added_s', 'executor_removed_s', 'executor_cores', 'executor_resource_ids']) AS c;
+  FROM unnest(ARRAY['executor_added_s', 'executor_removed_s', 'executor_cores', 'executor_resource_ids',
+                    'executor_lost', 'submitted_keys', 'submitted_values']) AS c;
 SELECT col_type_is('provisor', 'advice', 'document', 'json', 'a document keeps its bytes: json, not jsonb');
 SELECT col_type_is('provisor', 'application_model', 'document', 'json', 'fitted models are given back as they were written');
 SELECT col_type_is('provisor', 'advice', 'request', 'json', 'a request keeps its bytes');

@@ -38,11 +38,12 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(x->key.at, y->key.at);
 }
 
-static void decode_properties(const struct codec_node *node, const void *limits, void *object)
+static void decode_property_map(const struct codec_node *node,
+                                const char *member,
+                                struct run_label **properties,
+                                size_t *n_properties)
 {
-    struct run *run = object;
-    (void)limits;
-    struct codec_node map = codec_object(node, "spark_properties", CODEC_NULLABLE);
+    struct codec_node map = codec_object(node, member, CODEC_NULLABLE);
     if (map.json == NULL)
         return;
     size_t n = json_value_members(map.json);
@@ -65,8 +66,23 @@ static void decode_properties(const struct codec_node *node, const void *limits,
         i++;
     }
     qsort(all, n, sizeof *all, compare_keys);
-    run->spark_properties = all;
-    run->n_spark_properties = n;
+    *properties = all;
+    *n_properties = n;
+}
+
+static void decode_properties(const struct codec_node *node, const void *limits, void *object)
+{
+    struct run *run = object;
+    (void)limits;
+    decode_property_map(node, "spark_properties", &run->spark_properties, &run->n_spark_properties);
+}
+
+static void decode_submitted(const struct codec_node *node, const void *limits, void *object)
+{
+    struct run *run = object;
+    (void)limits;
+    decode_property_map(node, "submitted_properties", &run->submitted_properties,
+                        &run->n_submitted_properties);
 }
 
 static void encode_properties(struct writer *w, const void *object, const void *context)
@@ -75,6 +91,14 @@ static void encode_properties(struct writer *w, const void *object, const void *
     (void)context;
     writer_key(w, "spark_properties");
     shape_encode_labels(w, run->spark_properties, run->n_spark_properties);
+}
+
+static void encode_submitted(struct writer *w, const void *object, const void *context)
+{
+    const struct run *run = object;
+    (void)context;
+    writer_key(w, "submitted_properties");
+    shape_encode_labels(w, run->submitted_properties, run->n_submitted_properties);
 }
 
 static void decode_warning(const struct codec_node *node, struct findings *warnings)
@@ -232,6 +256,8 @@ static const struct shape_member members[] = {
      .flags = LOG_FLAGS, .most = PROFILES_MAX},
     {"spark_properties", SHAPE_CODE, .flags = LOG_FLAGS | SHAPE_KNOWN, .decode = decode_properties,
      .encode = encode_properties},
+    {"submitted_properties", SHAPE_CODE, .flags = LOG_FLAGS | SHAPE_KNOWN,
+     .decode = decode_submitted, .encode = encode_submitted},
     {"warnings", SHAPE_CODE, .flags = LOG_FLAGS | SHAPE_KNOWN, .decode = decode_warnings,
      .encode = run_record_encode_warnings},
     {"nodes", SHAPE_OBJECTS(T, nodes, n_nodes, &codec_run_node_shape), .flags = NULLABLE | STAGES,

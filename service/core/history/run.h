@@ -94,7 +94,10 @@ int run_label_compare(const void *a, const void *b);
     COUNT(memory_limit_kills)    /* executors killed as their container exceeded its memory */     \
     COUNT(cached_blocks_dropped) /* of RDDs and tables still wanted; where updates are logged */   \
     SECONDS(executor_startup_s)  /* median from request to registration of an executor */          \
-    COUNT(storage_memory_bytes)  /* heap that one executor can use for cached blocks, at most */
+    COUNT(storage_memory_bytes)  /* heap that one executor can use for cached blocks, at most */   \
+    COUNT(executors_lost)        /* to the platform: preempted, decommissioned, with their node */ \
+    COUNT(streaming_queries)     /* more than 0: a streaming application, not a batch job */       \
+    SECONDS(idle_s)              /* an interactive session waited for a person */
 
 struct run_metrics {
     RUN_METRICS(RUN_DECLARE_COUNT, RUN_DECLARE_SECONDS)
@@ -126,10 +129,17 @@ struct executor_lifetime {
     double removed_s; /* the same; NAN if the executor stayed to the end */
     int64_t cores;    /* RUN_UNKNOWN, as what follows */
     int64_t resource_profile_id;
+    bool lost; /* the platform took the executor away */
 };
 
 /* A run with more executors keeps no lifetimes. */
 enum { RUN_EXECUTOR_LIFETIMES_MAX = 5000 };
+
+/* A gap of a session is idle time if it is this long; the driver works in shorter ones, too. */
+#define RUN_IDLE_LEAST_S 10.0
+
+/* Share of the time of all attempts of tasks from which the attempts that were lost are warned of. */
+#define RUN_FAILED_SHARE_WARNED 0.01
 
 /* A node that tasks ran on. */
 struct run_node {
@@ -215,6 +225,10 @@ struct run {
     size_t n_resources;
     struct run_label *spark_properties; /* allow-listed only, sorted by key */
     size_t n_spark_properties;
+    /* What was submitted for properties that the job set itself, sorted by key; "" for none. Their
+     * effective values are among the properties above. */
+    struct run_label *submitted_properties;
+    size_t n_submitted_properties;
     struct findings warnings; /* what the reader noticed that did not stop it ("damaged_lines") */
 };
 

@@ -33,7 +33,7 @@ enum {
     NOTICE_BACKWARDS,
     NOTICE_BAD_TIME,
     LOG_NOTICE_OWN,
-    LOG_NOTICES_MAX = 24
+    LOG_NOTICES_MAX = 48
 };
 
 /* A kind of log. Its state is a struct whose first member is a struct log_reader. */

@@ -82,6 +82,8 @@ enum pv_code event_application_start(struct sparklog *log, struct json *line, st
     }
     application->started = true;
     application->start_ms = start_ms;
+    if (event.name.at != NULL)
+        session_signs_take_name(&log->session, event.name);
     if (event.name.at != NULL &&
         json_text_keep(event.name, application->name, sizeof application->name))
         privacy_application_name(&log->reader.limits.privacy, application->name,
@@ -125,10 +127,12 @@ enum pv_code event_application_end(struct sparklog *log, struct json *line, stru
 
 struct environment {
     struct strview properties;
+    struct strview system;
 };
 
 static const struct json_field environment_fields[] = {
     JSON_FIELD("Spark Properties", JSON_RAW, struct environment, properties),
+    JSON_FIELD("System Properties", JSON_RAW, struct environment, system),
 };
 static const struct json_shape environment_shape = JSON_SHAPE(environment_fields);
 
@@ -148,24 +152,40 @@ keep_raw_properties(struct sparklog *log, struct strview properties, struct pv_e
     return PV_OK;
 }
 
+static void take_system(struct sparklog *log, struct strview system)
+{
+    struct json json = json_over(system);
+    bool started = false;
+    struct json_text key, value;
+    while (json_next_member(&json, &started, &key))
+        if (json_read_text(&json, &value) && json_text_is(key, strview_of("sun.java.command")))
+            session_signs_take_command(&log->session, value);
+}
+
 enum pv_code event_environment(struct sparklog *log, struct json *line, struct pv_error *err)
 {
-    struct environment event = {{NULL, 0}};
+    struct environment event = {{NULL, 0}, {NULL, 0}};
     if (!events_read(line, &environment_shape, &event) || event.properties.at == NULL)
         return PV_OK;
     struct json json = json_over(event.properties);
     struct properties taken = log->properties;
+    struct session_signs signs = log->session;
     bool started = false;
     struct json_text key;
     while (json_next_member(&json, &started, &key)) {
         struct json_text value;
-        if (json_read_text(&json, &value))
-            properties_take(&taken, key, value);
+        if (!json_read_text(&json, &value))
+            continue;
+        properties_take(&taken, key, value);
+        session_signs_take_property(&signs, key, value);
     }
     line->damaged = json.damaged;
     if (json.damaged)
         return PV_OK;
     log->properties = taken;
+    log->session = signs;
+    if (event.system.at != NULL)
+        take_system(log, event.system);
     return keep_raw_properties(log, event.properties, err);
 }
 

@@ -166,7 +166,7 @@ enum pv_code event_executor_added(struct sparklog *log, struct json *line, struc
     return come(log, executor, &event, err);
 }
 
-static void go(struct sparklog *log, struct executor *executor, int64_t at_ms)
+static void go(struct sparklog *log, struct executor *executor, int64_t at_ms, bool lost)
 {
     if (!executor->alive)
         return;
@@ -176,8 +176,10 @@ static void go(struct sparklog *log, struct executor *executor, int64_t at_ms)
                     sparklog_times(executor->cores,
                                    log_reader_elapsed(&log->reader, executor->since_ms, at_ms)));
     executor->alive = false;
-    if (executor->lifetime < log->n_lifetimes)
+    if (executor->lifetime < log->n_lifetimes) {
         log->lifetimes[executor->lifetime].removed_ms = at_ms;
+        log->lifetimes[executor->lifetime].lost = lost;
+    }
     count_alive(log, executor, -1);
 }
 
@@ -191,11 +193,12 @@ enum pv_code event_executor_removed(struct sparklog *log, struct json *line, str
     enum exit_reason reason = exit_reason_of(event.reason);
     log->out_of_memory_errors += reason == EXIT_OUT_OF_MEMORY;
     log->memory_limit_kills += reason == EXIT_MEMORY_LIMIT;
+    log->executors_lost += reason == EXIT_LOST;
     if (event.id.at == NULL)
         return PV_OK;
     struct executor *executor;
     PV_TRY(get_executor(log, event.id, &executor, err));
-    go(log, executor, at_ms);
+    go(log, executor, at_ms, reason == EXIT_LOST);
     return PV_OK;
 }
 

@@ -6,6 +6,7 @@ struct job_start {
     int64_t submitted;
     struct strview stages;
     struct strview stage_ids;
+    struct strview properties;
 };
 
 static const struct json_field job_start_fields[] = {
@@ -13,6 +14,7 @@ static const struct json_field job_start_fields[] = {
     JSON_FIELD("Submission Time", JSON_INT, struct job_start, submitted),
     JSON_FIELD("Stage Infos", JSON_RAW, struct job_start, stages),
     JSON_FIELD("Stage IDs", JSON_RAW, struct job_start, stage_ids),
+    JSON_FIELD("Properties", JSON_RAW, struct job_start, properties),
 };
 static const struct json_shape job_start_shape = JSON_SHAPE(job_start_fields);
 
@@ -80,7 +82,7 @@ close_job(struct sparklog *log, int64_t id, int64_t completed_ms, struct pv_erro
 
 enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_error *err)
 {
-    struct job_start event = {-1, NO_TIME, {NULL, 0}, {NULL, 0}};
+    struct job_start event = {-1, NO_TIME, {NULL, 0}, {NULL, 0}, {NULL, 0}};
     if (!events_read(line, &job_start_shape, &event))
         return PV_OK;
     if (event.stages.at != NULL && !events_stages_are_sound(event.stages)) {
@@ -91,6 +93,8 @@ enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_
     if (event.submitted != NO_TIME)
         event.submitted = sparklog_see_work(log, event.submitted);
     PV_TRY(open_job(log, event.id, event.submitted, err));
+    if (event.properties.at != NULL)
+        PV_TRY(events_job_properties(log, event.properties, err));
     if (event.stages.at != NULL)
         return events_describe_stages(log, event.stages, err);
     return event.stage_ids.at == NULL ? PV_OK : take_ids(log, event.stage_ids, err);

@@ -22,6 +22,8 @@ struct task_event {
     bool speculative;
     struct amounts amounts;
     struct memory_use memory;
+    int64_t on_heap; /* peak execution memory since Spark 4; -1, as the one below */
+    int64_t off_heap;
 };
 
 #define AMOUNT(name, amount) JSON_FIELD(name, JSON_INT, struct task_event, amounts.of[amount])
@@ -76,6 +78,8 @@ static const struct json_field metrics_fields[] = {
     AMOUNT("Executor Run Time", AMOUNT_RUN_MS),
     AMOUNT("Executor CPU Time", AMOUNT_CPU_NS),
     AMOUNT("Peak Execution Memory", AMOUNT_PEAK_EXECUTION_BYTES),
+    JSON_FIELD("Peak On Heap Execution Memory", JSON_INT, struct task_event, on_heap),
+    JSON_FIELD("Peak Off Heap Execution Memory", JSON_INT, struct task_event, off_heap),
     AMOUNT("JVM GC Time", AMOUNT_GC_MS),
     AMOUNT("Memory Bytes Spilled", AMOUNT_MEMORY_SPILLED_BYTES),
     AMOUNT("Disk Bytes Spilled", AMOUNT_DISK_SPILLED_BYTES),
@@ -114,7 +118,9 @@ static enum pv_code take_task(struct sparklog *log,
                                  .launch = NO_TIME,
                                  .finish = NO_TIME,
                                  .amounts = amounts_unknown,
-                                 .memory = memory_use_unknown};
+                                 .memory = memory_use_unknown,
+                                 .on_heap = -1,
+                                 .off_heap = -1};
     if (!events_read(line, shape, event))
         return PV_OK;
     if (event->stage < 0) {
@@ -199,6 +205,16 @@ static void events_task_fail(struct sparklog *log,
     log->tasks_resubmitted += json_text_is(reason, strview_of("Resubmitted"));
 }
 
+/* Spark 4 logs the peaks of both kinds of memory, of which the older figure misses a part. */
+static void set_peak_execution(struct task_event *event)
+{
+    int64_t *peak = &event->amounts.of[AMOUNT_PEAK_EXECUTION_BYTES];
+    int64_t both =
+        log_add(event->on_heap > 0 ? event->on_heap : 0, event->off_heap > 0 ? event->off_heap : 0);
+    if (both > 0 && both > *peak)
+        *peak = both;
+}
+
 enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_error *err)
 {
     struct task_event event;
@@ -215,6 +231,7 @@ enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_e
         events_task_fail(log, stage, &event, ms);
     log->tasks_speculative += event.speculative;
     memory_use_set_peaks(&event.memory, &event.amounts);
+    set_peak_execution(&event);
     sparklog_add_amounts(log, &stage->amounts, &event.amounts, succeeded);
     return PV_OK;
 }

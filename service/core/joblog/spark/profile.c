@@ -32,7 +32,7 @@ static bool ends_far_from_work(const struct sparklog *log)
     return log->application.end_ms == NO_TIME && is_far(last_work_of(log), log->reader.last_ms);
 }
 
-static int64_t profile_end_of(const struct sparklog *log)
+int64_t profile_end_of(const struct sparklog *log)
 {
     if (log->application.end_ms != NO_TIME)
         return log->application.end_ms;
@@ -81,6 +81,7 @@ static void set_counts(const struct sparklog *log, struct run *run)
     run->tasks_resubmitted = log->tasks_resubmitted;
     run->tasks_speculative = log->tasks_speculative;
     run->executors_removed = log->executors_removed;
+    run->executors_lost = log->executors_lost;
     run->executors_excluded = log->executors_excluded;
     run->nodes_excluded = (int64_t)log->nodes_excluded.n;
     run->peak_driver_heap_bytes = log->driver_heap;
@@ -130,7 +131,8 @@ static bool set_properties(const struct sparklog *log, struct arena *arena, stru
     if (run->spark_properties == NULL)
         return false;
     for (size_t i = 0; i < properties_count(); i++) {
-        const char *value = log->properties.values[i].text;
+        const char *set = log->set_by_job.values[i].text;
+        const char *value = set[0] != '\0' ? set : log->properties.values[i].text;
         if (value[0] == '\0')
             continue;
         struct run_label *property = &run->spark_properties[run->n_spark_properties++];
@@ -270,7 +272,8 @@ static bool set_executor_lifetimes(const struct sparklog *log, struct arena *are
             .removed_s =
                 lifetime->removed_ms == NO_TIME ? (double)NAN : log_seconds(removed_ms - start_ms),
             .cores = lifetime->cores > 0 ? lifetime->cores : RUN_UNKNOWN,
-            .resource_profile_id = lifetime->profile};
+            .resource_profile_id = lifetime->profile,
+            .lost = lifetime->lost};
     }
     return true;
 }
@@ -441,7 +444,8 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
         !set_executor_lifetimes(log, arena, &built) || !set_job_time(log, arena, &built) ||
         !set_startup(log, arena, &built) || !set_stage_time(log, arena, &built) ||
         !set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
-        !log_reader_warn(reader, arena, &built))
+        !profile_set_kinds(log, arena, &built) || !log_reader_warn(reader, arena, &built) ||
+        !profile_warn_of_kinds(log, &built))
         return pv_no_memory(err);
     *run = built;
     return PV_OK;

@@ -19,6 +19,19 @@ enum pv_code profile_build_stages(struct sparklog *log,
                                   struct run *run,
                                   struct pv_error *err) PV_MUSTCHECK;
 
+/*
+ * What kind of run it is (profile_kinds.c): streaming, the time that a session waited for a person,
+ * and properties that the job set itself. Takes the idle time before the first stage off
+ * run->initialization_s. False: no memory.
+ */
+bool profile_set_kinds(struct sparklog *log, struct arena *arena, struct run *run);
+
+/* Warnings of that, and of executors and attempts that were lost. False: no memory. */
+bool profile_warn_of_kinds(const struct sparklog *log, struct run *run);
+
+/* The end of the application, or of what the log has of it. */
+int64_t profile_end_of(const struct sparklog *log);
+
 struct interval {
     int64_t from_ms;
     int64_t to_ms;

@@ -45,6 +45,10 @@ void sparklog_fini(struct log_reader *reader)
     idmap_fini(&log->rdd_cached_by, budget);
     budget_free(budget, log->jobs_seen, log->jobs_capacity, sizeof *log->jobs_seen);
     idmap_fini(&log->job_at, budget);
+    budget_free(budget, log->sql_executions, log->sql_executions_capacity,
+                sizeof *log->sql_executions);
+    idmap_fini(&log->sql_at, budget);
+    idmap_fini(&log->streaming_at, budget);
 }
 
 int64_t sparklog_see_work(struct sparklog *log, int64_t ms)

@@ -6,6 +6,7 @@
 #include "core/joblog/common/log_nodes.h"
 #include "core/joblog/common/log_reader.h"
 #include "core/joblog/spark/properties.h"
+#include "core/joblog/spark/session_signs.h"
 #include "core/joblog/spark/tasks.h"
 
 /*
@@ -87,6 +88,7 @@ struct logged_lifetime {
     int64_t removed_ms; /* NO_TIME if it stayed */
     int64_t cores;      /* RUN_UNKNOWN, as the profile */
     int64_t profile;
+    bool lost; /* the platform took the executor away */
 };
 
 /* An executor, from its first event on. */
@@ -156,6 +158,12 @@ struct stage {
     bool ran; /* submitted, completed or with a task */
 };
 
+/* When a SQL execution ran; its end NO_TIME while the log has none. */
+struct sql_execution {
+    int64_t started_ms;
+    int64_t ended_ms;
+};
+
 struct application {
     char name[1024]; /* "" when there is none, or one too long to be a name */
     char id[256];
@@ -173,10 +181,17 @@ struct application {
 struct sparklog {
     struct log_reader reader;
     struct application application;
-    struct properties properties;
+    struct properties properties; /* as submitted */
     char *raw_properties; /* the object as the log has it; names of jobs stand in it */
     size_t n_raw_properties;
     size_t raw_properties_capacity;
+    struct properties set_by_job; /* the latest values that the job gave them itself */
+    struct session_signs session;
+    struct idmap streaming_at; /* hash of the id of a streaming query */
+    struct idmap sql_at;       /* execution id -> index in sql_executions */
+    struct sql_execution *sql_executions;
+    size_t n_sql_executions;
+    size_t sql_executions_capacity;
     int64_t first_stage_ms;
     int64_t last_work_ms; /* of a job, a stage or a task; NO_TIME */
     int64_t jobs;
@@ -200,6 +215,7 @@ struct sparklog {
     int64_t storage_memory[2];  /* heap for blocks: of the driver, of an executor; RUN_UNKNOWN */
     int64_t executors_added;
     int64_t executors_removed;
+    int64_t executors_lost;
     int64_t executors_excluded;
     int64_t executors_most;
     int64_t executors_alive;

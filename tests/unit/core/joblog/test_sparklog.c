@@ -77,8 +77,9 @@ Test(sparklog, a_whole_run)
     cr_assert(strview_is(r.run.spark_application_id, "app-1"));
     cr_assert(strview_is(r.run.spark_attempt_id, "2"));
     cr_assert(strview_is(r.run.spark_version, "3.5.1"));
-    cr_assert_eq(r.run.warnings.n, 1);
+    cr_assert_eq(r.run.warnings.n, 2);
     cr_assert_eq(reading_warning(&r, "mixed_executors"), 1);
+    cr_assert_eq(reading_warning(&r, "attempts_lost"), 1);
     reading_fini(&r);
 }
 
