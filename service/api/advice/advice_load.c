@@ -290,7 +290,7 @@ static enum pv_code load_own(struct store_tx *tx,
     return PV_OK;
 }
 
-/* What the latest runs were configured with. */
+/* What the latest runs were configured with; streaming ones are no guide to batch jobs. */
 static enum pv_code load_latest(struct store_tx *tx,
                                 struct arena *arena,
                                 const struct application *application,
@@ -305,7 +305,9 @@ static enum pv_code load_latest(struct store_tx *tx,
     struct run_list list;
     PV_TRY(store_run_list(tx, arena, application, &filter, &list, err));
     history->latest = list.items;
-    history->n_latest = list.n;
+    for (size_t i = 0; i < list.n; i++)
+        if (!(list.items[i].streaming_queries > 0))
+            history->latest[history->n_latest++] = list.items[i];
     return PV_OK;
 }
 
@@ -337,6 +339,7 @@ static enum pv_code load_history(struct store_tx *tx,
         return PV_OK;
     PV_TRY(store_run_missing_counts(tx, application, &counts, err));
     (void)missing_counts_refuse(&counts, application->runs, &lack);
+    history->streaming = counts.streaming > 0 && history->seen.n == 0;
     history->lack = arena_strdup(arena, lack.detail);
     return history->lack == NULL ? pv_no_memory(err) : PV_OK;
 }

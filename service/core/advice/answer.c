@@ -358,8 +358,10 @@ static enum pv_code answer_without_curve(const struct advice_known *known,
     answer->goal = known->question->goal;
     answer->curve = prediction->curve;
     answer->advice.objective = answer->goal.objective;
-    PV_TRY(history_limits_refuse(prediction, limits, HISTORY_UNUSABLE, answer->goal.confidence,
-                                 arena, &answer->advice, err));
+    enum history_lack lack =
+        history_limits_find(prediction, &answer->advice.recommendation, limits);
+    PV_TRY(history_limits_refuse(prediction, limits, lack, answer->goal.confidence, arena,
+                                 &answer->advice, err));
     PV_TRY(latest_run_explain(&prediction->latest, &answer->advice, err));
     return advise_memory(known, arena, answer, err);
 }

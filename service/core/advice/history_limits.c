@@ -33,7 +33,7 @@ enum history_lack history_limits_find(const struct history_prediction *predictio
 {
     const struct curve *curve = &prediction->curve;
     if (prediction->lack != NULL)
-        return HISTORY_UNUSABLE;
+        return prediction->streaming ? HISTORY_STREAMING : HISTORY_UNUSABLE;
     if (prediction->unrelated.found)
         return HISTORY_UNRELATED;
     if (curve->loo_mape_percent > limits->error_percent)
@@ -133,6 +133,12 @@ static void describe_lack(const struct history_prediction *prediction,
     const struct curve *curve = &prediction->curve;
     struct finding *note = NULL;
     switch (lack) {
+    case HISTORY_STREAMING:
+        note = finding_add(&advice->reasons, "streaming_application",
+                           "The runs are of a streaming application, which runs until someone "
+                           "stops it: a deadline does not apply to it, and no executor count is "
+                           "advised.");
+        break;
     case HISTORY_UNUSABLE:
         note = finding_add(&advice->reasons, "history_insufficient",
                            "Nothing can be predicted from the history: %s. No executor count is "

@@ -29,6 +29,7 @@ struct advice_history {
     struct run *latest; /* newest first, whatever became of them, without stages */
     size_t n_latest;
     const char *lack; /* where there are none: why, a clause */
+    bool streaming;   /* there are none, but runs of a streaming application */
 };
 
 struct history_prediction {
@@ -48,6 +49,7 @@ struct history_prediction {
     double executor_startup_s;      /* median of the latest runs' medians; NAN: unknown */
     struct bottlenecks bottlenecks; /* of the nearest run that has stages */
     const char *lack;               /* why there is no curve, a clause; NULL: there is one */
+    bool streaming;                 /* there is none because it is a streaming application */
 };
 
 /*

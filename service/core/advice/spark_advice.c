@@ -57,6 +57,23 @@ static void warn_of_difference(const struct spark_configuration *made,
     finding_number(note, "recommended_cores_per_executor", (double)cores_per_executor);
 }
 
+/* Properties that are not recommended, because the job sets them itself. */
+static void warn_of_withheld(const struct spark_before *before,
+                             const struct spark_configuration *made,
+                             struct advice *advice)
+{
+    for (size_t i = 0; i < made->n_withheld; i++) {
+        const char *key = made->withheld[i];
+        struct strview now = property_find(before->properties, before->n, key);
+        struct finding *note = finding_add(
+            &advice->warnings, "set_by_the_job",
+            "The job itself sets %s to %.*s: setting it at submission has no effect, so no other "
+            "value is recommended. Change it in the code of the job.",
+            key, (int)now.n, now.at == NULL ? "" : now.at);
+        finding_text(note, "property", key);
+    }
+}
+
 enum pv_code spark_advise(const struct history_prediction *prediction,
                           const struct spark_constraints *constraints,
                           int64_t cores_per_executor,
@@ -76,6 +93,7 @@ enum pv_code spark_advise(const struct history_prediction *prediction,
     PV_TRY(spark_configuration_make(&prediction->spark, constraints, executors, cores_per_executor,
                                     memory, cures, n, arena, made, err));
     warn_of_difference(made, cores_per_executor, advice);
+    warn_of_withheld(&prediction->spark, made, advice);
     return findings_check(&advice->warnings, err);
 }
 

@@ -454,7 +454,8 @@ static void find_in_run(struct finder *f)
     struct bottleneck_evidence evidence = no_evidence;
     double initialization_s = at_least_0(run->initialization_s);
     double driver_s = run->duration_s - initialization_s - run->stage_time_s;
-    if (driver_s >= RUN_SHARE * run->duration_s)
+    bool waits = run->streaming_queries > 0; /* for its next trigger, which is no work */
+    if (!waits && driver_s >= RUN_SHARE * run->duration_s)
         add(f, BOTTLENECK_DRIVER, NULL, driver_s, &evidence);
     evidence.startup_s = run->executor_startup_s;
     if (initialization_s >= RUN_SHARE * run->duration_s)
@@ -489,7 +490,27 @@ static size_t keep_most(struct candidate candidates[], size_t n)
     return BOTTLENECKS_MAX;
 }
 
-static enum pv_code report(const struct candidate candidates[],
+/* A cure that names properties which the job sets itself says so. False: no memory. */
+static bool qualify_cure(const struct run *run, struct arena *arena, struct bottleneck *item)
+{
+    for (size_t i = 0; i < run->n_submitted_properties; i++) {
+        char key[64];
+        strview_shorten(run->submitted_properties[i].key, key, sizeof key);
+        if (strstr(item->cure, key) == NULL)
+            continue;
+        struct strview now = property_find(run->spark_properties, run->n_spark_properties, key);
+        item->cure = arena_printf(arena,
+                                  "%s The job itself sets %s to %.*s: setting it at submission has "
+                                  "no effect, change it in the code of the job.",
+                                  item->cure, key, (int)now.n, now.at == NULL ? "" : now.at);
+        if (item->cure == NULL)
+            return false;
+    }
+    return true;
+}
+
+static enum pv_code report(const struct run *run,
+                           const struct candidate candidates[],
                            size_t n,
                            struct arena *arena,
                            struct bottlenecks *found,
@@ -507,6 +528,8 @@ static enum pv_code report(const struct candidate candidates[],
                 return pv_no_memory(err);
         }
         PV_TRY(bottleneck_describe(&candidates[i].evidence, arena, item, err));
+        if (!qualify_cure(run, arena, item))
+            return pv_no_memory(err);
     }
     found->n = n;
     return PV_OK;
@@ -532,7 +555,7 @@ enum pv_code bottlenecks_find(const struct run *run,
         find_in_run(&f);
         qsort(f.candidates, f.n, sizeof *f.candidates, by_loss);
         f.n = keep_most(f.candidates, f.n);
-        code = report(f.candidates, f.n, arena, bottlenecks, err);
+        code = report(run, f.candidates, f.n, arena, bottlenecks, err);
     }
     arena_rewind(scratch, mark);
     return code;

@@ -163,7 +163,8 @@ enum pv_code run_measure(const struct run *run,
                          err));
     }
     PV_TRY(find_stage_time(run, scratch, &busy_s, err));
-    double left_s = run->duration_s - run->initialization_s - busy_s;
+    double idle_s = run->idle_s > 0 ? run->idle_s : 0.0;
+    double left_s = run->duration_s - idle_s - run->initialization_s - busy_s;
     sum.serial_s = left_s < 0 ? 0 : left_s;
     if (ran == 0)
         sum = (struct run_measures){(double)NAN, (double)NAN, (double)NAN, (double)NAN};

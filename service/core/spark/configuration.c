@@ -54,6 +54,14 @@ static struct strview ran(const struct maker *maker, const char *key)
                             : property_find(maker->before->properties, maker->before->n, key);
 }
 
+static bool is_set_by_job(const struct spark_before *before, const char *key)
+{
+    for (size_t i = 0; i < before->n_submitted; i++)
+        if (strview_is(before->submitted[i].key, key))
+            return true;
+    return false;
+}
+
 static bool names(const struct strview keys[], size_t n, const char *key)
 {
     for (size_t i = 0; i < n; i++)
@@ -449,13 +457,18 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
     *made = (struct spark_configuration){
         .dynamic_allocation = is_dynamic(&maker),
         .properties = arena_array(arena, most, sizeof *made->properties),
-        .changes = arena_array(arena, most, sizeof *made->changes)};
-    if (maker.failed || made->properties == NULL || made->changes == NULL)
+        .changes = arena_array(arena, most, sizeof *made->changes),
+        .withheld = arena_array(arena, maker.n, sizeof(const char *))};
+    if (maker.failed || made->properties == NULL || made->changes == NULL || made->withheld == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < maker.n; i++) {
         const struct draft *draft = &maker.drafts[i];
         if (names(constraints->exclude, constraints->n_exclude, draft->key))
             continue;
+        if (is_set_by_job(before, draft->key) && fixed(&maker, draft->key).at == NULL) {
+            made->withheld[made->n_withheld++] = draft->key;
+            continue;
+        }
         if (draft->value != NULL)
             made->properties[made->n++] = (struct spark_property){draft->key, draft->value};
         const char *old = old_value(&maker, draft->key);

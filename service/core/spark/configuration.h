@@ -23,6 +23,10 @@
 struct spark_before {
     const struct run_label *properties; /* sorted by key */
     size_t n;
+    /* What was submitted for properties that the job sets itself; "" for none. To set them at
+     * submission has no effect. Sorted by key. */
+    const struct run_label *submitted;
+    size_t n_submitted;
     struct strview version; /* of Spark; at == NULL: unknown */
     int64_t executors;      /* RUN_UNKNOWN; where properties do not say */
     int64_t cores_per_executor;
@@ -69,6 +73,8 @@ struct spark_configuration {
     size_t n;
     struct spark_change *changes; /* ascending by key */
     size_t n_changes;
+    const char **withheld; /* keys that would be proposed if the job did not set them itself */
+    size_t n_withheld;
 };
 
 /*

@@ -89,7 +89,8 @@ struct run_id {
 };
 
 /*
- * The runs of these ids, in their order, with stages and tasks; one that is gone is left out.
+ * The runs of these ids, in their order, with stages and tasks; one that is gone is left out. Idle
+ * time of sessions is left out of these runs and of those below (core/history/run_idle.h).
  */
 enum pv_code store_run_of_ids(struct store_tx *tx,
                               struct arena *arena,
@@ -100,7 +101,7 @@ enum pv_code store_run_of_ids(struct store_tx *tx,
                               struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * The succeeded runs nearest in problem size (ties: latest first), at most limit, with stages and
+ * The succeeded batch runs nearest in problem size (ties: latest first), at most limit, with stages and
  * tasks: what replay and jobs from history need. problem_size NAN: the latest. Runs whose
  * executors, cores or stages are unknown are left out when `replayable`.
  */
@@ -130,6 +131,12 @@ enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
 /* Of table r, "" or "x.": the problem size of a row of runs or of advice, also where a program
  * older than migration 0026 wrote it. */
 #define RUN_PROBLEM_SIZE(r) "coalesce(" r "exact_problem_size, " r "problem_size::float8)"
+
+/* Is the row a batch job? Streaming applications are not used for predictions. */
+#define RUN_IS_BATCH(r) "coalesce(" r "streaming_queries, 0) = 0"
+
+/* How long the run took without the time in which a session waited for a person. */
+#define RUN_WORKED_S(r) "(" r "duration_s - coalesce(" r "idle_s, 0))"
 
 /* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */
 int64_t run_whole_problem_size(double problem_size);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/history/run_idle.h"
+
 /* Pages of the list of runs, and those that a replay or a repair would look at. */
 
 /* --- how much there would be to load --- */
@@ -210,9 +212,9 @@ enum pv_code store_run_list(struct store_tx *tx,
  */
 #define HEAD(bound, descending)                                                                    \
     "(SELECT h.id AS chosen FROM provisor.run h WHERE h.team_id = $1 AND h.application_id = $2"    \
-    " AND h.replayable = f.replayable_too AND h.succeeded AND " bound                              \
-    " ORDER BY h.exact_problem_size" descending ", h.problem_size" descending                      \
-    ", h.instant DESC, h.id DESC LIMIT $5)"
+    " AND h.replayable = f.replayable_too AND h.succeeded AND " RUN_IS_BATCH(                      \
+        "h.") " AND " bound " ORDER BY h.exact_problem_size" descending                            \
+              ", h.problem_size" descending ", h.instant DESC, h.id DESC LIMIT $5)"
 #define EXACT_ABOVE HEAD("h.exact_problem_size >= $3", "")
 #define EXACT_BELOW HEAD("h.exact_problem_size < $3", " DESC")
 #define WHOLE_ABOVE HEAD("h.exact_problem_size IS NULL AND h.problem_size >= ceil($3)::bigint", "")
@@ -244,8 +246,8 @@ static struct columns_statement nearest_in_cores = {
     .of = RUN_SELECTED_OF};
 static struct columns_statement latest = {
     "SELECT " RUN_SELECTED " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2"
-    " AND r.succeeded AND (r.replayable OR NOT $3)"
-    " ORDER BY r.instant DESC, r.id DESC LIMIT $4",
+    " AND r.succeeded AND " RUN_IS_BATCH("r.") " AND (r.replayable OR NOT $3)"
+                                               " ORDER BY r.instant DESC, r.id DESC LIMIT $4",
     .of = RUN_SELECTED_OF};
 
 static enum pv_code read_nearest(struct store_tx *tx,
@@ -261,6 +263,8 @@ static enum pv_code read_nearest(struct store_tx *tx,
     PV_TRY(tx_walk(tx, sql, &result, err));
     PV_TRY(run_read_list(result, arena, limit, &read, err));
     PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err));
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(run_leave_out_idle(&read.items[i], arena, err));
     *list = read;
     return PV_OK;
 }
@@ -364,6 +368,8 @@ enum pv_code store_run_of_ids(struct store_tx *tx,
     if (order_by_ids(ids, n, arena, &read) != PV_OK)
         return pv_no_memory(err);
     PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err));
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(run_leave_out_idle(&read.items[i], arena, err));
     *list = read;
     return PV_OK;
 }
@@ -378,9 +384,11 @@ enum pv_code store_run_missing_counts(struct store_tx *tx,
         " count(*) FILTER (WHERE r.executors IS NULL),"
         " count(*) FILTER (WHERE r.cores_per_executor IS NULL),"
         " count(*) FILTER (WHERE r.exact_problem_size IS NULL AND r.problem_size IS NULL),"
-        " count(*) FILTER (WHERE NOT r.has_stages) FROM"
-        " (SELECT * FROM provisor.run WHERE team_id = $1 AND application_id = $2"
-        "  ORDER BY instant DESC, id DESC LIMIT $3) AS r";
+        " count(*) FILTER (WHERE NOT r.has_stages),"
+        " count(*) FILTER (WHERE NOT " RUN_IS_BATCH(
+            "r.") ") FROM"
+                  " (SELECT * FROM provisor.run WHERE team_id = $1 AND application_id = $2"
+                  "  ORDER BY instant DESC, id DESC LIMIT $3) AS r";
     struct sql sql;
     result_auto_t *result = NULL;
     tx_sql(tx, &sql, text);
@@ -394,6 +402,7 @@ enum pv_code store_run_missing_counts(struct store_tx *tx,
     read.cores_per_executor = row_int(&row);
     read.problem_size = row_int(&row);
     read.stages = row_int(&row);
+    read.streaming = row_int(&row);
     PV_TRY(row_done(&row, err));
     *counts = read;
     return PV_OK;

@@ -1,0 +1,22 @@
+#ifndef CORE_HISTORY_RUN_IDLE_H
+#define CORE_HISTORY_RUN_IDLE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/history/run.h"
+
+/*
+ * The run as it would have been without the time in which a session waited for a person: its
+ * duration is shorter by idle_s, which becomes 0, and its stages and executors move closer together.
+ *
+ * The gaps without stages that are long enough (RUN_IDLE_LEAST_S) shrink. The one before the first
+ * stage becomes the initialization, which holds no idle time. The others shrink in proportion to
+ * their lengths, because only the sum of the idle time is known.
+ *
+ * Stages and executor lifetimes are copied into `arena`. Nothing happens without idle time.
+ * PV_E_MEMORY.
+ */
+enum pv_code
+run_leave_out_idle(struct run *run, struct arena *arena, struct pv_error *err) PV_MUSTCHECK;
+
+#endif
