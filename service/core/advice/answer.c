@@ -9,6 +9,7 @@
 #include "core/advice/bottleneck_advice.h"
 #include "core/advice/history_limits.h"
 #include "core/advice/label_group_explain.h"
+#include "core/advice/lost_executors.h"
 #include "core/advice/spark_advice.h"
 #include "core/diagnosis/idle_cores.h"
 #include "core/spark/property_value.h"
@@ -322,6 +323,9 @@ static enum pv_code explain_prediction(const struct advice_known *known,
     const struct predictor *predictor = &prediction->predictor;
     if (predictor->has_replay || predictor->has_model)
         PV_TRY(predictor_explain(predictor, &prediction->curve, advice, err));
+    PV_TRY(lost_executors_explain(prediction->replayed.n_points > 0 ? &prediction->replayed
+                                                                    : &prediction->curve,
+                                  arena, advice, err));
     PV_TRY(unrelated_runs_explain(&prediction->unrelated, advice, err));
     PV_TRY(latest_run_explain(&prediction->latest, advice, err));
     return label_group_explain(&prediction->group, known->question, arena, advice, err);

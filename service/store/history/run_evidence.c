@@ -28,6 +28,7 @@ struct run_evidence run_evidence_read(struct row *row, int64_t executors, double
     double failed_s = row_double(row);
     double asked = count_in(row_text(row));
     struct strview dynamic = row_text(row);
+    evidence.executors_lost = row_bool(row);
     evidence.failed_share = failed_s / (task_time_s + failed_s);
     evidence.dynamic_allocation = strview_is(dynamic, "true");
     if (!evidence.dynamic_allocation)
