@@ -40,13 +40,20 @@ static size_t list_spans(const struct run *run, struct stage_span spans[])
     return n;
 }
 
-/* The gaps in order of time: before the first of n >= 1 stages, between them, and behind the last. */
+/* When the session could work: when it had an executor, if that was before the first stage. */
+static double ready_at(const struct run *run, double first_stage_s)
+{
+    if (run->n_executor_lifetimes == 0 || !(run->executor_lifetimes[0].added_s < first_stage_s))
+        return 0.0;
+    return run->executor_lifetimes[0].added_s;
+}
+
+/* The long gaps in order of time: before the first of n >= 1 stages, between them, and behind the last. */
 static size_t
 list_gaps(const struct run *run, const struct stage_span spans[], size_t n, struct gap gaps[])
 {
-    size_t n_gaps = 1;
-    double reached_s = spans[0].from_s;
-    gaps[0] = (struct gap){0.0, spans[0].from_s, 0.0};
+    size_t n_gaps = 0;
+    double reached_s = ready_at(run, spans[0].from_s);
     for (size_t i = 0; i <= n; i++) {
         double next_s = i < n ? spans[i].from_s : run->duration_s;
         if (next_s - reached_s >= RUN_IDLE_LEAST_S)
@@ -59,13 +66,10 @@ list_gaps(const struct run *run, const struct stage_span spans[], size_t n, stru
 static void share_idle(const struct run *run, struct gap gaps[], size_t n)
 {
     double long_s = 0.0;
-    if (isfinite(run->initialization_s))
-        gaps[0].removed_s = fmax(0.0, fmin(run->idle_s, gaps[0].to_s - run->initialization_s));
-    double left_s = run->idle_s - gaps[0].removed_s;
-    for (size_t i = 1; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         long_s += gaps[i].to_s - gaps[i].from_s;
-    double share = long_s > 0.0 ? fmin(1.0, left_s / long_s) : 0.0;
-    for (size_t i = 1; i < n; i++)
+    double share = long_s > 0.0 ? fmin(1.0, run->idle_s / long_s) : 0.0;
+    for (size_t i = 0; i < n; i++)
         gaps[i].removed_s = share * (gaps[i].to_s - gaps[i].from_s);
 }
 
@@ -126,6 +130,7 @@ enum pv_code run_leave_out_idle(struct run *run, struct arena *arena, struct pv_
     if (n > 0) {
         size_t n_gaps = list_gaps(run, spans, n, gaps);
         share_idle(run, gaps, n_gaps);
+        run->initialization_s = move(run->initialization_s, gaps, n_gaps);
         move_all(run, gaps, n_gaps);
     }
     run->duration_s = fmax(0.0, run->duration_s - run->idle_s);

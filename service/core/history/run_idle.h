@@ -9,9 +9,9 @@
  * The run as it would have been without the time in which a session waited for a person: its
  * duration is shorter by idle_s, which becomes 0, and its stages and executors move closer together.
  *
- * The gaps without stages that are long enough (RUN_IDLE_LEAST_S) shrink. The one before the first
- * stage becomes the initialization, which holds no idle time. The others shrink in proportion to
- * their lengths, because only the sum of the idle time is known.
+ * The gaps without stages that are long enough (RUN_IDLE_LEAST_S) shrink in proportion to their
+ * lengths, because only the sum of the idle time is known. The gap before the first stage begins
+ * with the first executor.
  *
  * Stages and executor lifetimes are copied into `arena`. Nothing happens without idle time.
  * PV_E_MEMORY.

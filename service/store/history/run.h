@@ -138,6 +138,9 @@ enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
 /* How long the run took without the time in which a session waited for a person. */
 #define RUN_WORKED_S(r) "(" r "duration_s - coalesce(" r "idle_s, 0))"
 
+/* Its initialization, if that holds no idle time. */
+#define RUN_INITIALIZED_S(r) "CASE WHEN coalesce(" r "idle_s, 0) = 0 THEN " r "initialization_s END"
+
 /* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */
 int64_t run_whole_problem_size(double problem_size);
 

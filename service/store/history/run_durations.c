@@ -45,7 +45,7 @@ enum pv_code store_run_durations(struct store_tx *tx,
         tx, &sql,
         "SELECT label_keys, label_values, " RUN_PROBLEM_SIZE(
             "") ", executors,"
-                " " RUN_WORKED_S("") ", initialization_s, " RUN_EVIDENCE_COLUMNS(
+                " " RUN_WORKED_S("") ", " RUN_INITIALIZED_S("") ", " RUN_EVIDENCE_COLUMNS(
                     "") " FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND "
                         "succeeded"
                         " AND " RUN_IS_BATCH("") " AND " RUN_PROBLEM_SIZE(

@@ -193,8 +193,8 @@ enum pv_code store_run_observations(struct store_tx *tx,
     tx_sql(tx, &sql,
            "SELECT a.history_version, a.runs, r.succeeded, " RUN_PROBLEM_SIZE(
                "r.") ", r.executors,"
-                     " " RUN_WORKED_S(
-                         "r.") ", r.initialization_s, s.duration_s, r.label_keys, "
+                     " " RUN_WORKED_S("r.") ", " RUN_INITIALIZED_S(
+                         "r.") ", s.duration_s, r.label_keys, "
                                "r.label_values, " RUN_EVIDENCE_COLUMNS(
                                    "r.") " FROM provisor.application a"
                                          " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER "

@@ -21,8 +21,7 @@ enum pv_code profile_build_stages(struct sparklog *log,
 
 /*
  * What kind of run it is (profile_kinds.c): streaming, the time that a session waited for a person,
- * and properties that the job set itself. Takes the idle time before the first stage off
- * run->initialization_s. False: no memory.
+ * and properties that the job set itself. False: no memory.
  */
 bool profile_set_kinds(struct sparklog *log, struct arena *arena, struct run *run);
 

@@ -50,22 +50,13 @@ static int64_t ready_at(const struct sparklog *log, int64_t first_ms)
     return executor_ms > start_ms && executor_ms < first_ms ? executor_ms : start_ms;
 }
 
-/* Sum of the gaps that are long enough. */
-struct idle {
-    int64_t all_ms;
-    int64_t before_stage_ms; /* of it: before the first stage */
-};
-
-static void add_gap(const struct sparklog *log, int64_t from_ms, int64_t to_ms, struct idle *idle)
+/* A gap that is long enough. */
+static int64_t idle_of(int64_t from_ms, int64_t to_ms)
 {
-    if (from_ms == NO_TIME || to_ms - from_ms < IDLE_LEAST_MS)
-        return;
-    idle->all_ms += to_ms - from_ms;
-    if (log->first_stage_ms != NO_TIME && to_ms <= log->first_stage_ms)
-        idle->before_stage_ms += to_ms - from_ms;
+    return from_ms != NO_TIME && to_ms - from_ms >= IDLE_LEAST_MS ? to_ms - from_ms : 0;
 }
 
-static bool find_idle(const struct sparklog *log, struct arena *arena, struct idle *idle)
+static bool find_idle(const struct sparklog *log, struct arena *arena, int64_t *idle_ms)
 {
     struct arena_mark mark = arena_mark(arena);
     size_t room = log->n_jobs_seen + log->n_attempts + log->n_sql_executions;
@@ -77,26 +68,24 @@ static bool find_idle(const struct sparklog *log, struct arena *arena, struct id
     int64_t reached_ms = ready_at(log, end_ms);
     (void)profile_union_length(all, n); /* sorts */
     for (size_t i = 0; i < n; i++) {
-        add_gap(log, i == 0 ? ready_at(log, all[0].from_ms) : reached_ms, all[i].from_ms, idle);
+        *idle_ms += idle_of(i == 0 ? ready_at(log, all[0].from_ms) : reached_ms, all[i].from_ms);
         reached_ms = all[i].to_ms > reached_ms ? all[i].to_ms : reached_ms;
     }
-    add_gap(log, reached_ms, end_ms, idle);
+    *idle_ms += idle_of(reached_ms, end_ms);
     arena_rewind(arena, mark);
     return true;
 }
 
 static bool set_idle(const struct sparklog *log, struct arena *arena, struct run *run)
 {
-    struct idle idle = {0, 0};
+    int64_t idle_ms = 0;
     bool waits = session_signs_is_interactive(&log->session) && run->streaming_queries == 0;
     run->idle_s = 0;
     if (!waits || isnan(run->duration_s))
         return true;
-    if (!find_idle(log, arena, &idle))
+    if (!find_idle(log, arena, &idle_ms))
         return false;
-    run->idle_s = fmin(log_seconds(idle.all_ms), run->duration_s);
-    run->initialization_s =
-        fmax(0.0, run->initialization_s - log_seconds(idle.before_stage_ms)); /* NAN stays */
+    run->idle_s = fmin(log_seconds(idle_ms), run->duration_s);
     return true;
 }
 
