@@ -183,6 +183,7 @@ enum pv_code event_environment(struct sparklog *log, struct json *line, struct p
     if (json.damaged)
         return PV_OK;
     log->properties = taken;
+    log->has_environment = true;
     log->session = signs;
     if (event.system.at != NULL)
         take_system(log, event.system);

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 /* SQL executions, streaming queries, and what a job sets while it runs. */
 #include <string.h>
 
@@ -37,9 +38,24 @@ static enum pv_code take_query(struct sparklog *log, struct json_text id, struct
     return idmap_insert(&log->streaming_at, &log->reader.budget, key, 1, err);
 }
 
+static bool holds(struct strview text, struct strview words)
+{
+    return memmem(text.at, text.n, words.at, words.n) != NULL;
+}
+
+/* Since Spark 3.3 SQL executions say what the job set, so that jobs are left to say which query of a
+ * streaming application they belong to. */
+static bool says_more(const struct sparklog *log, struct strview properties)
+{
+    return !log->has_modified || holds(properties, strview_of("streaming.queryId")) ||
+           holds(properties, strview_of("streaming.internal."));
+}
+
 enum pv_code
 events_job_properties(struct sparklog *log, struct strview properties, struct pv_error *err)
 {
+    if (!says_more(log, properties))
+        return PV_OK;
     struct json json = json_over(properties);
     bool started = false;
     struct json_text key, value;
@@ -50,7 +66,7 @@ events_job_properties(struct sparklog *log, struct strview properties, struct pv
             PV_TRY(take_query(log, value, err));
         else if (json_text_is(key, strview_of("spark.streaming.internal.batchTime")))
             PV_TRY(take_query(log, key, err)); /* of Spark Streaming, which has no queries */
-        else
+        else if (!log->has_modified)
             take_set_by_job(log, key, value);
     }
     return PV_OK;
@@ -112,8 +128,10 @@ enum pv_code event_sql_start(struct sparklog *log, struct json *line, struct pv_
     struct sql_event event;
     if (!read_sql(log, line, &event))
         return PV_OK;
-    if (event.modified.at != NULL)
+    if (event.modified.at != NULL) {
+        log->has_modified = true;
         take_modified(log, event.modified);
+    }
     if (event.id < 0 || event.time == NO_TIME || log->n_sql_executions >= UINT32_MAX ||
         idmap_find(&log->sql_at, event.id) != NULL)
         return PV_OK;

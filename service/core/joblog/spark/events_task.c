@@ -78,8 +78,6 @@ static const struct json_field metrics_fields[] = {
     AMOUNT("Executor Run Time", AMOUNT_RUN_MS),
     AMOUNT("Executor CPU Time", AMOUNT_CPU_NS),
     AMOUNT("Peak Execution Memory", AMOUNT_PEAK_EXECUTION_BYTES),
-    JSON_FIELD("Peak On Heap Execution Memory", JSON_INT, struct task_event, on_heap),
-    JSON_FIELD("Peak Off Heap Execution Memory", JSON_INT, struct task_event, off_heap),
     AMOUNT("JVM GC Time", AMOUNT_GC_MS),
     AMOUNT("Memory Bytes Spilled", AMOUNT_MEMORY_SPILLED_BYTES),
     AMOUNT("Disk Bytes Spilled", AMOUNT_DISK_SPILLED_BYTES),
@@ -87,6 +85,9 @@ static const struct json_field metrics_fields[] = {
     JSON_INSIDE("Shuffle Write Metrics", shuffle_write_shape),
     JSON_INSIDE("Input Metrics", input_shape),
     JSON_INSIDE("Output Metrics", output_shape),
+    /* Since Spark 4 behind the peak above; here they cost older logs least. */
+    JSON_FIELD("Peak On Heap Execution Memory", JSON_INT, struct task_event, on_heap),
+    JSON_FIELD("Peak Off Heap Execution Memory", JSON_INT, struct task_event, off_heap),
 };
 static const struct json_shape metrics_shape = JSON_SHAPE(metrics_fields);
 

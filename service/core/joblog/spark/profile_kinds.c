@@ -91,11 +91,12 @@ static bool set_idle(const struct sparklog *log, struct arena *arena, struct run
 
 /* --- properties that the job set --- */
 
-/* Did the job override what was submitted? */
+/* Did the job override what was submitted? Unknown, and so false, if the log does not say what was. */
 static bool is_overridden(const struct sparklog *log, size_t i)
 {
     const char *set = log->set_by_job.values[i].text;
-    return set[0] != '\0' && strcasecmp(set, log->properties.values[i].text) != 0;
+    return log->has_environment && set[0] != '\0' &&
+           strcasecmp(set, log->properties.values[i].text) != 0;
 }
 
 static bool set_submitted(const struct sparklog *log, struct arena *arena, struct run *run)
@@ -160,9 +161,12 @@ static void warn_of_attempts(const struct sparklog *log, struct run *run)
     double share = run->failed_task_time_s / (run->task_time_s + run->failed_task_time_s);
     if (share >= RUN_FAILED_SHARE_WARNED)
         finding_count(finding_add(&run->warnings, "attempts_lost",
-                                  "%" PRId64 " attempts of tasks failed, were killed, or lost "
-                                  "against a copy: %.3g s, %.2g %% of the time of all attempts",
-                                  run->tasks_failed, run->failed_task_time_s, 100.0 * share),
+                                  "%" PRId64
+                                  " attempt%s of tasks failed, %s killed, or lost against "
+                                  "a copy: %.3g s, %.2g %% of the time of all attempts",
+                                  run->tasks_failed, PLURAL(run->tasks_failed),
+                                  PLURAL_VERB(run->tasks_failed, "was", "were"),
+                                  run->failed_task_time_s, 100.0 * share),
                       (size_t)run->tasks_failed);
 }
 

@@ -205,16 +205,17 @@ void properties_take(struct properties *properties, struct json_text key, struct
     if (cut)
         return;
     name[n] = '\0';
+    int at = properties_find(name);
+    bool is_advice = strcmp(name, "spark.provisor.adviceId") == 0;
+    if (at < 0 && !is_advice)
+        return;
     n = json_text_decode(value, text, sizeof text - 1, &cut);
     if (cut)
         return;
     text[n] = '\0';
     char uuid[37];
-    if (strcmp(name, "spark.provisor.adviceId") == 0 && uuid_parse(text, uuid)) {
+    if (is_advice && uuid_parse(text, uuid))
         memcpy(properties->advice_id, uuid, sizeof uuid);
-        return;
-    }
-    int at = properties_find(name);
     if (at >= 0 && table[at].shape == SHAPE_ENGINES) {
         native_engine_keep(text);
         n = strlen(text);

@@ -78,21 +78,20 @@ void session_signs_take_property(struct session_signs *signs,
                                  struct json_text key,
                                  struct json_text value)
 {
-    char name[64], text[TEXT_MAX];
-    bool cut;
-    size_t n = json_text_decode(key, name, sizeof name - 1, &cut);
-    name[n] = '\0';
-    if (cut)
-        return;
-    if (strcmp(name, "spark.app.name") == 0)
+    static const char *const interpreters[] = {"spark.repl.class.uri",
+                                               "spark.repl.class.outputDir"};
+    static const char *const clusters[] = {"spark.databricks.clusterUsageTags.clusterName",
+                                           "spark.databricks.clusterSource"};
+    char text[TEXT_MAX];
+    if (json_text_is(key, strview_of("spark.app.name")))
         session_signs_take_name(signs, value);
-    else if (strcmp(name, "spark.repl.class.uri") == 0 ||
-             strcmp(name, "spark.repl.class.outputDir") == 0)
-        signs->interpreter = true;
-    if (strncmp(name, "spark.databricks.cluster", 24) != 0)
-        return;
-    decode(value, text);
-    signs->job_cluster |= is_job_cluster(name, text);
+    for (size_t i = 0; i < COUNT(interpreters); i++)
+        signs->interpreter |= json_text_is(key, strview_of(interpreters[i]));
+    for (size_t i = 0; i < COUNT(clusters); i++)
+        if (json_text_is(key, strview_of(clusters[i]))) {
+            decode(value, text);
+            signs->job_cluster |= is_job_cluster(clusters[i], text);
+        }
 }
 
 bool session_signs_is_interactive(const struct session_signs *signs)

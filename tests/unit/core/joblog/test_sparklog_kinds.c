@@ -86,10 +86,10 @@ Test(sparklog_kinds, jobs_of_streaming_queries)
     JOB_START(0, 20000, "")                                                                        \
     SUBMITTED(0, 0, 1, 20000)                                                                      \
     TASK(0, 0, "Success", 20000, 25000, "")                                                        \
-    COMPLETED(0, 0, 1, 20000, 25000, "") JOB_END(0, 25000) SQL_START(7, 40000, "")                 \
-        SQL_END(7, 70000) JOB_START(1, 100000, "") SUBMITTED(1, 0, 1, 100000)                      \
-            TASK(1, 0, "Success", 100000, 105000, "") COMPLETED(1, 0, 1, 100000, 105000, "")       \
-                JOB_END(1, 105000) APP_END(500000)
+    COMPLETED(0, 0, 1, 20000, 25000, "")                                                           \
+    JOB_END(0, 25000) SQL_START(7, 40000, "") SQL_END(7, 70000) JOB_START(1, 100000, "")           \
+        SUBMITTED(1, 0, 1, 100000) TASK(1, 0, "Success", 100000, 105000, "")                       \
+            COMPLETED(1, 0, 1, 100000, 105000, "") JOB_END(1, 105000) APP_END(500000)
 
 static double idle_of(const char *log)
 {
@@ -261,6 +261,18 @@ Test(sparklog_kinds, properties_of_jobs_are_in_effect)
     expect_property(&r, "spark.sql.adaptive.enabled", "true", "none");
     expect_property(&r, "spark.executor.memory", "8g", "none");
     cr_assert_eq(reading_warning(&r, "set_by_the_job"), 1);
+    reading_fini(&r);
+}
+
+/* Without the environment nobody knows what was submitted: the value is in effect, that is all. */
+Test(sparklog_kinds, what_was_submitted_may_be_unknown)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) JOB_START(0, 5, "\"spark.sql.shuffle.partitions\":\"8\"") APP_END(9),
+                 0, &case_limits);
+    expect_property(&r, "spark.sql.shuffle.partitions", "8", "none");
+    cr_assert_eq(reading_warning(&r, "set_by_the_job"), 0);
     reading_fini(&r);
 }
 
