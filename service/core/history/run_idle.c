@@ -23,7 +23,7 @@ static int earlier_first(const void *left, const void *right)
     return (a->from_s > b->from_s) - (a->from_s < b->from_s);
 }
 
-/* Of the stages that ran. Returns 0 if an instant is unknown. */
+/* Lists the stages that ran, by their start. Returns 0 if an instant is unknown. */
 static size_t list_spans(const struct run *run, struct stage_span spans[])
 {
     size_t n = 0;

@@ -23,8 +23,8 @@
 struct spark_before {
     const struct run_label *properties; /* sorted by key */
     size_t n;
-    /* What was submitted for properties that the job sets itself; "" for none. To set them at
-     * submission has no effect. Sorted by key. */
+    /* Submitted values of properties that the job sets itself; "" if none was submitted. To set them
+     * at submission has no effect. Sorted by key. */
     const struct run_label *submitted;
     size_t n_submitted;
     struct strview version; /* of Spark; at == NULL: unknown */

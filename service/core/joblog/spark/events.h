@@ -41,7 +41,7 @@ enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_er
 enum pv_code event_sql_start(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_sql_end(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_streaming_query(struct sparklog *log, struct json *line, struct pv_error *err);
-/* What the local properties of a job say: its streaming query, and properties that the job set. */
+/* Reads the local properties of a job: its streaming query, and properties that the job set. */
 enum pv_code
 events_job_properties(struct sparklog *log, struct strview properties, struct pv_error *err);
 /* events_stage.c */

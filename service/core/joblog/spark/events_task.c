@@ -206,7 +206,7 @@ static void events_task_fail(struct sparklog *log,
     log->tasks_resubmitted += json_text_is(reason, strview_of("Resubmitted"));
 }
 
-/* Spark 4 logs the peaks of both kinds of memory, of which the older figure misses a part. */
+/* Spark 4 logs the peaks of both kinds of memory. The older figure misses a part of them. */
 static void set_peak_execution(struct task_event *event)
 {
     int64_t *peak = &event->amounts.of[AMOUNT_PEAK_EXECUTION_BYTES];

@@ -20,7 +20,7 @@ static const char *find_words(const char *text, const char *words)
     return NULL;
 }
 
-/* What cluster managers say of executors that they take away. */
+/* Words of cluster managers for executors that they take away. */
 static const char *const words_of_loss[] = {
     "executor decommission", /* Spark 3.1 and later, behind it the reason */
     "worker decommission",

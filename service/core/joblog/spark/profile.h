@@ -20,7 +20,7 @@ enum pv_code profile_build_stages(struct sparklog *log,
                                   struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * What kind of run it is (profile_kinds.c): streaming, the time that a session waited for a person,
+ * Sets the kind of the run (profile_kinds.c): streaming, the time that a session waited for a person,
  * and properties that the job set itself. False: no memory.
  */
 bool profile_set_kinds(struct sparklog *log, struct arena *arena, struct run *run);

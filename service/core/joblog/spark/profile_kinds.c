@@ -91,7 +91,7 @@ static bool set_idle(const struct sparklog *log, struct arena *arena, struct run
 
 /* --- properties that the job set --- */
 
-/* Did the job override what was submitted? Unknown, and so false, if the log does not say what was. */
+/* Did the job override the submitted value? False if the log has no submitted values. */
 static bool is_overridden(const struct sparklog *log, size_t i)
 {
     const char *set = log->set_by_job.values[i].text;

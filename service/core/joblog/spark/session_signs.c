@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Texts up to this length are looked at: of a long command line, its beginning. */
+/* Longest text that is checked; of a longer command line the beginning is. */
 enum { TEXT_MAX = 4096 };
 
 /* Names that these programs give themselves, whole. */
@@ -15,7 +15,7 @@ static const char *const names[] = {
 /* Beginnings of names, before a number or a user. */
 static const char *const name_starts[] = {"livy-session-", "kyuubi_"};
 
-/* Main classes, and what spark-submit is given in place of one. */
+/* Main classes of shells and servers. */
 static const char *const classes[] = {
     "org.apache.spark.repl.Main",
     "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2",

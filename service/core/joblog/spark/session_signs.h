@@ -6,8 +6,8 @@
 #include "core/joblog/common/json.h"
 
 /*
- * Whether a person works with the application while it runs: a shell, a notebook, or a server that
- * answers statements. Only what is certain counts, because the driver of a batch job also works
+ * Signs that a person works with the application while it runs: a shell, a notebook, or a server that
+ * answers statements. Only certain signs count, because the driver of a batch job also works
  * between its jobs:
  *
  * - the name that a shell or server gives itself ("Spark shell", "PySparkShell", "Zeppelin", ...)

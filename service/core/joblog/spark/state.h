@@ -182,8 +182,8 @@ struct sparklog {
     struct log_reader reader;
     struct application application;
     struct properties properties; /* as submitted */
-    bool has_environment;         /* which says what was submitted */
-    char *raw_properties; /* the object as the log has it; names of jobs stand in it */
+    bool has_environment;         /* the log has the submitted properties */
+    char *raw_properties;         /* the object as the log has it; names of jobs stand in it */
     size_t n_raw_properties;
     size_t raw_properties_capacity;
     bool has_modified;            /* SQL executions say what the job set */

@@ -177,6 +177,34 @@ Test(spark_configuration, partitions_fit_the_cores)
     cr_assert_null(value_of(&made, key));
 }
 
+/* The case above that changes 200 partitions, of a job that sets its own number. */
+Test(spark_configuration, what_the_job_sets_itself_is_withheld)
+{
+    static const struct run_label plain[] = {PROPERTY("spark.sql.adaptive.enabled", "false"),
+                                             PROPERTY("spark.sql.shuffle.partitions", "200")};
+    static const struct run_label submitted[] = {PROPERTY("spark.sql.shuffle.partitions", "")};
+    static const struct run_label enforced[] = {PROPERTY("spark.sql.shuffle.partitions", "77")};
+    const char *const key = "spark.sql.shuffle.partitions";
+    const struct spark_constraints none = {0};
+    const struct spark_constraints forced = {.enforced = enforced, .n_enforced = 1};
+    struct spark_before before = ran(plain, 2);
+    before.shuffle_bytes = 1073741824.0;
+    struct spark_configuration made = make(&before, &none, 100, 4);
+    expect(&made, key, "400");
+    cr_assert_eq(made.n_withheld, 0);
+    before.submitted = submitted;
+    before.n_submitted = 1;
+    made = make(&before, &none, 100, 4);
+    cr_assert_null(value_of(&made, key));
+    cr_assert_null(change_of(&made, key));
+    cr_assert_eq(made.n_withheld, 1);
+    cr_assert_str_eq(made.withheld[0], key);
+    made = make(&before, &forced, 100, 4);
+    expect(&made, key, "77");
+    made = make(&before, &none, 50, 4);
+    cr_assert_eq(made.n_withheld, 0, "no other number would be recommended");
+}
+
 Test(spark_configuration, constraints_are_followed)
 {
     static const struct run_label properties[] = {
