@@ -13,7 +13,8 @@ static const char *const names[] = {
 };
 
 /* Beginnings of names, before a number or a user. */
-static const char *const name_starts[] = {"livy-session-", "kyuubi_"};
+static const char *const name_starts[] = {"livy-session-", "remotesparkmagics", "kyuubi_",
+                                          "Hive on Spark"};
 
 /* Main classes of shells and servers. */
 static const char *const classes[] = {

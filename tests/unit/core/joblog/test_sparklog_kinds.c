@@ -87,9 +87,10 @@ Test(sparklog_kinds, jobs_of_streaming_queries)
     SUBMITTED(0, 0, 1, 20000)                                                                      \
     TASK(0, 0, "Success", 20000, 25000, "")                                                        \
     COMPLETED(0, 0, 1, 20000, 25000, "")                                                           \
-    JOB_END(0, 25000) SQL_START(7, 40000, "") SQL_END(7, 70000) JOB_START(1, 100000, "")           \
-        SUBMITTED(1, 0, 1, 100000) TASK(1, 0, "Success", 100000, 105000, "")                       \
-            COMPLETED(1, 0, 1, 100000, 105000, "") JOB_END(1, 105000) APP_END(500000)
+    JOB_END(0, 25000)                                                                              \
+    SQL_START(7, 40000, "") SQL_END(7, 70000) JOB_START(1, 100000, "") SUBMITTED(1, 0, 1, 100000)  \
+        TASK(1, 0, "Success", 100000, 105000, "") COMPLETED(1, 0, 1, 100000, 105000, "")           \
+            JOB_END(1, 105000) APP_END(500000)
 
 static double idle_of(const char *log)
 {
