@@ -48,6 +48,7 @@ enum pv_code log_save_insert(const struct log_save *save,
 {
     PV_TRY(store_application_ensure(tx, arena, save->application, application, err));
     (void)problem_size_measure(run, NULL, &application->size_measure);
+    run_leave_out_lost(run);
     PV_TRY(run_clock_warn(run, arena, err));
     return store_run_insert(tx, arena, application, save->digest, run, outcome, err);
 }

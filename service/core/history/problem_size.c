@@ -31,7 +31,7 @@ static double first_stage_tasks(const struct run *run, int64_t least)
         first = stage;
         first_s = started_s;
     }
-    return first == NULL ? (double)NAN : (double)first->n_tasks;
+    return first == NULL ? (double)NAN : (double)(first->n_tasks + first->tasks_lost);
 }
 
 /* A job of single tasks is as large as one task. */
@@ -41,11 +41,19 @@ static double first_parallel_tasks(const struct run *run)
     return isnan(tasks) ? first_stage_tasks(run, 1) : tasks;
 }
 
+/* What the tasks that the log lost read, if they read as much as the others of their stage. */
+static double lost_share(const struct run_stage *stage)
+{
+    return stage->n_tasks > 0 ? (double)stage->tasks_lost / (double)stage->n_tasks : 0;
+}
+
 static double input_blocks(const struct run *run)
 {
-    return run->metrics.input_bytes > 0
-               ? (double)run->metrics.input_bytes / PROBLEM_SIZE_BLOCK_BYTES
-               : first_parallel_tasks(run);
+    double bytes = (double)run->metrics.input_bytes;
+    for (size_t i = 0; bytes > 0 && i < run->n_stages; i++)
+        if (run->stages[i].metrics.input_bytes > 0)
+            bytes += (double)run->stages[i].metrics.input_bytes * lost_share(&run->stages[i]);
+    return bytes > 0 ? bytes / PROBLEM_SIZE_BLOCK_BYTES : first_parallel_tasks(run);
 }
 
 /* Of the stages that read from storage and not from a shuffle. */
@@ -56,7 +64,7 @@ static double input_records(const struct run *run)
         const struct run_stage *stage = &run->stages[i];
         bool reads = stage->metrics.input_bytes > 0 && stage->metrics.shuffle_read_records <= 0;
         if (!stage->skipped && reads && stage->input_records > 0)
-            records += stage->input_records;
+            records += stage->input_records * (1 + lost_share(stage));
     }
     return records > 0 ? records : (double)NAN;
 }
@@ -100,13 +108,29 @@ static double size_by(const struct run *run, const struct size_measure *measure)
 
 double problem_size_of_run(const struct run *run, const struct size_measure *measure)
 {
-    double size = size_by(run, measure);
+    double size = run->compacted ? (double)NAN : size_by(run, measure);
     return size >= PROBLEM_SIZE_MIN && size <= PROBLEM_SIZE_MAX ? size : (double)NAN;
 }
 
 bool problem_size_is_same(double a, double b)
 {
     return fabs(a - b) <= 0.01 * fmax(a, b);
+}
+
+void run_leave_out_lost(struct run *run)
+{
+    int64_t lost = 0;
+    int64_t ended = 0;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        lost += run->stages[i].tasks_lost;
+        ended += run->stages[i].n_tasks > 0 ? run->stages[i].n_tasks : 0;
+    }
+    if (!run->compacted && (double)lost <= RUN_LOST_SHARE * (double)(lost + ended))
+        return;
+    run->n_stages = 0;
+    run->has_stages = false;
+    if (run->compacted)
+        run->initialization_s = (double)NAN;
 }
 
 /* NAN is like NAN; the last digit may differ where a sum ran in another order. */

@@ -49,4 +49,13 @@ bool problem_size_measure(struct run *run,
                           const struct size_measure *before,
                           const struct size_measure *measure);
 
+/* Of so many lost tasks in all a run's stages still tell what the job does. */
+#define RUN_LOST_SHARE 0.01
+
+/*
+ * Leave out the stages of a run whose log lost more tasks than that, or of one that was compacted:
+ * they would be replayed too fast. Its duration counts. Once its problem size is measured.
+ */
+void run_leave_out_lost(struct run *run);
+
 #endif

@@ -175,6 +175,7 @@ struct run_stage {
     bool skipped;
     int64_t attempts;            /* of the stage; RUN_UNKNOWN as all that follows */
     int64_t tasks_failed;        /* attempts of tasks that did not succeed */
+    int64_t tasks_lost;          /* tasks whose ends the log lost; never stored */
     int64_t resource_profile_id; /* one of the run's resources */
     bool barrier;                /* all of its tasks start together */
     int64_t cache_source_id;     /* stage that computed the cached data which this stage reads */
@@ -205,6 +206,7 @@ struct run {
     struct executor_lifetime *executor_lifetimes; /* by when they came */
     size_t n_executor_lifetimes;                  /* 0: unknown */
     bool tasks_thinned;                           /* a stage of it is */
+    bool compacted;  /* jobs before the first one of its log are missing; never stored */
     bool has_stages; /* false: stages were never given (or not loaded) */
 
     /* From event logs only. */

@@ -61,7 +61,8 @@ struct log_reader {
     struct lines lines;
     enum pv_code failed; /* sticky */
     uint64_t bytes;
-    int64_t last_ms; /* the latest instant of any event */
+    int64_t first_ms; /* the earliest instant of any event; NO_TIME */
+    int64_t last_ms;  /* the latest */
     int64_t notices[LOG_NOTICES_MAX];
 };
 
@@ -88,7 +89,8 @@ void log_reader_note_truncated(struct log_reader *reader);
 /*
  * No more bytes: build the run by the definitions of docs/design.md, "From an event log".
  * Everything `run` points at lives in `arena`; it is written only on PV_OK.
- * PV_E_INVALID with fault code "no_application_start" when the log holds none; PV_E_MEMORY.
+ * PV_E_INVALID with fault code "no_application_start" when the log holds none, "later_part"
+ * when it holds a later part of a log only; PV_E_MEMORY.
  */
 enum pv_code log_reader_finish(struct log_reader *reader,
                                struct arena *arena,

@@ -89,6 +89,16 @@ enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_
         line->damaged = true;
         return PV_OK;
     }
+    if (event.id >= 0) {
+        const uint32_t *known = idmap_find(&log->job_at, event.id);
+        if (known != NULL && log->jobs_seen[*known].submitted_ms == event.submitted &&
+            event.submitted != NO_TIME) {
+            log->reader.notices[NOTICE_DOUBLED]++;
+            return PV_OK;
+        }
+        if (log->first_job == RUN_UNKNOWN || event.id < log->first_job)
+            log->first_job = event.id;
+    }
     log->jobs++;
     if (event.submitted != NO_TIME)
         event.submitted = sparklog_see_work(log, event.submitted);
@@ -125,6 +135,11 @@ enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_er
         return PV_OK;
     if (event.completed != NO_TIME)
         event.completed = sparklog_see_work(log, event.completed);
+    const uint32_t *known = idmap_find(&log->job_at, event.id);
+    if (known != NULL && log->jobs_seen[*known].ended) {
+        log->reader.notices[NOTICE_DOUBLED]++;
+        return PV_OK;
+    }
     if (event.result.at != NULL && !json_text_is(event.result, strview_of("JobSucceeded")))
         log->reader.notices[NOTICE_FAILED_JOB]++;
     return close_job(log, event.id, event.completed, err);

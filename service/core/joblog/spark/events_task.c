@@ -16,6 +16,7 @@ struct task_event {
     struct json_text reason;
     struct json_text error; /* class of the exception that it failed by */
     struct json_text host;
+    int64_t id;
     int64_t index;
     int64_t launch;
     int64_t finish;
@@ -30,6 +31,7 @@ struct task_event {
 
 /* All in the order Spark writes them. */
 static const struct json_field info_fields[] = {
+    JSON_FIELD("Task ID", JSON_INT, struct task_event, id),
     JSON_FIELD("Index", JSON_INT, struct task_event, index),
     JSON_FIELD("Launch Time", JSON_INT, struct task_event, launch),
     JSON_FIELD("Host", JSON_TEXT, struct task_event, host),
@@ -115,6 +117,7 @@ static enum pv_code take_task(struct sparklog *log,
                               struct pv_error *err)
 {
     *event = (struct task_event){.stage = -1,
+                                 .id = -1,
                                  .index = -1,
                                  .launch = NO_TIME,
                                  .finish = NO_TIME,
@@ -216,6 +219,27 @@ static void set_peak_execution(struct task_event *event)
         *peak = both;
 }
 
+/* Ids are unique in an application, and an end of a task is logged once: a second one of the same
+ * kind is a doubled event. Ids far beyond the number of tasks are not looked at. */
+static enum pv_code
+see_end(struct sparklog *log, int64_t id, bool succeeded, bool *doubled, struct pv_error *err)
+{
+    *doubled = false;
+    if (id < 0 || (uint64_t)id / 4 >= log->reader.limits.tasks ||
+        log->reader.notices[NOTICE_STARTED_AGAIN] > 0)
+        return PV_OK;
+    size_t at = (size_t)id / 4;
+    size_t known = log->tasks_seen_capacity;
+    PV_TRY(
+        budget_grow(&log->reader.budget, log->tasks_seen, log->tasks_seen_capacity, at + 1, err));
+    memset(log->tasks_seen + known, 0, log->tasks_seen_capacity - known);
+    unsigned char bit = (unsigned char)(1u << (id % 4 * 2 + succeeded));
+    *doubled = (log->tasks_seen[at] & bit) != 0;
+    log->tasks_seen[at] |= bit;
+    log->reader.notices[NOTICE_DOUBLED] += *doubled;
+    return PV_OK;
+}
+
 enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_error *err)
 {
     struct task_event event;
@@ -226,6 +250,10 @@ enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_e
     int64_t finish = sparklog_see_work(log, event.finish);
     int64_t ms = log_reader_elapsed(&log->reader, event.launch, finish);
     bool succeeded = event.reason.at != NULL && json_text_is(event.reason, strview_of("Success"));
+    bool doubled;
+    PV_TRY(see_end(log, event.id, succeeded, &doubled, err));
+    if (doubled)
+        return PV_OK;
     if (succeeded)
         PV_TRY(succeed(log, stage, &event, ms, err));
     else

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/plural.h"
+#include "core/history/problem_size.h"
 #include "core/history/task_slots.h"
+#include "core/joblog/common/privacy.h"
 #include "core/joblog/spark/state.h"
 #include "core/spark/property_value.h"
 
@@ -416,16 +419,78 @@ static bool profile_succeeded(const struct sparklog *log)
     return !application->interrupted;
 }
 
+static void take_property(const struct sparklog *log, const char *key, char *out, size_t capacity)
+{
+    struct strview properties = {log->raw_properties, log->n_raw_properties};
+    if (!properties_find_text(properties, strview_of(key), out, capacity))
+        out[0] = '\0';
+}
+
+/* Notebooks that share a cluster have logs without a start, and the queue of events may have dropped
+ * it: the properties name the application, and it was there when the first event came. */
+static enum pv_code begin_with_properties(struct sparklog *log, struct pv_error *err)
+{
+    struct application *application = &log->application;
+    const struct joblog_privacy *privacy = &log->reader.limits.privacy;
+    bool works = log->jobs > 0 || log->n_stages > 0;
+    if (works && log->n_raw_properties > 0) {
+        take_property(log, "spark.app.name", application->name, sizeof application->name);
+        take_property(log, "spark.app.id", application->id, sizeof application->id);
+    }
+    privacy_application_name(privacy, application->name, sizeof application->name);
+    if (application->id[0] != '\0' && !privacy_id(privacy, application->id, sizeof application->id))
+        log->reader.notices[NOTICE_BAD_ID]++;
+    application->started = application->id[0] != '\0';
+    application->start_ms = log->reader.first_ms;
+    log->reader.notices[NOTICE_NO_START] = 1;
+    if (application->started)
+        return PV_OK;
+    if (works)
+        return pv_fault(err, PV_PLACE_POINTER, "", "later_part",
+                        "the body holds events of Spark, but neither the start of the application "
+                        "nor its properties: it is a later part of a log. Send all parts together");
+    return pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
+                    "the body holds no SparkListenerApplicationStart: it is not a Spark event log");
+}
+
+/* An end before the start (0, or a clock that was set) says nothing: the last event does. */
+static void drop_impossible_end(struct sparklog *log)
+{
+    struct application *application = &log->application;
+    if (application->end_ms == NO_TIME || application->start_ms == NO_TIME ||
+        application->end_ms > application->start_ms || log->last_work_ms <= application->start_ms)
+        return;
+    application->end_ms = NO_TIME;
+    log->reader.notices[NOTICE_BACKWARDS]++;
+}
+
+/* The ends of tasks and stages that should be there. */
+static bool warn_of_lost_events(const struct sparklog *log, struct run *run)
+{
+    if (log->tasks_lost == 0 && log->stage_ends_lost == 0)
+        return true;
+    int64_t all = log_add(log->tasks_succeeded, log->tasks_lost);
+    bool kept = (double)log->tasks_lost <= RUN_LOST_SHARE * (double)all;
+    struct finding *note =
+        finding_add(&run->warnings, "lost_events",
+                    "Spark lost ends of %lld of %lld task%s and %lld stage%s, as it does when the "
+                    "driver cannot "
+                    "keep up: the problem size is estimated%s",
+                    (long long)log->tasks_lost, (long long)all, PLURAL(all),
+                    (long long)log->stage_ends_lost, PLURAL(log->stage_ends_lost),
+                    kept ? "" : ", the run has no stages, and its duration alone counts");
+    finding_number(note, "tasks", (double)log->tasks_lost);
+    finding_number(note, "stages", (double)log->stage_ends_lost);
+    return !run->warnings.failed;
+}
+
 enum pv_code
 profile_build(struct log_reader *reader, struct arena *arena, struct run *run, struct pv_error *err)
 {
     struct sparklog *log = (struct sparklog *)reader;
-    if (!log->application.started) {
-        (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
-                       "the body holds no SparkListenerApplicationStart: it is not a Spark event "
-                       "log, or only a later part of one");
-        return PV_E_INVALID;
-    }
+    if (!log->application.started)
+        PV_TRY(begin_with_properties(log, err));
+    drop_impossible_end(log);
     const struct application *application = &log->application;
     struct run built = {.recorded_us = RUN_NO_INSTANT,
                         .from_log = true,
@@ -445,7 +510,7 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
         !set_startup(log, arena, &built) || !set_stage_time(log, arena, &built) ||
         !set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
         !profile_set_kinds(log, arena, &built) || !log_reader_warn(reader, arena, &built) ||
-        !profile_warn_of_kinds(log, &built))
+        !warn_of_lost_events(log, &built) || !profile_warn_of_kinds(log, &built))
         return pv_no_memory(err);
     *run = built;
     return PV_OK;

@@ -77,6 +77,41 @@ set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, str
     return true;
 }
 
+/* Tasks of which an end is logged. */
+static int64_t count_tasks(const struct tasks *tasks)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < tasks->n_slots; i++)
+        n += tasks->slots[i].ms >= 0;
+    for (size_t i = 0; i < tasks->n_asides; i++) {
+        size_t index = tasks->asides[i].index;
+        n += index >= tasks->n_slots || tasks->slots[index].ms < 0;
+    }
+    return n;
+}
+
+/* An application that ended in good order has no stage at work: the end of one was lost. */
+static bool lost_its_end(const struct sparklog *log, const struct attempt *attempt)
+{
+    return !attempt->completed && log->application.ended && !log->application.interrupted &&
+           log->jobs_open <= 0 && log->reader.notices[NOTICE_FAILED_JOB] == 0;
+}
+
+/* Spark's queue of events drops some where the driver is busy: a stage that ended well has an end of
+ * each of its tasks. */
+static int64_t lost_of(const struct sparklog *log, const struct stage *stage)
+{
+    int64_t planned = 0;
+    for (size_t i = 0; i < stage->n_attempts; i++) {
+        const struct attempt *attempt = &stage->attempts[i];
+        bool well = attempt->completed ? !attempt->failed : lost_its_end(log, attempt);
+        if (well && attempt->planned > planned)
+            planned = attempt->planned;
+    }
+    int64_t ended = count_tasks(&stage->tasks);
+    return planned > ended ? planned - ended : 0;
+}
+
 /* What the run holds now the reader need not hold any longer: a long log has millions of tasks. */
 static bool
 set_tasks(struct sparklog *log, struct stage *stage, struct arena *arena, struct run_stage *out)
@@ -236,6 +271,10 @@ set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct
     out->cache_source_id = stage->cache_source;
     if (!stage->ran)
         return true;
+    out->tasks_lost = lost_of(log, stage);
+    log->tasks_lost += out->tasks_lost;
+    for (size_t i = 0; i < stage->n_attempts; i++)
+        log->stage_ends_lost += lost_its_end(log, &stage->attempts[i]);
     if (!set_tasks(log, stage, arena, out) || !set_duration(log, stage, arena, out))
         return false;
     set_records(log, stage, out);
@@ -276,6 +315,8 @@ enum pv_code profile_build_stages(struct sparklog *log,
     run->n_stages = log->n_stages;
     run->has_stages = true;
     run->metrics = metrics_of_all(log);
+    run->compacted = log->first_job > 0;
+    log->reader.notices[NOTICE_COMPACTED] = run->compacted;
     run->problem_size = problem_size_of_run(run, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS});
     return PV_OK;
 }

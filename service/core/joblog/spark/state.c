@@ -11,6 +11,7 @@ void sparklog_init(struct log_reader *reader)
     log->first_stage_ms = NO_TIME;
     log->last_work_ms = NO_TIME;
     log->cores_most = RUN_UNKNOWN;
+    log->first_job = RUN_UNKNOWN;
     log->driver_heap = RUN_UNKNOWN;
     log->blocks_dropped = RUN_UNKNOWN;
     log->storage_memory[0] = log->storage_memory[1] = RUN_UNKNOWN;
@@ -32,6 +33,7 @@ void sparklog_fini(struct log_reader *reader)
     struct budget *budget = &reader->budget;
     for (size_t i = 0; i < log->n_stages; i++)
         stage_fini(&log->stages[i], budget);
+    budget_free(budget, log->tasks_seen, log->tasks_seen_capacity, 1);
     budget_free(budget, log->raw_properties, log->raw_properties_capacity, 1);
     budget_free(budget, log->stages, log->stages_capacity, sizeof *log->stages);
     idmap_fini(&log->stage_at, budget);

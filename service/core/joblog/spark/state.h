@@ -17,6 +17,13 @@
 /* Things that did not stop the reader: X(enumerator, code of the warning, detail). */
 #define SPARKLOG_NOTICES(X)                                                                        \
     X(NOTICE_STARTED_AGAIN, "several_applications", "later application starts were passed over")   \
+    X(NOTICE_NO_START, "no_application_start",                                                     \
+      "the log has no start of the application: its name and id are those of the properties, and " \
+      "it began with the first event")                                                             \
+    X(NOTICE_DOUBLED, "doubled_events", "events that were there already were passed over")         \
+    X(NOTICE_COMPACTED, "compacted_log",                                                           \
+      "jobs before the first one of the log are missing, as in a log that was compacted: the run " \
+      "has no problem size and no stages, and predictions leave it out")                           \
     X(NOTICE_BAD_ID, "application_id_unusable", "an application or attempt id cannot be kept")     \
     X(NOTICE_LATER_PARENT, "parents_dropped", "parents that do not come before their stage")       \
     X(NOTICE_FAILED_JOB, "failed_jobs", "jobs of the application failed")                          \
@@ -128,6 +135,7 @@ struct profile {
 
 struct attempt {
     int64_t id;
+    int64_t planned; /* tasks that it had to run; RUN_UNKNOWN */
     int64_t submitted_ms;
     int64_t completed_ms;
     bool completed;
@@ -197,6 +205,11 @@ struct sparklog {
     int64_t first_stage_ms;
     int64_t last_work_ms; /* of a job, a stage or a task; NO_TIME */
     int64_t jobs;
+    int64_t first_job;         /* the least id of a job; RUN_UNKNOWN */
+    unsigned char *tasks_seen; /* two bits for each task id: it ended well, and otherwise */
+    size_t tasks_seen_capacity;
+    int64_t tasks_lost; /* tasks and stages whose ends are missing; known once the run is built */
+    int64_t stage_ends_lost;
     int64_t stages_completed;
     int64_t stages_failed;
     int64_t tasks_succeeded;
