@@ -1,0 +1,162 @@
+"""Logs that are not whole: what the run says of it, and that no answer takes them for whole."""
+import io
+import json
+import random
+import tarfile
+import uuid
+
+import pytest
+
+OCTETS = {"Content-Type": "application/octet-stream"}
+
+
+@pytest.fixture(scope="module")
+def team(service):
+    return service.client(service.token("hidden-" + uuid.uuid4().hex[:8]))
+
+
+def send(team, data, name=None, status=201, query=""):
+    name = name or "log-" + uuid.uuid4().hex[:8]
+    return team.request("POST", "/v1/applications/%s/eventlogs%s" % (name, query), status, data=data, headers=OCTETS).json()
+
+
+def warnings(run):
+    return {w["code"]: w for w in run["warnings"]}
+
+
+def stages(team, run):
+    return team.get("/v1/runs/%s" % run["id"]).json().get("stages", [])
+
+
+def case_lines(shared, path):
+    return (shared / "cases" / path).read_bytes().splitlines(keepends=True)
+
+
+def kind(line):
+    return json.loads(line)["Event"].replace("SparkListener", "")
+
+
+# --- lost events
+
+
+def test_lost_ends_are_named_and_the_size_is_estimated(team, shared):
+    run = send(team, (shared / "cases/05-dropped-events/eventlog").read_bytes())
+    lost = warnings(run)["lost_events"]
+    assert lost["evidence"] == {"tasks": 40, "stages": 1} and "40 of 108 tasks and 1 stage" in lost["message"]
+    assert run["problem_size"] == 100 and run["tasks_succeeded"] == 68 and run["duration_s"] == 78
+    assert stages(team, run) == [], "they would be replayed too fast"
+    advice = team.post("/v1/advice?dry_run=true", {"application": run["application"], "deadline_s": 40}, 200).json()
+    assert advice["verdict"] == "unknown"
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+def test_however_many_are_lost(team, shared, share):
+    lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
+    whole = send(team, b"".join(lines))
+    rng = random.Random(5)
+    kept = [line for line in lines if kind(line) != "TaskEnd" or rng.random() >= share]
+    lost = len(lines) - len(kept)
+    run = send(team, b"".join(kept))
+    assert "lost_events" not in warnings(whole) and warnings(run)["lost_events"]["evidence"]["tasks"] == lost > 0
+    assert run["problem_size"] == whole["problem_size"] and run["duration_s"] == whole["duration_s"]
+    assert run["tasks_succeeded"] == whole["tasks_succeeded"] - lost
+
+
+def test_one_task_of_hundreds_leaves_the_stages(team, shared):
+    lines = case_lines(shared, "08-stage-retry/eventlog")
+    whole = send(team, b"".join(lines))
+    at = next(i for i, line in enumerate(lines) if kind(line) == "TaskEnd")
+    run = send(team, b"".join(lines[:at] + lines[at + 1:]))
+    assert warnings(run)["lost_events"]["evidence"]["tasks"] == 1 and run["problem_size"] == whole["problem_size"]
+    assert len(stages(team, run)) == len(stages(team, whole)) > 1
+
+
+def test_failed_stages_and_retries_have_lost_nothing(team, shared):
+    for path in ("08-stage-retry/eventlog", "34-aqe-cancelled-stage/eventlog-0", "23-spot-loss/eventlog"):
+        whole = shared / "cases" / path
+        if whole.is_file():
+            assert not {"lost_events", "doubled_events", "compacted_log"} & set(warnings(send(team, whole.read_bytes()))), path
+
+
+# --- doubled events
+
+
+@pytest.mark.parametrize("path", ["36-tasks-equal-cores/eventlog-0", "08-stage-retry/eventlog", "05-dropped-events/eventlog"])
+@pytest.mark.parametrize("share", [1, 0.3])
+def test_what_is_there_twice_counts_once(team, shared, path, share):
+    lines = case_lines(shared, path)
+    once = send(team, b"".join(lines))
+    rng = random.Random(6)
+    ends = ("TaskEnd", "StageCompleted", "JobStart", "JobEnd")
+    again = [2 if kind(line) in ends and rng.random() < share else 1 for line in lines]
+    twice = send(team, b"".join(line * n for line, n in zip(lines, again)))
+    assert warnings(twice)["doubled_events"]["evidence"]["count"] == sum(again) - len(again)
+    for figure in ("problem_size", "jobs", "stages_completed", "stages_failed", "tasks_succeeded", "tasks_failed", "task_time_s", "duration_s", "executors"):
+        assert twice[figure] == once[figure], figure
+
+
+# --- beginnings and ends
+
+
+def test_a_log_without_a_start_is_a_run_all_the_same(team, shared):
+    log = (shared / "cases/03-no-application-start/eventlog").read_bytes()
+    run = team.request("POST", "/v1/eventlogs", 201, data=log, headers=OCTETS).json()
+    assert run["application"] == "hot-notebook" and run["spark_application_id"] == "app-3" and "no_application_start" in warnings(run)
+    assert run["duration_s"] == 45 and run["tasks_succeeded"] == 72
+
+
+def test_a_start_that_was_dropped_costs_only_the_time_before_the_first_event(team, shared):
+    lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
+    whole = send(team, b"".join(lines))
+    run = send(team, b"".join(line for line in lines if kind(line) != "ApplicationStart"))
+    assert run["spark_application_id"] == whole["spark_application_id"] and "no_application_start" in warnings(run)
+    assert 0.9 * whole["duration_s"] < run["duration_s"] <= whole["duration_s"]
+
+
+def test_a_later_part_and_what_is_no_log_are_told_apart(team, shared):
+    lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
+    later = [line for line in lines if kind(line) in ("TaskEnd", "StageCompleted", "JobEnd", "ApplicationEnd")]
+    assert send(team, b"".join(later), status=422)["errors"][0]["code"] == "later_part"
+    assert send(team, b'{"Event":"x"}\n', status=422)["errors"][0]["code"] == "no_application_start"
+
+
+@pytest.mark.parametrize("end", [0, -1, 1, "start", "before"])
+def test_an_impossible_end_is_a_missing_one(team, shared, end):
+    lines = case_lines(shared, "06-end-zero/eventlog")
+    start = next(json.loads(line)["Timestamp"] for line in lines if kind(line) == "ApplicationStart")
+    event = json.loads(lines[-1])
+    event["Timestamp"] = {"start": start, "before": start - 60000}.get(end, end)
+    run = send(team, b"".join(lines[:-1]) + json.dumps(event).encode() + b"\n")
+    assert run["duration_s"] == 47 and run["succeeded"]
+    assert {"time_went_backwards", "time_unusable"} & set(warnings(run))
+
+
+# --- compacted logs
+
+
+def rolling(folder):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        archive.add(folder, folder.name)
+    return out.getvalue()
+
+
+def test_a_compacted_log_is_no_guide(team, shared):
+    folder = next((shared / "cases/01-compacted-rolling-log").glob("eventlog_v2_*"))
+    run = send(team, rolling(folder), "stream-etl")
+    assert "compacted_log" in warnings(run) and run["problem_size"] is None and run["initialization_s"] is None
+    assert run["duration_s"] > 600
+    diagnosis = team.get("/v1/applications/stream-etl/diagnosis").json()
+    assert "startup" not in json.dumps(diagnosis)
+    advice = team.post("/v1/advice?dry_run=true", {"application": "stream-etl", "deadline_s": 60}, 200).json()
+    assert advice["verdict"] == "unknown" and advice["recommendation"] is None
+
+
+def test_jobs_before_the_first_are_missing_in_any_log(team, shared):
+    """As of a rolling log whose first parts were not sent, with the start from the properties."""
+    lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
+    late = [line.replace(b'"Job ID":0', b'"Job ID":7') for line in lines]
+    run = send(team, b"".join(late))
+    assert "compacted_log" in warnings(run) and run["problem_size"] is None
+    given = send(team, b"".join(late).replace(b"app-", b"app-9"), query="?problem_size=64")
+    assert given["problem_size"] == 64 and stages(team, given) == []
