@@ -4,21 +4,27 @@
 #include "core/history/run.h"
 
 /*
- * Whether a report of a run reaches at least as far as another of the same run: a log is read
- * while it is written, and its reports may arrive in any order. One that has ended reaches as far
- * as any; one that has not, never as far as one that has. Of two that have not, that with the later
- * last event reaches further, then that with more tasks, stages, jobs. What is unknown is behind
- * what is known.
+ * Two logs of one run: a log is read while it is written, copies of it are cut off or damaged, and
+ * they may arrive in any order. The more complete one stays.
  */
-bool run_reaches(const struct run *run, const struct run *other);
 
-/* The run that is stored of a log (by application id and attempt), when another report of it comes.
+/* Number of lines, events and parts that a log lost or holds twice, by its warnings. 0: the log is
+ * intact. */
+int64_t run_damage(const struct run *run);
+
+/*
+ * Order of two logs of one run, as of qsort: above 0 if `run` is more complete than `other`. The
+ * order is the same whoever comes first:
+ *
+ *   1. a log that has ended, before one that has not
+ *   2. of two that have ended: an intact log before a damaged one;
+ *      of two that have not: the one with the later last event
+ *   3. more tasks, more stages, more jobs, less damage
+ *   4. a log with a digest before a run without one; then the larger digest
+ *
+ * What is unknown is less than what is known.
  */
-struct known_log {
-    bool ended;
-    bool same;       /* both digests are known and equal */
-    bool undigested; /* its own digest is not known: the run was imported without */
-};
+int run_compare_reach(const struct run *run, const struct run *other);
 
 enum run_verdict {
     RUN_VERDICT_INSERT,
@@ -28,13 +34,10 @@ enum run_verdict {
 };
 
 /*
- * What becomes of `run`, where `stored` is there: the same log keeps what is stored; one that has
- * ended completes one of unknown digest; another log of one that has ended is a conflict; else the
- * report that reaches further stays. has_digest: of `run`.
+ * What becomes of `run` if `stored` is of the same run (core/history/log_origin.h) and was read from
+ * another log: the more complete one stays. Two logs that have ended and are intact contradict each
+ * other. A run that was imported without a digest gives way to a log that has ended.
  */
-enum run_verdict run_log_verdict(const struct run *run,
-                                 bool has_digest,
-                                 const struct known_log *known,
-                                 const struct run *stored);
+enum run_verdict run_log_verdict(const struct run *run, const struct run *stored);
 
 #endif

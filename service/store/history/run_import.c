@@ -114,7 +114,6 @@ static void read_ids(const PGresult *result, struct run_import items[])
 struct log_key {
     struct strview application_id; /* at == NULL: no log */
     struct strview attempt_id;
-    struct strview digest;
 };
 
 /* Locked, so that nobody continues a log between this look and the writing. */
@@ -135,32 +134,56 @@ static enum pv_code send_logs(struct store_tx *tx,
     }
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT w.at, l.run_id, l.ended, l.digest"
+           "SELECT w.at, l.run_id, l.digest, l.origin"
            " FROM unnest($3, $4) WITH ORDINALITY AS w (application, attempt, at), LATERAL"
-           " (SELECT run_id, ended, digest FROM provisor.run_log"
+           " (SELECT run_id, digest, origin FROM provisor.run_log"
            "  WHERE team_id = $1 AND application_id = $2 AND spark_application_id = w.application"
-           "  AND spark_attempt_id = w.attempt LIMIT 1 FOR UPDATE) AS l");
+           "  AND spark_attempt_id = w.attempt FOR UPDATE) AS l");
     sql_uuid(&sql, application_id);
     sql_texts(&sql, &keys->application_id, n, sizeof *keys);
     sql_texts(&sql, &keys->attempt_id, n, sizeof *keys);
     return tx_send(tx, &sql, err);
 }
 
+/* What the logs that are stored mean for each item. */
+struct log_matches {
+    struct stored_log *best;
+    enum stored_log_match *match;
+};
+
 static enum pv_code read_logs(const PGresult *result,
                               struct arena *arena,
-                              struct run_import items[],
+                              const struct run_import items[],
+                              struct log_matches *matches,
                               struct pv_error *err)
 {
     for (size_t i = 0; i < row_count(result); i++) {
         struct row row = row_at(result, (int)i, arena);
-        struct run_import *item = &items[row_int(&row) - 1];
-        row_uuid(&row, item->by_log);
-        item->log.ended = row_bool(&row);
-        struct strview digest = row_bytes(&row);
+        struct stored_log log;
+        size_t at = (size_t)row_int(&row) - 1;
+        run_read_log(&row, &log);
         PV_TRY(row_done(&row, err));
-        item->log.undigested = digest.at == NULL;
-        item->log.same = digest.at != NULL && item->run->log_digest.at != NULL &&
-                         strview_equal(digest, item->run->log_digest);
+        run_match_log(items[at].run, &log, &matches->best[at], &matches->match[at]);
+    }
+    return PV_OK;
+}
+
+static enum pv_code match_logs(const PGresult *result,
+                               struct arena *arena,
+                               struct run_import items[],
+                               size_t n,
+                               struct log_matches *matches,
+                               struct pv_error *err)
+{
+    matches->best = arena_calloc(arena, n, sizeof *matches->best);
+    matches->match = arena_calloc(arena, n, sizeof *matches->match);
+    if (matches->best == NULL || matches->match == NULL)
+        return pv_no_memory(err);
+    PV_TRY(read_logs(result, arena, items, matches, err));
+    for (size_t i = 0; i < n; i++) {
+        items[i].log_same = matches->match[i] == STORED_LOG_SAME;
+        if (matches->match[i] != STORED_LOG_OTHER)
+            memcpy(items[i].by_log, matches->best[i].run_id, sizeof items[i].by_log);
     }
     return PV_OK;
 }
@@ -210,15 +233,28 @@ static enum pv_code load_there(struct store_tx *tx,
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
         const char *id = items[i].by_log[0] != '\0' ? items[i].by_log : items[i].by_id;
-        if (id[0] != '\0' && !items[i].log.same)
+        if (id[0] != '\0' && !items[i].log_same)
             memcpy(runs[m++].id, id, sizeof runs->id);
     }
     PV_TRY(run_load_many(tx, arena, application_id, runs, m, RUN_WITH_STAGES, err));
     m = 0;
     for (size_t i = 0; i < n; i++)
-        if ((items[i].by_log[0] != '\0' || items[i].by_id[0] != '\0') && !items[i].log.same)
+        if ((items[i].by_log[0] != '\0' || items[i].by_id[0] != '\0') && !items[i].log_same)
             items[i].there = runs[m++];
     return PV_OK;
+}
+
+/* A log whose origin is unknown is of another run if the runs began at other instants. */
+static void part_twins(struct run_import items[], size_t n, const struct log_matches *matches)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct run_import *item = &items[i];
+        if (item->by_log[0] == '\0' || item->log_same)
+            continue;
+        item->there.log_digest = matches->best[i].digest;
+        if (matches->match[i] == STORED_LOG_MAYBE && !run_has_origin_of(&item->there, item->run))
+            item->by_log[0] = '\0';
+    }
 }
 
 enum pv_code store_run_import_find(struct store_tx *tx,
@@ -229,14 +265,17 @@ enum pv_code store_run_import_find(struct store_tx *tx,
                                    struct pv_error *err)
 {
     results_auto_t results = {{NULL}};
+    struct log_matches matches;
     PV_TRY(send_ids(tx, application->id, items, n, err));
     PV_TRY(send_logs(tx, application->id, items, n, err));
     PV_TRY(send_advice(tx, items, n, err));
     PV_TRY(tx_results(tx, results.of, 3, err));
     read_ids(results.of[0], items);
-    PV_TRY(read_logs(results.of[1], arena, items, err));
+    PV_TRY(match_logs(results.of[1], arena, items, n, &matches, err));
     read_advice(results.of[2], items);
-    return load_there(tx, arena, application->id, items, n, err);
+    PV_TRY(load_there(tx, arena, application->id, items, n, err));
+    part_twins(items, n, &matches);
+    return PV_OK;
 }
 
 /* --- writing --- */
@@ -258,15 +297,14 @@ enum pv_code store_run_import_write(struct store_tx *tx,
         }
         if (item->verdict == RUN_VERDICT_REPLACE) {
             memcpy(run->id, item->by_log, sizeof run->id);
-            PV_TRY(run_queue_removal(tx, application->id, run->id, err));
+            PV_TRY(run_queue_replaced(tx, application->id, run->id, err));
             counts->replaced++;
         } else {
             if (item->id_elsewhere)
                 memcpy(run->id, item->other_id, sizeof run->id);
             counts->inserted++;
         }
-        PV_TRY(run_queue_rows(tx, application->id, run, (const unsigned char *)run->log_digest.at,
-                              err));
+        PV_TRY(run_queue_rows(tx, application->id, run, err));
     }
     /* They are counted at the end; a million of them need not be written to learn of too many. */
     PV_TRY(usage_check_runs(tx, counts->inserted, err));

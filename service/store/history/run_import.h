@@ -20,10 +20,10 @@ struct run_import {
     /* filled in by looking */
     bool id_elsewhere;    /* another application of the team has a run of run->id */
     char by_id[37];       /* this application's run of either id, "" for none */
-    char by_log[37];      /* and the one of the same application id and attempt */
-    struct known_log log; /* of by_log */
+    char by_log[37];      /* and the one that another log of the run, or the same one, was read as */
+    bool log_same;        /* the same one: by its digest */
     bool advice_absent;   /* advice_id names none of the team's */
-    struct run there;     /* by_log, else by_id; with stages, without tasks */
+    struct run there;     /* by_log, else by_id; with stages, without tasks; not if log_same */
 
     /* decided by the caller */
     enum run_verdict verdict; /* no conflict */

@@ -17,9 +17,8 @@
 /* What was there when the application was locked. */
 struct lookup {
     int64_t now_us;
-    bool has_log;
-    char log_run_id[37];
-    struct known_log log;
+    enum stored_log_match match;
+    struct stored_log log; /* unless STORED_LOG_OTHER */
 };
 
 /* --- looking --- */
@@ -45,34 +44,28 @@ send_advice_check(struct store_tx *tx, const struct run *run, struct pv_error *e
     return tx_send(tx, &sql, err);
 }
 
-static void add_log_key(struct sql *sql, const char *application_id, const struct run *run)
+static enum pv_code find_log(const PGresult *logs,
+                             struct arena *arena,
+                             const struct run *run,
+                             struct lookup *found,
+                             struct pv_error *err)
 {
-    sql_uuid(sql, application_id);
-    sql_text(sql, run->spark_application_id);
-    struct strview attempt = run->spark_attempt_id;
-    sql_text(sql, attempt.at == NULL ? strview_of("") : attempt);
-}
-
-static enum pv_code send_log_look_up(struct store_tx *tx,
-                                     const char *application_id,
-                                     const struct run *run,
-                                     const unsigned char *digest,
-                                     struct pv_error *err)
-{
-    struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT run_id, ended, digest IS NOT NULL AND digest = $5, digest IS NULL"
-           " FROM provisor.run_log"
-           " WHERE team_id = $1 AND application_id = $2 AND spark_application_id = $3"
-           " AND spark_attempt_id = $4");
-    add_log_key(&sql, application_id, run);
-    sql_bytes(&sql, digest, digest == NULL ? 0 : 32);
-    return tx_send(tx, &sql, err);
+    for (size_t i = 0; i < row_count(logs); i++) {
+        struct row row = row_at(logs, (int)i, arena);
+        struct stored_log log;
+        run_read_log(&row, &log);
+        PV_TRY(row_done(&row, err));
+        run_match_log(run, &log, &found->log, &found->match);
+    }
+    return PV_OK;
 }
 
 /* results[2] is NULL for a run without a log. */
-static enum pv_code
-read_lookup(PGresult *const results[3], struct lookup *found, struct pv_error *err)
+static enum pv_code read_lookup(PGresult *const results[3],
+                                struct arena *arena,
+                                const struct run *run,
+                                struct lookup *found,
+                                struct pv_error *err)
 {
     if (row_count(results[0]) == 0) /* it was there a moment ago; the next look makes it anew */
         return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
@@ -81,24 +74,16 @@ read_lookup(PGresult *const results[3], struct lookup *found, struct pv_error *e
         return pv_fault(err, PV_PLACE_POINTER, "/advice_id", "not_found",
                         "there is no advice of that id");
     struct row lock = row_at(results[0], 0, NULL);
-    *found = (struct lookup){.now_us = row_instant(&lock)};
-    found->has_log = results[2] != NULL && row_count(results[2]) > 0;
-    if (!found->has_log)
-        return PV_OK;
-    struct row log = row_at(results[2], 0, NULL);
-    row_uuid(&log, found->log_run_id);
-    found->log.ended = row_bool(&log);
-    found->log.same = row_bool(&log);
-    found->log.undigested = row_bool(&log);
-    return PV_OK;
+    *found = (struct lookup){.now_us = row_instant(&lock), .match = STORED_LOG_OTHER};
+    return results[2] == NULL ? PV_OK : find_log(results[2], arena, run, found, err);
 }
 
 /* A run without a log asks for none: the server would look for a log without a name by walking over
  * all there are, with helpers that take 20 ms to call. */
 static enum pv_code look_up(struct store_tx *tx,
+                            struct arena *arena,
                             const char *application_id,
                             const struct run *run,
-                            const unsigned char *digest,
                             struct lookup *found,
                             struct pv_error *err)
 {
@@ -107,9 +92,9 @@ static enum pv_code look_up(struct store_tx *tx,
     PV_TRY(send_lock(tx, application_id, err));
     PV_TRY(send_advice_check(tx, run, err));
     if (has_log)
-        PV_TRY(send_log_look_up(tx, application_id, run, digest, err));
+        PV_TRY(run_send_logs(tx, application_id, run, err));
     PV_TRY(tx_results(tx, results.of, has_log ? 3 : 2, err));
-    return read_lookup(results.of, found, err);
+    return read_lookup(results.of, arena, run, found, err);
 }
 
 /* --- writing: all queued --- */
@@ -212,26 +197,6 @@ static enum pv_code write_labels(struct store_tx *tx,
     sql_uuid(&sql, run->id);
     sql_pairs(&sql, run->labels, run->n_labels);
     sql_instant(&sql, run->started_us == RUN_NO_INSTANT ? run->recorded_us : run->started_us);
-    return tx_defer(tx, &sql, err);
-}
-
-static enum pv_code write_log(struct store_tx *tx,
-                              const char *application_id,
-                              const struct run *run,
-                              const unsigned char *digest,
-                              struct pv_error *err)
-{
-    if (run->spark_application_id.at == NULL)
-        return PV_OK;
-    struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.run_log (team_id, application_id, spark_application_id,"
-           " spark_attempt_id, run_id, digest, ended) VALUES ($1, $2, $3, $4, $5, $6, $7)");
-    sql.repeated = true;
-    add_log_key(&sql, application_id, run);
-    sql_uuid(&sql, run->id);
-    sql_bytes(&sql, digest, digest == NULL ? 0 : 32);
-    sql_bool(&sql, run->ended);
     return tx_defer(tx, &sql, err);
 }
 
@@ -421,54 +386,89 @@ enum pv_code run_queue_removal(struct store_tx *tx,
 enum pv_code run_queue_rows(struct store_tx *tx,
                             const char *application_id,
                             const struct run *run,
-                            const unsigned char *digest,
                             struct pv_error *err)
 {
     PV_TRY(write_run(tx, application_id, run, err));
     PV_TRY(write_labels(tx, application_id, run, err));
-    PV_TRY(write_log(tx, application_id, run, digest, err));
+    PV_TRY(run_queue_log(tx, application_id, run, err));
     return write_stages(tx, application_id, run, err);
 }
 
 static enum pv_code write_all(struct store_tx *tx,
                               const struct application *application,
                               const struct run *run,
-                              const unsigned char *digest,
                               bool replaces,
                               struct pv_error *err)
 {
     if (replaces)
-        PV_TRY(run_queue_removal(tx, application->id, run->id, err));
-    PV_TRY(run_queue_rows(tx, application->id, run, digest, err));
+        PV_TRY(run_queue_replaced(tx, application->id, run->id, err));
+    PV_TRY(run_queue_rows(tx, application->id, run, err));
     PV_TRY(run_queue_history(tx, application->id, replaces ? 0 : 1, err));
     PV_TRY(outbox_append_run(tx, application, run, err));
     PV_TRY(admission_release_by_run(tx, application->name, run, err));
-    return journal_audit(tx, replaces ? "run.replace" : "run.insert", "run", strview_of(run->id),
-                         err);
+    return replaces ? PV_OK
+                    : journal_audit(tx, "run.insert", "run", strview_of(run->id), err);
 }
 
 /* --- the calls --- */
 
-/* What a log that is known already means. *keeps: the run that is there stays, and *run is it. */
+static struct log_extent extent_of(const struct run *run)
+{
+    bool counted = run->tasks_succeeded >= 0 && run->tasks_failed >= 0;
+    return (struct log_extent){.duration_s = run->duration_s,
+                               .tasks = counted ? run->tasks_succeeded + run->tasks_failed
+                                                : RUN_UNKNOWN,
+                               .ended = run->ended,
+                               .damage = run_damage(run)};
+}
+
+/* *verdict: what becomes of the run, and *insert what is to be said of it. */
 static enum pv_code compare_log(struct store_tx *tx,
                                 struct arena *arena,
                                 const char *application_id,
                                 const struct lookup *there,
-                                const unsigned char *digest,
-                                struct run *run,
-                                bool *keeps,
+                                const struct run *run,
+                                struct run *stored,
+                                struct run_insert *insert,
+                                enum run_verdict *verdict,
                                 struct pv_error *err)
 {
-    struct run stored;
-    PV_TRY(run_load(tx, arena, application_id, there->log_run_id, &stored, err));
-    enum run_verdict verdict = run_log_verdict(run, digest != NULL, &there->log, &stored);
-    if (verdict == RUN_VERDICT_CONFLICT)
-        return pv_fail(err, PV_E_CONFLICT,
-                       "another log of this application id and attempt is there already, as run %s",
-                       there->log_run_id);
-    *keeps = verdict == RUN_VERDICT_KEEP;
-    if (*keeps)
-        *run = stored;
+    PV_TRY(run_load(tx, arena, application_id, there->log.run_id, stored, err));
+    stored->log_digest = there->log.digest;
+    *verdict = RUN_VERDICT_KEEP;
+    if (there->match == STORED_LOG_SAME)
+        return PV_OK;
+    *verdict = RUN_VERDICT_INSERT;
+    if (there->match == STORED_LOG_MAYBE && !run_has_origin_of(stored, run))
+        return PV_OK;
+    *insert = (struct run_insert){
+        .compared = true, .sent = extent_of(run), .stored = extent_of(stored)};
+    *verdict = run_log_verdict(run, stored);
+    return *verdict != RUN_VERDICT_CONFLICT
+               ? PV_OK
+               : pv_fail(err, PV_E_CONFLICT,
+                         "run %s was read from another log with the same application id, attempt,"
+                         " start and first events: both logs are intact and have ended, but they"
+                         " differ. Delete that run first if this log is the right one",
+                         there->log.run_id);
+}
+
+/* Write the run, anew or in the place of `there`. */
+static enum pv_code insert_run(struct store_tx *tx,
+                               const struct application *application,
+                               const struct lookup *there,
+                               bool replaces,
+                               struct run *run,
+                               struct pv_error *err)
+{
+    struct run made = *run;
+    if (replaces)
+        memcpy(made.id, there->log.run_id, sizeof made.id);
+    else
+        clock_uuid7(made.id);
+    made.recorded_us = there->now_us;
+    PV_TRY(write_all(tx, application, &made, replaces, err));
+    *run = made;
     return PV_OK;
 }
 
@@ -477,28 +477,29 @@ enum pv_code store_run_insert(struct store_tx *tx,
                               const struct application *application,
                               const unsigned char *log_digest,
                               struct run *run,
-                              enum run_insert_outcome *outcome,
+                              struct run_insert *insert,
                               struct pv_error *err)
 {
     struct lookup there;
+    struct run stored, sent = *run;
+    enum run_verdict verdict = RUN_VERDICT_INSERT;
+    sent.log_digest = (struct strview){(const char *)log_digest,
+                                       log_digest == NULL ? 0 : RUN_DIGEST_BYTES};
+    *insert = (struct run_insert){.outcome = RUN_INSERTED};
     store_set_application(tx, application->id);
-    PV_TRY(look_up(tx, application->id, run, log_digest, &there, err));
-    bool keeps = false;
-    if (there.has_log)
-        PV_TRY(compare_log(tx, arena, application->id, &there, log_digest, run, &keeps, err));
-    if (keeps) {
-        *outcome = RUN_UNCHANGED;
+    PV_TRY(look_up(tx, arena, application->id, &sent, &there, err));
+    if (there.match != STORED_LOG_OTHER)
+        PV_TRY(compare_log(tx, arena, application->id, &there, &sent, &stored, insert, &verdict,
+                           err));
+    if (verdict == RUN_VERDICT_KEEP) {
+        insert->outcome = RUN_UNCHANGED;
+        *run = stored;
         return PV_OK;
     }
-    struct run made = *run;
-    if (there.has_log)
-        memcpy(made.id, there.log_run_id, sizeof made.id);
-    else
-        clock_uuid7(made.id);
-    made.recorded_us = there.now_us;
-    PV_TRY(write_all(tx, application, &made, log_digest, there.has_log, err));
-    *run = made;
-    *outcome = there.has_log ? RUN_REPLACED : RUN_INSERTED;
+    PV_TRY(insert_run(tx, application, &there, verdict == RUN_VERDICT_REPLACE, &sent, err));
+    if (verdict == RUN_VERDICT_REPLACE)
+        insert->outcome = RUN_REPLACED;
+    *run = sent;
     return PV_OK;
 }
 

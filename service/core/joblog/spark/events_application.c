@@ -155,17 +155,23 @@ enum pv_code event_environment(struct sparklog *log, struct json *line, struct p
         return PV_OK;
     struct json json = json_over(event.properties);
     struct properties taken = log->properties;
+    struct log_beginning beginning = log->beginning;
     bool started = false;
     struct json_text key;
     while (json_next_member(&json, &started, &key)) {
         struct json_text value;
-        if (json_read_text(&json, &value))
-            properties_take(&taken, key, value);
+        if (!json_read_text(&json, &value))
+            continue;
+        properties_take(&taken, key, value);
+        if (!log->beginning.cluster_seen)
+            beginning_see_property(&beginning, key, value);
     }
     line->damaged = json.damaged;
     if (json.damaged)
         return PV_OK;
+    beginning.cluster_seen = true;
     log->properties = taken;
+    log->beginning = beginning;
     return keep_raw_properties(log, event.properties, err);
 }
 

@@ -440,6 +440,7 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     if (!set_resources(log, arena, &built) || !log_nodes_build(&log->nodes, arena, &built) ||
         !set_executor_lifetimes(log, arena, &built) || !set_job_time(log, arena, &built) ||
         !set_startup(log, arena, &built) || !set_stage_time(log, arena, &built) ||
+        !beginning_build(&log->beginning, arena, &built.log_beginning) ||
         !set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
         !log_reader_warn(reader, arena, &built))
         return pv_no_memory(err);
