@@ -154,7 +154,7 @@ static enum pv_code classify_known(struct import_batch *batch, size_t i, struct 
                                   "a run of this id is stored already, with other values");
         return PV_OK;
     }
-    item->verdict = run_log_verdict(item->run, &item->there);
+    item->verdict = item->log_verdict;
     if (item->verdict == RUN_VERDICT_CONFLICT)
         (void)import_batch_refuse(
             batch, i, "/spark_application_id",

@@ -10,6 +10,7 @@ struct origin {
     unsigned flags;
     int64_t started_us;
     uint64_t cluster;
+    bool has_beginning;
     const char *events;
     size_t n;
 };
@@ -57,6 +58,7 @@ static bool read_origin(struct strview bytes, struct origin *origin)
     size_t n = bytes.n - LOG_ORIGIN_HEAD;
     if (!log_beginning_fits(n))
         return true;
+    origin->has_beginning = true;
     origin->cluster = read_number(bytes.at + LOG_ORIGIN_HEAD, LOG_CLUSTER_BYTES);
     origin->events = bytes.at + LOG_ORIGIN_HEAD + LOG_CLUSTER_BYTES;
     origin->n = (n - LOG_CLUSTER_BYTES) / LOG_EVENT_BYTES;
@@ -97,4 +99,13 @@ bool log_origin_agrees(struct strview a, struct strview b)
     if (left.cluster != 0 && right.cluster != 0 && left.cluster != right.cluster)
         return false;
     return events_agree(&left, &right);
+}
+
+bool log_origin_knows(struct strview a, struct strview b)
+{
+    struct origin left, right;
+    if (!read_origin(a, &left) || !read_origin(b, &right) || !left.has_beginning)
+        return true;
+    return (left.flags & ORIGIN_NO_START) <= (right.flags & ORIGIN_NO_START) &&
+           (left.cluster != 0 || right.cluster == 0);
 }

@@ -53,4 +53,11 @@ size_t log_origin_write(const struct run *run, unsigned char origin[LOG_ORIGIN_B
  */
 bool log_origin_agrees(struct strview a, struct strview b);
 
+/*
+ * Does origin a know what origin b knows: the start, and the cluster? A log that lost these may be
+ * of several runs. It gives way to a log of such a run, but it never takes the place of one. Origins
+ * without a beginning, of older programs and exports, count as knowing.
+ */
+bool log_origin_knows(struct strview a, struct strview b);
+
 #endif

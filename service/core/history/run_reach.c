@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "core/history/log_origin.h"
 
 int64_t run_damage(const struct run *run)
 {
-    static const char *const losses[] = {"compacted_log", "damaged_lines", "doubled_events",
-                                         "line_too_long", "lost_events",   "missing_part",
+    static const char *const losses[] = {"compacted_log",        "damaged_lines", "doubled_events",
+                                         "line_too_long",        "lost_events",   "missing_part",
                                          "no_application_start", "truncated"};
     double damage = 0;
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
@@ -62,7 +63,7 @@ int run_compare_reach(const struct run *run, const struct run *other)
     return order == 0 ? compare_digests(run->log_digest, other->log_digest) : order;
 }
 
-enum run_verdict run_log_verdict(const struct run *run, const struct run *stored)
+static enum run_verdict compare_logs(const struct run *run, const struct run *stored)
 {
     const bool digested = run->log_digest.at != NULL;
     if (stored->log_digest.at == NULL && digested && run->ended)
@@ -71,4 +72,40 @@ enum run_verdict run_log_verdict(const struct run *run, const struct run *stored
         (!digested || (run_damage(run) == 0 && run_damage(stored) == 0)))
         return RUN_VERDICT_CONFLICT;
     return run_compare_reach(run, stored) > 0 ? RUN_VERDICT_REPLACE : RUN_VERDICT_KEEP;
+}
+
+enum run_verdict run_log_verdict(const struct run *run, const struct run *stored)
+{
+    unsigned char origins[2][LOG_ORIGIN_BYTES_MAX];
+    struct strview own = {(const char *)origins[0], log_origin_write(run, origins[0])};
+    struct strview other = {(const char *)origins[1], log_origin_write(stored, origins[1])};
+    if (run->log_digest.at != NULL && stored->log_digest.at != NULL &&
+        compare_digests(run->log_digest, stored->log_digest) == 0)
+        return RUN_VERDICT_KEEP;
+    if (!log_origin_agrees(own, other))
+        return RUN_VERDICT_INSERT;
+    enum run_verdict verdict = compare_logs(run, stored);
+    bool settled = verdict == RUN_VERDICT_REPLACE ? log_origin_knows(own, other)
+                   : verdict == RUN_VERDICT_KEEP  ? log_origin_knows(other, own)
+                                                  : true;
+    return settled ? verdict : RUN_VERDICT_INSERT;
+}
+
+enum run_verdict run_logs_verdict(
+    const struct run *run, const struct run stored[], size_t n, size_t *which, bool gives_way[])
+{
+    enum run_verdict made = RUN_VERDICT_INSERT;
+    *which = n;
+    for (size_t i = 0; i < n; i++) {
+        enum run_verdict verdict = run_log_verdict(run, &stored[i]);
+        gives_way[i] = verdict == RUN_VERDICT_REPLACE;
+        bool decides = verdict == RUN_VERDICT_KEEP || verdict == RUN_VERDICT_CONFLICT;
+        if (verdict != RUN_VERDICT_INSERT && (*which == n || decides)) {
+            *which = i;
+            made = verdict;
+        }
+        if (verdict == RUN_VERDICT_KEEP)
+            break;
+    }
+    return made;
 }

@@ -34,10 +34,22 @@ enum run_verdict {
 };
 
 /*
- * What becomes of `run` if `stored` is of the same run (core/history/log_origin.h) and was read from
- * another log: the more complete one stays. Two logs that have ended and are intact contradict each
- * other. A run that was imported without a digest gives way to a log that has ended.
+ * What becomes of `run`, read from one log, next to `stored`, read from another log of the same
+ * application id and attempt:
+ *
+ *   - inserted if it is another run, or may be: core/history/log_origin.h
+ *   - kept out, or replacing, if it is the same run: the more complete log stays
+ *   - a conflict if both logs have ended and are intact
+ *
+ * A run that was imported without a digest gives way to a log that has ended.
  */
 enum run_verdict run_log_verdict(const struct run *run, const struct run *stored);
+
+/*
+ * The same next to n stored runs, in any order. *which: the run that is kept, or that is in
+ * conflict, or the first that gives way; gives_way (n of them): all that do.
+ */
+enum run_verdict run_logs_verdict(
+    const struct run *run, const struct run stored[], size_t n, size_t *which, bool gives_way[]);
 
 #endif

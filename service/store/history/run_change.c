@@ -45,20 +45,13 @@ static enum pv_code check_free(struct store_tx *tx,
                                struct pv_error *err)
 {
     results_auto_t results = {{NULL}};
-    enum stored_log_match match = STORED_LOG_OTHER;
-    struct stored_log best;
+    struct run_logs logs;
     if (run->spark_application_id.at == NULL)
         return PV_OK;
     PV_TRY(run_send_logs(tx, target->id, run, err));
     PV_TRY(tx_results(tx, results.of, 1, err));
-    for (size_t i = 0; i < row_count(results.of[0]); i++) {
-        struct row row = row_at(results.of[0], (int)i, &tx->scratch);
-        struct stored_log log;
-        run_read_log(&row, &log);
-        PV_TRY(row_done(&row, err));
-        run_match_log(run, &log, &best, &match);
-    }
-    return match == STORED_LOG_OTHER
+    PV_TRY(run_read_logs(results.of[0], &tx->scratch, run, &logs, err));
+    return logs.n == 0
                ? PV_OK
                : pv_fail(err, PV_E_CONFLICT, "that application has a run of this log already");
 }

@@ -111,17 +111,17 @@ enum pv_code run_load_many(struct store_tx *tx,
 
 /* --- which logs are stored: run_log.c --- */
 
+/* The logs that may be of a run. */
+struct run_logs {
+    struct stored_log *items;
+    size_t n;
+    bool same; /* the only one is the very log: it has its digest */
+};
+
 struct stored_log {
     char run_id[37];
     struct strview digest; /* at == NULL: unknown */
-    struct strview origin; /* at == NULL: written before origins were */
-};
-
-enum stored_log_match {
-    STORED_LOG_OTHER,  /* of another run */
-    STORED_LOG_MAYBE,  /* its origin is unknown: run_has_origin_of decides */
-    STORED_LOG_OF_RUN, /* another log of the run */
-    STORED_LOG_SAME
+    struct strview origin; /* at == NULL: written before origins were stored */
 };
 
 /* One result: the logs of the run's application id and attempt. */
@@ -130,18 +130,22 @@ enum pv_code run_send_logs(struct store_tx *tx,
                            const struct run *run,
                            struct pv_error *err) PV_MUSTCHECK;
 
-/* Read three columns: run_id, digest, origin. */
-void run_read_log(struct row *row, struct stored_log *log);
+/* Read three columns, run_id, digest and origin, and add the log if it may be of the run. `logs` has
+ * room for it. */
+enum pv_code run_read_log(struct row *row,
+                          const struct run *run,
+                          struct run_logs *logs,
+                          struct pv_error *err) PV_MUSTCHECK;
 
-/* Keep the log in *best if it matches the run better than *match, which begins as
- * STORED_LOG_OTHER. */
-void run_match_log(const struct run *run,
-                   const struct stored_log *log,
-                   struct stored_log *best,
-                   enum stored_log_match *match);
+/* All rows of the result of run_send_logs. */
+enum pv_code run_read_logs(const PGresult *result,
+                           struct arena *arena,
+                           const struct run *run,
+                           struct run_logs *logs,
+                           struct pv_error *err) PV_MUSTCHECK;
 
-/* Do the logs of both runs have one origin? */
-bool run_has_origin_of(const struct run *stored, const struct run *run);
+/* What the log says of itself, into the run that was loaded without that. */
+void run_set_log(struct run *run, const struct stored_log *log);
 
 /* Queue the row of the run's log, if it was read from one. */
 enum pv_code run_queue_log(struct store_tx *tx,

@@ -71,16 +71,14 @@ static enum pv_code spread_digests(
 {
     for (size_t i = 0; i < row_count(result); i++) {
         struct row row = row_at(result, (int)i, arena);
+        struct stored_log log;
         int64_t of = row_int(&row);
-        struct strview digest = row_bytes(&row);
-        struct strview origin = row_bytes(&row);
+        log.digest = row_bytes(&row);
+        log.origin = row_bytes(&row);
         PV_TRY(row_done(&row, err));
         if (of < 1 || (size_t)of > n)
             return pv_fail(err, PV_E_INTERNAL, "a digest belongs to no run");
-        runs[of - 1].log_digest = digest;
-        if (origin.n > LOG_ORIGIN_HEAD)
-            runs[of - 1].log_beginning = (struct strview){origin.at + LOG_ORIGIN_HEAD,
-                                                          origin.n - LOG_ORIGIN_HEAD};
+        run_set_log(&runs[of - 1], &log);
     }
     return PV_OK;
 }

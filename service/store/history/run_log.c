@@ -29,46 +29,49 @@ enum pv_code run_send_logs(struct store_tx *tx,
     return tx_send(tx, &sql, err);
 }
 
-void run_read_log(struct row *row, struct stored_log *log)
-{
-    row_uuid(row, log->run_id);
-    log->digest = row_bytes(row);
-    log->origin = row_bytes(row);
-}
-
-static enum stored_log_match match_log(const struct run *run, const struct stored_log *log)
+enum pv_code
+run_read_log(struct row *row, const struct run *run, struct run_logs *logs, struct pv_error *err)
 {
     unsigned char origin[LOG_ORIGIN_BYTES_MAX];
-    if (log->digest.at != NULL && run->log_digest.at != NULL &&
-        strview_equal(log->digest, run->log_digest))
-        return STORED_LOG_SAME;
-    if (log->origin.at == NULL)
-        return STORED_LOG_MAYBE;
-    size_t n = log_origin_write(run, origin);
-    return log_origin_agrees(log->origin, (struct strview){(const char *)origin, n})
-               ? STORED_LOG_OF_RUN
-               : STORED_LOG_OTHER;
+    struct stored_log log;
+    row_uuid(row, log.run_id);
+    log.digest = row_bytes(row);
+    log.origin = row_bytes(row);
+    PV_TRY(row_done(row, err));
+    if (logs->same)
+        return PV_OK;
+    logs->same = log.digest.at != NULL && run->log_digest.at != NULL &&
+                 strview_equal(log.digest, run->log_digest);
+    struct strview own = {(const char *)origin, log_origin_write(run, origin)};
+    if (logs->same)
+        logs->n = 0;
+    if (logs->same || log_origin_agrees(log.origin, own))
+        logs->items[logs->n++] = log;
+    return PV_OK;
 }
 
-void run_match_log(const struct run *run,
-                   const struct stored_log *log,
-                   struct stored_log *best,
-                   enum stored_log_match *match)
+enum pv_code run_read_logs(const PGresult *result,
+                           struct arena *arena,
+                           const struct run *run,
+                           struct run_logs *logs,
+                           struct pv_error *err)
 {
-    enum stored_log_match found = match_log(run, log);
-    if (found <= *match)
-        return;
-    *match = found;
-    *best = *log;
+    *logs = (struct run_logs){.items = arena_array(arena, row_count(result), sizeof *logs->items)};
+    if (logs->items == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < row_count(result); i++) {
+        struct row row = row_at(result, (int)i, arena);
+        PV_TRY(run_read_log(&row, run, logs, err));
+    }
+    return PV_OK;
 }
 
-bool run_has_origin_of(const struct run *stored, const struct run *run)
+void run_set_log(struct run *run, const struct stored_log *log)
 {
-    unsigned char left[LOG_ORIGIN_BYTES_MAX], right[LOG_ORIGIN_BYTES_MAX];
-    size_t n = log_origin_write(stored, left);
-    size_t m = log_origin_write(run, right);
-    return log_origin_agrees((struct strview){(const char *)left, n},
-                             (struct strview){(const char *)right, m});
+    run->log_digest = log->digest;
+    if (log->origin.n > LOG_ORIGIN_HEAD)
+        run->log_beginning =
+            (struct strview){log->origin.at + LOG_ORIGIN_HEAD, log->origin.n - LOG_ORIGIN_HEAD};
 }
 
 /* Two transactions that take the same number for a twin: one of them starts again. */
@@ -109,12 +112,13 @@ enum pv_code run_queue_replaced(struct store_tx *tx,
            " replaced)"
            " SELECT $1, $4, $5, $6, 'run.replace', 'run/' || $3, $7, json_build_object("
            "  'duration_s', r.duration_s, 'executors', r.executors,"
-           "  'cores_per_executor', r.cores_per_executor, 'problem_size', " RUN_PROBLEM_SIZE("r.")
-           ", 'tasks_succeeded', r.tasks_succeeded, 'tasks_failed', r.tasks_failed,"
-           "  'log_complete', r.ended, 'log_digest', (SELECT encode(l.digest, 'hex')"
-           "   FROM provisor.run_log l WHERE l.team_id = $1 AND l.application_id = $2"
-           "   AND l.run_id = $3 LIMIT 1))"
-           " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = $3");
+           "  'cores_per_executor', r.cores_per_executor, 'problem_size', " RUN_PROBLEM_SIZE(
+               "r.") ", 'tasks_succeeded', r.tasks_succeeded, 'tasks_failed', r.tasks_failed,"
+                     "  'log_complete', r.ended, 'log_digest', (SELECT encode(l.digest, 'hex')"
+                     "   FROM provisor.run_log l WHERE l.team_id = $1 AND l.application_id = $2"
+                     "   AND l.run_id = $3 LIMIT 1))"
+                     " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2 AND r.id "
+                     "= $3");
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run_id);
     sql_uuid(&sql, id);

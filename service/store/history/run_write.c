@@ -17,8 +17,7 @@
 /* What was there when the application was locked. */
 struct lookup {
     int64_t now_us;
-    enum stored_log_match match;
-    struct stored_log log; /* unless STORED_LOG_OTHER */
+    struct run_logs logs;
 };
 
 /* --- looking --- */
@@ -44,22 +43,6 @@ send_advice_check(struct store_tx *tx, const struct run *run, struct pv_error *e
     return tx_send(tx, &sql, err);
 }
 
-static enum pv_code find_log(const PGresult *logs,
-                             struct arena *arena,
-                             const struct run *run,
-                             struct lookup *found,
-                             struct pv_error *err)
-{
-    for (size_t i = 0; i < row_count(logs); i++) {
-        struct row row = row_at(logs, (int)i, arena);
-        struct stored_log log;
-        run_read_log(&row, &log);
-        PV_TRY(row_done(&row, err));
-        run_match_log(run, &log, &found->log, &found->match);
-    }
-    return PV_OK;
-}
-
 /* results[2] is NULL for a run without a log. */
 static enum pv_code read_lookup(PGresult *const results[3],
                                 struct arena *arena,
@@ -74,8 +57,8 @@ static enum pv_code read_lookup(PGresult *const results[3],
         return pv_fault(err, PV_PLACE_POINTER, "/advice_id", "not_found",
                         "there is no advice of that id");
     struct row lock = row_at(results[0], 0, NULL);
-    *found = (struct lookup){.now_us = row_instant(&lock), .match = STORED_LOG_OTHER};
-    return results[2] == NULL ? PV_OK : find_log(results[2], arena, run, found, err);
+    *found = (struct lookup){.now_us = row_instant(&lock)};
+    return results[2] == NULL ? PV_OK : run_read_logs(results[2], arena, run, &found->logs, err);
 }
 
 /* A run without a log asks for none: the server would look for a log without a name by walking over
@@ -394,20 +377,47 @@ enum pv_code run_queue_rows(struct store_tx *tx,
     return write_stages(tx, application_id, run, err);
 }
 
+/* What becomes of a run next to the stored runs of its logs. */
+struct decision {
+    enum run_verdict verdict;
+    struct run *stored;
+    size_t n;
+    size_t which;
+    bool *gives_way;
+};
+
+/* Queue the removal of all that give way. Returns the number of them. */
+static enum pv_code remove_replaced(struct store_tx *tx,
+                                    const char *application_id,
+                                    const struct decision *decision,
+                                    int64_t *removed,
+                                    struct pv_error *err)
+{
+    *removed = 0;
+    if (decision->verdict != RUN_VERDICT_REPLACE)
+        return PV_OK;
+    for (size_t i = 0; i < decision->n; i++) {
+        if (!decision->gives_way[i])
+            continue;
+        PV_TRY(run_queue_replaced(tx, application_id, decision->stored[i].id, err));
+        ++*removed;
+    }
+    return PV_OK;
+}
+
 static enum pv_code write_all(struct store_tx *tx,
                               const struct application *application,
                               const struct run *run,
-                              bool replaces,
+                              const struct decision *decision,
                               struct pv_error *err)
 {
-    if (replaces)
-        PV_TRY(run_queue_replaced(tx, application->id, run->id, err));
+    int64_t removed = 0;
+    PV_TRY(remove_replaced(tx, application->id, decision, &removed, err));
     PV_TRY(run_queue_rows(tx, application->id, run, err));
-    PV_TRY(run_queue_history(tx, application->id, replaces ? 0 : 1, err));
+    PV_TRY(run_queue_history(tx, application->id, 1 - removed, err));
     PV_TRY(outbox_append_run(tx, application, run, err));
     PV_TRY(admission_release_by_run(tx, application->name, run, err));
-    return replaces ? PV_OK
-                    : journal_audit(tx, "run.insert", "run", strview_of(run->id), err);
+    return removed > 0 ? PV_OK : journal_audit(tx, "run.insert", "run", strview_of(run->id), err);
 }
 
 /* --- the calls --- */
@@ -416,60 +426,66 @@ static struct log_extent extent_of(const struct run *run)
 {
     bool counted = run->tasks_succeeded >= 0 && run->tasks_failed >= 0;
     return (struct log_extent){.duration_s = run->duration_s,
-                               .tasks = counted ? run->tasks_succeeded + run->tasks_failed
-                                                : RUN_UNKNOWN,
+                               .tasks =
+                                   counted ? run->tasks_succeeded + run->tasks_failed : RUN_UNKNOWN,
                                .ended = run->ended,
                                .damage = run_damage(run)};
 }
 
-/* *verdict: what becomes of the run, and *insert what is to be said of it. */
-static enum pv_code compare_log(struct store_tx *tx,
+static enum pv_code load_stored(struct store_tx *tx,
                                 struct arena *arena,
                                 const char *application_id,
-                                const struct lookup *there,
-                                const struct run *run,
-                                struct run *stored,
-                                struct run_insert *insert,
-                                enum run_verdict *verdict,
+                                const struct run_logs *logs,
+                                struct decision *decision,
                                 struct pv_error *err)
 {
-    PV_TRY(run_load(tx, arena, application_id, there->log.run_id, stored, err));
-    stored->log_digest = there->log.digest;
-    *verdict = RUN_VERDICT_KEEP;
-    if (there->match == STORED_LOG_SAME)
+    decision->n = logs->n;
+    decision->stored = arena_calloc(arena, logs->n, sizeof *decision->stored);
+    decision->gives_way = arena_calloc(arena, logs->n, sizeof *decision->gives_way);
+    if (decision->stored == NULL || decision->gives_way == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < logs->n; i++) {
+        PV_TRY(
+            run_load(tx, arena, application_id, logs->items[i].run_id, &decision->stored[i], err));
+        run_set_log(&decision->stored[i], &logs->items[i]);
+    }
+    return PV_OK;
+}
+
+static enum pv_code decide(struct store_tx *tx,
+                           struct arena *arena,
+                           const char *application_id,
+                           const struct run_logs *logs,
+                           const struct run *run,
+                           struct decision *decision,
+                           struct pv_error *err)
+{
+    *decision = (struct decision){.verdict = RUN_VERDICT_INSERT};
+    if (logs->n == 0)
         return PV_OK;
-    *verdict = RUN_VERDICT_INSERT;
-    if (there->match == STORED_LOG_MAYBE && !run_has_origin_of(stored, run))
-        return PV_OK;
-    *insert = (struct run_insert){
-        .compared = true, .sent = extent_of(run), .stored = extent_of(stored)};
-    *verdict = run_log_verdict(run, stored);
-    return *verdict != RUN_VERDICT_CONFLICT
+    PV_TRY(load_stored(tx, arena, application_id, logs, decision, err));
+    decision->verdict =
+        run_logs_verdict(run, decision->stored, decision->n, &decision->which, decision->gives_way);
+    return decision->verdict != RUN_VERDICT_CONFLICT
                ? PV_OK
                : pv_fail(err, PV_E_CONFLICT,
                          "run %s was read from another log with the same application id, attempt,"
                          " start and first events: both logs are intact and have ended, but they"
                          " differ. Delete that run first if this log is the right one",
-                         there->log.run_id);
+                         decision->stored[decision->which].id);
 }
 
-/* Write the run, anew or in the place of `there`. */
-static enum pv_code insert_run(struct store_tx *tx,
-                               const struct application *application,
-                               const struct lookup *there,
-                               bool replaces,
-                               struct run *run,
-                               struct pv_error *err)
+static struct run_insert
+describe(const struct decision *decision, const struct run_logs *logs, const struct run *run)
 {
-    struct run made = *run;
-    if (replaces)
-        memcpy(made.id, there->log.run_id, sizeof made.id);
-    else
-        clock_uuid7(made.id);
-    made.recorded_us = there->now_us;
-    PV_TRY(write_all(tx, application, &made, replaces, err));
-    *run = made;
-    return PV_OK;
+    struct run_insert insert = {.outcome = RUN_INSERTED};
+    if (decision->verdict == RUN_VERDICT_INSERT)
+        return insert;
+    insert.outcome = decision->verdict == RUN_VERDICT_KEEP ? RUN_UNCHANGED : RUN_REPLACED;
+    insert.compared = !logs->same;
+    insert.sent = extent_of(run);
+    insert.stored = extent_of(&decision->stored[decision->which]);
+    return insert;
 }
 
 enum pv_code store_run_insert(struct store_tx *tx,
@@ -481,25 +497,25 @@ enum pv_code store_run_insert(struct store_tx *tx,
                               struct pv_error *err)
 {
     struct lookup there;
-    struct run stored, sent = *run;
-    enum run_verdict verdict = RUN_VERDICT_INSERT;
-    sent.log_digest = (struct strview){(const char *)log_digest,
-                                       log_digest == NULL ? 0 : RUN_DIGEST_BYTES};
-    *insert = (struct run_insert){.outcome = RUN_INSERTED};
+    struct decision decision;
+    struct run made = *run;
+    made.log_digest =
+        (struct strview){(const char *)log_digest, log_digest == NULL ? 0 : RUN_DIGEST_BYTES};
     store_set_application(tx, application->id);
-    PV_TRY(look_up(tx, arena, application->id, &sent, &there, err));
-    if (there.match != STORED_LOG_OTHER)
-        PV_TRY(compare_log(tx, arena, application->id, &there, &sent, &stored, insert, &verdict,
-                           err));
-    if (verdict == RUN_VERDICT_KEEP) {
-        insert->outcome = RUN_UNCHANGED;
-        *run = stored;
+    PV_TRY(look_up(tx, arena, application->id, &made, &there, err));
+    PV_TRY(decide(tx, arena, application->id, &there.logs, &made, &decision, err));
+    *insert = describe(&decision, &there.logs, &made);
+    if (decision.verdict == RUN_VERDICT_KEEP) {
+        *run = decision.stored[decision.which];
         return PV_OK;
     }
-    PV_TRY(insert_run(tx, application, &there, verdict == RUN_VERDICT_REPLACE, &sent, err));
-    if (verdict == RUN_VERDICT_REPLACE)
-        insert->outcome = RUN_REPLACED;
-    *run = sent;
+    if (decision.verdict == RUN_VERDICT_REPLACE)
+        memcpy(made.id, decision.stored[decision.which].id, sizeof made.id);
+    else
+        clock_uuid7(made.id);
+    made.recorded_us = there.now_us;
+    PV_TRY(write_all(tx, application, &made, &decision, err));
+    *run = made;
     return PV_OK;
 }
 

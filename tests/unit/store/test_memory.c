@@ -77,7 +77,7 @@ static enum pv_code import(struct store_tx *tx, struct arena *arena, struct pv_e
     struct run_import items[] = {{.run = &run}};
     PV_TRY(store_run_import_begin(tx, &there, err));
     PV_TRY(store_run_import_find(tx, arena, &there, items, 1, err));
-    return items[0].there.log_digest.at == NULL ? PV_E_INTERNAL : PV_OK;
+    return items[0].n_known == 0 || items[0].known[0].log_digest.at == NULL ? PV_E_INTERNAL : PV_OK;
 }
 
 static enum pv_code list_runs(struct store_tx *tx, struct arena *arena, struct pv_error *err)

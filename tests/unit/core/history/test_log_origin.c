@@ -102,6 +102,23 @@ Test(log_origin, what_is_unknown_agrees_with_everything)
     cr_expect(!agree(run, log_of(2, (struct strview){NULL, 0})));
 }
 
+static bool knows(struct run a, struct run b)
+{
+    unsigned char x[LOG_ORIGIN_BYTES_MAX], y[LOG_ORIGIN_BYTES_MAX];
+    struct strview left = {(const char *)x, log_origin_write(&a, x)};
+    struct strview right = {(const char *)y, log_origin_write(&b, y)};
+    return log_origin_knows(left, right);
+}
+
+Test(log_origin, what_an_origin_lost)
+{
+    struct run whole = log_of(1, VIEW(CLUSTER "aaaa")), lost = log_of(1, VIEW(NO_CLUSTER "aaaa"));
+    struct run guessed = run_of(1, VIEW(CLUSTER "aaaa"), "no_application_start");
+    cr_expect(knows(whole, lost) && !knows(lost, whole) && knows(lost, lost));
+    cr_expect(knows(whole, guessed) && !knows(guessed, whole) && knows(guessed, guessed));
+    cr_expect(knows(log_of(1, (struct strview){NULL, 0}), whole), "of an older program");
+}
+
 Test(log_origin, lengths_of_a_beginning)
 {
     cr_expect(log_beginning_fits(LOG_CLUSTER_BYTES) && log_beginning_fits(LOG_BEGINNING_BYTES_MAX));

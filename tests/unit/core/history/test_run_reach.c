@@ -38,7 +38,8 @@ static struct run with_digest(struct run run, const char *bytes)
     return run;
 }
 
-static const char one[RUN_DIGEST_BYTES] = {1}, two[RUN_DIGEST_BYTES] = {2};
+static const char one[RUN_DIGEST_BYTES] = {1}, two[RUN_DIGEST_BYTES] = {2},
+                  three[RUN_DIGEST_BYTES] = {3};
 
 static void check_more(struct run more, struct run less)
 {
@@ -147,6 +148,7 @@ Test(run_reach, what_becomes_of_another_log_of_a_run)
     struct run whole = with_digest(ended(), one), contradicting = with_digest(ended(), two);
     struct run spoilt = damaged(contradicting, "damaged_lines", 1);
     longer.duration_s = 20.0;
+    longer.log_digest.at = three;
     cr_expect_eq(verdict(longer, shorter), RUN_VERDICT_REPLACE);
     cr_expect_eq(verdict(shorter, longer), RUN_VERDICT_KEEP);
     cr_expect_eq(verdict(whole, longer), RUN_VERDICT_REPLACE);
@@ -155,6 +157,56 @@ Test(run_reach, what_becomes_of_another_log_of_a_run)
     cr_expect_eq(verdict(spoilt, whole), RUN_VERDICT_KEEP);
     cr_expect_eq(verdict(whole, contradicting), RUN_VERDICT_CONFLICT);
     cr_expect_eq(verdict(contradicting, whole), RUN_VERDICT_CONFLICT);
+    cr_expect_eq(verdict(whole, whole), RUN_VERDICT_KEEP, "the same log");
+}
+
+static struct run of_cluster(struct run run, const char *cluster)
+{
+    run.log_beginning = (struct strview){cluster, 8};
+    return run;
+}
+
+#define CLUSTER_A "\0\0\0\0\0\0\0a"
+#define CLUSTER_B "\0\0\0\0\0\0\0b"
+#define CLUSTER_LOST "\0\0\0\0\0\0\0\0"
+
+Test(run_reach, another_run_is_inserted)
+{
+    struct run a = of_cluster(with_digest(ended(), one), CLUSTER_A);
+    cr_expect_eq(verdict(a, of_cluster(with_digest(ended(), two), CLUSTER_B)), RUN_VERDICT_INSERT);
+    struct run later = a;
+    later.started_us = 1;
+    later.log_digest.at = two;
+    cr_expect_eq(verdict(later, a), RUN_VERDICT_INSERT);
+}
+
+/* It may be of cluster b as well. */
+Test(run_reach, a_log_that_lost_its_cluster_gives_way_but_takes_no_place)
+{
+    struct run lost =
+        of_cluster(damaged(with_digest(ended(), two), "damaged_lines", 1), CLUSTER_LOST);
+    struct run whole = of_cluster(with_digest(ended(), one), CLUSTER_A);
+    struct run part = of_cluster(with_digest(telling(), three), CLUSTER_A);
+    cr_expect_eq(verdict(lost, whole), RUN_VERDICT_KEEP);
+    cr_expect_eq(verdict(whole, lost), RUN_VERDICT_REPLACE);
+    cr_expect_eq(verdict(lost, part), RUN_VERDICT_INSERT);
+    cr_expect_eq(verdict(part, lost), RUN_VERDICT_INSERT);
+}
+
+Test(run_reach, a_whole_log_takes_the_place_of_all_that_it_covers)
+{
+    struct run lost =
+        of_cluster(damaged(with_digest(ended(), two), "damaged_lines", 1), CLUSTER_LOST);
+    struct run whole = of_cluster(with_digest(ended(), one), CLUSTER_A);
+    struct run part = of_cluster(with_digest(telling(), three), CLUSTER_A);
+    const struct run stored[] = {of_cluster(with_digest(telling(), two), CLUSTER_B), part, lost};
+    bool gives_way[3];
+    size_t which;
+    cr_expect_eq(run_logs_verdict(&whole, stored, 3, &which, gives_way), RUN_VERDICT_REPLACE);
+    cr_expect(which == 1 && !gives_way[0] && gives_way[1] && gives_way[2]);
+    cr_expect_eq(run_logs_verdict(&lost, &whole, 1, &which, gives_way), RUN_VERDICT_KEEP);
+    cr_expect_eq(run_logs_verdict(&lost, stored, 2, &which, gives_way), RUN_VERDICT_INSERT);
+    cr_expect_eq(run_logs_verdict(&whole, stored, 0, &which, gives_way), RUN_VERDICT_INSERT);
 }
 
 Test(run_reach, what_becomes_of_a_run_without_a_digest)
