@@ -31,10 +31,10 @@ void log_result_say_read(struct log_result *result,
         "unfinished: imported again after its end it is replaced by the whole log";
     char reason[sizeof result->reason];
     bool goes_on = unfinished && outcome != LOG_DUPLICATE;
-    const char *code = goes_on                                          ? "no_application_end"
+    const char *code = goes_on                                        ? "no_application_end"
                        : outcome == LOG_DUPLICATE && other[0] != '\0' ? "less_complete"
-                                                                        : "";
-    (void)snprintf(reason, sizeof reason, "%s%s%s", other,
-                   goes_on && other[0] != '\0' ? "; " : "", goes_on ? later : "");
+                                                                      : "";
+    (void)snprintf(reason, sizeof reason, "%s%s%s", other, goes_on && other[0] != '\0' ? "; " : "",
+                   goes_on ? later : "");
     log_result_say(result, outcome, code, reason);
 }

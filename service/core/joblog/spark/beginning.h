@@ -20,9 +20,7 @@ struct log_beginning {
 };
 
 /* A sound line of the log, unless the beginning is over. */
-void beginning_see_event(struct log_beginning *beginning,
-                         struct strview name,
-                         struct strview line);
+void beginning_see_event(struct log_beginning *beginning, struct strview name, struct strview line);
 
 /*
  * A property of the first environment that the log holds. What names the cluster counts: its id on

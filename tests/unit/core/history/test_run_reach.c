@@ -39,7 +39,7 @@ static struct run with_digest(struct run run, const char *bytes)
 }
 
 static const char one[RUN_DIGEST_BYTES] = {1}, two[RUN_DIGEST_BYTES] = {2},
-                  three[RUN_DIGEST_BYTES] = {3};
+                  three[RUN_DIGEST_BYTES] = {3}, four[RUN_DIGEST_BYTES] = {4};
 
 static void check_more(struct run more, struct run less)
 {
@@ -199,7 +199,7 @@ Test(run_reach, a_whole_log_takes_the_place_of_all_that_it_covers)
         of_cluster(damaged(with_digest(ended(), two), "damaged_lines", 1), CLUSTER_LOST);
     struct run whole = of_cluster(with_digest(ended(), one), CLUSTER_A);
     struct run part = of_cluster(with_digest(telling(), three), CLUSTER_A);
-    const struct run stored[] = {of_cluster(with_digest(telling(), two), CLUSTER_B), part, lost};
+    const struct run stored[] = {of_cluster(with_digest(telling(), four), CLUSTER_B), part, lost};
     bool gives_way[3];
     size_t which;
     cr_expect_eq(run_logs_verdict(&whole, stored, 3, &which, gives_way), RUN_VERDICT_REPLACE);

@@ -81,18 +81,19 @@ Test(sparklog_beginning, what_comes_after_the_first_work_does_not_count)
 Test(sparklog_beginning, events_that_came_twice_and_names_of_hosts_do_not_count)
 {
     cr_expect(equal(WHOLE, HEAD HEAD ADDED ADDED WORK));
-    cr_expect(equal("{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":1600000001000,"
-                    "\"Executor ID\":\"1\",\"Executor Info\":{\"Host\":\"h\\\"}1700000000000\"}}\n" APP_START(
-                        1600000000000),
-                    EXECUTOR("1", 1600000001000, 4) APP_START(1600000000000)));
+    cr_expect(equal(
+        "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":1600000001000,"
+        "\"Executor ID\":\"1\",\"Executor Info\":{\"Host\":\"h\\\"}1700000000000\"}}\n" APP_START(
+            1600000000000),
+        EXECUTOR("1", 1600000001000, 4) APP_START(1600000000000)));
 }
 
 Test(sparklog_beginning, other_instants_and_other_clusters_do_count)
 {
     cr_expect(!equal(WHOLE, LOG_START ENVIRONMENT("c-2") APP_START(1600000000000) ADDED WORK));
     cr_expect(!equal(WHOLE, LOG_START APP_START(1600000000000) ADDED WORK));
-    cr_expect(!equal(WHOLE, HEAD EXECUTOR("1", 1600000001001, 4)
-                                EXECUTOR("2", 1600000002000, 4) WORK));
+    cr_expect(
+        !equal(WHOLE, HEAD EXECUTOR("1", 1600000001001, 4) EXECUTOR("2", 1600000002000, 4) WORK));
 }
 
 /* A later environment, which is logged when a file is added, is not the first. */
@@ -111,7 +112,8 @@ Test(sparklog_beginning, no_more_events_than_are_kept)
 {
     char log[8192] = HEAD;
     for (unsigned i = 0; i < 2 * LOG_EVENTS_MAX; i++)
-        (void)snprintf(log + strlen(log), sizeof log - strlen(log),
-                       "{\"Event\":\"SparkListenerBlockManagerRemoved\",\"Timestamp\":16000000%05u}\n", i);
+        (void)snprintf(
+            log + strlen(log), sizeof log - strlen(log),
+            "{\"Event\":\"SparkListenerBlockManagerRemoved\",\"Timestamp\":16000000%05u}\n", i);
     cr_expect_eq(beginning_of(log, 0).n, LOG_BEGINNING_BYTES_MAX);
 }
