@@ -38,8 +38,8 @@ enum pv_code log_save_insert(const struct log_save *save,
                              struct run_insert *insert,
                              struct pv_error *err) PV_MUSTCHECK;
 
-/* What is to be said of the other log of the run, in a sentence: the log that was replaced, or the
- * more complete one that is stored. "" if there is none. */
+/* A sentence about the other log of the run: the log that was replaced, or the more complete log that
+ * is stored. "" if no other log was compared. */
 enum { LOG_SENTENCE_MAX = 320 };
 void log_save_say(const struct run_insert *insert, char sentence[LOG_SENTENCE_MAX]);
 

@@ -22,7 +22,7 @@ int64_t run_damage(const struct run *run);
  *   3. more tasks, more stages, more jobs, less damage
  *   4. a log with a digest before a run without one; then the larger digest
  *
- * What is unknown is less than what is known.
+ * An unknown figure is less than a known one.
  */
 int run_compare_reach(const struct run *run, const struct run *other);
 
@@ -34,7 +34,7 @@ enum run_verdict {
 };
 
 /*
- * What becomes of `run`, read from one log, next to `stored`, read from another log of the same
+ * The verdict on `run`, read from one log, next to `stored`, read from another log of the same
  * application id and attempt:
  *
  *   - inserted if it is another run, or may be: core/history/log_origin.h

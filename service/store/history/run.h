@@ -6,7 +6,7 @@
 #include "store/history/application.h"
 #include "store/store.h"
 
-/* What became of an insert. A log is known by application id, attempt and origin (docs/design.md,
+/* Outcome of an insert. A log is known by application id, attempt and origin (docs/design.md,
  * "Identity of a log"). */
 enum run_insert_outcome {
     RUN_INSERTED,  /* 201 */

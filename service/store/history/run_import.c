@@ -267,7 +267,7 @@ static enum pv_code spread_known(struct arena *arena,
     return PV_OK;
 }
 
-/* What is there, for the caller to compare. */
+/* Load the stored runs, for the caller to compare. */
 static enum pv_code load_there(struct store_tx *tx,
                                struct arena *arena,
                                const char *application_id,

@@ -144,7 +144,7 @@ enum pv_code run_read_logs(const PGresult *result,
                            struct run_logs *logs,
                            struct pv_error *err) PV_MUSTCHECK;
 
-/* What the log says of itself, into the run that was loaded without that. */
+/* Set the digest and the beginning of the log in a run that was loaded without them. */
 void run_set_log(struct run *run, const struct stored_log *log);
 
 /* Queue the row of the run's log, if it was read from one. */

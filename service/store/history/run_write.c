@@ -377,7 +377,7 @@ enum pv_code run_queue_rows(struct store_tx *tx,
     return write_stages(tx, application_id, run, err);
 }
 
-/* What becomes of a run next to the stored runs of its logs. */
+/* The verdict on a run next to the stored runs of its logs. */
 struct decision {
     enum run_verdict verdict;
     struct run *stored;
