@@ -146,7 +146,7 @@ static void encode_replaced(struct writer *w, const void *object, const void *co
 {
     const A *audit = object;
     (void)context;
-    writer_key(w, "replaced");
+    writer_key(w, "replaced_run");
     if (audit->replaced.at == NULL)
         writer_null(w);
     else
@@ -161,7 +161,7 @@ static const struct shape_member audit_members[] = {
     {"action", SHAPE_TEXT(A, action), .flags = REPLY},
     {"subject", SHAPE_TEXT(A, subject), .flags = REPLY},
     {"request_id", SHAPE_TEXT(A, request_id), .flags = REPLY | NULLABLE},
-    {"replaced", SHAPE_CODE, .flags = REPLY | NULLABLE, .encode = encode_replaced},
+    {"replaced_run", SHAPE_CODE, .flags = REPLY | NULLABLE, .encode = encode_replaced},
 };
 const struct shape codec_audit_shape = {.reply = "AuditRecord", SHAPE_OF(audit_members, A)};
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/history/run_reach.h"
+#include "core/history/log_damage.h"
 
 enum { ORIGIN_DAMAGED = 1, ORIGIN_NO_START = 2, ORIGIN_COMPACTED = 4 };
 
@@ -23,7 +23,7 @@ bool log_beginning_fits(size_t n)
 
 static unsigned flags_of(const struct run *run)
 {
-    unsigned flags = run_damage(run) > 0 ? ORIGIN_DAMAGED : 0;
+    unsigned flags = log_damage(run) > 0 ? ORIGIN_DAMAGED : 0;
     if (finding_find(&run->warnings, "no_application_start") != NULL)
         flags |= ORIGIN_NO_START;
     if (finding_find(&run->warnings, "compacted_log") != NULL)

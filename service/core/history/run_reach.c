@@ -4,21 +4,8 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "core/history/log_damage.h"
 #include "core/history/log_origin.h"
-
-int64_t run_damage(const struct run *run)
-{
-    static const char *const losses[] = {"compacted_log",        "damaged_lines", "doubled_events",
-                                         "line_too_long",        "lost_events",   "missing_part",
-                                         "no_application_start", "truncated"};
-    double damage = 0;
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-        const struct finding *loss = finding_find(&run->warnings, losses[i]);
-        double count = loss == NULL ? 0 : finding_value(loss, "count");
-        damage += isnan(count) ? 1 : count;
-    }
-    return damage < 1e15 ? (int64_t)damage : (int64_t)1e15;
-}
 
 /* Counts that are unknown are negative, and so are sums of two such. */
 static int64_t sum_of(int64_t a, int64_t b)
@@ -51,7 +38,7 @@ static int compare_digests(struct strview a, struct strview b)
 
 int run_compare_reach(const struct run *run, const struct run *other)
 {
-    int64_t damage = run_damage(run), other_damage = run_damage(other);
+    int64_t damage = log_damage(run), other_damage = log_damage(other);
     int order = run->ended - other->ended;
     if (order == 0)
         order = run->ended ? (damage == 0) - (other_damage == 0)
@@ -69,7 +56,7 @@ static enum run_verdict compare_logs(const struct run *run, const struct run *st
     if (stored->log_digest.at == NULL && digested && run->ended)
         return RUN_VERDICT_REPLACE;
     if (run->ended && stored->ended &&
-        (!digested || (run_damage(run) == 0 && run_damage(stored) == 0)))
+        (!digested || (log_damage(run) == 0 && log_damage(stored) == 0)))
         return RUN_VERDICT_CONFLICT;
     return run_compare_reach(run, stored) > 0 ? RUN_VERDICT_REPLACE : RUN_VERDICT_KEEP;
 }

@@ -8,10 +8,6 @@
  * they may arrive in any order. The more complete one stays.
  */
 
-/* Number of lines, events and parts that a log lost or holds twice, by its warnings. 0: the log is
- * intact. */
-int64_t run_damage(const struct run *run);
-
 /*
  * Order of two logs of one run, as of qsort: above 0 if `run` is more complete than `other`. The
  * order is the same whoever comes first:

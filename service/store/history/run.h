@@ -19,7 +19,7 @@ struct log_extent {
     double duration_s; /* NAN if unknown */
     int64_t tasks;     /* that ended; RUN_UNKNOWN */
     bool ended;
-    int64_t damage; /* core/history/run_reach.h */
+    int64_t damage; /* core/history/log_damage.h */
 };
 
 struct run_insert {

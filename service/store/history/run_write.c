@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/history/log_damage.h"
 #include "core/history/run_reach.h"
 #include "store/clusters/admission.h"
 #include "store/history/run_internal.h"
@@ -429,7 +430,7 @@ static struct log_extent extent_of(const struct run *run)
                                .tasks =
                                    counted ? run->tasks_succeeded + run->tasks_failed : RUN_UNKNOWN,
                                .ended = run->ended,
-                               .damage = run_damage(run)};
+                               .damage = log_damage(run)};
 }
 
 static enum pv_code load_stored(struct store_tx *tx,

@@ -4,6 +4,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "core/history/log_damage.h"
+
 /* Unfinished, 10 s long, 4 tasks, 1 stage, 1 job. */
 static struct run telling(void)
 {
@@ -132,9 +134,9 @@ Test(run_reach, sums_beyond_all_bounds_are_the_most_there_is)
 Test(run_reach, damage_is_counted_over_all_that_was_lost)
 {
     struct run run = damaged(damaged(telling(), "damaged_lines", 3), "lost_events", 40);
-    cr_assert_eq(run_damage(&run), 43);
+    cr_assert_eq(log_damage(&run), 43);
     struct run sound = damaged(damaged(telling(), "mixed_executors", 3), "no_application_end", 1);
-    cr_assert_eq(run_damage(&sound), 0);
+    cr_assert_eq(log_damage(&sound), 0);
 }
 
 static enum run_verdict verdict(struct run run, struct run stored)
