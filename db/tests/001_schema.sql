@@ -80,6 +80,11 @@ SELECT fk_ok('provisor', 'cluster', ARRAY['team_id', 'price_book_id'],
 SELECT fk_ok('provisor', 'price', ARRAY['team_id', 'cluster_id'],
              'provisor', 'cluster', ARRAY['team_id', 'id'], 'a price leads to a cluster that is there');
 
+SELECT col_is_pk('provisor', 'run_log', ARRAY['team_id', 'application_id', 'spark_application_id', 'spark_attempt_id', 'twin'],
+                 'runs that have one application id are twins');
+SELECT col_default_is('provisor', 'run_log', 'twin', '0', 'a program that knows of no twins writes one row for each application id and attempt');
+SELECT col_type_is('provisor', 'audit', 'replaced', 'json', 'the audit keeps figures of a run that was replaced');
+
 SELECT is((SELECT octet_length(key) FROM provisor.service_key), 32, 'the service''s key has 32 bytes');
 SELECT throws_ok($$ INSERT INTO provisor.service_key (key) VALUES (sha256('x')) $$, '23505', NULL,
                  'there is one service key');

@@ -86,14 +86,14 @@ static enum pv_code save_patiently(struct bulk *bulk,
                                    struct arena *arena,
                                    struct run *run,
                                    struct strview *application,
-                                   enum run_insert_outcome *outcome,
+                                   struct run_insert *insert,
                                    struct pv_error *err)
 {
     unsigned tries = 0;
     enum pv_code code;
     do {
         pv_error_clear(err);
-        code = log_save(save, arena, run, application, outcome, err);
+        code = log_save(save, arena, run, application, insert, err);
     } while (try_again(bulk, code, &tries));
     if (code == PV_E_UNAVAILABLE)
         give_up(bulk, err);
@@ -115,22 +115,20 @@ static void save_run(struct bulk *bulk,
                             .labels_max = (size_t)options->config->labels_max,
                             .digest = digest,
                             .dry_run = options->dry_run};
-    bool ended = run->ended;
-    enum run_insert_outcome outcome = RUN_INSERTED;
+    struct run_insert insert;
+    char sentence[LOG_SENTENCE_MAX];
     struct strview application;
-    enum pv_code code = save_patiently(bulk, &save, arena, run, &application, &outcome, &err);
+    enum pv_code code = save_patiently(bulk, &save, arena, run, &application, &insert, &err);
     (void)snprintf(result->application, sizeof result->application, "%.*s", (int)application.n,
                    application.at == NULL ? "" : application.at);
-    if (code == PV_E_CONFLICT && !ended) {
-        log_result_say(result, LOG_DUPLICATE, "no_application_end",
-                       "a more complete log of it is there");
-    } else if (code != PV_OK) {
+    if (code != PV_OK) {
         refuse_item(result, code, &err);
-    } else {
-        log_result_say_read(result, outcome_of(outcome), !run->ended);
-        if (!options->dry_run || outcome == RUN_UNCHANGED)
-            memcpy(result->run_id, run->id, sizeof result->run_id);
+        return;
     }
+    log_save_say(&insert, sentence);
+    log_result_say_read(result, outcome_of(insert.outcome), !run->ended, sentence);
+    if (!options->dry_run || insert.outcome != RUN_INSERTED)
+        memcpy(result->run_id, run->id, sizeof result->run_id);
 }
 
 static void take_run(struct bulk *bulk,

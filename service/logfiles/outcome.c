@@ -22,11 +22,19 @@ void log_result_say(struct log_result *result,
     (void)snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
 
-void log_result_say_read(struct log_result *result, enum log_outcome outcome, bool unfinished)
+void log_result_say_read(struct log_result *result,
+                         enum log_outcome outcome,
+                         bool unfinished,
+                         const char *other)
 {
-    bool worth_saying = unfinished && outcome != LOG_DUPLICATE;
-    log_result_say(result, outcome, worth_saying ? "no_application_end" : "",
-                   worth_saying ? "unfinished: imported again after its end it is replaced by"
-                                  " the whole log"
-                                : "");
+    static const char later[] =
+        "unfinished: imported again after its end it is replaced by the whole log";
+    char reason[sizeof result->reason];
+    bool goes_on = unfinished && outcome != LOG_DUPLICATE;
+    const char *code = goes_on                                        ? "no_application_end"
+                       : outcome == LOG_DUPLICATE && other[0] != '\0' ? "less_complete"
+                                                                      : "";
+    (void)snprintf(reason, sizeof reason, "%s%s%s", other, goes_on && other[0] != '\0' ? "; " : "",
+                   goes_on ? later : "");
+    log_result_say(result, outcome, code, reason);
 }

@@ -42,7 +42,7 @@ def kind(line):
 def test_lost_ends_are_named_and_the_size_is_estimated(team, shared):
     run = send(team, (shared / "cases/05-dropped-events/eventlog").read_bytes())
     lost = warnings(run)["lost_events"]
-    assert lost["evidence"] == {"tasks": 40, "stages": 1} and "40 of 108 tasks and 1 stage" in lost["message"]
+    assert lost["evidence"] == {"count": 41, "tasks": 40, "stages": 1} and "40 of 108 tasks and 1 stage" in lost["message"]
     assert run["problem_size"] == 100 and run["tasks_succeeded"] == 68 and run["duration_s"] == 78
     assert stages(team, run) == [], "they would be replayed too fast"
     advice = team.post("/v1/advice?dry_run=true", {"application": run["application"], "deadline_s": 40}, 200).json()

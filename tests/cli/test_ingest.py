@@ -84,7 +84,7 @@ def test_real_logs_become_what_an_import_makes_of_them(service, ingest, mine, sh
     imported, _ = documents(out)
     assert set(imported) == set(lines)
     for path, line in lines.items():
-        if line["outcome"] in ("stored", "duplicate"):
+        if line["outcome"] in ("stored", "duplicate", "replaced"):
             assert imported[path]["outcome"] == "duplicate" and imported[path]["run_id"] == line["run_id"], (path, line, imported[path])
         elif line["outcome"] == "ignored":
             assert imported[path]["outcome"] == "ignored"
@@ -347,6 +347,33 @@ def test_a_second_ctrl_c_ends_at_once(make_cli, tmp_path):
         process.communicate(timeout=PATIENCE)
         go_on.set()
     assert process.returncode == -signal.SIGINT
+
+
+def test_what_was_replaced_and_what_is_less_complete_is_said(ingest, mine, tmp_path):
+    whole, part = tiny_log(app="app-1", stages=3), tiny_log(app="app-1", stages=1, ended=False)
+    (tmp_path / "log").write_bytes(part)
+    assert rows(ingest(tmp_path).out)[str(tmp_path / "log")].outcome == "stored"
+    (tmp_path / "log").write_bytes(whole)
+    row = rows(ingest(tmp_path).out)[str(tmp_path / "log")]
+    assert (row.outcome, row.reason) == ("replaced", "replaced a less complete log of this run (4 s, 2 tasks, unfinished) by this log"
+                                         " (10 s, 6 tasks); the audit has the old figures")
+    (tmp_path / "log").write_bytes(part)
+    lines, totals = documents(ingest(tmp_path, "-o", "json").out)
+    line = lines[str(tmp_path / "log")]
+    assert (line["outcome"], line["code"]) == ("duplicate", "less_complete") and totals["duplicates"] == 1
+    assert line["reason"] == "a more complete log of this run is stored (10 s, 6 tasks); this log has 4 s, 2 tasks, unfinished"
+
+
+def test_clusters_of_one_second_and_a_log_that_contradicts(ingest, mine, shared, tmp_path, name):
+    folder = shared / "cases" / "42-same-application-id"
+    found = rows(ingest("--application", name, *sorted(folder.glob("databricks-*"))).out)
+    assert {row.outcome for row in found.values()} == {"stored"} and len({row.run_id for row in found.values()}) == 3
+    (tmp_path / "log").write_bytes(tiny_log(app="app-1", stages=3))
+    ingest(tmp_path)
+    (tmp_path / "log").write_bytes(tiny_log(app="app-1", stages=4))
+    done = ingest(tmp_path, status=1)
+    row = rows(done.out)[str(tmp_path / "log")]
+    assert row.outcome == "rejected" and "Delete that run first" in row.reason
 
 
 def test_json_is_a_line_as_each_log_ends(ingest, tmp_path):

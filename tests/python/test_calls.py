@@ -206,7 +206,8 @@ def test_logs(client, sample, name):
     run = look(client.ingest(name, log, problem_size=77, label={"branch": "x"}))
     assert run.reply.log_outcome == "stored" and run.problem_size == 77 and run.labels["branch"] == "x"
     with open(log, "rb") as file:
-        assert client.ingest(name, file).reply.log_outcome == "duplicate"
+        again = client.ingest(name, file).reply
+        assert (again.log_outcome, again.log_reason) == ("duplicate", None)
     named = look(client.ingest_named(log.read_bytes()))
     assert client.app(named.application).name == named.application
 

@@ -34,7 +34,7 @@ static enum send_verdict judge_run(const struct remote_reply *reply, struct log_
                    json_text_at(run, "application", ""));
     (void)snprintf(result->run_id, sizeof result->run_id, "%s", json_text_at(run, "id", ""));
     result->warnings = json_array_size(json_object_get(run, "warnings"));
-    log_result_say_read(result, outcome_of(reply), is_unfinished_run(run));
+    log_result_say_read(result, outcome_of(reply), is_unfinished_run(run), reply->log_reason);
     return SEND_FINAL;
 }
 

@@ -53,6 +53,7 @@ struct remote_reply {
     char location[512];
     char etag[256];
     char log_outcome[16]; /* of an upload of a log: X-Log-Outcome; "" without one */
+    char log_reason[320]; /* and X-Log-Reason */
     unsigned attempts;
 };
 

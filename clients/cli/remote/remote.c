@@ -145,6 +145,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
     take_field(line, n, "location:", reply->location, sizeof reply->location);
     take_field(line, n, "etag:", reply->etag, sizeof reply->etag);
     take_field(line, n, "x-log-outcome:", reply->log_outcome, sizeof reply->log_outcome);
+    take_field(line, n, "x-log-reason:", reply->log_reason, sizeof reply->log_reason);
     return n;
 }
 
@@ -316,6 +317,7 @@ static CURLcode attempt(struct exchange *exchange)
     exchange->reply->status = 0;
     exchange->reply->content_type[0] = '\0';
     exchange->reply->log_outcome[0] = '\0';
+    exchange->reply->log_reason[0] = '\0';
     remote->error[0] = '\0';
     if (url != NULL && build_headers(remote, exchange->request, &headers)) {
         set_options(exchange, url, headers);

@@ -5,7 +5,7 @@
 
 /*
  * The run of a log into an application's history, exactly once: what an upload and an import have
- * in common. A log is known by application id + attempt within its application
+ * in common. Within its application a log is known by application id, attempt and origin
  * (store/history/run.h).
  */
 struct log_save {
@@ -35,8 +35,13 @@ enum pv_code log_save_insert(const struct log_save *save,
                              struct arena *arena,
                              struct run *run,
                              struct application *application,
-                             enum run_insert_outcome *outcome,
+                             struct run_insert *insert,
                              struct pv_error *err) PV_MUSTCHECK;
+
+/* A sentence about the other log of the run: the log that was replaced, or the more complete log that
+ * is stored. "" if no other log was compared. */
+enum { LOG_SENTENCE_MAX = 320 };
+void log_save_say(const struct run_insert *insert, char sentence[LOG_SENTENCE_MAX]);
 
 /*
  * The bytes of a log cannot be asked for again, so what is worth another try is tried again here:
@@ -54,7 +59,7 @@ enum pv_code log_save(const struct log_save *save,
                       struct arena *arena,
                       struct run *run,
                       struct strview *application,
-                      enum run_insert_outcome *outcome,
+                      struct run_insert *insert,
                       struct pv_error *err) PV_MUSTCHECK;
 
 #endif

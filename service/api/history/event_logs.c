@@ -204,13 +204,17 @@ static enum pv_code event_logs_insert(struct http_request *request,
                                       struct pv_error *err)
 {
     struct application application;
-    enum run_insert_outcome outcome = RUN_INSERTED;
-    PV_TRY(log_save_insert(what, tx, request->arena, run, &application, &outcome, err));
-    if (outcome == RUN_UNCHANGED)
+    struct run_insert insert;
+    char sentence[LOG_SENTENCE_MAX];
+    PV_TRY(log_save_insert(what, tx, request->arena, run, &application, &insert, err));
+    log_save_say(&insert, sentence);
+    if (insert.outcome == RUN_UNCHANGED)
         PV_TRY(correct_known(request, tx, upload, &application, run, err));
     PV_TRY(api_reply_run_location(request, response, run, application.name, err));
-    http_response_header(request, response, "X-Log-Outcome", outcome_words[outcome]);
-    return api_reply_run(request, response, outcome == RUN_INSERTED ? 201 : 200, run,
+    http_response_header(request, response, "X-Log-Outcome", outcome_words[insert.outcome]);
+    if (sentence[0] != '\0')
+        http_response_header(request, response, "X-Log-Reason", sentence);
+    return api_reply_run(request, response, insert.outcome == RUN_INSERTED ? 201 : 200, run,
                          application.name, 0, err);
 }
 

@@ -4,6 +4,7 @@
 #include "codec/history/log_metrics.h"
 #include "codec/history/run.h"
 #include "codec/json/finding.h"
+#include "core/history/log_origin.h"
 
 enum {
     ID_TEXT_MAX = 1024,
@@ -150,6 +151,35 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* The bytes of a text of lower-case hexadecimal digits; at == NULL if there are none, or other
+ * characters. */
+static struct strview hex_bytes(const struct codec_node *node, struct strview text)
+{
+    bool good = text.n > 0 && text.n % 2 == 0;
+    for (size_t i = 0; good && i < text.n; i++)
+        good = hex_value(text.at[i]) >= 0;
+    char *bytes = good ? codec_allocate(node, text.n / 2, 1) : NULL;
+    if (bytes == NULL)
+        return (struct strview){NULL, 0};
+    for (size_t i = 0; i < text.n / 2; i++)
+        bytes[i] = (char)(hex_value(text.at[2 * i]) << 4 | hex_value(text.at[2 * i + 1]));
+    return (struct strview){bytes, text.n / 2};
+}
+
+static void encode_hex(struct writer *w, const char *name, struct strview bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    char hex[2 * LOG_BEGINNING_BYTES_MAX];
+    if (bytes.n > LOG_BEGINNING_BYTES_MAX)
+        bytes = (struct strview){NULL, 0};
+    for (size_t i = 0; i < bytes.n; i++) {
+        unsigned byte = (unsigned char)bytes.at[i];
+        hex[2 * i] = digits[byte >> 4];
+        hex[2 * i + 1] = digits[byte & 15];
+    }
+    writer_member_text(w, name, (struct strview){bytes.at == NULL ? NULL : hex, 2 * bytes.n});
+}
+
 static void decode_digest(const struct codec_node *node, const void *limits, void *object)
 {
     struct run *run = object;
@@ -157,34 +187,37 @@ static void decode_digest(const struct codec_node *node, const void *limits, voi
     struct strview text = codec_text(node, "log_digest", CODEC_NULLABLE, 0, SIZE_MAX);
     if (text.at == NULL)
         return;
-    bool good = text.n == (size_t)2 * RUN_DIGEST_BYTES;
-    for (size_t i = 0; good && i < text.n; i++)
-        good = hex_value(text.at[i]) >= 0;
-    if (!good) {
+    run->log_digest = hex_bytes(node, text);
+    if (run->log_digest.n != RUN_DIGEST_BYTES)
         codec_fault_member(node, "log_digest", "invalid_digest",
                            "must be 64 lower-case hexadecimal digits");
-        return;
-    }
-    char *bytes = codec_allocate(node, RUN_DIGEST_BYTES, 1);
-    if (bytes == NULL)
-        return;
-    for (size_t i = 0; i < RUN_DIGEST_BYTES; i++)
-        bytes[i] = (char)(hex_value(text.at[2 * i]) << 4 | hex_value(text.at[2 * i + 1]));
-    run->log_digest = (struct strview){bytes, RUN_DIGEST_BYTES};
 }
 
 static void encode_digest(struct writer *w, const void *object, const void *context)
 {
-    static const char digits[] = "0123456789abcdef";
     const struct run *run = object;
-    char hex[2 * RUN_DIGEST_BYTES + 1] = "";
     (void)context;
-    for (size_t i = 0; i < run->log_digest.n && i < RUN_DIGEST_BYTES; i++) {
-        unsigned byte = (unsigned char)run->log_digest.at[i];
-        hex[2 * i] = digits[byte >> 4];
-        hex[2 * i + 1] = digits[byte & 15];
-    }
-    writer_member_string(w, "log_digest", hex[0] == '\0' ? NULL : hex);
+    encode_hex(w, "log_digest", run->log_digest);
+}
+
+static void decode_beginning(const struct codec_node *node, const void *limits, void *object)
+{
+    struct run *run = object;
+    (void)limits;
+    struct strview text = codec_text(node, "log_beginning", CODEC_NULLABLE, 0, SIZE_MAX);
+    if (text.at == NULL)
+        return;
+    run->log_beginning = hex_bytes(node, text);
+    if (!log_beginning_fits(run->log_beginning.n))
+        codec_fault_member(node, "log_beginning", "invalid_beginning",
+                           "must be 16 to 144 lower-case hexadecimal digits, a multiple of 8");
+}
+
+static void encode_beginning(struct writer *w, const void *object, const void *context)
+{
+    const struct run *run = object;
+    (void)context;
+    encode_hex(w, "log_beginning", run->log_beginning);
 }
 
 /* --- the shape --- */
@@ -242,6 +275,8 @@ static const struct shape_member members[] = {
     {"task_times_summarized", SHAPE_BOOLEAN(T, tasks_thinned), .flags = NULLABLE},
     {"log_digest", SHAPE_CODE, .flags = LOG_FLAGS | OF_RECORD, .decode = decode_digest,
      .encode = encode_digest},
+    {"log_beginning", SHAPE_CODE, .flags = LOG_FLAGS | OF_RECORD, .decode = decode_beginning,
+     .encode = encode_beginning},
     {"log_complete", SHAPE_BOOLEAN(T, ended), .flags = LOG_FLAGS | OF_RECORD | SHAPE_TRUE},
     {"spark_application_id", SHAPE_TEXT(T, spark_application_id), .flags = LOG_FLAGS, .least = 1,
      .most = ID_TEXT_MAX},

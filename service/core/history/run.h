@@ -213,6 +213,8 @@ struct run {
     bool from_log;
     struct strview
         log_digest; /* RUN_DIGEST_BYTES of the plain log's content; at == NULL: not loaded */
+    struct strview
+        log_beginning;       /* core/history/log_origin.h; at == NULL: unknown, or not loaded */
     struct strview log_name; /* what the log calls the application, unscreened; never stored as it
                                 is. At == NULL: not said, or not loaded */
     struct strview log_properties; /* its Spark properties as JSON, unscreened; never stored */

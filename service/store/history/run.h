@@ -6,12 +6,27 @@
 #include "store/history/application.h"
 #include "store/store.h"
 
-/* What became of an insert. A log is known by application id + attempt (docs/design.md, "Identity
- * of a log"). */
+/* Outcome of an insert. A log is known by application id, attempt and origin (docs/design.md,
+ * "Identity of a log"). */
 enum run_insert_outcome {
     RUN_INSERTED,  /* 201 */
-    RUN_UNCHANGED, /* the same log, or less of it: 200 with the run that is there */
-    RUN_REPLACED   /* a continuation of an unfinished log: 200 */
+    RUN_UNCHANGED, /* the same log, or a less complete one: 200 with the run that is stored */
+    RUN_REPLACED   /* a more complete log: 200 */
+};
+
+/* How much a log of a run holds, for people. */
+struct log_extent {
+    double duration_s; /* NAN if unknown */
+    int64_t tasks;     /* that ended; RUN_UNKNOWN */
+    bool ended;
+    int64_t damage; /* core/history/log_damage.h */
+};
+
+struct run_insert {
+    enum run_insert_outcome outcome;
+    bool compared; /* with another log of the run, which was stored */
+    struct log_extent sent;
+    struct log_extent stored;
 };
 
 /*
@@ -19,17 +34,16 @@ enum run_insert_outcome {
  * fills in run->id and recorded_us. For RUN_UNCHANGED *run becomes the stored one, without stages.
  * log_digest: 32 bytes that identify the plain log's content, NULL for JSON runs.
  *
- * Same application id + attempt: equal digest -> RUN_UNCHANGED; stored one not ended ->
- * RUN_REPLACED (id stays) if this one reaches as far (core/history/run_reach.h), else
- * RUN_UNCHANGED; stored one of no known digest (imported by hand) -> RUN_REPLACED by a log that has
- * ended; else PV_E_CONFLICT. advice_id that is not there: PV_E_INVALID pointing at /advice_id.
+ * Equal digest -> RUN_UNCHANGED. Another log of the same run -> RUN_REPLACED (the id stays, the old
+ * figures go into the audit), RUN_UNCHANGED or PV_E_CONFLICT (core/history/run_reach.h). advice_id
+ * that is not there: PV_E_INVALID pointing at /advice_id.
  */
 enum pv_code store_run_insert(struct store_tx *tx,
                               struct arena *arena,
                               const struct application *application,
                               const unsigned char *log_digest,
                               struct run *run,
-                              enum run_insert_outcome *outcome,
+                              struct run_insert *insert,
                               struct pv_error *err) PV_MUSTCHECK;
 
 enum {

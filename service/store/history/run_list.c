@@ -73,12 +73,14 @@ static enum pv_code spread_digests(
 {
     for (size_t i = 0; i < row_count(result); i++) {
         struct row row = row_at(result, (int)i, arena);
+        struct stored_log log;
         int64_t of = row_int(&row);
-        struct strview digest = row_bytes(&row);
+        log.digest = row_bytes(&row);
+        log.origin = row_bytes(&row);
         PV_TRY(row_done(&row, err));
         if (of < 1 || (size_t)of > n)
             return pv_fail(err, PV_E_INTERNAL, "a digest belongs to no run");
-        runs[of - 1].log_digest = digest;
+        run_set_log(&runs[of - 1], &log);
     }
     return PV_OK;
 }
@@ -95,9 +97,9 @@ enum pv_code run_load_digests(struct store_tx *tx,
         return PV_OK;
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT w.at, l.digest FROM unnest($3) WITH ORDINALITY AS w (id, at), LATERAL"
-           " (SELECT digest FROM provisor.run_log WHERE team_id = $1 AND application_id = $2"
-           "  AND run_id = w.id AND digest IS NOT NULL LIMIT 1) AS l");
+           "SELECT w.at, l.digest, l.origin FROM unnest($3) WITH ORDINALITY AS w (id, at), LATERAL"
+           " (SELECT digest, origin FROM provisor.run_log WHERE team_id = $1"
+           "  AND application_id = $2 AND run_id = w.id LIMIT 1) AS l");
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, runs->id, n, sizeof *runs);

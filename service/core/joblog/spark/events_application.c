@@ -170,6 +170,7 @@ enum pv_code event_environment(struct sparklog *log, struct json *line, struct p
     struct json json = json_over(event.properties);
     struct properties taken = log->properties;
     struct session_signs signs = log->session;
+    struct log_beginning beginning = log->beginning;
     bool started = false;
     struct json_text key;
     while (json_next_member(&json, &started, &key)) {
@@ -178,15 +179,19 @@ enum pv_code event_environment(struct sparklog *log, struct json *line, struct p
             continue;
         properties_take(&taken, key, value);
         session_signs_take_property(&signs, key, value);
+        if (!log->beginning.cluster_seen)
+            beginning_see_property(&beginning, key, value);
     }
     line->damaged = json.damaged;
     if (json.damaged)
         return PV_OK;
+    beginning.cluster_seen = true;
     log->properties = taken;
     log->has_environment = true;
     log->session = signs;
     if (event.system.at != NULL)
         take_system(log, event.system);
+    log->beginning = beginning;
     return keep_raw_properties(log, event.properties, err);
 }
 

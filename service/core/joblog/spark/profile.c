@@ -479,6 +479,7 @@ static bool warn_of_lost_events(const struct sparklog *log, struct run *run)
                     (long long)log->tasks_lost, (long long)all, PLURAL(all),
                     (long long)log->stage_ends_lost, PLURAL(log->stage_ends_lost),
                     kept ? "" : ", the run has no stages, and its duration alone counts");
+    finding_number(note, "count", (double)(log->tasks_lost + log->stage_ends_lost));
     finding_number(note, "tasks", (double)log->tasks_lost);
     finding_number(note, "stages", (double)log->stage_ends_lost);
     return !run->warnings.failed;
@@ -508,6 +509,7 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     if (!set_resources(log, arena, &built) || !log_nodes_build(&log->nodes, arena, &built) ||
         !set_executor_lifetimes(log, arena, &built) || !set_job_time(log, arena, &built) ||
         !set_startup(log, arena, &built) || !set_stage_time(log, arena, &built) ||
+        !beginning_build(&log->beginning, arena, &built.log_beginning) ||
         !set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
         !profile_set_kinds(log, arena, &built) || !log_reader_warn(reader, arena, &built) ||
         !warn_of_lost_events(log, &built) || !profile_warn_of_kinds(log, &built))

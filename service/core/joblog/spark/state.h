@@ -5,6 +5,7 @@
 #include "core/joblog/common/json.h"
 #include "core/joblog/common/log_nodes.h"
 #include "core/joblog/common/log_reader.h"
+#include "core/joblog/spark/beginning.h"
 #include "core/joblog/spark/properties.h"
 #include "core/joblog/spark/session_signs.h"
 #include "core/joblog/spark/tasks.h"
@@ -189,6 +190,7 @@ struct application {
 struct sparklog {
     struct log_reader reader;
     struct application application;
+    struct log_beginning beginning;
     struct properties properties; /* as submitted */
     bool has_environment;         /* the log has the submitted properties */
     char *raw_properties;         /* the object as the log has it; names of jobs stand in it */
