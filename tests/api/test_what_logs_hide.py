@@ -25,7 +25,7 @@ def warnings(run):
 
 
 def stages(team, run):
-    return team.get("/v1/runs/%s" % run["id"]).json().get("stages", [])
+    return team.get("/v1/runs/%s?include=tasks" % run["id"]).json().get("stages") or []
 
 
 def case_lines(shared, path):
