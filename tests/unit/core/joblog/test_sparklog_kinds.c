@@ -81,16 +81,19 @@ Test(sparklog_kinds, jobs_of_streaming_queries)
 /* --- idle time --- */
 
 /* A job of 5 s at 20 s and one of 5 s at 100 s; a SQL execution without jobs from 40 to 70 s. */
+#define QUERY_AT(id, from, to)                                                                     \
+    JOB_START(id, from, "")                                                                        \
+    SUBMITTED(id, 0, 1, from)                                                                      \
+    TASK(id, 0, "Success", from, to, "")                                                           \
+    COMPLETED(id, 0, 1, from, to, "")                                                              \
+    JOB_END(id, to)
 #define TWO_JOBS                                                                                   \
     EXECUTOR("1", 4000, 2)                                                                         \
-    JOB_START(0, 20000, "")                                                                        \
-    SUBMITTED(0, 0, 1, 20000)                                                                      \
-    TASK(0, 0, "Success", 20000, 25000, "")                                                        \
-    COMPLETED(0, 0, 1, 20000, 25000, "")                                                           \
-    JOB_END(0, 25000)                                                                              \
-    SQL_START(7, 40000, "") SQL_END(7, 70000) JOB_START(1, 100000, "") SUBMITTED(1, 0, 1, 100000)  \
-        TASK(1, 0, "Success", 100000, 105000, "") COMPLETED(1, 0, 1, 100000, 105000, "")           \
-            JOB_END(1, 105000) APP_END(500000)
+    QUERY_AT(0, 20000, 25000)                                                                      \
+    SQL_START(7, 40000, "")                                                                        \
+    SQL_END(7, 70000)                                                                              \
+    QUERY_AT(1, 100000, 105000)                                                                    \
+    APP_END(500000)
 
 static double idle_of(const char *log)
 {
