@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/history/event_log_name.h"
 #include "api/history/event_log_save.h"
 #include "codec/history/run.h"
 #include "ingest/ingest.h"
@@ -54,6 +55,19 @@ static void refuse_item(struct log_result *result, enum pv_code code, const stru
     const char *why = faulty ? err->faults[0].detail : err->detail;
     bool no_log = strcmp(word, "no_application_start") == 0;
     log_result_say(result, no_log ? LOG_IGNORED : LOG_REJECTED, word, why);
+}
+
+/* The name that rules folded, and what the reader noticed. */
+static void add_notes(const struct run *run, struct log_result *result)
+{
+    if (result->outcome != LOG_STORED)
+        return;
+    for (size_t i = 0; i < run->n_labels; i++)
+        if (strview_is(run->labels[i].key, LOG_NAME_LABEL))
+            log_result_add_name(result, run->labels[i].value);
+    for (size_t i = 0; i < run->warnings.n; i++)
+        log_result_add_warning(result, run->warnings.items[i].code,
+                               finding_value(&run->warnings.items[i], "count"));
 }
 
 static enum log_outcome outcome_of(enum run_insert_outcome outcome)
@@ -127,6 +141,7 @@ static void save_run(struct bulk *bulk,
     }
     log_save_say(&insert, sentence);
     log_result_say_read(result, outcome_of(insert.outcome), !run->ended, sentence);
+    add_notes(run, result);
     if (!options->dry_run || insert.outcome != RUN_INSERTED)
         memcpy(result->run_id, run->id, sizeof result->run_id);
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strview.h"
+
 /*
  * What became of a log on its way into the history, in the same words whoever brings it:
  * `provisord import` and `provisor ingest`.
@@ -51,5 +53,10 @@ void log_result_say_read(struct log_result *result,
                          enum log_outcome outcome,
                          bool unfinished,
                          const char *other);
+
+/* Append what else is to be said of a log that was read: its name in the log, if rules made another
+ * of it, or a warning of its reader with how often it was met (1 where that is not counted). */
+void log_result_add_name(struct log_result *result, struct strview name);
+void log_result_add_warning(struct log_result *result, const char *code, double count);
 
 #endif

@@ -428,3 +428,12 @@ def test_memory_does_not_grow_with_a_log(make_cli, tmp_path, kind):
         assert result.returncode == 0 and "1 stored" in result.stderr, result.stderr
         peaks.append(int(result.stderr.splitlines()[-1]))
     assert peaks[1] < peaks[0] + 1500 and peaks[1] < 40_000, peaks
+
+
+def test_a_line_says_what_the_log_hides(ingest, shared):
+    """What the reader noticed, and the name that the rules folded."""
+    found = rows(ingest(shared / "cases/05-dropped-events/eventlog", shared / "cases/19-names-with-time/00").out)
+    reasons = {row.application: row.reason for row in found.values()}
+    assert reasons["dropper"] == "lost events: 41"
+    folded = next(row for row in found.values() if "19-names" in row.name)
+    assert "its name in the log is " in folded.reason

@@ -35,6 +35,15 @@ static enum send_verdict judge_run(const struct remote_reply *reply, struct log_
     (void)snprintf(result->run_id, sizeof result->run_id, "%s", json_text_at(run, "id", ""));
     result->warnings = json_array_size(json_object_get(run, "warnings"));
     log_result_say_read(result, outcome_of(reply), is_unfinished_run(run), reply->log_reason);
+    const char *name = json_text_at(run, "labels.job_name", NULL);
+    if (result->outcome == LOG_STORED && name != NULL)
+        log_result_add_name(result, strview_of(name));
+    for (size_t i = 0; result->outcome == LOG_STORED && i < result->warnings; i++) {
+        const json_t *warning = json_array_get(json_object_get(run, "warnings"), i);
+        log_result_add_warning(
+            result, json_text_at(warning, "code", ""),
+            json_number_value(json_object_get(json_object_get(warning, "evidence"), "count")));
+    }
     return SEND_FINAL;
 }
 
