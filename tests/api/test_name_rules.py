@@ -5,8 +5,8 @@ import pytest
 
 RULES = "/v1/name-rules"
 PREVIEW = RULES + "/preview"
-OWN = [{"name": "ad hoc", "pattern": "adhoc-{any}", "application": "adhoc", "property": None},
-       {"name": "by day", "pattern": "{name}@{date}", "application": "{name}", "property": None}]
+OWN = [{"name": "ad hoc", "pattern": "adhoc-{any}", "application": "adhoc"},
+       {"name": "by day", "pattern": "{name}@{date}", "application": "{name}"}]
 
 
 @pytest.fixture

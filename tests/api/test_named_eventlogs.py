@@ -100,7 +100,7 @@ def test_a_thousand_names_are_taken_as_the_preview_says(service):
     previewed = []
     for at in range(0, len(names), 100):
         previewed += client.post("/v1/name-rules/preview", {"names": names[at:at + 100]}, 200).json()["items"]
-    assert len(names) > 1000 and [p["name"] for p in previewed if p.get("refused")] == SECRETS
+    assert len(names) > 1000 and [p["name"] for p in previewed if p.get("refusal")] == SECRETS
 
     def ingest(i):
         reply = client.request("POST", "/v1/eventlogs", None, data=named(names[i], app="app-%d" % i), headers=OCTETS)
@@ -109,7 +109,7 @@ def test_a_thousand_names_are_taken_as_the_preview_says(service):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         taken = list(pool.map(ingest, range(len(names))))
     # An application that is there already keeps its name: a later look finds it.
-    assert [t for t, p in zip(taken, previewed) if t != (p["application"] or p["refused"]) and t != p["name"]] == []
+    assert [t for t, p in zip(taken, previewed) if t != (p["application"] or p["refusal"]) and t != p["name"]] == []
     assert {"com.acme.etl.NightlyLoad", "com.acme.jobs.OrdersToParquet", "s3://bucket/etl", "etl-v2.1.3", "ETL for 10.0.0.1"} <= set(taken)
     assert len({t for t in taken if t.startswith(("com.acme", "s3://bucket", "/opt/jobs/etl"))}) == 700 + 4
 

@@ -19,7 +19,7 @@ static const struct shape_member rule_members[] = {
     {"pattern", SHAPE_TEXT(R, pattern), .flags = CODEC_REQUIRED, .least = 1,
      .most = NAME_PATTERN_BYTES_MAX},
     {"application", SHAPE_NAME(R, application), .flags = CODEC_REQUIRED},
-    {"property", SHAPE_NAME(R, property), .flags = CODEC_NULLABLE},
+    {"property", SHAPE_NAME(R, property), .flags = SHAPE_OMIT_UNKNOWN},
 };
 const struct shape codec_name_rule_shape = {.request = "NameRule",
                                             .reply = "NameRule",
@@ -99,7 +99,7 @@ void codec_name_fold_encode(struct writer *w,
     else
         writer_null(w);
     if (refusal != NULL)
-        writer_member_text(w, "refused", strview_of(refusal));
+        writer_member_text(w, "refusal", strview_of(refusal));
     writer_member_boolean(w, "exists", exists);
     writer_member_array(w, "rules");
     for (size_t i = 0; i < folding->n_applied; i++)

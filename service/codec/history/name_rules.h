@@ -37,7 +37,7 @@ struct codec_name_fold {
 /* {"names": [...], "rules"?: [...], "properties"?: {...}} */
 void codec_name_fold_decode(const struct codec_node *node, struct codec_name_fold *asked);
 
-/* One item: {"name", "application", "refused"?, "exists", "rules": [names of those that applied]};
+/* One item: {"name", "application", "refusal"?, "exists", "rules": [names of those that applied]};
  * refusal: why the name is refused, or NULL. */
 void codec_name_fold_encode(struct writer *w,
                             struct strview name,
