@@ -185,3 +185,12 @@ def test_an_idempotency_key_replays_the_reply(lonely):
     first = lonely.request("POST", "/v1/eventlogs", 201, data=log, headers=headers)
     again = lonely.request("POST", "/v1/eventlogs", 201, data=log, headers=headers)
     assert again.json() == first.json() and again.headers["Location"] == first.headers["Location"]
+
+
+def test_sessions_are_no_guide_to_a_job(lonely, shared):
+    logs = [(shared / "cases/36-tasks-equal-cores/eventlog-0").read_bytes().replace(b"repart16", name) for name in (b"Spark shell", b"a job")]
+    for i, (log, verdict) in enumerate(zip(logs, ("unknown", "met"))):
+        run = send(lonely, log.replace(b"app-", b"app-%d" % i))
+        advice = lonely.post("/v1/advice?dry_run=true", {"application": run["application"], "deadline_s": 100000}, 200).json()
+        assert advice["verdict"] == verdict
+        assert ("interactive_session" in [r["code"] for r in advice["reasons"]]) == (verdict == "unknown")

@@ -324,6 +324,7 @@ static enum pv_code load_history(struct store_tx *tx,
     struct missing_counts counts;
     struct pv_error lack = {0};
     PV_TRY(load_latest(tx, arena, application, history, err));
+    history->session = name_is_session(application->name);
     PV_TRY(store_run_durations(tx, arena, application, MODEL_RUNS_MAX, &history->seen, err));
     PV_TRY(label_group_of_explaining(&history->seen, question->labels, question->n_labels, arena,
                                      &history->group, err));

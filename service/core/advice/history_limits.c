@@ -32,6 +32,8 @@ enum history_lack history_limits_find(const struct history_prediction *predictio
                                       const struct advice_limits *limits)
 {
     const struct curve *curve = &prediction->curve;
+    if (prediction->session)
+        return HISTORY_SESSION;
     if (prediction->lack != NULL)
         return prediction->streaming ? HISTORY_STREAMING : HISTORY_UNUSABLE;
     if (prediction->unrelated.found)
@@ -138,6 +140,15 @@ static void describe_lack(const struct history_prediction *prediction,
                            "The runs are of a streaming application, which runs until someone "
                            "stops it: a deadline does not apply to it, and no executor count is "
                            "advised.");
+        break;
+    case HISTORY_SESSION:
+        note = finding_add(&advice->reasons, "interactive_session",
+                           "The runs are of shells, notebooks or servers, whose name says nothing "
+                           "about what ran in them: they are no guide to a job. No executor count "
+                           "is advised.");
+        advice->data_needed_runs = 1;
+        advice->data_needed_why =
+            "a run of one job under a name of its own (spark.app.name) can be replayed";
         break;
     case HISTORY_UNUSABLE:
         note = finding_add(&advice->reasons, "history_insufficient",

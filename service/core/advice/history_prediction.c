@@ -519,6 +519,7 @@ enum pv_code history_predict(const struct advice_question *question,
     made->memory_per_core_bytes = limits->memory_per_core_bytes;
     made->memory_cut_runs = limits->memory_cut_runs;
     made->executor_startup_s = median_startup_s(history->latest, history->n_latest);
+    made->session = history->session;
     made->streaming = made->lack != NULL && history->streaming;
     if (made->lack != NULL)
         return PV_OK;

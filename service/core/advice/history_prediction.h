@@ -30,6 +30,7 @@ struct advice_history {
     size_t n_latest;
     const char *lack; /* where there are none: why, a clause */
     bool streaming;   /* there are none, but runs of a streaming application */
+    bool session;     /* the runs are of interactive sessions */
 };
 
 struct history_prediction {
@@ -50,6 +51,7 @@ struct history_prediction {
     struct bottlenecks bottlenecks; /* of the nearest run that has stages */
     const char *lack;               /* why there is no curve, a clause; NULL: there is one */
     bool streaming;                 /* there is none because it is a streaming application */
+    bool session;                   /* the runs are of interactive sessions, no guide to a job */
 };
 
 /*
