@@ -41,7 +41,7 @@ static double first_parallel_tasks(const struct run *run)
     return isnan(tasks) ? first_stage_tasks(run, 1) : tasks;
 }
 
-/* What the tasks that the log lost read, if they read as much as the others of their stage. */
+/* Lost tasks count as reading as much as the others of their stage. */
 static double lost_share(const struct run_stage *stage)
 {
     return stage->n_tasks > 0 ? (double)stage->tasks_lost / (double)stage->n_tasks : 0;

@@ -102,9 +102,15 @@ static const struct json_field end_fields[] = {
 };
 static const struct json_shape end_shape = JSON_SHAPE(end_fields);
 
+/* Of a start nothing else is needed. */
+static const struct json_field start_info_fields[] = {
+    JSON_FIELD("Launch Time", JSON_INT, struct task_event, launch),
+};
+static const struct json_shape start_info_shape = JSON_SHAPE(start_info_fields);
+
 static const struct json_field start_fields[] = {
     JSON_FIELD("Stage ID", JSON_INT, struct task_event, stage),
-    JSON_INSIDE("Task Info", info_shape),
+    JSON_INSIDE("Task Info", start_info_shape),
 };
 static const struct json_shape start_shape = JSON_SHAPE(start_fields);
 
@@ -220,7 +226,7 @@ static void set_peak_execution(struct task_event *event)
 }
 
 /* Ids are unique in an application, and an end of a task is logged once: a second one of the same
- * kind is a doubled event. Ids far beyond the number of tasks are not looked at. */
+ * kind is a doubled event. Ids far beyond the number of tasks are passed over. */
 static enum pv_code
 see_end(struct sparklog *log, int64_t id, bool succeeded, bool *doubled, struct pv_error *err)
 {

@@ -77,7 +77,7 @@ set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, str
     return true;
 }
 
-/* Tasks of which an end is logged. */
+/* Tasks that have an end in the log. */
 static int64_t count_tasks(const struct tasks *tasks)
 {
     int64_t n = 0;
