@@ -39,7 +39,7 @@ def check_as_recorded(team, name, run):
     advice = ask(team, name, run["executors"])
     best = advice["recommendation"]
     assert best is not None, advice["reasons"]
-    worked_s = run["duration_s"] - run["idle_s"] - sum(r["evidence"]["cost_s"] for r in advice["reasons"] if r["code"] == "executors_lost")
+    worked_s = run["duration_s"] - sum(r["evidence"]["cost_s"] for r in advice["reasons"] if r["code"] == "executors_lost")
     assert best["predicted_duration_s"] == pytest.approx(worked_s, rel=WITHIN)
     stages = team.get("/v1/runs/%s?include=tasks" % run["id"]).json()["stages"]
     tasks = [t for s in stages for t in s.get("task_durations_s", [])]
@@ -76,7 +76,7 @@ def test_every_stored_log_takes_as_long_as_it_was_recorded(team, shared):
 
 @pytest.mark.every_log
 def test_the_cases_too(team, shared):
-    paths = sorted(p for p in (shared / "cases").glob("*/eventlog*") if p.is_file() and not p.parent.name.startswith(("03", "06")))
+    paths = sorted(p for p in (shared / "cases").glob("*/eventlog*") if p.is_file() and not p.parent.name.startswith(("03", "05", "06")))
     assert len(paths) > 25
     for i, path in enumerate(paths):
         name = "case-%d" % i

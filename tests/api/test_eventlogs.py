@@ -284,7 +284,7 @@ def test_what_is_no_log_leaves_nothing(client, name, data, status):
 def test_a_log_without_a_start_says_so(client, name):
     later_part = b"".join(tiny_log().splitlines(keepends=True)[2:])
     problem = upload(client, name, later_part, 422).json()
-    assert "later_part" in [e["code"] for e in problem["errors"]]
+    assert "no_application_start" in [e["code"] for e in problem["errors"]]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])

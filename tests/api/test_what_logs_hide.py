@@ -116,8 +116,9 @@ def test_a_start_that_was_dropped_costs_only_the_time_before_the_first_event(tea
 def test_a_later_part_and_what_is_no_log_are_told_apart(team, shared):
     lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
     later = [line for line in lines if kind(line) in ("TaskEnd", "StageCompleted", "JobEnd", "ApplicationEnd")]
-    assert send(team, b"".join(later), status=422)["errors"][0]["code"] == "later_part"
-    assert send(team, b'{"Event":"x"}\n', status=422)["errors"][0]["code"] == "no_application_start"
+    for data, words in ((b"".join(later), "Send all parts together"), (b'{"Event":"x"}\n', "not a Spark event log")):
+        error = send(team, data, status=422)["errors"][0]
+        assert error["code"] == "no_application_start" and words in error["detail"]
 
 
 @pytest.mark.parametrize("end", [0, -1, 1, "start", "before"])

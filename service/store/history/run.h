@@ -103,8 +103,7 @@ struct run_id {
 };
 
 /*
- * The runs of these ids, in their order, with stages and tasks; one that is gone is left out. Idle
- * time of sessions is left out of these runs and of those below (core/history/run_idle.h).
+ * The runs of these ids, in their order, with stages and tasks; one that is gone is left out.
  */
 enum pv_code store_run_of_ids(struct store_tx *tx,
                               struct arena *arena,
@@ -148,12 +147,6 @@ enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
 
 /* Is the row a batch job? Streaming applications are not used for predictions. */
 #define RUN_IS_BATCH(r) "coalesce(" r "streaming_queries, 0) = 0"
-
-/* How long the run took without the time in which a session waited for a person. */
-#define RUN_WORKED_S(r) "(" r "duration_s - coalesce(" r "idle_s, 0))"
-
-/* Its initialization, if that holds no idle time. */
-#define RUN_INITIALIZED_S(r) "CASE WHEN coalesce(" r "idle_s, 0) = 0 THEN " r "initialization_s END"
 
 /* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */
 int64_t run_whole_problem_size(double problem_size);

@@ -89,8 +89,8 @@ void log_reader_note_truncated(struct log_reader *reader);
 /*
  * No more bytes: build the run by the definitions of docs/design.md, "From an event log".
  * Everything `run` points at lives in `arena`; it is written only on PV_OK.
- * PV_E_INVALID with fault code "no_application_start" when the log holds none, "later_part"
- * when it holds a later part of a log only; PV_E_MEMORY.
+ * PV_E_INVALID with fault code "no_application_start" when the log holds none and its
+ * properties do not name it; PV_E_MEMORY.
  */
 enum pv_code log_reader_finish(struct log_reader *reader,
                                struct arena *arena,

@@ -446,7 +446,7 @@ static enum pv_code begin_with_properties(struct sparklog *log, struct pv_error 
     if (application->started)
         return PV_OK;
     if (works)
-        return pv_fault(err, PV_PLACE_POINTER, "", "later_part",
+        return pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
                         "the body holds events of Spark, but neither the start of the application "
                         "nor its properties: it is a later part of a log. Send all parts together");
     return pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",

@@ -182,7 +182,7 @@ bool profile_warn_of_kinds(const struct sparklog *log, struct run *run)
         finding_number(
             finding_add(warnings, "idle_session",
                         "an interactive session waited for a person for %.6g s, in which "
-                        "it ran nothing: predictions leave this time out",
+                        "it ran nothing: predictions include this time",
                         run->idle_s),
             "count", ceil(run->idle_s));
     if (run->executors_lost > 0)
