@@ -95,6 +95,21 @@ def test_what_is_there_twice_counts_once(team, shared, path, share):
         assert twice[figure] == once[figure], figure
 
 
+@pytest.mark.parametrize("path", ["36-tasks-equal-cores/eventlog-0", "08-stage-retry/eventlog"])
+def test_every_line_twice_is_the_log(team, shared, path):
+    lines = case_lines(shared, path)
+    once, twice = send(team, b"".join(lines)), send(team, b"".join(line * 2 for line in lines))
+    assert "doubled_events" in warnings(twice) and "several_applications" not in warnings(twice)
+    for figure in ("problem_size", "jobs", "stages_completed", "tasks_succeeded", "tasks_failed", "task_time_s", "duration_s", "executors"):
+        assert twice[figure] == once[figure], figure
+
+
+def test_without_a_start_a_bad_end_does_not_begin_the_run(team, shared):
+    lines = [line for line in case_lines(shared, "06-end-zero/eventlog") if kind(line) != "ApplicationStart"]
+    run = send(team, b"".join(lines))
+    assert 40 < run["duration_s"] < 50 and run["started_at"].startswith("2025-")
+
+
 # --- beginnings and ends
 
 

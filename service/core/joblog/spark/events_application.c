@@ -77,7 +77,8 @@ enum pv_code event_application_start(struct sparklog *log, struct json *line, st
         return PV_OK;
     int64_t start_ms = log_reader_see_time(&log->reader, event.timestamp);
     if (application->started) {
-        log->reader.notices[NOTICE_STARTED_AGAIN]++;
+        bool same = start_ms == application->start_ms;
+        log->reader.notices[same ? NOTICE_DOUBLED : NOTICE_STARTED_AGAIN]++;
         return PV_OK;
     }
     application->started = true;
@@ -115,7 +116,9 @@ enum pv_code event_application_end(struct sparklog *log, struct json *line, stru
      * alone may be an event that Spark lost. */
     log->application.interrupted = log->jobs_open > 0 && log->attempts_open > 0;
     log->reader.notices[NOTICE_OPEN_JOB] = log->jobs_open;
+    int64_t first_ms = log->reader.first_ms;
     log->application.end_ms = log_reader_see_time(&log->reader, event.timestamp);
+    log->reader.first_ms = first_ms; /* nothing begins with an end, and one may be 0 */
     /* A JVM's int, whatever stands there. */
     if (event.exit_code != RUN_NO_EXIT_CODE)
         event.exit_code = event.exit_code < INT32_MIN   ? INT32_MIN
