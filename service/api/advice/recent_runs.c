@@ -1,6 +1,5 @@
 #include "api/advice/recent_runs.h"
 
-
 enum pv_code recent_runs_load(struct store_tx *tx,
                               struct arena *arena,
                               const struct application *application,
