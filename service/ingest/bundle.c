@@ -212,6 +212,11 @@ uint64_t bundle_missing(const struct bundle *bundle)
     return bundle->log == NULL ? 0 : bundle->log->missing;
 }
 
+bool bundle_compacted(const struct bundle *bundle)
+{
+    return bundle->log != NULL && bundle->log->n > 0 && bundle->log->members[0].compact;
+}
+
 uint64_t bundle_skipped(const struct bundle *bundle, const char **first)
 {
     *first = bundle->first_skipped;

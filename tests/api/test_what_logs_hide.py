@@ -42,7 +42,7 @@ def kind(line):
 def test_lost_ends_are_named_and_the_size_is_estimated(team, shared):
     run = send(team, (shared / "cases/05-dropped-events/eventlog").read_bytes())
     lost = warnings(run)["lost_events"]
-    assert lost["evidence"] == {"count": 41, "tasks": 40, "stages": 1} and "40 of 108 tasks and 1 stage" in lost["message"]
+    assert lost["evidence"] == {"count": 41, "tasks": 40, "stages": 1, "jobs": 0} and "40 of 108 tasks and 1 stage" in lost["message"]
     assert run["problem_size"] == 100 and run["tasks_succeeded"] == 68 and run["duration_s"] == 78
     assert stages(team, run) == [], "they would be replayed too fast"
     advice = team.post("/v1/advice?dry_run=true", {"application": run["application"], "deadline_s": 40}, 200).json()
@@ -69,6 +69,41 @@ def test_one_task_of_hundreds_leaves_the_stages(team, shared):
     run = send(team, b"".join(lines[:at] + lines[at + 1:]))
     assert warnings(run)["lost_events"]["evidence"]["tasks"] == 1 and run["problem_size"] == pytest.approx(whole["problem_size"], rel=1e-3)
     assert len(stages(team, run)) == len(stages(team, whole)) > 1
+
+
+def test_a_stage_without_its_end_has_no_duration(team, shared):
+    """Of a stage that ran twice the end of one attempt is lost: the other says nothing of the whole."""
+    lines = case_lines(shared, "08-stage-retry/eventlog")
+    ends = [i for i, line in enumerate(lines) if kind(line) == "StageCompleted" and json.loads(line)["Stage Info"]["Stage ID"] == 0]
+    whole = send(team, b"".join(lines))
+    run = send(team, b"".join(line for i, line in enumerate(lines) if i != ends[0]))
+    assert warnings(run)["lost_events"]["evidence"] == {"count": 1, "tasks": 0, "stages": 1, "jobs": 0}
+    assert stages(team, whole)[0]["duration_s"] > 50 and stages(team, run)[0]["duration_s"] is None
+    assert run["problem_size"] == whole["problem_size"]
+
+
+def test_a_stage_of_tasks_alone_has_lost_the_others(team, shared):
+    lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
+    whole = send(team, b"".join(lines))
+    left = [line for line in lines if kind(line) not in ("StageSubmitted", "StageCompleted")]
+    odd = [line for i, line in enumerate(left) if kind(line) != "TaskEnd" or i % 4 == 1]
+    run = send(team, b"".join(odd))
+    lost = len(left) - len(odd)
+    assert lost > 30 and warnings(run)["lost_events"]["evidence"] == {"count": lost + 2, "tasks": lost, "stages": 2, "jobs": 0}
+    assert run["problem_size"] == whole["problem_size"]
+
+
+def test_a_job_without_its_start_is_counted(team, shared):
+    lines = [line for line in case_lines(shared, "36-tasks-equal-cores/eventlog-0") if kind(line) != "JobStart"]
+    run = send(team, b"".join(lines))
+    assert run["jobs"] == 1 and warnings(run)["lost_events"]["evidence"]["jobs"] == 1 and "compacted_log" not in warnings(run)
+
+
+def test_loss_in_a_log_without_an_end(team, shared):
+    """As of Databricks, which logs no end of an application."""
+    lines = [line for line in case_lines(shared, "05-dropped-events/eventlog") if kind(line) != "ApplicationEnd"]
+    run = send(team, b"".join(lines))
+    assert warnings(run)["lost_events"]["evidence"]["tasks"] == 40 and run["problem_size"] == 100
 
 
 def test_failed_stages_and_retries_have_lost_nothing(team, shared):
@@ -100,7 +135,14 @@ def test_every_line_twice_is_the_log(team, shared, path):
     lines = case_lines(shared, path)
     once, twice = send(team, b"".join(lines)), send(team, b"".join(line * 2 for line in lines))
     assert "doubled_events" in warnings(twice) and "several_applications" not in warnings(twice)
-    for figure in ("problem_size", "jobs", "stages_completed", "tasks_succeeded", "tasks_failed", "task_time_s", "duration_s", "executors"):
+    for figure in ("problem_size", "jobs", "stages_completed", "tasks_succeeded", "tasks_failed", "task_time_s", "duration_s", "executors", "executors_added", "executors_removed"):
+        assert twice[figure] == once[figure], figure
+
+
+def test_a_log_behind_itself_is_the_log(team, shared):
+    lines = case_lines(shared, "08-stage-retry/eventlog")
+    once, twice = send(team, b"".join(lines)), send(team, b"".join(lines * 2))
+    for figure in ("problem_size", "jobs", "stages_completed", "tasks_succeeded", "task_time_s", "duration_s", "executors", "executors_added", "executors_removed", "succeeded"):
         assert twice[figure] == once[figure], figure
 
 
@@ -147,6 +189,56 @@ def test_an_impossible_end_is_a_missing_one(team, shared, end):
     assert {"time_went_backwards", "time_unusable"} & set(warnings(run))
 
 
+def shifted(value, ms):
+    """All times of an event, ms later."""
+    if isinstance(value, dict):
+        return {k: v + ms if isinstance(v, int) and v > 10**12 and k.split()[-1] in ("Time", "Timestamp") else shifted(v, ms) for k, v in value.items()}
+    return [shifted(v, ms) for v in value] if isinstance(value, list) else value
+
+
+def moved(lines, only, ms):
+    return b"".join(json.dumps(shifted(json.loads(line), ms)).encode() + b"\n" if only(i, line) else line for i, line in enumerate(lines))
+
+
+@pytest.mark.parametrize("ms", [-20000, -46999])
+def test_an_end_before_the_work_ends_is_a_missing_one(team, shared, ms):
+    lines = case_lines(shared, "06-end-zero/eventlog")
+    start = next(json.loads(line)["Timestamp"] for line in lines if kind(line) == "ApplicationStart")
+    event = dict(json.loads(lines[-1]), Timestamp=start + 47000 + ms)
+    run = send(team, b"".join(lines[:-1]) + json.dumps(event).encode() + b"\n")
+    assert run["duration_s"] == 47 and "time_went_backwards" in warnings(run)
+
+
+@pytest.mark.parametrize("ms", [3600000, 83000, 10**11])
+def test_a_start_behind_the_first_stage_is_a_missing_one(team, shared, ms):
+    lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
+    run = send(team, moved(lines, lambda i, line: kind(line) == "ApplicationStart", ms))
+    assert run["duration_s"] == 165 and "time_went_backwards" in warnings(run)
+
+
+@pytest.mark.parametrize("start", [0, -5])
+def test_a_start_of_no_time_is_a_missing_one(team, shared, start):
+    lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
+    at = next(i for i, line in enumerate(lines) if kind(line) == "ApplicationStart")
+    lines[at] = json.dumps(dict(json.loads(lines[at]), Timestamp=start)).encode() + b"\n"
+    run = send(team, b"".join(lines))
+    assert run["duration_s"] == 165 and "time_unusable" in warnings(run)
+
+
+@pytest.mark.parametrize("ms", [-600000, -90000000])
+def test_of_a_clock_that_was_set_back_no_duration_is_made(team, shared, ms):
+    lines = case_lines(shared, "08-stage-retry/eventlog")
+    last = max(i for i, line in enumerate(lines) if kind(line) == "StageSubmitted")
+    run = send(team, moved(lines, lambda i, line: i >= last, ms))
+    assert run["duration_s"] is None and "clock_set_back" in warnings(run)
+
+
+def test_nothing_took_no_time(team, shared):
+    lines = [line for line in case_lines(shared, "36-tasks-equal-cores/eventlog-0") if kind(line).startswith("Application")]
+    end = dict(json.loads(lines[1]), Timestamp=json.loads(lines[0])["Timestamp"])
+    assert send(team, lines[0] + json.dumps(end).encode() + b"\n")["duration_s"] is None
+
+
 # --- compacted logs
 
 
@@ -176,3 +268,17 @@ def test_jobs_before_the_first_are_missing_in_any_log(team, shared):
     assert "compacted_log" in warnings(run) and run["problem_size"] is None
     given = send(team, b"".join(late).replace(b"app-", b"app-9"), query="?problem_size=64")
     assert given["problem_size"] == 64 and stages(team, given) == []
+
+
+def test_a_compacted_part_is_one_even_if_the_first_job_is_there(team, shared):
+    """Compaction keeps jobs that still run, which may be the first."""
+    lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
+    parts = {"events_2_app-9.compact": lines[:20], "events_3_app-9": lines[20:]}
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, part in parts.items():
+            member = tarfile.TarInfo("eventlog_v2_app-9/" + name)
+            member.size = len(b"".join(part))
+            archive.addfile(member, io.BytesIO(b"".join(part)))
+    run = send(team, out.getvalue())
+    assert "compacted_log" in warnings(run) and run["problem_size"] is None and stages(team, run) == []

@@ -161,6 +161,7 @@ static struct outcome upload(const char *name, size_t piece)
     return outcome;
 }
 
+/* Its first part is compacted. */
 static void expect_the_log(struct outcome outcome, const char *what)
 {
     static const char text[] = START MIDDLE "\n" END;
@@ -170,7 +171,9 @@ static void expect_the_log(struct outcome outcome, const char *what)
                              0);
     cr_expect_arr_eq(outcome.digest, want, sizeof want, "%s", what);
     cr_expect_eq(outcome.run.duration_s, 60.0, "%s", what);
-    cr_expect_eq(outcome.run.warnings.n, 0, "%s", what);
+    cr_expect_eq(outcome.run.warnings.n, 1, "%s", what);
+    cr_expect_not_null(finding_find(&outcome.run.warnings, "compacted_log"), "%s", what);
+    cr_expect(outcome.run.compacted, "%s", what);
     arena_fini(&outcome.arena);
 }
 

@@ -75,7 +75,9 @@ enum pv_code event_application_start(struct sparklog *log, struct json *line, st
         {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false}, NO_TIME};
     if (!events_read(line, &start_shape, &event))
         return PV_OK;
+    int64_t first_ms = log->reader.first_ms;
     int64_t start_ms = log_reader_see_time(&log->reader, event.timestamp);
+    log->reader.first_ms = first_ms; /* which replaces a start that is impossible */
     if (application->started) {
         bool same = start_ms == application->start_ms;
         log->reader.notices[same ? NOTICE_DOUBLED : NOTICE_STARTED_AGAIN]++;

@@ -63,6 +63,7 @@ static enum pv_code get_executor(struct sparklog *log,
     **executor = (struct executor){.cores = RUN_UNKNOWN,
                                    .profile = RUN_UNKNOWN,
                                    .since_ms = NO_TIME,
+                                   .removed_ms = NO_TIME,
                                    .node = LOG_NODE_UNKNOWN,
                                    .startup_ms = RUN_UNKNOWN};
     return PV_OK;
@@ -154,16 +155,19 @@ enum pv_code event_executor_added(struct sparklog *log, struct json *line, struc
     if (event.cores > EVENTS_COUNT_MAX)
         event.cores = RUN_UNKNOWN;
     event.timestamp = log_reader_see_time(&log->reader, event.timestamp);
+    struct executor *executor = NULL;
+    if (event.id.at != NULL)
+        PV_TRY(get_executor(log, event.id, &executor, err));
+    if (executor != NULL && executor->added && executor->since_ms == event.timestamp) {
+        log->reader.notices[NOTICE_DOUBLED]++;
+        return PV_OK;
+    }
     log->executors_added++;
     if (log->first_executor_ms == NO_TIME)
         log->first_executor_ms = event.timestamp;
     if (event.cores > log->cores_most)
         log->cores_most = event.cores;
-    if (event.id.at == NULL)
-        return PV_OK;
-    struct executor *executor;
-    PV_TRY(get_executor(log, event.id, &executor, err));
-    return come(log, executor, &event, err);
+    return executor == NULL ? PV_OK : come(log, executor, &event, err);
 }
 
 static void go(struct sparklog *log, struct executor *executor, int64_t at_ms, bool lost)
@@ -189,15 +193,21 @@ enum pv_code event_executor_removed(struct sparklog *log, struct json *line, str
     if (!events_read(line, &executor_shape, &event))
         return PV_OK;
     int64_t at_ms = log_reader_see_time(&log->reader, event.timestamp);
+    struct executor *executor = NULL;
+    if (event.id.at != NULL)
+        PV_TRY(get_executor(log, event.id, &executor, err));
+    if (executor != NULL && !executor->alive && executor->removed_ms == at_ms && at_ms != NO_TIME) {
+        log->reader.notices[NOTICE_DOUBLED]++;
+        return PV_OK;
+    }
     log->executors_removed++;
     enum exit_reason reason = exit_reason_of(event.reason);
     log->out_of_memory_errors += reason == EXIT_OUT_OF_MEMORY;
     log->memory_limit_kills += reason == EXIT_MEMORY_LIMIT;
     log->executors_lost += reason == EXIT_LOST;
-    if (event.id.at == NULL)
+    if (executor == NULL)
         return PV_OK;
-    struct executor *executor;
-    PV_TRY(get_executor(log, event.id, &executor, err));
+    executor->removed_ms = at_ms;
     go(log, executor, at_ms, reason == EXIT_LOST);
     return PV_OK;
 }

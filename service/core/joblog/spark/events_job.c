@@ -80,6 +80,12 @@ close_job(struct sparklog *log, int64_t id, int64_t completed_ms, struct pv_erro
     return PV_OK;
 }
 
+static void see_job_id(struct sparklog *log, int64_t id)
+{
+    if (log->first_job == RUN_UNKNOWN || id < log->first_job)
+        log->first_job = id;
+}
+
 enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_error *err)
 {
     struct job_start event = {-1, NO_TIME, {NULL, 0}, {NULL, 0}, {NULL, 0}};
@@ -91,13 +97,11 @@ enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_
     }
     if (event.id >= 0) {
         const uint32_t *known = idmap_find(&log->job_at, event.id);
-        if (known != NULL && log->jobs_seen[*known].submitted_ms == event.submitted &&
-            event.submitted != NO_TIME) {
+        if (known != NULL && log->jobs_seen[*known].submitted_ms == event.submitted) {
             log->reader.notices[NOTICE_DOUBLED]++;
             return PV_OK;
         }
-        if (log->first_job == RUN_UNKNOWN || event.id < log->first_job)
-            log->first_job = event.id;
+        see_job_id(log, event.id);
     }
     log->jobs++;
     if (event.submitted != NO_TIME)
@@ -135,10 +139,15 @@ enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_er
         return PV_OK;
     if (event.completed != NO_TIME)
         event.completed = sparklog_see_work(log, event.completed);
-    const uint32_t *known = idmap_find(&log->job_at, event.id);
+    const uint32_t *known = event.id < 0 ? NULL : idmap_find(&log->job_at, event.id);
     if (known != NULL && log->jobs_seen[*known].ended) {
         log->reader.notices[NOTICE_DOUBLED]++;
         return PV_OK;
+    }
+    if (event.id >= 0 && known == NULL) {
+        see_job_id(log, event.id);
+        log->jobs++;
+        log->job_starts_lost++;
     }
     if (event.result.at != NULL && !json_text_is(event.result, strview_of("JobSucceeded")))
         log->reader.notices[NOTICE_FAILED_JOB]++;

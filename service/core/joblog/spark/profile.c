@@ -19,7 +19,7 @@ enum { US_PER_MS = 1000 };
  * cluster a day or more later are another life of it, or of a clock that was set wrong. */
 static const int64_t FAR_MS = INT64_C(24) * 3600 * 1000;
 
-static bool is_far(int64_t from_ms, int64_t to_ms)
+bool profile_is_far(int64_t from_ms, int64_t to_ms)
 {
     return from_ms != NO_TIME && to_ms != NO_TIME && to_ms - from_ms > FAR_MS;
 }
@@ -32,7 +32,7 @@ static int64_t last_work_of(const struct sparklog *log)
 
 static bool ends_far_from_work(const struct sparklog *log)
 {
-    return log->application.end_ms == NO_TIME && is_far(last_work_of(log), log->reader.last_ms);
+    return log->application.end_ms == NO_TIME && profile_is_far(last_work_of(log), log->reader.last_ms);
 }
 
 int64_t profile_end_of(const struct sparklog *log)
@@ -49,8 +49,8 @@ static void notice_far_times(struct sparklog *log)
     const struct application *application = &log->application;
     int64_t *notices = log->reader.notices;
     notices[NOTICE_FAR_EVENT] = ends_far_from_work(log);
-    notices[NOTICE_FAR_START] = is_far(application->start_ms, log->first_stage_ms);
-    notices[NOTICE_FAR_END] = is_far(log->last_work_ms, application->end_ms);
+    notices[NOTICE_FAR_START] = profile_is_far(application->start_ms, log->first_stage_ms);
+    notices[NOTICE_FAR_END] = profile_is_far(log->last_work_ms, application->end_ms);
 }
 
 static void set_times(struct sparklog *log, struct run *run)
@@ -62,8 +62,12 @@ static void set_times(struct sparklog *log, struct run *run)
     if (start == NO_TIME)
         return;
     /* Where nothing was done, far events leave no end at all. */
+    int64_t ms = 0;
     if (log->last_work_ms != NO_TIME || !ends_far_from_work(log))
-        run->duration_s = log_seconds(log_reader_elapsed(&log->reader, start, profile_end_of(log)));
+        ms = log_reader_elapsed(&log->reader, start, profile_end_of(log));
+    /* 0 is no measurement of anything that ran. */
+    if (ms > 0 && !log->application.clock_set_back)
+        run->duration_s = log_seconds(ms);
     if (log->first_stage_ms != NO_TIME)
         run->initialization_s =
             log_seconds(log_reader_elapsed(&log->reader, start, log->first_stage_ms));
@@ -245,7 +249,7 @@ static void set_core_time(struct sparklog *log, struct run *run)
         if (!executor->added)
             continue;
         any = true;
-        if (executor->cores <= 0) {
+        if (executor->cores <= 0 || log->application.clock_set_back) {
             run->core_s = (double)NAN;
             return;
         }
@@ -440,8 +444,8 @@ static enum pv_code begin_with_properties(struct sparklog *log, struct pv_error 
     privacy_application_name(privacy, application->name, sizeof application->name);
     if (application->id[0] != '\0' && !privacy_id(privacy, application->id, sizeof application->id))
         log->reader.notices[NOTICE_BAD_ID]++;
-    application->started = application->id[0] != '\0';
-    application->start_ms = log->reader.first_ms;
+    application->started = application->id[0] != '\0' || application->name[0] != '\0';
+    application->start_ms = NO_TIME;
     log->reader.notices[NOTICE_NO_START] = 1;
     if (application->started)
         return PV_OK;
@@ -453,35 +457,26 @@ static enum pv_code begin_with_properties(struct sparklog *log, struct pv_error 
                     "the body holds no SparkListenerApplicationStart: it is not a Spark event log");
 }
 
-/* An end before the start (0, or a clock that was set) says nothing: the last event does. */
-static void drop_impossible_end(struct sparklog *log)
-{
-    struct application *application = &log->application;
-    if (application->end_ms == NO_TIME || application->start_ms == NO_TIME ||
-        application->end_ms > application->start_ms || log->last_work_ms <= application->start_ms)
-        return;
-    application->end_ms = NO_TIME;
-    log->reader.notices[NOTICE_BACKWARDS]++;
-}
-
-/* The ends of tasks and stages that should be there. */
+/* The ends of tasks and stages and the starts of jobs that should be there. */
 static bool warn_of_lost_events(const struct sparklog *log, struct run *run)
 {
-    if (log->tasks_lost == 0 && log->stage_ends_lost == 0)
+    int64_t lost = log->tasks_lost + log->stage_ends_lost + log->job_starts_lost;
+    if (lost == 0)
         return true;
     int64_t all = log_add(log->tasks_succeeded, log->tasks_lost);
     bool kept = (double)log->tasks_lost <= RUN_LOST_SHARE * (double)all;
-    struct finding *note =
-        finding_add(&run->warnings, "lost_events",
-                    "Spark lost ends of %lld of %lld task%s and %lld stage%s, as it does when the "
-                    "driver cannot "
-                    "keep up: the problem size is estimated%s",
-                    (long long)log->tasks_lost, (long long)all, PLURAL(all),
-                    (long long)log->stage_ends_lost, PLURAL(log->stage_ends_lost),
-                    kept ? "" : ", the run has no stages, and its duration alone counts");
-    finding_number(note, "count", (double)(log->tasks_lost + log->stage_ends_lost));
+    struct finding *note = finding_add(
+        &run->warnings, "lost_events",
+        "the log lacks the ends of %lld of %lld task%s and %lld stage%s, and the starts of %lld "
+        "job%s: Spark drops events if the driver cannot keep up%s%s",
+        (long long)log->tasks_lost, (long long)all, PLURAL(all), (long long)log->stage_ends_lost,
+        PLURAL(log->stage_ends_lost), (long long)log->job_starts_lost, PLURAL(log->job_starts_lost),
+        log->tasks_lost == 0 ? "" : "; the problem size is estimated",
+        kept ? "" : ", the run has no stages, and its duration alone counts");
+    finding_number(note, "count", (double)lost);
     finding_number(note, "tasks", (double)log->tasks_lost);
     finding_number(note, "stages", (double)log->stage_ends_lost);
+    finding_number(note, "jobs", (double)log->job_starts_lost);
     return !run->warnings.failed;
 }
 
@@ -491,7 +486,7 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     struct sparklog *log = (struct sparklog *)reader;
     if (!log->application.started)
         PV_TRY(begin_with_properties(log, err));
-    drop_impossible_end(log);
+    profile_drop_impossible_times(log);
     const struct application *application = &log->application;
     struct run built = {.recorded_us = RUN_NO_INSTANT,
                         .from_log = true,

@@ -28,6 +28,16 @@ bool profile_set_kinds(struct sparklog *log, struct arena *arena, struct run *ru
 /* Warnings of that, and of executors and attempts that were lost. False: no memory. */
 bool profile_warn_of_kinds(const struct sparklog *log, struct run *run);
 
+/*
+ * Replaces a start and an end of the application that contradict its stages and jobs, or are missing
+ * (profile_times.c): an end before the last of them becomes unknown, a start after the first of them
+ * the earliest event. Both are counted.
+ */
+void profile_drop_impossible_times(struct sparklog *log);
+
+/* Are both known, and more than a day apart? */
+bool profile_is_far(int64_t from_ms, int64_t to_ms);
+
 /* The end of the application, or of what the log has of it. */
 int64_t profile_end_of(const struct sparklog *log);
 

@@ -58,6 +58,29 @@ static int64_t first_submission(const struct stage *stage)
     return first;
 }
 
+/* If all jobs ended well, no stage is at work any more: its end was lost. Databricks logs no end of
+ * the application. */
+static bool ended_in_order(const struct sparklog *log)
+{
+    bool ended = log->application.ended ? !log->application.interrupted : log->jobs > 0;
+    return ended && log->jobs_open <= 0 && log->reader.notices[NOTICE_FAILED_JOB] == 0 &&
+           log->reader.notices[NOTICE_TRUNCATED] == 0;
+}
+
+static bool lost_its_end(const struct sparklog *log, const struct attempt *attempt)
+{
+    return !attempt->completed && ended_in_order(log);
+}
+
+/* Ends of attempts that were lost. A stage that has tasks alone lost that of its only attempt. */
+static int64_t count_lost_ends(const struct sparklog *log, const struct stage *stage)
+{
+    int64_t n = stage->n_attempts == 0 && ended_in_order(log);
+    for (size_t i = 0; i < stage->n_attempts; i++)
+        n += lost_its_end(log, &stage->attempts[i]);
+    return n;
+}
+
 static bool
 set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, struct run_stage *out)
 {
@@ -66,7 +89,9 @@ set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, str
     if (intervals == NULL)
         return false;
     size_t n = collect_intervals(log, stage, intervals);
-    out->duration_s = n == 0 ? (double)NAN : log_seconds(profile_union_length(intervals, n));
+    out->duration_s = n == 0 || count_lost_ends(log, stage) > 0
+                          ? (double)NAN
+                          : log_seconds(profile_union_length(intervals, n));
     /* Without an attempt that counts the stage still began. */
     int64_t started = n == 0 ? first_submission(stage) : intervals[0].from_ms;
     arena_rewind(arena, mark);
@@ -90,18 +115,11 @@ static int64_t count_tasks(const struct tasks *tasks)
     return n;
 }
 
-/* An application that ended in good order has no stage at work: the end of one was lost. */
-static bool lost_its_end(const struct sparklog *log, const struct attempt *attempt)
-{
-    return !attempt->completed && log->application.ended && !log->application.interrupted &&
-           log->jobs_open <= 0 && log->reader.notices[NOTICE_FAILED_JOB] == 0;
-}
-
 /* Spark's queue of events drops some where the driver is busy: a stage that ended well has an end of
  * each of its tasks. */
 static int64_t lost_of(const struct sparklog *log, const struct stage *stage)
 {
-    int64_t planned = 0;
+    int64_t planned = stage->n_attempts == 0 && ended_in_order(log) ? stage->tasks_planned : 0;
     for (size_t i = 0; i < stage->n_attempts; i++) {
         const struct attempt *attempt = &stage->attempts[i];
         bool well = attempt->completed ? !attempt->failed : lost_its_end(log, attempt);
@@ -273,8 +291,7 @@ set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct
         return true;
     out->tasks_lost = lost_of(log, stage);
     log->tasks_lost += out->tasks_lost;
-    for (size_t i = 0; i < stage->n_attempts; i++)
-        log->stage_ends_lost += lost_its_end(log, &stage->attempts[i]);
+    log->stage_ends_lost += count_lost_ends(log, stage);
     if (!set_tasks(log, stage, arena, out) || !set_duration(log, stage, arena, out))
         return false;
     set_records(log, stage, out);

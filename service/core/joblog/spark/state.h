@@ -21,6 +21,8 @@
     X(NOTICE_NO_START, "no_application_start",                                                     \
       "the log has no start of the application: its name and id are those of the properties, and " \
       "it began with the first event")                                                             \
+    X(NOTICE_CLOCK, "clock_set_back",                                                              \
+      "the clock of the driver was set back while the application ran: its duration is unknown")   \
     X(NOTICE_DOUBLED, "doubled_events", "events that were there already were passed over")         \
     X(NOTICE_COMPACTED, "compacted_log",                                                           \
       "jobs before the first one of the log are missing, as in a log that was compacted: the run " \
@@ -103,7 +105,8 @@ struct logged_lifetime {
 struct executor {
     int64_t cores;      /* RUN_UNKNOWN */
     int64_t profile;    /* RUN_UNKNOWN */
-    int64_t since_ms;   /* while alive */
+    int64_t since_ms;   /* when it was last added */
+    int64_t removed_ms; /* when it was last removed; NO_TIME */
     int64_t core_ms;    /* of the times it was there before */
     uint32_t node;      /* LOG_NODE_UNKNOWN */
     int64_t startup_ms; /* from its request to its registration; RUN_UNKNOWN */
@@ -185,6 +188,7 @@ struct application {
     int64_t end_ms;
     int64_t exit_code; /* RUN_NO_EXIT_CODE */
     bool interrupted;  /* ended while a job and a stage were at work */
+    bool clock_set_back; /* while it ran: its duration is unknown */
 };
 
 struct sparklog {
@@ -212,6 +216,7 @@ struct sparklog {
     size_t tasks_seen_capacity;
     int64_t tasks_lost; /* tasks and stages whose ends are missing; known once the run is built */
     int64_t stage_ends_lost;
+    int64_t job_starts_lost; /* jobs whose end alone is logged */
     int64_t stages_completed;
     int64_t stages_failed;
     int64_t tasks_succeeded;
