@@ -2,6 +2,7 @@
 sent to the real service as Argo's agent would send them."""
 import json
 import re
+import uuid
 
 import jsonschema
 import pytest
@@ -47,7 +48,7 @@ class Agent:
 
     def __init__(self, cluster, workflow):
         self.cluster, self.workflow, self.created, self.sent = cluster, workflow, [], []
-        self.globals = {"workflow.uid": "5b0a2f0e-0000-4000-8000-%012x" % id(self), "workflow.name": "nightly-etl-x"}
+        self.globals = {"workflow.uid": str(uuid.uuid4()), "workflow.name": "nightly-etl-x"}
         for parameter in workflow["spec"].get("arguments", {}).get("parameters", []):
             self.globals["workflow.parameters." + parameter["name"]] = parameter["value"]
 

@@ -225,23 +225,29 @@ static void set_peak_execution(struct task_event *event)
         *peak = both;
 }
 
-/* Ids are unique in an application, and an end of a task is logged once: a second one of the same
- * kind is a doubled event. Ids far beyond the number of tasks are passed over. */
-static enum pv_code
-see_end(struct sparklog *log, int64_t id, bool succeeded, bool *doubled, struct pv_error *err)
+/* An end of a task is logged once: a second one of the same id and kind that began at the same
+ * instant is a doubled event. Ids far beyond the number of tasks are passed over. */
+static enum pv_code see_end(struct sparklog *log,
+                            const struct task_event *event,
+                            bool succeeded,
+                            bool *doubled,
+                            struct pv_error *err)
 {
     *doubled = false;
-    if (id < 0 || (uint64_t)id / 4 >= log->reader.limits.tasks ||
+    if (event->id < 0 || (uint64_t)event->id >= log->reader.limits.tasks ||
         log->reader.notices[NOTICE_STARTED_AGAIN] > 0)
         return PV_OK;
-    size_t at = (size_t)id / 4;
+    size_t at = (size_t)event->id * 2 + succeeded;
     size_t known = log->tasks_seen_capacity;
     PV_TRY(
         budget_grow(&log->reader.budget, log->tasks_seen, log->tasks_seen_capacity, at + 1, err));
-    memset(log->tasks_seen + known, 0, log->tasks_seen_capacity - known);
-    unsigned char bit = (unsigned char)(1u << (id % 4 * 2 + succeeded));
-    *doubled = (log->tasks_seen[at] & bit) != 0;
-    log->tasks_seen[at] |= bit;
+    memset(log->tasks_seen + known, 0,
+           (log->tasks_seen_capacity - known) * sizeof *log->tasks_seen);
+    uint32_t mark =
+        (uint32_t)event->launch * 31 + (uint32_t)event->index * 7 + (uint32_t)event->stage;
+    mark = mark == 0 ? 1 : mark;
+    *doubled = log->tasks_seen[at] == mark;
+    log->tasks_seen[at] = mark;
     log->reader.notices[NOTICE_DOUBLED] += *doubled;
     return PV_OK;
 }
@@ -257,7 +263,7 @@ enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_e
     int64_t ms = log_reader_elapsed(&log->reader, event.launch, finish);
     bool succeeded = event.reason.at != NULL && json_text_is(event.reason, strview_of("Success"));
     bool doubled;
-    PV_TRY(see_end(log, event.id, succeeded, &doubled, err));
+    PV_TRY(see_end(log, &event, succeeded, &doubled, err));
     if (doubled)
         return PV_OK;
     if (succeeded)

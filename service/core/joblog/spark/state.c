@@ -33,7 +33,7 @@ void sparklog_fini(struct log_reader *reader)
     struct budget *budget = &reader->budget;
     for (size_t i = 0; i < log->n_stages; i++)
         stage_fini(&log->stages[i], budget);
-    budget_free(budget, log->tasks_seen, log->tasks_seen_capacity, 1);
+    budget_free(budget, log->tasks_seen, log->tasks_seen_capacity, sizeof *log->tasks_seen);
     budget_free(budget, log->raw_properties, log->raw_properties_capacity, 1);
     budget_free(budget, log->stages, log->stages_capacity, sizeof *log->stages);
     idmap_fini(&log->stage_at, budget);

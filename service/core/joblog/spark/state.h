@@ -211,8 +211,8 @@ struct sparklog {
     int64_t first_stage_ms;
     int64_t last_work_ms; /* of a job, a stage or a task; NO_TIME */
     int64_t jobs;
-    int64_t first_job;         /* the least id of a job; RUN_UNKNOWN */
-    unsigned char *tasks_seen; /* two bits for each task id: it ended well, and otherwise */
+    int64_t first_job;    /* the least id of a job; RUN_UNKNOWN */
+    uint32_t *tasks_seen; /* two for each task id, of its end otherwise and well: a hash; 0: none */
     size_t tasks_seen_capacity;
     int64_t tasks_lost; /* tasks and stages whose ends are missing; known once the run is built */
     int64_t stage_ends_lost;
