@@ -5,6 +5,7 @@ ALTER TABLE provisor.run
     ADD COLUMN executors_lost bigint,
     ADD COLUMN streaming_queries bigint,
     ADD COLUMN idle_s double precision,
+    ADD COLUMN away_s double precision,
     -- What was submitted for properties that the job overrode; '' for none.
     ADD COLUMN submitted_keys text[] NOT NULL DEFAULT '{}',
     ADD COLUMN submitted_values text[] NOT NULL DEFAULT '{}',

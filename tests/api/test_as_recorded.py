@@ -39,7 +39,7 @@ def check_as_recorded(team, name, run):
     advice = ask(team, name, run["executors"])
     best = advice["recommendation"]
     assert best is not None, advice["reasons"]
-    worked_s = run["duration_s"] - sum(r["evidence"]["cost_s"] for r in advice["reasons"] if r["code"] == "executors_lost")
+    worked_s = run["duration_s"] - run["away_s"] - sum(r["evidence"]["cost_s"] for r in advice["reasons"] if r["code"] == "executors_lost")
     assert best["predicted_duration_s"] == pytest.approx(worked_s, rel=WITHIN)
     stages = team.get("/v1/runs/%s?include=tasks" % run["id"]).json()["stages"]
     tasks = [t for s in stages for t in s.get("task_durations_s", [])]

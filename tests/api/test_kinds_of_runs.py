@@ -82,18 +82,42 @@ def session_log(n, gaps, properties, executors=2):
     return "\n".join(map(json.dumps, lines)).encode()
 
 
-def test_the_time_of_a_person_is_measured(client, name):
+def test_the_time_in_which_nobody_was_there_is_left_out(client, name):
     """A notebook of three queries, with 20 min before the second and an hour at the end: 2 + 30 + 4 s are the session's work."""
     run = run_read(client, upload(client, session_log(0, (0, 1200, 4, 3600), {"spark.app.name": "explore", "spark.repl.class.uri": "spark://h:1/c"}), name))
-    assert run["duration_s"] == 2 + 30 + 4 + 4800 and run["idle_s"] == 4800 and run["initialization_s"] == 2
+    assert run["duration_s"] == 2 + 30 + 4 + 4800 and run["idle_s"] == run["away_s"] == 4800 and run["initialization_s"] == 2
     assert "4800 s" in warning(run, "idle_session")["message"] and warning(run, "idle_session")["evidence"] == {"count": 4800}
     assert [s["started_s"] for s in run["stages"]] == [2, 1212, 1226], "as it happened"
+    advice = ask(client, name, 60)
+    assert advice["last_run"]["predicted_duration_s"] == pytest.approx(36) and advice["last_run"]["executors"] == 2
+    diagnosis = client.get("/v1/applications/%s/diagnosis" % name).json()["bottlenecks"]
+    assert diagnosis["duration_s"] == pytest.approx(36)
+    driver = next((b for b in diagnosis["items"] if b["kind"] == "driver"), None)
+    assert driver is None or driver["lost_s"] <= 4.001
 
 
 def test_a_batch_job_whose_driver_works_as_long_has_no_idle_time(client, name):
     """The same log under a name of its own: between its jobs the driver works, and the deadline has to hold all of it."""
     run = run_read(client, upload(client, session_log(0, (0, 1200, 4, 3600), {"spark.app.name": "explore"}), name))
     assert run["idle_s"] == 0 and not warning(run, "idle_session")
+    assert ask(client, name, 6000)["last_run"]["predicted_duration_s"] == pytest.approx(run["duration_s"])
+
+
+def test_sessions_that_were_left_for_different_times_are_alike(client, name):
+    """Five sessions of the same queries: however long nobody was there, the prediction is the work."""
+    for n, gaps in enumerate(((0, 660, 660), (1, 600, 4000), (0, 1000, 2), (0, 4000, 1), (1, 1, 0))):
+        run = upload(client, session_log(n, gaps, {"spark.app.name": "Zeppelin"}), name)
+        assert run["duration_s"] - run["away_s"] == 2 + 20 + sum(g for g in gaps if g < 600)
+    advice = ask(client, name, 60)
+    assert advice["verdict"] == "met" and not found(advice, "latest_run_deviates")
+    assert advice["last_run"]["predicted_duration_s"] == pytest.approx(23, abs=1.5)
+    assert advice["model"]["loo_mape_percent"] < 15
+
+
+def test_shorter_gaps_may_be_the_work_of_the_driver(client, name):
+    """A notebook that a scheduler runs: five minutes of pandas between its queries are said, and stay in what is predicted."""
+    run = upload(client, session_log(0, (0, 300, 40), {"spark.app.name": "PySparkShell"}), name)
+    assert run["idle_s"] == 340 and run["away_s"] == 0 and "leave out 0 s" in warning(run, "idle_session")["message"]
     assert ask(client, name, 6000)["last_run"]["predicted_duration_s"] == pytest.approx(run["duration_s"])
 
 

@@ -1,5 +1,7 @@
 #include "api/advice/recent_runs.h"
 
+#include "core/history/run_idle.h"
+
 enum pv_code recent_runs_load(struct store_tx *tx,
                               struct arena *arena,
                               const struct application *application,
@@ -18,6 +20,7 @@ enum pv_code recent_runs_load(struct store_tx *tx,
         const struct run *run = &loaded.items[i];
         if (!run->succeeded || run->n_stages == 0 || run->streaming_queries > 0)
             continue;
+        PV_TRY(run_leave_out_idle(&loaded.items[i], arena, err));
         loaded.items[kept] = loaded.items[i];
         loaded.instants_us[kept++] = loaded.instants_us[i];
     }

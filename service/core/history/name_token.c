@@ -147,10 +147,10 @@ static bool matches_date(struct strview text)
            text.at[7] == text.at[4] && is_day(year, number_at(text, 5, 2), number_at(text, 8, 2));
 }
 
-/* Z, or +01:00, +0100, -01; returns the length of what stands before it. */
+/* Z or z, or +01:00, +0100, -01; returns the length of what stands before it. */
 static size_t before_zone(struct strview text)
 {
-    if (text.n > 1 && text.at[text.n - 1] == 'Z')
+    if (text.n > 1 && (text.at[text.n - 1] | 0x20) == 'z')
         return text.n - 1;
     static const size_t lengths[] = {6, 5, 3};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -172,11 +172,25 @@ static bool is_clock(int hour, int minute, int second)
     return hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second <= 60;
 }
 
+/* 021500, with a fraction or not. Labels of Kubernetes have no + before the zone: 0215000000. */
+static bool matches_short_time(struct strview t)
+{
+    struct strview behind = {t.at + 6, t.n - 6};
+    if (behind.n > 4 && behind.at[0] == '.')
+        behind = (struct strview){behind.at + 1, behind.n - 1};
+    else if (behind.n != 0 && behind.n != 4)
+        return false;
+    return is_clock(number_at(t, 0, 2), number_at(t, 2, 2), number_at(t, 4, 2)) &&
+           (behind.n == 0 || all(behind, is_digit));
+}
+
 static bool matches_time(struct strview text)
 {
     struct strview t = {text.at, before_zone(text)};
-    if (t.n == 4 || (t.n == 6 && is_digit(t.at[2])))
-        return is_clock(number_at(t, 0, 2), number_at(t, 2, 2), t.n == 4 ? 0 : number_at(t, 4, 2));
+    if (t.n == 4)
+        return is_clock(number_at(t, 0, 2), number_at(t, 2, 2), 0);
+    if (t.n >= 6 && is_digit(t.at[2]))
+        return matches_short_time(t);
     char separator = t.n >= 5 ? t.at[2] : '\0';
     if (separator != ':' && separator != '-' && separator != '_')
         return false;

@@ -97,7 +97,8 @@ int run_label_compare(const void *a, const void *b);
     COUNT(storage_memory_bytes)  /* heap that one executor can use for cached blocks, at most */   \
     COUNT(executors_lost)        /* to the platform: preempted, decommissioned, with their node */ \
     COUNT(streaming_queries)     /* more than 0: a streaming application, not a batch job */       \
-    SECONDS(idle_s)              /* an interactive session waited for a person */
+    SECONDS(idle_s)              /* a session (shell, notebook) ran nothing */                     \
+    SECONDS(away_s)              /* part of idle_s: nobody was there */
 
 struct run_metrics {
     RUN_METRICS(RUN_DECLARE_COUNT, RUN_DECLARE_SECONDS)
@@ -135,8 +136,10 @@ struct executor_lifetime {
 /* A run with more executors keeps no lifetimes. */
 enum { RUN_EXECUTOR_LIFETIMES_MAX = 5000 };
 
-/* A gap of a session is idle time if it is this long; the driver works in shorter ones, too. */
+/* A gap of a session is idle time if it is this long; the driver works in shorter ones, too. In a gap
+ * of the second length nobody is there: what is shorter may be a driver that computes. */
 #define RUN_IDLE_LEAST_S 10.0
+#define RUN_AWAY_LEAST_S 600.0
 
 /* Share of the time of all attempts of tasks from which the attempts that were lost are warned of. */
 #define RUN_FAILED_SHARE_WARNED 0.01

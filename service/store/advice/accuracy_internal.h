@@ -14,12 +14,14 @@
               " AND coalesce(r.executors = a.executors, true)"                                     \
               " AND coalesce(r.cores_per_executor = a.cores_per_executor, true), false)"
 #define ACCURACY_ERROR_PERCENT                                                                     \
-    "CASE WHEN r.succeeded AND r.duration_s > 0"                                                   \
-    " THEN 100 * (a.predicted_duration_s - r.duration_s) / r.duration_s END"
+    "CASE WHEN r.succeeded AND " RUN_WORKED_S("r.") " > 0 THEN 100 * (a.predicted_duration_s "     \
+                                                    "- " RUN_WORKED_S("r.") ") / " RUN_WORKED_S(   \
+                                                        "r.") " END"
 /* An open end bounds nothing; an interval of two says nothing. */
 #define ACCURACY_INSIDE                                                                            \
     "CASE WHEN r.succeeded AND coalesce(a.lower_s, a.upper_s) IS NOT NULL"                         \
-    " THEN r.duration_s >= coalesce(a.lower_s, 0)"                                                 \
-    " AND r.duration_s <= coalesce(a.upper_s, 'Infinity') END"
+    " THEN " RUN_WORKED_S("r.") " >= coalesce(a.lower_s, 0)"                                       \
+                                " AND " RUN_WORKED_S(                                              \
+                                    "r.") " <= coalesce(a.upper_s, 'Infinity') END"
 
 #endif

@@ -103,7 +103,9 @@ struct run_id {
 };
 
 /*
- * The runs of these ids, in their order, with stages and tasks; one that is gone is left out.
+ * The runs of these ids, in their order, with stages and tasks; one that is gone is left out. The
+ * time in which nobody was at a session is not part of these runs and of those below
+ * (core/history/run_idle.h).
  */
 enum pv_code store_run_of_ids(struct store_tx *tx,
                               struct arena *arena,
@@ -147,6 +149,12 @@ enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
 
 /* Is the row a batch job? Streaming applications are not used for predictions. */
 #define RUN_IS_BATCH(r) "coalesce(" r "streaming_queries, 0) = 0"
+
+/* How long the run took without the time in which nobody was at a session. */
+#define RUN_WORKED_S(r) "(" r "duration_s - coalesce(" r "away_s, 0))"
+
+/* Its initialization, if that holds none of this time. */
+#define RUN_INITIALIZED_S(r) "CASE WHEN coalesce(" r "away_s, 0) = 0 THEN " r "initialization_s END"
 
 /* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */
 int64_t run_whole_problem_size(double problem_size);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/history/run_idle.h"
+
 /* Pages of the list of runs, and those that a replay or a repair would look at. */
 
 /* --- how much there would be to load --- */
@@ -263,6 +265,8 @@ static enum pv_code read_nearest(struct store_tx *tx,
     PV_TRY(tx_walk(tx, sql, &result, err));
     PV_TRY(run_read_list(result, arena, limit, &read, err));
     PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err));
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(run_leave_out_idle(&read.items[i], arena, err));
     *list = read;
     return PV_OK;
 }
@@ -366,6 +370,8 @@ enum pv_code store_run_of_ids(struct store_tx *tx,
     if (order_by_ids(ids, n, arena, &read) != PV_OK)
         return pv_no_memory(err);
     PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err));
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(run_leave_out_idle(&read.items[i], arena, err));
     *list = read;
     return PV_OK;
 }

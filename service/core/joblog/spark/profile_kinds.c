@@ -13,6 +13,12 @@
 /* --- idle time --- */
 
 static const int64_t IDLE_LEAST_MS = (int64_t)(RUN_IDLE_LEAST_S * 1000);
+static const int64_t AWAY_LEAST_MS = (int64_t)(RUN_AWAY_LEAST_S * 1000);
+
+struct idle {
+    int64_t idle_ms;
+    int64_t away_ms; /* part of idle_ms */
+};
 
 /* The instants at which the application works: adds an interval if its begin is known. */
 static void add_activity(struct interval *all, size_t *n, int64_t from_ms, int64_t to_ms)
@@ -50,13 +56,15 @@ static int64_t ready_at(const struct sparklog *log, int64_t first_ms)
     return executor_ms > start_ms && executor_ms < first_ms ? executor_ms : start_ms;
 }
 
-/* A gap that is long enough. */
-static int64_t idle_of(int64_t from_ms, int64_t to_ms)
+/* Adds a gap that is long enough. */
+static void add_gap(struct idle *idle, int64_t from_ms, int64_t to_ms)
 {
-    return from_ms != NO_TIME && to_ms - from_ms >= IDLE_LEAST_MS ? to_ms - from_ms : 0;
+    int64_t gap_ms = from_ms == NO_TIME ? 0 : to_ms - from_ms;
+    idle->idle_ms += gap_ms >= IDLE_LEAST_MS ? gap_ms : 0;
+    idle->away_ms += gap_ms >= AWAY_LEAST_MS ? gap_ms : 0;
 }
 
-static bool find_idle(const struct sparklog *log, struct arena *arena, int64_t *idle_ms)
+static bool find_idle(const struct sparklog *log, struct arena *arena, struct idle *idle)
 {
     struct arena_mark mark = arena_mark(arena);
     size_t room = log->n_jobs_seen + log->n_attempts + log->n_sql_executions;
@@ -68,24 +76,26 @@ static bool find_idle(const struct sparklog *log, struct arena *arena, int64_t *
     int64_t reached_ms = ready_at(log, end_ms);
     (void)profile_union_length(all, n); /* sorts */
     for (size_t i = 0; i < n; i++) {
-        *idle_ms += idle_of(i == 0 ? ready_at(log, all[0].from_ms) : reached_ms, all[i].from_ms);
+        add_gap(idle, i == 0 ? ready_at(log, all[0].from_ms) : reached_ms, all[i].from_ms);
         reached_ms = all[i].to_ms > reached_ms ? all[i].to_ms : reached_ms;
     }
-    *idle_ms += idle_of(reached_ms, end_ms);
+    add_gap(idle, reached_ms, end_ms);
     arena_rewind(arena, mark);
     return true;
 }
 
 static bool set_idle(const struct sparklog *log, struct arena *arena, struct run *run)
 {
-    int64_t idle_ms = 0;
+    struct idle idle = {0, 0};
     bool waits = session_signs_is_interactive(&log->session) && run->streaming_queries == 0;
     run->idle_s = 0;
+    run->away_s = 0;
     if (!waits || isnan(run->duration_s))
         return true;
-    if (!find_idle(log, arena, &idle_ms))
+    if (!find_idle(log, arena, &idle))
         return false;
-    run->idle_s = fmin(log_seconds(idle_ms), run->duration_s);
+    run->idle_s = fmin(log_seconds(idle.idle_ms), run->duration_s);
+    run->away_s = fmin(log_seconds(idle.away_ms), run->idle_s);
     return true;
 }
 
@@ -181,9 +191,9 @@ bool profile_warn_of_kinds(const struct sparklog *log, struct run *run)
     if (run->idle_s > 0)
         finding_number(
             finding_add(warnings, "idle_session",
-                        "an interactive session waited for a person for %.6g s, in which "
-                        "it ran nothing: predictions include this time",
-                        run->idle_s),
+                        "an interactive session ran nothing for %.6g s. Predictions leave out "
+                        "%.6g s of it: the gaps of %.6g s or more, in which nobody was there",
+                        run->idle_s, run->away_s, RUN_AWAY_LEAST_S),
             "count", ceil(run->idle_s));
     if (run->executors_lost > 0)
         finding_count(

@@ -101,6 +101,7 @@ static double idle_of(const char *log)
     reading_init(&r, log, 0, &case_limits);
     cr_assert_eq(r.code, PV_OK, "%s", r.err.detail);
     double idle_s = r.run.idle_s;
+    expect(r.run.away_s, 0);
     cr_assert_eq(reading_warning(&r, "idle_session"), (int64_t)ceil(idle_s));
     expect(r.run.duration_s, 500);
     expect(r.run.initialization_s, 20);
@@ -173,6 +174,21 @@ Test(sparklog_kinds, short_gaps_are_the_drivers)
                  0, &case_limits);
     expect(r.run.idle_s, 10);
     cr_assert(strstr(finding_find(&r.run.warnings, "idle_session")->message, "for 10 s") != NULL);
+    reading_fini(&r);
+}
+
+/* Gaps of 599.999, 600 and 1000 s: nobody was there in the last two. */
+Test(sparklog_kinds, nobody_is_there_in_long_gaps)
+{
+    struct reading r;
+    reading_init(&r,
+                 ENVIRONMENT("\"spark.app.name\":\"Zeppelin\"", "") APP_START(0)
+                     JOB_START(0, 599999, "") JOB_END(0, 600000) JOB_START(1, 1200000, "")
+                         JOB_END(1, 1201000) APP_END(2201000),
+                 0, &case_limits);
+    expect(r.run.idle_s, 599.999 + 600 + 1000);
+    expect(r.run.away_s, 1600);
+    cr_assert(strstr(finding_find(&r.run.warnings, "idle_session")->message, " 1600 s") != NULL);
     reading_fini(&r);
 }
 
