@@ -35,8 +35,9 @@ def files_of(path):
 
 
 def count(lines):
-    """Each end of a task once, by its stage, its id and what became of it (one whose output is lost later ends twice); of stages their ends."""
-    jobs, stages, executors, tasks = set(), {}, 0, set()
+    """Each end of a task once, by its stage, its id and what became of it (one whose output is lost later ends twice); of stages their ends; an executor that is added
+    twice at one instant is one."""
+    jobs, stages, executors, tasks = set(), {}, set(), set()
     for line in lines:
         try:
             event = json.loads(line)
@@ -49,10 +50,10 @@ def count(lines):
             info = event["Stage Info"]
             stages[info["Stage ID"], info.get("Stage Attempt ID", 0)] = info.get("Failure Reason") is not None
         elif kind == "SparkListenerExecutorAdded":
-            executors += 1
+            executors.add((event.get("Executor ID"), event.get("Timestamp")))
         elif kind == "SparkListenerTaskEnd":
             info = event.get("Task Info") or {}
             succeeded = event.get("Task End Reason", {}).get("Reason") == "Success"
             tasks.add((event.get("Stage ID"), event.get("Stage Attempt ID", 0), info.get("Task ID"), succeeded))
     return {"jobs": len(jobs), "stages_completed": sum(not failed for failed in stages.values()), "stages_failed": sum(stages.values()),
-            "tasks_succeeded": sum(t[3] for t in tasks), "tasks_failed": sum(not t[3] for t in tasks), "executors_added": executors}
+            "tasks_succeeded": sum(t[3] for t in tasks), "tasks_failed": sum(not t[3] for t in tasks), "executors_added": len(executors)}

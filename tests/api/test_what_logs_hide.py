@@ -93,10 +93,10 @@ def test_a_stage_of_tasks_alone_has_lost_the_others(team, shared):
     assert run["problem_size"] == whole["problem_size"]
 
 
-def test_a_job_without_its_start_is_counted(team, shared):
+def test_a_job_without_its_start_is_lost(team, shared):
     lines = [line for line in case_lines(shared, "36-tasks-equal-cores/eventlog-0") if kind(line) != "JobStart"]
     run = send(team, b"".join(lines))
-    assert run["jobs"] == 1 and warnings(run)["lost_events"]["evidence"]["jobs"] == 1 and "compacted_log" not in warnings(run)
+    assert run["jobs"] == 0 and warnings(run)["lost_events"]["evidence"]["jobs"] == 1 and "compacted_log" not in warnings(run)
 
 
 def test_loss_in_a_log_without_an_end(team, shared):

@@ -146,7 +146,6 @@ enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_er
     }
     if (event.id >= 0 && known == NULL) {
         see_job_id(log, event.id);
-        log->jobs++;
         log->job_starts_lost++;
     }
     if (event.result.at != NULL && !json_text_is(event.result, strview_of("JobSucceeded")))

@@ -32,7 +32,8 @@ static int64_t last_work_of(const struct sparklog *log)
 
 static bool ends_far_from_work(const struct sparklog *log)
 {
-    return log->application.end_ms == NO_TIME && profile_is_far(last_work_of(log), log->reader.last_ms);
+    return log->application.end_ms == NO_TIME &&
+           profile_is_far(last_work_of(log), log->reader.last_ms);
 }
 
 int64_t profile_end_of(const struct sparklog *log)

@@ -45,8 +45,8 @@ void profile_drop_impossible_times(struct sparklog *log)
     struct application *application = &log->application;
     int64_t *notices = log->reader.notices;
     int64_t last = last_end(log);
-    bool ended_early =
-        application->end_ms != NO_TIME && last != NO_TIME && last - SAME_MOMENT_MS > application->end_ms;
+    bool ended_early = application->end_ms != NO_TIME && last != NO_TIME &&
+                       last - SAME_MOMENT_MS > application->end_ms;
     bool began_late = application->start_ms != NO_TIME && log->first_stage_ms != NO_TIME &&
                       log->first_stage_ms < application->start_ms;
     /* Stages on both sides of the start, and an end before theirs: the clock was set back. */

@@ -186,8 +186,8 @@ struct application {
     bool ended;
     int64_t start_ms;
     int64_t end_ms;
-    int64_t exit_code; /* RUN_NO_EXIT_CODE */
-    bool interrupted;  /* ended while a job and a stage were at work */
+    int64_t exit_code;   /* RUN_NO_EXIT_CODE */
+    bool interrupted;    /* ended while a job and a stage were at work */
     bool clock_set_back; /* while it ran: its duration is unknown */
 };
 
