@@ -121,7 +121,7 @@ static enum pv_code warn_missing(const struct bundle *bundle,
         finding_number(
             finding_add(&run->warnings, "missing_part", "parts of the rolling log are not there"),
             "count", (double)missing);
-    if (bundle_compacted(bundle) && !run->compacted) {
+    if (bundle_compacted(bundle) && run->jobs_missing && !run->compacted) {
         run->compacted = true;
         run->problem_size = (double)NAN;
         finding_number(finding_add(&run->warnings, "compacted_log",
@@ -140,6 +140,17 @@ static enum pv_code warn_missing(const struct bundle *bundle,
     return findings_check(&run->warnings, err);
 }
 
+/* What a refused log lacks may be in a part that was passed over. */
+static enum pv_code blame_skipped(const struct bundle *bundle, struct pv_error *err)
+{
+    const char *name;
+    if (bundle_skipped(bundle, &name) == 0)
+        return PV_E_INVALID;
+    return pv_fault(err, PV_PLACE_POINTER, "", "skipped_part",
+                    "%s was passed over, because it is an archive itself, or encrypted: unpack it",
+                    name);
+}
+
 enum pv_code ingest_finish(struct ingest *intake,
                            struct arena *arena,
                            struct run *run,
@@ -149,7 +160,10 @@ enum pv_code ingest_finish(struct ingest *intake,
     bool more = false;
     struct run made;
     PV_TRY(ingest_read(intake, UINT64_MAX, &more, err));
-    PV_TRY(text_finish(&intake->text, arena, &made, digest, err));
+    enum pv_code code = text_finish(&intake->text, arena, &made, digest, err);
+    if (code == PV_E_INVALID && intake->bundle != NULL)
+        return blame_skipped(intake->bundle, err);
+    PV_TRY(code);
     if (intake->bundle != NULL)
         PV_TRY(warn_missing(intake->bundle, arena, &made, err));
     *run = made;

@@ -36,8 +36,8 @@ def files_of(path):
 
 def count(lines):
     """Each end of a task once, by its stage, its id and what became of it (one whose output is lost later ends twice); of stages their ends; an executor that is added
-    twice at one instant is one."""
-    jobs, stages, executors, tasks = set(), {}, set(), set()
+    twice at one instant is one where other events are doubled, too."""
+    jobs, stages, executors, tasks, doubled = set(), {}, [], set(), False
     for line in lines:
         try:
             event = json.loads(line)
@@ -45,15 +45,16 @@ def count(lines):
             continue
         kind = event.get("Event", "") if isinstance(event, dict) else ""
         if kind == "SparkListenerJobStart":
+            doubled = doubled or event.get("Job ID") in jobs
             jobs.add(event.get("Job ID"))
         elif kind == "SparkListenerStageCompleted":
             info = event["Stage Info"]
             stages[info["Stage ID"], info.get("Stage Attempt ID", 0)] = info.get("Failure Reason") is not None
         elif kind == "SparkListenerExecutorAdded":
-            executors.add((event.get("Executor ID"), event.get("Timestamp")))
+            executors.append((event.get("Executor ID"), event.get("Timestamp")))
         elif kind == "SparkListenerTaskEnd":
             info = event.get("Task Info") or {}
             succeeded = event.get("Task End Reason", {}).get("Reason") == "Success"
             tasks.add((event.get("Stage ID"), event.get("Stage Attempt ID", 0), info.get("Task ID"), succeeded))
     return {"jobs": len(jobs), "stages_completed": sum(not failed for failed in stages.values()), "stages_failed": sum(stages.values()),
-            "tasks_succeeded": sum(t[3] for t in tasks), "tasks_failed": sum(not t[3] for t in tasks), "executors_added": len(executors)}
+            "tasks_succeeded": sum(t[3] for t in tasks), "tasks_failed": sum(not t[3] for t in tasks), "executors_added": len(set(executors) if doubled else executors)}

@@ -270,10 +270,13 @@ def test_jobs_before_the_first_are_missing_in_any_log(team, shared):
     assert given["problem_size"] == 64 and stages(team, given) == []
 
 
-def test_a_compacted_part_is_one_even_if_the_first_job_is_there(team, shared):
-    """Compaction keeps jobs that still run, which may be the first."""
+@pytest.mark.parametrize("job, compacted", [(2, True), (1, False)])
+def test_a_compacted_part_is_one_even_if_the_first_job_is_there(team, shared, job, compacted):
+    """Compaction keeps jobs that still run, which may be the first; it shows in the jobs behind, unless nothing had ended yet."""
     lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
-    parts = {"events_2_app-9.compact": lines[:20], "events_3_app-9": lines[20:]}
+    later = [line.replace(b'"Job ID":0', b'"Job ID":%d' % job) for line in lines if kind(line) in ("JobStart", "JobEnd")]
+    assert len(later) == 2 and b'"Job ID":%d' % job in later[0]
+    parts = {"events_2_app-9.compact": lines[:20], "events_3_app-9": lines[20:-1] + later + lines[-1:]}
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
         for name, part in parts.items():
@@ -281,4 +284,4 @@ def test_a_compacted_part_is_one_even_if_the_first_job_is_there(team, shared):
             member.size = len(b"".join(part))
             archive.addfile(member, io.BytesIO(b"".join(part)))
     run = send(team, out.getvalue())
-    assert "compacted_log" in warnings(run) and run["problem_size"] is None and stages(team, run) == []
+    assert ("compacted_log" in warnings(run), run["problem_size"] is None, stages(team, run) == []) == (compacted,) * 3

@@ -209,6 +209,7 @@ struct run {
     struct executor_lifetime *executor_lifetimes; /* by when they came */
     size_t n_executor_lifetimes;                  /* 0: unknown */
     bool tasks_thinned;                           /* a stage of it is */
+    bool jobs_missing; /* ids of jobs are not there that come before others; never stored */
     bool compacted;  /* jobs before the first one of its log are missing; never stored */
     bool has_stages; /* false: stages were never given (or not loaded) */
 

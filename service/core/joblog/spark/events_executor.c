@@ -158,11 +158,11 @@ enum pv_code event_executor_added(struct sparklog *log, struct json *line, struc
     struct executor *executor = NULL;
     if (event.id.at != NULL)
         PV_TRY(get_executor(log, event.id, &executor, err));
+    log->executors_added++;
     if (executor != NULL && executor->added && executor->since_ms == event.timestamp) {
-        log->reader.notices[NOTICE_DOUBLED]++;
+        log->executors_added_again++;
         return PV_OK;
     }
-    log->executors_added++;
     if (log->first_executor_ms == NO_TIME)
         log->first_executor_ms = event.timestamp;
     if (event.cores > log->cores_most)
@@ -196,11 +196,11 @@ enum pv_code event_executor_removed(struct sparklog *log, struct json *line, str
     struct executor *executor = NULL;
     if (event.id.at != NULL)
         PV_TRY(get_executor(log, event.id, &executor, err));
+    log->executors_removed++;
     if (executor != NULL && !executor->alive && executor->removed_ms == at_ms && at_ms != NO_TIME) {
-        log->reader.notices[NOTICE_DOUBLED]++;
+        log->executors_removed_again++;
         return PV_OK;
     }
-    log->executors_removed++;
     enum exit_reason reason = exit_reason_of(event.reason);
     log->out_of_memory_errors += reason == EXIT_OUT_OF_MEMORY;
     log->memory_limit_kills += reason == EXIT_MEMORY_LIMIT;

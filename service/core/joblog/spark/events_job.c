@@ -84,6 +84,8 @@ static void see_job_id(struct sparklog *log, int64_t id)
 {
     if (log->first_job == RUN_UNKNOWN || id < log->first_job)
         log->first_job = id;
+    if (id > log->last_job)
+        log->last_job = id;
 }
 
 enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_error *err)

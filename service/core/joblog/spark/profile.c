@@ -83,12 +83,13 @@ static void set_counts(const struct sparklog *log, struct run *run)
     run->tasks_failed = log->tasks_failed;
     run->task_time_s = log_seconds(log->task_ms);
     run->failed_task_time_s = log_seconds(log->failed_task_ms);
-    run->executors_added = log->executors_added;
+    bool doubled = log->reader.notices[NOTICE_DOUBLED] > 0;
+    run->executors_added = log->executors_added - (doubled ? log->executors_added_again : 0);
     run->exit_code = log->application.exit_code;
     run->tasks_killed = log->tasks_killed;
     run->tasks_resubmitted = log->tasks_resubmitted;
     run->tasks_speculative = log->tasks_speculative;
-    run->executors_removed = log->executors_removed;
+    run->executors_removed = log->executors_removed - (doubled ? log->executors_removed_again : 0);
     run->executors_lost = log->executors_lost;
     run->executors_excluded = log->executors_excluded;
     run->nodes_excluded = (int64_t)log->nodes_excluded.n;

@@ -332,6 +332,7 @@ enum pv_code profile_build_stages(struct sparklog *log,
     run->n_stages = log->n_stages;
     run->has_stages = true;
     run->metrics = metrics_of_all(log);
+    run->jobs_missing = log->last_job >= 0 && (size_t)log->last_job >= log->n_jobs_seen;
     run->compacted = log->first_job > 0;
     log->reader.notices[NOTICE_COMPACTED] = run->compacted;
     run->problem_size = problem_size_of_run(run, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS});

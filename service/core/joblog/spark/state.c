@@ -12,6 +12,7 @@ void sparklog_init(struct log_reader *reader)
     log->last_work_ms = NO_TIME;
     log->cores_most = RUN_UNKNOWN;
     log->first_job = RUN_UNKNOWN;
+    log->last_job = RUN_UNKNOWN;
     log->driver_heap = RUN_UNKNOWN;
     log->blocks_dropped = RUN_UNKNOWN;
     log->storage_memory[0] = log->storage_memory[1] = RUN_UNKNOWN;

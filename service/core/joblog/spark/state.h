@@ -212,6 +212,7 @@ struct sparklog {
     int64_t last_work_ms; /* of a job, a stage or a task; NO_TIME */
     int64_t jobs;
     int64_t first_job;    /* the least id of a job; RUN_UNKNOWN */
+    int64_t last_job;     /* the greatest */
     uint32_t *tasks_seen; /* two for each task id, of its end otherwise and well: a hash; 0: none */
     size_t tasks_seen_capacity;
     int64_t tasks_lost; /* tasks and stages whose ends are missing; known once the run is built */
@@ -236,7 +237,9 @@ struct sparklog {
     struct idmap rdd_cached_by; /* id of an RDD that is cached -> index of the stage that made it */
     int64_t storage_memory[2];  /* heap for blocks: of the driver, of an executor; RUN_UNKNOWN */
     int64_t executors_added;
+    int64_t executors_added_again; /* part of it: there already, and added at the same instant */
     int64_t executors_removed;
+    int64_t executors_removed_again;
     int64_t executors_lost;
     int64_t executors_excluded;
     int64_t executors_most;
