@@ -121,13 +121,13 @@ static enum pv_code warn_missing(const struct bundle *bundle,
         finding_number(
             finding_add(&run->warnings, "missing_part", "parts of the rolling log are not there"),
             "count", (double)missing);
-    if (bundle_compacted(bundle) && !run->compacted) {
+    if ((missing > 0 || bundle_compacted(bundle)) && !run->compacted) {
         run->compacted = true;
         run->problem_size = (double)NAN;
         finding_number(finding_add(&run->warnings, "compacted_log",
-                                   "the first part of the log is compacted, so jobs are missing: "
-                                   "the run has no problem size and no stages, and predictions "
-                                   "leave it out"),
+                                   "parts of the log are compacted or not there, so jobs or tasks "
+                                   "are missing: the run has no problem size and no stages, and "
+                                   "predictions leave it out"),
                        "count", 1);
     }
     if (skipped > 0)
