@@ -1,6 +1,7 @@
 #include "ingest/ingest.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,13 +122,14 @@ static enum pv_code warn_missing(const struct bundle *bundle,
         finding_number(
             finding_add(&run->warnings, "missing_part", "parts of the rolling log are not there"),
             "count", (double)missing);
-    if (bundle_compacted(bundle) && run->jobs_missing && !run->compacted) {
+    bool lacks_jobs = missing > 0 || (bundle_compacted(bundle) && run->jobs_missing);
+    if (lacks_jobs && !run->compacted) {
         run->compacted = true;
         run->problem_size = (double)NAN;
         finding_number(finding_add(&run->warnings, "compacted_log",
-                                   "the first part of the log is compacted, so jobs are missing: "
-                                   "the run has no problem size and no stages, and predictions "
-                                   "leave it out"),
+                                   "parts of the log are compacted or not there, so jobs or tasks "
+                                   "are missing: the run has no problem size and no stages, and "
+                                   "predictions leave it out"),
                        "count", 1);
     }
     if (skipped > 0)
@@ -140,15 +142,16 @@ static enum pv_code warn_missing(const struct bundle *bundle,
     return findings_check(&run->warnings, err);
 }
 
-/* What a refused log lacks may be in a part that was passed over. */
-static enum pv_code blame_skipped(const struct bundle *bundle, struct pv_error *err)
+/* What a refused log lacks may be in a part that was passed over: the sentence of the refusal says so. */
+static void blame_skipped(const struct bundle *bundle, struct pv_error *err)
 {
     const char *name;
-    if (bundle_skipped(bundle, &name) == 0)
-        return PV_E_INVALID;
-    return pv_fault(err, PV_PLACE_POINTER, "", "skipped_part",
-                    "%s was passed over, because it is an archive itself, or encrypted: unpack it",
-                    name);
+    if (bundle_skipped(bundle, &name) == 0 || err->n_faults == 0)
+        return;
+    char *sentence = err->faults[0].detail;
+    size_t n = strlen(sentence);
+    (void)snprintf(sentence + n, sizeof err->faults[0].detail - n,
+                   ". Passed over: %.80s, an archive itself, or encrypted; unpack it", name);
 }
 
 enum pv_code ingest_finish(struct ingest *intake,
@@ -162,7 +165,7 @@ enum pv_code ingest_finish(struct ingest *intake,
     PV_TRY(ingest_read(intake, UINT64_MAX, &more, err));
     enum pv_code code = text_finish(&intake->text, arena, &made, digest, err);
     if (code == PV_E_INVALID && intake->bundle != NULL)
-        return blame_skipped(intake->bundle, err);
+        blame_skipped(intake->bundle, err);
     PV_TRY(code);
     if (intake->bundle != NULL)
         PV_TRY(warn_missing(intake->bundle, arena, &made, err));

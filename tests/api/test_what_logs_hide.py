@@ -7,6 +7,8 @@ import uuid
 
 import pytest
 
+from test_kinds_of_runs import session_log
+
 OCTETS = {"Content-Type": "application/octet-stream"}
 
 
@@ -213,7 +215,7 @@ def test_an_end_before_the_work_ends_is_a_missing_one(team, shared, ms):
 def test_a_start_behind_the_first_stage_is_a_missing_one(team, shared, ms):
     lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
     run = send(team, moved(lines, lambda i, line: kind(line) == "ApplicationStart", ms))
-    assert run["duration_s"] == 165 and "time_went_backwards" in warnings(run)
+    assert run["duration_s"] == 165 and "application_start_unusable" in warnings(run)
 
 
 @pytest.mark.parametrize("start", [0, -5])
@@ -222,7 +224,7 @@ def test_a_start_of_no_time_is_a_missing_one(team, shared, start):
     at = next(i for i, line in enumerate(lines) if kind(line) == "ApplicationStart")
     lines[at] = json.dumps(dict(json.loads(lines[at]), Timestamp=start)).encode() + b"\n"
     run = send(team, b"".join(lines))
-    assert run["duration_s"] == 165 and "time_unusable" in warnings(run)
+    assert run["duration_s"] == 165 and "application_start_unusable" in warnings(run)
 
 
 @pytest.mark.parametrize("ms", [-600000, -90000000])
@@ -231,6 +233,37 @@ def test_of_a_clock_that_was_set_back_no_duration_is_made(team, shared, ms):
     last = max(i for i, line in enumerate(lines) if kind(line) == "StageSubmitted")
     run = send(team, moved(lines, lambda i, line: i >= last, ms))
     assert run["duration_s"] is None and "clock_set_back" in warnings(run)
+
+
+def test_a_clock_set_back_between_two_jobs_is_found(team):
+    lines = session_log(0, (0, 5, 5), {"spark.app.name": "nightly"}).splitlines(keepends=True)
+    second = [i for i, line in enumerate(lines) if kind(line) == "JobStart"][1]
+    assert send(team, b"".join(lines))["duration_s"] is not None
+    run = send(team, moved([line.rstrip() for line in lines], lambda i, line: True, 0))
+    assert "clock_set_back" not in warnings(run)
+    run = send(team, moved(lines, lambda i, line: i >= second, -100000))
+    assert "clock_set_back" in warnings(run)
+    assert [run[figure] for figure in ("duration_s", "initialization_s", "core_s", "job_time_s", "stage_time_s")] == [None] * 5
+    assert not team.get("/v1/runs/%s" % run["id"]).json()["executor_lifetimes"]
+
+
+def test_a_copy_that_was_cut_is_the_same_run_though_its_start_is_impossible(team, shared):
+    lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
+    late = moved(lines, lambda i, line: kind(line) == "ApplicationStart", 3600000).splitlines(keepends=True)
+    first = next(i for i, line in enumerate(late) if kind(line) == "JobStart")
+    name = "log-" + uuid.uuid4().hex[:8]
+    cut = send(team, b"".join(late[:first]), name)
+    assert send(team, b"".join(late), name, 200)["id"] == cut["id"]
+
+
+@pytest.mark.parametrize("numbers, missing", [((0, 1, 2), 0), ((0, 2), 1), ((0, 5), 4)])
+def test_parts_that_databricks_numbered_are_missed(team, shared, numbers, missing):
+    lines = case_lines(shared, "36-tasks-equal-cores/eventlog-0")
+    parts = [lines[len(lines) * i // len(numbers):len(lines) * (i + 1) // len(numbers)] for i in range(len(numbers))]
+    begun = [json.dumps({"Event": "DBCEventLoggingListenerMetadata", "Rollover Number": n}).encode() + b"\n" for n in numbers]
+    run = send(team, b"".join(line + b"".join(part) for line, part in zip(begun, parts)))
+    assert warnings(run).get("missing_part", {}).get("evidence", {}).get("count", 0) == missing
+    assert (run["problem_size"] is None, stages(team, run) == []) == (missing > 0,) * 2
 
 
 def test_nothing_took_no_time(team, shared):

@@ -73,24 +73,32 @@ static void say_extent(const struct log_extent *extent, char words[96])
                    extent->damage > 0 ? ", damaged" : "");
 }
 
+/* Of two such logs the one with the larger digest stays. */
+static bool is_as_complete(const struct log_extent *a, const struct log_extent *b)
+{
+    return a->ended == b->ended && a->damage == b->damage && a->tasks == b->tasks &&
+           (a->ended || a->duration_s == b->duration_s);
+}
+
 void log_save_say(const struct run_insert *insert, char sentence[LOG_SENTENCE_MAX])
 {
     char sent[96];
     char stored[96];
     say_extent(&insert->sent, sent);
     say_extent(&insert->stored, stored);
+    bool tie = is_as_complete(&insert->sent, &insert->stored);
     sentence[0] = '\0';
     if (!insert->compared)
         return;
     if (insert->outcome == RUN_REPLACED)
         (void)snprintf(sentence, LOG_SENTENCE_MAX,
-                       "replaced a less complete log of this run (%s) by this log (%s); the audit "
+                       "replaced %s complete log of this run (%s) by this log (%s); the audit "
                        "has the old figures",
-                       stored, sent);
+                       tie ? "an equally" : "a less", stored, sent);
     else if (insert->outcome == RUN_UNCHANGED)
         (void)snprintf(sentence, LOG_SENTENCE_MAX,
-                       "a more complete log of this run is stored (%s); this log has %s", stored,
-                       sent);
+                       "%s complete log of this run is stored (%s); this log has %s",
+                       tie ? "an equally" : "a more", stored, sent);
 }
 
 bool log_save_again(enum pv_code code, unsigned *attempt)

@@ -4,7 +4,7 @@
 
 #include "core/history/log_damage.h"
 
-enum { ORIGIN_DAMAGED = 1, ORIGIN_NO_START = 2, ORIGIN_COMPACTED = 4 };
+enum { ORIGIN_DAMAGED = 1, ORIGIN_NO_START = 2, ORIGIN_COMPACTED = 4, ORIGIN_BAD_START = 8 };
 
 struct origin {
     unsigned flags;
@@ -28,6 +28,8 @@ static unsigned flags_of(const struct run *run)
         flags |= ORIGIN_NO_START;
     if (finding_find(&run->warnings, "compacted_log") != NULL)
         flags |= ORIGIN_COMPACTED;
+    if (finding_find(&run->warnings, "application_start_unusable") != NULL)
+        flags |= ORIGIN_BAD_START;
     return flags;
 }
 
@@ -92,7 +94,7 @@ bool log_origin_agrees(struct strview a, struct strview b)
     struct origin left, right;
     if (!read_origin(a, &left) || !read_origin(b, &right))
         return true;
-    bool starts_known = ((left.flags | right.flags) & ORIGIN_NO_START) == 0 &&
+    bool starts_known = ((left.flags | right.flags) & (ORIGIN_NO_START | ORIGIN_BAD_START)) == 0 &&
                         left.started_us != RUN_NO_INSTANT && right.started_us != RUN_NO_INSTANT;
     if (starts_known && left.started_us != right.started_us)
         return false;

@@ -44,7 +44,8 @@ size_t log_origin_write(const struct run *run, unsigned char origin[LOG_ORIGIN_B
 /*
  * Are these the origins of one run? Two that are known must agree:
  *
- *   - the starts, unless a log lost the start of its application
+ *   - the starts, unless a log lost the start of its application or replaced it: a copy that was cut
+ *     before the first stage does not know that the start is impossible
  *   - the clusters
  *   - the first events: the shorter list begins the longer one. If a log is damaged, half of the
  *     events of the shorter list are enough. A compacted log says nothing about them.

@@ -22,25 +22,31 @@ static void keep_id(struct sparklog *log, struct json_text text, char *out, size
 
 struct version {
     struct json_text version;
+    int64_t part;
 };
 
 static const struct json_field version_fields[] = {
     JSON_FIELD("Spark Version", JSON_TEXT, struct version, version),
+    JSON_FIELD("Rollover Number", JSON_INT, struct version, part),
 };
 static const struct json_shape version_shape = JSON_SHAPE(version_fields);
 
-static void take_version(struct json *line, char *out, size_t capacity)
+/* Returns the number of the part that the line begins; RUN_UNKNOWN. */
+static int64_t take_version(struct json *line, char *out, size_t capacity)
 {
-    struct version event = {{NULL, 0, false}};
-    if (events_read(line, &version_shape, &event) && event.version.at != NULL && out[0] == '\0')
+    struct version event = {{NULL, 0, false}, RUN_UNKNOWN};
+    if (!events_read(line, &version_shape, &event))
+        return RUN_UNKNOWN;
+    if (event.version.at != NULL && out[0] == '\0')
         keep_version(event.version, out, capacity);
+    return event.part;
 }
 
 enum pv_code event_log_start(struct sparklog *log, struct json *line, struct pv_error *err)
 {
     (void)err;
     struct application *application = &log->application;
-    take_version(line, application->log_version, sizeof application->log_version);
+    (void)take_version(line, application->log_version, sizeof application->log_version);
     return PV_OK;
 }
 
@@ -48,7 +54,14 @@ enum pv_code event_metadata(struct sparklog *log, struct json *line, struct pv_e
 {
     (void)err;
     struct application *application = &log->application;
-    take_version(line, application->metadata_version, sizeof application->metadata_version);
+    int64_t part =
+        take_version(line, application->metadata_version, sizeof application->metadata_version);
+    if (part < 0 || part > EVENTS_COUNT_MAX || part == log->part)
+        return PV_OK;
+    log->part = part;
+    log->parts++;
+    if (part > log->last_part)
+        log->last_part = part;
     return PV_OK;
 }
 

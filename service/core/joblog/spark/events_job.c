@@ -47,7 +47,7 @@ get_job(struct sparklog *log, int64_t id, struct job **job, struct pv_error *err
                        log->n_jobs_seen + 1, err));
     PV_TRY(idmap_insert(&log->job_at, &log->reader.budget, id, (uint32_t)log->n_jobs_seen, err));
     *job = &log->jobs_seen[log->n_jobs_seen++];
-    **job = (struct job){NO_TIME, NO_TIME, false};
+    **job = (struct job){id, NO_TIME, NO_TIME, false};
     log->jobs_open++;
     return PV_OK;
 }

@@ -60,14 +60,14 @@ static void set_times(struct sparklog *log, struct run *run)
     run->started_us = start == NO_TIME ? RUN_NO_INSTANT : start * US_PER_MS;
     run->duration_s = (double)NAN;
     run->initialization_s = (double)NAN;
-    if (start == NO_TIME)
+    if (start == NO_TIME || profile_clock_set_back(log))
         return;
     /* Where nothing was done, far events leave no end at all. */
     int64_t ms = 0;
     if (log->last_work_ms != NO_TIME || !ends_far_from_work(log))
         ms = log_reader_elapsed(&log->reader, start, profile_end_of(log));
     /* 0 is no measurement of anything that ran. */
-    if (ms > 0 && !log->application.clock_set_back)
+    if (ms > 0)
         run->duration_s = log_seconds(ms);
     if (log->first_stage_ms != NO_TIME)
         run->initialization_s =
@@ -204,7 +204,7 @@ static bool set_job_time(struct sparklog *log, struct arena *arena, struct run *
                                      job->completed_ms); /* counts */
     }
     /* Spark 1.0 to 1.1 do not say when their jobs ran. */
-    bool known = n > 0 || log->n_jobs_seen == 0;
+    bool known = (n > 0 || log->n_jobs_seen == 0) && !profile_clock_set_back(log);
     run->job_time_s = known ? log_seconds(profile_union_length(intervals, n)) : (double)NAN;
     arena_rewind(arena, mark);
     return true;
@@ -224,7 +224,8 @@ static bool set_stage_time(const struct sparklog *log, struct arena *arena, stru
             n += make_interval(log, attempt->submitted_ms, attempt->completed_ms, &intervals[n]);
         }
     }
-    run->stage_time_s = log_seconds(profile_union_length(intervals, n));
+    run->stage_time_s =
+        profile_clock_set_back(log) ? (double)NAN : log_seconds(profile_union_length(intervals, n));
     arena_rewind(arena, mark);
     return true;
 }
@@ -251,7 +252,7 @@ static void set_core_time(struct sparklog *log, struct run *run)
         if (!executor->added)
             continue;
         any = true;
-        if (executor->cores <= 0 || log->application.clock_set_back) {
+        if (executor->cores <= 0 || profile_clock_set_back(log)) {
             run->core_s = (double)NAN;
             return;
         }
@@ -261,13 +262,15 @@ static void set_core_time(struct sparklog *log, struct run *run)
     run->core_s = any ? log_seconds(sum) : (double)NAN;
 }
 
-/* The run has no lifetimes if there are too many, or if the start of the application is unknown. An
+/* The run has no lifetimes if there are too many, or if the start of the application or the time
+ * since then is unknown. An
  * executor that came before the start counts from the start. */
 static bool set_executor_lifetimes(const struct sparklog *log, struct arena *arena, struct run *run)
 {
     int64_t start_ms = log->application.start_ms;
-    size_t n =
-        log->reader.notices[NOTICE_EXECUTORS] > 0 || start_ms == NO_TIME ? 0 : log->n_lifetimes;
+    bool unknown = log->reader.notices[NOTICE_EXECUTORS] > 0 || start_ms == NO_TIME ||
+                   profile_clock_set_back(log);
+    size_t n = unknown ? 0 : log->n_lifetimes;
     run->executor_lifetimes = arena_array(arena, n, sizeof *run->executor_lifetimes);
     if (run->executor_lifetimes == NULL)
         return false;

@@ -29,11 +29,19 @@ bool profile_set_kinds(struct sparklog *log, struct arena *arena, struct run *ru
 bool profile_warn_of_kinds(const struct sparklog *log, struct run *run);
 
 /*
- * Replaces a start and an end of the application that contradict its stages and jobs, or are missing
- * (profile_times.c): an end before the last of them becomes unknown, a start after the first of them
- * the earliest event. Both are counted.
+ * Replaces impossible times of the application (profile_times.c):
+ *
+ *   - a start that is missing or lies after the first stage, by the earliest event; not if the
+ *     clock was set back
+ *   - an end before the last end of a stage or a job, by NO_TIME
+ *
+ * Counts the replaced times.
  */
 void profile_drop_impossible_times(struct sparklog *log);
+
+/* True if the driver's clock was set back while the application ran: no time that spans the step is
+ * known. profile_drop_impossible_times finds it. */
+bool profile_clock_set_back(const struct sparklog *log);
 
 /* Are both known, and more than a day apart? */
 bool profile_is_far(int64_t from_ms, int64_t to_ms);

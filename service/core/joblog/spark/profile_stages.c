@@ -333,7 +333,9 @@ enum pv_code profile_build_stages(struct sparklog *log,
     run->has_stages = true;
     run->metrics = metrics_of_all(log);
     run->jobs_missing = log->last_job >= 0 && (size_t)log->last_job >= log->n_jobs_seen;
-    run->compacted = log->first_job > 0;
+    int64_t missing = log->last_part + 1 - log->parts;
+    log->reader.notices[NOTICE_MISSING_PART] = missing > 0 ? missing : 0;
+    run->compacted = missing > 0 || log->first_job > 0;
     log->reader.notices[NOTICE_COMPACTED] = run->compacted;
     run->problem_size = problem_size_of_run(run, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS});
     return PV_OK;

@@ -8,6 +8,8 @@ void sparklog_init(struct log_reader *reader)
     struct sparklog *log = (struct sparklog *)reader;
     log->application.start_ms = NO_TIME;
     log->application.end_ms = NO_TIME;
+    log->part = RUN_UNKNOWN;
+    log->last_part = RUN_UNKNOWN;
     log->first_stage_ms = NO_TIME;
     log->last_work_ms = NO_TIME;
     log->cores_most = RUN_UNKNOWN;

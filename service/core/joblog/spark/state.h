@@ -21,12 +21,17 @@
     X(NOTICE_NO_START, "no_application_start",                                                     \
       "the log has no start of the application: its name and id are those of the properties, and " \
       "it began with the first event")                                                             \
+    X(NOTICE_BAD_START, "application_start_unusable",                                              \
+      "the start of the application has no instant, or lies after its first stage: it began with " \
+      "the first event")                                                                           \
     X(NOTICE_CLOCK, "clock_set_back",                                                              \
       "the clock of the driver was set back while the application ran: its duration is unknown")   \
     X(NOTICE_DOUBLED, "doubled_events", "events that were there already were passed over")         \
     X(NOTICE_COMPACTED, "compacted_log",                                                           \
-      "jobs before the first one of the log are missing, as in a log that was compacted: the run " \
-      "has no problem size and no stages, and predictions leave it out")                           \
+      "jobs are missing, as in a log that was compacted or lacks parts: the run has no problem "   \
+      "size and no stages, and predictions leave it out")                                          \
+    X(NOTICE_MISSING_PART, "missing_part",                                                         \
+      "parts of the log are not there: the numbers of the other parts leave them out")             \
     X(NOTICE_BAD_ID, "application_id_unusable", "an application or attempt id cannot be kept")     \
     X(NOTICE_LATER_PARENT, "parents_dropped", "parents that do not come before their stage")       \
     X(NOTICE_FAILED_JOB, "failed_jobs", "jobs of the application failed")                          \
@@ -87,6 +92,7 @@ struct amounts {
 
 /* A job; its times NO_TIME where they are unknown. */
 struct job {
+    int64_t id;
     int64_t submitted_ms;
     int64_t completed_ms;
     bool ended;
@@ -186,9 +192,8 @@ struct application {
     bool ended;
     int64_t start_ms;
     int64_t end_ms;
-    int64_t exit_code;   /* RUN_NO_EXIT_CODE */
-    bool interrupted;    /* ended while a job and a stage were at work */
-    bool clock_set_back; /* while it ran: its duration is unknown */
+    int64_t exit_code; /* RUN_NO_EXIT_CODE */
+    bool interrupted;  /* ended while a job and a stage were at work */
 };
 
 struct sparklog {
@@ -208,6 +213,9 @@ struct sparklog {
     struct sql_execution *sql_executions;
     size_t n_sql_executions;
     size_t sql_executions_capacity;
+    int64_t parts; /* Databricks numbers the parts of a log from 0: number of parts */
+    int64_t part;  /* number of the latest part; RUN_UNKNOWN */
+    int64_t last_part;
     int64_t first_stage_ms;
     int64_t last_work_ms; /* of a job, a stage or a task; NO_TIME */
     int64_t jobs;
