@@ -1,8 +1,10 @@
 #include "codec/models/fitted_model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "codec/json/finding.h"
 #include "codec/models/drift.h"
 #include "core/scaling/laws/kinds.h"
 
@@ -16,7 +18,21 @@ static const struct model_candidate *fitted_model_find_best(const struct model_s
     return NULL;
 }
 
-static void encode_reasons(struct writer *w, const struct model_selection *selection)
+/* The reason that names the warnings of the runs. */
+static void encode_warned(struct writer *w, const struct run_observations *own)
+{
+    struct findings reasons = {.arena = w->arena};
+    const struct warned_runs warned = history_models_warned(own);
+    warned_runs_explain(&warned, false, &reasons);
+    w->failed = w->failed || reasons.failed;
+    for (size_t i = 0; i < reasons.n; i++)
+        codec_finding_encode(w, &reasons.items[i]);
+}
+
+/* own: the runs that the models are for; NULL: they are not runs of an application. */
+static void encode_reasons(struct writer *w,
+                           const struct model_selection *selection,
+                           const struct run_observations *own)
 {
     unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     const struct model_candidate *chosen = selection->selected;
@@ -45,6 +61,8 @@ static void encode_reasons(struct writer *w, const struct model_selection *selec
     writer_end_array(w);
     writer_end_object(w);
     writer_end_object(w);
+    if (own != NULL)
+        encode_warned(w, own);
     writer_end_array(w);
     w->digits = digits;
 }
@@ -190,11 +208,13 @@ static void encode_idle(struct writer *w, const struct idle_machine *idle)
     w->digits = digits;
 }
 
-static void encode_selection(struct writer *w, const struct model_selection *selection)
+static void encode_selection(struct writer *w,
+                             const struct model_selection *selection,
+                             const struct run_observations *own)
 {
     writer_member_string(w, "selected_model",
                          selection->selected == NULL ? NULL : selection->selected->kind->name);
-    encode_reasons(w, selection);
+    encode_reasons(w, selection, own);
     writer_member_array(w, "candidates");
     for (size_t k = 0; k < selection->n; k++)
         encode_candidate(w, selection, &selection->candidates[k]);
@@ -212,14 +232,14 @@ void codec_history_models_encode(struct writer *w,
     encode_group(w, &models->group);
     codec_drift_encode(w, &models->drift);
     encode_idle(w, &models->idle);
-    encode_selection(w, &models->selection);
+    encode_selection(w, &models->selection, &models->own);
     writer_end_object(w);
 }
 
 void codec_model_selection_encode(struct writer *w, const struct model_selection *selection)
 {
     writer_begin_object(w);
-    encode_selection(w, selection);
+    encode_selection(w, selection, NULL);
     writer_end_object(w);
 }
 
@@ -263,6 +283,22 @@ static bool is_wanted(const struct codec_node *candidate, const struct model_kin
     return strview_is(codec_text(candidate, "model", CODEC_REQUIRED, 1, 255), kind->name);
 }
 
+/* The second reason, if there is one (encode_warned). */
+static void decode_warned(const struct json_value *reasons, struct warned_runs *warned)
+{
+    const struct json_value *evidence = json_value_member(json_value_item(reasons, 1), "evidence");
+    if (evidence == NULL)
+        return;
+    const char *run_id = json_value_text(json_value_member(evidence, "run_id"));
+    warned->runs = (size_t)json_value_number(json_value_member(evidence, "runs"));
+    warned->warned = (size_t)json_value_number(json_value_member(evidence, "runs_warned"));
+    if (run_id != NULL)
+        (void)snprintf(warned->run_id, sizeof warned->run_id, "%s", run_id);
+    for (size_t i = 0; run_warning_kinds[i].code != NULL; i++)
+        warned->with[i] =
+            (uint32_t)json_value_number(json_value_member(evidence, run_warning_kinds[i].code));
+}
+
 void codec_history_model_decode(const struct codec_node *document,
                                 const struct model_kind *kind,
                                 struct codec_history_model *model)
@@ -272,9 +308,9 @@ void codec_history_model_decode(const struct codec_node *document,
     decode_observations(document, model);
     const struct json_value *context = json_value_member(document->json, "label_group");
     model->of_context = json_value_is_true(json_value_member(context, "labels_applied"));
-    const struct json_value *reason =
-        json_value_item(json_value_member(document->json, "reasons"), 0);
-    const struct json_value *evidence = json_value_member(reason, "evidence");
+    const struct json_value *reasons = json_value_member(document->json, "reasons");
+    const struct json_value *evidence = json_value_member(json_value_item(reasons, 0), "evidence");
+    decode_warned(reasons, &model->warned);
     const char *single = json_value_text(json_value_member(evidence, "best_single_model"));
     model->single = single == NULL ? NULL : model_find_kind(single);
     struct codec_node list = codec_array(document, "candidates", CODEC_REQUIRED, 0, SIZE_MAX);
@@ -378,5 +414,9 @@ void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup)
     for (size_t i = 0; i < speedup->n_sizes; i++)
         encode_crest(w, speedup, speedup->problem_sizes[i]);
     writer_end_array(w);
+    struct findings warnings = {.arena = w->arena};
+    warned_runs_explain(speedup->warned, false, &warnings);
+    if (warnings.n > 0 || warnings.failed)
+        codec_findings_encode(w, "warnings", &warnings);
     writer_end_object(w);
 }

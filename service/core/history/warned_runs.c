@@ -1,5 +1,6 @@
 #include "core/history/warned_runs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,7 +108,7 @@ static bool list_codes(const struct warned_runs *counts, char *text, size_t room
             continue;
         is_damage = is_damage && run_warning_kinds[i].is_damage;
         if (counts->with[i] != counts->warned)
-            (void)snprintf(number, sizeof number, " in %zu", counts->with[i]);
+            (void)snprintf(number, sizeof number, " in %" PRIu32, counts->with[i]);
         int n = snprintf(text + used, room - used, "%s%s%s", used == 0 ? "" : ", ",
                          run_warning_kinds[i].code, number);
         used += n > 0 ? (size_t)n : 0;
@@ -127,7 +128,7 @@ void warned_runs_explain(const struct warned_runs *counts,
     if (counts->run_id[0] != '\0')
         (void)snprintf(such, sizeof such, "; %srun %s", counts->warned > 1 ? "one is " : "",
                        counts->run_id);
-    bool is_one = counts->runs == 1;
+    bool is_one = counts->warned == 1;
     struct finding *note = finding_add(
         findings, "runs_with_warnings", "%s from %s %s (%s%s).", share, is_one ? "a log" : "logs",
         is_damage ? is_one ? "that is not whole" : "that are not whole"

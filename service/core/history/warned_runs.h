@@ -24,10 +24,10 @@ uint32_t run_warning_set(const struct run *run);
 
 /* Begins with zeros. */
 struct warned_runs {
-    size_t runs;                   /* counted */
-    size_t warned;                 /* runs with a warning of the table */
-    size_t with[RUN_WARNINGS_MAX]; /* runs with each warning */
-    char run_id[37];               /* the first run with a warning; "" if it is not stored */
+    size_t runs;                     /* counted */
+    size_t warned;                   /* runs with a warning of the table */
+    uint32_t with[RUN_WARNINGS_MAX]; /* runs with each warning */
+    char run_id[37];                 /* the first run with a warning; "" if it is not stored */
 };
 
 void warned_runs_add(struct warned_runs *counts, uint32_t warnings, const char *run_id);

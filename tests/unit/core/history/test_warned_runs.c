@@ -98,7 +98,7 @@ Test(warned_runs, what_is_no_damage_has_other_words)
     add(&counts, 1, "executors_lost", "lost_events");
     add(&counts, 2, NULL, NULL);
     cr_assert_str_eq(said(&counts, false).message,
-                     "1 of the 2 runs behind this is from logs with warnings that bear on a "
+                     "1 of the 2 runs behind this is from a log with warnings that bear on a "
                      "prediction (lost_events, executors_lost; run run-1).");
 }
 
