@@ -10,6 +10,7 @@
 #include "codec/json/finding.h"
 #include "core/deadline/explain.h"
 #include "core/history/graph.h"
+#include "core/history/warned_runs.h"
 
 /* POST /v1/stage-plans: deadlines and cores stage by stage, from numbers in the request or the run
  * of an application that is nearest in size. */
