@@ -18,21 +18,7 @@ static const struct model_candidate *fitted_model_find_best(const struct model_s
     return NULL;
 }
 
-/* The reason that names the warnings of the runs. */
-static void encode_warned(struct writer *w, const struct run_observations *own)
-{
-    struct findings reasons = {.arena = w->arena};
-    const struct warned_runs warned = history_models_warned(own);
-    warned_runs_explain(&warned, false, &reasons);
-    w->failed = w->failed || reasons.failed;
-    for (size_t i = 0; i < reasons.n; i++)
-        codec_finding_encode(w, &reasons.items[i]);
-}
-
-/* own: the runs that the models are for; NULL: they are not runs of an application. */
-static void encode_reasons(struct writer *w,
-                           const struct model_selection *selection,
-                           const struct run_observations *own)
+static void encode_reasons(struct writer *w, const struct model_selection *selection)
 {
     unsigned digits = writer_set_digits(w, WRITER_DIGITS_MEANT);
     const struct model_candidate *chosen = selection->selected;
@@ -61,8 +47,6 @@ static void encode_reasons(struct writer *w,
     writer_end_array(w);
     writer_end_object(w);
     writer_end_object(w);
-    if (own != NULL)
-        encode_warned(w, own);
     writer_end_array(w);
     w->digits = digits;
 }
@@ -208,23 +192,31 @@ static void encode_idle(struct writer *w, const struct idle_machine *idle)
     w->digits = digits;
 }
 
-static void encode_selection(struct writer *w,
-                             const struct model_selection *selection,
-                             const struct run_observations *own)
+static void encode_selection(struct writer *w, const struct model_selection *selection)
 {
     writer_member_string(w, "selected_model",
                          selection->selected == NULL ? NULL : selection->selected->kind->name);
-    encode_reasons(w, selection, own);
+    encode_reasons(w, selection);
     writer_member_array(w, "candidates");
     for (size_t k = 0; k < selection->n; k++)
         encode_candidate(w, selection, &selection->candidates[k]);
     writer_end_array(w);
 }
 
+/* `warnings`, if any of the runs has some. */
+static void encode_warned(struct writer *w, const struct warned_runs *warned)
+{
+    struct findings warnings = {.arena = w->arena};
+    warned_runs_explain(warned, false, &warnings);
+    if (warnings.n > 0 || warnings.failed)
+        codec_findings_encode(w, "warnings", &warnings);
+}
+
 void codec_history_models_encode(struct writer *w,
                                  struct strview application,
                                  const struct history_models *models)
 {
+    const struct warned_runs warned = history_models_warned(&models->own);
     writer_begin_object(w);
     writer_member_text(w, "application", application);
     writer_member_integer(w, "history_version", models->seen.history_version);
@@ -232,14 +224,15 @@ void codec_history_models_encode(struct writer *w,
     encode_group(w, &models->group);
     codec_drift_encode(w, &models->drift);
     encode_idle(w, &models->idle);
-    encode_selection(w, &models->selection, &models->own);
+    encode_selection(w, &models->selection);
+    encode_warned(w, &warned);
     writer_end_object(w);
 }
 
 void codec_model_selection_encode(struct writer *w, const struct model_selection *selection)
 {
     writer_begin_object(w);
-    encode_selection(w, selection, NULL);
+    encode_selection(w, selection);
     writer_end_object(w);
 }
 
@@ -283,10 +276,11 @@ static bool is_wanted(const struct codec_node *candidate, const struct model_kin
     return strview_is(codec_text(candidate, "model", CODEC_REQUIRED, 1, 255), kind->name);
 }
 
-/* The second reason, if there is one (encode_warned). */
-static void decode_warned(const struct json_value *reasons, struct warned_runs *warned)
+/* The only warning, if there is one (encode_warned). */
+static void decode_warned(const struct json_value *document, struct warned_runs *warned)
 {
-    const struct json_value *evidence = json_value_member(json_value_item(reasons, 1), "evidence");
+    const struct json_value *warning = json_value_item(json_value_member(document, "warnings"), 0);
+    const struct json_value *evidence = json_value_member(warning, "evidence");
     if (evidence == NULL)
         return;
     const char *run_id = json_value_text(json_value_member(evidence, "run_id"));
@@ -308,9 +302,10 @@ void codec_history_model_decode(const struct codec_node *document,
     decode_observations(document, model);
     const struct json_value *context = json_value_member(document->json, "label_group");
     model->of_context = json_value_is_true(json_value_member(context, "labels_applied"));
-    const struct json_value *reasons = json_value_member(document->json, "reasons");
-    const struct json_value *evidence = json_value_member(json_value_item(reasons, 0), "evidence");
-    decode_warned(reasons, &model->warned);
+    const struct json_value *reason =
+        json_value_item(json_value_member(document->json, "reasons"), 0);
+    const struct json_value *evidence = json_value_member(reason, "evidence");
+    decode_warned(document->json, &model->warned);
     const char *single = json_value_text(json_value_member(evidence, "best_single_model"));
     model->single = single == NULL ? NULL : model_find_kind(single);
     struct codec_node list = codec_array(document, "candidates", CODEC_REQUIRED, 0, SIZE_MAX);
@@ -414,9 +409,6 @@ void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup)
     for (size_t i = 0; i < speedup->n_sizes; i++)
         encode_crest(w, speedup, speedup->problem_sizes[i]);
     writer_end_array(w);
-    struct findings warnings = {.arena = w->arena};
-    warned_runs_explain(speedup->warned, false, &warnings);
-    if (warnings.n > 0 || warnings.failed)
-        codec_findings_encode(w, "warnings", &warnings);
+    encode_warned(w, speedup->warned);
     writer_end_object(w);
 }
