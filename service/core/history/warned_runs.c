@@ -95,19 +95,21 @@ describe_share(const struct warned_runs *counts, bool are_newest, char *text, si
                        before, behind, PLURAL_VERB(counts->warned, "is", "are"));
 }
 
-/* The codes, with commas; their number of runs, unless all warned runs have the warning. False: a
+/* The codes, with commas, and their number of runs unless every warned run has all warnings. False: a
  * warning is not damage. */
 static bool list_codes(const struct warned_runs *counts, char *text, size_t room)
 {
     size_t used = 0;
-    bool is_damage = true;
+    bool is_damage = true, is_numbered = false;
     text[0] = '\0';
+    for (size_t i = 0; i < RUN_WARNINGS_MAX; i++)
+        is_numbered = is_numbered || (counts->with[i] > 0 && counts->with[i] < counts->warned);
     for (size_t i = 0; run_warning_kinds[i].code != NULL && used < room; i++) {
         char number[32] = "";
         if (counts->with[i] == 0)
             continue;
         is_damage = is_damage && run_warning_kinds[i].is_damage;
-        if (counts->with[i] != counts->warned)
+        if (is_numbered)
             (void)snprintf(number, sizeof number, " in %" PRIu32, counts->with[i]);
         int n = snprintf(text + used, room - used, "%s%s%s", used == 0 ? "" : ", ",
                          run_warning_kinds[i].code, number);
