@@ -50,7 +50,6 @@ api_experiments_choose(struct arena *arena, struct api_experiments *asked, struc
     PV_TRY(
         experiments_choose(seen->rows, seen->n, model, &asked->question, arena, &asked->plan, err));
     asked->reply.runs = seen->n;
-    asked->reply.warned = history_models_warned(seen);
     asked->reply.billing = asked->billing;
     asked->reply.question = &asked->question;
     asked->reply.region = &asked->region;
