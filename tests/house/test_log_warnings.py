@@ -13,3 +13,14 @@ def test_every_warning_of_a_log_is_explained():
     page = (ROOT / "docs" / "log-warnings.md").read_text()
     assert len(codes) > 30
     assert sorted(code for code in codes if "`%s`" % code not in page) == []
+
+
+def test_the_page_lists_the_warnings_that_predictions_name():
+    table = (ROOT / "service" / "core" / "history" / "warned_runs.c").read_text()
+    named = re.findall(r'\{"([a-z_]+)", (?:true|false)\}', table)
+    page = (ROOT / "docs" / "log-warnings.md").read_text()
+    paragraph = page[page.index("The codes that bear on predictions"):page.index("## Parts that are missing")]
+    assert re.findall(r"`([a-z_]+)`", paragraph) == named
+    rows = re.findall(r"^\| (`[a-z_`, ]+`) \|", page, re.M)
+    explained = {code for row in rows for code in re.findall(r"[a-z_]+", row)}
+    assert sorted(set(named) - explained) == []

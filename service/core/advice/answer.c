@@ -326,6 +326,7 @@ static enum pv_code explain_prediction(const struct advice_known *known,
     PV_TRY(lost_executors_explain(prediction->replayed.n_points > 0 ? &prediction->replayed
                                                                     : &prediction->curve,
                                   arena, advice, err));
+    warned_runs_explain(&prediction->curve.warned, false, &advice->warnings);
     PV_TRY(unrelated_runs_explain(&prediction->unrelated, advice, err));
     PV_TRY(latest_run_explain(&prediction->latest, advice, err));
     return label_group_explain(&prediction->group, known->question, arena, advice, err);
@@ -367,6 +368,7 @@ static enum pv_code answer_without_curve(const struct advice_known *known,
     PV_TRY(history_limits_refuse(prediction, limits, lack, answer->goal.confidence, arena,
                                  &answer->advice, err));
     PV_TRY(latest_run_explain(&prediction->latest, &answer->advice, err));
+    warned_runs_explain(&prediction->newest, true, &answer->advice.warnings);
     return advise_memory(known, arena, answer, err);
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "core/advice/same_runs.h"
 #include "core/history/task_slots.h"
+#include "core/history/warned_runs.h"
 #include "core/scaling/model/predicted_times.h"
 #include "core/scaling/model/predictive.h"
 
@@ -119,6 +120,7 @@ struct curve {
     size_t distinct_cores;
     size_t runs_with_losses;    /* replayed runs from which the platform took executors away */
     struct curve_losses losses; /* of the nearest of them */
+    struct warned_runs warned;  /* of the runs that were replayed, or that the model is fitted to */
 };
 
 /* How many distinct executor counts a curve over 1..most has at the most. */

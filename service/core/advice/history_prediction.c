@@ -193,6 +193,18 @@ static size_t find_latest(const struct run_observations *seen)
     return latest;
 }
 
+/* Counts the runs that a model was fitted to and that have warnings. */
+static void count_warned(const struct run_observations *seen, struct curve *curve)
+{
+    if (curve->model_kind == NULL)
+        return;
+    curve->warned = (struct warned_runs){.runs = 0};
+    for (size_t i = 0; i < seen->n; i++)
+        if (seen->evidence[i].cores_per_executor == curve->cores_per_executor &&
+            seen->rows[i].context <= 1)
+            warned_runs_add(&curve->warned, seen->evidence[i].warnings, seen->evidence[i].run_id);
+}
+
 /* The better of the replay's curve, where there is one in made->curve, and a model's. */
 static enum pv_code choose_predictor(const struct frame *f,
                                      const struct run_observations *seen,
@@ -228,6 +240,8 @@ static enum pv_code choose_predictor(const struct frame *f,
                                                goal->max_executors, has_replay, f->arena,
                                                f->scratch, &made->curve, &made->predictor, err);
     arena_rewind(f->scratch, mark);
+    if (code == PV_OK)
+        count_warned(seen, &made->curve);
     return code;
 }
 
@@ -521,6 +535,8 @@ enum pv_code history_predict(const struct advice_question *question,
     made->executor_startup_s = median_startup_s(history->latest, history->n_latest);
     made->session = history->session;
     made->streaming = made->lack != NULL && history->streaming;
+    for (size_t i = 0; made->lack != NULL && i < history->n_latest; i++)
+        warned_runs_add_run(&made->newest, &history->latest[i]);
     if (made->lack != NULL)
         return PV_OK;
     made->predictor.drift = found.drift;

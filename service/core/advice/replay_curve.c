@@ -398,6 +398,7 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
     curve->executor_cores_extrapolated = true;
     for (size_t i = 0; i < n; i++) {
         const struct run *run = replays[i].run;
+        warned_runs_add_run(&curve->warned, run);
         if (run->cores_per_executor == curve->cores_per_executor)
             curve->executor_cores_extrapolated = false;
         int64_t cores = run->executors * run->cores_per_executor;

@@ -2,14 +2,15 @@
 
 #include <math.h>
 
+#include "core/history/warned_runs.h"
+
 int64_t log_damage(const struct run *run)
 {
-    static const char *const losses[] = {"compacted_log",        "damaged_lines", "doubled_events",
-                                         "line_too_long",        "lost_events",   "missing_part",
-                                         "no_application_start", "skipped_part",  "truncated"};
     double damage = 0;
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-        const struct finding *loss = finding_find(&run->warnings, losses[i]);
+    for (size_t i = 0; run_warning_kinds[i].code != NULL; i++) {
+        const struct finding *loss = run_warning_kinds[i].is_damage
+                                         ? finding_find(&run->warnings, run_warning_kinds[i].code)
+                                         : NULL;
         double count = loss == NULL ? 0 : finding_value(loss, "count");
         damage += isnan(count) ? 1 : count;
     }

@@ -9,19 +9,17 @@
  * its word that it followed.
  */
 #define ACCURACY_COMPARED                                                                          \
-    "coalesce(r.succeeded AND " RUN_IS_BATCH(                                                      \
-        "r.") " AND r.duration_s > 0 AND a.predicted_duration_s > 0"                               \
-              " AND coalesce(r.executors = a.executors, true)"                                     \
-              " AND coalesce(r.cores_per_executor = a.cores_per_executor, true), false)"
+    "coalesce(r.succeeded AND " RUN_IS_BATCH                                                       \
+    " AND r.duration_s > 0 AND a.predicted_duration_s > 0"                                         \
+    " AND coalesce(r.executors = a.executors, true)"                                               \
+    " AND coalesce(r.cores_per_executor = a.cores_per_executor, true), false)"
 #define ACCURACY_ERROR_PERCENT                                                                     \
-    "CASE WHEN r.succeeded AND " RUN_WORKED_S("r.") " > 0 THEN 100 * (a.predicted_duration_s "     \
-                                                    "- " RUN_WORKED_S("r.") ") / " RUN_WORKED_S(   \
-                                                        "r.") " END"
+    "CASE WHEN r.succeeded AND " RUN_WORKED_S " > 0"                                               \
+    " THEN 100 * (a.predicted_duration_s - " RUN_WORKED_S ") / " RUN_WORKED_S " END"
 /* An open end bounds nothing; an interval of two says nothing. */
 #define ACCURACY_INSIDE                                                                            \
     "CASE WHEN r.succeeded AND coalesce(a.lower_s, a.upper_s) IS NOT NULL"                         \
-    " THEN " RUN_WORKED_S("r.") " >= coalesce(a.lower_s, 0)"                                       \
-                                " AND " RUN_WORKED_S(                                              \
-                                    "r.") " <= coalesce(a.upper_s, 'Infinity') END"
+    " THEN " RUN_WORKED_S " >= coalesce(a.lower_s, 0)"                                             \
+    " AND " RUN_WORKED_S " <= coalesce(a.upper_s, 'Infinity') END"
 
 #endif

@@ -147,14 +147,17 @@ enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
  * older than migration 0026 wrote it. */
 #define RUN_PROBLEM_SIZE(r) "coalesce(" r "exact_problem_size, " r "problem_size::float8)"
 
-/* Is the row a batch job? Streaming applications are not used for predictions. */
-#define RUN_IS_BATCH(r) "coalesce(" r "streaming_queries, 0) = 0"
+/* The problem size of a row r of runs. */
+#define RUN_SIZE RUN_PROBLEM_SIZE("r.")
 
-/* How long the run took without the time in which nobody was at a session. */
-#define RUN_WORKED_S(r) "(" r "duration_s - coalesce(" r "away_s, 0))"
+/* Is the row of runs a batch job? Streaming applications are not used for predictions. */
+#define RUN_IS_BATCH "coalesce(streaming_queries, 0) = 0"
 
-/* Its initialization, if that holds none of this time. */
-#define RUN_INITIALIZED_S(r) "CASE WHEN coalesce(" r "away_s, 0) = 0 THEN " r "initialization_s END"
+/* How long a run r took without the time in which nobody was at a session. */
+#define RUN_WORKED_S "(r.duration_s - coalesce(r.away_s, 0))"
+
+/* The initialization of a run r, if it holds none of this time. */
+#define RUN_INITIALIZED_S "CASE WHEN coalesce(r.away_s, 0) = 0 THEN r.initialization_s END"
 
 /* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */
 int64_t run_whole_problem_size(double problem_size);

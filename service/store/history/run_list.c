@@ -214,9 +214,9 @@ enum pv_code store_run_list(struct store_tx *tx,
  */
 #define HEAD(bound, descending)                                                                    \
     "(SELECT h.id AS chosen FROM provisor.run h WHERE h.team_id = $1 AND h.application_id = $2"    \
-    " AND h.replayable = f.replayable_too AND h.succeeded AND " RUN_IS_BATCH(                      \
-        "h.") " AND " bound " ORDER BY h.exact_problem_size" descending                            \
-              ", h.problem_size" descending ", h.instant DESC, h.id DESC LIMIT $5)"
+    " AND h.replayable = f.replayable_too AND h.succeeded AND " RUN_IS_BATCH " AND " bound         \
+    " ORDER BY h.exact_problem_size" descending ", h.problem_size" descending                      \
+    ", h.instant DESC, h.id DESC LIMIT $5)"
 #define EXACT_ABOVE HEAD("h.exact_problem_size >= $3", "")
 #define EXACT_BELOW HEAD("h.exact_problem_size < $3", " DESC")
 #define WHOLE_ABOVE HEAD("h.exact_problem_size IS NULL AND h.problem_size >= ceil($3)::bigint", "")
@@ -228,7 +228,7 @@ static struct columns_statement nearest = {
     ") AS n"
     " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
     " WHERE f.replayable_too OR NOT $4"
-    " ORDER BY abs(" RUN_PROBLEM_SIZE("r.") " - $3), r.instant DESC, r.id DESC LIMIT $5",
+    " ORDER BY abs(" RUN_SIZE " - $3), r.instant DESC, r.id DESC LIMIT $5",
     .of = RUN_SELECTED_OF};
 /*
  * Runs nearest in size and cores, by replay_curve_distance (core/advice/replay_curve.h), among the NEAREST_CANDIDATES
@@ -240,16 +240,14 @@ static struct columns_statement nearest_in_cores = {
     " (" EXACT_ABOVE " UNION ALL " EXACT_BELOW " UNION ALL " WHOLE_ABOVE " UNION ALL " WHOLE_BELOW
     ") AS n"
     " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
-    " ORDER BY abs(ln(nullif(" RUN_PROBLEM_SIZE(
-        "r.") ", 0) / $3))"
-              " + abs(ln(nullif(r.executors::double precision * r.cores_per_executor, 0) / $4)) / "
-              "2,"
-              " r.instant DESC, r.id DESC LIMIT $6",
+    " ORDER BY abs(ln(nullif(" RUN_SIZE ", 0) / $3))"
+    " + abs(ln(nullif(r.executors::double precision * r.cores_per_executor, 0) / $4)) / 2,"
+    " r.instant DESC, r.id DESC LIMIT $6",
     .of = RUN_SELECTED_OF};
 static struct columns_statement latest = {
     "SELECT " RUN_SELECTED " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2"
-    " AND r.succeeded AND " RUN_IS_BATCH("r.") " AND (r.replayable OR NOT $3)"
-                                               " ORDER BY r.instant DESC, r.id DESC LIMIT $4",
+    " AND r.succeeded AND " RUN_IS_BATCH " AND (r.replayable OR NOT $3)"
+    " ORDER BY r.instant DESC, r.id DESC LIMIT $4",
     .of = RUN_SELECTED_OF};
 
 static enum pv_code read_nearest(struct store_tx *tx,
@@ -387,10 +385,9 @@ enum pv_code store_run_missing_counts(struct store_tx *tx,
         " count(*) FILTER (WHERE r.cores_per_executor IS NULL),"
         " count(*) FILTER (WHERE r.exact_problem_size IS NULL AND r.problem_size IS NULL),"
         " count(*) FILTER (WHERE NOT r.has_stages),"
-        " count(*) FILTER (WHERE NOT " RUN_IS_BATCH(
-            "r.") ") FROM"
-                  " (SELECT * FROM provisor.run WHERE team_id = $1 AND application_id = $2"
-                  "  ORDER BY instant DESC, id DESC LIMIT $3) AS r";
+        " count(*) FILTER (WHERE NOT " RUN_IS_BATCH ") FROM"
+        " (SELECT * FROM provisor.run WHERE team_id = $1 AND application_id = $2"
+        "  ORDER BY instant DESC, id DESC LIMIT $3) AS r";
     struct sql sql;
     result_auto_t *result = NULL;
     tx_sql(tx, &sql, text);

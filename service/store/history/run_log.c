@@ -112,13 +112,13 @@ enum pv_code run_queue_replaced(struct store_tx *tx,
            " replaced)"
            " SELECT $1, $4, $5, $6, 'run.replace', 'run/' || $3, $7, json_build_object("
            "  'duration_s', r.duration_s, 'executors', r.executors,"
-           "  'cores_per_executor', r.cores_per_executor, 'problem_size', " RUN_PROBLEM_SIZE(
-               "r.") ", 'tasks_succeeded', r.tasks_succeeded, 'tasks_failed', r.tasks_failed,"
-                     "  'log_complete', r.ended, 'log_digest', (SELECT encode(l.digest, 'hex')"
-                     "   FROM provisor.run_log l WHERE l.team_id = $1 AND l.application_id = $2"
-                     "   AND l.run_id = $3 LIMIT 1))"
-                     " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2 AND r.id "
-                     "= $3");
+           "  'cores_per_executor', r.cores_per_executor, 'problem_size', " RUN_SIZE ","
+           "  'tasks_succeeded', r.tasks_succeeded, 'tasks_failed', r.tasks_failed,"
+           "  'log_complete', r.ended, 'log_digest', (SELECT encode(l.digest, 'hex')"
+           "   FROM provisor.run_log l WHERE l.team_id = $1 AND l.application_id = $2"
+           "   AND l.run_id = $3 LIMIT 1))"
+           " FROM provisor.run r"
+           " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = $3");
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run_id);
     sql_uuid(&sql, id);

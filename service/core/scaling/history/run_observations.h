@@ -19,6 +19,7 @@ struct run_evidence {
     double failed_share;        /* of the task time */
     bool dynamic_allocation;    /* executors came and went */
     bool executors_lost;        /* the platform took executors away: nothing that recurs */
+    uint32_t warnings;          /* core/history/warned_runs.h */
     bool far_off;               /* its duration alone has lowered the weight of its row */
 };
 
