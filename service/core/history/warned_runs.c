@@ -19,6 +19,7 @@ const struct run_warning_kind run_warning_kinds[] = {
     {"doubled_events", true},
     {"no_application_end", false},
     {"several_applications", false},
+    {"application_start_unusable", false},
     {"time_went_backwards", false},
     {"time_unusable", false},
     {"work_far_from_start", false},
