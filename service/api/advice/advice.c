@@ -46,7 +46,8 @@ read_format(const struct http_request *request, enum advice_format *format, stru
             return check_fields(request, *format, err);
         }
     return pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed",
-                    "is one of json, spark-submit, spark-defaults, k8s, databricks, emr, markdown");
+                    "is one of json, spark-submit, spark-defaults, k8s, databricks, emr, "
+                    "emr-serverless, markdown");
 }
 
 static enum pv_code
