@@ -52,7 +52,7 @@ def conf_of_flags(words):
 
 WHOLE, COUNT, TEXT = {"type": "integer", "minimum": 1}, {"type": ["integer", "null"], "minimum": 0}, {"type": "string", "minLength": 1}
 CORES = {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?|[0-9]+m)$"}  # a quantity of Kubernetes
-MEMORY = {"type": "string", "pattern": "^[0-9]+[kmgt]?b?$"}  # as Spark reads sizes
+MEMORY = {"type": "string", "pattern": "^[0-9]+[kmgtKMGT]?[bB]?$"}  # as Spark reads sizes
 PROPERTIES = {"type": "object", "additionalProperties": {"type": "string"}, "propertyNames": {"pattern": "^spark\\."}}
 PATCHED = dict(PROPERTIES, additionalProperties={"type": ["string", "null"]})
 # sparkoperator.k8s.io/v1beta2, SparkApplication: what a merge patch of it may set here, with the types of its definition; null removes.

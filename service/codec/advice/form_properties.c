@@ -128,9 +128,14 @@ bool form_is_of_serverless(const struct form_properties *form)
 
 void form_set_instances(struct form_properties *form)
 {
-    const char *initial = form_property_find(form, DYNAMIC "initialExecutors");
-    if (initial != NULL && form_property_is_removed(form, INSTANCES))
-        set_text(form, INSTANCES, initial);
+    /* Of those that the caller does not exclude: any number up to maxExecutors is accepted. */
+    static const char *const keys[] = {DYNAMIC "initialExecutors", DYNAMIC "minExecutors",
+                                       DYNAMIC "maxExecutors"};
+    const char *count = NULL;
+    for (size_t i = 0; count == NULL && i < sizeof keys / sizeof *keys; i++)
+        count = form_property_find(form, keys[i]);
+    if (count != NULL && form_property_is_removed(form, INSTANCES))
+        set_text(form, INSTANCES, count);
 }
 
 void form_replace_shuffle_service(struct form_properties *form)
