@@ -128,7 +128,7 @@ bool form_is_of_serverless(const struct form_properties *form)
 
 void form_set_instances(struct form_properties *form)
 {
-    /* Of those that the caller does not exclude: any number up to maxExecutors is accepted. */
+    /* The caller may exclude some. Spark accepts any number up to maxExecutors. */
     static const char *const keys[] = {DYNAMIC "initialExecutors", DYNAMIC "minExecutors",
                                        DYNAMIC "maxExecutors"};
     const char *count = NULL;

@@ -140,8 +140,8 @@ static void draft_scale(struct maker *maker, const char *key, int64_t value, con
     maker->drafts[maker->n - 1].is_scale = true;
 }
 
-/* The value that a key has whatever is recommended: it is fixed, excluded from the recommendation, or
- * set by the job itself. */
+/* The value of a key that no recommendation changes: it is fixed, excluded, or set by the job itself.
+ * RUN_UNKNOWN for other keys. */
 static int64_t standing_count(const struct maker *maker, const char *key)
 {
     const struct spark_constraints *constraints = maker->constraints;
