@@ -12,8 +12,8 @@
  *
  * Without dynamic allocation the executors are spark.executor.instances. With it they are the
  * initial and the greatest number, so that the job starts as it was predicted. The least number that
- * the job ran with stays, and the others are at least as large. There are no
- * instances then (Spark would take them for the initial number), and executors come and go safely
+ * the job ran with stays, and the others are at least as large. The instances are removed
+ * then (Spark would take them for the initial number), and executors come and go safely
  * only where shuffle output outlives them: with the external shuffle service or shuffle tracking.
  * spark.executor.cores is the number of tasks, a whole one; what Kubernetes grants an executor may be
  * a fraction (spark.kubernetes.executor.request.cores and limit.cores) and stays in proportion to it.
