@@ -47,7 +47,7 @@ static void bound_by_local_mode(const struct advice_known *known, struct advice_
         constraints->n_current > 0
             ? property_find(constraints->current, constraints->n_current, "spark.master")
             : property_find(prediction->spark.properties, prediction->spark.n, "spark.master");
-    answer->is_local = master.at != NULL && prediction->extent.last.executors == 1 &&
+    answer->is_local = property_is_local(master) && prediction->extent.last.executors == 1 &&
                        !known->cluster->is_named && !asked->has_max_executors &&
                        answer->goal.min_executors == 1;
     if (answer->is_local) {
@@ -460,9 +460,11 @@ static enum pv_code make_answer(const struct advice_known *known,
     if ((asked->include & ADVICE_AUTOSCALING) != 0)
         PV_TRY(compare_allocations(known, limits, arena, scratch, answer, err));
     if ((asked->include & ADVICE_SPARK) != 0) {
-        PV_TRY(spark_advise(prediction, &asked->spark_constraints,
-                            prediction->curve.cores_per_executor, &answer->memory.plan, arena,
-                            advice, &answer->spark, err));
+        struct spark_constraints constraints = asked->spark_constraints;
+        constraints.max_executors =
+            asked->has_max_executors || known->cluster->is_named ? goal->max_executors : 0;
+        PV_TRY(spark_advise(prediction, &constraints, prediction->curve.cores_per_executor,
+                            &answer->memory.plan, arena, advice, &answer->spark, err));
         answer->has_spark = true;
     }
     if ((asked->include & ADVICE_STAGES) != 0)

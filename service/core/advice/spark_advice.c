@@ -45,12 +45,14 @@ static void warn_of_difference(const struct spark_configuration *made,
     int64_t cores = count_of(made, "spark.executor.cores", cores_per_executor);
     if (started == executors && cores == cores_per_executor)
         return;
-    struct finding *note =
-        finding_add(&advice->warnings, "properties_differ",
-                    "Properties that are enforced or preserved start the job with %" PRId64
-                    " executor%s of %" PRId64 " core%s instead of the recommended %" PRId64
-                    " of %" PRId64 ": the prediction does not hold for these.",
-                    started, PLURAL(started), cores, PLURAL(cores), executors, cores_per_executor);
+    int64_t least = made->dynamic_allocation ? count_of(made, DYNAMIC "minExecutors", 0) : 0;
+    struct finding *note = finding_add(
+        &advice->warnings, "properties_differ",
+        "%s the job with %" PRId64 " executor%s of %" PRId64 " core%s instead of the recommended "
+        "%" PRId64 " of %" PRId64 ": the prediction does not hold for these.",
+        least == started && least > executors ? DYNAMIC "minExecutors, which is kept, starts"
+                                              : "Properties that are enforced or preserved start",
+        started, PLURAL(started), cores, PLURAL(cores), executors, cores_per_executor);
     finding_number(note, "executors", (double)started);
     finding_number(note, "cores_per_executor", (double)cores);
     finding_number(note, "recommended_executors", (double)executors);

@@ -210,8 +210,8 @@ struct run {
     size_t n_executor_lifetimes;                  /* 0: unknown */
     bool tasks_thinned;                           /* a stage of it is */
     bool jobs_missing; /* ids of jobs are not there that come before others; never stored */
-    bool compacted;  /* jobs before the first one of its log are missing; never stored */
-    bool has_stages; /* false: stages were never given (or not loaded) */
+    bool compacted;    /* jobs before the first one of its log are missing; never stored */
+    bool has_stages;   /* false: stages were never given (or not loaded) */
 
     /* From event logs only. */
     bool from_log;

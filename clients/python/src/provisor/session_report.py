@@ -49,9 +49,18 @@ class SessionReport:
 
     @property
     def properties(self) -> Dict[str, str]:
-        """Spark properties of the recommendation, for the builder of the next session; empty where there is none."""
+        """Spark properties of the recommendation, for the builder of the next session; empty where there is none.
+
+        Instances that the advice removes are the initial executors here: a builder cannot unset what another place sets, and more
+        than `maxExecutors` would end Spark at its start.
+        """
         spark = self.advice.spark if self.advice is not None else None
-        return dict(spark.properties) if spark is not None else {}
+        if spark is None:
+            return {}
+        properties, initial = dict(spark.properties), spark.properties.get("spark.dynamicAllocation.initialExecutors")
+        if initial is not None and any(c.key == "spark.executor.instances" and c.new is None for c in spark.changes):
+            properties["spark.executor.instances"] = initial
+        return properties
 
     # --- what is said ---
 

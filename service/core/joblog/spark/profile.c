@@ -107,7 +107,7 @@ static void set_counts(const struct sparklog *log, struct run *run)
 static void set_local_executor(const struct sparklog *log, struct run *run)
 {
     const char *master = properties_value(&log->properties, "spark.master");
-    if (run->executors != RUN_UNKNOWN || master[0] == '\0')
+    if (run->executors != RUN_UNKNOWN || !property_is_local(strview_of(master)))
         return;
     long cores = master[5] == '[' ? strtol(master + 6, NULL, 10) : 1;
     if (cores >= 1) { /* local[*] does not say how many */

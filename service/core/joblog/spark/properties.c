@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/uuid.h"
+#include "core/spark/configuration.h"
 #include "core/spark/native_engine.h"
 
 enum shape {
@@ -12,8 +13,8 @@ enum shape {
     SHAPE_SIZE,     /* 8g, 512, 384m */
     SHAPE_DURATION, /* 60s, 100ms */
     SHAPE_WORD,     /* one of a list */
-    SHAPE_LOCAL,    /* local, local[4], local[*, 2]: other masters hold the names of hosts */
-    SHAPE_ENGINES   /* classes of plugins that are known (core/spark/native_engine.h) */
+    SHAPE_MASTER, /* local, local[4], local[*, 2], EMR Serverless: others hold the names of hosts */
+    SHAPE_ENGINES /* classes of plugins that are known (core/spark/native_engine.h) */
 };
 
 struct allowed {
@@ -53,7 +54,7 @@ static const struct allowed table[] = {
     {"spark.kubernetes.executor.request.cores", SHAPE_CPU, NULL},
     {"spark.kubernetes.memoryOverheadFactor", SHAPE_NUMBER, NULL},
     {"spark.locality.wait", SHAPE_DURATION, NULL},
-    {"spark.master", SHAPE_LOCAL, NULL},
+    {"spark.master", SHAPE_MASTER, NULL},
     {"spark.memory.fraction", SHAPE_NUMBER, NULL},
     {"spark.memory.offHeap.enabled", SHAPE_BOOLEAN, NULL},
     {"spark.memory.offHeap.size", SHAPE_SIZE, NULL},
@@ -171,8 +172,8 @@ static bool has_shape(const char *text, const struct allowed *allowed)
         return is_measure(text, "|us|ms|s|m|min|h|d|");
     case SHAPE_WORD:
         return is_word(text, allowed->words);
-    case SHAPE_LOCAL:
-        return is_local(text);
+    case SHAPE_MASTER:
+        return is_local(text) || strcmp(text, SERVERLESS_MASTER) == 0;
     case SHAPE_ENGINES:
         return text[0] != '\0'; /* what properties_take kept of it */
     }
