@@ -1,6 +1,7 @@
 #ifndef API_HISTORY_EVENT_LOG_SAVE_H
 #define API_HISTORY_EVENT_LOG_SAVE_H
 
+#include "core/history/ingestion.h"
 #include "store/history/run.h"
 
 /*
@@ -17,6 +18,10 @@ struct log_save {
     const unsigned char *digest; /* of the plain log, RUN_DIGEST_BYTES */
     bool advice_named;           /* by the caller, not by the log: it must be there */
     bool dry_run;                /* log_save: find out what would be done, and undo it */
+    /* For the record of the attempt (api/history/ingestion_note.h). */
+    enum ingestion_road road;
+    const char *source; /* of log_source_fit */
+    int64_t bytes;      /* as sent; RUN_UNKNOWN */
 };
 
 /*
@@ -29,7 +34,8 @@ enum pv_code log_save_check_advice(const struct log_save *save,
                                    struct run *run,
                                    struct pv_error *err) PV_MUSTCHECK;
 
-/* Within a transaction: the application, made when missing, and the run, as store_run_insert. */
+/* Within a transaction: the application, made when missing, the run, as store_run_insert, and the
+ * record of the attempt. */
 enum pv_code log_save_insert(const struct log_save *save,
                              struct store_tx *tx,
                              struct arena *arena,
