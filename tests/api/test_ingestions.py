@@ -122,12 +122,12 @@ def test_what_is_refused_at_any_step_is_recorded(team, path, body, status, probl
 
 
 def test_a_log_that_is_too_large_is_recorded_while_it_is_sent(make_service):
-    small = make_service(PROVISOR_EVENTLOG_BYTES_MAX=65536)
+    small = make_service(PROVISOR_EVENTLOG_BYTES_MAX=1048576)
     token = small.token("alpha")
     small.start()
     client = small.client(token)
-    send(client, b"x" * 200000, 413)                       # by its length, before a byte is read
-    send(client, iter([b"{}\n" * 20000] * 10), 413)        # while it arrives, on a compute worker
+    send(client, b"x" * 2000000, 413)                       # by its length, before a byte is read
+    send(client, iter([b"{}\n" * 20000] * 100), 413)        # while it arrives, on a compute worker
     assert [r["problem"] for r in records(client)] == ["body_too_large"] * 2
     assert all("eventlog_bytes_max" in r["reason"] and "setting" in r["cure"] for r in records(client))
 
