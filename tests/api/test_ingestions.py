@@ -126,9 +126,9 @@ def test_a_log_that_is_too_large_is_recorded_while_it_is_sent(make_service):
     token = small.token("alpha")
     small.start()
     client = small.client(token)
-    send(client, b"x" * 2000000, 413)                       # by its length, before a byte is read
-    send(client, iter([b"{}\n" * 20000] * 100), 413)        # while it arrives, on a compute worker
-    assert [r["problem"] for r in records(client)] == ["body_too_large"] * 2
+    send(client, b"x" * 2000000, 413, source="known")       # by its length, before a byte is read
+    send(client, iter([b"{}\n" * 20000] * 100), 413, source="streamed")  # while it arrives, on a compute worker
+    assert [(r["problem"], r["source"]) for r in records(client)] == [("body_too_large", "streamed"), ("body_too_large", "known")]
     assert all("eventlog_bytes_max" in r["reason"] and "setting" in r["cure"] for r in records(client))
 
 

@@ -102,14 +102,10 @@ static enum pv_code read_source(const struct http_request *request,
 static enum pv_code open_intake(struct api *api,
                                 const struct http_request *request,
                                 struct upload *upload,
+                                const struct ingest_limits *read_limits,
                                 struct pv_error *err)
 {
-    struct ingest_limits limits;
-    unsigned char key[32];
-    PV_TRY(api_service_key(api, key, err));
-    ingest_limits_read(api->config, &limits);
-    ingest_limits_set_privacy(&limits, api->config, key, request->principal.team_id);
-    PV_TRY(read_source(request, &limits.log.privacy, upload, err));
+    struct ingest_limits limits = *read_limits;
     if (!resources_open(api->resources, RESOURCE_SPOOL, request->principal.team_id, &upload->disk))
         return pv_no_memory(err);
     spool_place_init(&upload->spool, api->config, upload->disk.share);
@@ -126,6 +122,8 @@ static enum pv_code event_logs_start(struct api *api,
                                      void **state,
                                      struct pv_error *err)
 {
+    struct ingest_limits limits;
+    unsigned char key[32];
     struct upload *upload = calloc(1, sizeof *upload);
     *state = upload;
     if (upload == NULL)
@@ -141,12 +139,16 @@ static enum pv_code event_logs_start(struct api *api,
                           .source = upload->source,
                           .bytes = RUN_UNKNOWN};
     const struct upload_bound bound = bound_of(api->config);
+    PV_TRY(api_service_key(api, key, err));
+    ingest_limits_read(api->config, &limits);
+    ingest_limits_set_privacy(&limits, api->config, key, request->principal.team_id);
+    PV_TRY(read_source(request, &limits.log.privacy, upload, err));
     PV_TRY(api_upload_refuse_form(request, "the log", err));
     PV_TRY(read_query(api, request, upload, err));
     upload->save.application = upload->name;
     upload->save.advice_named = upload->advice_id[0] != '\0';
     PV_TRY(api_upload_check_length(&bound, request, err));
-    return open_intake(api, request, upload, err);
+    return open_intake(api, request, upload, &limits, err);
 }
 
 static enum pv_code
