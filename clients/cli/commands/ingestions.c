@@ -1,8 +1,10 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
+#include "cli/output/json_text.h"
 
 /* `ingestions`: which logs came in, and which were refused. */
 
@@ -24,20 +26,49 @@ static const struct option_spec list_options[] = {
     OPTIONS_END};
 static const struct option_group list_group = {"Options", list_options};
 
+/* For each refused log a paragraph: no column of a table has room for it. */
+static void draw_refusals(FILE *out, const struct terminal *terminal, const void *items)
+{
+    char text[2048];
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i);
+        const char *application = json_text_at(item, "application", "a log without a name");
+        if (json_text_at(item, "reason", NULL) == NULL)
+            continue;
+        (void)snprintf(text, sizeof text, "%s: %s. %s", json_text_at(item, "source", application),
+                       json_text_at(item, "reason", ""), json_text_at(item, "cure", ""));
+        table_write_wrapped(out, terminal, 2, text);
+    }
+}
+
+static const struct column columns[] = {
+    {"last sent", "last_at", CELL_MINUTE, NULL},
+    {"by", "actor", CELL_TEXT, NULL},
+    {"log", "source", CELL_TEXT, NULL},
+    {"application", "application", CELL_TEXT, NULL},
+    {"outcome", "outcome", CELL_TEXT, style_of_outcome},
+    {"times", "attempts", CELL_COUNT, NULL},
+    {"open", "open", CELL_YES, NULL},
+    {"reason", "reason", CELL_TEXT, NULL},
+    {"what to do", "cure", CELL_TEXT, NULL},
+};
+
+static bool write_ingestions(struct invocation *invocation, const json_t *items)
+{
+    const bool people = invocation_for_people(invocation);
+    bool refused = false;
+    for (size_t i = 0; i < json_array_size(items); i++)
+        refused = refused || json_text_at(json_array_get(items, i), "reason", NULL) != NULL;
+    const struct section sections[] = {
+        {.value = items, .columns = columns, .n_columns = COUNT(columns) - (people ? 2 : 0)},
+        {.title = "Refused", .draw = draw_refusals, .context = items}};
+    return invocation_write_report(invocation, sections, people && refused ? 2 : 1, items);
+}
+
 static int run_list(struct invocation *invocation)
 {
-    static const struct column columns[] = {
-        {"last sent", "last_at", CELL_MINUTE, NULL},
-        {"by", "actor", CELL_TEXT, NULL},
-        {"log", "source", CELL_TEXT, NULL},
-        {"application", "application", CELL_TEXT, NULL},
-        {"outcome", "outcome", CELL_TEXT, style_of_outcome},
-        {"times", "attempts", CELL_NUMBER, NULL},
-        {"open", "open", CELL_YES, NULL},
-        {"reason", "reason", CELL_TEXT, NULL},
-        {"what to do", "cure", CELL_TEXT, NULL},
-    };
     static struct query query;
+    bool more = false;
     if (!invocation_begin(invocation, FORMS_OF_TABLES))
         return invocation_failed(invocation);
     query_begin(&query, invocation);
@@ -46,8 +77,16 @@ static int run_list(struct invocation *invocation)
     query_instant(&query, "since", "since");
     if (argument_given(invocation->arguments, "open"))
         query_add(&query, "open", "true");
-    return query_list(&query, "/v1/ingestions", INGESTIONS_LIMIT, "ingestions", columns,
-                      COUNT(columns));
+    json_t *items = query_items(&query, "/v1/ingestions", INGESTIONS_LIMIT, &more);
+    if (items == NULL)
+        return invocation_failed(invocation);
+    const bool good = write_ingestions(invocation, items);
+    if (json_array_size(items) == 0 && invocation_for_people(invocation))
+        invocation_say(invocation, "There are no such ingestions.");
+    if (good && more)
+        invocation_say(invocation, "There are more ingestions: --limit shows more.");
+    json_decref(items);
+    return good ? EXIT_DONE : invocation_failed(invocation);
 }
 
 const struct command command_ingestions = {
