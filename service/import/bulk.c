@@ -96,7 +96,7 @@ static void give_up(struct bulk *bulk, const struct pv_error *why)
     pthread_mutex_unlock(&bulk->lock);
 }
 
-/* What all logs of the import have in common, and the name of this one. */
+/* Options of the import, and the name of this log. */
 static struct log_save
 describe_save(const struct bulk *bulk, const unsigned char *digest, const char *source)
 {

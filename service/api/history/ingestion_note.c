@@ -8,6 +8,7 @@
 #include "core/joblog/common/secret_scan.h"
 #include "log/log.h"
 #include "store/history/ingestion.h"
+#include "threads/clock.h"
 
 /* --- the source --- */
 
@@ -53,9 +54,9 @@ void log_source_fit(const struct joblog_privacy *privacy,
 
 /* --- the record --- */
 
-enum { HEX = 2 * RUN_DIGEST_BYTES + 1, REASON_MAX = 640 };
+enum { HEX = 2 * RUN_DIGEST_BYTES + 1, REASON_MAX = 640, RETRIES = 3 };
 
-/* What attempts of one kind have in common: texts are borrowed from save, run and digest. */
+/* Members that accepted and refused logs have in common. Texts are borrowed from save, run and digest. */
 static struct ingestion
 describe(const struct log_save *save, const struct run *run, char digest[HEX])
 {
@@ -183,11 +184,12 @@ void log_note_refused(const struct log_save *save,
              (struct strview[]){strview_of("refused"), ingestion.reason,
                                 ingestion.digest.n > 0 ? ingestion.digest : ingestion.source},
              3, same);
-    unsigned attempt = 0;
-    do {
+    code = write_refusal(save, &ingestion, most, &err);
+    for (unsigned attempt = 1; code == PV_E_RETRY && attempt <= RETRIES; attempt++) {
+        clock_sleep_for_retry(attempt);
         pv_error_clear(&err);
         code = write_refusal(save, &ingestion, most, &err);
-    } while (log_save_again(code, &attempt));
+    }
     if (code != PV_OK)
         LOG_EVENT(LOG_WARN, "ingestion.not_recorded", save->request_id,
                   LOG_TEXT("reason", err.detail));

@@ -1,8 +1,9 @@
 #ifndef API_HISTORY_INGESTION_NOTE_H
 #define API_HISTORY_INGESTION_NOTE_H
 
-#include "api/history/event_log_save.h"
+#include "api/history/log_to_save.h"
 #include "core/joblog/common/limits.h"
+#include "store/history/run.h"
 
 /* Records of logs that were sent (GET /v1/ingestions), of uploads and imports alike. */
 
@@ -11,7 +12,7 @@ enum { LOG_SOURCE_MAX = 300 };
 /*
  * The name of a file or object, fit to be kept: its last part is kept, its folder by the policy for
  * paths. A name that holds a credential, or is not text, becomes its hash, so that the name is still
- * known again. "": there is no name.
+ * known again. "" if the name is empty.
  */
 void log_source_fit(const struct joblog_privacy *privacy,
                     struct strview name,

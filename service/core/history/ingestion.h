@@ -38,7 +38,7 @@ struct ingestion {
     struct strview digest; /* of the plain log, hexadecimal */
     int64_t bytes;         /* as sent, as far as they were read; RUN_UNKNOWN */
     enum ingestion_outcome outcome;
-    /* Of a refusal: the type of the problem, a word for programs and a sentence. */
+    /* Refusals only: the type of the problem, a word for programs and a sentence. */
     struct strview problem;
     struct strview code;
     struct strview reason;
@@ -47,7 +47,7 @@ struct ingestion {
     int64_t closed_us; /* when the log came in after all */
 };
 
-/* What to do about a refusal, in a sentence; NULL if it is not a refusal. */
+/* Returns a sentence that says what to do about a refusal; NULL if it is not a refusal. */
 const char *ingestion_cure(const struct ingestion *ingestion);
 
 #endif

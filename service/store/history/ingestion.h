@@ -16,13 +16,13 @@ enum pv_code store_ingestion_accept(struct store_tx *tx,
                                     struct pv_error *err) PV_MUSTCHECK;
 
 /* A log that was refused: adds the record, or counts the attempt in the record of the same refusal.
- * Of the team's records that are shared the newest `most` stay. Deferred. */
+ * The team keeps the newest `most` shared records. Deferred. */
 enum pv_code store_ingestion_refuse(struct store_tx *tx,
                                     const struct ingestion *ingestion,
                                     int64_t most,
                                     struct pv_error *err) PV_MUSTCHECK;
 
-/* What is not given selects everything. */
+/* A member that is not given selects everything. */
 struct ingestion_filter {
     const char *application;
     const char *outcome; /* one of ingestion_outcome_words */
