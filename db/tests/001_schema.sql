@@ -7,7 +7,7 @@ SELECT no_plan();
 SELECT has_table('provisor', t, 'table ' || t)
   FROM unnest(ARRAY['migration', 'service_key', 'team', 'token', 'application', 'run', 'run_log', 'run_label',
                     'run_stage', 'advice', 'audit', 'outbox', 'idempotency_key', 'application_model', 'housekeeping', 'name_rules', 'operation', 'operation_event',
-                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer', 'webhook', 'webhook_delivery', 'quota_loop', 'admission', 'workload', 'workload_chunk']) AS t;
+                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer', 'webhook', 'webhook_delivery', 'quota_loop', 'admission', 'workload', 'workload_chunk', 'ingestion']) AS t;
 
 SELECT col_type_is('provisor', 'run_stage', 'task_durations_s', 'double precision[]',
                    'durations of tasks are exact doubles, not a row each');

@@ -212,6 +212,18 @@ def test_logs(client, sample, name):
     assert client.app(named.application).name == named.application
 
 
+@makes("listIngestions")
+def test_ingestions(client, sample, name):
+    log = sorted((sample / "nightly-etl").iterdir())[0]
+    run = client.ingest(name, log)
+    with pytest.raises(provisor.Invalid):
+        client.ingest(name, b"{}")
+    refused, stored = [look(item) for item in client.ingestions(application=name)]
+    assert (stored.outcome, stored.run_id, stored.source) == ("stored", run.id, log.name)
+    assert (refused.outcome, refused.open, refused.source) == ("refused", True, None) and refused.cure
+    assert [item.id for item in client.ingestions(application=name, open=True)] == [refused.id]
+
+
 @makes("getNameRules", "setNameRules", "resetNameRules", "previewNameRules")
 def test_name_rules(client):
     before = look(client.name_rules())

@@ -1,6 +1,7 @@
 #include "cli/ingest/send.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/ingest/local_files.h"
@@ -119,7 +120,11 @@ static enum send_verdict send_body(struct remote *remote,
                                    struct failure *failure)
 {
     struct remote_reply reply = {.status = 0};
+    /* Without memory for the name the log is sent without it. */
+    char *source =
+        strcmp(body->log->name, "-") == 0 ? NULL : remote_segment(remote, body->log->name);
     const struct remote_request call = {.method = "POST",
+                                        .log_source = source,
                                         .path = request->path,
                                         .query = request->query,
                                         .body = &body->body,
@@ -129,6 +134,7 @@ static enum send_verdict send_body(struct remote *remote,
                                     ? judge_log(failure, result)
                                     : send_judge(&reply, body->log->unfinished, result, failure);
     remote_reply_clear(&reply);
+    free(source);
     return verdict;
 }
 

@@ -240,6 +240,7 @@ static bool build_headers(const struct remote *remote,
            add_header(headers, "If-Match", request->if_match) &&
            add_header(headers, "If-None-Match", request->if_none_match) &&
            add_header(headers, "Prefer", request->prefer) &&
+           add_header(headers, "X-Log-Source", request->log_source) &&
            (request->body == NULL || request->body->bytes >= 0 ||
             add_header(headers, "Transfer-Encoding", "chunked"));
 }

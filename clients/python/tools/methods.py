@@ -116,6 +116,7 @@ METHODS = [
     row("getRun", "run", "one"),
     row("ingestNamedEventLog", "ingest_named", "written"),
     row("ingestEventLog", "ingest", "written"),
+    row("listIngestions", "ingestions", "pages"),
     row("getProfile", "profile", "one"),
     row("listAccuracy", "accuracy", "one"),
     row("listAccuracy", "accuracy_items", "pages"),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/history/event_log_name.h"
+#include "api/history/ingestion_note.h"
 #include "api/history/run_clock.h"
 #include "base/plural.h"
 #include "store/advice/advice.h"
@@ -54,7 +55,8 @@ enum pv_code log_save_insert(const struct log_save *save,
     (void)problem_size_measure(run, NULL, &application->size_measure);
     run_leave_out_lost(run);
     PV_TRY(run_clock_warn(run, arena, err));
-    return store_run_insert(tx, arena, application, save->digest, run, insert, err);
+    PV_TRY(store_run_insert(tx, arena, application, save->digest, run, insert, err));
+    return log_note_accepted(save, tx, run, insert->outcome, err);
 }
 
 /* "63.1 s, 200 tasks, unfinished" */
