@@ -145,8 +145,28 @@ enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
  * older than migration 0026 wrote it. */
 #define RUN_PROBLEM_SIZE(r) "coalesce(" r "exact_problem_size, " r "problem_size::float8)"
 
+/* The same: by what the size was measured. That of a run from before migration 0055 is known if it is
+ * the bytes that the run read; those are never given by chance. */
+#define RUN_SIZE_MEASURE(r)                                                                        \
+    "coalesce(" r "problem_size_measure, CASE WHEN " r "from_log AND NOT " r "problem_size_given"  \
+    " AND " r "exact_problem_size * 134217728 = " r "input_bytes THEN 'input_blocks' END)"
+
 /* Is the row a batch job? Streaming applications are not used for predictions. */
 #define RUN_IS_BATCH(r) "coalesce(" r "streaming_queries, 0) = 0"
+
+/* The measure of the sizes of application $2 of team $1, as problem_size_prevailing
+ * (core/history/problem_size.h) finds it. */
+#define RUN_PREVAILING_MEASURE                                                                     \
+    "(SELECT mode() WITHIN GROUP (ORDER BY measure DESC) FROM"                                     \
+    " (SELECT " RUN_SIZE_MEASURE(                                                                  \
+        "") " AS measure, succeeded AND " RUN_IS_BATCH("") " AS counts FROM provisor.run"          \
+    "  WHERE team_id = $1 AND application_id = $2 ORDER BY instant DESC, id DESC LIMIT 20) AS l"   \
+    " WHERE counts)"
+
+/* Is the row one to predict from? Also, its size must compare with the others. */
+#define RUN_PREDICTS(r)                                                                            \
+    RUN_IS_BATCH(r)                                                                                \
+    " AND coalesce(" RUN_SIZE_MEASURE(r) " = " RUN_PREVAILING_MEASURE ", true)"
 
 /* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */
 int64_t run_whole_problem_size(double problem_size);

@@ -51,7 +51,7 @@ enum pv_code store_run_durations(struct store_tx *tx,
                    ", " RUN_EVIDENCE_COLUMNS(
                        "") " FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND "
                            "succeeded"
-                           " AND " RUN_IS_BATCH("") " AND " RUN_PROBLEM_SIZE(
+                           " AND " RUN_PREDICTS("") " AND " RUN_PROBLEM_SIZE(
                                "") " > 0 AND executors >= 1 AND "
                                    "duration_s"
                                    " > 0"

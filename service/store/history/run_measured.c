@@ -154,7 +154,7 @@ enum pv_code store_run_measured(struct store_tx *tx,
                      " FROM provisor.application a LEFT JOIN LATERAL "
                      "(SELECT * FROM provisor.run"
                      "  WHERE team_id = $1 AND application_id = $2 "
-                     "AND " RUN_IS_BATCH(
+                     "AND " RUN_PREDICTS(
                          "") "  ORDER BY instant DESC, id DESC LIMIT $3) "
                              "AS r ON true"
                              " LEFT JOIN LATERAL (SELECT "

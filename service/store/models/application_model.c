@@ -206,7 +206,7 @@ enum pv_code store_run_observations(struct store_tx *tx,
                                "DESC) AS nth"
                                "  FROM provisor.run WHERE team_id = $1 AND "
                                "application_id = $2"
-                               "  AND " RUN_IS_BATCH(
+                               "  AND " RUN_PREDICTS(
                                    "") " ORDER BY instant DESC, id DESC LIMIT $3) AS r "
                                        "ON true"
                                        " LEFT JOIN LATERAL (SELECT CASE WHEN "

@@ -368,7 +368,8 @@ job_run_build(struct log_reader *reader, struct arena *arena, struct run *run, s
         return pv_no_memory(err);
     set_figures(log, sides, &built);
     built.problem_size =
-        problem_size_of_run(&built, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS});
+        problem_size_of_run(&built, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS},
+                            &built.problem_size_measure);
     *run = built;
     return PV_OK;
 }

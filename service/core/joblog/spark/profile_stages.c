@@ -317,6 +317,7 @@ enum pv_code profile_build_stages(struct sparklog *log,
     run->metrics = metrics_of_all(log);
     run->compacted = log->first_job > 0;
     log->reader.notices[NOTICE_COMPACTED] = run->compacted;
-    run->problem_size = problem_size_of_run(run, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS});
+    run->problem_size = problem_size_of_run(run, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS},
+                                            &run->problem_size_measure);
     return PV_OK;
 }

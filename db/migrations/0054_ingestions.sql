@@ -1,0 +1,2 @@
+-- Taken by the table of ingestions.
+SELECT 1;
