@@ -128,9 +128,9 @@ static struct finding *describe_width(double confidence, struct advice *advice)
 }
 
 /* The size asked about is too far from those that ran. */
-static void refuse_far(const struct curve *curve,
-                       const struct advice_limits *limits,
-                       struct advice *advice)
+static struct finding *refuse_far(const struct curve *curve,
+                                  const struct advice_limits *limits,
+                                  struct advice *advice)
 {
     char size[SIZE_TEXT_MAX], nearest[SIZE_TEXT_MAX];
     size_text_problem(curve->problem_size, curve->size_measure, size);
@@ -151,6 +151,7 @@ static void refuse_far(const struct curve *curve,
     need_runs(curve, 1, advice);
     advice->data_needed_why =
         "a run of the problem size asked for shows how the work grows with it";
+    return note;
 }
 
 static void describe_lack(const struct history_prediction *prediction,
@@ -206,7 +207,7 @@ static void describe_lack(const struct history_prediction *prediction,
                                   "executors, show whether the others are like them";
         break;
     case HISTORY_FAR:
-        refuse_far(curve, limits, advice);
+        note = refuse_far(curve, limits, advice);
         break;
     case HISTORY_WIDE:
         note = describe_width(confidence, advice);

@@ -57,9 +57,9 @@ Test(report, text_is_a_line_an_item_whatever_its_name)
                                  "rejected\t-\tlogs/tab?line?bad?\tbecause\n");
     cr_assert_str_eq(
         spoken.err,
-        "provisord: import: 2 of 3 files, 1.0 kB of 3.0 kB, 50 B/s, 0:40 left, 1 rejected\n"
+        "provisord: import: 2 of 3 files, 1000 B of 2.9 KiB, 50 B/s, 0:40 left, 1 rejected\n"
         "provisord: import interrupted: 1 stored, 0 duplicates, 0 replaced, 0 ignored, 1 rejected,"
-        " 1 not attempted; 3.0 kB in 1:01\n");
+        " 1 not attempted; 2.9 KiB in 1:01\n");
     forget(&spoken);
 }
 
