@@ -300,7 +300,7 @@ def test_runs_measured_in_tasks_are_not_fitted_with_those_in_bytes(client, name)
     warning = next(w for w in after["warnings"] if w["code"] == "problem_sizes_differ")
     assert warning["evidence"] == {"runs": 2, "problem_size_measure": "input_blocks"}
     assert after["recommendation"] == before["recommendation"]
-    assert client.get("/v1/applications/%s/models" % name).json()["observed"] == seen["observed"]
+    assert client.get("/v1/applications/%s/models" % name).json()["history"]["problem_sizes"] == seen["history"]["problem_sizes"]
     measure(client, name, "first_parallel_stage")  # the cure
     cured = client.post("/v1/advice", {"application": name, "deadline_s": 3600}, 201).json()
     assert cured["problem_size_measure"] == "first_parallel_stage" and cured["problem_size"] == 2

@@ -80,7 +80,7 @@ static int run_show(struct invocation *invocation)
         {"days kept", "retention.days", CELL_COUNT, NULL},
         {"last run", "last_run_at", CELL_INSTANT, NULL},
         {"  id", "last_run.id", CELL_ID, NULL},
-        {"  size", "last_run.problem_size", CELL_SIZE, NULL},
+        {"  size", "last_run.problem_size", CELL_SIZE_IN_FULL, NULL},
         {"  executors", "last_run.executors", CELL_COUNT, NULL},
         {"  cores each", "last_run.cores_per_executor", CELL_COUNT, NULL},
         {"  took", "last_run.duration_s", CELL_SECONDS, NULL},

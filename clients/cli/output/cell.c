@@ -127,6 +127,7 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
         break;
     case CELL_TEXT:
     case CELL_SIZE:
+    case CELL_SIZE_IN_FULL:
     case CELL_NUMBER:
     case CELL_INSTANT:
     case CELL_MINUTE:
@@ -168,8 +169,12 @@ void cell_of_member(const json_t *item,
     const json_t *value = json_at(item, path);
     char measure[128];
     (void)snprintf(measure, sizeof measure, "%s_measure", path);
-    if (kind == CELL_SIZE && json_is_number(value))
-        size_text_problem(json_number_value(value), json_string_value(json_at(item, measure)), out);
-    else
+    if ((kind != CELL_SIZE && kind != CELL_SIZE_IN_FULL) || !json_is_number(value)) {
         cell_for_people(value, kind, out);
+        return;
+    }
+    size_text_problem(json_number_value(value), json_string_value(json_at(item, measure)), out);
+    char *blocks = strstr(out, " in ");
+    if (kind == CELL_SIZE && blocks != NULL)
+        *blocks = '\0';
 }

@@ -16,7 +16,8 @@ enum cell_kind {
     CELL_SHARE,   /* 0 to 1, as percent */
     CELL_PERCENT, /* already in percent */
     CELL_BYTES,
-    CELL_SIZE,    /* a problem size; its measure is the member of the same name with _measure behind */
+    CELL_SIZE,    /* a problem size, "50.5 GiB"; its measure is the member PATH_measure */
+    CELL_SIZE_IN_FULL, /* "50.5 GiB in 404 blocks" */
     CELL_INSTANT, /* RFC 3339; to people without the T and fractions, in UTC */
     CELL_MINUTE,  /* the same; to people without seconds */
     CELL_YES,     /* true or false */

@@ -45,6 +45,8 @@ Test(cli_cell, a_problem_size_has_the_unit_of_its_measure)
                               "{\"kind\":\"label\"},\"given\":{\"problem_size\":null}}",
                               0, NULL);
     cell_of_member(item, "last_run.problem_size", CELL_SIZE, text);
+    cr_assert_str_eq(text, "50.5 GiB");
+    cell_of_member(item, "last_run.problem_size", CELL_SIZE_IN_FULL, text);
     cr_assert_str_eq(text, "50.5 GiB in 404 blocks");
     cell_of_member(item, "problem_size", CELL_SIZE, text);
     cr_assert_str_eq(text, "4");
