@@ -11,7 +11,7 @@ void size_text_bytes(double bytes, char out[SIZE_TEXT_MAX])
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     const char *sign = bytes < 0 ? "-" : "";
     size_t unit = 0;
-    /* What would be written as 1024 is one of the next unit. */
+    /* A number that rounds to 1024 takes the next unit. */
     for (bytes = fabs(bytes); bytes >= 1023.5 && unit + 1 < sizeof units / sizeof *units; unit++)
         bytes /= 1024;
     (void)snprintf(out, SIZE_TEXT_MAX, unit == 0 || bytes >= 99.95 ? "%s%.0f %s" : "%s%.1f %s",

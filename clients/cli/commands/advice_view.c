@@ -267,8 +267,7 @@ static void write_stands(FILE *out, const struct terminal *terminal, const struc
     table_write_wrapped(out, terminal, 0, text);
 }
 
-static void
-write_verdict(FILE *out, const struct terminal *terminal, const struct answer *answer)
+static void write_verdict(FILE *out, const struct terminal *terminal, const struct answer *answer)
 {
     const json_t *advice = answer->advice;
     char text[CELL_TEXT_MAX];

@@ -429,9 +429,10 @@ static void note_bytes_asked(struct invocation *invocation, struct answer *answe
         return;
     }
     size_text_problem(json_number_at(answer->advice, "problem_size", 0), measure, taken);
-    warn("the problem sizes of this application are not measured in bytes: --size %.40s is taken as "
-         "%s",
-         size, taken);
+    warn(
+        "the problem sizes of this application are not measured in bytes: --size %.40s is taken as "
+        "%s",
+        size, taken);
 }
 
 bool question_ask(struct invocation *invocation,

@@ -16,12 +16,12 @@ enum cell_kind {
     CELL_SHARE,   /* 0 to 1, as percent */
     CELL_PERCENT, /* already in percent */
     CELL_BYTES,
-    CELL_SIZE,    /* a problem size, "50.5 GiB"; its measure is the member PATH_measure */
+    CELL_SIZE,         /* a problem size, "50.5 GiB"; its measure is the member PATH_measure */
     CELL_SIZE_IN_FULL, /* "50.5 GiB in 404 blocks" */
-    CELL_INSTANT, /* RFC 3339; to people without the T and fractions, in UTC */
-    CELL_MINUTE,  /* the same; to people without seconds */
-    CELL_YES,     /* true or false */
-    CELL_ID       /* text that is of no use when it is shortened */
+    CELL_INSTANT,      /* RFC 3339; to people without the T and fractions, in UTC */
+    CELL_MINUTE,       /* the same; to people without seconds */
+    CELL_YES,          /* true or false */
+    CELL_ID            /* text that is of no use when it is shortened */
 };
 
 enum { CELL_TEXT_MAX = 1024 };

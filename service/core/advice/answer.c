@@ -6,7 +6,6 @@
 
 #include "base/plural.h"
 #include "base/size_text.h"
-#include "core/history/problem_size.h"
 #include "core/advice/beside_running.h"
 #include "core/advice/bottleneck_advice.h"
 #include "core/advice/history_limits.h"
@@ -14,6 +13,7 @@
 #include "core/advice/lost_executors.h"
 #include "core/advice/spark_advice.h"
 #include "core/diagnosis/idle_cores.h"
+#include "core/history/problem_size.h"
 #include "core/spark/property_value.h"
 
 /* --- what ran --- */
@@ -233,7 +233,7 @@ static void warn_of_missing_price(const struct advice_known *known, struct advic
                           "seconds.");
 }
 
-/* Blocks of input and tasks are no common scale. */
+/* Sizes in blocks of input and in tasks do not share a scale. */
 static enum pv_code warn_of_other_measures(const struct advice_known *known,
                                            struct arena *arena,
                                            struct advice *advice,
@@ -249,8 +249,7 @@ static enum pv_code warn_of_other_measures(const struct advice_known *known,
         "%zu of the latest runs %s not used: the application's problem sizes are measured by %s, "
         "and %s otherwise. To compare all runs, set its problem_size_measure to one that suits "
         "them all, such as first_parallel_stage.",
-        n, PLURAL_VERB(n, "is", "are"),
-        problem_size_measure_name(prediction->curve.size_measure),
+        n, PLURAL_VERB(n, "is", "are"), problem_size_measure_name(prediction->curve.size_measure),
         PLURAL_VERB(n, "this one is measured", "these are measured"));
     finding_number(note, "runs", (double)n);
     finding_text(note, "problem_size_measure", prediction->curve.size_measure);

@@ -128,25 +128,22 @@ static struct finding *describe_width(double confidence, struct advice *advice)
 }
 
 /* The size asked about is too far from those that ran. */
-static struct finding *refuse_far(const struct curve *curve,
-                                  const struct advice_limits *limits,
-                                  struct advice *advice)
+static struct finding *
+refuse_far(const struct curve *curve, const struct advice_limits *limits, struct advice *advice)
 {
     char size[SIZE_TEXT_MAX], nearest[SIZE_TEXT_MAX];
     size_text_problem(curve->problem_size, curve->size_measure, size);
-    size_text_problem(curve->problem_size > curve->most_size ? curve->most_size
-                                                             : curve->least_size,
+    size_text_problem(curve->problem_size > curve->most_size ? curve->most_size : curve->least_size,
                       curve->size_measure, nearest);
-    struct finding *note = finding_add(
-        &advice->reasons, "history_insufficient",
-        "The problem size %s is %.3g times away from the nearest of %zu run%s, "
-        "%s: beyond %.3g times no executor count is advised.",
-        size, times_away(curve), curve->runs, PLURAL(curve->runs), nearest,
-        most_times_away(curve, limits));
+    struct finding *note =
+        finding_add(&advice->reasons, "history_insufficient",
+                    "The problem size %s is %.3g times away from the nearest of %zu run%s, "
+                    "%s: beyond %.3g times no executor count is advised.",
+                    size, times_away(curve), curve->runs, PLURAL(curve->runs), nearest,
+                    most_times_away(curve, limits));
     finding_number(note, "problem_size", curve->problem_size);
     finding_number(note, "nearest_problem_size",
-                   curve->problem_size > curve->most_size ? curve->most_size
-                                                          : curve->least_size);
+                   curve->problem_size > curve->most_size ? curve->most_size : curve->least_size);
     finding_number(note, "extrapolation_max", limits->extrapolation);
     need_runs(curve, 1, advice);
     advice->data_needed_why =

@@ -97,9 +97,8 @@ static double number_of(const struct run_label pairs[], size_t n, struct strview
     return (double)NAN;
 }
 
-static double size_by(const struct run *run,
-                      const struct size_measure *measure,
-                      enum size_measure_kind *measured)
+static double
+size_by(const struct run *run, const struct size_measure *measure, enum size_measure_kind *measured)
 {
     *measured = measure->kind;
     switch (measure->kind) {
@@ -132,12 +131,9 @@ double problem_size_of_run(const struct run *run,
 
 const char *problem_size_measure_name(const char *measure)
 {
-    static const char *const names[] = {"bytes of input",
-                                        "records of input",
-                                        "tasks of the first parallel stage",
-                                        "tasks of the first stage",
-                                        "a label",
-                                        "a Spark property"};
+    static const char *const names[] = {
+        "bytes of input",           "records of input", "tasks of the first parallel stage",
+        "tasks of the first stage", "a label",          "a Spark property"};
     for (size_t i = 0; measure != NULL && size_measure_words[i] != NULL; i++)
         if (strcmp(measure, size_measure_words[i]) == 0)
             return names[i];
@@ -223,7 +219,8 @@ bool problem_size_measure(struct run *run,
     struct strview old_measure = run->problem_size_measure;
     if (run->problem_size_given)
         run->problem_size_measure = (struct strview){NULL, 0};
-    if (!run->from_log || run->problem_size_given || (before != NULL && !is_measured_by(run, before)))
+    if (!run->from_log || run->problem_size_given ||
+        (before != NULL && !is_measured_by(run, before)))
         return false;
     run->problem_size = problem_size_of_run(run, measure, &run->problem_size_measure);
     return !is_alike(old, run->problem_size) ||

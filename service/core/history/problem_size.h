@@ -46,7 +46,7 @@ double problem_size_of_run(const struct run *run,
                            const struct size_measure *measure,
                            struct strview *measured);
 
-/* What is counted, for people: "bytes of input", "tasks". */
+/* Name of a measure in sentences: "bytes of input". */
 const char *problem_size_measure_name(const char *measure);
 
 /* The same word as one of size_measure_words; NULL if `measured` is none of them. */

@@ -158,10 +158,11 @@ enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
  * (core/history/problem_size.h) finds it. */
 #define RUN_PREVAILING_MEASURE                                                                     \
     "(SELECT mode() WITHIN GROUP (ORDER BY measure DESC) FROM"                                     \
-    " (SELECT " RUN_SIZE_MEASURE(                                                                  \
-        "") " AS measure, succeeded AND " RUN_IS_BATCH("") " AS counts FROM provisor.run"          \
-    "  WHERE team_id = $1 AND application_id = $2 ORDER BY instant DESC, id DESC LIMIT 20) AS l"   \
-    " WHERE counts)"
+    " (SELECT " RUN_SIZE_MEASURE("") " AS measure, succeeded AND " RUN_IS_BATCH(                   \
+        "") " AS counts FROM provisor.run"                                                         \
+            "  WHERE team_id = $1 AND application_id = $2 ORDER BY instant DESC, id DESC LIMIT "   \
+            "20) AS l"                                                                             \
+            " WHERE counts)"
 
 /* Is the row one to predict from? Also, its size must compare with the others. */
 #define RUN_PREDICTS(r)                                                                            \
