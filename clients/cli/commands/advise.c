@@ -25,7 +25,7 @@ struct advise {
 static const struct column csv_columns[] = {
     {"advice", "id", CELL_TEXT, NULL},
     {"application", "application", CELL_TEXT, NULL},
-    {"problem size", "problem_size", CELL_NUMBER, NULL},
+    {"problem size", "problem_size", CELL_SIZE, NULL},
     {"deadline", "deadline_s", CELL_SECONDS, NULL},
     {"verdict", "verdict", CELL_TEXT, NULL},
     {"executors", "recommendation.executors", CELL_COUNT, NULL},

@@ -29,7 +29,7 @@ static int run_list(struct invocation *invocation)
 {
     static const struct column columns[] = {
         {"started", "started_at", CELL_MINUTE, NULL},
-        {"size", "problem_size", CELL_NUMBER, NULL},
+        {"size", "problem_size", CELL_SIZE, NULL},
         {"executors", "executors", CELL_COUNT, NULL},
         {"cores each", "cores_per_executor", CELL_COUNT, NULL},
         {"took", "duration_s", CELL_SECONDS, NULL},
@@ -70,7 +70,8 @@ static const struct column run_columns[] = {
     {"succeeded", "succeeded", CELL_YES, style_of_outcome},
     {"took", "duration_s", CELL_SECONDS, NULL},
     {"  until the first stage", "initialization_s", CELL_SECONDS, NULL},
-    {"size", "problem_size", CELL_NUMBER, NULL},
+    {"size", "problem_size", CELL_SIZE_IN_FULL, NULL},
+    {"  measured by", "problem_size_measure", CELL_TEXT, NULL},
     {"executors", "executors", CELL_COUNT, NULL},
     {"cores each", "cores_per_executor", CELL_COUNT, NULL},
     {"labels", "labels", CELL_TEXT, NULL},

@@ -297,7 +297,7 @@ static enum pv_code load_latest(struct store_tx *tx,
                                 struct advice_history *history,
                                 struct pv_error *err)
 {
-    enum { LATEST = 20 };
+    enum { LATEST = PROBLEM_SIZE_PREVAILING_RUNS };
     const struct run_filter filter = {.since_us = RUN_NO_INSTANT,
                                       .until_us = RUN_NO_INSTANT,
                                       .before_us = RUN_NO_INSTANT,
@@ -305,9 +305,17 @@ static enum pv_code load_latest(struct store_tx *tx,
     struct run_list list;
     PV_TRY(store_run_list(tx, arena, application, &filter, &list, err));
     history->latest = list.items;
-    for (size_t i = 0; i < list.n; i++)
-        if (!(list.items[i].streaming_queries > 0))
-            history->latest[history->n_latest++] = list.items[i];
+    history->size_measure = problem_size_prevailing(list.items, list.n);
+    for (size_t i = 0; i < list.n; i++) {
+        struct run *run = &list.items[i];
+        if (run->streaming_queries > 0)
+            continue;
+        if (!problem_size_compares(run, history->size_measure)) {
+            run->problem_size = (double)NAN;
+            history->n_measured_otherwise += run->succeeded;
+        }
+        history->latest[history->n_latest++] = *run;
+    }
     return PV_OK;
 }
 

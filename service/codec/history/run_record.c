@@ -5,6 +5,7 @@
 #include "codec/history/run.h"
 #include "codec/json/finding.h"
 #include "core/history/log_origin.h"
+#include "core/history/problem_size.h"
 
 enum {
     ID_TEXT_MAX = 1024,
@@ -30,6 +31,25 @@ static void encode_application(struct writer *w, const void *object, const void 
     const struct codec_run_context *more = context;
     (void)object;
     writer_member_text(w, "application", more->application);
+}
+
+static void decode_measure(const struct codec_node *node, const void *limits, void *object)
+{
+    struct run *run = object;
+    struct strview word =
+        codec_text(node, "problem_size_measure", CODEC_NULLABLE, 1, CODEC_NAME_MAX);
+    (void)limits;
+    if (word.at != NULL && problem_size_measure_word(word) == NULL)
+        codec_fault_member(node, "problem_size_measure", "not_allowed",
+                           "is not a measure of problem sizes");
+    run->problem_size_measure = word;
+}
+
+static void encode_measure(struct writer *w, const void *object, const void *context)
+{
+    const struct run *run = object;
+    (void)context;
+    writer_member_text(w, "problem_size_measure", run->problem_size_measure);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -260,6 +280,8 @@ static const struct shape_member members[] = {
     {"problem_size", SHAPE_NUMBER(T, problem_size), .flags = NULLABLE, .low = 0,
      .high = CODEC_PROBLEM_SIZE_MAX},
     {"problem_size_given", SHAPE_BOOLEAN(T, problem_size_given), .flags = NULLABLE | SHAPE_TRUE},
+    {"problem_size_measure", SHAPE_CODE, .flags = NULLABLE, .decode = decode_measure,
+     .encode = encode_measure},
     {"executors", SHAPE_COUNT(T, executors), .flags = NULLABLE, .most = CODEC_COUNT_MAX},
     {"cores_per_executor", SHAPE_COUNT(T, cores_per_executor), .flags = NULLABLE,
      .most = CODEC_COUNT_MAX},

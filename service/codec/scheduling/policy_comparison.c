@@ -354,19 +354,20 @@ static void check_memory(const struct codec_node *top,
                          const struct codec_comparison *common,
                          const struct codec_comparison_size *size)
 {
-    double allowed = 1e-6 * (double)limits->memory_bytes;
+    const double mib = 1048576.0;
+    double allowed = (double)limits->memory_bytes / mib;
     struct codec_node list = codec_member(top, "policies");
     struct codec_node item = codec_item(&list, size->memory_policy);
     if (size->load_bytes > limits->memory_bytes)
         codec_fault_member(top, codec_comparison_source(common), "too_large",
-                           "its jobs take %.1f MB of memory, %.1f MB are allowed "
+                           "its jobs take %.1f MiB of memory, %.1f MiB are allowed "
                            "(simulation_memory_bytes_max)",
-                           1e-6 * (double)size->load_bytes, allowed);
+                           (double)size->load_bytes / mib, allowed);
     else if (size->memory_bytes > limits->memory_bytes - size->load_bytes)
         codec_fault(&item, "too_large",
-                    "its simulation may take %.1f MB of memory%s, %.1f MB are allowed "
+                    "its simulation may take %.1f MiB of memory%s, %.1f MiB are allowed "
                     "(simulation_memory_bytes_max)",
-                    1e-6 * ((double)size->memory_bytes + (double)size->load_bytes),
+                    ((double)size->memory_bytes + (double)size->load_bytes) / mib,
                     size->load_bytes > 0 ? ", the jobs of the workload included" : "", allowed);
 }
 

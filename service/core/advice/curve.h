@@ -81,6 +81,7 @@ struct curve_losses {
 };
 
 struct curve {
+    const char *size_measure; /* of problem sizes, of size_measure_words; NULL: unknown */
     /* Another level at which the job may run, by the newest runs (core/advice/latest_run.h): with that
      * probability its points hold. Their executors are those of `points`. NULL: there is none. */
     const struct curve *other;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/size_text.h"
 
 /* How many times as large, or as small, as the nearest of the runs' problem sizes. */
 static double times_away(const struct curve *curve)
@@ -126,6 +127,30 @@ static struct finding *describe_width(double confidence, struct advice *advice)
     return note;
 }
 
+/* The size asked about is too far from those that ran. */
+static struct finding *
+refuse_far(const struct curve *curve, const struct advice_limits *limits, struct advice *advice)
+{
+    char size[SIZE_TEXT_MAX], nearest[SIZE_TEXT_MAX];
+    size_text_problem(curve->problem_size, curve->size_measure, size);
+    size_text_problem(curve->problem_size > curve->most_size ? curve->most_size : curve->least_size,
+                      curve->size_measure, nearest);
+    struct finding *note =
+        finding_add(&advice->reasons, "history_insufficient",
+                    "The problem size %s is %.3g times away from the nearest of %zu run%s, "
+                    "%s: beyond %.3g times no executor count is advised.",
+                    size, times_away(curve), curve->runs, PLURAL(curve->runs), nearest,
+                    most_times_away(curve, limits));
+    finding_number(note, "problem_size", curve->problem_size);
+    finding_number(note, "nearest_problem_size",
+                   curve->problem_size > curve->most_size ? curve->most_size : curve->least_size);
+    finding_number(note, "extrapolation_max", limits->extrapolation);
+    need_runs(curve, 1, advice);
+    advice->data_needed_why =
+        "a run of the problem size asked for shows how the work grows with it";
+    return note;
+}
+
 static void describe_lack(const struct history_prediction *prediction,
                           const struct advice_limits *limits,
                           enum history_lack lack,
@@ -179,21 +204,7 @@ static void describe_lack(const struct history_prediction *prediction,
                                   "executors, show whether the others are like them";
         break;
     case HISTORY_FAR:
-        note = finding_add(
-            &advice->reasons, "history_insufficient",
-            "The problem size %.7g is %.3g times away from the nearest of %zu run%s, "
-            "%.7g: beyond %.3g times no executor count is advised.",
-            curve->problem_size, times_away(curve), curve->runs, PLURAL(curve->runs),
-            curve->problem_size > curve->most_size ? curve->most_size : curve->least_size,
-            most_times_away(curve, limits));
-        finding_number(note, "problem_size", curve->problem_size);
-        finding_number(note, "nearest_problem_size",
-                       curve->problem_size > curve->most_size ? curve->most_size
-                                                              : curve->least_size);
-        finding_number(note, "extrapolation_max", limits->extrapolation);
-        need_runs(curve, 1, advice);
-        advice->data_needed_why =
-            "a run of the problem size asked for shows how the work grows with it";
+        note = refuse_far(curve, limits, advice);
         break;
     case HISTORY_WIDE:
         note = describe_width(confidence, advice);

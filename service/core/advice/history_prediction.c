@@ -377,8 +377,8 @@ static enum pv_code predict_or_lack(const struct frame *f,
                                     .curve = {.problem_size = f->question->problem_size,
                                               .cores_per_executor = f->question->cores_per_executor,
                                               .loo_mape_percent = (double)NAN}};
-    if (isnan(made->curve.problem_size) && history->n_latest > 0)
-        made->curve.problem_size = history->latest[0].problem_size;
+    for (size_t i = 0; isnan(made->curve.problem_size) && i < history->n_latest; i++)
+        made->curve.problem_size = history->latest[i].problem_size;
     return made->lack == NULL ? pv_no_memory(err) : PV_OK;
 }
 
@@ -534,6 +534,8 @@ enum pv_code history_predict(const struct advice_question *question,
     made->memory_cut_runs = limits->memory_cut_runs;
     made->executor_startup_s = median_startup_s(history->latest, history->n_latest);
     made->session = history->session;
+    made->curve.size_measure = made->replayed.size_measure = history->size_measure;
+    made->n_measured_otherwise = history->n_measured_otherwise;
     made->streaming = made->lack != NULL && history->streaming;
     for (size_t i = 0; made->lack != NULL && i < history->n_latest; i++)
         warned_runs_add_run(&made->newest, &history->latest[i]);

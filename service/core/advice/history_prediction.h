@@ -28,9 +28,11 @@ struct advice_history {
     size_t n_nearest;
     struct run *latest; /* newest first, whatever became of them, without stages */
     size_t n_latest;
-    const char *lack; /* where there are none: why, a clause */
-    bool streaming;   /* there are none, but runs of a streaming application */
-    bool session;     /* the runs are of interactive sessions */
+    const char *size_measure;    /* of the sizes of the runs that are used; NULL: unknown */
+    size_t n_measured_otherwise; /* of the latest runs, which are not used */
+    const char *lack;            /* where there are none: why, a clause */
+    bool streaming;              /* there are none, but runs of a streaming application */
+    bool session;                /* the runs are of interactive sessions */
 };
 
 struct history_prediction {
@@ -53,6 +55,7 @@ struct history_prediction {
     struct warned_runs newest;      /* if there is no curve: of the newest runs */
     bool streaming;                 /* there is none because it is a streaming application */
     bool session;                   /* the runs are of interactive sessions, no guide to a job */
+    size_t n_measured_otherwise;    /* as in advice_history */
 };
 
 /*

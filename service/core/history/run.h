@@ -190,6 +190,8 @@ struct run {
     char advice_id[37];      /* the advice it followed, "" for none */
     double problem_size;     /* > 0 */
     bool problem_size_given; /* by whoever sent the run, rather than measured from its log */
+    /* By what it was measured, one of size_measure_words; at == NULL: it was given, or unknown. */
+    struct strview problem_size_measure;
     int64_t executors;
     int64_t cores_per_executor;
     double duration_s;

@@ -159,6 +159,24 @@ enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
 /* The initialization of a run r, if it holds none of this time. */
 #define RUN_INITIALIZED_S "CASE WHEN coalesce(r.away_s, 0) = 0 THEN r.initialization_s END"
 
+/* By what the size of a row of runs was measured. That of a run from before migration 0055 is known if it
+ * is the bytes that the run read: those are never given by chance. */
+#define RUN_SIZE_MEASURE                                                                           \
+    "coalesce(problem_size_measure, CASE WHEN from_log AND NOT problem_size_given"                 \
+    " AND exact_problem_size * 134217728 = input_bytes THEN 'input_blocks' END)"
+
+/* The measure of the sizes of application $2 of team $1, as problem_size_prevailing
+ * (core/history/problem_size.h) finds it. */
+#define RUN_PREVAILING_MEASURE                                                                     \
+    "(SELECT mode() WITHIN GROUP (ORDER BY measure DESC) FROM"                                     \
+    " (SELECT " RUN_SIZE_MEASURE " AS measure, succeeded AND " RUN_IS_BATCH " AS counts"           \
+    "  FROM provisor.run WHERE team_id = $1 AND application_id = $2"                               \
+    "  ORDER BY instant DESC, id DESC LIMIT 20) AS l WHERE counts)"
+
+/* Is the row of runs one to predict from? Also, its size must compare with the others. */
+#define RUN_PREDICTS                                                                               \
+    RUN_IS_BATCH " AND coalesce(" RUN_SIZE_MEASURE " = " RUN_PREVAILING_MEASURE ", true)"
+
 /* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */
 int64_t run_whole_problem_size(double problem_size);
 

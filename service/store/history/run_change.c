@@ -118,6 +118,7 @@ struct new_size {
     char id[37];
     double size;
     int64_t whole;
+    struct strview measure;
 };
 
 static enum pv_code write_sizes(struct store_tx *tx,
@@ -129,13 +130,15 @@ static enum pv_code write_sizes(struct store_tx *tx,
     struct sql sql;
     tx_sql(tx, &sql,
            "UPDATE provisor.run AS r SET exact_problem_size = n.size, problem_size = n.whole,"
-           " problem_size_given = false FROM unnest($3, $4, $5) AS n (id, size, whole)"
+           " problem_size_given = false, problem_size_measure = nullif(n.measure, '')"
+           " FROM unnest($3, $4, $5, $6) AS n (id, size, whole, measure)"
            " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = n.id");
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, sizes->id, n, sizeof *sizes);
     sql_doubles(&sql, &sizes->size, n, sizeof *sizes);
     sql_counts(&sql, &sizes->whole, n, sizeof *sizes);
+    sql_texts(&sql, &sizes->measure, n, sizeof *sizes);
     PV_TRY(tx_defer(tx, &sql, err));
     return tx_results(tx, NULL, 0, err);
 }
@@ -160,6 +163,7 @@ static enum pv_code measure_page(struct store_tx *tx,
             continue;
         sizes[n].size = run->problem_size;
         sizes[n].whole = run_whole_problem_size(run->problem_size);
+        sizes[n].measure = run->problem_size_measure;
         memcpy(sizes[n++].id, run->id, sizeof run->id);
     }
     *more = page.more;

@@ -77,6 +77,7 @@ static const struct column of_run[] = {
     {"exact_problem_size", COLUMN_NUMBER(RUN, problem_size), .read = RUN_PROBLEM_SIZE("")},
     {"problem_size_given", COLUMN_BOOLEAN(RUN, problem_size_given),
      .read = "coalesce(problem_size_given, NOT from_log)"},
+    {"problem_size_measure", COLUMN_TEXT(RUN, problem_size_measure), .read = RUN_SIZE_MEASURE},
     {"executors", COLUMN_COUNT(RUN, executors)},
     {"cores_per_executor", COLUMN_COUNT(RUN, cores_per_executor)},
     {"duration_s", COLUMN_NUMBER(RUN, duration_s)},

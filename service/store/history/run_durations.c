@@ -45,7 +45,7 @@ enum pv_code store_run_durations(struct store_tx *tx,
            "SELECT r.label_keys, r.label_values, " RUN_SIZE ", r.executors,"
            " " RUN_WORKED_S ", " RUN_INITIALIZED_S ", " RUN_EVIDENCE_COLUMNS
            " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2 AND r.succeeded"
-           " AND " RUN_IS_BATCH " AND " RUN_SIZE " > 0 AND r.executors >= 1"
+           " AND " RUN_PREDICTS " AND " RUN_SIZE " > 0 AND r.executors >= 1"
            " AND " RUN_WORKED_S " > 0"
            " ORDER BY r.instant DESC, r.id DESC LIMIT $3");
     sql_uuid(&sql, application->id);

@@ -214,7 +214,7 @@ enum pv_code store_run_list(struct store_tx *tx,
  */
 #define HEAD(bound, descending)                                                                    \
     "(SELECT h.id AS chosen FROM provisor.run h WHERE h.team_id = $1 AND h.application_id = $2"    \
-    " AND h.replayable = f.replayable_too AND h.succeeded AND " RUN_IS_BATCH " AND " bound         \
+    " AND h.replayable = f.replayable_too AND h.succeeded AND " RUN_PREDICTS " AND " bound         \
     " ORDER BY h.exact_problem_size" descending ", h.problem_size" descending                      \
     ", h.instant DESC, h.id DESC LIMIT $5)"
 #define EXACT_ABOVE HEAD("h.exact_problem_size >= $3", "")
@@ -246,7 +246,7 @@ static struct columns_statement nearest_in_cores = {
     .of = RUN_SELECTED_OF};
 static struct columns_statement latest = {
     "SELECT " RUN_SELECTED " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2"
-    " AND r.succeeded AND " RUN_IS_BATCH " AND (r.replayable OR NOT $3)"
+    " AND r.succeeded AND " RUN_PREDICTS " AND (r.replayable OR NOT $3)"
     " ORDER BY r.instant DESC, r.id DESC LIMIT $4",
     .of = RUN_SELECTED_OF};
 

@@ -147,7 +147,7 @@ enum pv_code store_run_measured(struct store_tx *tx,
            " s.tasks, s.task_time_s, s.longest_s"
            " FROM provisor.application a"
            " LEFT JOIN LATERAL (SELECT * FROM provisor.run"
-           "  WHERE team_id = $1 AND application_id = $2 AND " RUN_IS_BATCH
+           "  WHERE team_id = $1 AND application_id = $2 AND " RUN_PREDICTS
            "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
            " LEFT JOIN LATERAL (SELECT array_agg(tasks::float8 ORDER BY id) AS tasks,"
            "   array_agg(task_time_s ORDER BY id) AS task_time_s,"

@@ -195,7 +195,7 @@ enum pv_code store_run_observations(struct store_tx *tx,
            " " RUN_WORKED_S ", " RUN_INITIALIZED_S ", s.duration_s, r.label_keys,"
            " r.label_values, " RUN_EVIDENCE_COLUMNS " FROM provisor.application a"
            " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER BY instant DESC, id DESC) AS nth"
-           "  FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND " RUN_IS_BATCH
+           "  FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND " RUN_PREDICTS
            "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
            " LEFT JOIN LATERAL (SELECT CASE WHEN bool_and(skipped OR duration_s IS NOT NULL)"
            "   THEN sum(duration_s) FILTER (WHERE NOT skipped) END AS duration_s"

@@ -5,6 +5,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import NotFound, ProvisorError
+from .sizes import problem_size_text
 from .tables import escaped
 from .tables import table as html_table
 
@@ -72,7 +73,7 @@ class SessionReport:
             text += " on %s" % _count(run.executors, "executor")
             text += " of %s" % _count(run.cores_per_executor, "core") if run.cores_per_executor is not None else ""
         if run.problem_size is not None:
-            text += ", problem size %g" % run.problem_size
+            text += ", problem size %s" % problem_size_text(run.problem_size, run.problem_size_measure)
         return [text + (", and goes on." if self.unfinished else "."), *self._verdict()]
 
     def _verdict(self) -> List[str]:

@@ -337,6 +337,7 @@ enum pv_code profile_build_stages(struct sparklog *log,
     log->reader.notices[NOTICE_MISSING_PART] = missing > 0 ? missing : 0;
     run->compacted = missing > 0 || log->first_job > 0;
     log->reader.notices[NOTICE_COMPACTED] = run->compacted;
-    run->problem_size = problem_size_of_run(run, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS});
+    run->problem_size = problem_size_of_run(run, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS},
+                                            &run->problem_size_measure);
     return PV_OK;
 }
