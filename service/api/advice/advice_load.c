@@ -290,7 +290,8 @@ static enum pv_code load_own(struct store_tx *tx,
     return PV_OK;
 }
 
-/* What the latest runs were configured with; streaming ones are no guide to batch jobs. */
+/* Loads the latest runs with their configuration. Streaming runs are left out, because they do not
+ * resemble batch jobs. */
 static enum pv_code load_latest(struct store_tx *tx,
                                 struct arena *arena,
                                 const struct application *application,

@@ -169,8 +169,8 @@ static void describe_lack(const struct history_prediction *prediction,
     case HISTORY_SESSION:
         note = finding_add(&advice->reasons, "interactive_session",
                            "The runs are of shells, notebooks or servers, whose name says nothing "
-                           "about what ran in them: they are no guide to a job. No executor count "
-                           "is advised.");
+                           "about what ran in them, so that no job can be predicted from them. No "
+                           "executor count is advised.");
         advice->data_needed_runs = 1;
         advice->data_needed_why =
             "a run of one job under a name of its own (spark.app.name) can be replayed";

@@ -5,16 +5,16 @@
 
 #include "base/plural.h"
 
-/* What it cost, as a sentence part. */
+/* Writes the cost of the loss as a sentence. */
 static void describe_cost(const struct curve_losses *losses, char *text, size_t room)
 {
     if (losses->cost_s > 0)
         (void)snprintf(text, room,
-                       "That cost %.3g s of the %.4g s that the run took: without it the run takes "
-                       "%.4g s.",
+                       "The loss cost %.3g s of the %.4g s that the run took: without the loss the "
+                       "run takes %.4g s.",
                        losses->cost_s, losses->duration_s, losses->duration_s - losses->cost_s);
     else
-        (void)snprintf(text, room, "What that cost is unknown, or nothing.");
+        (void)snprintf(text, room, "The cost of the loss is unknown, or there was none.");
 }
 
 enum pv_code lost_executors_explain(const struct curve *replayed,

@@ -150,7 +150,7 @@ static enum pv_code refuse_slow_replay(const struct replay *replay,
                    seconds, recorded_s);
 }
 
-/* What losses of executors cost; seconds: the makespan with them. */
+/* Finds the cost of losses of executors. seconds: the makespan with the losses. */
 static enum pv_code
 find_lost(struct replay *replay, double seconds, struct arena *scratch, struct pv_error *err)
 {

@@ -227,7 +227,7 @@ static struct finding *add_work(const struct bottleneck *b,
                            "The platform took %.0f of %" PRId64
                            " executor%s away (spot interruption, "
                            "decommission or lost node): cores were missing and tasks ran again, "
-                           "which cost up to %.3g s, %.3g percent of the run.",
+                           "which cost up to %.3g s, %.3g %% of the run.",
                            e->executors_lost, e->executors, PLURAL(e->executors), b->lost_s,
                            100.0 * b->lost_share);
     default:

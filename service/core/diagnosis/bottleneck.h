@@ -34,7 +34,7 @@
  *
  * and the run as a whole, from 10 percent on: driver (time in which no stage ran), startup (before
  * the first stage) and cached_blocks (dropped, and made again: the loss is unknown), if no stage shows
- * what they cost; and executors_lost (the platform took executors away), from 2 percent on.
+ * what they cost; and executors_lost (the platform took executors away), from 2 % on.
  */
 enum bottleneck_kind {
     BOTTLENECK_TOO_FEW_TASKS,

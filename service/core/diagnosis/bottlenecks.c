@@ -494,7 +494,8 @@ find_missing(const struct run *run, struct arena *scratch, double *missing_s, st
     return PV_OK;
 }
 
-/* What the platform took away: cores that were missing, and attempts of tasks that were lost. */
+/* Finds the loss by executors that the platform took away: their cores were missing, and attempts of
+ * tasks were lost. */
 static enum pv_code find_losses(struct finder *f, struct arena *scratch, struct pv_error *err)
 {
     const struct run *run = f->run;
@@ -518,7 +519,7 @@ static void find_in_run(struct finder *f)
     struct bottleneck_evidence evidence = no_evidence;
     double initialization_s = at_least_0(run->initialization_s);
     double driver_s = run->duration_s - initialization_s - run->stage_time_s;
-    bool waits = run->streaming_queries > 0; /* for its next trigger, which is no work */
+    bool waits = run->streaming_queries > 0; /* for its next trigger: the driver does not work */
     if (!waits && driver_s >= RUN_SHARE * run->duration_s)
         add(f, BOTTLENECK_DRIVER, NULL, driver_s, &evidence);
     evidence.startup_s = run->executor_startup_s;

@@ -235,8 +235,8 @@ struct run {
     size_t n_resources;
     struct run_label *spark_properties; /* allow-listed only, sorted by key */
     size_t n_spark_properties;
-    /* What was submitted for properties that the job set itself, sorted by key; "" for none. Their
-     * effective values are among the properties above. */
+    /* The submitted values of properties that the job set itself, sorted by key; "" if none was
+     * submitted. Their effective values are among the properties above. */
     struct run_label *submitted_properties;
     size_t n_submitted_properties;
     struct findings warnings; /* what the reader noticed that did not stop it ("damaged_lines") */
