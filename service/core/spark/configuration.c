@@ -492,7 +492,7 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
     *made = (struct spark_configuration){
         .dynamic_allocation = is_dynamic(&maker),
         .platform =
-            strview_is(ran(&maker, "spark.master"), SERVERLESS_MASTER) ? "emr-serverless" : NULL,
+            strview_is(ran(&maker, "spark.master"), SERVERLESS_MASTER) ? "emr_serverless" : NULL,
         .properties = arena_array(arena, most, sizeof *made->properties),
         .changes = arena_array(arena, most, sizeof *made->changes),
         .withheld = arena_array(arena, maker.n, sizeof(const char *))};

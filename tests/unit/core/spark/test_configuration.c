@@ -650,7 +650,7 @@ Test(spark_configuration, the_platform_of_emr_serverless)
     static const struct run_label local[] = {PROPERTY("spark.master", "local[4]")};
     const struct spark_constraints none = {0};
     struct spark_before before = ran(serverless, 1);
-    cr_expect_str_eq(make(&before, &none, 2, 4).platform, "emr-serverless");
+    cr_expect_str_eq(make(&before, &none, 2, 4).platform, "emr_serverless");
     before = ran(local, 1);
     cr_expect_null(make(&before, &none, 2, 4).platform);
     cr_expect(property_is_local(local[0].value) && !property_is_local(serverless[0].value));
