@@ -168,7 +168,7 @@ def test_a_tiny_job_on_emr_serverless(forms, of_case):
     name = of_case("13-emr-serverless-minimum")
     body = {"application": name, "deadline_s": 120}
     advice = forms.post("/v1/advice", body, status=201).json()
-    assert advice["recommendation"]["executors"] == 1 and advice["spark"]["platform"] == "emr-serverless"
+    assert advice["recommendation"]["executors"] == 1 and advice["spark"]["platform"] == "emr_serverless"
     reply = forms.get("/v1/advice/%s?format=emr-serverless" % advice["id"])
     assert reply.json()["name"] == name
     assert without_id(flags_of_serverless(reply)) == {

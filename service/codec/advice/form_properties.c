@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/plural.h"
 #include "core/spark/property_value.h"
 #include "core/spark/serverless_worker.h"
 
@@ -121,7 +122,7 @@ bool form_property_is_removed(const struct form_properties *form, const char *ke
 bool form_is_of_serverless(const struct form_properties *form)
 {
     const char *platform = json_value_text(spark_member(form, "platform"));
-    return platform != NULL && strcmp(platform, "emr-serverless") == 0;
+    return platform != NULL && strcmp(platform, "emr_serverless") == 0;
 }
 
 /* --- what Spark starts with --- */
@@ -250,10 +251,11 @@ enum pv_code form_fit_serverless(struct form_properties *form, struct pv_error *
     const struct serverless_executor executor = executor_of(form);
     if (!serverless_worker_fit(&executor, &worker))
         return pv_fail(err, PV_E_CONFLICT,
-                       "no worker of EMR Serverless has enough memory for one task: an executor "
-                       "with %" PRId64 " MiB of heap and %" PRId64 " task slots is advised; ask "
+                       "no worker of EMR Serverless has enough memory for one task: executors have "
+                       "%" PRId64 " MiB of heap and run at most %" PRId64 " task%s at once; ask "
                        "with a smaller spark.executor.memory in constraints.enforced",
-                       executor.heap_mib, serverless_slots(&executor));
+                       executor.heap_mib, serverless_slots(&executor),
+                       PLURAL(serverless_slots(&executor)));
     set_worker(form, &executor, &worker);
     scale_counts(form, serverless_slots(&executor), serverless_slots(&worker));
     set_allocation(form);

@@ -173,6 +173,12 @@ static bool is_dynamic(const struct maker *maker)
     return property_boolean(ran(maker, DYNAMIC "enabled"), false);
 }
 
+static bool is_serverless(const struct maker *maker)
+{
+    return strview_is(ran(maker, "spark.master"), SERVERLESS_MASTER) ||
+           ran(maker, SERVERLESS_DISK).at != NULL;
+}
+
 bool spark_is_dynamic(const struct spark_before *before,
                       const struct spark_constraints *constraints)
 {
@@ -491,8 +497,7 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
     size_t most = maker.n + constraints->n_enforced;
     *made = (struct spark_configuration){
         .dynamic_allocation = is_dynamic(&maker),
-        .platform =
-            strview_is(ran(&maker, "spark.master"), SERVERLESS_MASTER) ? "emr-serverless" : NULL,
+        .platform = is_serverless(&maker) ? "emr_serverless" : NULL,
         .properties = arena_array(arena, most, sizeof *made->properties),
         .changes = arena_array(arena, most, sizeof *made->changes),
         .withheld = arena_array(arena, maker.n, sizeof(const char *))};

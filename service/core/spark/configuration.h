@@ -20,8 +20,9 @@
  * spark.sql.shuffle.partitions is fitted to the cores where adaptive execution does not do that.
  */
 
-/* spark.master of a job on EMR Serverless. */
+/* A job on EMR Serverless has this spark.master, and may have this property. */
 #define SERVERLESS_MASTER "custom:emr-serverless"
+#define SERVERLESS_DISK "spark.emr-serverless.executor.disk"
 
 /* What the job ran with. */
 struct spark_before {

@@ -42,6 +42,7 @@ static const struct allowed table[] = {
     {"spark.dynamicAllocation.shuffleTracking.enabled", SHAPE_BOOLEAN, NULL},
     {"spark.dynamicAllocation.shuffleTracking.timeout", SHAPE_DURATION, NULL},
     {"spark.dynamicAllocation.sustainedSchedulerBacklogTimeout", SHAPE_DURATION, NULL},
+    {SERVERLESS_DISK, SHAPE_SIZE, NULL},
     {"spark.executor.cores", SHAPE_NUMBER, NULL},
     {"spark.executor.instances", SHAPE_NUMBER, NULL},
     {"spark.executor.memory", SHAPE_SIZE, NULL},

@@ -647,10 +647,13 @@ Test(spark_configuration, spark_starts_whatever_is_left_out)
 Test(spark_configuration, the_platform_of_emr_serverless)
 {
     static const struct run_label serverless[] = {PROPERTY("spark.master", SERVERLESS_MASTER)};
+    static const struct run_label disk[] = {PROPERTY(SERVERLESS_DISK, "20G")};
     static const struct run_label local[] = {PROPERTY("spark.master", "local[4]")};
     const struct spark_constraints none = {0};
-    struct spark_before before = ran(serverless, 1);
-    cr_expect_str_eq(make(&before, &none, 2, 4).platform, "emr-serverless");
+    struct spark_before before = ran(disk, 1);
+    cr_expect_str_eq(make(&before, &none, 2, 4).platform, "emr_serverless");
+    before = ran(serverless, 1);
+    cr_expect_str_eq(make(&before, &none, 2, 4).platform, "emr_serverless");
     before = ran(local, 1);
     cr_expect_null(make(&before, &none, 2, 4).platform);
     cr_expect(property_is_local(local[0].value) && !property_is_local(serverless[0].value));
