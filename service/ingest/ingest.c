@@ -142,7 +142,7 @@ static enum pv_code warn_missing(const struct bundle *bundle,
     return findings_check(&run->warnings, err);
 }
 
-/* What a refused log lacks may be in a part that was passed over: the sentence of the refusal says so. */
+/* The missing events of a refused log may be in a part that was passed over: the refusal names it. */
 static void blame_skipped(const struct bundle *bundle, struct pv_error *err)
 {
     const char *name;

@@ -82,7 +82,7 @@ static int run_list(struct invocation *invocation)
         return invocation_failed(invocation);
     const bool good = write_ingestions(invocation, items);
     if (json_array_size(items) == 0 && invocation_for_people(invocation))
-        invocation_say(invocation, "There are no such ingestions.");
+        invocation_say(invocation, "No log matches.");
     if (good && more)
         invocation_say(invocation, "There are more ingestions: --limit shows more.");
     json_decref(items);

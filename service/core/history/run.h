@@ -98,7 +98,7 @@ int run_label_compare(const void *a, const void *b);
     COUNT(executors_lost)        /* to the platform: preempted, decommissioned, with their node */ \
     COUNT(streaming_queries)     /* more than 0: a streaming application, not a batch job */       \
     SECONDS(idle_s)              /* a session (shell, notebook) ran nothing */                     \
-    SECONDS(away_s)              /* part of idle_s: nobody was there */
+    SECONDS(away_s)              /* part of idle_s: the session was left alone */
 
 struct run_metrics {
     RUN_METRICS(RUN_DECLARE_COUNT, RUN_DECLARE_SECONDS)
@@ -137,7 +137,7 @@ struct executor_lifetime {
 enum { RUN_EXECUTOR_LIFETIMES_MAX = 5000 };
 
 /* A gap of a session is idle time if it is this long; the driver works in shorter ones, too. In a gap
- * of the second length nobody is there: what is shorter may be a driver that computes. */
+ * of the second length the session is left alone; in a shorter one the driver may compute. */
 #define RUN_IDLE_LEAST_S 10.0
 #define RUN_AWAY_LEAST_S 600.0
 

@@ -6,7 +6,7 @@
 #include "core/history/run.h"
 
 /*
- * The run as it would have been without the time in which nobody was at a session: its
+ * The run as it would have been without the time in which a session was left alone: its
  * duration is shorter by away_s, which becomes 0, and its stages and executors move closer together.
  *
  * The gaps without stages that are long enough (RUN_AWAY_LEAST_S) shrink in proportion to their

@@ -148,8 +148,8 @@ static enum pv_code add_stage(const struct run_stage *stage,
     return PV_OK;
 }
 
-/* Time after the initialization in which no stage ran, without that in which nobody was at a
- * session. */
+/* Time after the initialization in which no stage ran, without that in which a session was
+ * left alone. */
 static enum pv_code find_serial(const struct run *run,
                                 double busy_s,
                                 struct arena *scratch,

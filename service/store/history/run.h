@@ -104,7 +104,7 @@ struct run_id {
 
 /*
  * The runs of these ids, in their order, with stages and tasks; one that is gone is left out. The
- * time in which nobody was at a session is not part of these runs and of those below
+ * time in which a session was left alone is not part of these runs and of those below
  * (core/history/run_idle.h).
  */
 enum pv_code store_run_of_ids(struct store_tx *tx,
@@ -153,7 +153,7 @@ enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
 /* Is the row of runs a batch job? Streaming applications are not used for predictions. */
 #define RUN_IS_BATCH "coalesce(streaming_queries, 0) = 0"
 
-/* How long a run r took without the time in which nobody was at a session. */
+/* How long a run r took without the time in which a session was left alone. */
 #define RUN_WORKED_S "(r.duration_s - coalesce(r.away_s, 0))"
 
 /* The initialization of a run r, if it holds none of this time. */

@@ -66,7 +66,7 @@ static void set_times(struct sparklog *log, struct run *run)
     int64_t ms = 0;
     if (log->last_work_ms != NO_TIME || !ends_far_from_work(log))
         ms = log_reader_elapsed(&log->reader, start, profile_end_of(log));
-    /* 0 is no measurement of anything that ran. */
+    /* A duration of 0 measures nothing. */
     if (ms > 0)
         run->duration_s = log_seconds(ms);
     if (log->first_stage_ms != NO_TIME)

@@ -192,7 +192,7 @@ bool profile_warn_of_kinds(const struct sparklog *log, struct run *run)
         finding_number(
             finding_add(warnings, "idle_session",
                         "an interactive session ran nothing for %.6g s. Predictions leave out "
-                        "%.6g s of it: the gaps of %.6g s or more, in which nobody was there",
+                        "%.6g s of it: the gaps of %.6g s or more, in which it was left alone",
                         run->idle_s, run->away_s, RUN_AWAY_LEAST_S),
             "count", ceil(run->idle_s));
     if (run->executors_lost > 0)
