@@ -597,7 +597,7 @@ def test_of_several_faults_all_are_told(client):
                                                                           jobs=[{"name": "a", "task_durations_s": [1]}], loads=[0.5], repetitions=1000)),
     ("/include", "simulation_job_rows_max", "640000", changed(SLOTS, jobs=[job(name=str(i)) for i in range(10000)], include=["jobs"],
                                                              loads=[0.5, 0.6], policies=[{"policy": "fifo", "name": str(i)} for i in range(32)])),
-    ("/policies/0", "simulation_memory_bytes_max", " MB", changed(TASKS, cluster={"workers": 10**9}, policies=[{"policy": "eagle"}])),
+    ("/policies/0", "simulation_memory_bytes_max", " GiB", changed(TASKS, cluster={"workers": 10**9}, policies=[{"policy": "eagle"}])),
 ])
 def test_limits_name_their_setting_and_the_figure(limited, pointer, setting, figure, body):
     before = limited.get("/v1/operations?limit=1").json()["items"]
