@@ -2,7 +2,8 @@
 --
 -- An accepted log adds a row in the transaction that stores its run. Equal refusals (and duplicates of
 -- one run) share a row, which counts them: its id is that of the latest attempt, so that ids are in the
--- order of time. An accepted log closes the open refusals of the same digest, Spark application or source.
+-- order of time. An accepted log closes the open refusals of the same digest, Spark application or source,
+-- and those of its application that have neither of the last two.
 CREATE TABLE provisor.ingestion (
     team_id uuid NOT NULL REFERENCES provisor.team,
     id uuid NOT NULL,
@@ -38,6 +39,8 @@ CREATE INDEX ingestion_open_application ON provisor.ingestion (team_id, spark_ap
     WHERE outcome = 'refused' AND closed_at IS NULL;
 CREATE INDEX ingestion_open_source ON provisor.ingestion (team_id, source)
     WHERE outcome = 'refused' AND closed_at IS NULL;
+CREATE INDEX ingestion_open_unknown ON provisor.ingestion (team_id, application)
+    WHERE outcome = 'refused' AND closed_at IS NULL AND spark_application_id IS NULL AND source IS NULL;
 
 ALTER TABLE provisor.ingestion ENABLE ROW LEVEL SECURITY;
 ALTER TABLE provisor.ingestion FORCE ROW LEVEL SECURITY;

@@ -148,10 +148,10 @@ static void blame_skipped(const struct bundle *bundle, struct pv_error *err)
     const char *name;
     if (bundle_skipped(bundle, &name) == 0 || err->n_faults == 0)
         return;
-    char *sentence = err->faults[0].detail;
-    size_t n = strlen(sentence);
-    (void)snprintf(sentence + n, sizeof err->faults[0].detail - n,
-                   ". Passed over: %.80s, an archive itself, or encrypted; unpack it", name);
+    (void)snprintf(err->faults[0].detail, sizeof err->faults[0].detail,
+                   "the log lacks its start, and %.60s was passed over, an archive itself or "
+                   "encrypted: unpack it, and send all parts together",
+                   name);
 }
 
 enum pv_code ingest_finish(struct ingest *intake,

@@ -204,6 +204,14 @@ def test_a_part_cut_in_its_codec_is_counted_and_the_next_ones_are_read(client, n
     assert run["duration_s"] == 121.0 and run["succeeded"] is True
 
 
+def test_a_refusal_names_the_part_that_was_passed_over(client, name):
+    """The start of the application lies in a part that is packed twice."""
+    first, second = split(tiny_log(stages=4), 2)
+    files = [("events_1_app-1.gz", gzip.compress(zipped([("events_1_app-1", first)]))), ("events_2_app-1", second)]
+    error = upload(client, name, zipped(files), 422).json()["errors"][0]
+    assert "events_1_app-1.gz was passed over" in error["detail"] and error["detail"].endswith("send all parts together")
+
+
 def test_missing_parts_are_a_warning_that_counts(client, name):
     files = rolled(tiny_log(stages=30), 6)
     del files[3], files[3]

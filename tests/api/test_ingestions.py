@@ -174,6 +174,24 @@ def test_a_whole_log_from_the_same_source_closes_it(team):
     assert [r["source"] for r in records(team, "?open=true")] == [None]
 
 
+def test_if_nothing_else_is_known_the_next_log_of_the_application_closes_it(team):
+    """As curl sends: no source, and of garbage no id."""
+    path = "/v1/applications/mine/eventlogs"
+    send(team, b"garbage\n", 422, path=path)
+    send(team, b"rubbish\n", 422, path="/v1/applications/other/eventlogs")
+    assert [r["open"] for r in records(team)] == [True, True]
+    run = send(team, log_of("app-1"), path=path).json()
+    refused = {r["application"]: r for r in records(team, "?outcome=refused")}
+    assert (refused["mine"]["open"], refused["mine"]["run_id"], refused["other"]["open"]) == (False, run["id"], True)
+
+
+def test_a_file_that_lay_beside_the_logs_is_not_missed(team):
+    send(team, b"import pyspark\n", 422, source="logs/job.py")
+    (one,) = records(team)
+    assert one["outcome"] == "refused" and one["code"] == "no_application_start" and one["open"] is False and one["closed_at"] == one["last_at"]
+    assert records(team, "?open=true") == []
+
+
 def test_another_team_closes_nothing_and_sees_nothing(service, team):
     log = refuse(team, source="app-1")
     other = service.client(service.token("sent-other-" + uuid.uuid4().hex[:8]))

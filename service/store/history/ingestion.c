@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/joblog/common/log_reader.h"
 #include "store/sql/columns.h"
 #include "threads/clock.h"
 
@@ -58,7 +59,8 @@ store_ingestion_accept(struct store_tx *tx, const struct ingestion *ingestion, s
     static struct columns_statement statement = {
         "WITH closed AS (UPDATE provisor.ingestion SET closed_at = clock_timestamp(), run_id = $2"
         " WHERE team_id = $1 AND outcome = 'refused' AND closed_at IS NULL"
-        " AND (digest = $3 OR spark_application_id = $4 OR source = $5)) " INSERT,
+        " AND (digest = $3 OR spark_application_id = $4 OR source = $5"
+        "  OR (application = $6 AND spark_application_id IS NULL AND source IS NULL))) " INSERT,
         .of = {&columns}};
     struct sql sql;
     struct ingestion record = complete(tx, ingestion);
@@ -68,6 +70,7 @@ store_ingestion_accept(struct store_tx *tx, const struct ingestion *ingestion, s
     sql_text(&sql, record.digest);
     sql_text(&sql, record.spark_application_id);
     sql_text(&sql, record.source);
+    sql_text(&sql, record.application);
     columns_bind(&sql, &columns, &record);
     return tx_defer(tx, &sql, err);
 }
@@ -83,6 +86,13 @@ enum pv_code store_ingestion_refuse(struct store_tx *tx,
     tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     columns_bind(&sql, &columns, &record);
+    PV_TRY(tx_defer(tx, &sql, err));
+    /* A file that is not a log, such as a program beside logs: nothing is to come in. */
+    tx_sql(tx, &sql,
+           "UPDATE provisor.ingestion SET closed_at = last_at WHERE team_id = $1 AND id = $2"
+           " AND source IS NOT NULL AND reason LIKE '%" LOG_READER_NO_LOG "'");
+    sql.repeated = true;
+    sql_uuid(&sql, record.id);
     PV_TRY(tx_defer(tx, &sql, err));
     tx_sql(tx, &sql,
            "DELETE FROM provisor.ingestion WHERE team_id = $1 AND id IN"

@@ -459,7 +459,7 @@ static enum pv_code begin_with_properties(struct sparklog *log, struct pv_error 
                         "the body holds events of Spark, but neither the start of the application "
                         "nor its properties: it is a later part of a log. Send all parts together");
     return pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
-                    "the body holds no SparkListenerApplicationStart: it is not a Spark event log");
+                    "the body holds no SparkListenerApplicationStart: " LOG_READER_NO_LOG);
 }
 
 /* The ends of tasks and stages and the starts of jobs that should be there. */
