@@ -133,11 +133,11 @@ def test_the_problem_size_is_what_is_read_from_storage(team, stored):
         read = sum(s["input_bytes"] or 0 for s in detail["stages"])
         sizes[path] = run["problem_size"]
         if read >= 2**20:
-            assert run["problem_size"] == pytest.approx(read / 2**27) and run["problem_size_measure"] == "input_blocks", path
+            assert run["problem_size"] == pytest.approx(read / 2**27) and run["problem_size_measured_by"] == "input_blocks", path
         else:
             ran = sorted((s for s in detail["stages"] if s["tasks"]), key=lambda s: s["started_s"] if s["started_s"] is not None else 1e18)
             tasks = [s["tasks"] for s in ran if s["tasks"] > 1] + [1]
-            assert run["problem_size"] == tasks[0] and run["problem_size_measure"] == "first_parallel_stage", path
+            assert run["problem_size"] == tasks[0] and run["problem_size_measured_by"] == "first_parallel_stage", path
     assert sizes["writeformat_eventlog"] == 1 and sizes["nds_q88_photon_db_13_3.zstd"] > 1
 
 

@@ -185,7 +185,7 @@ static void describe_size(const struct answer *answer, char out[SIZE_TEXT_MAX])
         (void)snprintf(out, SIZE_TEXT_MAX, "-");
         return;
     }
-    size_text_problem(size, json_text_at(answer->advice, "problem_size_measure", NULL), out);
+    size_text_problem(size, json_text_at(answer->advice, "problem_size_measured_by", NULL), out);
     if (asked == NULL)
         return;
     int digits = (int)strspn(asked, "0123456789.");
@@ -211,7 +211,7 @@ static void write_data_needed(FILE *out, const struct terminal *terminal, const 
         const json_t *item = json_array_get(suggested, i);
         char size[SIZE_TEXT_MAX];
         size_text_problem(json_number_at(item, "problem_size", 0),
-                          json_text_at(advice, "problem_size_measure", NULL), size);
+                          json_text_at(advice, "problem_size_measured_by", NULL), size);
         fprintf(out, "  - problem size %s on %.0f executors\n", size,
                 json_number_at(item, "executors", 0));
     }

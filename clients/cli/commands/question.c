@@ -420,7 +420,7 @@ static bool ask_last_run(struct invocation *invocation,
 static void note_bytes_asked(struct invocation *invocation, struct answer *answer)
 {
     const char *size = argument_text(invocation->arguments, "size");
-    const char *measure = json_text_at(answer->advice, "problem_size_measure", "input_blocks");
+    const char *measure = json_text_at(answer->advice, "problem_size_measured_by", "input_blocks");
     char taken[SIZE_TEXT_MAX];
     if (size == NULL || size[0] == '\0' || strchr("bB", size[strlen(size) - 1]) == NULL)
         return;

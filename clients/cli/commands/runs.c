@@ -71,7 +71,7 @@ static const struct column run_columns[] = {
     {"took", "duration_s", CELL_SECONDS, NULL},
     {"  until the first stage", "initialization_s", CELL_SECONDS, NULL},
     {"size", "problem_size", CELL_SIZE_IN_FULL, NULL},
-    {"  measured by", "problem_size_measure", CELL_TEXT, NULL},
+    {"  measured by", "problem_size_measured_by", CELL_TEXT, NULL},
     {"executors", "executors", CELL_COUNT, NULL},
     {"cores each", "cores_per_executor", CELL_COUNT, NULL},
     {"labels", "labels", CELL_TEXT, NULL},

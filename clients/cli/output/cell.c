@@ -168,7 +168,7 @@ void cell_of_member(const json_t *item,
 {
     const json_t *value = json_at(item, path);
     char measure[128];
-    (void)snprintf(measure, sizeof measure, "%s_measure", path);
+    (void)snprintf(measure, sizeof measure, "%s_measured_by", path);
     if ((kind != CELL_SIZE && kind != CELL_SIZE_IN_FULL) || !json_is_number(value)) {
         cell_for_people(value, kind, out);
         return;

@@ -37,10 +37,10 @@ static void decode_measure(const struct codec_node *node, const void *limits, vo
 {
     struct run *run = object;
     struct strview word =
-        codec_text(node, "problem_size_measure", CODEC_NULLABLE, 1, CODEC_NAME_MAX);
+        codec_text(node, "problem_size_measured_by", CODEC_NULLABLE, 1, CODEC_NAME_MAX);
     (void)limits;
     if (word.at != NULL && problem_size_measure_word(word) == NULL)
-        codec_fault_member(node, "problem_size_measure", "not_allowed",
+        codec_fault_member(node, "problem_size_measured_by", "not_allowed",
                            "is not a measure of problem sizes");
     run->problem_size_measure = word;
 }
@@ -49,7 +49,7 @@ static void encode_measure(struct writer *w, const void *object, const void *con
 {
     const struct run *run = object;
     (void)context;
-    writer_member_text(w, "problem_size_measure", run->problem_size_measure);
+    writer_member_text(w, "problem_size_measured_by", run->problem_size_measure);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -280,7 +280,7 @@ static const struct shape_member members[] = {
     {"problem_size", SHAPE_NUMBER(T, problem_size), .flags = NULLABLE, .low = 0,
      .high = CODEC_PROBLEM_SIZE_MAX},
     {"problem_size_given", SHAPE_BOOLEAN(T, problem_size_given), .flags = NULLABLE | SHAPE_TRUE},
-    {"problem_size_measure", SHAPE_CODE, .flags = NULLABLE, .decode = decode_measure,
+    {"problem_size_measured_by", SHAPE_CODE, .flags = NULLABLE, .decode = decode_measure,
      .encode = encode_measure},
     {"executors", SHAPE_COUNT(T, executors), .flags = NULLABLE, .most = CODEC_COUNT_MAX},
     {"cores_per_executor", SHAPE_COUNT(T, cores_per_executor), .flags = NULLABLE,

@@ -252,7 +252,7 @@ static enum pv_code warn_of_other_measures(const struct advice_known *known,
         n, PLURAL_VERB(n, "is", "are"), problem_size_measure_name(prediction->curve.size_measure),
         PLURAL_VERB(n, "this one is measured", "these are measured"));
     finding_number(note, "runs", (double)n);
-    finding_text(note, "problem_size_measure", prediction->curve.size_measure);
+    finding_text(note, "problem_size_measured_by", prediction->curve.size_measure);
     return findings_check(&advice->warnings, err);
 }
 

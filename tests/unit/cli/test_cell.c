@@ -40,8 +40,8 @@ Test(cli_cell, bytes_may_be_fewer)
 Test(cli_cell, a_problem_size_has_the_unit_of_its_measure)
 {
     char text[CELL_TEXT_MAX];
-    json_t *item = json_loads("{\"last_run\":{\"problem_size\":404,\"problem_size_measure\":"
-                              "\"input_blocks\"},\"problem_size\":4,\"problem_size_measure\":"
+    json_t *item = json_loads("{\"last_run\":{\"problem_size\":404,\"problem_size_measured_by\":"
+                              "\"input_blocks\"},\"problem_size\":4,\"problem_size_measured_by\":"
                               "{\"kind\":\"label\"},\"given\":{\"problem_size\":null}}",
                               0, NULL);
     cell_of_member(item, "last_run.problem_size", CELL_SIZE, text);

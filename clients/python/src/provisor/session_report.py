@@ -73,7 +73,7 @@ class SessionReport:
             text += " on %s" % _count(run.executors, "executor")
             text += " of %s" % _count(run.cores_per_executor, "core") if run.cores_per_executor is not None else ""
         if run.problem_size is not None:
-            text += ", problem size %s" % problem_size_text(run.problem_size, run.problem_size_measure)
+            text += ", problem size %s" % problem_size_text(run.problem_size, run.problem_size_measured_by)
         return [text + (", and goes on." if self.unfinished else "."), *self._verdict()]
 
     def _verdict(self) -> List[str]:

@@ -17,7 +17,7 @@ def bytes_text(number: float) -> str:
 
 
 def problem_size_text(size: float, measure: Optional[str]) -> str:
-    """`50.5 GiB in 404 blocks`, `4 tasks`; the number alone if the measure has no unit. measure: `problem_size_measure`."""
+    """`50.5 GiB in 404 blocks`, `4 tasks`; the number alone if the measure has no unit. measure: `problem_size_measured_by`."""
     number = "%.0f" % size if size == int(size) or size >= 1000 else "%.4g" % size
     if measure == "input_blocks":
         return "%s in %s" % (bytes_text(size * BLOCK_BYTES), _counted(number, "block"))

@@ -101,7 +101,7 @@ def _headline(advice: Advice) -> str:
 
 def _size(advice: Advice) -> Optional[str]:
     size = _got(advice, "problem_size")
-    return problem_size_text(size, _got(advice, "problem_size_measure")) if size is not None else None
+    return problem_size_text(size, _got(advice, "problem_size_measured_by")) if size is not None else None
 
 
 def _answer(advice: Advice) -> List[Tuple[str, Any]]:
