@@ -28,8 +28,7 @@ void log_result_say_read(struct log_result *result,
                          bool unfinished,
                          const char *other)
 {
-    static const char later[] =
-        "unfinished: imported again after its end it is replaced by the whole log";
+    static const char later[] = "unfinished: a longer log of the run will replace it";
     char reason[sizeof result->reason];
     bool goes_on = unfinished && outcome != LOG_DUPLICATE;
     const char *code = goes_on                                        ? "no_application_end"

@@ -74,7 +74,7 @@ def test_an_application_of_the_whole_name_keeps_its_runs(lonely):
     assert send(lonely, named("report-2026-01-06", app="app-2"))["application"] == "report"
 
 
-@pytest.mark.parametrize("name,code", [("", "no_name"), ("x" * 256, "invalid_name"),
+@pytest.mark.parametrize("name,code", [("", "no_name"), ("   ", "invalid_name"), ("x" * 256, "invalid_name"),
                                        ("etl AKIAIOSFODNN7EXAMPLE", "name_suspicious")])
 def test_a_name_that_is_none_is_refused_and_not_repeated(lonely, name, code):
     reply = lonely.request("POST", "/v1/eventlogs", 422, data=named(name), headers=OCTETS)

@@ -130,6 +130,10 @@ def test_standard_input(ingest, mine):
     assert found["-"].outcome == "stored" and found["-"].application == "piped"
     assert rows(ingest("-", "--application", "piped", input=tiny_log(app="app-1").decode()).out)["-"].outcome == "duplicate"
     assert rows(ingest("-", input="not a log\n").out)["-"].outcome == "ignored"
+    later = tiny_log(stages=2).splitlines(keepends=True)[3:]
+    job = json.dumps({"Event": "SparkListenerJobStart", "Job ID": 0, "Submission Time": 1700000001000, "Stage IDs": [0, 1]}) + "\n"
+    result = ingest("-", input=job + b"".join(later).decode(), status=1)
+    assert rows(result.out)["-"].outcome == "rejected" and "Send all parts together" in result.out, "a log of which a part is missing"
 
 
 def test_standard_input_is_not_repeated(make_cli):

@@ -19,11 +19,11 @@ static enum pv_code event_log_name_check(struct strview name, struct pv_error *e
         return event_log_name_refuse(
             "no_name", "the log does not say what its application is called" NAME_IT, err);
     if (!codec_is_name(name))
-        return event_log_name_refuse(
-            "invalid_name",
-            "what the log calls its application is longer than 255 characters or holds control"
-            " characters" NAME_IT,
-            err);
+        return event_log_name_refuse("invalid_name",
+                                     "what the log calls its application is blank, is longer than "
+                                     "255 characters or holds control"
+                                     " characters" NAME_IT,
+                                     err);
     return PV_OK;
 }
 

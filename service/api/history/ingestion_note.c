@@ -1,5 +1,6 @@
 #include "api/history/ingestion_note.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,6 +103,7 @@ enum pv_code log_note_accepted(const struct log_save *save,
                                                       [RUN_REPLACED] = INGESTION_REPLACED};
     char digest[HEX];
     char same[HEX];
+    assert(run != NULL);
     struct ingestion ingestion = describe(save, run, digest);
     ingestion.outcome = outcomes[outcome];
     memcpy(ingestion.run_id, run->id, sizeof ingestion.run_id);

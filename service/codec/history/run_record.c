@@ -182,7 +182,8 @@ static struct strview hex_bytes(const struct codec_node *node, struct strview te
     if (bytes == NULL)
         return (struct strview){NULL, 0};
     for (size_t i = 0; i < text.n / 2; i++)
-        bytes[i] = (char)(hex_value(text.at[2 * i]) << 4 | hex_value(text.at[2 * i + 1]));
+        bytes[i] = (char)((unsigned)hex_value(text.at[2 * i]) << 4 |
+                          (unsigned)hex_value(text.at[2 * i + 1]));
     return (struct strview){bytes, text.n / 2};
 }
 

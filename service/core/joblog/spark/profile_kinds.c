@@ -191,9 +191,9 @@ bool profile_warn_of_kinds(const struct sparklog *log, struct run *run)
     if (run->idle_s > 0)
         finding_number(
             finding_add(warnings, "idle_session",
-                        "an interactive session ran nothing for %.6g s. Predictions leave out "
-                        "%.6g s of it: the gaps of %.6g s or more, in which it was left alone",
-                        run->idle_s, run->away_s, RUN_AWAY_LEAST_S),
+                        "an interactive session ran nothing for %.0f s. Predictions leave out its "
+                        "gaps of %.0f s or more, %.0f s in all",
+                        run->idle_s, RUN_AWAY_LEAST_S, run->away_s),
             "count", ceil(run->idle_s));
     if (run->executors_lost > 0)
         finding_count(
