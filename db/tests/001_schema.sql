@@ -7,7 +7,7 @@ SELECT no_plan();
 SELECT has_table('provisor', t, 'table ' || t)
   FROM unnest(ARRAY['migration', 'service_key', 'team', 'token', 'application', 'run', 'run_log', 'run_label',
                     'run_stage', 'advice', 'audit', 'outbox', 'idempotency_key', 'application_model', 'housekeeping', 'name_rules', 'operation', 'operation_event',
-                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer', 'webhook', 'webhook_delivery', 'quota_loop', 'admission', 'workload', 'workload_chunk']) AS t;
+                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer', 'webhook', 'webhook_delivery', 'quota_loop', 'admission', 'workload', 'workload_chunk', 'ingestion']) AS t;
 
 SELECT col_type_is('provisor', 'run_stage', 'task_durations_s', 'double precision[]',
                    'durations of tasks are exact doubles, not a row each');
@@ -15,9 +15,11 @@ SELECT col_type_is('provisor', 'run_stage', c, 'bigint[]', 'side by side with th
   FROM unnest(ARRAY['task_nodes', 'task_read_bytes']) AS c;
 SELECT col_type_is('provisor', 'run', c, t, 'an entry an executor: ' || c)
   FROM (VALUES ('executor_added_s', 'double precision[]'), ('executor_removed_s', 'double precision[]'),
-               ('executor_cores', 'bigint[]'), ('executor_resource_ids', 'bigint[]')) AS wanted (c, t);
+               ('executor_cores', 'bigint[]'), ('executor_resource_ids', 'bigint[]'),
+               ('executor_lost', 'boolean[]')) AS wanted (c, t);
 SELECT col_not_null('provisor', 'run', c, 'not null: ' || c)
-  FROM unnest(ARRAY['executor_added_s', 'executor_removed_s', 'executor_cores', 'executor_resource_ids']) AS c;
+  FROM unnest(ARRAY['executor_added_s', 'executor_removed_s', 'executor_cores', 'executor_resource_ids',
+                    'executor_lost', 'submitted_keys', 'submitted_values']) AS c;
 SELECT col_type_is('provisor', 'advice', 'document', 'json', 'a document keeps its bytes: json, not jsonb');
 SELECT col_type_is('provisor', 'application_model', 'document', 'json', 'fitted models are given back as they were written');
 SELECT col_type_is('provisor', 'advice', 'request', 'json', 'a request keeps its bytes');
@@ -77,6 +79,11 @@ SELECT fk_ok('provisor', 'cluster', ARRAY['team_id', 'price_book_id'],
              'provisor', 'price_book', ARRAY['team_id', 'id'], 'a cluster names a book that is there');
 SELECT fk_ok('provisor', 'price', ARRAY['team_id', 'cluster_id'],
              'provisor', 'cluster', ARRAY['team_id', 'id'], 'a price leads to a cluster that is there');
+
+SELECT col_is_pk('provisor', 'run_log', ARRAY['team_id', 'application_id', 'spark_application_id', 'spark_attempt_id', 'twin'],
+                 'runs that have one application id are twins');
+SELECT col_default_is('provisor', 'run_log', 'twin', '0', 'a program that knows of no twins writes one row for each application id and attempt');
+SELECT col_type_is('provisor', 'audit', 'replaced', 'json', 'the audit keeps figures of a run that was replaced');
 
 SELECT is((SELECT octet_length(key) FROM provisor.service_key), 32, 'the service''s key has 32 bytes');
 SELECT throws_ok($$ INSERT INTO provisor.service_key (key) VALUES (sha256('x')) $$, '23505', NULL,

@@ -62,6 +62,7 @@ BEGIN
     INSERT INTO provisor.operation (team_id, id, kind, actor, scopes, request_id, trace_id) VALUES (team, one, 'k', 'x', 1, '', ''); -- and its first event
     INSERT INTO provisor.team_quota (team_id, runs) VALUES (team, 1); -- the rows of team_usage come by themselves
     INSERT INTO provisor.audit (team_id, id, actor, action, subject, request_id) VALUES (team, one, 'x', 'y', 'z', '');
+    INSERT INTO provisor.ingestion (team_id, id, actor, road, outcome) VALUES (team, one, 'x', 'import', 'stored');
     INSERT INTO provisor.outbox (team_id, id, type, data) VALUES (team, one, 'x', '{}');
     INSERT INTO provisor.webhook (team_id, id, url, events, format, signature, secret, concurrency, enabled)
         VALUES (team, one, 'https://a', '{x}', 'standard', 'v1', 's', 1, true);

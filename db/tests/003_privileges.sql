@@ -28,6 +28,7 @@ SELECT table_privs_are('provisor', t, 'provisor_service', string_to_array(privil
                ('cluster_report', 'SELECT INSERT UPDATE DELETE'), ('cluster_processing', 'SELECT INSERT UPDATE DELETE'),
                ('cluster_transfer', 'SELECT INSERT UPDATE DELETE'), ('admission', 'SELECT INSERT UPDATE DELETE'),
                ('price_book', 'SELECT INSERT UPDATE DELETE'), ('price', 'SELECT INSERT UPDATE DELETE'),
+               ('ingestion', 'SELECT INSERT UPDATE DELETE'),
                ('cluster_reference', 'SELECT'), ('price_book_reference', 'SELECT')) AS wanted (t, privileges);
 SELECT column_privs_are('provisor', 'run_stage', a.attname, 'provisor_service',
                         CASE WHEN a.attname IN ('task_durations_s', 'task_nodes', 'task_read_bytes', 'sketch_tasks', 'sketch_mean_s')

@@ -29,6 +29,7 @@
     CALL(PUT, "/v1/teams/{name}/quotas", ADMIN, IO, team_quotas_put, JSON) \
     CALL(GET, "/v1/usage", READ, IO, usage_get, NO_BODY) \
     CALL(GET, "/v1/audit", ADMIN, IO, audit_list, NO_BODY) \
+    CALL(GET, "/v1/ingestions", READ, IO, ingestions_list, NO_BODY) \
     CALL(GET, "/", PUBLIC, INLINE, root_get, NO_BODY) \
     CALL(GET, "/openapi.yaml", PUBLIC, INLINE, contract_get, NO_BODY) \
     CALL(GET, "/openapi.json", PUBLIC, INLINE, contract_get, NO_BODY) \

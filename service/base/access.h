@@ -77,6 +77,7 @@ struct audit_record {
     struct strview subject; /* what it was done to */
     struct strview request_id;
     int64_t at_us;
+    struct strview replaced; /* JSON: figures of the run that was replaced; at == NULL: none */
 };
 
 #endif

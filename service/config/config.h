@@ -147,6 +147,7 @@ struct config {
     int64_t retention_runs;
     int64_t advice_retention_days;
     int64_t audit_retention_days;
+    int64_t ingestions_refused_max; /* of a team */
     int64_t outbox_retention_days;
     int64_t outbox_events_max; /* of a team */
     int64_t token_retention_days;

@@ -171,6 +171,7 @@ const struct setting settings[] = {
     INTEGER(retention_runs, "", 0, 1000000000, "0", "runs kept per application, unless it specifies a limit; 0: all"),
     INTEGER(advice_retention_days, "d", 0, 36500, "0", "advice older than this is deleted; 0: none is"),
     INTEGER(audit_retention_days, "d", 0, 36500, "400", "audit entries older than this are deleted, but none younger than 30 days; 0: none are"),
+    INTEGER(ingestions_refused_max, "", 1, 1000000, "10000", "records of refused and doubled logs kept of a team, the newest ones; the others are deleted at the next refusal"),
     INTEGER(outbox_retention_days, "d", 0, 36500, "7", "events older than this are deleted, delivered or not; 0: none are"),
     INTEGER(outbox_events_max, "", 0, 1000000000, "100000", "events kept of a team, the newest ones; maintenance deletes the others, delivered or not; 0: all"),
     INTEGER(token_retention_days, "d", 0, 36500, "30", "tokens that expired or were revoked longer ago than this are deleted; 0: none are"),

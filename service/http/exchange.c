@@ -424,16 +424,50 @@ static void reset_deadline(struct exchange *x, exchange_job job)
     x->request.deadline_ns = clock_monotonic_ns() + (uint64_t)ms * 1000000u;
 }
 
+/* The job of a stream that failed on a compute worker: its refusal is noted, then answered. */
+static void note_refusal(struct exchange *x)
+{
+    struct pv_error err = *x->refusal_of_stream;
+    x->route->stream->refused(x->server->options.context, x->stream, &err);
+    fail_with(x, err.code, &err);
+    end_stream(x);
+}
+
+/* Is the client to blame, and does the stream note that? */
+static bool is_refusal(const struct exchange *x, enum pv_code code)
+{
+    return x->route->stream->refused != NULL && x->stream != NULL &&
+           http_status_of(code) / 100 == 4;
+}
+
+/* If there is no memory to keep the error, the refusal is answered without a note. */
+static void fail_stream(struct exchange *x, enum pv_code code, struct pv_error *err)
+{
+    if (err->code == PV_OK)
+        err->code = code;
+    struct pv_error *kept = is_refusal(x, err->code) ? arena_alloc(&x->arena, sizeof *kept) : NULL;
+    if (kept == NULL) {
+        fail_with(x, code, err);
+        end_stream(x);
+        return;
+    }
+    *kept = *err;
+    x->refusal_of_stream = kept;
+    x->job = note_refusal;
+    if (http_move(&x->request, HTTP_IO) == PV_OK)
+        note_refusal(x);
+    else
+        x->next = x->request.again;
+}
+
 void exchange_stream_begin(struct exchange *x)
 {
     struct pv_error err = {0};
     x->stream_open = true;
     enum pv_code code =
         x->route->stream->begin(x->server->options.context, &x->request, &x->stream, &err);
-    if (code != PV_OK) {
-        fail_with(x, code, &err);
-        end_stream(x);
-    }
+    if (code != PV_OK)
+        fail_stream(x, code, &err);
 }
 
 static bool take_piece(struct exchange *x, struct pv_error *err)
@@ -445,8 +479,7 @@ static bool take_piece(struct exchange *x, struct pv_error *err)
     x->body_n = 0;
     if (code == PV_OK)
         return true;
-    fail_with(x, code, err);
-    end_stream(x);
+    fail_stream(x, code, err);
     return false;
 }
 
@@ -471,8 +504,9 @@ void exchange_stream_finish(struct exchange *x)
     if (code == PV_OK)
         code = check_response(&x->response, &err);
     if (code != PV_OK)
-        fail_with(x, code, &err);
-    end_stream(x);
+        fail_stream(x, code, &err);
+    else
+        end_stream(x);
 }
 
 /* The head of the answer is gone: a failure is for the log, and for the client the cut. */

@@ -96,6 +96,7 @@ struct exchange {
 
     bool stream_open; /* end() is owed */
     void *stream;
+    const struct pv_error *refusal_of_stream; /* being noted on an io worker; NULL: none */
 
     const struct http_source *source; /* not NULL: end() is owed */
     void *source_state;

@@ -63,6 +63,8 @@ struct http_call {
  * finish   the body is complete: do the effect, fill in the response. It begins on a compute worker and
  *          goes where it must be by http_move, to and fro if need be. One that answers http_turn is
  *          called again as often as it likes: others have their turns in between.
+ * refused  on an io worker, before the answer, if one of the above failed with a status of 4xx and *state
+ *          was made. It may wait for the database. NULL: refusals are not noted.
  * end      always called last, once, also when the client went away or begin failed (state may be
  *          NULL): on the worker that had the failure or the answer, and where the client went away in
  *          between on an io worker.
@@ -83,6 +85,7 @@ struct http_stream {
     /* How long finish may take, all turns and the waits between them together, before the client is
      * answered 503. NULL: each turn has request_timeout_ms. */
     int64_t (*finish_ms)(const void *context);
+    void (*refused)(void *context, void *state, const struct pv_error *why);
 };
 
 /* A call needs exactly the scope of its row; no scope contains another. */

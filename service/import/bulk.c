@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/history/event_log_name.h"
 #include "api/history/event_log_save.h"
+#include "api/history/ingestion_note.h"
 #include "codec/history/run.h"
 #include "ingest/ingest.h"
 #include "store/access/access.h"
@@ -52,8 +54,21 @@ static void refuse_item(struct log_result *result, enum pv_code code, const stru
     bool faulty = err->n_faults > 0;
     const char *word = faulty ? err->faults[0].code : pv_code_name(code);
     const char *why = faulty ? err->faults[0].detail : err->detail;
-    bool no_log = strcmp(word, "no_application_start") == 0;
+    bool no_log = strcmp(word, "no_application_start") == 0 && err->n_faults == 1;
     log_result_say(result, no_log ? LOG_IGNORED : LOG_REJECTED, word, why);
+}
+
+/* The name that rules folded, and what the reader noticed. */
+static void add_notes(const struct run *run, struct log_result *result)
+{
+    if (result->outcome != LOG_STORED)
+        return;
+    for (size_t i = 0; i < run->n_labels; i++)
+        if (strview_is(run->labels[i].key, LOG_NAME_LABEL))
+            log_result_add_name(result, run->labels[i].value);
+    for (size_t i = 0; i < run->warnings.n; i++)
+        log_result_add_warning(result, run->warnings.items[i].code,
+                               finding_value(&run->warnings.items[i], "count"));
 }
 
 static enum log_outcome outcome_of(enum run_insert_outcome outcome)
@@ -81,19 +96,48 @@ static void give_up(struct bulk *bulk, const struct pv_error *why)
     pthread_mutex_unlock(&bulk->lock);
 }
 
+/* Options of the import, and the name of this log. */
+static struct log_save
+describe_save(const struct bulk *bulk, const unsigned char *digest, const char *source)
+{
+    const struct bulk_options *options = bulk->options;
+    return (struct log_save){.store = options->store,
+                             .who = &options->who,
+                             .request_id = options->request_id,
+                             .application = options->application,
+                             .labels_max = (size_t)options->config->labels_max,
+                             .digest = digest,
+                             .dry_run = options->dry_run,
+                             .road = INGESTION_IMPORT,
+                             .source = source};
+}
+
+/* A refusal is reported and recorded; a dry run records nothing. */
+static void refuse_log(const struct bulk *bulk,
+                       const struct log_save *save,
+                       const struct run *run,
+                       enum pv_code code,
+                       const struct pv_error *err,
+                       struct log_result *result)
+{
+    refuse_item(result, code, err);
+    if (!save->dry_run)
+        log_note_refused(save, run, bulk->options->config->ingestions_refused_max, code, err);
+}
+
 static enum pv_code save_patiently(struct bulk *bulk,
                                    const struct log_save *save,
                                    struct arena *arena,
                                    struct run *run,
                                    struct strview *application,
-                                   enum run_insert_outcome *outcome,
+                                   struct run_insert *insert,
                                    struct pv_error *err)
 {
     unsigned tries = 0;
     enum pv_code code;
     do {
         pv_error_clear(err);
-        code = log_save(save, arena, run, application, outcome, err);
+        code = log_save(save, arena, run, application, insert, err);
     } while (try_again(bulk, code, &tries));
     if (code == PV_E_UNAVAILABLE)
         give_up(bulk, err);
@@ -102,47 +146,40 @@ static enum pv_code save_patiently(struct bulk *bulk,
 
 static void save_run(struct bulk *bulk,
                      struct arena *arena,
+                     const struct log_save *save,
                      struct run *run,
-                     const unsigned char *digest,
                      struct log_result *result)
 {
-    const struct bulk_options *options = bulk->options;
     struct pv_error err = {.code = PV_OK};
-    struct log_save save = {.store = options->store,
-                            .who = &options->who,
-                            .request_id = options->request_id,
-                            .application = options->application,
-                            .labels_max = (size_t)options->config->labels_max,
-                            .digest = digest,
-                            .dry_run = options->dry_run};
-    bool ended = run->ended;
-    enum run_insert_outcome outcome = RUN_INSERTED;
+    struct run_insert insert;
+    char sentence[LOG_SENTENCE_MAX];
     struct strview application;
-    enum pv_code code = save_patiently(bulk, &save, arena, run, &application, &outcome, &err);
+    enum pv_code code = save_patiently(bulk, save, arena, run, &application, &insert, &err);
     (void)snprintf(result->application, sizeof result->application, "%.*s", (int)application.n,
                    application.at == NULL ? "" : application.at);
-    if (code == PV_E_CONFLICT && !ended) {
-        log_result_say(result, LOG_DUPLICATE, "no_application_end",
-                       "a more complete log of it is there");
-    } else if (code != PV_OK) {
-        refuse_item(result, code, &err);
-    } else {
-        log_result_say_read(result, outcome_of(outcome), !run->ended);
-        if (!options->dry_run || outcome == RUN_UNCHANGED)
-            memcpy(result->run_id, run->id, sizeof result->run_id);
+    if (code != PV_OK) {
+        struct log_save named = *save;
+        named.application = application.at;
+        refuse_log(bulk, &named, run, code, &err, result);
+        return;
     }
+    log_save_say(&insert, sentence);
+    log_result_say_read(result, outcome_of(insert.outcome), !run->ended, sentence);
+    add_notes(run, result);
+    if (!save->dry_run || insert.outcome != RUN_INSERTED)
+        memcpy(result->run_id, run->id, sizeof result->run_id);
 }
 
 static void take_run(struct bulk *bulk,
                      struct arena *arena,
+                     const struct log_save *save,
                      struct run *run,
-                     const unsigned char *digest,
                      struct log_result *result)
 {
     result->warnings = run->warnings.n;
     run->labels = bulk->options->labels;
     run->n_labels = bulk->options->n_labels;
-    save_run(bulk, arena, run, digest, result);
+    save_run(bulk, arena, save, run, result);
 }
 
 /* A log being read; what it has added to the bytes done so far. */
@@ -169,18 +206,22 @@ take_log(struct bulk *bulk, const struct find_item *item, struct log_result *res
 {
     struct arena arena;
     struct run run;
-    unsigned char digest[INGEST_DIGEST];
+    unsigned char digest[INGEST_DIGEST] = {0};
+    char source[LOG_SOURCE_MAX];
     struct pv_error err = {.code = PV_OK};
+    struct log_save save = describe_save(bulk, digest, source);
     struct reading reading = {bulk, item, 0};
     const struct ingest_watch watch = {go_on, &reading};
     struct ingest_limits limits = bulk->limits;
     limits.watch = &watch;
+    save.bytes = (int64_t)item->bytes;
+    log_source_fit(&limits.log.privacy, strview_of(item->path), source);
     arena_init(&arena, limits.log.memory_bytes);
     enum pv_code code = ingest_read_path(item->path, &limits, &arena, &run, digest, &err);
     if (code == PV_OK)
-        take_run(bulk, &arena, &run, digest, result);
+        take_run(bulk, &arena, &save, &run, result);
     else if (code != PV_E_CANCELLED)
-        refuse_item(result, code, &err);
+        refuse_log(bulk, &save, NULL, code, &err, result);
     arena_fini(&arena);
     atomic_fetch_add(&bulk->bytes, item->bytes - reading.bytes);
     return code;

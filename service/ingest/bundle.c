@@ -19,8 +19,11 @@ struct bundle {
     const struct member_log *log; /* NULL before the list was looked at */
     size_t next;                  /* part to open */
     struct stream *stream;        /* of the open part, or NULL */
-    uint64_t archive_bytes;       /* as sent; 0: a folder, what is read of it counts */
-    uint64_t stored_bytes;        /* read */
+    uint64_t part_from;           /* bytes of the log before it */
+    uint64_t skipped;             /* parts that are archives themselves */
+    char first_skipped[MEMBERS_SHOWN];
+    uint64_t archive_bytes; /* as sent; 0: a folder, what is read of it counts */
+    uint64_t stored_bytes;  /* read */
     char block[BLOCK];
 };
 
@@ -118,6 +121,7 @@ bundle_open_member(struct bundle *bundle, struct text *text, struct pv_error *er
     const struct member *member = &bundle->log->members[bundle->next];
     PV_TRY(container_open_member(bundle->container, member, err));
     bundle->stream = stream_create(&bundle->limits.framing, text, refuse_archive, NULL);
+    bundle->part_from = text->bytes;
     return bundle->stream == NULL ? pv_no_memory(err) : PV_OK;
 }
 
@@ -167,6 +171,21 @@ static enum pv_code bundle_step(struct bundle *bundle, struct text *text, struct
     return PV_OK;
 }
 
+/* Named like a part, but packed as none is (an archive, or encrypted): the others are read. */
+static bool skip_part(struct bundle *bundle, const struct text *text)
+{
+    const struct member *member = &bundle->log->members[bundle->next];
+    if (text->bytes != bundle->part_from || bundle->skipped + 1 >= bundle->log->n)
+        return false;
+    const char *slash = strrchr(member->name, '/');
+    if (bundle->skipped++ == 0)
+        members_show(strview_of(slash == NULL ? member->name : slash + 1), bundle->first_skipped);
+    stream_destroy(bundle->stream);
+    bundle->stream = NULL;
+    bundle->next++;
+    return true;
+}
+
 enum pv_code bundle_read(
     struct bundle *bundle, struct text *text, uint64_t budget, bool *done, struct pv_error *err)
 {
@@ -176,6 +195,10 @@ enum pv_code bundle_read(
            text->bytes + bundle->stored_bytes - before < budget) {
         const struct member *member = &bundle->log->members[bundle->next];
         code = bundle_step(bundle, text, err);
+        if (code == PV_E_MEDIA_TYPE && skip_part(bundle, text)) {
+            pv_error_clear(err);
+            code = PV_OK;
+        }
         if (code != PV_OK)
             blame(member, err);
     }
@@ -187,6 +210,17 @@ enum pv_code bundle_read(
 uint64_t bundle_missing(const struct bundle *bundle)
 {
     return bundle->log == NULL ? 0 : bundle->log->missing;
+}
+
+bool bundle_compacted(const struct bundle *bundle)
+{
+    return bundle->log != NULL && bundle->log->n > 0 && bundle->log->members[0].compact;
+}
+
+uint64_t bundle_skipped(const struct bundle *bundle, const char **first)
+{
+    *first = bundle->first_skipped;
+    return bundle->skipped;
 }
 
 uint64_t bundle_stored_bytes(const struct bundle *bundle)

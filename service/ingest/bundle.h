@@ -37,6 +37,11 @@ enum pv_code bundle_read(struct bundle *bundle,
 
 /* Parts that should lie between those that are there; known after the first bundle_read. */
 uint64_t bundle_missing(const struct bundle *bundle);
+/* True if the first part is compacted: it lacks jobs that had ended. Known after the first
+ * bundle_read. */
+bool bundle_compacted(const struct bundle *bundle);
+/* Parts that were passed over, for they are packed as no log is; *first: the name of one of them. */
+uint64_t bundle_skipped(const struct bundle *bundle, const char **first);
 /* Bytes read out of the container, before decompression. */
 uint64_t bundle_stored_bytes(const struct bundle *bundle);
 

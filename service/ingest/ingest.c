@@ -1,5 +1,7 @@
 #include "ingest/ingest.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,15 +109,49 @@ enum pv_code ingest_read(struct ingest *intake, uint64_t budget, bool *more, str
     return PV_OK;
 }
 
-static enum pv_code
-warn_missing(uint64_t missing, struct arena *arena, struct run *run, struct pv_error *err)
+static enum pv_code warn_missing(const struct bundle *bundle,
+                                 struct arena *arena,
+                                 struct run *run,
+                                 struct pv_error *err)
 {
+    const char *name;
+    uint64_t missing = bundle_missing(bundle);
+    uint64_t skipped = bundle_skipped(bundle, &name);
     run->warnings.arena = arena;
     if (missing > 0)
         finding_number(
             finding_add(&run->warnings, "missing_part", "parts of the rolling log are not there"),
             "count", (double)missing);
+    bool lacks_jobs = missing > 0 || (bundle_compacted(bundle) && run->jobs_missing);
+    if (lacks_jobs && !run->compacted) {
+        run->compacted = true;
+        run->problem_size = (double)NAN;
+        finding_number(finding_add(&run->warnings, "compacted_log",
+                                   "parts of the log are compacted or not there, so jobs or tasks "
+                                   "are missing: the run has no problem size and no stages, and "
+                                   "predictions leave it out"),
+                       "count", 1);
+    }
+    if (skipped > 0)
+        finding_number(
+            finding_add(&run->warnings, "skipped_part",
+                        "parts of the log are archives themselves, or encrypted, and were"
+                        " passed over; one is %s",
+                        name),
+            "count", (double)skipped);
     return findings_check(&run->warnings, err);
+}
+
+/* The missing events of a refused log may be in a part that was passed over: the refusal names it. */
+static void blame_skipped(const struct bundle *bundle, struct pv_error *err)
+{
+    const char *name;
+    if (bundle_skipped(bundle, &name) == 0 || err->n_faults == 0)
+        return;
+    (void)snprintf(err->faults[0].detail, sizeof err->faults[0].detail,
+                   "the log lacks its start, and %.60s was passed over, an archive itself or "
+                   "encrypted: unpack it, and send all parts together",
+                   name);
 }
 
 enum pv_code ingest_finish(struct ingest *intake,
@@ -127,9 +163,12 @@ enum pv_code ingest_finish(struct ingest *intake,
     bool more = false;
     struct run made;
     PV_TRY(ingest_read(intake, UINT64_MAX, &more, err));
-    PV_TRY(text_finish(&intake->text, arena, &made, digest, err));
+    enum pv_code code = text_finish(&intake->text, arena, &made, digest, err);
+    if (code == PV_E_INVALID && intake->bundle != NULL)
+        blame_skipped(intake->bundle, err);
+    PV_TRY(code);
     if (intake->bundle != NULL)
-        PV_TRY(warn_missing(bundle_missing(intake->bundle), arena, &made, err));
+        PV_TRY(warn_missing(intake->bundle, arena, &made, err));
     *run = made;
     return PV_OK;
 }

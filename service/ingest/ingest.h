@@ -53,7 +53,8 @@ ingest_read(struct ingest *intake, uint64_t budget, bool *more, struct pv_error 
 
 /*
  * The run of the log (everything it points at lives in `arena`) and the BLAKE2b-256 digest of its
- * plain bytes, those of its parts one after another. Both are written only on PV_OK.
+ * plain bytes, those of its parts one after another. The run is written only on PV_OK; the digest also
+ * when all bytes were read and are not a log.
  * Ends and reads what is left to read. Errors as above and as joblog_finish.
  */
 enum pv_code ingest_finish(struct ingest *intake,

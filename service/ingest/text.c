@@ -52,7 +52,6 @@ enum pv_code text_finish(struct text *text,
                          unsigned char digest[INGEST_DIGEST],
                          struct pv_error *err)
 {
-    PV_TRY(joblog_finish(text->log, arena, run, err));
     (void)crypto_generichash_final(&text->digest, digest, INGEST_DIGEST);
-    return PV_OK;
+    return joblog_finish(text->log, arena, run, err);
 }

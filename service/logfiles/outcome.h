@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strview.h"
+
 /*
  * What became of a log on its way into the history, in the same words whoever brings it:
  * `provisord import` and `provisor ingest`.
@@ -12,7 +14,7 @@
 enum log_outcome {
     LOG_STORED,
     LOG_DUPLICATE, /* the same log was there, or a more complete one */
-    LOG_REPLACED,  /* an unfinished log was there, of which this is the continuation */
+    LOG_REPLACED,  /* a less complete log of the run was there */
     LOG_IGNORED,   /* no log */
     LOG_REJECTED,  /* a log that cannot be taken, or a file that cannot be read */
     LOG_PENDING,   /* would be sent; of a dry run that asks nobody */
@@ -45,7 +47,16 @@ void log_result_say(struct log_result *result,
                     const char *code,
                     const char *reason);
 
-/* As log_result_say, of a log that was read: what is unfinished is said. */
-void log_result_say_read(struct log_result *result, enum log_outcome outcome, bool unfinished);
+/* The same for a log that was read. other: a sentence about another log of the run, "" if there is
+ * none. The result also says that the log is unfinished. */
+void log_result_say_read(struct log_result *result,
+                         enum log_outcome outcome,
+                         bool unfinished,
+                         const char *other);
+
+/* Append what else is to be said of a log that was read: its name in the log, if rules made another
+ * of it, or a warning of its reader with how often it was met (1 where that is not counted). */
+void log_result_add_name(struct log_result *result, struct strview name);
+void log_result_add_warning(struct log_result *result, const char *code, double count);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/json_writer.h"
 #include "base/plural.h"
+#include "base/size_text.h"
 #include "threads/clock.h"
 
 enum { BAR_EVERY_MS = 200, LINE_EVERY_MS = 10000, BAR_WIDTH = 24, NS_PER_MS = 1000000 };
@@ -35,16 +36,6 @@ void report_add(struct report *report, size_t items, uint64_t bytes)
 }
 
 /* --- forms --- */
-
-void report_format_bytes(double bytes, char out[REPORT_NUMBER])
-{
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-    size_t unit = 0;
-    for (; bytes >= 999.5 && unit + 1 < sizeof units / sizeof *units; unit++)
-        bytes /= 1000;
-    (void)snprintf(out, REPORT_NUMBER, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes,
-                   units[unit]);
-}
 
 void report_format_seconds(double seconds, char out[REPORT_NUMBER])
 {
@@ -188,22 +179,22 @@ static void put_bar(struct report *report, const struct log_progress *progress, 
     report->bar_shown = true;
 }
 
-/* "12 of 44 files, 1.0 of 3.4 GB, 31 MB/s, 1:07 left" */
+/* "12 of 44 files, 1.0 GiB of 3.4 GiB, 31.0 MiB/s, 1:07 left" */
 static void put_progress(struct report *report, const struct log_progress *progress, uint64_t now)
 {
     double seconds = (double)(now - report->begun_ns) / 1e9;
     double rate = seconds > 0 ? (double)progress->bytes / seconds : 0;
     uint64_t rest = report->bytes > progress->bytes ? report->bytes - progress->bytes : 0;
-    char done[REPORT_NUMBER];
-    char all[REPORT_NUMBER];
-    char speed[REPORT_NUMBER];
+    char done[SIZE_TEXT_MAX];
+    char all[SIZE_TEXT_MAX];
+    char speed[SIZE_TEXT_MAX];
     char left[REPORT_NUMBER] = "?";
-    report_format_bytes((double)progress->bytes, done);
-    report_format_bytes((double)report->bytes, all);
-    report_format_bytes(rate, speed);
+    size_text_bytes((double)progress->bytes, done);
+    size_text_bytes((double)report->bytes, all);
+    size_text_bytes(rate, speed);
     if (rate > 0)
         report_format_seconds((double)rest / rate, left);
-    char text[320];
+    char text[512];
     (void)snprintf(text, sizeof text, "%zu of %zu file%s, %s of %s, %s/s, %s left, %zu rejected",
                    progress->items, report->items, PLURAL(report->items), done, all, speed, left,
                    report->outcomes[LOG_REJECTED]);
@@ -280,9 +271,9 @@ static void put_json_totals(struct report *report, bool stopped, double seconds)
 
 static void put_text_totals(struct report *report, bool stopped, double seconds)
 {
-    char bytes[REPORT_NUMBER];
+    char bytes[SIZE_TEXT_MAX];
     char took[REPORT_NUMBER];
-    report_format_bytes((double)report->bytes, bytes);
+    size_text_bytes((double)report->bytes, bytes);
     report_format_seconds(seconds, took);
     const char *separator = ": ";
     fprintf(report->err, "%s%s%s", report->program, report->dry_run ? " (dry run)" : "",

@@ -61,9 +61,6 @@ struct strview log_name_view(struct arena *arena, const char *name);
 
 enum { REPORT_NUMBER = 40 };
 
-/* "1.4 GB", "312 B". */
-void report_format_bytes(double bytes, char out[REPORT_NUMBER]);
-
 /* "1:02:07", "0:09". */
 void report_format_seconds(double seconds, char out[REPORT_NUMBER]);
 

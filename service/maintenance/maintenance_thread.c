@@ -73,8 +73,8 @@ maintenance_thread_report(enum outcome outcome, const struct maintenance_tally *
               LOG_COUNT("stages_thinned", t->stages_thinned), LOG_COUNT("keys", t->keys),
               LOG_COUNT("events", t->events), LOG_COUNT("deliveries", t->deliveries),
               LOG_COUNT("admissions", t->admissions), LOG_COUNT("advice", t->advice),
-              LOG_COUNT("audit", t->audit), LOG_COUNT("performance", t->performance),
-              LOG_COUNT("operations", t->operations),
+              LOG_COUNT("audit", t->audit), LOG_COUNT("ingestions", t->ingestions),
+              LOG_COUNT("performance", t->performance), LOG_COUNT("operations", t->operations),
               LOG_COUNT("partitions_made", t->partitions_made),
               LOG_COUNT("partitions_dropped", t->partitions_dropped));
 }

@@ -21,6 +21,7 @@ const struct maintenance_kind maintenance_kinds[] = {
     {KIND(tokens)},
     {KIND(advice)},
     {KIND(audit)},
+    {KIND(ingestions)},
     {KIND(performance)},
     {KIND(operations)},
     {KIND(quota_loops)},

@@ -23,6 +23,7 @@ struct maintenance_tally {
     uint64_t tokens;
     uint64_t advice;
     uint64_t audit;
+    uint64_t ingestions;
     uint64_t performance; /* rows of what clusters reported and nothing is left of */
     uint64_t operations;  /* of which nothing is kept but that they were there */
     uint64_t quota_loops; /* that had no sample for long */

@@ -6,6 +6,7 @@
 #include "store/clusters/admission.h"
 #include "store/clusters/performance.h"
 #include "store/control/quota_loop.h"
+#include "store/history/ingestion.h"
 #include "store/maintenance/maintenance.h"
 #include "store/operations/operation.h"
 #include "store/usage/usage.h"
@@ -158,6 +159,10 @@ static const struct ageing ageing[] = {
      DAYS(advice_retention_days),
      .keeps_at_zero = true,
      COUNT(advice)},
+    {.expire_after = store_ingestions_expire,
+     DAYS(audit_retention_days),
+     .keeps_at_zero = true,
+     COUNT(ingestions)},
     {.expire_after = store_quota_loops_expire,
      DAYS(quota_loop_retention_days),
      .keeps_at_zero = true,

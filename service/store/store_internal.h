@@ -58,7 +58,7 @@ sqlstate_fail(const PGresult *result, const char *request_id, bool *discard, str
 
 /* --- statements (sql.c) --- */
 
-enum { SQL_PARAMETERS_MAX = 96 };
+enum { SQL_PARAMETERS_MAX = 128 };
 
 /*
  * A statement and its parameters, all sent in binary or as text that needs no escaping. Values are

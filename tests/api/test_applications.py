@@ -297,7 +297,8 @@ def test_the_latest_run_and_advice_come_along_where_asked(service):
     items = client.get("/v1/applications?include=last_run,last_advice").json()["items"]
     assert [a["last_run"] and a["last_run"]["executors"] for a in items] == [None, 3, 5]
     run = client.get("/v1/runs/" + items[2]["last_run"]["id"]).json()
-    assert items[2]["last_run"] == {k: run[k] for k in ("id", "problem_size", "executors", "cores_per_executor", "duration_s", "succeeded")}
+    assert items[2]["last_run"] == {k: run[k] for k in ("id", "problem_size", "problem_size_measured_by", "executors", "cores_per_executor", "duration_s",
+                                                             "succeeded")}
     assert [a["last_advice"] for a in items[:2]] == [None, None]
     assert items[2]["last_advice"] == dict(
         {k: advice[k] for k in ("id", "verdict", "feasible", "deadline_s", "confidence")}, executors=advice["recommendation"]["executors"],

@@ -201,7 +201,15 @@ def test_a_part_cut_in_its_codec_is_counted_and_the_next_ones_are_read(client, n
     files = [("events_1_app-1", parts[0]), ("events_2_app-1.zstd", packed[:-20]), ("events_3_app-1", parts[2])]
     run = upload(client, name, tar(files)).json()
     assert {w["code"]: w["evidence"]["count"] for w in run["warnings"]}["truncated"] == 1
-    assert run["duration_s"] == 10.0 and run["succeeded"] is True
+    assert run["duration_s"] == 121.0 and run["succeeded"] is True
+
+
+def test_a_refusal_names_the_part_that_was_passed_over(client, name):
+    """The start of the application lies in a part that is packed twice."""
+    first, second = split(tiny_log(stages=4), 2)
+    files = [("events_1_app-1.gz", gzip.compress(zipped([("events_1_app-1", first)]))), ("events_2_app-1", second)]
+    error = upload(client, name, zipped(files), 422).json()["errors"][0]
+    assert "events_1_app-1.gz was passed over" in error["detail"] and error["detail"].endswith("send all parts together")
 
 
 def test_missing_parts_are_a_warning_that_counts(client, name):
@@ -245,6 +253,21 @@ def test_files_beside_a_log_that_are_none_are_passed_over(client, name):
             for second in (tiny_log(), gzip.compress(tiny_log()), zipped(rolled(tiny_log(), 2))):
                 assert "2 logs" in upload(client, name, pack(beside + log + [("second", second)]), 422).json()["detail"]
     assert "4 logs" in upload(client, name, tar(beside), 422).json()["detail"]
+
+
+def test_a_part_that_is_itself_an_archive_is_passed_over_and_named(client, name):
+    """As a browser's download leaves it: the others are read."""
+    data = tiny_log(stages=4)
+    parts = split(data, 3)
+    packed = gzip.compress(zipped([("eventlog-2022-01-14--18-00", parts[1])]))
+    for pack in (tar, zipped):
+        files = [("e/eventlog-2022-01-14--17-00.gz", gzip.compress(parts[0])), ("e/eventlog-2022-01-14--18-00.zip.gz", packed), ("e/eventlog", parts[2])]
+        run = upload(client, name, pack(files), (200, 201)).json()
+        warning = {w["code"]: w for w in run["warnings"]}["skipped_part"]
+        assert "eventlog-2022-01-14--18-00.zip.gz" in warning["message"] and warning["evidence"] == {"count": 1}
+        assert 0 < run["stages_completed"] <= 4 and run["duration_s"] > 0
+    only = [("e/eventlog-2022-01-14--17-00.zip.gz", packed), ("e/eventlog", packed)]
+    assert "within an archive" in upload(client, name + "2", zipped(only), 415).json()["detail"]
 
 
 @pytest.mark.parametrize("pack", [tar, lambda f: tar(f, style=tarfile.GNU_FORMAT), zipped])

@@ -39,7 +39,8 @@ def check_as_recorded(team, name, run):
     advice = ask(team, name, run["executors"])
     best = advice["recommendation"]
     assert best is not None, advice["reasons"]
-    assert best["predicted_duration_s"] == pytest.approx(run["duration_s"], rel=WITHIN)
+    worked_s = run["duration_s"] - run["away_s"] - sum(r["evidence"]["cost_s"] for r in advice["reasons"] if r["code"] == "executors_lost")
+    assert best["predicted_duration_s"] == pytest.approx(worked_s, rel=WITHIN)
     stages = team.get("/v1/runs/%s?include=tasks" % run["id"]).json()["stages"]
     tasks = [t for s in stages for t in s.get("task_durations_s", [])]
     assert bound_of(advice)["longest_task_s"] >= max(tasks) * (1 - 1e-9), "no task is shorter than it was"
@@ -52,7 +53,7 @@ def check_as_recorded(team, name, run):
             assert case["predicted_duration_s"] >= best["predicted_duration_s"] * (1 - 1e-9), case["allocation"]
     configured = cases.get("dynamic_as_configured")
     if configured and run["spark_properties"].get("spark.dynamicAllocation.enabled") == "true":
-        assert configured["predicted_duration_s"] == pytest.approx(run["duration_s"], rel=WITHIN)
+        assert configured["predicted_duration_s"] == pytest.approx(worked_s, rel=WITHIN)
 
 
 @pytest.mark.every_log
@@ -75,12 +76,12 @@ def test_every_stored_log_takes_as_long_as_it_was_recorded(team, shared):
 
 @pytest.mark.every_log
 def test_the_cases_too(team, shared):
-    paths = sorted(p for p in (shared / "cases").glob("*/eventlog*") if p.is_file() and not p.parent.name.startswith(("03", "06")))
+    paths = sorted(p for p in (shared / "cases").glob("*/eventlog*") if p.is_file() and not p.parent.name.startswith(("03", "05", "06")))
     assert len(paths) > 25
     for i, path in enumerate(paths):
         name = "case-%d" % i
         run = send(team, name, path.read_bytes())
-        if run["problem_size"] is not None:
+        if run["problem_size"] is not None and run["streaming_queries"] == 0:
             check_as_recorded(team, name, run)
 
 

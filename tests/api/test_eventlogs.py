@@ -96,7 +96,7 @@ def tiny_log(app="app-1", attempt=None, stages=1, ended=True, properties=None, c
                               "Killed": False, "Accumulables": []}}))
         lines.append(event("StageCompleted", **{"Stage Info": dict(info, **{"Completion Time": at + 1000 * max(times)})}))
     if ended:
-        lines.append(event("ApplicationEnd", Timestamp=1700000000000 + 10000))
+        lines.append(event("ApplicationEnd", Timestamp=1700000000000 + (10000 if stages < 6 else 1000 + 4000 * stages)))
     return ("\n".join(lines) + "\n").encode()
 
 

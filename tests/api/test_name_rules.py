@@ -84,7 +84,7 @@ def test_another_team_has_its_own(lonely, stranger):
     ({"rules": [{"name": "a", "pattern": "p" * 256, "application": "x"}]}, "/rules/0/pattern"),
     ({"rules": [{"name": "a", "pattern": "{name}", "application": "x", "enabled": True}]}, "/rules/0/enabled"),
     ({"rules": [OWN[0], OWN[1], OWN[0]]}, "/rules/2/name"),
-    ({"rules": [dict(OWN[0], name="r%d" % i) for i in range(33)]}, "/rules"),
+    ({"rules": [dict(OWN[0], name="r%d" % i) for i in range(65)]}, "/rules"),
     ({"rules": "all"}, "/rules"),
     ({"rules": [7]}, "/rules/0"),
 ])

@@ -207,7 +207,7 @@ def test_a_run_is_corrected_as_a_whole(client, name):
         7.25, True, 3, {"branch": "dev"}, False)
     after = client.get(runs_of(name) + "/%s?include=tasks" % run["id"]).json()
     changed = {k for k in before if before[k] != after[k]}
-    assert changed == {"problem_size", "problem_size_given", "executors", "labels", "succeeded"}
+    assert changed == {"problem_size", "problem_size_given", "problem_size_measured_by", "executors", "labels", "succeeded"}
     assert [r["id"] for r in client.get(runs_of(name) + "?label=branch:dev").json()["items"]] == [run["id"]]
     assert client.get(runs_of(name) + "?label=branch:main").json()["items"] == []
     assert correct(client, name, run, {"problem_size": None})["problem_size"] == 1
@@ -265,3 +265,67 @@ def test_runs_are_listed_by_success(client, name):
     assert (len(page["items"]), len(rest["items"]), rest["next_cursor"]) == (2, 1, None)
     problem = client.get(runs_of(name) + "?succeeded=maybe", 422).json()
     assert problem["errors"][0]["parameter"] == "succeeded"
+
+
+# --- measures that do not compare ---
+
+def test_a_run_says_by_what_it_was_measured(client, name):
+    for app, bytes_read, query, size, measured in (
+            ("app-1", BLOCK // 4, "", 0.25, "input_blocks"), ("app-2", None, "", 2, "first_parallel_stage"),
+            ("app-3", 2048, "", 2, "first_parallel_stage"), ("app-4", 2 ** 20, "", 2 ** 20 / BLOCK, "input_blocks"),
+            ("app-5", 2 ** 20 - 2, "", 2, "first_parallel_stage"), ("app-6", BLOCK, "?problem_size=9", 9, None)):
+        run = upload(client, name, log_of(app, bytes_read), query=query).json()
+        assert (run["problem_size"], run["problem_size_measured_by"]) == (size, measured), app
+    last = client.get("/v1/applications/%s?include=last_run" % name).json()["last_run"]
+    assert last["problem_size_measured_by"] == client.get("/v1/runs/" + last["id"]).json()["problem_size_measured_by"]
+    measure(client, name, "input_records")
+    measured = {run["spark_application_id"]: run["problem_size_measured_by"] for run in client.get(runs_of(name)).json()["items"]}
+    assert measured == {"app-1": "input_records", "app-2": None, "app-3": "input_records", "app-4": "input_records", "app-5": "input_records",
+                        "app-6": None}
+    measure(client, name, "input_blocks")
+    assert client.get(runs_of(name) + "?limit=10").json()["items"][0]["problem_size_measured_by"] in ("input_blocks", "first_parallel_stage", None)
+
+
+def test_runs_measured_in_tasks_are_not_fitted_with_those_in_bytes(client, name):
+    """Six nights read blocks, two found almost nothing to read."""
+    for i in range(6):
+        upload(client, name, log_of("app-%d" % i, BLOCK * (i + 1)))
+    before = client.post("/v1/advice", {"application": name, "problem_size": 4, "deadline_s": 3600}, 201).json()
+    assert before["problem_size_measured_by"] == "input_blocks"
+    assert "problem_sizes_differ" not in [w["code"] for w in before["warnings"]]
+    seen = client.get("/v1/applications/%s/models" % name).json()
+    for i in range(2):
+        upload(client, name, log_of("tiny-%d" % i, 2048))
+    after = client.post("/v1/advice", {"application": name, "problem_size": 4, "deadline_s": 3600}, 201).json()
+    warning = next(w for w in after["warnings"] if w["code"] == "problem_sizes_differ")
+    assert warning["evidence"] == {"runs": 2, "problem_size_measured_by": "input_blocks"}
+    assert after["recommendation"] == before["recommendation"]
+    assert client.get("/v1/applications/%s/models" % name).json()["history"]["problem_sizes"] == seen["history"]["problem_sizes"]
+    measure(client, name, "first_parallel_stage")  # the cure
+    cured = client.post("/v1/advice", {"application": name, "deadline_s": 3600}, 201).json()
+    assert cured["problem_size_measured_by"] == "first_parallel_stage" and cured["problem_size"] == 2
+    assert "problem_sizes_differ" not in [w["code"] for w in cured["warnings"]]
+
+
+def test_the_measure_is_exported_and_imported(client, name):
+    upload(client, name, log_of("app-1", BLOCK))
+    upload(client, name, log_of("app-2"))
+    lines = client.get(runs_of(name) + "/export").text
+    assert sorted(json.loads(line)["problem_size_measured_by"] for line in lines.splitlines()) == ["first_parallel_stage", "input_blocks"]
+    bad = json.dumps(dict(json.loads(lines.splitlines()[0]), problem_size_measured_by="bytes"))
+    problem = client.request("POST", runs_of(name) + "/import", 422, data=bad.encode(), headers={"Content-Type": "application/x-ndjson"}).json()
+    assert problem["errors"][0]["pointer"].endswith("/problem_size_measured_by")
+
+
+def test_runs_from_before_the_measure_was_kept(client, name, service):
+    """Their measure is unknown, unless the size is that of the bytes that they read."""
+    ids = [upload(client, name, log_of("app-%d" % i, bytes_read)).json()["id"] for i, bytes_read in enumerate((BLOCK, 2048, None))]
+    service.psql("UPDATE provisor.run SET problem_size_measure = NULL WHERE id IN ('%s', '%s', '%s')" % tuple(ids))
+    service.psql("UPDATE provisor.run SET exact_problem_size = 2048.0 / 134217728 WHERE id = '%s'" % ids[1])
+    runs = [client.get("/v1/runs/" + id).json() for id in ids]
+    assert [run["problem_size_measured_by"] for run in runs] == ["input_blocks", "input_blocks", None]
+    measure(client, name, "first_parallel_stage")
+    measure(client, name, "input_blocks")
+    runs = [client.get("/v1/runs/" + id).json() for id in ids]
+    assert [(run["problem_size"], run["problem_size_measured_by"]) for run in runs] == [
+        (1, "input_blocks"), (2, "first_parallel_stage"), (2, "first_parallel_stage")]

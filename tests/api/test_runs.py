@@ -33,8 +33,8 @@ def test_the_example_of_the_contract_comes_back_as_it_was_sent(client, name):
 
 
 def test_executors_are_kept_as_they_came_and_went(client, name):
-    seen = [{"added_s": 0.1 + 0.2, "removed_s": None, "cores": 4, "resource_profile_id": 0},
-            {"added_s": 7, "removed_s": 1 / 3 + 7, "cores": None, "resource_profile_id": None}]
+    seen = [{"added_s": 0.1 + 0.2, "removed_s": None, "cores": 4, "resource_profile_id": 0, "lost": False},
+            {"added_s": 7, "removed_s": 1 / 3 + 7, "cores": None, "resource_profile_id": None, "lost": True}]
     made = client.post(runs_of(name), dict(RUN, executor_lifetimes=seen), 201).json()
     assert client.get("/v1/runs/%s?include=stages" % made["id"]).json()["executor_lifetimes"] == seen
     assert "executor_lifetimes" not in client.get("/v1/runs/%s" % made["id"]).json()

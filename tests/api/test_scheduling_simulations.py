@@ -597,7 +597,7 @@ def test_of_several_faults_all_are_told(client):
                                                                           jobs=[{"name": "a", "task_durations_s": [1]}], loads=[0.5], repetitions=1000)),
     ("/include", "simulation_job_rows_max", "640000", changed(SLOTS, jobs=[job(name=str(i)) for i in range(10000)], include=["jobs"],
                                                              loads=[0.5, 0.6], policies=[{"policy": "fifo", "name": str(i)} for i in range(32)])),
-    ("/policies/0", "simulation_memory_bytes_max", " MB", changed(TASKS, cluster={"workers": 10**9}, policies=[{"policy": "eagle"}])),
+    ("/policies/0", "simulation_memory_bytes_max", " GiB", changed(TASKS, cluster={"workers": 10**9}, policies=[{"policy": "eagle"}])),
 ])
 def test_limits_name_their_setting_and_the_figure(limited, pointer, setting, figure, body):
     before = limited.get("/v1/operations?limit=1").json()["items"]
@@ -707,10 +707,13 @@ def test_a_killed_process_begins_anew_and_comes_to_the_same(make_service):
     service = make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_LEASE_S=5)
     token = service.token("alpha")
     client = service.start().client(token)
-    body = changed(LONG, repetitions=24 // SLOWDOWN)
-    made = running(client, body)
-    service.kill()
-    service.start()
-    seen = wait_for(client, made, seconds=2 * PATIENCE)
+    for repetitions in (24, 96, 384):  # a fast machine may be done before it is killed
+        body = changed(LONG, repetitions=repetitions // SLOWDOWN)
+        made = running(client, body)
+        service.kill()
+        service.start()
+        seen = wait_for(client, made, seconds=2 * PATIENCE)
+        if seen["attempt"] == 2:
+            break
     assert seen["attempt"] == 2
     assert checked(client, seen) == simulate(client, body)

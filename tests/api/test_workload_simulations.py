@@ -297,7 +297,7 @@ def test_a_workload_too_large_for_memory_is_refused(make_service):
     token = service.token("alpha")
     client = service.start().client(token)
     fault = refused(client, changed(TASKS, workload=send(client, pigeon(20, 8000)).json()["id"]), "/workload")
-    assert fault["code"] == "too_large" and "its jobs take 1.3 MB of memory, 1.0 MB are allowed" in fault["detail"], fault
+    assert fault["code"] == "too_large" and "its jobs take 1.2 MiB of memory, 1.0 MiB are allowed" in fault["detail"], fault
 
 
 @pytest.mark.resident_memory

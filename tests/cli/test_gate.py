@@ -219,6 +219,32 @@ def test_what_the_caller_sets_stays(cli, spark):
             assert added["spark.executor.instances"] == "12"
 
 
+@pytest.fixture
+def with_instances(history, shared):
+    """A job with dynamic allocation, of 1 to 20 executors, and with 10 instances, set where spark-submit cannot unset them."""
+    for log in sorted((shared / "cases" / "41-instances-above-max").glob("eventlog*")):
+        history.post("/v1/eventlogs", data=log.read_bytes(), status=(200, 201), headers={"Content-Type": "application/octet-stream"})
+    return ("da-with-instances", "-d", "120s")
+
+
+def added_to(given, own):
+    return dict(word.split("=", 1) for word in given[1:len(given) - len(own) - 1:2])
+
+
+def test_instances_are_set_to_the_initial_executors(cli, spark, with_instances):
+    cli("submit", *with_instances, "--", "spark-submit", "job.jar", status=7)
+    added = added_to(spark(), [])
+    assert [added["spark." + key] for key in ("executor.instances", "dynamicAllocation.initialExecutors", "dynamicAllocation.maxExecutors")] == ["2", "2", "2"]
+
+
+@pytest.mark.parametrize("words, initial", [(["--num-executors", "10"], "10"), (["--num-executors", "10", "--conf", "spark.dynamicAllocation.initialExecutors=12"], "12")])
+def test_instances_under_dynamic_allocation_are_initial_executors(cli, spark, with_instances, words, initial):
+    own = [*words, "--conf", "spark.dynamicAllocation.enabled=true"]
+    cli("submit", *with_instances, "--", "spark-submit", *own, "job.jar", status=7)
+    added = added_to(spark(), own)
+    assert added["spark.dynamicAllocation.maxExecutors"] == initial and "spark.executor.instances" not in added
+
+
 def test_the_application_is_that_of_the_command(cli, spark):
     for words in (["--name", "nightly-etl"], ["--name=nightly-etl"], ["--conf", "spark.app.name=nightly-etl"]):
         cli("submit", "-s", 64, "-d", "90s", "--", "nice", "-n", "1", "spark-submit", *words, "job.jar", status=7)

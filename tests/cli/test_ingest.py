@@ -84,7 +84,7 @@ def test_real_logs_become_what_an_import_makes_of_them(service, ingest, mine, sh
     imported, _ = documents(out)
     assert set(imported) == set(lines)
     for path, line in lines.items():
-        if line["outcome"] in ("stored", "duplicate"):
+        if line["outcome"] in ("stored", "duplicate", "replaced"):
             assert imported[path]["outcome"] == "duplicate" and imported[path]["run_id"] == line["run_id"], (path, line, imported[path])
         elif line["outcome"] == "ignored":
             assert imported[path]["outcome"] == "ignored"
@@ -130,6 +130,10 @@ def test_standard_input(ingest, mine):
     assert found["-"].outcome == "stored" and found["-"].application == "piped"
     assert rows(ingest("-", "--application", "piped", input=tiny_log(app="app-1").decode()).out)["-"].outcome == "duplicate"
     assert rows(ingest("-", input="not a log\n").out)["-"].outcome == "ignored"
+    later = tiny_log(stages=2).splitlines(keepends=True)[3:]
+    job = json.dumps({"Event": "SparkListenerJobStart", "Job ID": 0, "Submission Time": 1700000001000, "Stage IDs": [0, 1]}) + "\n"
+    result = ingest("-", input=job + b"".join(later).decode(), status=1)
+    assert rows(result.out)["-"].outcome == "rejected" and "Send all parts together" in result.out, "a log of which a part is missing"
 
 
 def test_standard_input_is_not_repeated(make_cli):
@@ -226,7 +230,7 @@ def test_what_the_service_refuses_stops_no_other(ingest, tmp_path):
     (tmp_path / "none").write_bytes(tiny_log(app="app-1").replace(b'"App Name": "tiny", ', b""))
     (tmp_path / "twice").write_bytes(tiny_log(app="app-00001", stages=5))
     found = rows(ingest(tmp_path, "--jobs", 1, status=1).out)
-    assert found[str(tmp_path / "none")].outcome == "rejected" and "name one" in found[str(tmp_path / "none")].reason
+    assert found[str(tmp_path / "none")].outcome == "rejected" and "--application NAME" in found[str(tmp_path / "none")].reason
     assert sorted(row.outcome for row in found.values()) == ["rejected"] * 2 + ["stored"] * 3
 
 
@@ -349,6 +353,33 @@ def test_a_second_ctrl_c_ends_at_once(make_cli, tmp_path):
     assert process.returncode == -signal.SIGINT
 
 
+def test_what_was_replaced_and_what_is_less_complete_is_said(ingest, mine, tmp_path):
+    whole, part = tiny_log(app="app-1", stages=3), tiny_log(app="app-1", stages=1, ended=False)
+    (tmp_path / "log").write_bytes(part)
+    assert rows(ingest(tmp_path).out)[str(tmp_path / "log")].outcome == "stored"
+    (tmp_path / "log").write_bytes(whole)
+    row = rows(ingest(tmp_path).out)[str(tmp_path / "log")]
+    assert (row.outcome, row.reason) == ("replaced", "replaced a less complete log of this run (4 s, 2 tasks, unfinished) by this log"
+                                         " (10 s, 6 tasks); the audit has the old figures")
+    (tmp_path / "log").write_bytes(part)
+    lines, totals = documents(ingest(tmp_path, "-o", "json").out)
+    line = lines[str(tmp_path / "log")]
+    assert (line["outcome"], line["code"]) == ("duplicate", "less_complete") and totals["duplicates"] == 1
+    assert line["reason"] == "a more complete log of this run is stored (10 s, 6 tasks); this log has 4 s, 2 tasks, unfinished"
+
+
+def test_clusters_of_one_second_and_a_log_that_contradicts(ingest, mine, shared, tmp_path, name):
+    folder = shared / "cases" / "42-same-application-id"
+    found = rows(ingest("--application", name, *sorted(folder.glob("databricks-*"))).out)
+    assert {row.outcome for row in found.values()} == {"stored"} and len({row.run_id for row in found.values()}) == 3
+    (tmp_path / "log").write_bytes(tiny_log(app="app-1", stages=3))
+    ingest(tmp_path)
+    (tmp_path / "log").write_bytes(tiny_log(app="app-1", stages=4))
+    done = ingest(tmp_path, status=1)
+    row = rows(done.out)[str(tmp_path / "log")]
+    assert row.outcome == "rejected" and "Delete that run first" in row.reason
+
+
 def test_json_is_a_line_as_each_log_ends(ingest, tmp_path):
     fill(tmp_path, 3)
     lines, totals = documents(ingest(tmp_path, "-o", "json").out)
@@ -401,3 +432,12 @@ def test_memory_does_not_grow_with_a_log(make_cli, tmp_path, kind):
         assert result.returncode == 0 and "1 stored" in result.stderr, result.stderr
         peaks.append(int(result.stderr.splitlines()[-1]))
     assert peaks[1] < peaks[0] + 1500 and peaks[1] < 40_000, peaks
+
+
+def test_a_line_says_what_the_log_hides(ingest, shared):
+    """What the reader noticed, and the name that the rules folded."""
+    found = rows(ingest(shared / "cases/05-dropped-events/eventlog", shared / "cases/19-names-with-time/00").out)
+    reasons = {row.application: row.reason for row in found.values()}
+    assert reasons["dropper"] == "lost events: 41"
+    folded = next(row for row in found.values() if "19-names" in row.name)
+    assert "its name in the log is " in folded.reason

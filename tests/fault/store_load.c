@@ -53,17 +53,17 @@ ingest_once(struct load *load, struct arena *arena, char id[37], struct pv_error
     const unsigned char digest[32] = {(unsigned char)load->number, (unsigned char)load->logs};
     struct run run = database_log_run(arena, name, true);
     struct application application;
-    enum run_insert_outcome outcome = RUN_INSERTED;
+    struct run_insert insert = {.outcome = RUN_INSERTED};
     struct store_tx *tx = NULL;
     enum pv_code code = store_begin(db.store, &team, "", STORE_WRITE, &tx, err);
     if (code == PV_OK)
         code = store_application_ensure(tx, arena, "loaded", &application, err);
     if (code == PV_OK)
-        code = store_run_insert(tx, arena, &application, digest, &run, &outcome, err);
+        code = store_run_insert(tx, arena, &application, digest, &run, &insert, err);
     if (code == PV_OK)
         code = store_commit(&tx, err);
     store_rollback(&tx);
-    load->resolved += code == PV_OK && outcome == RUN_UNCHANGED;
+    load->resolved += code == PV_OK && insert.outcome == RUN_UNCHANGED;
     memcpy(id, run.id, sizeof run.id);
     return code;
 }

@@ -112,15 +112,15 @@ class Log:
         return sorted(set(self.planned) | {p for parents in self.parents.values() for p in parents})
 
     def problem_size(self):
-        """Blocks of input, else the tasks of the first stage with more than one, else one if there is any."""
-        if self.input_bytes:
+        """Blocks of input of 1 MiB or more, else the tasks of the first stage with more than one, else one if there is any."""
+        if self.input_bytes >= 2 ** 20:
             return self.input_bytes / 2 ** 27
         for least in (2, 1):
             first = min((s for s in self.ran if len(self.tasks[s]) >= least), default=None, key=lambda s: (
                 min((a.get("Submission Time", math.inf) for a in self.attempts[s].values()), default=math.inf), s))
             if first is not None:
                 return float(len(self.tasks[first]))
-        return math.nan
+        return self.input_bytes / 2 ** 27 if self.input_bytes else math.nan
 
     def duration_s(self, stage):
         done = [a for a in self.attempts[stage].values() if "ok" in a]

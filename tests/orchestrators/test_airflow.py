@@ -428,6 +428,26 @@ def test_properties_that_are_none_are_left_out():
     assert advice.read_advice(reply).conf == {"spark.a": "1", "spark.provisor.adviceId": REPLY["id"]}
 
 
+def test_instances_that_the_advice_removes_are_the_initial_executors():
+    """Another place may set them, and spark-submit cannot unset them: more than the most would end Spark at its start."""
+    properties = {"spark.dynamicAllocation.initialExecutors": "2", "spark.dynamicAllocation.maxExecutors": "2"}
+    change = {"key": "spark.executor.instances", "old": "10", "new": None}
+    conf = advice.read_advice({**REPLY, "spark": {"properties": properties, "changes": [change]}}, stored=False).conf
+    assert conf == {**properties, "spark.executor.instances": "2"}
+    assert advice.read_advice({**REPLY, "spark": {"properties": properties, "changes": [{**change, "new": "4"}]}}, stored=False).conf == properties
+
+
+@pytest.mark.parametrize("own, sent", [
+    ({"spark.executor.instances": 10, "spark.dynamicAllocation.enabled": True}, {"spark.dynamicAllocation.initialExecutors": "10"}),
+    ({"spark.executor.instances": 10, "spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.initialExecutors": 12},
+     {"spark.dynamicAllocation.initialExecutors": "12"}),
+    ({"spark.executor.instances": 10, "spark.dynamicAllocation.enabled": False}, {"spark.executor.instances": "10"}),
+    ({"spark.executor.instances": 10}, {"spark.executor.instances": "10"})])
+def test_instances_under_dynamic_allocation_are_initial_executors(own, sent):
+    enforced = advice.with_enforced({}, own)["constraints"]["enforced"]
+    assert {key: value for key, value in enforced.items() if key != "spark.dynamicAllocation.enabled"} == sent
+
+
 # --- operations ------------------------------------------------------------------------------------------------
 
 

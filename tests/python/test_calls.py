@@ -206,9 +206,22 @@ def test_logs(client, sample, name):
     run = look(client.ingest(name, log, problem_size=77, label={"branch": "x"}))
     assert run.reply.log_outcome == "stored" and run.problem_size == 77 and run.labels["branch"] == "x"
     with open(log, "rb") as file:
-        assert client.ingest(name, file).reply.log_outcome == "duplicate"
+        again = client.ingest(name, file).reply
+        assert (again.log_outcome, again.log_reason) == ("duplicate", None)
     named = look(client.ingest_named(log.read_bytes()))
     assert client.app(named.application).name == named.application
+
+
+@makes("listIngestions")
+def test_ingestions(client, sample, name):
+    log = sorted((sample / "nightly-etl").iterdir())[0]
+    run = client.ingest(name, log)
+    with pytest.raises(provisor.Invalid):
+        client.ingest(name, b"{}")
+    refused, stored = [look(item) for item in client.ingestions(application=name)]
+    assert (stored.outcome, stored.run_id, stored.source) == ("stored", run.id, log.name)
+    assert (refused.outcome, refused.open, refused.source) == ("refused", True, None) and refused.cure
+    assert [item.id for item in client.ingestions(application=name, open=True)] == [refused.id]
 
 
 @makes("getNameRules", "setNameRules", "resetNameRules", "previewNameRules")

@@ -174,7 +174,7 @@ def test_every_object_of_a_reply_has_a_class():
                     if name and "properties" in DOCUMENT["components"]["schemas"][name] and name not in schemas.TOPICS:
                         missing.add(name)
     # What Databricks and EMR read comes as text (advise_as).
-    assert missing == {"DatabricksCluster", "EmrStep"}
+    assert missing == {"DatabricksCluster", "EmrServerlessJob", "EmrStep"}
 
 
 def test_members_of_requests():

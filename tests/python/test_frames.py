@@ -128,7 +128,7 @@ def test_every_list_has_a_frame(service, history, client, operator):
     client.advise("nightly-etl", deadline_s=90)
     client.create_webhook("https://example.com/hook", ["run.ingested"])
     team = [client.runs("nightly-etl"), client.past_advice(), client.apps(), client.audit(), client.webhooks(), client.clusters(), client.price_books(),
-            client.accuracy_items("nightly-etl"), client.team_accuracy_items(), client.operations(), client.tokens()]
+            client.accuracy_items("nightly-etl"), client.team_accuracy_items(), client.operations(), client.tokens(), client.ingestions()]
     for given in [*team, operator.teams()]:
         made = given.to_frame()
         types = dict(leaves(SCHEMAS[given._kind]))

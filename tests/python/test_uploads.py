@@ -131,7 +131,7 @@ def test_a_bar(hasty, tmp_path, capsys):
     with stub(STORED) as server:
         hasty(server.url).ingest("a", log, progress=True)
         shown = capsys.readouterr()
-        assert shown.out == "" and re.search(r"\rnight\?\[31m.log \[={30}\] 100 %  1.0 MB of 1.0 MB *\n$", shown.err), shown.err
+        assert shown.out == "" and re.search(r"\rnight\?\[31m.log \[={30}\] 100 %  977 KiB of 977 KiB *\n$", shown.err), shown.err
         hasty(server.url).ingest("a", log)  # nobody looks at standard error here
         assert capsys.readouterr().err == ""
 

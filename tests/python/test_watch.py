@@ -16,6 +16,7 @@ import threading
 import time
 import uuid
 import warnings
+from types import SimpleNamespace
 
 import pytest
 
@@ -532,6 +533,18 @@ def test_the_log_is_stored_and_there_is_no_advice(log, tmp_path, capsys):
     said = capsys.readouterr().err
     assert "failed after an unknown time." in said and "There is no advice: " in said
     assert "<table" not in report._repr_html_() and "None" not in said + report._repr_html_()
+
+
+def test_instances_that_the_advice_removes_are_the_initial_executors():
+    """The builder of the next session cannot unset what another place sets."""
+    properties = {"spark.dynamicAllocation.initialExecutors": "2"}
+
+    def report(new):
+        change = SimpleNamespace(key="spark.executor.instances", old="10", new=new)
+        advice = SimpleNamespace(spark=SimpleNamespace(properties=properties, changes=[change]))
+        return SessionReport(SimpleNamespace(reply=None), advice, None)
+    assert report(None).properties == {**properties, "spark.executor.instances": "2"}
+    assert report("4").properties == properties
 
 
 def test_an_interrupt_is_the_users(log, tmp_path, monkeypatch):

@@ -92,6 +92,7 @@ static void put_log(FILE *out, const struct run *run)
     RUN_TOTALS(PUT_RUN_COUNT, PUT_RUN_SECONDS)
     put_figures(out, run);
     put_labels(out, "property", run->spark_properties, run->n_spark_properties);
+    put_labels(out, "submitted", run->submitted_properties, run->n_submitted_properties);
     for (size_t i = 0; i < run->warnings.n; i++) {
         const struct finding *warning = &run->warnings.items[i];
         fprintf(out, "warning %s %.17g %s\n", warning->code, finding_value(warning, "count"),

@@ -14,6 +14,8 @@ ACTIONS = (FAIL, SKIP, WARN)
 _BEARING_PREFIXES = ("spark.executor.", "spark.dynamicAllocation.", "spark.memory.")
 _BEARING = ("spark.shuffle.service.enabled", "spark.speculation", "spark.task.cpus")
 _NOT_BEARING = ("JavaOptions", "Env.")
+INSTANCES = "spark.executor.instances"
+INITIAL = "spark.dynamicAllocation.initialExecutors"
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def read_advice(reply: Mapping[str, Any], stored: bool = True) -> Advised:
     verdict = reply["verdict"]
     conf: dict[str, str] = {}
     if verdict in ("met", "at_risk"):
-        conf = {key: value for key, value in ((reply.get("spark") or {}).get("properties") or {}).items() if _is_property(key, value)}
+        conf = {key: value for key, value in _properties(reply.get("spark") or {}).items() if _is_property(key, value)}
         if stored:
             conf[ADVICE_ID_PROPERTY] = reply["id"]
     reasons = reply.get("reasons") or []
@@ -108,6 +110,25 @@ def request_of(
     return body
 
 
+def _properties(spark: Mapping[str, Any]) -> dict[str, Any]:
+    """The advised properties. Instances that the advice removes are set to the initial executors, because spark-submit cannot
+    unset what another place sets, and more than maxExecutors would end Spark at its start."""
+    properties = dict(spark.get("properties") or {})
+    removed = [change["key"] for change in spark.get("changes") or [] if change["new"] is None]
+    if INSTANCES in removed and INITIAL in properties:
+        properties[INSTANCES] = properties[INITIAL]
+    return properties
+
+
+def _with_instances_as_initial(own: Mapping[str, str]) -> dict[str, str]:
+    """Under dynamic allocation Spark reads the instances as the least initial executors."""
+    instances, initial = own.get(INSTANCES), own.get(INITIAL, "0")
+    if instances is None or own.get("spark.dynamicAllocation.enabled", "").lower() != "true":
+        return dict(own)
+    larger = instances if not (instances.isdigit() and initial.isdigit()) or int(instances) > int(initial) else initial
+    return {**{key: value for key, value in own.items() if key != INSTANCES}, INITIAL: larger}
+
+
 def with_enforced(body: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """The request, with what the DAG sets itself as properties that the advice is to go with."""
     bearing = {
@@ -120,7 +141,7 @@ def with_enforced(body: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, 
     if not bearing:
         return dict(body)
     constraints = dict(body.get("constraints") or {})
-    constraints["enforced"] = {**(constraints.get("enforced") or {}), **bearing}
+    constraints["enforced"] = {**(constraints.get("enforced") or {}), **_with_instances_as_initial(bearing)}
     return {**body, "constraints": constraints}
 
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/size_text.h"
+
 static const char *plural(double n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
@@ -174,6 +176,25 @@ static void write_memory(FILE *out, const struct terminal *terminal, const json_
                              sizeof columns / sizeof *columns, advice, NULL);
 }
 
+/* In the unit that was asked: "2 GiB in 16 blocks". */
+static void describe_size(const struct answer *answer, char out[SIZE_TEXT_MAX])
+{
+    double size = json_number_at(answer->advice, "problem_size", -1);
+    const char *asked = answer->bytes_asked;
+    if (size < 0) {
+        (void)snprintf(out, SIZE_TEXT_MAX, "-");
+        return;
+    }
+    size_text_problem(size, json_text_at(answer->advice, "problem_size_measured_by", NULL), out);
+    if (asked == NULL)
+        return;
+    int digits = (int)strspn(asked, "0123456789.");
+    char blocks[SIZE_TEXT_MAX];
+    size_text_problem(size, "input_blocks", blocks);
+    (void)snprintf(out, SIZE_TEXT_MAX, "%.*s %.8s%.40s", digits < 24 ? digits : 24, asked,
+                   asked + digits, strstr(blocks, " in "));
+}
+
 static void write_data_needed(FILE *out, const struct terminal *terminal, const json_t *advice)
 {
     const json_t *needed = json_object_get(advice, "data_needed");
@@ -188,8 +209,9 @@ static void write_data_needed(FILE *out, const struct terminal *terminal, const 
     const json_t *suggested = json_object_get(needed, "suggested");
     for (size_t i = 0; i < json_array_size(suggested); i++) {
         const json_t *item = json_array_get(suggested, i);
-        char size[CELL_TEXT_MAX];
-        cell(item, "problem_size", CELL_NUMBER, size);
+        char size[SIZE_TEXT_MAX];
+        size_text_problem(json_number_at(item, "problem_size", 0),
+                          json_text_at(advice, "problem_size_measured_by", NULL), size);
         fprintf(out, "  - problem size %s on %.0f executors\n", size,
                 json_number_at(item, "executors", 0));
     }
@@ -245,12 +267,13 @@ static void write_stands(FILE *out, const struct terminal *terminal, const struc
     table_write_wrapped(out, terminal, 0, text);
 }
 
-static void write_verdict(FILE *out, const struct terminal *terminal, const json_t *advice)
+static void write_verdict(FILE *out, const struct terminal *terminal, const struct answer *answer)
 {
+    const json_t *advice = answer->advice;
     char text[CELL_TEXT_MAX];
-    char size[CELL_TEXT_MAX];
+    char size[SIZE_TEXT_MAX];
     char application[CELL_TEXT_MAX];
-    cell(advice, "problem_size", CELL_NUMBER, size);
+    describe_size(answer, size);
     cell(advice, "application", CELL_TEXT, application);
     cell(advice, "verdict", CELL_TEXT, text);
     bool named = json_is_string(json_object_get(advice, "application"));
@@ -268,7 +291,7 @@ void advice_view_write(FILE *out,
 {
     const json_t *advice = answer->advice;
     if ((parts & ADVICE_VERDICT) != 0)
-        write_verdict(out, terminal, advice);
+        write_verdict(out, terminal, answer);
     if (json_is_object(json_object_get(advice, "recommendation"))) {
         write_figures(out, terminal, advice);
         write_interval(out, advice);

@@ -7,7 +7,7 @@
 static const struct option_spec options[] = {
     {"format", 'f', OPTION_TEXT, "FORM",
      "The same as --output; of advice also spark-submit, spark-defaults, k8s, "
-     "databricks and emr, as the next step reads it.",
+     "databricks, emr and emr-serverless, as the next step reads it.",
      true},
     {"why", 'w', OPTION_FLAG, NULL, "Add the reasons to the table.", false},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Store nothing; a token that may only read is enough.",
@@ -25,7 +25,7 @@ struct advise {
 static const struct column csv_columns[] = {
     {"advice", "id", CELL_TEXT, NULL},
     {"application", "application", CELL_TEXT, NULL},
-    {"problem size", "problem_size", CELL_NUMBER, NULL},
+    {"problem size", "problem_size", CELL_SIZE, NULL},
     {"deadline", "deadline_s", CELL_SECONDS, NULL},
     {"verdict", "verdict", CELL_TEXT, NULL},
     {"executors", "recommendation.executors", CELL_COUNT, NULL},
@@ -74,6 +74,7 @@ static bool write_advice(FILE *out,
     case FORM_K8S:
     case FORM_DATABRICKS:
     case FORM_EMR:
+    case FORM_EMR_SERVERLESS:
         return write_rendered(advise, out, form);
     case FORM_JUNIT:
     case FORM_DOTENV:
@@ -98,7 +99,8 @@ static int run(struct invocation *invocation)
     struct advise advise = {.invocation = invocation,
                             .why = argument_given(invocation->arguments, "why")};
     const unsigned forms = FORMS_OF_TABLES | 1U << FORM_SPARK_SUBMIT | 1U << FORM_SPARK_DEFAULTS |
-                           1U << FORM_K8S | 1U << FORM_DATABRICKS | 1U << FORM_EMR;
+                           1U << FORM_K8S | 1U << FORM_DATABRICKS | 1U << FORM_EMR |
+                           1U << FORM_EMR_SERVERLESS;
     if (!invocation_begin(invocation, forms))
         return invocation_failed(invocation);
     bool good = advise_with(&advise);

@@ -91,7 +91,7 @@ static bool write_answers(struct invocation *invocation, const json_t *reply)
 {
     static const struct column job_columns[] = {
         {"application", "application", CELL_TEXT, NULL},
-        {"size", "problem_size", CELL_NUMBER, NULL},
+        {"size", "problem_size", CELL_SIZE, NULL},
         {"deadline", "deadline_s", CELL_SECONDS, NULL},
         {"verdict", "verdict", CELL_TEXT, NULL},
         {"executors", "recommendation.executors", CELL_COUNT, NULL},

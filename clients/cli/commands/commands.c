@@ -5,7 +5,8 @@
 /* clang-format off */
 const struct command *const all_commands[] = {
     &command_login,       &command_advise,     &command_gate,       &command_submit,
-    &command_ingest,      &command_apps,       &command_runs,       &command_models,
+    &command_ingest,      &command_ingestions, &command_apps,       &command_runs,
+    &command_models,
     &command_speedup,     &command_diagnose,   &command_stragglers, &command_accuracy,
     &command_next_experiments,
     &command_batch,       &command_feasible,   &command_copies,     &command_contention,

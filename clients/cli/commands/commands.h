@@ -23,6 +23,7 @@ extern const struct command command_feasible;
 extern const struct command command_gate;
 extern const struct command command_help;
 extern const struct command command_ingest;
+extern const struct command command_ingestions;
 extern const struct command command_login;
 extern const struct command command_man;
 extern const struct command command_models;

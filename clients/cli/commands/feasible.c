@@ -98,6 +98,7 @@ static bool write_answer(struct invocation *invocation, const json_t *reply)
         {.text = json_text_at(reply, "reasons.0.message", "")},
         {.text = json_text_at(reply, "warnings.0.message", "")},
         {.text = json_text_at(reply, "warnings.1.message", "")},
+        {.text = json_text_at(reply, "warnings.2.message", "")},
         {.title = "Instead, on more cores",
          .value = has_cores ? reply : NULL,
          .columns = remedy_columns,

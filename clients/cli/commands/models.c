@@ -107,6 +107,7 @@ static bool write_models(struct invocation *invocation, const json_t *models)
     const struct section sections[] = {
         {.value = models, .columns = head_columns, .n_columns = COUNT(head_columns)},
         {.text = reason_of(models, candidate)},
+        {.text = json_text_at(models, "warnings.0.message", "")},
         {.title = "Candidates: mean error on runs, and on executor counts, that were left out",
          .value = json_object_get(models, "candidates"),
          .columns = candidate_columns,

@@ -37,7 +37,8 @@ static bool write_experiments(struct invocation *invocation, const json_t *reply
     const struct section sections[] = {
         {.value = json_object_get(reply, "items"), .columns = columns, .n_columns = COUNT(columns)},
         {.text = json_text_at(reply, "warnings.0.message", "")},
-        {.text = json_text_at(reply, "warnings.1.message", "")}};
+        {.text = json_text_at(reply, "warnings.1.message", "")},
+        {.text = json_text_at(reply, "warnings.2.message", "")}};
     return invocation_write_report(invocation, sections, COUNT(sections), reply);
 }
 

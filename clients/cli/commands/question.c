@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size_text.h"
 #include "threads/clock.h"
 
 static const struct option_spec job[] = {
@@ -415,6 +416,25 @@ static bool ask_last_run(struct invocation *invocation,
     return good;
 }
 
+/* A size in bytes is answered in bytes, unless the application counts something else. */
+static void note_bytes_asked(struct invocation *invocation, struct answer *answer)
+{
+    const char *size = argument_text(invocation->arguments, "size");
+    const char *measure = json_text_at(answer->advice, "problem_size_measured_by", "input_blocks");
+    char taken[SIZE_TEXT_MAX];
+    if (size == NULL || size[0] == '\0' || strchr("bB", size[strlen(size) - 1]) == NULL)
+        return;
+    if (strcmp(measure, "input_blocks") == 0) {
+        answer->bytes_asked = size;
+        return;
+    }
+    size_text_problem(json_number_at(answer->advice, "problem_size", 0), measure, taken);
+    warn(
+        "the problem sizes of this application are not measured in bytes: --size %.40s is taken as "
+        "%s",
+        size, taken);
+}
+
 bool question_ask(struct invocation *invocation,
                   const struct question *question,
                   struct answer *answer)
@@ -436,6 +456,8 @@ bool question_ask(struct invocation *invocation,
             ask(invocation, question->body, question->dry_run, question->idempotency_key);
     if (answer->body == NULL)
         answer->body = json_incref(question->body);
+    if (answer->advice != NULL)
+        note_bytes_asked(invocation, answer);
     return answer->advice != NULL;
 }
 

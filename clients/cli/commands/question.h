@@ -24,8 +24,9 @@ void question_clear(struct question *question);
 
 /* What was answered. */
 struct answer {
-    json_t *advice; /* owned */
-    json_t *body;   /* the request that it answers; owned */
+    json_t *advice;          /* owned */
+    json_t *body;            /* the request that it answers; owned */
+    const char *bytes_asked; /* the size as it was asked, if in bytes: "2GiB"; NULL: it was not */
     /* The executors of the last run stand: they do as well, and the change would be smaller than the
      * tolerance. The advice is then about them. */
     bool stands;

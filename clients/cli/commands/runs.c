@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/findings.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
 
@@ -28,7 +29,7 @@ static int run_list(struct invocation *invocation)
 {
     static const struct column columns[] = {
         {"started", "started_at", CELL_MINUTE, NULL},
-        {"size", "problem_size", CELL_NUMBER, NULL},
+        {"size", "problem_size", CELL_SIZE, NULL},
         {"executors", "executors", CELL_COUNT, NULL},
         {"cores each", "cores_per_executor", CELL_COUNT, NULL},
         {"took", "duration_s", CELL_SECONDS, NULL},
@@ -60,6 +61,8 @@ static const struct option_spec show_options[] = {
     OPTIONS_END};
 static const struct option_group show_group = {"Options", show_options};
 
+static const struct column warning_columns[] = {{"warning", "message", CELL_TEXT, NULL}};
+
 static const struct column run_columns[] = {
     {"run", "id", CELL_ID, NULL},
     {"application", "application", CELL_TEXT, NULL},
@@ -67,7 +70,8 @@ static const struct column run_columns[] = {
     {"succeeded", "succeeded", CELL_YES, style_of_outcome},
     {"took", "duration_s", CELL_SECONDS, NULL},
     {"  until the first stage", "initialization_s", CELL_SECONDS, NULL},
-    {"size", "problem_size", CELL_NUMBER, NULL},
+    {"size", "problem_size", CELL_SIZE_IN_FULL, NULL},
+    {"  measured by", "problem_size_measured_by", CELL_TEXT, NULL},
     {"executors", "executors", CELL_COUNT, NULL},
     {"cores each", "cores_per_executor", CELL_COUNT, NULL},
     {"labels", "labels", CELL_TEXT, NULL},
@@ -104,12 +108,19 @@ static int run_show(struct invocation *invocation)
     json_t *found = remote_get(invocation->remote, path, query, &invocation->failure);
     if (found == NULL)
         return invocation_failed(invocation);
+    const json_t *warnings = json_object_get(found, "warnings");
     const struct section sections[] = {
         {.value = found, .columns = run_columns, .n_columns = COUNT(run_columns)},
         {.title = "Stages",
          .value = json_object_get(found, "stages"),
          .columns = stage_columns,
-         .n_columns = COUNT(stage_columns)}};
+         .n_columns = COUNT(stage_columns)},
+        {.title = "Warnings",
+         .value = warnings,
+         .columns = warning_columns,
+         .n_columns = COUNT(warning_columns),
+         .draw = json_array_size(warnings) > 0 ? findings_draw : NULL,
+         .context = warnings}};
     bool good = invocation_write_report(invocation, sections, COUNT(sections), found);
     json_decref(found);
     return good ? EXIT_DONE : invocation_failed(invocation);

@@ -257,7 +257,8 @@ static bool write_surface(struct invocation *invocation, const char *path, json_
                                        {.title = "The fastest executors of each size",
                                         .value = json_object_get(reply, "best_executors_by_size"),
                                         .columns = best_columns,
-                                        .n_columns = COUNT(best_columns)}};
+                                        .n_columns = COUNT(best_columns)},
+                                       {.text = json_text_at(reply, "warnings.0.message", "")}};
     bool good = (!plots || runs != NULL) &&
                 invocation_write_report(invocation, sections, COUNT(sections), reply);
     json_decref(curves);

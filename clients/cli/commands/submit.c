@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -43,6 +44,25 @@ static void submission_clear(struct submission *submission)
 
 /* --- the question --- */
 
+#define DYNAMIC "spark.dynamicAllocation."
+#define INSTANCES "spark.executor.instances"
+
+/* Under dynamic allocation Spark reads the instances as the least initial executors: so they are
+ * enforced, and maxExecutors is advised to be no less. */
+static bool enforce_instances_as_initial(json_t *enforced)
+{
+    static const char initial[] = DYNAMIC "initialExecutors";
+    const char *enabled = json_string_value(json_object_get(enforced, DYNAMIC "enabled"));
+    json_t *instances = json_object_get(enforced, INSTANCES);
+    const char *before = json_string_value(json_object_get(enforced, initial));
+    if (enabled == NULL || strcasecmp(enabled, "true") != 0 || instances == NULL)
+        return true;
+    bool is_larger =
+        before == NULL || strtol(json_string_value(instances), NULL, 10) > strtol(before, NULL, 10);
+    return (!is_larger || json_object_set(enforced, initial, instances) == 0) &&
+           json_object_del(enforced, INSTANCES) == 0;
+}
+
 /* What the caller sets stays so, and the rest is to go with it. */
 static bool enforce_settings(struct submission *submission)
 {
@@ -69,7 +89,7 @@ static bool enforce_settings(struct submission *submission)
             json_object_set_new(enforced, key, json_string(setting.value)) != 0)
             return fail_memory(failure);
     }
-    return true;
+    return enforce_instances_as_initial(enforced) || fail_memory(failure);
 }
 
 static bool read_submission(struct submission *submission)
@@ -121,6 +141,25 @@ static bool is_property(const char *key, const char *value)
            value != NULL && strpbrk(value, "\r\n") == NULL;
 }
 
+/* spark-submit cannot unset the instances that another place sets. If the advice removes them, they are
+ * set to the initial executors: more than maxExecutors would end Spark at its start. */
+static bool add_instances(struct submission *submission)
+{
+    const json_t *spark = json_object_get(submission->answer.advice, "spark");
+    const json_t *initial =
+        json_object_get(json_object_get(spark, "properties"), DYNAMIC "initialExecutors");
+    size_t i;
+    json_t *change;
+    json_array_foreach(
+        json_object_get(spark, "changes"), i,
+        change) if (strcmp(json_text_at(change, "key", ""), INSTANCES) == 0 &&
+                    json_is_null(json_object_get(change, "new")) && json_is_string(initial) &&
+                    !spark_command_sets(&submission->command,
+                                        INSTANCES)) return add_property(submission, INSTANCES,
+                                                                        json_string_value(initial));
+    return true;
+}
+
 static bool add_properties(struct submission *submission)
 {
     const json_t *advice = submission->answer.advice;
@@ -136,6 +175,8 @@ static bool add_properties(struct submission *submission)
             !add_property(submission, key, json_string_value(value)))
             return false;
     }
+    if (!add_instances(submission))
+        return false;
     /* A dry run stores no advice that a run could name. */
     return submission->question.dry_run ||
            add_property(submission, "spark.provisor.adviceId", json_text_at(advice, "id", ""));

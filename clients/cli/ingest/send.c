@@ -1,6 +1,7 @@
 #include "cli/ingest/send.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/ingest/local_files.h"
@@ -34,7 +35,16 @@ static enum send_verdict judge_run(const struct remote_reply *reply, struct log_
                    json_text_at(run, "application", ""));
     (void)snprintf(result->run_id, sizeof result->run_id, "%s", json_text_at(run, "id", ""));
     result->warnings = json_array_size(json_object_get(run, "warnings"));
-    log_result_say_read(result, outcome_of(reply), is_unfinished_run(run));
+    log_result_say_read(result, outcome_of(reply), is_unfinished_run(run), reply->log_reason);
+    const char *name = json_text_at(run, "labels.job_name", NULL);
+    if (result->outcome == LOG_STORED && name != NULL)
+        log_result_add_name(result, strview_of(name));
+    for (size_t i = 0; result->outcome == LOG_STORED && i < result->warnings; i++) {
+        const json_t *warning = json_array_get(json_object_get(run, "warnings"), i);
+        log_result_add_warning(
+            result, json_text_at(warning, "code", ""),
+            json_number_value(json_object_get(json_object_get(warning, "evidence"), "count")));
+    }
     return SEND_FINAL;
 }
 
@@ -70,7 +80,8 @@ judge_problem(const struct remote_reply *reply, bool unfinished, struct log_resu
                        "a more complete log of it is there");
         return SEND_FINAL;
     }
-    bool no_log = strcmp(code, "no_application_start") == 0;
+    bool no_log = strcmp(code, "no_application_start") == 0 &&
+                  strcmp(json_text_at(problem, "errors.1.code", ""), "later_part") != 0;
     log_result_say(result, no_log ? LOG_IGNORED : LOG_REJECTED, code, why);
     bool lasting = reply->status == 409 || reply->status == 413 || reply->status == 415 ||
                    (reply->status == 422 && strcmp(type, "storage_quota_exceeded") != 0);
@@ -110,7 +121,11 @@ static enum send_verdict send_body(struct remote *remote,
                                    struct failure *failure)
 {
     struct remote_reply reply = {.status = 0};
+    /* Without memory for the name the log is sent without it. */
+    char *source =
+        strcmp(body->log->name, "-") == 0 ? NULL : remote_segment(remote, body->log->name);
     const struct remote_request call = {.method = "POST",
+                                        .log_source = source,
                                         .path = request->path,
                                         .query = request->query,
                                         .body = &body->body,
@@ -120,6 +135,7 @@ static enum send_verdict send_body(struct remote *remote,
                                     ? judge_log(failure, result)
                                     : send_judge(&reply, body->log->unfinished, result, failure);
     remote_reply_clear(&reply);
+    free(source);
     return verdict;
 }
 

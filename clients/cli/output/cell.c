@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "base/size_text.h"
+#include "cli/output/json_text.h"
 #include "cli/terminal/terminal.h"
 
 void cell_number(double value, char *out, size_t room)
@@ -39,18 +41,6 @@ void cell_seconds(double seconds, char *out, size_t room)
     else
         (void)snprintf(out, room, "%.0f d %.0f h", floor(rounded / 86400),
                        floor(fmod(rounded, 86400) / 3600));
-}
-
-void cell_bytes(double bytes, char *out, size_t room)
-{
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-    size_t unit = 0;
-    const char *sign = bytes < 0 ? "-" : "";
-    bytes = fabs(bytes);
-    for (; bytes >= 999.5 && unit + 1 < sizeof units / sizeof *units; unit++)
-        bytes /= 1000;
-    (void)snprintf(out, room, unit == 0 || bytes >= 99.95 ? "%s%.0f %s" : "%s%.1f %s", sign, bytes,
-                   units[unit]);
 }
 
 static void scalar_text(const json_t *value, char *out, size_t room)
@@ -130,12 +120,14 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
         (void)snprintf(out, CELL_TEXT_MAX, "%.1f %%", value);
         break;
     case CELL_BYTES:
-        cell_bytes(value, out, CELL_TEXT_MAX);
+        size_text_bytes(value, out);
         break;
     case CELL_COUNT:
         (void)snprintf(out, CELL_TEXT_MAX, "%.0f", value);
         break;
     case CELL_TEXT:
+    case CELL_SIZE:
+    case CELL_SIZE_IN_FULL:
     case CELL_NUMBER:
     case CELL_INSTANT:
     case CELL_MINUTE:
@@ -167,4 +159,22 @@ void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEX
     text_defuse(out);
     if (out[0] == '\0')
         (void)snprintf(out, CELL_TEXT_MAX, "-");
+}
+
+void cell_of_member(const json_t *item,
+                    const char *path,
+                    enum cell_kind kind,
+                    char out[CELL_TEXT_MAX])
+{
+    const json_t *value = json_at(item, path);
+    char measure[128];
+    (void)snprintf(measure, sizeof measure, "%s_measured_by", path);
+    if ((kind != CELL_SIZE && kind != CELL_SIZE_IN_FULL) || !json_is_number(value)) {
+        cell_for_people(value, kind, out);
+        return;
+    }
+    size_text_problem(json_number_value(value), json_string_value(json_at(item, measure)), out);
+    char *blocks = strstr(out, " in ");
+    if (kind == CELL_SIZE && blocks != NULL)
+        *blocks = '\0';
 }

@@ -16,23 +16,28 @@ enum cell_kind {
     CELL_SHARE,   /* 0 to 1, as percent */
     CELL_PERCENT, /* already in percent */
     CELL_BYTES,
-    CELL_INSTANT, /* RFC 3339; to people without the T and fractions, in UTC */
-    CELL_MINUTE,  /* the same; to people without seconds */
-    CELL_YES,     /* true or false */
-    CELL_ID       /* text that is of no use when it is shortened */
+    CELL_SIZE,         /* a problem size, "50.5 GiB"; its measure is the member PATH_measure */
+    CELL_SIZE_IN_FULL, /* "50.5 GiB in 404 blocks" */
+    CELL_INSTANT,      /* RFC 3339; to people without the T and fractions, in UTC */
+    CELL_MINUTE,       /* the same; to people without seconds */
+    CELL_YES,          /* true or false */
+    CELL_ID            /* text that is of no use when it is shortened */
 };
 
 enum { CELL_TEXT_MAX = 1024 };
 
 /* value may be NULL. */
 void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEXT_MAX]);
+/* A member of an object, by its path. */
+void cell_of_member(const json_t *item,
+                    const char *path,
+                    enum cell_kind kind,
+                    char out[CELL_TEXT_MAX]);
 void cell_for_programs(const json_t *value, char out[CELL_TEXT_MAX]);
 
 /* "75.5 s", "12 min 30 s", "1 h 02 min", "2 d 3 h". */
 void cell_seconds(double seconds, char *out, size_t room);
 /* Four significant digits without an exponent between 0.001 and 1e9. */
 void cell_number(double value, char *out, size_t room);
-/* "312 B", "1.4 GB". */
-void cell_bytes(double bytes, char *out, size_t room);
 
 #endif

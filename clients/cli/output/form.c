@@ -21,6 +21,7 @@ const char *const output_form_names[FORM_COUNT] = {
     [FORM_K8S] = "k8s",
     [FORM_DATABRICKS] = "databricks",
     [FORM_EMR] = "emr",
+    [FORM_EMR_SERVERLESS] = "emr-serverless",
     [FORM_JUNIT] = "junit",
     [FORM_DOTENV] = "dotenv",
     [FORM_GITHUB] = "github",

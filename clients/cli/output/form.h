@@ -24,6 +24,7 @@ enum output_form {
     FORM_K8S,
     FORM_DATABRICKS,
     FORM_EMR,
+    FORM_EMR_SERVERLESS,
     FORM_JUNIT, /* from here on: of a gate */
     FORM_DOTENV,
     FORM_GITHUB,

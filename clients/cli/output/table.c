@@ -17,7 +17,7 @@ enum {
 static bool is_numeric(enum cell_kind kind)
 {
     return kind == CELL_COUNT || kind == CELL_NUMBER || kind == CELL_SECONDS ||
-           kind == CELL_SHARE || kind == CELL_PERCENT || kind == CELL_BYTES;
+           kind == CELL_SHARE || kind == CELL_PERCENT || kind == CELL_BYTES || kind == CELL_SIZE;
 }
 
 /* --- people --- */
@@ -68,7 +68,8 @@ grid_fill(struct grid *grid, const json_t *items, const struct column columns[],
             return false;
         for (size_t row = 1; row < grid->rows; row++) {
             const json_t *cell = json_at(json_array_get(items, row - 1), columns[column].path);
-            cell_for_people(cell, columns[column].kind, text);
+            cell_of_member(json_array_get(items, row - 1), columns[column].path,
+                           columns[column].kind, text);
             enum style style =
                 columns[column].style == NULL ? STYLE_PLAIN : columns[column].style(cell);
             if (!grid_set(grid, row, column, text, style))
@@ -248,7 +249,7 @@ write_markdown_row(FILE *out, const json_t *item, const struct column columns[],
         if (item == NULL)
             (void)snprintf(text, sizeof text, "%s", columns[i].heading);
         else
-            cell_for_people(json_at(item, columns[i].path), columns[i].kind, text);
+            cell_of_member(item, columns[i].path, columns[i].kind, text);
         fputc(' ', out);
         markdown_write_cell(out, text);
         fputs(" |", out);
@@ -309,7 +310,7 @@ static void write_record_people(FILE *out,
         const json_t *cell = json_at(record, columns[i].path);
         if (cell == NULL || json_is_null(cell))
             continue;
-        cell_for_people(cell, columns[i].kind, text);
+        cell_of_member(record, columns[i].path, columns[i].kind, text);
         enum style style = columns[i].style == NULL ? STYLE_PLAIN : columns[i].style(cell);
         fprintf(out, "%s%*s  %s%s%s\n", columns[i].heading,
                 (int)(widest - text_columns(columns[i].heading)), "",

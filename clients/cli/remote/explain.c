@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/size_text.h"
 #include "cli/output/cell.h"
 #include "cli/output/json_text.h"
 
@@ -123,17 +124,17 @@ static enum exit_status status_of_problem(long status, const json_t *problem)
     return status == 400 || status == 422 ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* "12 cores and 68.7 GB" */
+/* "12 cores and 64.0 GiB" */
 static void describe_room(
     const json_t *available, const char *cores, const char *bytes, char *out, size_t n_out)
 {
     const json_t *memory = json_object_get(available, bytes);
     const double n = json_number_at(available, cores, 0);
     const int at = snprintf(out, n_out, "%.15g core%s", n, PLURAL(n));
-    char text[32];
+    char text[SIZE_TEXT_MAX];
     if (!json_is_number(memory))
         return;
-    cell_bytes(json_number_value(memory), text, sizeof text);
+    size_text_bytes(json_number_value(memory), text);
     (void)snprintf(out + at, n_out - (size_t)at, " and %s", text);
 }
 

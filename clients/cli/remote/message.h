@@ -38,6 +38,7 @@ struct remote_request {
     const char *if_match;           /* NULL: none */
     const char *if_none_match;      /* NULL: none */
     const char *prefer;             /* NULL: none; "wait=20" */
+    const char *log_source;         /* X-Log-Source, of remote_segment; NULL: none */
     bool once;                      /* not to be repeated: neither idempotent nor with a key */
     /* NULL: the reply is kept in memory. Bytes of a reply of success, as they come. */
     bool (*sink)(void *context, const void *bytes, size_t n, struct failure *failure);
@@ -53,6 +54,7 @@ struct remote_reply {
     char location[512];
     char etag[256];
     char log_outcome[16]; /* of an upload of a log: X-Log-Outcome; "" without one */
+    char log_reason[320]; /* and X-Log-Reason */
     unsigned attempts;
 };
 

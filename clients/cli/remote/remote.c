@@ -145,6 +145,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
     take_field(line, n, "location:", reply->location, sizeof reply->location);
     take_field(line, n, "etag:", reply->etag, sizeof reply->etag);
     take_field(line, n, "x-log-outcome:", reply->log_outcome, sizeof reply->log_outcome);
+    take_field(line, n, "x-log-reason:", reply->log_reason, sizeof reply->log_reason);
     return n;
 }
 
@@ -239,6 +240,7 @@ static bool build_headers(const struct remote *remote,
            add_header(headers, "If-Match", request->if_match) &&
            add_header(headers, "If-None-Match", request->if_none_match) &&
            add_header(headers, "Prefer", request->prefer) &&
+           add_header(headers, "X-Log-Source", request->log_source) &&
            (request->body == NULL || request->body->bytes >= 0 ||
             add_header(headers, "Transfer-Encoding", "chunked"));
 }
@@ -316,6 +318,7 @@ static CURLcode attempt(struct exchange *exchange)
     exchange->reply->status = 0;
     exchange->reply->content_type[0] = '\0';
     exchange->reply->log_outcome[0] = '\0';
+    exchange->reply->log_reason[0] = '\0';
     remote->error[0] = '\0';
     if (url != NULL && build_headers(remote, exchange->request, &headers)) {
         set_options(exchange, url, headers);

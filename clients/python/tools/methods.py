@@ -25,7 +25,7 @@ class Method(NamedTuple):
     choice: tuple[str, ...] = ()  # of `format`, which is then required
 
 
-TEXT_FORMS = ("spark-submit", "spark-defaults", "k8s", "databricks", "emr", "markdown")
+TEXT_FORMS = ("spark-submit", "spark-defaults", "k8s", "databricks", "emr", "emr-serverless", "markdown")
 
 
 def row(operation: str, name: str, kind: str, *first: str, **more: Any) -> Method:
@@ -116,6 +116,7 @@ METHODS = [
     row("getRun", "run", "one"),
     row("ingestNamedEventLog", "ingest_named", "written"),
     row("ingestEventLog", "ingest", "written"),
+    row("listIngestions", "ingestions", "pages"),
     row("getProfile", "profile", "one"),
     row("listAccuracy", "accuracy", "one"),
     row("listAccuracy", "accuracy_items", "pages"),

@@ -46,7 +46,8 @@ read_format(const struct http_request *request, enum advice_format *format, stru
             return check_fields(request, *format, err);
         }
     return pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed",
-                    "is one of json, spark-submit, spark-defaults, k8s, databricks, emr, markdown");
+                    "is one of json, spark-submit, spark-defaults, k8s, databricks, emr, "
+                    "emr-serverless, markdown");
 }
 
 static enum pv_code
@@ -59,18 +60,31 @@ read_query(const struct http_request *request, bool *dry_run, struct pv_error *e
     return api_query_boolean(request, "dry_run", false, dry_run, err);
 }
 
+/* The JSON of advice in the reply, in the format that was requested. at == NULL: that is JSON. */
+static enum pv_code render_body(const struct http_request *request,
+                                const struct http_response *response,
+                                enum advice_format *format,
+                                struct strview *text,
+                                struct pv_error *err)
+{
+    *text = (struct strview){0};
+    PV_TRY(read_format(request, format, err));
+    return *format == ADVICE_JSON
+               ? PV_OK
+               : advice_render((struct strview){response->body, response->body_n}, *format,
+                               request->arena, text, err);
+}
+
 /* Replace the JSON of advice in the reply by the format that was requested. */
 static enum pv_code
 render_reply(struct http_request *request, struct http_response *response, struct pv_error *err)
 {
     enum advice_format format;
     struct strview text;
-    PV_TRY(read_format(request, &format, err));
+    PV_TRY(render_body(request, response, &format, &text, err));
     http_response_header(request, response, "Vary", "Accept");
-    if (format == ADVICE_JSON)
+    if (text.at == NULL)
         return PV_OK;
-    PV_TRY(advice_render((struct strview){response->body, response->body_n}, format, request->arena,
-                         &text, err));
     response->body = text.at;
     response->body_n = text.n;
     response->content_type = advice_format_types[format];
@@ -205,7 +219,8 @@ static enum pv_code write_document(struct http_request *request,
     return api_reply(response, status, &w, err);
 }
 
-/* Reply, advice, audit row and event in one transaction. */
+/* Reply, advice, audit row and event in one transaction. Advice that the requested format cannot
+ * express is not stored. */
 static enum pv_code store_advice(struct http_request *request,
                                  const struct advice_build *build,
                                  struct api_write *write,
@@ -213,9 +228,12 @@ static enum pv_code store_advice(struct http_request *request,
                                  struct pv_error *err)
 {
     char id[37];
+    enum advice_format format;
+    struct strview text;
     clock_uuid7(id);
     struct codec_advice_reply reply = reply_of(build, id, clock_wall_us());
     PV_TRY(write_document(request, &reply, 201, response, err));
+    PV_TRY(render_body(request, response, &format, &text, err));
     PV_TRY(api_reply_location(request, response, "/v1/advice", id, err));
     store_set_application(write->tx, build->made.prediction.item->application_id);
     PV_TRY(api_write_keep(request, response, write, err));

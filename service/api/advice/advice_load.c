@@ -290,14 +290,15 @@ static enum pv_code load_own(struct store_tx *tx,
     return PV_OK;
 }
 
-/* What the latest runs were configured with. */
+/* Loads the latest runs with their configuration. Streaming runs are left out, because they do not
+ * resemble batch jobs. */
 static enum pv_code load_latest(struct store_tx *tx,
                                 struct arena *arena,
                                 const struct application *application,
                                 struct advice_history *history,
                                 struct pv_error *err)
 {
-    enum { LATEST = 20 };
+    enum { LATEST = PROBLEM_SIZE_PREVAILING_RUNS };
     const struct run_filter filter = {.since_us = RUN_NO_INSTANT,
                                       .until_us = RUN_NO_INSTANT,
                                       .before_us = RUN_NO_INSTANT,
@@ -305,7 +306,17 @@ static enum pv_code load_latest(struct store_tx *tx,
     struct run_list list;
     PV_TRY(store_run_list(tx, arena, application, &filter, &list, err));
     history->latest = list.items;
-    history->n_latest = list.n;
+    history->size_measure = problem_size_prevailing(list.items, list.n);
+    for (size_t i = 0; i < list.n; i++) {
+        struct run *run = &list.items[i];
+        if (run->streaming_queries > 0)
+            continue;
+        if (!problem_size_compares(run, history->size_measure)) {
+            run->problem_size = (double)NAN;
+            history->n_measured_otherwise += run->succeeded;
+        }
+        history->latest[history->n_latest++] = *run;
+    }
     return PV_OK;
 }
 
@@ -322,6 +333,7 @@ static enum pv_code load_history(struct store_tx *tx,
     struct missing_counts counts;
     struct pv_error lack = {0};
     PV_TRY(load_latest(tx, arena, application, history, err));
+    history->session = name_is_session(application->name);
     PV_TRY(store_run_durations(tx, arena, application, MODEL_RUNS_MAX, &history->seen, err));
     PV_TRY(label_group_of_explaining(&history->seen, question->labels, question->n_labels, arena,
                                      &history->group, err));
@@ -337,6 +349,7 @@ static enum pv_code load_history(struct store_tx *tx,
         return PV_OK;
     PV_TRY(store_run_missing_counts(tx, application, &counts, err));
     (void)missing_counts_refuse(&counts, application->runs, &lack);
+    history->streaming = counts.streaming > 0 && history->seen.n == 0;
     history->lack = arena_strdup(arena, lack.detail);
     return history->lack == NULL ? pv_no_memory(err) : PV_OK;
 }

@@ -265,18 +265,20 @@ static enum pv_code speedup_answer(void *context,
                                      model->uncertainty.confidence, RUN_UNKNOWN, request->arena,
                                      &times[i], err));
     struct speedup_surface surface = speedup_surface_make(model, times, n);
-    struct codec_speedup speedup = {.application = stored->application,
-                                    .history_version = stored->history_version,
-                                    .predictor = n > 0 ? "replay" : model->kind->name,
-                                    .selected =
-                                        n > 0 || strview_is(stored->selected, model->kind->name),
-                                    .surface = &surface,
-                                    .smallest = &asked->model.smallest,
-                                    .problem_sizes = asked->problem_sizes,
-                                    .n_sizes = asked->n_sizes,
-                                    .executors = asked->executors,
-                                    .n_executors = asked->n_executors,
-                                    .executors_max = (double)api->config->executors_max};
+    struct codec_speedup speedup = {
+        .application = stored->application,
+        .history_version = stored->history_version,
+        .predictor = n > 0 ? "replay" : model->kind->name,
+        .selected = n > 0 || strview_is(stored->selected, model->kind->name),
+        .surface = &surface,
+        .smallest = &asked->model.smallest,
+        .problem_sizes = asked->problem_sizes,
+        .n_sizes = asked->n_sizes,
+        .executors = asked->executors,
+        .n_executors = asked->n_executors,
+        .executors_max = (double)api->config->executors_max,
+        .warned = n > 0 ? &application_prediction_replay(&asked->predicted[0])->warned
+                        : &asked->model.warned};
     writer_init(&w, request->arena);
     codec_speedup_encode(&w, &speedup);
     return api_reply(response, 200, &w, err);

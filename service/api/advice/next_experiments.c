@@ -165,7 +165,9 @@ static enum pv_code next_experiments_choose(void *context,
     (void)response;
     if (curve != NULL)
         PV_TRY(api_experiments_predicted(curve, request->arena, &build->asked, err));
-    return api_experiments_choose(request->arena, &build->asked, err);
+    PV_TRY(api_experiments_choose(request->arena, &build->asked, err));
+    build->asked.reply.warned = history_models_warned(&build->asked.seen);
+    return PV_OK;
 }
 
 static enum pv_code next_experiments_keep(void *context,

@@ -1,5 +1,7 @@
 #include "api/advice/recent_runs.h"
 
+#include "core/history/run_idle.h"
+
 enum pv_code recent_runs_load(struct store_tx *tx,
                               struct arena *arena,
                               const struct application *application,
@@ -15,8 +17,10 @@ enum pv_code recent_runs_load(struct store_tx *tx,
     PV_TRY(store_run_list(tx, arena, application, &filter, &loaded, err));
     size_t kept = 0;
     for (size_t i = 0; i < loaded.n; i++) {
-        if (!loaded.items[i].succeeded || loaded.items[i].n_stages == 0)
+        const struct run *run = &loaded.items[i];
+        if (!run->succeeded || run->n_stages == 0 || run->streaming_queries > 0)
             continue;
+        PV_TRY(run_leave_out_idle(&loaded.items[i], arena, err));
         loaded.items[kept] = loaded.items[i];
         loaded.instants_us[kept++] = loaded.instants_us[i];
     }

@@ -209,8 +209,9 @@ static enum pv_code make_block(const struct config *config,
         return pv_fail(
             err, PV_E_TOO_FEW, "an executor has %lld core%s, and the cluster has only %zu",
             (long long)curve->cores_per_executor, PLURAL(curve->cores_per_executor), set->cores);
-    *made =
-        (struct recorded_job){.overhead = JOB_OVERHEAD_NONE, .block_executors = point->executors};
+    *made = (struct recorded_job){.overhead = JOB_OVERHEAD_NONE,
+                                  .block_executors = point->executors,
+                                  .warned = curve->warned};
     return recorded_job_block(point->executors * curve->cores_per_executor, point->duration_s,
                               arena, &made->job, err);
 }
@@ -318,6 +319,8 @@ enum pv_code job_set_make_jobs(const struct config *config,
         if (code != PV_OK)
             code = fault_no_history(err, i, code, &why);
         set->recorded[i] = set->recorded[same];
+        if (same != i)
+            set->recorded[i].warned = (struct warned_runs){.runs = 0};
         set->nominal_rates[i] = set->nominal_rates[same];
         take_recorded(set, i);
     }

@@ -10,6 +10,7 @@
 #include "codec/json/finding.h"
 #include "core/deadline/explain.h"
 #include "core/history/graph.h"
+#include "core/history/warned_runs.h"
 
 /* POST /v1/stage-plans: deadlines and cores stage by stage, from numbers in the request or the run
  * of an application that is nearest in size. */
@@ -21,6 +22,7 @@ struct source {
     struct strview application;
     char run_id[37]; /* "" where the stages stood in the request */
     bool graph_changed;
+    struct warned_runs warned; /* the run, if it has warnings */
 };
 
 struct stage_plan_work {
@@ -90,6 +92,7 @@ static enum pv_code take_run(struct arena *arena,
     asked->n_stages = run->n_stages;
     source->application = asked->application;
     memcpy(source->run_id, run->id, sizeof source->run_id);
+    warned_runs_add_run(&source->warned, run);
     code = compare_graphs(run, recent, arena, &source->graph_changed, err);
     return code == PV_OK ? codec_stage_plan_pin(asked, err) : code;
 }
@@ -156,6 +159,7 @@ static void stage_plans_encode(struct writer *w,
 {
     struct findings reasons = {.arena = w->arena};
     stage_plan_explain(terms, plan, &reasons);
+    warned_runs_explain(&source->warned, false, &reasons);
     writer_begin_object(w);
     codec_stage_plan_encode(w, plan);
     codec_findings_encode(w, "reasons", &reasons);

@@ -1,23 +1,8 @@
 #ifndef API_HISTORY_EVENT_LOG_SAVE_H
 #define API_HISTORY_EVENT_LOG_SAVE_H
 
+#include "api/history/log_to_save.h"
 #include "store/history/run.h"
-
-/*
- * The run of a log into an application's history, exactly once: what an upload and an import have
- * in common. A log is known by application id + attempt within its application
- * (store/history/run.h).
- */
-struct log_save {
-    struct store *store;
-    const struct principal *who;
-    const char *request_id;  /* for audit rows; may be "" */
-    const char *application; /* made when there is none of that name */
-    size_t labels_max; /* where the log names the application (api/history/event_log_name.h) */
-    const unsigned char *digest; /* of the plain log, RUN_DIGEST_BYTES */
-    bool advice_named;           /* by the caller, not by the log: it must be there */
-    bool dry_run;                /* log_save: find out what would be done, and undo it */
-};
 
 /*
  * Is the advice there that the run names? A log may come from a cluster whose service had other
@@ -29,14 +14,20 @@ enum pv_code log_save_check_advice(const struct log_save *save,
                                    struct run *run,
                                    struct pv_error *err) PV_MUSTCHECK;
 
-/* Within a transaction: the application, made when missing, and the run, as store_run_insert. */
+/* Within a transaction: the application, made when missing, the run, as store_run_insert, and the
+ * record of the attempt. */
 enum pv_code log_save_insert(const struct log_save *save,
                              struct store_tx *tx,
                              struct arena *arena,
                              struct run *run,
                              struct application *application,
-                             enum run_insert_outcome *outcome,
+                             struct run_insert *insert,
                              struct pv_error *err) PV_MUSTCHECK;
+
+/* A sentence about the other log of the run: the log that was replaced, or the more complete log that
+ * is stored. "" if no other log was compared. */
+enum { LOG_SENTENCE_MAX = 320 };
+void log_save_say(const struct run_insert *insert, char sentence[LOG_SENTENCE_MAX]);
 
 /*
  * The bytes of a log cannot be asked for again, so what is worth another try is tried again here:
@@ -54,7 +45,7 @@ enum pv_code log_save(const struct log_save *save,
                       struct arena *arena,
                       struct run *run,
                       struct strview *application,
-                      enum run_insert_outcome *outcome,
+                      struct run_insert *insert,
                       struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -7,6 +7,7 @@
 #include "api/advice/advised_runs.h"
 #include "api/history/event_log_name.h"
 #include "api/history/event_log_save.h"
+#include "api/history/ingestion_note.h"
 #include "api/history/run_reply.h"
 #include "api/models/fitter.h"
 #include "api/routes.h"
@@ -14,6 +15,7 @@
 #include "api/shared/upload.h"
 #include "api/shared/write.h"
 #include "base/uuid.h"
+#include "http/target.h"
 #include "ingest/ingest.h"
 #include "store/history/run_change.h"
 
@@ -44,7 +46,9 @@ struct upload {
 
     bool is_read; /* there are a run and a digest */
     struct run run;
-    unsigned char digest[INGEST_DIGEST];
+    unsigned char digest[INGEST_DIGEST]; /* zeros: unknown */
+    char source[LOG_SOURCE_MAX];
+    struct log_save save;
 };
 
 /* --- begin --- */
@@ -75,16 +79,33 @@ static struct upload_bound bound_of(const struct config *config)
                                  "eventlog_bytes_max"};
 }
 
-static enum pv_code open_intake(struct api *api,
-                                const struct http_request *request,
+/* X-Log-Source: what the client calls the log, percent-encoded. */
+static enum pv_code read_source(const struct http_request *request,
+                                const struct joblog_privacy *privacy,
                                 struct upload *upload,
                                 struct pv_error *err)
 {
-    struct ingest_limits limits;
-    unsigned char key[32];
-    PV_TRY(api_service_key(api, key, err));
-    ingest_limits_read(api->config, &limits);
-    ingest_limits_set_privacy(&limits, api->config, key, request->principal.team_id);
+    const char *sent = http_header(request, "X-Log-Source");
+    if (sent == NULL)
+        return PV_OK;
+    enum pv_code code = PV_OK;
+    const char *name = http_percent_decode(strview_of(sent), false, request->arena, &code);
+    if (name == NULL && code == PV_E_MEMORY)
+        return pv_no_memory(err);
+    if (name == NULL)
+        return pv_fault(err, PV_PLACE_HEADER, "X-Log-Source", "invalid_name",
+                        "must be percent-encoded UTF-8");
+    log_source_fit(privacy, strview_of(name), upload->source);
+    return PV_OK;
+}
+
+static enum pv_code open_intake(struct api *api,
+                                const struct http_request *request,
+                                struct upload *upload,
+                                const struct ingest_limits *read_limits,
+                                struct pv_error *err)
+{
+    struct ingest_limits limits = *read_limits;
     if (!resources_open(api->resources, RESOURCE_SPOOL, request->principal.team_id, &upload->disk))
         return pv_no_memory(err);
     spool_place_init(&upload->spool, api->config, upload->disk.share);
@@ -101,17 +122,33 @@ static enum pv_code event_logs_start(struct api *api,
                                      void **state,
                                      struct pv_error *err)
 {
+    struct ingest_limits limits;
+    unsigned char key[32];
     struct upload *upload = calloc(1, sizeof *upload);
     *state = upload;
     if (upload == NULL)
         return pv_no_memory(err);
     upload->config = api->config;
     upload->named_by_log = named_by_log;
+    upload->save =
+        (struct log_save){.store = api->store,
+                          .who = &request->principal,
+                          .request_id = request->request_id,
+                          .digest = upload->digest,
+                          .road = named_by_log ? INGESTION_LOG_NAME : INGESTION_APPLICATION,
+                          .source = upload->source,
+                          .bytes = RUN_UNKNOWN};
     const struct upload_bound bound = bound_of(api->config);
+    PV_TRY(api_service_key(api, key, err));
+    ingest_limits_read(api->config, &limits);
+    ingest_limits_set_privacy(&limits, api->config, key, request->principal.team_id);
+    PV_TRY(read_source(request, &limits.log.privacy, upload, err));
     PV_TRY(api_upload_refuse_form(request, "the log", err));
     PV_TRY(read_query(api, request, upload, err));
+    upload->save.application = upload->name;
+    upload->save.advice_named = upload->advice_id[0] != '\0';
     PV_TRY(api_upload_check_length(&bound, request, err));
-    return open_intake(api, request, upload, err);
+    return open_intake(api, request, upload, &limits, err);
 }
 
 static enum pv_code
@@ -204,13 +241,17 @@ static enum pv_code event_logs_insert(struct http_request *request,
                                       struct pv_error *err)
 {
     struct application application;
-    enum run_insert_outcome outcome = RUN_INSERTED;
-    PV_TRY(log_save_insert(what, tx, request->arena, run, &application, &outcome, err));
-    if (outcome == RUN_UNCHANGED)
+    struct run_insert insert;
+    char sentence[LOG_SENTENCE_MAX];
+    PV_TRY(log_save_insert(what, tx, request->arena, run, &application, &insert, err));
+    log_save_say(&insert, sentence);
+    if (insert.outcome == RUN_UNCHANGED)
         PV_TRY(correct_known(request, tx, upload, &application, run, err));
     PV_TRY(api_reply_run_location(request, response, run, application.name, err));
-    http_response_header(request, response, "X-Log-Outcome", outcome_words[outcome]);
-    return api_reply_run(request, response, outcome == RUN_INSERTED ? 201 : 200, run,
+    http_response_header(request, response, "X-Log-Outcome", outcome_words[insert.outcome]);
+    if (sentence[0] != '\0')
+        http_response_header(request, response, "X-Log-Reason", sentence);
+    return api_reply_run(request, response, insert.outcome == RUN_INSERTED ? 201 : 200, run,
                          application.name, 0, err);
 }
 
@@ -235,16 +276,12 @@ static enum pv_code find_name(struct http_request *request,
 static enum pv_code event_logs_save(struct api *api,
                                     struct http_request *request,
                                     struct http_response *response,
-                                    const struct upload *upload,
+                                    struct upload *upload,
                                     struct pv_error *err)
 {
     struct run run = upload->run;
-    struct log_save what = {.store = api->store,
-                            .who = &request->principal,
-                            .request_id = request->request_id,
-                            .digest = upload->digest,
-                            .advice_named = upload->advice_id[0] != '\0'};
-    PV_TRY(log_save_check_advice(&what, request->arena, &run, err));
+    struct log_save *what = &upload->save;
+    PV_TRY(log_save_check_advice(what, request->arena, &run, err));
     unsigned char hash[32];
     api_upload_hash(request, upload->digest, hash);
     api_write_auto_t write = {0};
@@ -252,10 +289,10 @@ static enum pv_code event_logs_save(struct api *api,
     PV_TRY(api_write_begin(api, request, response, hash, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(find_name(request, write.tx, upload, &run, &what.application, err));
-    PV_TRY(event_logs_insert(request, response, write.tx, upload, &what, &run, err));
+    PV_TRY(find_name(request, write.tx, upload, &run, &what->application, err));
+    PV_TRY(event_logs_insert(request, response, write.tx, upload, what, &run, err));
     PV_TRY(api_write_commit(request, response, &write, err));
-    api_history_changed(api, request->principal.team_id, what.application);
+    api_history_changed(api, request->principal.team_id, what->application);
     if (response->status == 201)
         advised_runs_count(api, request, &run);
     return PV_OK;
@@ -267,6 +304,7 @@ read_rest(struct http_request *request, struct upload *upload, struct pv_error *
     PV_TRY(read_turn(request, upload, err));
     PV_TRY(ingest_finish(upload->intake, &upload->arena, &upload->run, upload->digest, err));
     apply_query(upload, &upload->run);
+    upload->save.bytes = (int64_t)ingest_counts(upload->intake).bytes_sent;
     upload->is_read = true;
     return PV_OK;
 }
@@ -291,6 +329,16 @@ static enum pv_code event_logs_finish(void *context,
     return code;
 }
 
+static void event_logs_refused(void *context, void *state, const struct pv_error *why)
+{
+    struct api *api = context;
+    struct upload *upload = state;
+    if (upload->intake != NULL)
+        upload->save.bytes = (int64_t)ingest_counts(upload->intake).bytes_sent;
+    log_note_refused(&upload->save, upload->is_read ? &upload->run : NULL,
+                     api->config->ingestions_refused_max, why->code, why);
+}
+
 static void event_logs_end(void *context, void *state)
 {
     struct api *api = context;
@@ -310,8 +358,10 @@ static void event_logs_end(void *context, void *state)
 const struct http_stream eventlogs_stream = {.begin = event_logs_begin,
                                              .piece = event_logs_piece,
                                              .finish = event_logs_finish,
+                                             .refused = event_logs_refused,
                                              .end = event_logs_end};
 const struct http_stream named_eventlogs_stream = {.begin = begin_named,
                                                    .piece = event_logs_piece,
                                                    .finish = event_logs_finish,
+                                                   .refused = event_logs_refused,
                                                    .end = event_logs_end};

@@ -143,7 +143,7 @@ import_batch_refuse(struct import_batch *batch, size_t i, const char *member, co
 static enum pv_code classify_known(struct import_batch *batch, size_t i, struct pv_error *err)
 {
     struct run_import *item = &batch->items[i];
-    bool same = item->log.same;
+    bool same = item->log_same;
     item->verdict = RUN_VERDICT_KEEP;
     if (!same)
         PV_TRY(import_line_same(&batch->arena, item->run, &item->there, &same, err));
@@ -154,13 +154,12 @@ static enum pv_code classify_known(struct import_batch *batch, size_t i, struct 
                                   "a run of this id is stored already, with other values");
         return PV_OK;
     }
-    item->verdict =
-        run_log_verdict(item->run, item->run->log_digest.at != NULL, &item->log, &item->there);
+    item->verdict = item->log_verdict;
     if (item->verdict == RUN_VERDICT_CONFLICT)
         (void)import_batch_refuse(
             batch, i, "/spark_application_id",
-            "a run of this application id and attempt is here already, and tells "
-            "otherwise");
+            "a run of this application id, attempt and start is stored already, with other "
+            "values: delete that run first if the line is right");
     return PV_OK;
 }
 

@@ -93,7 +93,7 @@ static enum pv_code write_content(struct arena *arena,
     bare.id[0] = '\0';
     bare.recorded_us = RUN_NO_INSTANT;
     bare.tasks_thinned = false;
-    bare.log_digest = (struct strview){NULL, 0};
+    bare.log_digest = bare.log_beginning = (struct strview){NULL, 0};
     struct writer w;
     writer_init(&w, arena);
     codec_run_encode(&w, &bare, (struct strview){NULL, 0}, include | CODEC_RUN_RECORD);

@@ -1,10 +1,16 @@
 #include "codec/history/name_rules.h"
 
+#include <string.h>
+
 #include "api/api.h"
+#include "api/history/event_log_name.h"
 #include "api/routes.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "codec/json/shape.h"
+#include "core/joblog/common/privacy.h"
 #include "http/etag.h"
+#include "ingest/reader_settings.h"
 #include "store/history/name_rules.h"
 
 /* /v1/name-rules: how names of recurring jobs become applications, shown, tried and changed. */
@@ -133,6 +139,7 @@ enum pv_code name_rules_reset(void *context,
 struct name_rules_trial {
     struct codec_name_fold asked;
     struct name_rules rules;
+    struct ingest_limits limits; /* for its policies */
     bool there[CODEC_FOLD_NAMES_MAX];
 };
 
@@ -158,8 +165,12 @@ static enum pv_code name_rules_preview_load(void *context,
 {
     struct name_rules_trial *trial = request->state;
     const struct codec_name_fold *asked = &trial->asked;
+    struct api *api = context;
+    unsigned char key[32];
     store_tx_auto_t *tx = NULL;
     (void)response;
+    PV_TRY(api_service_key(api, key, err));
+    ingest_limits_set_privacy(&trial->limits, api->config, key, request->principal.team_id);
     PV_TRY(api_read(context, request, &tx, err));
     if (asked->has_rules)
         trial->rules = (struct name_rules){.rules = asked->rules.rules, .n = asked->rules.n};
@@ -168,26 +179,64 @@ static enum pv_code name_rules_preview_load(void *context,
     return store_names_there(tx, request->arena, asked->names, asked->n_names, trial->there, err);
 }
 
+/* As a log has them. */
+static enum pv_code write_properties(const struct codec_name_fold *asked,
+                                     struct arena *arena,
+                                     struct strview *properties,
+                                     struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, arena);
+    shape_encode_labels(&w, asked->properties, asked->n_properties);
+    properties->at = writer_finish(&w, &properties->n);
+    return properties->at != NULL ? PV_OK : pv_no_memory(err);
+}
+
+/* As a log of that name would be taken. */
+static enum pv_code preview_name(const struct joblog_privacy *privacy,
+                                 const struct name_rules *rules,
+                                 bool exists,
+                                 struct strview name,
+                                 struct strview properties,
+                                 struct arena *arena,
+                                 struct writer *w,
+                                 struct pv_error *err)
+{
+    char kept[1024]; /* 255 characters */
+    struct name_folding folding = {0};
+    struct pv_error refusal;
+    pv_error_clear(&refusal);
+    memcpy(kept, name.at, name.n);
+    kept[name.n] = '\0';
+    privacy_application_name(privacy, kept, sizeof kept);
+    enum pv_code code =
+        log_name_fold(rules, exists, strview_of(kept), properties, arena, &folding, &refusal);
+    if (code != PV_OK && code != PV_E_INVALID) {
+        *err = refusal;
+        return code;
+    }
+    codec_name_fold_encode(w, name, exists, &folding, rules->rules,
+                           code == PV_OK ? NULL : refusal.faults[0].detail);
+    return PV_OK;
+}
+
 static enum pv_code name_rules_preview_answer(void *context,
                                               struct http_request *request,
                                               struct http_response *response,
                                               struct pv_error *err)
 {
     const struct name_rules_trial *trial = request->state;
-    const struct codec_name_fold *asked = &trial->asked;
-    const struct name_rules *rules = &trial->rules;
     struct writer w;
+    struct strview properties;
     (void)context;
+    PV_TRY(write_properties(&trial->asked, request->arena, &properties, err));
     writer_init(&w, request->arena);
     writer_begin_object(&w);
     writer_key(&w, "items");
     writer_begin_array(&w);
-    for (size_t i = 0; i < asked->n_names; i++) {
-        struct name_folding folding;
-        PV_TRY(name_fold(rules->rules, trial->there[i] ? 0 : rules->n, asked->names[i],
-                         request->arena, &folding, err));
-        codec_name_fold_encode(&w, asked->names[i], trial->there[i], &folding, rules->rules);
-    }
+    for (size_t i = 0; i < trial->asked.n_names; i++)
+        PV_TRY(preview_name(&trial->limits.log.privacy, &trial->rules, trial->there[i],
+                            trial->asked.names[i], properties, request->arena, &w, err));
     writer_end_array(&w);
     writer_end_object(&w);
     return api_reply(response, 200, &w, err);

@@ -45,10 +45,10 @@ static enum pv_code runs_insert(struct http_request *request,
                                 struct pv_error *err)
 {
     struct application application;
-    enum run_insert_outcome outcome = RUN_INSERTED;
+    struct run_insert insert;
     PV_TRY(run_clock_warn(run, request->arena, err));
     PV_TRY(store_application_ensure(tx, request->arena, name, &application, err));
-    PV_TRY(store_run_insert(tx, request->arena, &application, NULL, run, &outcome, err));
+    PV_TRY(store_run_insert(tx, request->arena, &application, NULL, run, &insert, err));
     PV_TRY(api_reply_run_location(request, response, run, application.name, err));
     return api_reply_run(request, response, 201, run, application.name, 0, err);
 }

@@ -7,6 +7,7 @@
 #include "base/plural.h"
 #include "base/uuid.h"
 #include "codec/models/diagnosis.h"
+#include "core/history/run_idle.h"
 #include "core/scaling/history/explaining_labels.h"
 #include "http/etag.h"
 #include "store/history/application.h"
@@ -57,6 +58,8 @@ static enum pv_code load_run_asked(struct store_tx *tx,
         return pv_fault(err, PV_PLACE_PARAMETER, "run_id", "not_found",
                         "the application has no run of this id");
     input->has_run = code == PV_OK;
+    if (code == PV_OK)
+        code = run_leave_out_idle(&input->run, request->arena, &why);
     return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
 }
 
@@ -80,12 +83,16 @@ static enum pv_code load_run(struct store_tx *tx,
     if (asked != NULL)
         return load_run_asked(tx, request, asked, input, err);
     PV_TRY(store_run_list(tx, request->arena, &input->application, &filter, &list, err));
-    for (size_t i = 0; i < list.n && !input->has_run; i++) {
-        PV_TRY(store_run_find(tx, request->arena, http_path_parameter(request, "name"),
-                              list.items[i].id, RUN_WITH_TASKS, &input->run, NULL, err));
-        input->has_run = input->run.n_stages > 0;
-    }
-    return PV_OK;
+    /* Only a streaming application has no other run than a streaming one. */
+    for (int streaming = 0; streaming < 2; streaming++)
+        for (size_t i = 0; i < list.n && !input->has_run; i++) {
+            if ((list.items[i].streaming_queries > 0) != (streaming == 1))
+                continue;
+            PV_TRY(store_run_find(tx, request->arena, http_path_parameter(request, "name"),
+                                  list.items[i].id, RUN_WITH_TASKS, &input->run, NULL, err));
+            input->has_run = input->run.n_stages > 0;
+        }
+    return run_leave_out_idle(&input->run, request->arena, err);
 }
 
 static enum pv_code api_diagnosis_load(struct api *api,

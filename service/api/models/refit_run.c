@@ -20,6 +20,7 @@ struct refit {
     struct codec_refit asked;
     struct application_model model;
     struct history_models fitted;
+    struct warned_runs warned;
     const struct model_kind *kind;
     struct bootstrap_order order;
     struct bootstrap_result bootstrap;
@@ -183,8 +184,9 @@ static enum pv_code make_bootstrap(struct refit *refit, struct pv_error *err)
 
 /* --- the end --- */
 
-static void refit_run_describe(const struct refit *refit, struct codec_refit_result *made)
+static void refit_run_describe(struct refit *refit, struct codec_refit_result *made)
 {
+    refit->warned = history_models_warned(&refit->fitted.own);
     *made = (struct codec_refit_result){
         .operation_id = refit->run->key.id,
         .refitted_us = clock_wall_us(),
@@ -193,6 +195,7 @@ static void refit_run_describe(const struct refit *refit, struct codec_refit_res
         .history_version_now = refit->model.history_version,
         .runs = refit->fitted.own.runs,
         .used = refit->fitted.own.n,
+        .warned = &refit->warned,
         .asked = &refit->asked,
         .selection = &refit->fitted.selection,
         .fit = refit->has_bootstrap ? refit->bootstrap.fit : &refit->fit,

@@ -142,6 +142,17 @@ void codec_usage_encode(struct writer *w, const struct usage_list *usage)
 }
 
 #define A struct audit_record
+static void encode_replaced(struct writer *w, const void *object, const void *context)
+{
+    const A *audit = object;
+    (void)context;
+    writer_key(w, "replaced_run");
+    if (audit->replaced.at == NULL)
+        writer_null(w);
+    else
+        writer_raw(w, audit->replaced);
+}
+
 static const struct shape_member audit_members[] = {
     {"id", SHAPE_ID(A, id), .flags = REPLY},
     {"at", SHAPE_INSTANT(A, at_us), .flags = REPLY},
@@ -150,6 +161,7 @@ static const struct shape_member audit_members[] = {
     {"action", SHAPE_TEXT(A, action), .flags = REPLY},
     {"subject", SHAPE_TEXT(A, subject), .flags = REPLY},
     {"request_id", SHAPE_TEXT(A, request_id), .flags = REPLY | NULLABLE},
+    {"replaced_run", SHAPE_CODE, .flags = REPLY | NULLABLE, .encode = encode_replaced},
 };
 const struct shape codec_audit_shape = {.reply = "AuditRecord", SHAPE_OF(audit_members, A)};
 

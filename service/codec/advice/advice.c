@@ -542,6 +542,7 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
     writer_member_string(w, "id", reply->id);
     writer_member_text(w, "application", question->application);
     writer_member_number(w, "problem_size", reply->answer->curve.problem_size);
+    writer_member_string(w, "problem_size_measured_by", reply->answer->curve.size_measure);
     write_as_sent(w, "deadline_s", question->goal.deadline_s);
     write_as_sent(w, "confidence", question->goal.confidence);
     writer_member_string(w, "objective", advise_objective_name(advice->objective));

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/json/parse.h"
+#include "base/order.h"
+#include "codec/advice/form_properties.h"
 #include "codec/advice/operator_fields.h"
+#include "core/spark/property_value.h"
 
 const char *const advice_format_names[] = {
     [ADVICE_JSON] = "json",
@@ -14,6 +17,7 @@ const char *const advice_format_names[] = {
     [ADVICE_K8S] = "k8s",
     [ADVICE_DATABRICKS] = "databricks",
     [ADVICE_EMR] = "emr",
+    [ADVICE_EMR_SERVERLESS] = "emr-serverless",
     [ADVICE_MARKDOWN] = "markdown",
     [ADVICE_FORMATS] = NULL,
 };
@@ -25,6 +29,7 @@ const char *const advice_format_types[] = {
     [ADVICE_K8S] = "application/yaml",
     [ADVICE_DATABRICKS] = "application/vnd.provisor.databricks-cluster+json",
     [ADVICE_EMR] = "application/vnd.provisor.emr-step+json",
+    [ADVICE_EMR_SERVERLESS] = "application/vnd.provisor.emr-serverless-job+json",
     [ADVICE_MARKDOWN] = "text/markdown; charset=utf-8",
     [ADVICE_FORMATS] = NULL,
 };
@@ -88,15 +93,14 @@ static const struct json_value *properties_of(const struct json_value *advice)
     return json_value_member(json_value_member(advice, "spark"), "properties");
 }
 
-/* The text of a member. */
-static const char *value_at(const struct json_value *properties, size_t i)
+static const struct json_value *changes_of(const struct json_value *advice)
 {
-    return json_value_text(json_value_member_at(properties, i));
+    return json_value_member(json_value_member(advice, "spark"), "changes");
 }
 
-static const char *property_of(const struct json_value *advice, const char *key)
+static const char *id_of(const struct form_properties *form)
 {
-    return json_value_text(json_value_member(properties_of(advice), key));
+    return text_of(form->advice, "id");
 }
 
 /* --- for the shell and for files of properties --- */
@@ -130,15 +134,22 @@ static void append_flag(struct text *text, const char *key, const char *value)
         append(text, "=");
         append_quoted(text, value);
     }
-    append(text, "\n");
 }
 
-static void render_submit(const struct json_value *advice, struct text *text)
+/* between: what separates two flags. */
+static void append_flags(const struct form_properties *form, const char *between, struct text *text)
 {
-    const struct json_value *properties = properties_of(advice);
-    for (size_t i = 0; i < json_value_members(properties); i++)
-        append_flag(text, json_value_key(properties, i), value_at(properties, i));
-    append_flag(text, "spark.provisor.adviceId", text_of(advice, "id"));
+    for (size_t i = 0; i < form->n; i++) {
+        append_flag(text, form->items[i].key, form->items[i].value);
+        append(text, between);
+    }
+    append_flag(text, "spark.provisor.adviceId", id_of(form));
+}
+
+static void render_submit(const struct form_properties *form, struct text *text)
+{
+    append_flags(form, "\n", text);
+    append(text, "\n");
 }
 
 /* A line of java.util.Properties: a backslash escapes, so it is doubled; keys need none. */
@@ -151,12 +162,11 @@ static void append_line(struct text *text, const char *key, const char *value)
     append(text, "\n");
 }
 
-static void render_defaults(const struct json_value *advice, struct text *text)
+static void render_defaults(const struct form_properties *form, struct text *text)
 {
-    const struct json_value *properties = properties_of(advice);
-    for (size_t i = 0; i < json_value_members(properties); i++)
-        append_line(text, json_value_key(properties, i), value_at(properties, i));
-    append_line(text, "spark.provisor.adviceId", text_of(advice, "id"));
+    for (size_t i = 0; i < form->n; i++)
+        append_line(text, form->items[i].key, form->items[i].value);
+    append_line(text, "spark.provisor.adviceId", id_of(form));
 }
 
 /* --- SparkApplication --- */
@@ -185,29 +195,14 @@ static bool removes(const struct json_value *change)
     return json_value_is_null(json_value_member(change, "new"));
 }
 
-static const struct json_value *changes_of(const struct json_value *advice)
-{
-    return json_value_member(json_value_member(advice, "spark"), "changes");
-}
-
-static bool is_removed(const struct json_value *advice, const char *key)
-{
-    const struct json_value *changes = changes_of(advice);
-    for (size_t i = 0; i < json_value_items(changes); i++) {
-        const struct json_value *change = json_value_item(changes, i);
-        if (removes(change) && strcmp(text_of(change, "key"), key) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* A member that is null is removed by a merge patch (RFC 7396). */
-static void render_section(const struct json_value *advice, const char *section, struct text *text)
+static void
+render_section(const struct form_properties *form, const char *section, struct text *text)
 {
     bool begun = false;
     for (size_t i = 0; i < OPERATOR_FIELDS; i++) {
-        const char *value = property_of(advice, operator_fields[i].key);
-        bool removed = value == NULL && is_removed(advice, operator_fields[i].key);
+        const char *value = form_property_find(form, operator_fields[i].key);
+        bool removed = value == NULL && form_property_is_removed(form, operator_fields[i].key);
         if ((value == NULL && !removed) || strcmp(operator_fields[i].section, section) != 0)
             continue;
         if (!begun)
@@ -233,32 +228,37 @@ static void append_conf(struct text *text, const char *key, const char *value)
     append(text, "\n");
 }
 
-/* Whether it was set in the operator's field or here is not known. */
-static void render_removals(const struct json_value *advice, struct text *text)
+static void append_removal(struct text *text, const char *key)
 {
-    const struct json_value *changes = changes_of(advice);
-    for (size_t i = 0; i < json_value_items(changes); i++) {
-        const struct json_value *change = json_value_item(changes, i);
-        if (!removes(change))
-            continue;
-        append(text, "    ");
-        append_string(text, text_of(change, "key"));
-        append(text, ": null\n");
-    }
+    append(text, "    ");
+    append_string(text, key);
+    append(text, ": null\n");
 }
 
-static void render_k8s(const struct json_value *advice, struct text *text)
+/* Whether it was set in the operator's field or here is not known. */
+static void render_removals(const struct form_properties *form, struct text *text)
 {
-    const struct json_value *properties = properties_of(advice);
-    append(text, "spec:\n");
-    render_section(advice, "executor", text);
-    render_section(advice, "dynamicAllocation", text);
-    append(text, "  sparkConf:\n");
+    const struct json_value *properties = properties_of(form->advice);
+    const struct json_value *changes = changes_of(form->advice);
+    for (size_t i = 0; i < json_value_items(changes); i++)
+        if (removes(json_value_item(changes, i)))
+            append_removal(text, text_of(json_value_item(changes, i), "key"));
     for (size_t i = 0; i < json_value_members(properties); i++)
-        if (operator_field_find(json_value_key_view(properties, i)) == OPERATOR_FIELDS)
-            append_conf(text, json_value_key(properties, i), value_at(properties, i));
-    render_removals(advice, text);
-    append_conf(text, "spark.provisor.adviceId", text_of(advice, "id"));
+        if (form_property_find(form, json_value_key(properties, i)) == NULL)
+            append_removal(text, json_value_key(properties, i));
+}
+
+static void render_k8s(const struct form_properties *form, struct text *text)
+{
+    append(text, "spec:\n");
+    render_section(form, "executor", text);
+    render_section(form, "dynamicAllocation", text);
+    append(text, "  sparkConf:\n");
+    for (size_t i = 0; i < form->n; i++)
+        if (operator_field_find(strview_of(form->items[i].key)) == OPERATOR_FIELDS)
+            append_conf(text, form->items[i].key, form->items[i].value);
+    render_removals(form, text);
+    append_conf(text, "spark.provisor.adviceId", id_of(form));
 }
 
 /* --- JSON of others --- */
@@ -280,25 +280,35 @@ static bool is_of_workers(const char *key)
            strcmp(key, "spark.shuffle.service.enabled") == 0;
 }
 
-static void render_databricks(const struct json_value *advice, struct writer *w)
+/* The least and the most workers of a cluster that scales; false: it has one number of workers, as
+ * autoscale must have more at most than at least. */
+static bool scales(const struct form_properties *form, int64_t *least, int64_t *most)
 {
-    const char *most = property_of(advice, DYNAMIC "maxExecutors");
-    const char *least = property_of(advice, DYNAMIC "minExecutors");
-    const struct json_value *properties = properties_of(advice);
+    *most = property_count(strview_of(form_property_find(form, DYNAMIC "maxExecutors")));
+    *least = property_count(strview_of(form_property_find(form, DYNAMIC "minExecutors")));
+    *least = larger_int64(*least, 1);
+    return *most > *least;
+}
+
+static void render_databricks(const struct form_properties *form, struct writer *w)
+{
+    int64_t least, most;
     writer_begin_object(w);
-    if (most != NULL) {
+    if (scales(form, &least, &most)) {
         writer_member_object(w, "autoscale");
-        write_whole(w, "min_workers", least == NULL || strcmp(least, "0") == 0 ? "1" : least);
-        write_whole(w, "max_workers", most);
+        writer_member_integer(w, "min_workers", least);
+        writer_member_integer(w, "max_workers", most);
         writer_end_object(w);
     } else {
-        write_whole(w, "num_workers", property_of(advice, "spark.executor.instances"));
+        const char *all = form_property_find(form, DYNAMIC "maxExecutors");
+        write_whole(w, "num_workers",
+                    all != NULL ? all : form_property_find(form, "spark.executor.instances"));
     }
     writer_member_object(w, "spark_conf");
-    for (size_t i = 0; i < json_value_members(properties); i++)
-        if (!is_of_workers(json_value_key(properties, i)))
-            writer_member_string(w, json_value_key(properties, i), value_at(properties, i));
-    writer_member_string(w, "spark.provisor.adviceId", text_of(advice, "id"));
+    for (size_t i = 0; i < form->n; i++)
+        if (!is_of_workers(form->items[i].key))
+            writer_member_string(w, form->items[i].key, form->items[i].value);
+    writer_member_string(w, "spark.provisor.adviceId", id_of(form));
     writer_end_object(w);
     writer_end_object(w);
 }
@@ -312,20 +322,37 @@ static void write_argument(struct writer *w, const char *key, const char *value)
 }
 
 /* The caller adds the program and its arguments to Args. */
-static void render_emr(const struct json_value *advice, struct writer *w)
+static void render_emr(const struct form_properties *form, struct writer *w)
 {
-    const struct json_value *properties = properties_of(advice);
     writer_begin_object(w);
-    writer_member_string(w, "Name", text_of(advice, "application"));
+    writer_member_string(w, "Name", text_of(form->advice, "application"));
     writer_member_string(w, "ActionOnFailure", "CONTINUE");
     writer_member_object(w, "HadoopJarStep");
     writer_member_string(w, "Jar", "command-runner.jar");
     writer_member_array(w, "Args");
     writer_string(w, "spark-submit");
-    for (size_t i = 0; i < json_value_members(properties); i++)
-        write_argument(w, json_value_key(properties, i), value_at(properties, i));
-    write_argument(w, "spark.provisor.adviceId", text_of(advice, "id"));
+    for (size_t i = 0; i < form->n; i++)
+        write_argument(w, form->items[i].key, form->items[i].value);
+    write_argument(w, "spark.provisor.adviceId", id_of(form));
     writer_end_array(w);
+    writer_end_object(w);
+    writer_end_object(w);
+}
+
+/* Members of StartJobRun. The caller adds the application's id, the role and the entry point. */
+static void render_serverless(const struct form_properties *form, struct writer *w)
+{
+    struct text flags = {.arena = w->arena};
+    const char *name = text_of(form->advice, "application");
+    append_flags(form, " ", &flags);
+    w->failed = w->failed || flags.failed;
+    writer_begin_object(w);
+    if (name[0] != '\0')
+        writer_member_string(w, "name", name);
+    writer_member_object(w, "jobDriver");
+    writer_member_object(w, "sparkSubmit");
+    writer_member_string(w, "sparkSubmitParameters", flags.at);
+    writer_end_object(w);
     writer_end_object(w);
     writer_end_object(w);
 }
@@ -438,26 +465,66 @@ static void render_markdown(const struct json_value *advice, struct text *text)
 
 /* --- all --- */
 
-static void render(const struct json_value *advice, enum advice_format format, struct text *text)
+static void
+render_json(const struct form_properties *form, enum advice_format format, struct text *text)
 {
-    if (format == ADVICE_SPARK_SUBMIT)
-        render_submit(advice, text);
-    else if (format == ADVICE_SPARK_DEFAULTS)
-        render_defaults(advice, text);
-    else if (format == ADVICE_K8S)
-        render_k8s(advice, text);
-    else if (format == ADVICE_MARKDOWN)
-        render_markdown(advice, text);
-    if (format != ADVICE_DATABRICKS && format != ADVICE_EMR)
-        return;
     struct writer w;
     size_t n = 0;
     writer_init(&w, text->arena);
-    (format == ADVICE_EMR ? render_emr : render_databricks)(advice, &w);
+    if (format == ADVICE_DATABRICKS)
+        render_databricks(form, &w);
+    else if (format == ADVICE_EMR)
+        render_emr(form, &w);
+    else
+        render_serverless(form, &w);
     const char *json = writer_finish(&w, &n);
     text->failed = json == NULL;
     if (json != NULL)
         append_bytes(text, json, n);
+}
+
+/* Which properties the form has. A job of EMR Serverless passes the flags of spark-submit, and lines of
+ * spark-defaults.conf, to that platform. */
+static enum pv_code
+prepare(struct form_properties *form, enum advice_format format, struct pv_error *err)
+{
+    bool unsets = format == ADVICE_K8S || format == ADVICE_DATABRICKS;
+    bool of_serverless = form_is_of_serverless(form);
+    if (format == ADVICE_EMR && of_serverless)
+        return pv_fail(err, PV_E_CONFLICT,
+                       "the job runs on EMR Serverless, which has no steps: ask with format "
+                       "emr-serverless");
+    if (!unsets)
+        form_set_instances(form);
+    if (format == ADVICE_K8S)
+        form_replace_shuffle_service(form);
+    if (format == ADVICE_EMR_SERVERLESS || (of_serverless && !unsets))
+        return form_fit_serverless(form, err);
+    return PV_OK;
+}
+
+static enum pv_code render_configuration(const struct json_value *advice,
+                                         enum advice_format format,
+                                         struct text *text,
+                                         struct pv_error *err)
+{
+    struct form_properties form;
+    if (!json_value_is_object(properties_of(advice)))
+        return pv_fail(err, PV_E_CONFLICT,
+                       "the advice has no Spark properties to render: its verdict is unknown, or "
+                       "it was asked for without `spark` in `include`");
+    form_properties_read(&form, advice, text->arena);
+    PV_TRY(prepare(&form, format, err));
+    if (format == ADVICE_SPARK_SUBMIT)
+        render_submit(&form, text);
+    else if (format == ADVICE_SPARK_DEFAULTS)
+        render_defaults(&form, text);
+    else if (format == ADVICE_K8S)
+        render_k8s(&form, text);
+    else
+        render_json(&form, format, text);
+    text->failed = text->failed || form.failed;
+    return PV_OK;
 }
 
 enum pv_code advice_render(struct strview document,
@@ -472,12 +539,10 @@ enum pv_code advice_render(struct strview document,
     if (code != PV_OK)
         return code == PV_E_MEMORY ? pv_no_memory(err)
                                    : pv_fail(err, PV_E_INTERNAL, "stored advice is no JSON");
-    bool configures = format != ADVICE_JSON && format != ADVICE_MARKDOWN;
-    if (configures && !json_value_is_object(properties_of(advice)))
-        return pv_fail(err, PV_E_CONFLICT,
-                       "the advice has no Spark properties to render: its verdict is unknown, or "
-                       "it was asked for without `spark` in `include`");
-    render(advice, format, &made);
+    if (format == ADVICE_MARKDOWN)
+        render_markdown(advice, &made);
+    else
+        PV_TRY(render_configuration(advice, format, &made, err));
     *text = (struct strview){made.at, made.n};
     return made.failed || made.at == NULL ? pv_no_memory(err) : PV_OK;
 }

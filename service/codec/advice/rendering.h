@@ -8,8 +8,8 @@
 /*
  * Advice in the forms of those who apply it, from the document that was stored of it: flags of
  * spark-submit, lines of spark-defaults.conf, a merge patch for a SparkApplication of the Kubernetes
- * operator (v1beta2), the cluster of a Databricks job, a step of EMR, and Markdown for people. Each
- * sets spark.provisor.adviceId, so that the run names the advice that it followed.
+ * operator (v1beta2), the cluster of a Databricks job, a step of EMR, a job of EMR Serverless, and
+ * Markdown for people. Spark and the platform accept each (codec/advice/form_properties.h). Each sets spark.provisor.adviceId, so that the run names the advice that it followed.
  */
 enum advice_format {
     ADVICE_JSON,
@@ -18,6 +18,7 @@ enum advice_format {
     ADVICE_K8S,
     ADVICE_DATABRICKS,
     ADVICE_EMR,
+    ADVICE_EMR_SERVERLESS,
     ADVICE_MARKDOWN,
     ADVICE_FORMATS
 };
@@ -29,8 +30,8 @@ extern const char *const advice_format_types[];
 /*
  * document  of one advice, as stored
  * *text     in `arena`, n bytes
- * PV_E_CONFLICT where a configuration is wanted and the advice recommends none, or was stored
- * without the member `spark`. PV_E_MEMORY. PV_E_INTERNAL for a document that is none.
+ * PV_E_CONFLICT where a configuration is wanted and the advice recommends none, was stored without the
+ * member `spark`, or is for a job that the platform of the form cannot run. PV_E_MEMORY. PV_E_INTERNAL for a document that is none.
  */
 enum pv_code advice_render(struct strview document,
                            enum advice_format format,

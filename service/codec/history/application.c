@@ -39,6 +39,7 @@ static const struct shape measure_shape = {SHAPE_OF(measure_members, M), .check 
 static const struct shape_member last_run_members[] = {
     {"id", SHAPE_ID(R, id), .flags = REPLY},
     {"problem_size", SHAPE_NUMBER(R, problem_size), .flags = REPLY | NULLABLE},
+    {"problem_size_measured_by", SHAPE_TEXT(R, problem_size_measure), .flags = REPLY | NULLABLE},
     {"executors", SHAPE_COUNT(R, executors), .flags = REPLY | NULLABLE},
     {"cores_per_executor", SHAPE_COUNT(R, cores_per_executor), .flags = REPLY | NULLABLE},
     {"duration_s", SHAPE_NUMBER(R, duration_s), .flags = REPLY | NULLABLE},

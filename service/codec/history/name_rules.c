@@ -19,6 +19,7 @@ static const struct shape_member rule_members[] = {
     {"pattern", SHAPE_TEXT(R, pattern), .flags = CODEC_REQUIRED, .least = 1,
      .most = NAME_PATTERN_BYTES_MAX},
     {"application", SHAPE_NAME(R, application), .flags = CODEC_REQUIRED},
+    {"property", SHAPE_NAME(R, property), .flags = SHAPE_OMIT_UNKNOWN},
 };
 const struct shape codec_name_rule_shape = {.request = "NameRule",
                                             .reply = "NameRule",
@@ -73,6 +74,7 @@ static const struct shape_member fold_members[] = {
     {"names", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_names},
     {"rules", SHAPE_OBJECTS(F, rules.rules, rules.n, &codec_name_rule_shape),
      SHAPE_GIVEN(F, has_rules), .most = NAME_RULES_MAX},
+    {"properties", SHAPE_LABELS(F, properties, n_properties), .most = CODEC_FOLD_PROPERTIES_MAX},
 };
 const struct shape codec_name_fold_shape = {.request = "NameRulesPreviewRequest",
                                             SHAPE_OF(fold_members, F)};
@@ -86,11 +88,18 @@ void codec_name_fold_encode(struct writer *w,
                             struct strview name,
                             bool exists,
                             const struct name_folding *folding,
-                            const struct name_rule rules[])
+                            const struct name_rule rules[],
+                            const char *refusal)
 {
     writer_begin_object(w);
     writer_member_text(w, "name", name);
-    writer_member_text(w, "application", folding->application);
+    writer_key(w, "application");
+    if (refusal == NULL)
+        writer_text(w, folding->application);
+    else
+        writer_null(w);
+    if (refusal != NULL)
+        writer_member_text(w, "refusal", strview_of(refusal));
     writer_member_boolean(w, "exists", exists);
     writer_member_array(w, "rules");
     for (size_t i = 0; i < folding->n_applied; i++)

@@ -53,6 +53,7 @@ static const struct shape_member executor_members[] = {
     {"removed_s", SHAPE_NUMBER(E, removed_s), .flags = CODEC_NULLABLE, .high = CODEC_SECONDS_MAX},
     {"cores", SHAPE_COUNT(E, cores), .flags = CODEC_NULLABLE, .least = 1, .most = CODEC_COUNT_MAX},
     {"resource_profile_id", SHAPE_COUNT(E, resource_profile_id), .flags = CODEC_NULLABLE},
+    {"lost", SHAPE_BOOLEAN(E, lost), .flags = CODEC_NULLABLE},
 };
 const struct shape codec_executor_lifetime_shape = {.request = "ExecutorLifetimeCreate",
                                                     .reply = "ExecutorLifetime",

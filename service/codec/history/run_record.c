@@ -4,6 +4,8 @@
 #include "codec/history/log_metrics.h"
 #include "codec/history/run.h"
 #include "codec/json/finding.h"
+#include "core/history/log_origin.h"
+#include "core/history/problem_size.h"
 
 enum {
     ID_TEXT_MAX = 1024,
@@ -31,6 +33,25 @@ static void encode_application(struct writer *w, const void *object, const void 
     writer_member_text(w, "application", more->application);
 }
 
+static void decode_measure(const struct codec_node *node, const void *limits, void *object)
+{
+    struct run *run = object;
+    struct strview word =
+        codec_text(node, "problem_size_measured_by", CODEC_NULLABLE, 1, CODEC_NAME_MAX);
+    (void)limits;
+    if (word.at != NULL && problem_size_measure_word(word) == NULL)
+        codec_fault_member(node, "problem_size_measured_by", "not_allowed",
+                           "is not a measure of problem sizes");
+    run->problem_size_measure = word;
+}
+
+static void encode_measure(struct writer *w, const void *object, const void *context)
+{
+    const struct run *run = object;
+    (void)context;
+    writer_member_text(w, "problem_size_measured_by", run->problem_size_measure);
+}
+
 static int compare_keys(const void *a, const void *b)
 {
     const struct run_label *x = a;
@@ -38,11 +59,12 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(x->key.at, y->key.at);
 }
 
-static void decode_properties(const struct codec_node *node, const void *limits, void *object)
+static void decode_property_map(const struct codec_node *node,
+                                const char *member,
+                                struct run_label **properties,
+                                size_t *n_properties)
 {
-    struct run *run = object;
-    (void)limits;
-    struct codec_node map = codec_object(node, "spark_properties", CODEC_NULLABLE);
+    struct codec_node map = codec_object(node, member, CODEC_NULLABLE);
     if (map.json == NULL)
         return;
     size_t n = json_value_members(map.json);
@@ -65,8 +87,23 @@ static void decode_properties(const struct codec_node *node, const void *limits,
         i++;
     }
     qsort(all, n, sizeof *all, compare_keys);
-    run->spark_properties = all;
-    run->n_spark_properties = n;
+    *properties = all;
+    *n_properties = n;
+}
+
+static void decode_properties(const struct codec_node *node, const void *limits, void *object)
+{
+    struct run *run = object;
+    (void)limits;
+    decode_property_map(node, "spark_properties", &run->spark_properties, &run->n_spark_properties);
+}
+
+static void decode_submitted(const struct codec_node *node, const void *limits, void *object)
+{
+    struct run *run = object;
+    (void)limits;
+    decode_property_map(node, "submitted_properties", &run->submitted_properties,
+                        &run->n_submitted_properties);
 }
 
 static void encode_properties(struct writer *w, const void *object, const void *context)
@@ -75,6 +112,14 @@ static void encode_properties(struct writer *w, const void *object, const void *
     (void)context;
     writer_key(w, "spark_properties");
     shape_encode_labels(w, run->spark_properties, run->n_spark_properties);
+}
+
+static void encode_submitted(struct writer *w, const void *object, const void *context)
+{
+    const struct run *run = object;
+    (void)context;
+    writer_key(w, "submitted_properties");
+    shape_encode_labels(w, run->submitted_properties, run->n_submitted_properties);
 }
 
 static void decode_warning(const struct codec_node *node, struct findings *warnings)
@@ -126,6 +171,36 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* The bytes of a text of lower-case hexadecimal digits; at == NULL if there are none, or other
+ * characters. */
+static struct strview hex_bytes(const struct codec_node *node, struct strview text)
+{
+    bool good = text.n > 0 && text.n % 2 == 0;
+    for (size_t i = 0; good && i < text.n; i++)
+        good = hex_value(text.at[i]) >= 0;
+    char *bytes = good ? codec_allocate(node, text.n / 2, 1) : NULL;
+    if (bytes == NULL)
+        return (struct strview){NULL, 0};
+    for (size_t i = 0; i < text.n / 2; i++)
+        bytes[i] = (char)((unsigned)hex_value(text.at[2 * i]) << 4 |
+                          (unsigned)hex_value(text.at[2 * i + 1]));
+    return (struct strview){bytes, text.n / 2};
+}
+
+static void encode_hex(struct writer *w, const char *name, struct strview bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    char hex[2 * LOG_BEGINNING_BYTES_MAX];
+    if (bytes.n > LOG_BEGINNING_BYTES_MAX)
+        bytes = (struct strview){NULL, 0};
+    for (size_t i = 0; i < bytes.n; i++) {
+        unsigned byte = (unsigned char)bytes.at[i];
+        hex[2 * i] = digits[byte >> 4];
+        hex[2 * i + 1] = digits[byte & 15];
+    }
+    writer_member_text(w, name, (struct strview){bytes.at == NULL ? NULL : hex, 2 * bytes.n});
+}
+
 static void decode_digest(const struct codec_node *node, const void *limits, void *object)
 {
     struct run *run = object;
@@ -133,34 +208,37 @@ static void decode_digest(const struct codec_node *node, const void *limits, voi
     struct strview text = codec_text(node, "log_digest", CODEC_NULLABLE, 0, SIZE_MAX);
     if (text.at == NULL)
         return;
-    bool good = text.n == (size_t)2 * RUN_DIGEST_BYTES;
-    for (size_t i = 0; good && i < text.n; i++)
-        good = hex_value(text.at[i]) >= 0;
-    if (!good) {
+    run->log_digest = hex_bytes(node, text);
+    if (run->log_digest.n != RUN_DIGEST_BYTES)
         codec_fault_member(node, "log_digest", "invalid_digest",
                            "must be 64 lower-case hexadecimal digits");
-        return;
-    }
-    char *bytes = codec_allocate(node, RUN_DIGEST_BYTES, 1);
-    if (bytes == NULL)
-        return;
-    for (size_t i = 0; i < RUN_DIGEST_BYTES; i++)
-        bytes[i] = (char)(hex_value(text.at[2 * i]) << 4 | hex_value(text.at[2 * i + 1]));
-    run->log_digest = (struct strview){bytes, RUN_DIGEST_BYTES};
 }
 
 static void encode_digest(struct writer *w, const void *object, const void *context)
 {
-    static const char digits[] = "0123456789abcdef";
     const struct run *run = object;
-    char hex[2 * RUN_DIGEST_BYTES + 1] = "";
     (void)context;
-    for (size_t i = 0; i < run->log_digest.n && i < RUN_DIGEST_BYTES; i++) {
-        unsigned byte = (unsigned char)run->log_digest.at[i];
-        hex[2 * i] = digits[byte >> 4];
-        hex[2 * i + 1] = digits[byte & 15];
-    }
-    writer_member_string(w, "log_digest", hex[0] == '\0' ? NULL : hex);
+    encode_hex(w, "log_digest", run->log_digest);
+}
+
+static void decode_beginning(const struct codec_node *node, const void *limits, void *object)
+{
+    struct run *run = object;
+    (void)limits;
+    struct strview text = codec_text(node, "log_beginning", CODEC_NULLABLE, 0, SIZE_MAX);
+    if (text.at == NULL)
+        return;
+    run->log_beginning = hex_bytes(node, text);
+    if (!log_beginning_fits(run->log_beginning.n))
+        codec_fault_member(node, "log_beginning", "invalid_beginning",
+                           "must be 16 to 144 lower-case hexadecimal digits, a multiple of 8");
+}
+
+static void encode_beginning(struct writer *w, const void *object, const void *context)
+{
+    const struct run *run = object;
+    (void)context;
+    encode_hex(w, "log_beginning", run->log_beginning);
 }
 
 /* --- the shape --- */
@@ -203,6 +281,8 @@ static const struct shape_member members[] = {
     {"problem_size", SHAPE_NUMBER(T, problem_size), .flags = NULLABLE, .low = 0,
      .high = CODEC_PROBLEM_SIZE_MAX},
     {"problem_size_given", SHAPE_BOOLEAN(T, problem_size_given), .flags = NULLABLE | SHAPE_TRUE},
+    {"problem_size_measured_by", SHAPE_CODE, .flags = NULLABLE, .decode = decode_measure,
+     .encode = encode_measure},
     {"executors", SHAPE_COUNT(T, executors), .flags = NULLABLE, .most = CODEC_COUNT_MAX},
     {"cores_per_executor", SHAPE_COUNT(T, cores_per_executor), .flags = NULLABLE,
      .most = CODEC_COUNT_MAX},
@@ -218,6 +298,8 @@ static const struct shape_member members[] = {
     {"task_times_summarized", SHAPE_BOOLEAN(T, tasks_thinned), .flags = NULLABLE},
     {"log_digest", SHAPE_CODE, .flags = LOG_FLAGS | OF_RECORD, .decode = decode_digest,
      .encode = encode_digest},
+    {"log_beginning", SHAPE_CODE, .flags = LOG_FLAGS | OF_RECORD, .decode = decode_beginning,
+     .encode = encode_beginning},
     {"log_complete", SHAPE_BOOLEAN(T, ended), .flags = LOG_FLAGS | OF_RECORD | SHAPE_TRUE},
     {"spark_application_id", SHAPE_TEXT(T, spark_application_id), .flags = LOG_FLAGS, .least = 1,
      .most = ID_TEXT_MAX},
@@ -232,6 +314,8 @@ static const struct shape_member members[] = {
      .flags = LOG_FLAGS, .most = PROFILES_MAX},
     {"spark_properties", SHAPE_CODE, .flags = LOG_FLAGS | SHAPE_KNOWN, .decode = decode_properties,
      .encode = encode_properties},
+    {"submitted_properties", SHAPE_CODE, .flags = LOG_FLAGS | SHAPE_KNOWN,
+     .decode = decode_submitted, .encode = encode_submitted},
     {"warnings", SHAPE_CODE, .flags = LOG_FLAGS | SHAPE_KNOWN, .decode = decode_warnings,
      .encode = run_record_encode_warnings},
     {"nodes", SHAPE_OBJECTS(T, nodes, n_nodes, &codec_run_node_shape), .flags = NULLABLE | STAGES,

@@ -390,16 +390,18 @@ bool codec_is_name(struct strview text)
     if (text.n == 0 || !strview_is_utf8(text))
         return false;
     size_t characters = 0;
+    bool blank = true;
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.at[i];
         if (c < 0x20 || c == 0x7f)
             return false;
+        blank = blank && c == ' ';
         /* U+0080..U+009F, the other control characters, are C2 80 .. C2 9F. */
         if (c == 0xc2 && (unsigned char)text.at[i + 1] < 0xa0)
             return false;
         characters += (c & 0xc0) != 0x80;
     }
-    return characters <= 255;
+    return characters <= 255 && !blank;
 }
 
 struct strview codec_as_name(const struct codec_node *node)

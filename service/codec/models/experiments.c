@@ -173,6 +173,7 @@ static void write_warnings(struct writer *w, const struct codec_experiments *exp
         finding_number(finding, "budget_executor_s", question->executor_s_max);
         finding_number(finding, "cheapest_executor_s", plan->cheapest_s);
     }
+    warned_runs_explain(&experiments->warned, false, &warnings);
     codec_findings_encode(w, "warnings", &warnings);
 }
 

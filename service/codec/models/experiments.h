@@ -3,6 +3,7 @@
 
 #include "base/json_writer.h"
 #include "core/cluster/billing.h"
+#include "core/history/warned_runs.h"
 #include "core/scaling/experiments/design.h"
 #include "core/scaling/experiments/region.h"
 
@@ -10,11 +11,12 @@
 struct codec_experiments {
     struct strview application;
     int64_t history_version;
-    size_t runs;            /* that could be used */
-    const char *model;      /* the kind followed; NULL: none */
-    const char *no_model;   /* why there is none; NULL */
-    double max_cost;        /* NAN: none; only reported */
-    struct billing billing; /* its price NAN: unknown */
+    size_t runs;               /* that could be used */
+    struct warned_runs warned; /* of them */
+    const char *model;         /* the kind followed; NULL: none */
+    const char *no_model;      /* why there is none; NULL */
+    double max_cost;           /* NAN: none; only reported */
+    struct billing billing;    /* its price NAN: unknown */
     const struct experiments_question *question;
     const struct experiment_region *region;
     const struct experiments_plan *plan;

@@ -1,8 +1,10 @@
 #include "codec/models/fitted_model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "codec/json/finding.h"
 #include "codec/models/drift.h"
 #include "core/scaling/laws/kinds.h"
 
@@ -201,10 +203,20 @@ static void encode_selection(struct writer *w, const struct model_selection *sel
     writer_end_array(w);
 }
 
+/* `warnings`, if any of the runs has some. */
+static void encode_warned(struct writer *w, const struct warned_runs *warned)
+{
+    struct findings warnings = {.arena = w->arena};
+    warned_runs_explain(warned, false, &warnings);
+    if (warnings.n > 0 || warnings.failed)
+        codec_findings_encode(w, "warnings", &warnings);
+}
+
 void codec_history_models_encode(struct writer *w,
                                  struct strview application,
                                  const struct history_models *models)
 {
+    const struct warned_runs warned = history_models_warned(&models->own);
     writer_begin_object(w);
     writer_member_text(w, "application", application);
     writer_member_integer(w, "history_version", models->seen.history_version);
@@ -213,6 +225,7 @@ void codec_history_models_encode(struct writer *w,
     codec_drift_encode(w, &models->drift);
     encode_idle(w, &models->idle);
     encode_selection(w, &models->selection);
+    encode_warned(w, &warned);
     writer_end_object(w);
 }
 
@@ -263,6 +276,23 @@ static bool is_wanted(const struct codec_node *candidate, const struct model_kin
     return strview_is(codec_text(candidate, "model", CODEC_REQUIRED, 1, 255), kind->name);
 }
 
+/* The only warning, if there is one (encode_warned). */
+static void decode_warned(const struct json_value *document, struct warned_runs *warned)
+{
+    const struct json_value *warning = json_value_item(json_value_member(document, "warnings"), 0);
+    const struct json_value *evidence = json_value_member(warning, "evidence");
+    if (evidence == NULL)
+        return;
+    const char *run_id = json_value_text(json_value_member(evidence, "run_id"));
+    warned->runs = (size_t)json_value_number(json_value_member(evidence, "runs"));
+    warned->warned = (size_t)json_value_number(json_value_member(evidence, "runs_warned"));
+    if (run_id != NULL)
+        (void)snprintf(warned->run_id, sizeof warned->run_id, "%s", run_id);
+    for (size_t i = 0; run_warning_kinds[i].code != NULL; i++)
+        warned->with[i] =
+            (uint32_t)json_value_number(json_value_member(evidence, run_warning_kinds[i].code));
+}
+
 void codec_history_model_decode(const struct codec_node *document,
                                 const struct model_kind *kind,
                                 struct codec_history_model *model)
@@ -275,6 +305,7 @@ void codec_history_model_decode(const struct codec_node *document,
     const struct json_value *reason =
         json_value_item(json_value_member(document->json, "reasons"), 0);
     const struct json_value *evidence = json_value_member(reason, "evidence");
+    decode_warned(document->json, &model->warned);
     const char *single = json_value_text(json_value_member(evidence, "best_single_model"));
     model->single = single == NULL ? NULL : model_find_kind(single);
     struct codec_node list = codec_array(document, "candidates", CODEC_REQUIRED, 0, SIZE_MAX);
@@ -378,5 +409,6 @@ void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup)
     for (size_t i = 0; i < speedup->n_sizes; i++)
         encode_crest(w, speedup, speedup->problem_sizes[i]);
     writer_end_array(w);
+    encode_warned(w, speedup->warned);
     writer_end_object(w);
 }

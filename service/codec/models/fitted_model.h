@@ -28,6 +28,7 @@ struct codec_history_model {
     const struct model_kind *single; /* the best that is one law of the own runs; NULL: none */
     struct surface_base smallest;
     struct history_axes axes;
+    struct warned_runs warned; /* of the runs that the models are for */
 };
 void codec_history_model_decode(const struct codec_node *document,
                                 const struct model_kind *kind,
@@ -45,7 +46,8 @@ struct codec_speedup {
     size_t n_sizes;
     const double *executors;
     size_t n_executors;
-    double executors_max; /* of the ridge */
+    double executors_max;             /* of the ridge */
+    const struct warned_runs *warned; /* of the runs that the points are predicted from */
 };
 
 /* Computes each point as it is written. */

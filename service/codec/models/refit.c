@@ -224,6 +224,7 @@ static void refit_encode_warnings(struct writer *w, const struct codec_refit_res
             &warnings, "history_changed",
             "runs came or went meanwhile: this belongs to history_version, which is not the "
             "newest any more");
+    warned_runs_explain(result->warned, false, &warnings);
     codec_findings_encode(w, "warnings", &warnings);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/json_writer.h"
 #include "codec/json/shape.h"
+#include "core/history/warned_runs.h"
 #include "core/scaling/model/fit_types.h"
 #include "core/scaling/selection/selection.h"
 #include "core/scaling/uncertainty/bootstrap.h"
@@ -46,6 +47,7 @@ struct codec_refit_result {
     int64_t history_version_now; /* when that was done */
     int64_t runs;                /* of the application */
     size_t used;
+    const struct warned_runs *warned; /* of the runs that were used */
     const struct codec_refit *asked;
     const struct model_selection *selection;
     const struct model_fit *fit;

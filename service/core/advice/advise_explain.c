@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/size_text.h"
 #include "core/advice/advise_internal.h"
 #include "core/advice/replay.h"
 
@@ -322,11 +323,13 @@ static void explain_runs(struct explanation *e)
 {
     const struct curve *curve = e->curve;
     int64_t cores = e->point->executors * curve->cores_per_executor;
+    char size[SIZE_TEXT_MAX];
+    size_text_problem(curve->nearest_size, curve->size_measure, size);
     struct finding *note =
         finding_add(&e->advice->reasons, "replayed_runs",
                     "The recorded tasks of %zu run%s were replayed on %" PRId64
-                    " core%s; the nearest had problem size %.7g and %" PRId64 " executor%s.",
-                    curve->runs, PLURAL(curve->runs), cores, PLURAL(cores), curve->nearest_size,
+                    " core%s; the nearest had problem size %s and %" PRId64 " executor%s.",
+                    curve->runs, PLURAL(curve->runs), cores, PLURAL(cores), size,
                     curve->nearest_executors, PLURAL(curve->nearest_executors));
     finding_number(note, "runs", (double)curve->runs);
     finding_text(note, "nearest_run", curve->nearest_run_id);

@@ -134,7 +134,7 @@ enum pv_code advised_job_make(const struct run runs[],
     double ratio = job.duration_s / outcome.duration_s;
     job.run = replay->run;
     job.graph = replay->graph;
-    job.record = replay->record;
+    job.record = replay->planned;
     job.slots = replay->slots;
     job.awaited_executors = began_with_executors(replay);
     job.fixed_s = outcome.fixed_s * ratio;

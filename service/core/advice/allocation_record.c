@@ -10,6 +10,7 @@ struct happening {
     double at_s;
     size_t stage; /* ALLOCATION_START if it concerns an executor */
     int more;     /* executors */
+    bool lost;    /* the platform took the executor away */
 };
 
 /* An executor that comes at the instant of a submission comes after the submission. */
@@ -30,31 +31,51 @@ static size_t list_happenings(const struct run *run,
 {
     size_t n = 0;
     for (size_t s = 0; s < stages->n; s++)
-        happenings[n++] = (struct happening){stages->start_s[s], s, 0};
+        happenings[n++] = (struct happening){stages->start_s[s], s, 0, false};
     for (size_t i = 0; i < run->n_executor_lifetimes; i++) {
         const struct executor_lifetime *executor = &run->executor_lifetimes[i];
-        happenings[n++] = (struct happening){executor->added_s, ALLOCATION_START, 1};
+        happenings[n++] = (struct happening){executor->added_s, ALLOCATION_START, 1, false};
         if (isfinite(executor->removed_s))
-            happenings[n++] = (struct happening){executor->removed_s, ALLOCATION_START, -1};
+            happenings[n++] =
+                (struct happening){executor->removed_s, ALLOCATION_START, -1, executor->lost};
     }
     qsort(happenings, n, sizeof *happenings, earlier_first);
     return n;
 }
 
+/* Executors that exist after the event. Without losses, an executor that comes behind one that was lost
+ * replaces it: neither changes the number. */
+static int64_t
+count_there(int64_t there, const struct happening *now, bool losses, int64_t *missing)
+{
+    if (losses)
+        return there + now->more;
+    if (now->lost) {
+        (*missing)++;
+        return there;
+    }
+    if (now->more > 0 && *missing > 0) {
+        (*missing)--;
+        return there;
+    }
+    return there + now->more;
+}
+
 /* Changes of the number of executors, at most one for each instant; at_s has the instants. */
 static size_t list_changes(const struct happening happenings[],
                            size_t n,
+                           bool losses,
                            struct allocation_change changes[],
                            double at_s[])
 {
-    struct happening submitted = {0.0, ALLOCATION_START, 0};
-    int64_t there = 0;
+    struct happening submitted = {0.0, ALLOCATION_START, 0, false};
+    int64_t there = 0, missing = 0;
     size_t n_changes = 0;
     for (size_t i = 0; i < n; i++) {
         const struct happening *now = &happenings[i];
         if (now->stage != ALLOCATION_START)
             submitted = *now;
-        there += now->more;
+        there = count_there(there, now, losses, &missing);
         bool last_of_instant = i + 1 == n || happenings[i + 1].at_s > now->at_s;
         int64_t before = n_changes == 0 ? 0 : changes[n_changes - 1].executors;
         if (!last_of_instant || there == before)
@@ -114,6 +135,7 @@ static bool is_fixed(const struct stage_instants *stages,
 
 enum pv_code allocation_record_of_run(const struct run *run,
                                       const struct edf_job *job,
+                                      bool losses,
                                       struct arena *arena,
                                       struct allocation_record *record,
                                       struct pv_error *err)
@@ -134,7 +156,8 @@ enum pv_code allocation_record_of_run(const struct run *run,
     if (happenings == NULL || changes == NULL || at_s == NULL)
         return pv_no_memory(err);
     record->changes = changes;
-    record->n = list_changes(happenings, list_happenings(run, &stages, happenings), changes, at_s);
+    record->n =
+        list_changes(happenings, list_happenings(run, &stages, happenings), losses, changes, at_s);
     for (size_t i = 0; i < record->n; i++)
         record->most = changes[i].executors > record->most ? changes[i].executors : record->most;
     if (stages.n == 0 || !can_be(job, &stages, record, at_s) || is_fixed(&stages, record, at_s))

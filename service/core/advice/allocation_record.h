@@ -16,10 +16,14 @@
  * last, the run has no lifetimes, or the lifetimes contradict the stages (a stage ended its tasks
  * while no executor existed).
  *
+ * losses  false: as if the platform had taken no executor away; executors that replaced such ones are
+ *         not counted twice.
+ *
  * record->changes lives in `arena`. PV_E_MEMORY. O((E + S) log (E + S)) for E executors and S stages.
  */
 enum pv_code allocation_record_of_run(const struct run *run,
                                       const struct edf_job *job,
+                                      bool losses,
                                       struct arena *arena,
                                       struct allocation_record *record,
                                       struct pv_error *err) PV_MUSTCHECK;

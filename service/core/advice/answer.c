@@ -5,12 +5,15 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/size_text.h"
 #include "core/advice/beside_running.h"
 #include "core/advice/bottleneck_advice.h"
 #include "core/advice/history_limits.h"
 #include "core/advice/label_group_explain.h"
+#include "core/advice/lost_executors.h"
 #include "core/advice/spark_advice.h"
 #include "core/diagnosis/idle_cores.h"
+#include "core/history/problem_size.h"
 #include "core/spark/property_value.h"
 
 /* --- what ran --- */
@@ -46,7 +49,7 @@ static void bound_by_local_mode(const struct advice_known *known, struct advice_
         constraints->n_current > 0
             ? property_find(constraints->current, constraints->n_current, "spark.master")
             : property_find(prediction->spark.properties, prediction->spark.n, "spark.master");
-    answer->is_local = master.at != NULL && prediction->extent.last.executors == 1 &&
+    answer->is_local = property_is_local(master) && prediction->extent.last.executors == 1 &&
                        !known->cluster->is_named && !asked->has_max_executors &&
                        answer->goal.min_executors == 1;
     if (answer->is_local) {
@@ -230,15 +233,39 @@ static void warn_of_missing_price(const struct advice_known *known, struct advic
                           "seconds.");
 }
 
+/* Sizes in blocks of input and in tasks do not share a scale. */
+static enum pv_code warn_of_other_measures(const struct advice_known *known,
+                                           struct arena *arena,
+                                           struct advice *advice,
+                                           struct pv_error *err)
+{
+    const struct history_prediction *prediction = known->prediction;
+    size_t n = prediction->n_measured_otherwise;
+    if (n == 0)
+        return PV_OK;
+    advice->warnings.arena = arena;
+    struct finding *note = finding_add(
+        &advice->warnings, "problem_sizes_differ",
+        "%zu of the latest runs %s not used: the application's problem sizes are measured by %s, "
+        "and %s otherwise. To compare all runs, set its problem_size_measure to one that suits "
+        "them all, such as first_parallel_stage.",
+        n, PLURAL_VERB(n, "is", "are"), problem_size_measure_name(prediction->curve.size_measure),
+        PLURAL_VERB(n, "this one is measured", "these are measured"));
+    finding_number(note, "runs", (double)n);
+    finding_text(note, "problem_size_measured_by", prediction->curve.size_measure);
+    return findings_check(&advice->warnings, err);
+}
+
 static void warn_of_assumed_size(const struct advice_known *known, struct advice_answer *answer)
 {
     const struct advice_question *asked = known->question;
     if (asked->application.at == NULL || !isnan(asked->problem_size))
         return;
+    char size[SIZE_TEXT_MAX];
+    size_text_problem(answer->curve.problem_size, answer->curve.size_measure, size);
     struct finding *note = finding_add(
         &answer->advice.warnings, "problem_size_of_latest_run",
-        "The request names no problem size: it is taken to be that of the latest run, %.7g.",
-        answer->curve.problem_size);
+        "The request names no problem size: it is taken to be that of the latest run, %s.", size);
     finding_number(note, "problem_size", answer->curve.problem_size);
 }
 
@@ -322,7 +349,12 @@ static enum pv_code explain_prediction(const struct advice_known *known,
     const struct predictor *predictor = &prediction->predictor;
     if (predictor->has_replay || predictor->has_model)
         PV_TRY(predictor_explain(predictor, &prediction->curve, advice, err));
+    PV_TRY(lost_executors_explain(prediction->replayed.n_points > 0 ? &prediction->replayed
+                                                                    : &prediction->curve,
+                                  arena, advice, err));
+    warned_runs_explain(&prediction->curve.warned, false, &advice->warnings);
     PV_TRY(unrelated_runs_explain(&prediction->unrelated, advice, err));
+    PV_TRY(warn_of_other_measures(known, arena, advice, err));
     PV_TRY(latest_run_explain(&prediction->latest, advice, err));
     return label_group_explain(&prediction->group, known->question, arena, advice, err);
 }
@@ -358,9 +390,13 @@ static enum pv_code answer_without_curve(const struct advice_known *known,
     answer->goal = known->question->goal;
     answer->curve = prediction->curve;
     answer->advice.objective = answer->goal.objective;
-    PV_TRY(history_limits_refuse(prediction, limits, HISTORY_UNUSABLE, answer->goal.confidence,
-                                 arena, &answer->advice, err));
+    enum history_lack lack =
+        history_limits_find(prediction, &answer->advice.recommendation, limits);
+    PV_TRY(history_limits_refuse(prediction, limits, lack, answer->goal.confidence, arena,
+                                 &answer->advice, err));
     PV_TRY(latest_run_explain(&prediction->latest, &answer->advice, err));
+    warned_runs_explain(&prediction->newest, true, &answer->advice.warnings);
+    PV_TRY(warn_of_other_measures(known, arena, &answer->advice, err));
     return advise_memory(known, arena, answer, err);
 }
 
@@ -452,9 +488,11 @@ static enum pv_code make_answer(const struct advice_known *known,
     if ((asked->include & ADVICE_AUTOSCALING) != 0)
         PV_TRY(compare_allocations(known, limits, arena, scratch, answer, err));
     if ((asked->include & ADVICE_SPARK) != 0) {
-        PV_TRY(spark_advise(prediction, &asked->spark_constraints,
-                            prediction->curve.cores_per_executor, &answer->memory.plan, arena,
-                            advice, &answer->spark, err));
+        struct spark_constraints constraints = asked->spark_constraints;
+        constraints.max_executors =
+            asked->has_max_executors || known->cluster->is_named ? goal->max_executors : 0;
+        PV_TRY(spark_advise(prediction, &constraints, prediction->curve.cores_per_executor,
+                            &answer->memory.plan, arena, advice, &answer->spark, err));
         answer->has_spark = true;
     }
     if ((asked->include & ADVICE_STAGES) != 0)

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "core/advice/same_runs.h"
 #include "core/history/task_slots.h"
+#include "core/history/warned_runs.h"
 #include "core/scaling/model/predicted_times.h"
 #include "core/scaling/model/predictive.h"
 
@@ -70,7 +71,17 @@ struct curve_slots {
     int64_t cores;        /* of an executor */
 };
 
+/* A run from which the platform took executors away, and what that cost. */
+struct curve_losses {
+    char run_id[37]; /* "": not stored */
+    int64_t executors;
+    int64_t lost;
+    double duration_s;
+    double cost_s; /* of it; 0: nothing, or it is not known when they went */
+};
+
 struct curve {
+    const char *size_measure; /* of problem sizes, of size_measure_words; NULL: unknown */
     /* Another level at which the job may run, by the newest runs (core/advice/latest_run.h): with that
      * probability its points hold. Their executors are those of `points`. NULL: there is none. */
     const struct curve *other;
@@ -108,6 +119,9 @@ struct curve {
     double attempts_share;
     int64_t executors_excluded;
     size_t distinct_cores;
+    size_t runs_with_losses;    /* replayed runs from which the platform took executors away */
+    struct curve_losses losses; /* of the nearest of them */
+    struct warned_runs warned;  /* of the runs that were replayed, or that the model is fitted to */
 };
 
 /* How many distinct executor counts a curve over 1..most has at the most. */

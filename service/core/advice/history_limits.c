@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/size_text.h"
 
 /* How many times as large, or as small, as the nearest of the runs' problem sizes. */
 static double times_away(const struct curve *curve)
@@ -32,8 +33,10 @@ enum history_lack history_limits_find(const struct history_prediction *predictio
                                       const struct advice_limits *limits)
 {
     const struct curve *curve = &prediction->curve;
+    if (prediction->session)
+        return HISTORY_SESSION;
     if (prediction->lack != NULL)
-        return HISTORY_UNUSABLE;
+        return prediction->streaming ? HISTORY_STREAMING : HISTORY_UNUSABLE;
     if (prediction->unrelated.found)
         return HISTORY_UNRELATED;
     if (curve->loo_mape_percent > limits->error_percent)
@@ -124,6 +127,30 @@ static struct finding *describe_width(double confidence, struct advice *advice)
     return note;
 }
 
+/* The size asked about is too far from those that ran. */
+static struct finding *
+refuse_far(const struct curve *curve, const struct advice_limits *limits, struct advice *advice)
+{
+    char size[SIZE_TEXT_MAX], nearest[SIZE_TEXT_MAX];
+    size_text_problem(curve->problem_size, curve->size_measure, size);
+    size_text_problem(curve->problem_size > curve->most_size ? curve->most_size : curve->least_size,
+                      curve->size_measure, nearest);
+    struct finding *note =
+        finding_add(&advice->reasons, "history_insufficient",
+                    "The problem size %s is %.3g times away from the nearest of %zu run%s, "
+                    "%s: beyond %.3g times no executor count is advised.",
+                    size, times_away(curve), curve->runs, PLURAL(curve->runs), nearest,
+                    most_times_away(curve, limits));
+    finding_number(note, "problem_size", curve->problem_size);
+    finding_number(note, "nearest_problem_size",
+                   curve->problem_size > curve->most_size ? curve->most_size : curve->least_size);
+    finding_number(note, "extrapolation_max", limits->extrapolation);
+    need_runs(curve, 1, advice);
+    advice->data_needed_why =
+        "a run of the problem size asked for shows how the work grows with it";
+    return note;
+}
+
 static void describe_lack(const struct history_prediction *prediction,
                           const struct advice_limits *limits,
                           enum history_lack lack,
@@ -133,6 +160,21 @@ static void describe_lack(const struct history_prediction *prediction,
     const struct curve *curve = &prediction->curve;
     struct finding *note = NULL;
     switch (lack) {
+    case HISTORY_STREAMING:
+        note = finding_add(&advice->reasons, "streaming_application",
+                           "The runs are of a streaming application, which runs until someone "
+                           "stops it: a deadline does not apply to it, and no executor count is "
+                           "advised.");
+        break;
+    case HISTORY_SESSION:
+        note = finding_add(&advice->reasons, "interactive_session",
+                           "The runs are of shells, notebooks or servers, whose name says nothing "
+                           "about what ran in them, so that no job can be predicted from them. No "
+                           "executor count is advised.");
+        advice->data_needed_runs = 1;
+        advice->data_needed_why =
+            "a run of one job under a name of its own (spark.app.name) can be replayed";
+        break;
     case HISTORY_UNUSABLE:
         note = finding_add(&advice->reasons, "history_insufficient",
                            "Nothing can be predicted from the history: %s. No executor count is "
@@ -162,21 +204,7 @@ static void describe_lack(const struct history_prediction *prediction,
                                   "executors, show whether the others are like them";
         break;
     case HISTORY_FAR:
-        note = finding_add(
-            &advice->reasons, "history_insufficient",
-            "The problem size %.7g is %.3g times away from the nearest of %zu run%s, "
-            "%.7g: beyond %.3g times no executor count is advised.",
-            curve->problem_size, times_away(curve), curve->runs, PLURAL(curve->runs),
-            curve->problem_size > curve->most_size ? curve->most_size : curve->least_size,
-            most_times_away(curve, limits));
-        finding_number(note, "problem_size", curve->problem_size);
-        finding_number(note, "nearest_problem_size",
-                       curve->problem_size > curve->most_size ? curve->most_size
-                                                              : curve->least_size);
-        finding_number(note, "extrapolation_max", limits->extrapolation);
-        need_runs(curve, 1, advice);
-        advice->data_needed_why =
-            "a run of the problem size asked for shows how the work grows with it";
+        note = refuse_far(curve, limits, advice);
         break;
     case HISTORY_WIDE:
         note = describe_width(confidence, advice);

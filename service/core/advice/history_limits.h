@@ -13,6 +13,8 @@
  */
 enum history_lack {
     HISTORY_SUFFICES,
+    HISTORY_STREAMING, /* a streaming application has no duration that a deadline could be for */
+    HISTORY_SESSION,
     HISTORY_UNUSABLE,
     HISTORY_UNRELATED,
     HISTORY_ERRS,

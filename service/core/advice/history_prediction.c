@@ -193,6 +193,18 @@ static size_t find_latest(const struct run_observations *seen)
     return latest;
 }
 
+/* Counts the runs that a model was fitted to and that have warnings. */
+static void count_warned(const struct run_observations *seen, struct curve *curve)
+{
+    if (curve->model_kind == NULL)
+        return;
+    curve->warned = (struct warned_runs){.runs = 0};
+    for (size_t i = 0; i < seen->n; i++)
+        if (seen->evidence[i].cores_per_executor == curve->cores_per_executor &&
+            seen->rows[i].context <= 1)
+            warned_runs_add(&curve->warned, seen->evidence[i].warnings, seen->evidence[i].run_id);
+}
+
 /* The better of the replay's curve, where there is one in made->curve, and a model's. */
 static enum pv_code choose_predictor(const struct frame *f,
                                      const struct run_observations *seen,
@@ -228,6 +240,8 @@ static enum pv_code choose_predictor(const struct frame *f,
                                                goal->max_executors, has_replay, f->arena,
                                                f->scratch, &made->curve, &made->predictor, err);
     arena_rewind(f->scratch, mark);
+    if (code == PV_OK)
+        count_warned(seen, &made->curve);
     return code;
 }
 
@@ -363,8 +377,8 @@ static enum pv_code predict_or_lack(const struct frame *f,
                                     .curve = {.problem_size = f->question->problem_size,
                                               .cores_per_executor = f->question->cores_per_executor,
                                               .loo_mape_percent = (double)NAN}};
-    if (isnan(made->curve.problem_size) && history->n_latest > 0)
-        made->curve.problem_size = history->latest[0].problem_size;
+    for (size_t i = 0; isnan(made->curve.problem_size) && i < history->n_latest; i++)
+        made->curve.problem_size = history->latest[i].problem_size;
     return made->lack == NULL ? pv_no_memory(err) : PV_OK;
 }
 
@@ -519,6 +533,12 @@ enum pv_code history_predict(const struct advice_question *question,
     made->memory_per_core_bytes = limits->memory_per_core_bytes;
     made->memory_cut_runs = limits->memory_cut_runs;
     made->executor_startup_s = median_startup_s(history->latest, history->n_latest);
+    made->session = history->session;
+    made->curve.size_measure = made->replayed.size_measure = history->size_measure;
+    made->n_measured_otherwise = history->n_measured_otherwise;
+    made->streaming = made->lack != NULL && history->streaming;
+    for (size_t i = 0; made->lack != NULL && i < history->n_latest; i++)
+        warned_runs_add_run(&made->newest, &history->latest[i]);
     if (made->lack != NULL)
         return PV_OK;
     made->predictor.drift = found.drift;

@@ -28,7 +28,11 @@ struct advice_history {
     size_t n_nearest;
     struct run *latest; /* newest first, whatever became of them, without stages */
     size_t n_latest;
-    const char *lack; /* where there are none: why, a clause */
+    const char *size_measure;    /* of the sizes of the runs that are used; NULL: unknown */
+    size_t n_measured_otherwise; /* of the latest runs, which are not used */
+    const char *lack;            /* where there are none: why, a clause */
+    bool streaming;              /* there are none, but runs of a streaming application */
+    bool session;                /* the runs are of interactive sessions */
 };
 
 struct history_prediction {
@@ -48,6 +52,10 @@ struct history_prediction {
     double executor_startup_s;      /* median of the latest runs' medians; NAN: unknown */
     struct bottlenecks bottlenecks; /* of the nearest run that has stages */
     const char *lack;               /* why there is no curve, a clause; NULL: there is one */
+    struct warned_runs newest;      /* counted if there is no curve */
+    bool streaming;                 /* there is none because it is a streaming application */
+    bool session;                   /* the runs are of interactive sessions, no guide to a job */
+    size_t n_measured_otherwise;    /* as in advice_history */
 };
 
 /*

@@ -113,7 +113,8 @@ static size_t like_newest(const struct run_observations *seen, struct place plac
     struct place newest = {0};
     size_t n = 0;
     for (size_t i = 0; i < seen->n && n < LATEST_RUN_LOOKED_AT; i++) {
-        if (seen->rows[i].context > 1 || !(seen->rows[i].duration_s > 0))
+        if (seen->rows[i].context > 1 || !(seen->rows[i].duration_s > 0) ||
+            seen->evidence[i].executors_lost)
             continue;
         const struct place place = place_of(seen, i);
         if (n == 0)

@@ -7,8 +7,8 @@
 /*
  * Does the newest run deviate from what the runs before it let expect at its size and executors?
  *
- * Runs are read in the order of time. Each is predicted from those before it whose size and
- * cores are like those of the newest (within a factor of LATEST_RUN_LIKE): ln T is linear in ln N and
+ * Runs are read in the order of time, without those that lost executors, whose time does not recur.
+ * Each is predicted from those before it whose size and cores are like those of the newest (within a factor of LATEST_RUN_LIKE): ln T is linear in ln N and
  * ln K (K = executors x cores), by least squares with weak priors on both slopes,
  *
  *     ln T = c + a ln N - b ln K + e       a ~ N(0.7, 0.35^2), b ~ N(0.6, 0.4^2)

@@ -58,6 +58,9 @@ enum pv_code recorded_job_make(const struct recorded_job_question *question,
         job.job.overhead_per_task_s = question->overhead_s;
         job.overhead = JOB_OVERHEAD_GIVEN;
     }
+    size_t n = question->idle_time || job.not_replayed ? 1 : question->n_runs;
+    for (size_t i = 0; i < n; i++)
+        warned_runs_add_run(&job.warned, &question->runs[i]);
     *made = job;
     return PV_OK;
 }
@@ -101,6 +104,7 @@ void recorded_jobs_warn(const struct strview names[],
                         size_t n,
                         struct findings *warnings)
 {
+    struct warned_runs warned = {.runs = 0};
     size_t first = 0;
     size_t found = count_kind(jobs, n, true, &first);
     struct finding *warning;
@@ -128,4 +132,7 @@ void recorded_jobs_warn(const struct strview names[],
             found, PLURAL(found), (int)names[first].n, names[first].at);
         name_jobs(warning, names[first], found, warnings->arena);
     }
+    for (size_t i = 0; i < n; i++)
+        warned_runs_merge(&warned, &jobs[i].warned);
+    warned_runs_explain(&warned, false, warnings);
 }

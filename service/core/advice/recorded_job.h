@@ -6,6 +6,7 @@
 #include "base/finding.h"
 #include "base/strview.h"
 #include "core/advice/replay.h"
+#include "core/history/warned_runs.h"
 
 /*
  * The job of an application for schedules together with other jobs, from its recorded runs
@@ -37,7 +38,8 @@ struct recorded_job {
     enum job_overhead overhead;
     bool not_replayed; /* the idle time was not asked for: the run cannot be replayed */
     double fixed_s; /* of the job's duration: start-up and the driver's time, which take no core */
-    int64_t block_executors; /* of a block */
+    int64_t block_executors;   /* of a block */
+    struct warned_runs warned; /* of the runs behind the job; zeros if another job counts them */
 };
 
 /*
@@ -51,7 +53,8 @@ enum pv_code recorded_job_make(const struct recorded_job_question *question,
                                struct recorded_job *made,
                                struct pv_error *err) PV_MUSTCHECK;
 
-/* Adds a warning for jobs that are blocks, and one for jobs that cannot be replayed. names: n. */
+/* Adds a warning for jobs that are blocks, one for jobs that cannot be replayed, and one for the
+ * warnings of the runs behind all jobs. names: n. */
 void recorded_jobs_warn(const struct strview names[],
                         const struct recorded_job jobs[],
                         size_t n,

@@ -73,7 +73,7 @@ static enum pv_code makespan_on_record(const struct replay *replay,
                                    .shuffles = replay->graph,
                                    .delays_s = delays_s,
                                    .initialization_s = replay->initialization_s * on->driver_scale,
-                                   .record = &replay->record};
+                                   .record = on->record};
     PV_TRY(stage_slots_allocate(on->slots, on->cores_per_executor, scratch, &tasks, err));
     PV_TRY(allocation_replay(&tasks, &policy, UINT64_MAX, NULL, scratch, &outcome, err));
     double driver_s = (replay->initialization_s + replay->between_stages_s) * on->driver_scale;
@@ -98,7 +98,7 @@ enum pv_code replay_makespan(const struct replay *replay,
                              double *seconds,
                              struct pv_error *err)
 {
-    if (replay->record.n == 0)
+    if (on->record->n == 0)
         return makespan_at_once(replay, on, scratch, seconds, err);
     struct arena_mark mark = arena_mark(scratch);
     enum pv_code code = makespan_on_record(replay, on, scratch, seconds, err);
@@ -269,6 +269,19 @@ static void learn_cached(struct replay *mine, struct replay *const peers[], size
                           mine->run->problem_size / peers[i]->run->problem_size);
 }
 
+static bool has_losses(const struct run *run)
+{
+    for (size_t i = 0; i < run->n_executor_lifetimes; i++)
+        if (run->executor_lifetimes[i].lost)
+            return true;
+    return false;
+}
+
+double replay_own_s(const struct replay *replay)
+{
+    return replay->run->duration_s - replay->lost_s;
+}
+
 enum pv_code replay_prepare(const struct run *run,
                             struct arena *arena,
                             struct arena *scratch,
@@ -295,7 +308,10 @@ enum pv_code replay_prepare(const struct run *run,
     PV_TRY(sort_durations(&made, arena, err));
     PV_TRY(find_cached(&made, arena, err));
     PV_TRY(find_gaps(&made, arena, err));
-    PV_TRY(allocation_record_of_run(run, &made.job, arena, &made.record, err));
+    PV_TRY(allocation_record_of_run(run, &made.job, true, arena, &made.record, err));
+    made.planned = made.record;
+    if (has_losses(run))
+        PV_TRY(allocation_record_of_run(run, &made.job, false, arena, &made.planned, err));
     PV_TRY(replay_calibrate(&made, scratch, err));
     *replay = made;
     return PV_OK;
@@ -606,7 +622,7 @@ static enum pv_code find_waiting(const struct replay *replay,
                                  struct pv_error *err)
 {
     double all_there_s = seconds;
-    if (replay->record.n > 0)
+    if (on->record->n > 0)
         PV_TRY(makespan_at_once(replay, on, scratch, &all_there_s, err));
     *waiting_s = fmax(0.0, seconds - all_there_s);
     return PV_OK;
@@ -625,7 +641,8 @@ enum pv_code replay_predict(const struct replay *replay,
     struct replay_schedule on = {.job = &job,
                                  .slots = &replay->slots,
                                  .executors = target->executors,
-                                 .cores_per_executor = target->cores_per_executor};
+                                 .cores_per_executor = target->cores_per_executor,
+                                 .record = &replay->planned};
     double seconds = 0.0;
     on.driver_scale = replay->fixed_s > 0 ? made.fixed_s / replay->fixed_s : 0.0;
     enum pv_code code = replay_job(replay, target, scratch, &job, err);

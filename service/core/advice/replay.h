@@ -29,6 +29,9 @@
  *             as the recorded wall clock of the stages needs; at most what docs/design.md,
  *             "Jobs from recorded runs", allots
  *
+ * Executors that the platform took away are not taken away again: predictions use the record without
+ * losses. lost_s is the difference that this makes to the recorded run.
+ *
  * No task is ever shorter than recorded. A run cannot be replayed if its stages take longer in the
  * replay than recorded, by more than REPLAY_TOLERANCE of its duration.
  */
@@ -64,9 +67,11 @@ struct replay {
     double initialization_s; /* part of fixed_s: before the first stage */
     double between_stages_s; /* part of fixed_s: when no stage was active */
     double *delays_s;        /* of that of fixed_s: of the driver, before each stage of `job` */
-    struct allocation_record record; /* of its executors; n == 0 if all exist all the time */
-    struct cached_data own_cached;   /* what the run shows of the data that it cached */
-    struct cached_data cached;       /* the same with what replay_learn knows from other runs */
+    struct allocation_record record;  /* of its executors; n == 0 if all exist all the time */
+    struct allocation_record planned; /* the same if the platform had taken no executor away */
+    double lost_s; /* of the duration: what it cost that the platform took executors away */
+    struct cached_data own_cached; /* what the run shows of the data that it cached */
+    struct cached_data cached;     /* the same with what replay_learn knows from other runs */
     double *sorted_s; /* task durations, ascending within each stage; NULL until needed */
     size_t n_tasks;
 };
@@ -107,6 +112,9 @@ enum pv_code replay_prepare(const struct run *run,
                             struct arena *scratch,
                             struct replay *replay,
                             struct pv_error *err) PV_MUSTCHECK;
+
+/* How long the recorded run would have taken if the platform had taken no executor away. */
+double replay_own_s(const struct replay *replay);
 
 /* Predict under that hypothesis from now on. replay_learn sets the likelier one. */
 void replay_assume(struct replay *replay, enum replay_hypothesis hypothesis);

@@ -57,17 +57,22 @@ static double unexplained_time(const struct run *run, double active_s)
     return fmin(fixed_s, run->duration_s);
 }
 
-/* As the run was recorded. */
+/* On the run's own executors. */
 static enum pv_code recorded_makespan(const struct replay *replay,
                                       const struct edf_job *job,
+                                      const struct allocation_record *record,
                                       struct arena *scratch,
                                       double *seconds,
                                       struct pv_error *err)
 {
     const struct run *run = replay->run;
-    const struct replay_schedule on = {
-        job, &replay->recorded_slots, replay->longest_s, run->executors, run->cores_per_executor,
-        1.0};
+    const struct replay_schedule on = {job,
+                                       &replay->recorded_slots,
+                                       replay->longest_s,
+                                       run->executors,
+                                       run->cores_per_executor,
+                                       1.0,
+                                       record};
     return replay_makespan(replay, &on, scratch, seconds, err);
 }
 
@@ -104,7 +109,7 @@ static enum pv_code solve_overhead(struct replay *replay,
     for (int step = 0; step < STEPS && target_s - best_s > 1e-9 * target_s && slope > 0.0; step++) {
         double seconds = 0.0;
         job.overhead_per_task_s = low + (target_s - low_s) / slope;
-        PV_TRY(recorded_makespan(replay, &job, scratch, &seconds, err));
+        PV_TRY(recorded_makespan(replay, &job, &replay->record, scratch, &seconds, err));
         if (seconds <= target_s * (1.0 + 1e-12) && seconds > best_s) {
             best = job.overhead_per_task_s;
             best_s = seconds;
@@ -145,6 +150,19 @@ static enum pv_code refuse_slow_replay(const struct replay *replay,
                    seconds, recorded_s);
 }
 
+/* Finds the cost of losses of executors. seconds: the makespan with the losses. */
+static enum pv_code
+find_lost(struct replay *replay, double seconds, struct arena *scratch, struct pv_error *err)
+{
+    struct edf_job job = replay->job;
+    double planned_s = seconds;
+    job.overhead_per_task_s = replay->overhead_s;
+    if (replay->planned.changes != replay->record.changes)
+        PV_TRY(recorded_makespan(replay, &job, &replay->planned, scratch, &planned_s, err));
+    replay->lost_s = fmax(0.0, seconds - planned_s);
+    return PV_OK;
+}
+
 enum pv_code replay_calibrate(struct replay *replay, struct arena *scratch, struct pv_error *err)
 {
     const struct run *run = replay->run;
@@ -155,12 +173,12 @@ enum pv_code replay_calibrate(struct replay *replay, struct arena *scratch, stru
     replay->fixed_s = unexplained_time(run, active_s);
     double target_s = run->duration_s - replay->fixed_s;
     double seconds = 0.0;
-    PV_TRY(recorded_makespan(replay, &replay->job, scratch, &seconds, err));
+    PV_TRY(recorded_makespan(replay, &replay->job, &replay->record, scratch, &seconds, err));
     if (seconds < target_s && allotted_s > 0.0)
         PV_TRY(solve_overhead(replay, target_s, &seconds, scratch, err));
     if (seconds - target_s > REPLAY_TOLERANCE * run->duration_s)
         return refuse_slow_replay(replay, target_s, seconds, err);
     /* Time that the overhead does not explain counts as time of the driver. */
     replay->fixed_s = fmax(0.0, run->duration_s - seconds);
-    return PV_OK;
+    return find_lost(replay, seconds, scratch, err);
 }

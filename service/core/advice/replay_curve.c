@@ -64,7 +64,7 @@ static double mean_of_alike(const struct replay replays[], size_t n, size_t skip
     for (size_t i = 0; i < n; i++) {
         if (i == skip || !is_alike(replays[i].run, replays[which].run))
             continue;
-        sum += weight_of(replays[i].run) * log(replays[i].run->duration_s);
+        sum += weight_of(replays[i].run) * log(replay_own_s(&replays[i]));
         weights += weight_of(replays[i].run);
     }
     return exp(sum / weights);
@@ -105,7 +105,7 @@ static double least_by_weak_scaling(const struct replay replays[],
         if (i == skip || grown <= CURVE_GROWN || slots < 1.0 || slots > grown * (1.0 + 1e-9) ||
             !bounds_others(&replays[i]))
             continue;
-        least_s = fmax(least_s, grown >= CURVE_WELL_GROWN ? run->duration_s
+        least_s = fmax(least_s, grown >= CURVE_WELL_GROWN ? replay_own_s(&replays[i])
                                                           : mean_of_alike(replays, n, skip, i));
     }
     return least_s;
@@ -243,7 +243,7 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
             code = curve_combine(replays, n, i, &target, scratch, &made, err);
         if (code != PV_OK)
             return code;
-        double actual_s = replays[i].run->duration_s;
+        double actual_s = replay_own_s(&replays[i]);
         double predicted_s = nearer_hypothesis(&made, actual_s);
         double residual = log(actual_s / predicted_s) / (1.0 + made.nearest);
         double weight = weight_of(replays[i].run);
@@ -375,12 +375,30 @@ static void describe_slots(const struct stage_slots *slots, struct curve *curve)
     curve->n_slots = differ ? curve->n_slots : 0;
 }
 
+/* The first run that lost executors, which is the nearest in size. */
+static void describe_losses(const struct replay replays[], size_t n, struct curve *curve)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct run *run = replays[i].run;
+        if (!(run->executors_lost > 0))
+            continue;
+        if (curve->runs_with_losses++ > 0)
+            continue;
+        memcpy(curve->losses.run_id, run->id, sizeof curve->losses.run_id);
+        curve->losses.executors = run->executors;
+        curve->losses.lost = run->executors_lost;
+        curve->losses.cost_s = replays[i].lost_s;
+        curve->losses.duration_s = run->duration_s;
+    }
+}
+
 static void describe_runs(const struct replay replays[], size_t n, struct curve *curve)
 {
     curve->runs = n;
     curve->executor_cores_extrapolated = true;
     for (size_t i = 0; i < n; i++) {
         const struct run *run = replays[i].run;
+        warned_runs_add_run(&curve->warned, run);
         if (run->cores_per_executor == curve->cores_per_executor)
             curve->executor_cores_extrapolated = false;
         int64_t cores = run->executors * run->cores_per_executor;
@@ -402,6 +420,7 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
     curve->attempts_s = nearest->failed_task_time_s;
     curve->attempts_share = curve->attempts_s / (nearest->task_time_s + curve->attempts_s);
     curve->executors_excluded = nearest->executors_excluded;
+    describe_losses(replays, n, curve);
     describe_slots(&replays[0].slots, curve);
     curve->fewest_executors = task_slots_least_executors(nearest, curve->cores_per_executor);
     curve->size_extrapolated =

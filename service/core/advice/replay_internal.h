@@ -11,6 +11,7 @@ struct replay_schedule {
     int64_t executors;
     int64_t cores_per_executor;
     double driver_scale; /* of the driver's recorded times */
+    const struct allocation_record *record;
 };
 
 /* How long the stages take without the driver's time. scratch is back at its mark. PV_E_MEMORY. */

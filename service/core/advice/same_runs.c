@@ -59,7 +59,7 @@ is_run_of(const struct run_observations *seen, size_t i, const struct same_runs_
     const struct run_evidence *evidence = &seen->evidence[i];
     bool came_and_went =
         evidence->dynamic_allocation && !(evidence->executors_share >= SAME_RUNS_SHARE);
-    return row->context <= 1 && !came_and_went &&
+    return row->context <= 1 && !came_and_went && !evidence->executors_lost &&
            evidence->cores_per_executor == configuration->cores_per_executor &&
            row->executors == (double)configuration->executors &&
            problem_size_is_same(row->problem_size, configuration->problem_size);

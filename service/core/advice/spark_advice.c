@@ -45,16 +45,35 @@ static void warn_of_difference(const struct spark_configuration *made,
     int64_t cores = count_of(made, "spark.executor.cores", cores_per_executor);
     if (started == executors && cores == cores_per_executor)
         return;
-    struct finding *note =
-        finding_add(&advice->warnings, "properties_differ",
-                    "Properties that are enforced or preserved start the job with %" PRId64
-                    " executor%s of %" PRId64 " core%s instead of the recommended %" PRId64
-                    " of %" PRId64 ": the prediction does not hold for these.",
-                    started, PLURAL(started), cores, PLURAL(cores), executors, cores_per_executor);
+    int64_t least = made->dynamic_allocation ? count_of(made, DYNAMIC "minExecutors", 0) : 0;
+    struct finding *note = finding_add(
+        &advice->warnings, "properties_differ",
+        "%s the job with %" PRId64 " executor%s of %" PRId64 " core%s instead of the recommended "
+        "%" PRId64 " of %" PRId64 ": the prediction does not hold for these.",
+        least == started && least > executors ? DYNAMIC "minExecutors, which is kept, starts"
+                                              : "Properties that are enforced or preserved start",
+        started, PLURAL(started), cores, PLURAL(cores), executors, cores_per_executor);
     finding_number(note, "executors", (double)started);
     finding_number(note, "cores_per_executor", (double)cores);
     finding_number(note, "recommended_executors", (double)executors);
     finding_number(note, "recommended_cores_per_executor", (double)cores_per_executor);
+}
+
+/* Properties that are not recommended, because the job sets them itself. */
+static void warn_of_withheld(const struct spark_before *before,
+                             const struct spark_configuration *made,
+                             struct advice *advice)
+{
+    for (size_t i = 0; i < made->n_withheld; i++) {
+        const char *key = made->withheld[i];
+        struct strview now = property_find(before->properties, before->n, key);
+        struct finding *note = finding_add(
+            &advice->warnings, "set_by_the_job",
+            "The job itself sets %s to %.*s: setting it at submission has no effect, so no other "
+            "value is recommended. Change it in the code of the job.",
+            key, (int)now.n, now.at == NULL ? "" : now.at);
+        finding_text(note, "property", key);
+    }
 }
 
 enum pv_code spark_advise(const struct history_prediction *prediction,
@@ -76,6 +95,7 @@ enum pv_code spark_advise(const struct history_prediction *prediction,
     PV_TRY(spark_configuration_make(&prediction->spark, constraints, executors, cores_per_executor,
                                     memory, cures, n, arena, made, err));
     warn_of_difference(made, cores_per_executor, advice);
+    warn_of_withheld(&prediction->spark, made, advice);
     return findings_check(&advice->warnings, err);
 }
 

@@ -36,6 +36,23 @@ copy_text(struct strview text, struct arena *arena, struct strview *copy, struct
     return copy->at == NULL ? pv_no_memory(err) : PV_OK;
 }
 
+static enum pv_code copy_properties(const struct run_label from[],
+                                    size_t n,
+                                    struct arena *arena,
+                                    const struct run_label **copies,
+                                    struct pv_error *err)
+{
+    struct run_label *properties = arena_array(arena, n, sizeof *properties);
+    if (properties == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        PV_TRY(copy_text(from[i].key, arena, &properties[i].key, err));
+        PV_TRY(copy_text(from[i].value, arena, &properties[i].value, err));
+    }
+    *copies = properties;
+    return PV_OK;
+}
+
 enum pv_code spark_history_take(const struct run latest[],
                                 size_t n_latest,
                                 const struct run nearest[],
@@ -53,14 +70,11 @@ enum pv_code spark_history_take(const struct run latest[],
                               .cores_per_executor = extent->last.cores_per_executor};
     if (run == NULL)
         return PV_OK;
-    struct run_label *properties = arena_array(arena, run->n_spark_properties, sizeof *properties);
-    if (properties == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < run->n_spark_properties; i++) {
-        PV_TRY(copy_text(run->spark_properties[i].key, arena, &properties[i].key, err));
-        PV_TRY(copy_text(run->spark_properties[i].value, arena, &properties[i].value, err));
-    }
-    before->properties = properties;
+    PV_TRY(copy_properties(run->spark_properties, run->n_spark_properties, arena,
+                           &before->properties, err));
     before->n = run->n_spark_properties;
+    PV_TRY(copy_properties(run->submitted_properties, run->n_submitted_properties, arena,
+                           &before->submitted, err));
+    before->n_submitted = run->n_submitted_properties;
     return copy_text(run->spark_version, arena, &before->version, err);
 }

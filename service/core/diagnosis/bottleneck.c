@@ -29,6 +29,7 @@ const char *bottleneck_kind_name(enum bottleneck_kind kind)
         [BOTTLENECK_DRIVER] = "driver",
         [BOTTLENECK_STARTUP] = "startup",
         [BOTTLENECK_CACHED_BLOCKS] = "cached_blocks",
+        [BOTTLENECK_EXECUTORS_LOST] = "executors_lost",
     };
     return names[kind];
 }
@@ -221,6 +222,14 @@ static struct finding *add_work(const struct bottleneck *b,
         return finding_add(made, code,
                            "The first stage began after %.3g s, %.3g percent of the run.",
                            b->lost_s, 100.0 * b->lost_share);
+    case BOTTLENECK_EXECUTORS_LOST:
+        return finding_add(made, code,
+                           "The platform took %.0f of %" PRId64
+                           " executor%s away (spot interruption, "
+                           "decommission or lost node): cores were missing and tasks ran again, "
+                           "which cost up to %.3g s, %.3g %% of the run.",
+                           e->executors_lost, e->executors, PLURAL(e->executors), b->lost_s,
+                           100.0 * b->lost_share);
     default:
         return add_cached(b, e, place, made);
     }
@@ -255,6 +264,7 @@ static void add_evidence(const struct bottleneck_evidence *e, struct finding *no
     finding_number(note, "time_share", e->share);
     finding_number(note, "executor_startup_s", e->startup_s);
     finding_number(note, "blocks", e->blocks);
+    finding_number(note, "executors_lost", e->executors_lost);
     finding_number(note, "missed_share", e->missed_share);
     finding_number(note, "extra_task_s", e->extra_s);
     finding_number(note, "cached_bytes", e->cached_bytes);
@@ -325,6 +335,10 @@ static const char *const cures[BOTTLENECK_KINDS][BOTTLENECK_SOURCES] = {
                             "smaller images and fewer jars make it start sooner."},
     [BOTTLENECK_CACHED_BLOCKS] = {"More memory for executors or more of them keep the blocks; so "
                                   "do caching less and serialized caching."},
+    [BOTTLENECK_EXECUTORS_LOST] = {"More executors do not prevent this. Nodes on demand, or of "
+                                   "several kinds and zones, are taken away less often; "
+                                   "decommissioning that moves shuffle data "
+                                   "(spark.storage.decommission.enabled) loses less work."},
 };
 
 /* The settings that raise the number of tasks of a stage, by the source of their data. */

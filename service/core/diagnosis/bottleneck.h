@@ -34,7 +34,7 @@
  *
  * and the run as a whole, from 10 percent on: driver (time in which no stage ran), startup (before
  * the first stage) and cached_blocks (dropped, and made again: the loss is unknown), if no stage shows
- * what they cost.
+ * what they cost; and executors_lost (the platform took executors away), from 2 % on.
  */
 enum bottleneck_kind {
     BOTTLENECK_TOO_FEW_TASKS,
@@ -51,6 +51,7 @@ enum bottleneck_kind {
     BOTTLENECK_DRIVER,
     BOTTLENECK_STARTUP,
     BOTTLENECK_CACHED_BLOCKS,
+    BOTTLENECK_EXECUTORS_LOST,
     BOTTLENECK_KINDS
 };
 
@@ -106,6 +107,7 @@ struct bottleneck_evidence {
     double missed_share;  /* of the tasks of the stage */
     double extra_s;       /* that a task takes longer which misses */
     int64_t executors;
+    double executors_lost;
     struct task_slots slots; /* of idle cores, as the two below */
     double executor_cores;
     double executor_slots;

@@ -33,7 +33,7 @@ struct candidate {
 
 /* Kinds of one stage: one of those about how it is cut, idle cores, spill, garbage, one about
  * storage, cached blocks. */
-enum { KINDS_A_STAGE = 6, KINDS_A_RUN = 3 };
+enum { KINDS_A_STAGE = 6, KINDS_A_RUN = 4 };
 
 struct finder {
     const struct run *run;
@@ -66,6 +66,7 @@ static const struct bottleneck_evidence no_evidence = {.tasks = (double)NAN,
                                                        .storage_bytes = (double)NAN,
                                                        .missed_share = (double)NAN,
                                                        .extra_s = (double)NAN,
+                                                       .executors_lost = (double)NAN,
                                                        .executors = RUN_UNKNOWN};
 
 /* NAN stays. */
@@ -448,13 +449,78 @@ static enum pv_code find_in_stages(struct finder *f, struct arena *scratch, stru
 
 /* --- the run as a whole --- */
 
+static int by_removal(const void *left, const void *right)
+{
+    const struct executor_lifetime *a = left;
+    const struct executor_lifetime *b = right;
+    return compare_double(a->removed_s, b->removed_s);
+}
+
+/* When the last stage ended, at most when the run did. */
+static double end_of_work(const struct run *run)
+{
+    double end_s = 0.0;
+    for (size_t i = 0; i < run->n_stages; i++)
+        end_s = fmax(end_s, run->stages[i].started_s + run->stages[i].duration_s); /* not of NAN */
+    return end_s > 0.0 ? fmin(end_s, run->duration_s) : run->duration_s;
+}
+
+/* Core seconds that executors which were lost were missing: until the next executor came, which counts
+ * as the replacement of one, or until the work ended. */
+static enum pv_code
+find_missing(const struct run *run, struct arena *scratch, double *missing_s, struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    const struct executor_lifetime *all = run->executor_lifetimes;
+    const size_t n = run->n_executor_lifetimes;
+    struct executor_lifetime *lost = arena_array(scratch, n, sizeof *lost);
+    size_t n_lost = 0, next = 0;
+    double end_s = end_of_work(run);
+    *missing_s = 0.0;
+    if (lost == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        if (all[i].lost && isfinite(all[i].removed_s))
+            lost[n_lost++] = all[i];
+    if (n_lost > 0)
+        qsort(lost, n_lost, sizeof *lost, by_removal);
+    for (size_t i = 0; i < n_lost; i++) {
+        while (next < n && all[next].added_s < lost[i].removed_s)
+            next++;
+        double back_s = next < n ? fmin(all[next++].added_s, end_s) : end_s;
+        *missing_s += at_least_0((double)lost[i].cores) * fmax(0.0, back_s - lost[i].removed_s);
+    }
+    arena_rewind(scratch, mark);
+    return PV_OK;
+}
+
+/* Finds the loss by executors that the platform took away: their cores were missing, and attempts of
+ * tasks were lost. */
+static enum pv_code find_losses(struct finder *f, struct arena *scratch, struct pv_error *err)
+{
+    const struct run *run = f->run;
+    struct bottleneck_evidence evidence = no_evidence;
+    double missing_s = 0.0;
+    double cores = (double)run->executors * (double)run->cores_per_executor;
+    if (!(run->executors_lost > 0) || run->executors < 1 || run->cores_per_executor < 1)
+        return PV_OK;
+    PV_TRY(find_missing(run, scratch, &missing_s, err));
+    double again_s = at_least_0(run->failed_task_time_s);
+    evidence.executors_lost = (double)run->executors_lost;
+    evidence.executors = run->executors;
+    add(f, BOTTLENECK_EXECUTORS_LOST, NULL, fmin((missing_s + again_s) / cores, run->duration_s),
+        &evidence);
+    return PV_OK;
+}
+
 static void find_in_run(struct finder *f)
 {
     const struct run *run = f->run;
     struct bottleneck_evidence evidence = no_evidence;
     double initialization_s = at_least_0(run->initialization_s);
     double driver_s = run->duration_s - initialization_s - run->stage_time_s;
-    if (driver_s >= RUN_SHARE * run->duration_s)
+    bool waits = run->streaming_queries > 0; /* for its next trigger: the driver does not work */
+    if (!waits && driver_s >= RUN_SHARE * run->duration_s)
         add(f, BOTTLENECK_DRIVER, NULL, driver_s, &evidence);
     evidence.startup_s = run->executor_startup_s;
     if (initialization_s >= RUN_SHARE * run->duration_s)
@@ -489,7 +555,27 @@ static size_t keep_most(struct candidate candidates[], size_t n)
     return BOTTLENECKS_MAX;
 }
 
-static enum pv_code report(const struct candidate candidates[],
+/* A cure that names properties which the job sets itself says so. False: no memory. */
+static bool qualify_cure(const struct run *run, struct arena *arena, struct bottleneck *item)
+{
+    for (size_t i = 0; i < run->n_submitted_properties; i++) {
+        char key[64];
+        strview_shorten(run->submitted_properties[i].key, key, sizeof key);
+        if (strstr(item->cure, key) == NULL)
+            continue;
+        struct strview now = property_find(run->spark_properties, run->n_spark_properties, key);
+        item->cure = arena_printf(arena,
+                                  "%s The job itself sets %s to %.*s: setting it at submission has "
+                                  "no effect, change it in the code of the job.",
+                                  item->cure, key, (int)now.n, now.at == NULL ? "" : now.at);
+        if (item->cure == NULL)
+            return false;
+    }
+    return true;
+}
+
+static enum pv_code report(const struct run *run,
+                           const struct candidate candidates[],
                            size_t n,
                            struct arena *arena,
                            struct bottlenecks *found,
@@ -507,6 +593,8 @@ static enum pv_code report(const struct candidate candidates[],
                 return pv_no_memory(err);
         }
         PV_TRY(bottleneck_describe(&candidates[i].evidence, arena, item, err));
+        if (!qualify_cure(run, arena, item))
+            return pv_no_memory(err);
     }
     found->n = n;
     return PV_OK;
@@ -530,9 +618,12 @@ enum pv_code bottlenecks_find(const struct run *run,
     enum pv_code code = f.candidates == NULL ? pv_no_memory(err) : find_in_stages(&f, scratch, err);
     if (code == PV_OK) {
         find_in_run(&f);
+        code = find_losses(&f, scratch, err);
+    }
+    if (code == PV_OK) {
         qsort(f.candidates, f.n, sizeof *f.candidates, by_loss);
         f.n = keep_most(f.candidates, f.n);
-        code = report(f.candidates, f.n, arena, bottlenecks, err);
+        code = report(run, f.candidates, f.n, arena, bottlenecks, err);
     }
     arena_rewind(scratch, mark);
     return code;

@@ -17,7 +17,8 @@ struct bottlenecks {
 /*
  * run: with its stages and their tasks, and the metrics of both, as far as they are known;
  * borrowed. Texts and items are in `arena`; scratch is back at its mark. A run without duration or
- * stages has none. PV_E_MEMORY. O(tasks + stages log stages).
+ * stages has none. Time between the batches of a streaming application is not the driver's.
+ * PV_E_MEMORY. O(tasks + stages log stages).
  */
 enum pv_code bottlenecks_find(const struct run *run,
                               struct arena *arena,

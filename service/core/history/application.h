@@ -7,7 +7,8 @@
 struct application_last_run {
     char id[37];         /* "": there is none, or it was not read */
     double problem_size; /* NAN: unknown */
-    int64_t executors;   /* RUN_UNKNOWN, as the next one */
+    struct strview problem_size_measure;
+    int64_t executors; /* RUN_UNKNOWN, as the next one */
     int64_t cores_per_executor;
     double duration_s; /* NAN: unknown */
     bool succeeded;

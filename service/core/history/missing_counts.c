@@ -23,15 +23,23 @@ static void list_missing(const struct missing_counts *counts, char *text, size_t
                          parts[i].what, (long long)parts[i].n);
         used += n > 0 ? (size_t)n : 0;
     }
-    if (counts->failed > 0 && used < room)
-        (void)snprintf(text + used, room - used, "%s failed %lld", used == 0 ? ":" : ";",
-                       (long long)counts->failed);
+    const struct {
+        int64_t n;
+        const char *what;
+    } kinds[] = {{counts->failed, "failed"}, {counts->streaming, "streaming"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].n == 0 || used >= room)
+            continue;
+        int n = snprintf(text + used, room - used, "%s %s %lld", used == 0 ? ":" : ";",
+                         kinds[i].what, (long long)kinds[i].n);
+        used += n > 0 ? (size_t)n : 0;
+    }
 }
 
 enum pv_code
 missing_counts_refuse(const struct missing_counts *counts, int64_t runs, struct pv_error *err)
 {
-    char missing[200], among[64] = "";
+    char missing[240], among[64] = "";
     if (counts->runs == 0)
         return pv_fail(err, PV_E_TOO_FEW, "the application has no runs yet");
     list_missing(counts, missing, sizeof missing);

@@ -14,6 +14,7 @@ struct missing_counts {
     int64_t cores_per_executor;
     int64_t problem_size;
     int64_t stages;
+    int64_t streaming; /* not batch jobs */
 };
 
 /* Why none of the application's `runs` runs can be replayed, in one sentence: PV_E_TOO_FEW. */

@@ -6,31 +6,105 @@
 
 enum { NAME_BYTES_MAX = 255 * 4, RESULT_BYTES_MAX = 255 };
 
-/* Ordered: what is surest first. {number} alone is not among them: q1 and q2 are two jobs. */
+/* The surest first, platforms before names. {number} alone is not among them: q1 and q2 are two jobs. */
 const struct name_rule name_rules_default[] = {
+#define TEXT(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof text - 1                                                                      \
+    }
 #define RULE(name_, pattern_, application_)                                                        \
     {                                                                                              \
-        {name_, sizeof name_ - 1}, {pattern_, sizeof pattern_ - 1},                                \
+        TEXT(name_), TEXT(pattern_), TEXT(application_),                                           \
         {                                                                                          \
-            application_, sizeof application_ - 1                                                  \
+            NULL, 0                                                                                \
         }                                                                                          \
     }
+#define PROPERTY(name_, property_, pattern_, application_)                                         \
+    {                                                                                              \
+        TEXT(name_), TEXT(pattern_), TEXT(application_), TEXT(property_)                           \
+    }
+#define DATABRICKS "spark.databricks.clusterUsageTags."
+#define POD "spark.kubernetes.driver.label."
+    /* Databricks calls the clusters of jobs so, and tags them; all their applications have one name. */
+    PROPERTY("Databricks job",
+             DATABRICKS "clusterName",
+             "job-{name}-run-{number}",
+             "databricks-job-{name}"),
+    PROPERTY("Databricks job and cluster",
+             DATABRICKS "clusterName",
+             "job-{name}-run-{number}-{rest}",
+             "databricks-job-{name}-{rest}"),
+    PROPERTY("Databricks job by its tag",
+             DATABRICKS "clusterAllTags[JobId]",
+             "{name}",
+             "databricks-job-{name}"),
+    PROPERTY(
+        "Databricks run by its name", DATABRICKS "clusterAllTags[RunName]", "{name}", "{name}"),
+    /* SparkApplications: the operators of Kubeflow and of Apache label pods with their names. */
+    PROPERTY("Spark operator, scheduled",
+             POD "sparkoperator.k8s.io/scheduled-app-name",
+             "{name}",
+             "{name}"),
+    PROPERTY("Spark operator", POD "sparkoperator.k8s.io/app-name", "{name}", "{name}"),
+    PROPERTY("Apache Spark operator", POD "spark.operator/spark-app-name", "{name}", "{name}"),
+    PROPERTY("AWS Glue", "spark.glue.JOB_NAME", "{name}", "{name}"),
+    PROPERTY("Synapse notebook", "spark.synapse.context.notebookname", "{name}", "{name}"),
+    /* Airflow and others that speak OpenLineage: DAG.TASK. */
+    PROPERTY("OpenLineage", "spark.openlineage.parentJobName", "{name}", "{name}"),
+    /* Names of shells and servers say nothing about what runs in them. */
+    RULE("Spark shell", "Spark shell", NAME_SESSION "Spark shell)"),
+    RULE("PySpark shell", "PySparkShell", NAME_SESSION "PySpark)"),
+    RULE("SparkR", "SparkR", NAME_SESSION "SparkR)"),
+    RULE("Spark SQL shell", "SparkSQL::{any}", NAME_SESSION "Spark SQL)"),
+    RULE("Databricks Shell", "Databricks Shell", NAME_SESSION "Databricks)"),
+    RULE("Zeppelin", "Zeppelin", NAME_SESSION "Zeppelin)"),
+    RULE("Thrift server", "Thrift JDBC/ODBC Server", NAME_SESSION "Thrift server)"),
+    RULE("Spark Connect", "Spark Connect server", NAME_SESSION "Spark Connect)"),
+    RULE("Livy session", "livy-session-{number}", NAME_SESSION "Livy)"),
+    RULE("Livy session and id", "livy-session-{number}-{any}", NAME_SESSION "Livy)"),
+    RULE("Livy notebook", "remotesparkmagics{any}", NAME_SESSION "Livy)"),
+    RULE("Kyuubi", "kyuubi_{any}", NAME_SESSION "Kyuubi)"),
+    RULE("Hive on Spark", "Hive on Spark{any}", NAME_SESSION "Hive)"),
+    RULE("Livy batch", "livy-batch-{number}", "livy-batch"),
+    RULE("Airflow run behind", "{name}{sep}{trigger}{sep}{date}T{time}", "{name}"),
+    RULE("Airflow run and id behind", "{name}{sep}{trigger}{sep}{date}T{time}_{word}", "{name}"),
+    RULE("Airflow run before", "{trigger}{sep}{date}T{time}__{name}", "{name}"),
+    RULE("Airflow run within", "{name}{sep}{trigger}{sep}{date}T{time}__{rest}", "{name}-{rest}"),
+    RULE("driver behind", "{name}-{hex}-driver", "{name}"),
+    RULE("EMR step behind", "{name}{sep}{emr}", "{name}"),
+    RULE("EMR step before", "{emr}{sep}{name}", "{name}"),
     RULE("uuid behind", "{name}{sep}{uuid}", "{name}"),
     RULE("date and time behind", "{name}{sep}{date}{sep}{time}", "{name}"),
+    RULE("date with time behind", "{name}{sep}{date}{time}", "{name}"),
     RULE("date T time behind", "{name}{sep}{date}T{time}", "{name}"),
     RULE("date behind", "{name}{sep}{date}", "{name}"),
+    RULE("date and hour behind", "{name}{sep}{date}{sep}{hour}", "{name}"),
+    RULE("date T hour behind", "{name}{sep}{date}T{hour}", "{name}"),
+    RULE("month behind", "{name}{sep}{month}", "{name}"),
+    RULE("period behind", "{name}{sep}{period}", "{name}"),
     RULE("epoch behind", "{name}{sep}{epoch}", "{name}"),
+    RULE("pod behind", "{name}-{pod}", "{name}"),
     RULE("hex id behind", "{name}{sep}{hex}", "{name}"),
     RULE("run number behind", "{name}{sep}run{sep}{number}", "{name}"),
     RULE("attempt behind", "{name}{sep}attempt{sep}{number}", "{name}"),
     RULE("uuid before", "{uuid}{sep}{name}", "{name}"),
+    RULE("date with time before", "{date}{time}{sep}{name}", "{name}"),
     RULE("date T time before", "{date}T{time}{sep}{name}", "{name}"),
     RULE("date and time before", "{date}{sep}{time}{sep}{name}", "{name}"),
+    RULE("date and hour before", "{date}{sep}{hour}{sep}{name}", "{name}"),
     RULE("date before", "{date}{sep}{name}", "{name}"),
+    RULE("period before", "{period}{sep}{name}", "{name}"),
     RULE("uuid within", "{name}{sep}{uuid}{sep}{rest}", "{name}-{rest}"),
+    RULE("date with time within", "{name}{sep}{date}{time}{sep}{rest}", "{name}-{rest}"),
     RULE("date T time within", "{name}{sep}{date}T{time}{sep}{rest}", "{name}-{rest}"),
+    RULE("date and hour within", "{name}{sep}{date}{sep}{hour}{sep}{rest}", "{name}-{rest}"),
     RULE("date within", "{name}{sep}{date}{sep}{rest}", "{name}-{rest}"),
+    RULE("period within", "{name}{sep}{period}{sep}{rest}", "{name}-{rest}"),
 #undef RULE
+#undef PROPERTY
+#undef DATABRICKS
+#undef POD
+#undef TEXT
 };
 const size_t name_rules_default_n = sizeof name_rules_default / sizeof *name_rules_default;
 
@@ -173,7 +247,9 @@ static bool match_from(struct match *m, size_t element, size_t at);
 static bool match_text(struct match *m, size_t element, size_t at)
 {
     struct strview text = m->pattern->elements[element].text;
-    return m->name.n - at >= text.n && memcmp(m->name.at + at, text.at, text.n) == 0 &&
+    /* Names in Kubernetes have small letters only: the T of an instant is a t there. */
+    bool small_t = strview_is(text, "T") && m->name.at[at] == 't';
+    return m->name.n - at >= text.n && (small_t || memcmp(m->name.at + at, text.at, text.n) == 0) &&
            match_from(m, element + 1, at + text.n);
 }
 
@@ -232,6 +308,12 @@ static bool match_from(struct match *m, size_t element, size_t at)
 
 /* --- folding --- */
 
+bool name_is_session(struct strview application)
+{
+    size_t n = sizeof NAME_SESSION - 1;
+    return application.n > n && memcmp(application.at, NAME_SESSION, n) == 0;
+}
+
 static struct strview piece_of(const struct element *element, const struct match *m)
 {
     return element->token == NAME_TOKEN_TEXT ? element->text : m->captured[element->token];
@@ -284,6 +366,7 @@ static enum pv_code name_folding_apply(const struct name_rule *rule,
 /* The first rule that changes the name; *rule is n where none does. */
 static enum pv_code fold_once(const struct name_rule rules[],
                               size_t n,
+                              const struct strview values[],
                               struct arena *arena,
                               struct strview *name,
                               size_t *rule,
@@ -291,7 +374,13 @@ static enum pv_code fold_once(const struct name_rule rules[],
 {
     for (*rule = 0; *rule < n; (*rule)++) {
         struct strview folded;
-        PV_TRY(name_folding_apply(&rules[*rule], *name, arena, &folded, err));
+        struct strview text = *name;
+        if (rules[*rule].property.n > 0) {
+            if (values == NULL || values[*rule].n == 0 || values[*rule].n > NAME_BYTES_MAX)
+                continue;
+            text = values[*rule];
+        }
+        PV_TRY(name_folding_apply(&rules[*rule], text, arena, &folded, err));
         if (folded.n > 0 && !strview_equal(folded, *name)) {
             *name = folded;
             break;
@@ -303,6 +392,7 @@ static enum pv_code fold_once(const struct name_rule rules[],
 enum pv_code name_fold(const struct name_rule rules[],
                        size_t n,
                        struct strview name,
+                       const struct strview values[],
                        struct arena *arena,
                        struct name_folding *out,
                        struct pv_error *err)
@@ -312,7 +402,8 @@ enum pv_code name_fold(const struct name_rule rules[],
         return pv_no_memory(err);
     while (name.n <= NAME_BYTES_MAX && folding.n_applied < NAME_PASSES_MAX) {
         size_t rule;
-        PV_TRY(fold_once(rules, n, arena, &folding.application, &rule, err));
+        PV_TRY(fold_once(rules, n, folding.n_applied == 0 ? values : NULL, arena,
+                         &folding.application, &rule, err));
         if (rule == n)
             break;
         folding.applied[folding.n_applied++] = rule;

@@ -20,6 +20,12 @@ enum name_token {
     NAME_TOKEN_NUMBER,
     NAME_TOKEN_WORD,
     NAME_TOKEN_SEP,
+    NAME_TOKEN_HOUR,
+    NAME_TOKEN_MONTH,
+    NAME_TOKEN_PERIOD,  /* an ISO week or a day of it, a quarter */
+    NAME_TOKEN_TRIGGER, /* how Airflow calls what started a run */
+    NAME_TOKEN_POD,     /* what Kubernetes and Argo add to generated names */
+    NAME_TOKEN_EMR,     /* a step or cluster of EMR */
     NAME_TOKEN_COUNT
 };
 

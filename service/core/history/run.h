@@ -94,7 +94,11 @@ int run_label_compare(const void *a, const void *b);
     COUNT(memory_limit_kills)    /* executors killed as their container exceeded its memory */     \
     COUNT(cached_blocks_dropped) /* of RDDs and tables still wanted; where updates are logged */   \
     SECONDS(executor_startup_s)  /* median from request to registration of an executor */          \
-    COUNT(storage_memory_bytes)  /* heap that one executor can use for cached blocks, at most */
+    COUNT(storage_memory_bytes)  /* heap that one executor can use for cached blocks, at most */   \
+    COUNT(executors_lost)        /* to the platform: preempted, decommissioned, with their node */ \
+    COUNT(streaming_queries)     /* more than 0: a streaming application, not a batch job */       \
+    SECONDS(idle_s)              /* a session (shell, notebook) ran nothing */                     \
+    SECONDS(away_s)              /* part of idle_s: the session was left alone */
 
 struct run_metrics {
     RUN_METRICS(RUN_DECLARE_COUNT, RUN_DECLARE_SECONDS)
@@ -126,10 +130,19 @@ struct executor_lifetime {
     double removed_s; /* the same; NAN if the executor stayed to the end */
     int64_t cores;    /* RUN_UNKNOWN, as what follows */
     int64_t resource_profile_id;
+    bool lost; /* the platform took the executor away */
 };
 
 /* A run with more executors keeps no lifetimes. */
 enum { RUN_EXECUTOR_LIFETIMES_MAX = 5000 };
+
+/* A gap of a session is idle time if it is this long; the driver works in shorter ones, too. In a gap
+ * of the second length the session is left alone; in a shorter one the driver may compute. */
+#define RUN_IDLE_LEAST_S 10.0
+#define RUN_AWAY_LEAST_S 600.0
+
+/* Share of the time of all attempts of tasks from which the attempts that were lost are warned of. */
+#define RUN_FAILED_SHARE_WARNED 0.01
 
 /* A node that tasks ran on. */
 struct run_node {
@@ -165,6 +178,7 @@ struct run_stage {
     bool skipped;
     int64_t attempts;            /* of the stage; RUN_UNKNOWN as all that follows */
     int64_t tasks_failed;        /* attempts of tasks that did not succeed */
+    int64_t tasks_lost;          /* tasks whose ends the log lost; never stored */
     int64_t resource_profile_id; /* one of the run's resources */
     bool barrier;                /* all of its tasks start together */
     int64_t cache_source_id;     /* stage that computed the cached data which this stage reads */
@@ -176,6 +190,8 @@ struct run {
     char advice_id[37];      /* the advice it followed, "" for none */
     double problem_size;     /* > 0 */
     bool problem_size_given; /* by whoever sent the run, rather than measured from its log */
+    /* By what it was measured, one of size_measure_words; at == NULL: it was given, or unknown. */
+    struct strview problem_size_measure;
     int64_t executors;
     int64_t cores_per_executor;
     double duration_s;
@@ -195,14 +211,19 @@ struct run {
     struct executor_lifetime *executor_lifetimes; /* by when they came */
     size_t n_executor_lifetimes;                  /* 0: unknown */
     bool tasks_thinned;                           /* a stage of it is */
-    bool has_stages; /* false: stages were never given (or not loaded) */
+    bool jobs_missing; /* ids of jobs are not there that come before others; never stored */
+    bool compacted;    /* jobs before the first one of its log are missing; never stored */
+    bool has_stages;   /* false: stages were never given (or not loaded) */
 
     /* From event logs only. */
     bool from_log;
     struct strview
         log_digest; /* RUN_DIGEST_BYTES of the plain log's content; at == NULL: not loaded */
+    struct strview
+        log_beginning;       /* core/history/log_origin.h; at == NULL: unknown, or not loaded */
     struct strview log_name; /* what the log calls the application, unscreened; never stored as it
                                 is. At == NULL: not said, or not loaded */
+    struct strview log_properties; /* its Spark properties as JSON, unscreened; never stored */
     struct strview spark_application_id;
     struct strview spark_attempt_id; /* at == NULL when the log has none */
     struct strview spark_version;
@@ -214,6 +235,10 @@ struct run {
     size_t n_resources;
     struct run_label *spark_properties; /* allow-listed only, sorted by key */
     size_t n_spark_properties;
+    /* The submitted values of properties that the job set itself, sorted by key; "" if none was
+     * submitted. Their effective values are among the properties above. */
+    struct run_label *submitted_properties;
+    size_t n_submitted_properties;
     struct findings warnings; /* what the reader noticed that did not stop it ("damaged_lines") */
 };
 

@@ -21,6 +21,7 @@ void run_change_apply(const struct run_change *change,
     if (change->has_problem_size) {
         run->problem_size = to->problem_size;
         run->problem_size_given = !isnan(to->problem_size) || !run->from_log;
+        run->problem_size_measure = (struct strview){NULL, 0};
         (void)problem_size_measure(run, NULL, measure);
     } else if (change->application.at != NULL || change->has_labels) {
         (void)problem_size_measure(run, before, measure);

@@ -5,6 +5,7 @@
 
 #include "base/heap.h"
 #include "base/order.h"
+#include "core/history/run_idle.h"
 #include "core/history/task_slots.h"
 
 static double task_time_of(const struct run_stage *stage)
@@ -147,6 +148,23 @@ static enum pv_code add_stage(const struct run_stage *stage,
     return PV_OK;
 }
 
+/* Time after the initialization in which no stage ran, without that in which a session was
+ * left alone. */
+static enum pv_code find_serial(const struct run *run,
+                                double busy_s,
+                                struct arena *scratch,
+                                double *serial_s,
+                                struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct run worked = *run;
+    PV_TRY(run_leave_out_idle(&worked, scratch, err));
+    double left_s = worked.duration_s - worked.initialization_s - busy_s;
+    *serial_s = left_s < 0 ? 0 : left_s;
+    arena_rewind(scratch, mark);
+    return PV_OK;
+}
+
 enum pv_code run_measure(const struct run *run,
                          struct arena *scratch,
                          struct run_measures *measures,
@@ -163,8 +181,7 @@ enum pv_code run_measure(const struct run *run,
                          err));
     }
     PV_TRY(find_stage_time(run, scratch, &busy_s, err));
-    double left_s = run->duration_s - run->initialization_s - busy_s;
-    sum.serial_s = left_s < 0 ? 0 : left_s;
+    PV_TRY(find_serial(run, busy_s, scratch, &sum.serial_s, err));
     if (ran == 0)
         sum = (struct run_measures){(double)NAN, (double)NAN, (double)NAN, (double)NAN};
     *measures = sum;

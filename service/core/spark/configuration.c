@@ -54,6 +54,14 @@ static struct strview ran(const struct maker *maker, const char *key)
                             : property_find(maker->before->properties, maker->before->n, key);
 }
 
+static bool is_set_by_job(const struct spark_before *before, const char *key)
+{
+    for (size_t i = 0; i < before->n_submitted; i++)
+        if (strview_is(before->submitted[i].key, key))
+            return true;
+    return false;
+}
+
 static bool names(const struct strview keys[], size_t n, const char *key)
 {
     for (size_t i = 0; i < n; i++)
@@ -132,6 +140,18 @@ static void draft_scale(struct maker *maker, const char *key, int64_t value, con
     maker->drafts[maker->n - 1].is_scale = true;
 }
 
+/* The value of a key that no recommendation changes: it is fixed, excluded, or set by the job itself.
+ * RUN_UNKNOWN for other keys. */
+static int64_t standing_count(const struct maker *maker, const char *key)
+{
+    const struct spark_constraints *constraints = maker->constraints;
+    struct strview value = fixed(maker, key);
+    if (value.at == NULL && (names(constraints->exclude, constraints->n_exclude, key) ||
+                             is_set_by_job(maker->before, key)))
+        value = ran(maker, key);
+    return property_count(value);
+}
+
 /* To be removed where it was set, whoever wants to keep it: the set would contradict itself. */
 static void draft_removal(struct maker *maker, const char *key, const char *reason)
 {
@@ -151,6 +171,12 @@ static bool is_dynamic(const struct maker *maker)
     if (constraints->allocation != SPARK_ALLOCATION_AS_RAN)
         return constraints->allocation == SPARK_ALLOCATION_DYNAMIC;
     return property_boolean(ran(maker, DYNAMIC "enabled"), false);
+}
+
+static bool is_serverless(const struct maker *maker)
+{
+    return strview_is(ran(maker, "spark.master"), SERVERLESS_MASTER) ||
+           ran(maker, SERVERLESS_DISK).at != NULL;
 }
 
 bool spark_is_dynamic(const struct spark_before *before,
@@ -185,30 +211,53 @@ static void draft_shuffle(struct maker *maker)
                    "dynamic allocation needs it before Spark 3.0: the nodes have to run it");
 }
 
-/* least <= initial <= most, with those that are fixed as they are; where those contradict each
- * other (what ran may) the most stands. */
+struct bounds {
+    int64_t least;
+    int64_t initial;
+    int64_t most;
+};
+
+/* Spark starts only if least <= max(initial, instances) <= most. The author's least executors stay,
+ * unless the caller allows fewer. If the values that stand contradict each other, `most` is kept. */
+static struct bounds bound_executors(const struct maker *maker, int64_t executors)
+{
+    int64_t fixed_least = standing_count(maker, DYNAMIC "minExecutors");
+    int64_t fixed_initial = standing_count(maker, DYNAMIC "initialExecutors");
+    int64_t fixed_most = standing_count(maker, DYNAMIC "maxExecutors");
+    int64_t instances = standing_count(maker, "spark.executor.instances");
+    int64_t least = larger_int64(property_count(ran(maker, DYNAMIC "minExecutors")), 0);
+    int64_t allowed = maker->constraints->max_executors;
+    if (allowed >= 1)
+        least = smaller_int64(least, larger_int64(allowed, executors));
+    if (fixed_least != RUN_UNKNOWN)
+        least = fixed_least;
+    struct bounds bounds = {.initial = fixed_initial};
+    if (fixed_initial == RUN_UNKNOWN)
+        bounds.initial = larger_int64(larger_int64(executors, least), instances);
+    bounds.most = fixed_most;
+    if (fixed_most == RUN_UNKNOWN)
+        bounds.most =
+            larger_int64(larger_int64(executors, least), larger_int64(bounds.initial, instances));
+    bounds.initial = smaller_int64(bounds.initial, bounds.most);
+    bounds.least = smaller_int64(least, bounds.initial);
+    return bounds;
+}
+
 static void draft_dynamic(struct maker *maker, int64_t executors)
 {
-    int64_t fixed_least = property_count(fixed(maker, DYNAMIC "minExecutors"));
-    int64_t fixed_initial = property_count(fixed(maker, DYNAMIC "initialExecutors"));
-    int64_t fixed_most = property_count(fixed(maker, DYNAMIC "maxExecutors"));
-    int64_t ran_least = property_count(ran(maker, DYNAMIC "minExecutors"));
-    int64_t most = fixed_most != RUN_UNKNOWN
-                       ? fixed_most
-                       : larger_int64(executors, larger_int64(fixed_least, fixed_initial));
-    int64_t initial = smaller_int64(
-        fixed_initial != RUN_UNKNOWN ? fixed_initial : larger_int64(executors, fixed_least), most);
-    int64_t least = smaller_int64(
-        fixed_least != RUN_UNKNOWN ? fixed_least : larger_int64(ran_least, 0), initial);
+    const struct bounds bounds = bound_executors(maker, executors);
     draft_text(maker, DYNAMIC "enabled", "true", "the job runs with dynamic allocation");
-    draft_exactly(maker, DYNAMIC "maxExecutors", most,
-                  most > executors
-                      ? "no less than the initial and the least executors, which are fixed"
+    draft_exactly(maker, DYNAMIC "maxExecutors", bounds.most,
+                  bounds.most > executors
+                      ? "no less than the initial and the least executors, which stay"
                       : "the recommended executors: more would cost without being needed",
                   true);
-    draft_exactly(maker, DYNAMIC "initialExecutors", initial,
-                  "the prediction is for all executors from the start on", true);
-    draft_exactly(maker, DYNAMIC "minExecutors", least, "no more than the initial executors",
+    draft_exactly(maker, DYNAMIC "initialExecutors", bounds.initial,
+                  bounds.initial > executors
+                      ? "no less than the least executors, which stay"
+                      : "the prediction is for all executors from the start on",
+                  true);
+    draft_exactly(maker, DYNAMIC "minExecutors", bounds.least, "no more than the initial executors",
                   false);
     draft_shuffle(maker);
     draft_removal(maker, "spark.executor.instances",
@@ -448,14 +497,20 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
     size_t most = maker.n + constraints->n_enforced;
     *made = (struct spark_configuration){
         .dynamic_allocation = is_dynamic(&maker),
+        .platform = is_serverless(&maker) ? "emr_serverless" : NULL,
         .properties = arena_array(arena, most, sizeof *made->properties),
-        .changes = arena_array(arena, most, sizeof *made->changes)};
-    if (maker.failed || made->properties == NULL || made->changes == NULL)
+        .changes = arena_array(arena, most, sizeof *made->changes),
+        .withheld = arena_array(arena, maker.n, sizeof(const char *))};
+    if (maker.failed || made->properties == NULL || made->changes == NULL || made->withheld == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < maker.n; i++) {
         const struct draft *draft = &maker.drafts[i];
         if (names(constraints->exclude, constraints->n_exclude, draft->key))
             continue;
+        if (is_set_by_job(before, draft->key) && fixed(&maker, draft->key).at == NULL) {
+            made->withheld[made->n_withheld++] = draft->key;
+            continue;
+        }
         if (draft->value != NULL)
             made->properties[made->n++] = (struct spark_property){draft->key, draft->value};
         const char *old = old_value(&maker, draft->key);

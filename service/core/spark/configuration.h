@@ -11,18 +11,27 @@
  * change against the properties that the job ran with.
  *
  * Without dynamic allocation the executors are spark.executor.instances. With it they are the
- * initial and the greatest number, so that the job starts as it was predicted; there are no
- * instances then (Spark would take them for the initial number), and executors come and go safely
+ * initial and the greatest number, so that the job starts as it was predicted. The least number that
+ * the job ran with stays, and the others are at least as large. The instances are removed
+ * then (Spark would take them for the initial number), and executors come and go safely
  * only where shuffle output outlives them: with the external shuffle service or shuffle tracking.
  * spark.executor.cores is the number of tasks, a whole one; what Kubernetes grants an executor may be
  * a fraction (spark.kubernetes.executor.request.cores and limit.cores) and stays in proportion to it.
  * spark.sql.shuffle.partitions is fitted to the cores where adaptive execution does not do that.
  */
 
+/* A job on EMR Serverless has this spark.master, and may have this property. */
+#define SERVERLESS_MASTER "custom:emr-serverless"
+#define SERVERLESS_DISK "spark.emr-serverless.executor.disk"
+
 /* What the job ran with. */
 struct spark_before {
     const struct run_label *properties; /* sorted by key */
     size_t n;
+    /* Submitted values of properties that the job sets itself; "" if none was submitted. To set them
+     * at submission has no effect. Sorted by key. */
+    const struct run_label *submitted;
+    size_t n_submitted;
     struct strview version; /* of Spark; at == NULL: unknown */
     int64_t executors;      /* RUN_UNKNOWN; where properties do not say */
     int64_t cores_per_executor;
@@ -38,6 +47,7 @@ enum spark_allocation {
 /* What a caller demands of the properties. Lists of properties are sorted by key. */
 struct spark_constraints {
     enum spark_allocation allocation;
+    int64_t max_executors;           /* that the caller allows; 0: no number was given */
     const struct run_label *current; /* in place of what ran, key by key */
     size_t n_current;
     const struct run_label *enforced; /* to be as they are here */
@@ -65,10 +75,13 @@ enum { SPARK_CURES_MAX = 8 };
 
 struct spark_configuration {
     bool dynamic_allocation;
+    const char *platform;              /* that the job ran on; NULL: none that needs its own form */
     struct spark_property *properties; /* ascending by key */
     size_t n;
     struct spark_change *changes; /* ascending by key */
     size_t n_changes;
+    const char **withheld; /* keys that would be proposed if the job did not set them itself */
+    size_t n_withheld;
 };
 
 /*

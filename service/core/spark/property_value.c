@@ -152,3 +152,9 @@ int64_t property_default_overhead(int64_t heap, double factor)
     double mib = floor(factor * (double)(heap >> 20));
     return (int64_t)fmin(fmax(mib, LEAST_MIB), 1e12) << 20;
 }
+
+bool property_is_local(struct strview master)
+{
+    static const char local[] = "local";
+    return master.n >= strlen(local) && memcmp(master.at, local, strlen(local)) == 0;
+}

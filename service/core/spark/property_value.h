@@ -43,6 +43,9 @@ double property_seconds(struct strview text);
  * factor: at least 384 MiB, in whole MiB. */
 int64_t property_default_overhead(int64_t heap, double factor);
 
+/* Does spark.master name the local mode, in which the driver is the only executor? */
+bool property_is_local(struct strview master);
+
 /* Is it of Spark's version `major`.`minor` or later? `otherwise` where the text is no version. */
 bool property_version_is(struct strview version, int64_t major, int64_t minor, bool otherwise);
 

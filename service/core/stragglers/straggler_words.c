@@ -6,6 +6,7 @@
 
 #include "base/instant.h"
 #include "base/plural.h"
+#include "core/history/warned_runs.h"
 #include "core/stragglers/stragglers_internal.h"
 
 /* Less of the run, or of a second, is not worth a setting. */
@@ -419,6 +420,7 @@ enum pv_code straggler_explain(const struct search *search, struct pv_error *err
 {
     struct stragglers *found = search->found;
     struct findings made = {.arena = search->arena};
+    struct warned_runs warned = {.runs = 0};
     for (size_t i = 0; i < found->n_nodes; i++) {
         found->nodes[i].reason = node_reason(&found->nodes[i], search->arena);
         if (found->nodes[i].reason == NULL)
@@ -430,6 +432,9 @@ enum pv_code straggler_explain(const struct search *search, struct pv_error *err
         return pv_no_memory(err);
     const struct gaps gaps = count_gaps(search);
     warn_runs(search, &gaps);
+    for (size_t i = 0; i < search->n; i++)
+        warned_runs_add_run(&warned, &search->runs[i]);
+    warned_runs_explain(&warned, false, &found->warnings);
     warn_last_run(search, &gaps);
     warn_replay(search);
     warn_nodes(search);

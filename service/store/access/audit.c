@@ -10,6 +10,7 @@ static const struct column of_audit[] = {
     {"subject", COLUMN_TEXT(A, subject)},
     {"nullif(request_id, '')", COLUMN_TEXT(A, request_id)},
     {"at", COLUMN_INSTANT(A, at_us)},
+    {"replaced", COLUMN_JSON(A, replaced)},
 };
 static const struct columns columns = {"audit", COLUMNS_OF(of_audit, A)};
 

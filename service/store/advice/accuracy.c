@@ -10,7 +10,7 @@ static const struct column of_accuracy[] = {
     {"a.id", COLUMN_ID(A, advice_id)},
     {"r.instant", COLUMN_INSTANT(A, instant_us)},
     {"r.succeeded", COLUMN_BOOLEAN(A, succeeded)},
-    {RUN_PROBLEM_SIZE("r."), COLUMN_NUMBER(A, problem_size)},
+    {RUN_SIZE, COLUMN_NUMBER(A, problem_size)},
     {"r.executors", COLUMN_COUNT(A, executors)},
     {"r.cores_per_executor", COLUMN_COUNT(A, cores_per_executor)},
     {"r.duration_s", COLUMN_NUMBER(A, duration_s)},

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "store/history/ingestion.h"
 #include "store/name_hint.h"
 #include "store/sql/columns.h"
 #include "store/usage/usage.h"
@@ -313,6 +314,7 @@ enum pv_code store_application_delete(struct store_tx *tx,
     if (!found)
         return why_untouched(tx, name, if_version, err);
     PV_TRY(delete_parts(tx, id, err));
+    PV_TRY(ingestion_delete_of_application(tx, name, err));
     return journal_audit(tx, "application.delete", "application", strview_of(name), err);
 }
 

@@ -8,6 +8,7 @@
 static const struct column of_run[] = {
     {"id", COLUMN_ID(R, id)},
     {"exact_problem_size", COLUMN_NUMBER(R, problem_size), .read = RUN_PROBLEM_SIZE("")},
+    {"problem_size_measure", COLUMN_TEXT(R, problem_size_measure), .read = RUN_SIZE_MEASURE},
     {"executors", COLUMN_COUNT(R, executors)},
     {"cores_per_executor", COLUMN_COUNT(R, cores_per_executor)},
     {"duration_s", COLUMN_NUMBER(R, duration_s)},

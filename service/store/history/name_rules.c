@@ -2,12 +2,15 @@
 
 #include "store/sql/columns.h"
 
-/* Three arrays of one length, side by side. */
+/* Four arrays of one length, side by side; properties that another program wrote are none. */
 #define R struct name_rule
 static const struct column of_rule[] = {
     {"names", COLUMN_TEXT(R, name)},
     {"patterns", COLUMN_TEXT(R, pattern)},
     {"applications", COLUMN_TEXT(R, application)},
+    {"properties", COLUMN_TEXT(R, property),
+     .read = "CASE WHEN cardinality(properties) = cardinality(names) THEN properties"
+             " ELSE array_fill(NULL::text, ARRAY[cardinality(names)]) END"},
 };
 static const struct columns rule_columns = {"rule", COLUMNS_OF(of_rule, R)};
 
@@ -74,7 +77,7 @@ static enum pv_code name_rules_put(struct store_tx *tx,
         " VALUES ($1, {rules:values}) ON CONFLICT (team_id) DO UPDATE SET"
         " customized = excluded.customized, names = excluded.names,"
         " patterns = excluded.patterns, applications = excluded.applications,"
-        " version = r.version + 1, updated_at = now()",
+        " properties = excluded.properties, version = r.version + 1, updated_at = now()",
         .of = {&columns}};
     const struct name_rules made = {.customized = customized, .rules = rules, .n = n};
     struct sql sql;
@@ -134,5 +137,5 @@ enum pv_code store_name_fold(struct store_tx *tx,
     struct name_rules rules;
     PV_TRY(store_names_there(tx, arena, &name, 1, &there, err));
     PV_TRY(store_name_rules_get(tx, arena, &rules, err));
-    return name_fold(rules.rules, there ? 0 : rules.n, name, arena, folding, err);
+    return name_fold(rules.rules, there ? 0 : rules.n, name, NULL, arena, folding, err);
 }

@@ -6,12 +6,27 @@
 #include "store/history/application.h"
 #include "store/store.h"
 
-/* What became of an insert. A log is known by application id + attempt (docs/design.md, "Identity
- * of a log"). */
+/* Outcome of an insert. A log is known by application id, attempt and origin (docs/design.md,
+ * "Identity of a log"). */
 enum run_insert_outcome {
     RUN_INSERTED,  /* 201 */
-    RUN_UNCHANGED, /* the same log, or less of it: 200 with the run that is there */
-    RUN_REPLACED   /* a continuation of an unfinished log: 200 */
+    RUN_UNCHANGED, /* the same log, or a less complete one: 200 with the run that is stored */
+    RUN_REPLACED   /* a more complete log: 200 */
+};
+
+/* How much a log of a run holds, for people. */
+struct log_extent {
+    double duration_s; /* NAN if unknown */
+    int64_t tasks;     /* that ended; RUN_UNKNOWN */
+    bool ended;
+    int64_t damage; /* core/history/log_damage.h */
+};
+
+struct run_insert {
+    enum run_insert_outcome outcome;
+    bool compared; /* with another log of the run, which was stored */
+    struct log_extent sent;
+    struct log_extent stored;
 };
 
 /*
@@ -19,17 +34,16 @@ enum run_insert_outcome {
  * fills in run->id and recorded_us. For RUN_UNCHANGED *run becomes the stored one, without stages.
  * log_digest: 32 bytes that identify the plain log's content, NULL for JSON runs.
  *
- * Same application id + attempt: equal digest -> RUN_UNCHANGED; stored one not ended ->
- * RUN_REPLACED (id stays) if this one reaches as far (core/history/run_reach.h), else
- * RUN_UNCHANGED; stored one of no known digest (imported by hand) -> RUN_REPLACED by a log that has
- * ended; else PV_E_CONFLICT. advice_id that is not there: PV_E_INVALID pointing at /advice_id.
+ * Equal digest -> RUN_UNCHANGED. Another log of the same run -> RUN_REPLACED (the id stays, the old
+ * figures go into the audit), RUN_UNCHANGED or PV_E_CONFLICT (core/history/run_reach.h). advice_id
+ * that is not there: PV_E_INVALID pointing at /advice_id.
  */
 enum pv_code store_run_insert(struct store_tx *tx,
                               struct arena *arena,
                               const struct application *application,
                               const unsigned char *log_digest,
                               struct run *run,
-                              enum run_insert_outcome *outcome,
+                              struct run_insert *insert,
                               struct pv_error *err) PV_MUSTCHECK;
 
 enum {
@@ -89,7 +103,9 @@ struct run_id {
 };
 
 /*
- * The runs of these ids, in their order, with stages and tasks; one that is gone is left out.
+ * The runs of these ids, in their order, with stages and tasks; one that is gone is left out. The
+ * time in which a session was left alone is not part of these runs and of those below
+ * (core/history/run_idle.h).
  */
 enum pv_code store_run_of_ids(struct store_tx *tx,
                               struct arena *arena,
@@ -100,7 +116,7 @@ enum pv_code store_run_of_ids(struct store_tx *tx,
                               struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * The succeeded runs nearest in problem size (ties: latest first), at most limit, with stages and
+ * The succeeded batch runs nearest in problem size (ties: latest first), at most limit, with stages and
  * tasks: what replay and jobs from history need. problem_size NAN: the latest. Runs whose
  * executors, cores or stages are unknown are left out when `replayable`.
  */
@@ -130,6 +146,36 @@ enum pv_code store_run_nearest_in_cores(struct store_tx *tx,
 /* Of table r, "" or "x.": the problem size of a row of runs or of advice, also where a program
  * older than migration 0026 wrote it. */
 #define RUN_PROBLEM_SIZE(r) "coalesce(" r "exact_problem_size, " r "problem_size::float8)"
+
+/* The problem size of a row r of runs. */
+#define RUN_SIZE RUN_PROBLEM_SIZE("r.")
+
+/* Is the row of runs a batch job? Streaming applications are not used for predictions. */
+#define RUN_IS_BATCH "coalesce(streaming_queries, 0) = 0"
+
+/* How long a run r took without the time in which a session was left alone. */
+#define RUN_WORKED_S "(r.duration_s - coalesce(r.away_s, 0))"
+
+/* The initialization of a run r, if it holds none of this time. */
+#define RUN_INITIALIZED_S "CASE WHEN coalesce(r.away_s, 0) = 0 THEN r.initialization_s END"
+
+/* By what the size of a row of runs was measured. That of a run from before migration 0055 is known if it
+ * is the bytes that the run read: those are never given by chance. */
+#define RUN_SIZE_MEASURE                                                                           \
+    "coalesce(problem_size_measure, CASE WHEN from_log AND NOT problem_size_given"                 \
+    " AND exact_problem_size * 134217728 = input_bytes THEN 'input_blocks' END)"
+
+/* The measure of the sizes of application $2 of team $1, as problem_size_prevailing
+ * (core/history/problem_size.h) finds it. */
+#define RUN_PREVAILING_MEASURE                                                                     \
+    "(SELECT mode() WITHIN GROUP (ORDER BY measure DESC) FROM"                                     \
+    " (SELECT " RUN_SIZE_MEASURE " AS measure, succeeded AND " RUN_IS_BATCH " AS counts"           \
+    "  FROM provisor.run WHERE team_id = $1 AND application_id = $2"                               \
+    "  ORDER BY instant DESC, id DESC LIMIT 20) AS l WHERE counts)"
+
+/* Is the row of runs one to predict from? Also, its size must compare with the others. */
+#define RUN_PREDICTS                                                                               \
+    RUN_IS_BATCH " AND coalesce(" RUN_SIZE_MEASURE " = " RUN_PREVAILING_MEASURE ", true)"
 
 /* What those programs are to read: rounded, 1 at least; RUN_UNKNOWN for NAN. */
 int64_t run_whole_problem_size(double problem_size);

@@ -44,19 +44,14 @@ static enum pv_code check_free(struct store_tx *tx,
                                const struct run *run,
                                struct pv_error *err)
 {
-    struct sql sql;
-    result_auto_t *result = NULL;
+    results_auto_t results = {{NULL}};
+    struct run_logs logs;
     if (run->spark_application_id.at == NULL)
         return PV_OK;
-    struct strview attempt = run->spark_attempt_id;
-    tx_sql(tx, &sql,
-           "SELECT run_id FROM provisor.run_log WHERE team_id = $1 AND application_id = $2"
-           " AND spark_application_id = $3 AND spark_attempt_id = $4");
-    sql_uuid(&sql, target->id);
-    sql_text(&sql, run->spark_application_id);
-    sql_text(&sql, attempt.at == NULL ? strview_of("") : attempt);
-    PV_TRY(tx_query(tx, &sql, &result, err));
-    return row_count(result) == 0
+    PV_TRY(run_send_logs(tx, target->id, run, err));
+    PV_TRY(tx_results(tx, results.of, 1, err));
+    PV_TRY(run_read_logs(results.of[0], &tx->scratch, run, &logs, err));
+    return logs.n == 0
                ? PV_OK
                : pv_fail(err, PV_E_CONFLICT, "that application has a run of this log already");
 }
@@ -81,12 +76,10 @@ static enum pv_code write_anew(struct store_tx *tx,
                                struct pv_error *err)
 {
     const bool moves = strcmp(from->id, to->id) != 0;
-    const unsigned char *digest =
-        run->log_digest.n == RUN_DIGEST_BYTES ? (const unsigned char *)run->log_digest.at : NULL;
     PV_TRY(run_queue_removal(tx, from->id, run->id, err));
     if (moves)
         PV_TRY(run_queue_history(tx, from->id, -1, err));
-    PV_TRY(run_queue_rows(tx, to->id, run, digest, err));
+    PV_TRY(run_queue_rows(tx, to->id, run, err));
     PV_TRY(run_queue_history(tx, to->id, moves ? 1 : 0, err));
     return journal_audit(tx, "run.update", "run", strview_of(run->id), err);
 }
@@ -125,6 +118,7 @@ struct new_size {
     char id[37];
     double size;
     int64_t whole;
+    struct strview measure;
 };
 
 static enum pv_code write_sizes(struct store_tx *tx,
@@ -136,13 +130,15 @@ static enum pv_code write_sizes(struct store_tx *tx,
     struct sql sql;
     tx_sql(tx, &sql,
            "UPDATE provisor.run AS r SET exact_problem_size = n.size, problem_size = n.whole,"
-           " problem_size_given = false FROM unnest($3, $4, $5) AS n (id, size, whole)"
+           " problem_size_given = false, problem_size_measure = nullif(n.measure, '')"
+           " FROM unnest($3, $4, $5, $6) AS n (id, size, whole, measure)"
            " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = n.id");
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, sizes->id, n, sizeof *sizes);
     sql_doubles(&sql, &sizes->size, n, sizeof *sizes);
     sql_counts(&sql, &sizes->whole, n, sizeof *sizes);
+    sql_texts(&sql, &sizes->measure, n, sizeof *sizes);
     PV_TRY(tx_defer(tx, &sql, err));
     return tx_results(tx, NULL, 0, err);
 }
@@ -167,6 +163,7 @@ static enum pv_code measure_page(struct store_tx *tx,
             continue;
         sizes[n].size = run->problem_size;
         sizes[n].whole = run_whole_problem_size(run->problem_size);
+        sizes[n].measure = run->problem_size_measure;
         memcpy(sizes[n++].id, run->id, sizeof run->id);
     }
     *more = page.more;

@@ -37,6 +37,11 @@ static const struct column of_executor[] = {
     {"executor_removed_s", COLUMN_NUMBER(EXECUTOR, removed_s)},
     {"executor_cores", COLUMN_COUNT(EXECUTOR, cores)},
     {"executor_resource_ids", COLUMN_COUNT(EXECUTOR, resource_profile_id)},
+    {"executor_lost", COLUMN_BOOLEAN(EXECUTOR, lost),
+     /* A program from before this column writes executors without it. */
+     .read = "CASE WHEN cardinality(executor_lost) = cardinality(executor_added_s)"
+             " THEN executor_lost"
+             " ELSE array_fill(false, ARRAY[cardinality(executor_added_s)]) END"},
 };
 static const struct columns executor_columns = {"executor", COLUMNS_OF(of_executor, EXECUTOR)};
 
@@ -72,6 +77,7 @@ static const struct column of_run[] = {
     {"exact_problem_size", COLUMN_NUMBER(RUN, problem_size), .read = RUN_PROBLEM_SIZE("")},
     {"problem_size_given", COLUMN_BOOLEAN(RUN, problem_size_given),
      .read = "coalesce(problem_size_given, NOT from_log)"},
+    {"problem_size_measure", COLUMN_TEXT(RUN, problem_size_measure), .read = RUN_SIZE_MEASURE},
     {"executors", COLUMN_COUNT(RUN, executors)},
     {"cores_per_executor", COLUMN_COUNT(RUN, cores_per_executor)},
     {"duration_s", COLUMN_NUMBER(RUN, duration_s)},
@@ -91,6 +97,8 @@ static const struct column of_run[] = {
     RUN_METRICS(RUN_METRIC_COUNT, RUN_METRIC_SECONDS)
     /* clang-format on */
     {"property_keys, property_values", COLUMN_PAIRS(RUN, spark_properties, n_spark_properties)},
+    {"submitted_keys, submitted_values",
+     COLUMN_PAIRS(RUN, submitted_properties, n_submitted_properties)},
     {NULL, COLUMN_STRUCTS(RUN, resources, n_resources, &resource_columns)},
 };
 const struct columns run_columns = {"run", COLUMNS_OF(of_run, RUN)};

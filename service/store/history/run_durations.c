@@ -42,13 +42,12 @@ enum pv_code store_run_durations(struct store_tx *tx,
 {
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT label_keys, label_values, " RUN_PROBLEM_SIZE(
-               "") ", executors,"
-                   " duration_s, initialization_s, " RUN_EVIDENCE_COLUMNS(
-                       "") " FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND "
-                           "succeeded"
-                           " AND " RUN_PROBLEM_SIZE("") " > 0 AND executors >= 1 AND duration_s > 0"
-                                                        " ORDER BY instant DESC, id DESC LIMIT $3");
+           "SELECT r.label_keys, r.label_values, " RUN_SIZE ", r.executors,"
+           " " RUN_WORKED_S ", " RUN_INITIALIZED_S ", " RUN_EVIDENCE_COLUMNS
+           " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2 AND r.succeeded"
+           " AND " RUN_PREDICTS " AND " RUN_SIZE " > 0 AND r.executors >= 1"
+           " AND " RUN_WORKED_S " > 0"
+           " ORDER BY r.instant DESC, r.id DESC LIMIT $3");
     sql_uuid(&sql, application->id);
     sql_int(&sql, (int64_t)limit);
     result_auto_t *result = NULL;

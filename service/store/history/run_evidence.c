@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/history/warned_runs.h"
+
 /* The text as a count of executors; NAN where it is none. */
 static double count_in(struct strview text)
 {
@@ -16,6 +18,16 @@ static double count_in(struct strview text)
     return count;
 }
 
+static uint32_t read_warnings(struct row *row)
+{
+    size_t n;
+    uint32_t warnings = 0;
+    const struct strview *codes = row_texts(row, &n);
+    for (size_t i = 0; codes != NULL && i < n; i++)
+        warnings |= run_warning_bit(codes[i]);
+    return warnings;
+}
+
 struct run_evidence run_evidence_read(struct row *row, int64_t executors, double duration_s)
 {
     struct run_evidence evidence = {.executors_asked = (double)NAN, .executors_share = (double)NAN};
@@ -28,6 +40,8 @@ struct run_evidence run_evidence_read(struct row *row, int64_t executors, double
     double failed_s = row_double(row);
     double asked = count_in(row_text(row));
     struct strview dynamic = row_text(row);
+    evidence.executors_lost = row_bool(row);
+    evidence.warnings = read_warnings(row);
     evidence.failed_share = failed_s / (task_time_s + failed_s);
     evidence.dynamic_allocation = strview_is(dynamic, "true");
     if (!evidence.dynamic_allocation)

@@ -114,7 +114,6 @@ static void read_ids(const PGresult *result, struct run_import items[])
 struct log_key {
     struct strview application_id; /* at == NULL: no log */
     struct strview attempt_id;
-    struct strview digest;
 };
 
 /* Locked, so that nobody continues a log between this look and the writing. */
@@ -135,32 +134,42 @@ static enum pv_code send_logs(struct store_tx *tx,
     }
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT w.at, l.run_id, l.ended, l.digest"
+           "SELECT w.at, l.run_id, l.digest, l.origin"
            " FROM unnest($3, $4) WITH ORDINALITY AS w (application, attempt, at), LATERAL"
-           " (SELECT run_id, ended, digest FROM provisor.run_log"
+           " (SELECT run_id, digest, origin FROM provisor.run_log"
            "  WHERE team_id = $1 AND application_id = $2 AND spark_application_id = w.application"
-           "  AND spark_attempt_id = w.attempt LIMIT 1 FOR UPDATE) AS l");
+           "  AND spark_attempt_id = w.attempt FOR UPDATE) AS l");
     sql_uuid(&sql, application_id);
     sql_texts(&sql, &keys->application_id, n, sizeof *keys);
     sql_texts(&sql, &keys->attempt_id, n, sizeof *keys);
     return tx_send(tx, &sql, err);
 }
 
+/* The logs that may be of each item's run. */
 static enum pv_code read_logs(const PGresult *result,
                               struct arena *arena,
-                              struct run_import items[],
+                              const struct run_import items[],
+                              size_t n,
+                              struct run_logs **logs,
                               struct pv_error *err)
 {
+    *logs = arena_calloc(arena, n, sizeof **logs);
+    if (*logs == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < row_count(result); i++) {
+        struct row row = row_at(result, (int)i, NULL);
+        (*logs)[row_int(&row) - 1].n++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        (*logs)[i].items = arena_array(arena, (*logs)[i].n, sizeof *(*logs)[i].items);
+        if ((*logs)[i].items == NULL)
+            return pv_no_memory(err);
+        (*logs)[i].n = 0;
+    }
     for (size_t i = 0; i < row_count(result); i++) {
         struct row row = row_at(result, (int)i, arena);
-        struct run_import *item = &items[row_int(&row) - 1];
-        row_uuid(&row, item->by_log);
-        item->log.ended = row_bool(&row);
-        struct strview digest = row_bytes(&row);
-        PV_TRY(row_done(&row, err));
-        item->log.undigested = digest.at == NULL;
-        item->log.same = digest.at != NULL && item->run->log_digest.at != NULL &&
-                         strview_equal(digest, item->run->log_digest);
+        size_t at = (size_t)row_int(&row) - 1;
+        PV_TRY(run_read_log(&row, items[at].run, &(*logs)[at], err));
     }
     return PV_OK;
 }
@@ -196,29 +205,86 @@ static void read_advice(const PGresult *result, struct run_import items[])
     }
 }
 
-/* What is there, for the caller to compare; in the order of the items that have something there. */
+/* Ids of the runs that are loaded: for each item those of its logs, then the one of its id. */
+static size_t list_wanted(const struct run_import items[],
+                          const struct run_logs logs[],
+                          size_t n,
+                          struct run wanted[])
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (logs[i].same)
+            continue;
+        for (size_t k = 0; k < logs[i].n; k++)
+            memcpy(wanted[m++].id, logs[i].items[k].run_id, sizeof wanted->id);
+        if (items[i].by_id[0] != '\0')
+            memcpy(wanted[m++].id, items[i].by_id, sizeof wanted->id);
+    }
+    return m;
+}
+
+static enum pv_code decide(struct arena *arena, struct run_import *item, struct pv_error *err)
+{
+    size_t which;
+    item->gives_way = arena_calloc(arena, item->n_known, sizeof *item->gives_way);
+    if (item->gives_way == NULL)
+        return pv_no_memory(err);
+    item->log_verdict =
+        run_logs_verdict(item->run, item->known, item->n_known, &which, item->gives_way);
+    if (item->log_verdict == RUN_VERDICT_INSERT)
+        return PV_OK;
+    item->there = item->known[which];
+    memcpy(item->by_log, item->there.id, sizeof item->by_log);
+    return PV_OK;
+}
+
+/* Hand out the runs that were loaded, in the order of list_wanted. */
+static enum pv_code spread_known(struct arena *arena,
+                                 struct run_import items[],
+                                 const struct run_logs logs[],
+                                 size_t n,
+                                 struct run *loaded,
+                                 struct pv_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct run_import *item = &items[i];
+        item->log_verdict = RUN_VERDICT_INSERT;
+        item->log_same = logs[i].same;
+        if (logs[i].same) {
+            item->log_verdict = RUN_VERDICT_KEEP;
+            memcpy(item->by_log, logs[i].items[0].run_id, sizeof item->by_log);
+            continue;
+        }
+        item->known = loaded;
+        item->n_known = logs[i].n;
+        loaded += logs[i].n;
+        for (size_t k = 0; k < logs[i].n; k++)
+            run_set_log(&item->known[k], &logs[i].items[k]);
+        if (item->by_id[0] != '\0')
+            item->there = *loaded++;
+        PV_TRY(decide(arena, item, err));
+    }
+    return PV_OK;
+}
+
+/* Load the stored runs, for the caller to compare. */
 static enum pv_code load_there(struct store_tx *tx,
                                struct arena *arena,
                                const char *application_id,
                                struct run_import items[],
+                               const struct run_logs logs[],
                                size_t n,
                                struct pv_error *err)
 {
-    struct run *runs = arena_calloc(arena, n, sizeof *runs);
+    size_t room = n;
+    for (size_t i = 0; i < n; i++)
+        room += logs[i].n;
+    struct run *runs = arena_calloc(arena, room, sizeof *runs);
     if (runs == NULL)
         return pv_no_memory(err);
-    size_t m = 0;
-    for (size_t i = 0; i < n; i++) {
-        const char *id = items[i].by_log[0] != '\0' ? items[i].by_log : items[i].by_id;
-        if (id[0] != '\0' && !items[i].log.same)
-            memcpy(runs[m++].id, id, sizeof runs->id);
-    }
+    size_t m = list_wanted(items, logs, n, runs);
     PV_TRY(run_load_many(tx, arena, application_id, runs, m, RUN_WITH_STAGES, err));
-    m = 0;
-    for (size_t i = 0; i < n; i++)
-        if ((items[i].by_log[0] != '\0' || items[i].by_id[0] != '\0') && !items[i].log.same)
-            items[i].there = runs[m++];
-    return PV_OK;
+    return spread_known(arena, items, logs, n, runs, err);
 }
 
 enum pv_code store_run_import_find(struct store_tx *tx,
@@ -229,17 +295,35 @@ enum pv_code store_run_import_find(struct store_tx *tx,
                                    struct pv_error *err)
 {
     results_auto_t results = {{NULL}};
+    struct run_logs *logs = NULL;
     PV_TRY(send_ids(tx, application->id, items, n, err));
     PV_TRY(send_logs(tx, application->id, items, n, err));
     PV_TRY(send_advice(tx, items, n, err));
     PV_TRY(tx_results(tx, results.of, 3, err));
     read_ids(results.of[0], items);
-    PV_TRY(read_logs(results.of[1], arena, items, err));
+    PV_TRY(read_logs(results.of[1], arena, items, n, &logs, err));
     read_advice(results.of[2], items);
-    return load_there(tx, arena, application->id, items, n, err);
+    return load_there(tx, arena, application->id, items, logs, n, err);
 }
 
 /* --- writing --- */
+
+/* All runs that give way; the item takes the place of the first of them. */
+static enum pv_code remove_replaced(struct store_tx *tx,
+                                    const char *application_id,
+                                    const struct run_import *item,
+                                    struct run_import_counts *counts,
+                                    struct pv_error *err)
+{
+    counts->merged--;
+    for (size_t i = 0; i < item->n_known; i++) {
+        if (!item->gives_way[i])
+            continue;
+        PV_TRY(run_queue_replaced(tx, application_id, item->known[i].id, err));
+        counts->merged++;
+    }
+    return PV_OK;
+}
 
 enum pv_code store_run_import_write(struct store_tx *tx,
                                     const struct application *application,
@@ -258,15 +342,14 @@ enum pv_code store_run_import_write(struct store_tx *tx,
         }
         if (item->verdict == RUN_VERDICT_REPLACE) {
             memcpy(run->id, item->by_log, sizeof run->id);
-            PV_TRY(run_queue_removal(tx, application->id, run->id, err));
+            PV_TRY(remove_replaced(tx, application->id, item, counts, err));
             counts->replaced++;
         } else {
             if (item->id_elsewhere)
                 memcpy(run->id, item->other_id, sizeof run->id);
             counts->inserted++;
         }
-        PV_TRY(run_queue_rows(tx, application->id, run, (const unsigned char *)run->log_digest.at,
-                              err));
+        PV_TRY(run_queue_rows(tx, application->id, run, err));
     }
     /* They are counted at the end; a million of them need not be written to learn of too many. */
     PV_TRY(usage_check_runs(tx, counts->inserted, err));
@@ -280,7 +363,7 @@ enum pv_code store_run_import_end(struct store_tx *tx,
 {
     if (counts->inserted + counts->replaced == 0)
         return PV_OK;
-    PV_TRY(run_queue_history(tx, application->id, counts->inserted, err));
+    PV_TRY(run_queue_history(tx, application->id, counts->inserted - counts->merged, err));
     PV_TRY(outbox_append_import(tx, application, counts->inserted, counts->replaced, err));
     return journal_audit(tx, "run.import", "application", application->name, err);
 }

@@ -18,12 +18,16 @@ struct run_import {
     char other_id[37]; /* asked for where another application of the team has that id */
 
     /* filled in by looking */
-    bool id_elsewhere;    /* another application of the team has a run of run->id */
-    char by_id[37];       /* this application's run of either id, "" for none */
-    char by_log[37];      /* and the one of the same application id and attempt */
-    struct known_log log; /* of by_log */
-    bool advice_absent;   /* advice_id names none of the team's */
-    struct run there;     /* by_log, else by_id; with stages, without tasks */
+    bool id_elsewhere;            /* another application of the team has a run of run->id */
+    char by_id[37];               /* this application's run of either id, "" for none */
+    char by_log[37];              /* and the one that the verdict on its log is about */
+    enum run_verdict log_verdict; /* on its log, next to all logs of the run that are stored */
+    bool log_same;                /* by_log was read from the very log: it has its digest */
+    struct run *known;            /* the runs of these logs, and which of them give way */
+    bool *gives_way;
+    size_t n_known;
+    bool advice_absent; /* advice_id names none of the team's */
+    struct run there;   /* by_log, else by_id; with stages, without tasks; not if log_same */
 
     /* decided by the caller */
     enum run_verdict verdict; /* no conflict */
@@ -33,6 +37,7 @@ struct run_import_counts {
     int64_t inserted;
     int64_t replaced;
     int64_t kept;
+    int64_t merged; /* more runs gave way than were replaced: several logs of one run were stored */
 };
 
 /* PV_E_CONFLICT: another import into the application is under way. PV_E_RETRY: it was deleted just

@@ -1,6 +1,7 @@
 #ifndef STORE_HISTORY_RUN_INTERNAL_H
 #define STORE_HISTORY_RUN_INTERNAL_H
 
+#include "core/history/log_origin.h"
 #include "core/history/run_measures.h"
 #include "core/history/run_metrics.h"
 #include "store/history/run.h"
@@ -50,7 +51,8 @@ enum pv_code run_read_list(const PGresult *result,
                            struct run_list *list,
                            struct pv_error *err) PV_MUSTCHECK;
 
-/* The digests of the logs of the runs, all of one application, where `with` asks for them. */
+/* The digests and beginnings of the logs of the runs, all of one application, if `with` asks for
+ * them. */
 enum pv_code run_load_digests(struct store_tx *tx,
                               struct arena *arena,
                               const char *application_id,
@@ -107,13 +109,61 @@ enum pv_code run_load_many(struct store_tx *tx,
                            unsigned with,
                            struct pv_error *err) PV_MUSTCHECK;
 
-/* Queued, for the next round trip (run_write.c): all rows of a new run; the removal of one; a
- * history that has changed by so many runs. */
+/* --- which logs are stored: run_log.c --- */
+
+/* The logs that may be of a run. */
+struct run_logs {
+    struct stored_log *items;
+    size_t n;
+    bool same; /* the only one is the very log: it has its digest */
+};
+
+struct stored_log {
+    char run_id[37];
+    struct strview digest; /* at == NULL: unknown */
+    struct strview origin; /* at == NULL: written before origins were stored */
+};
+
+/* One result: the logs of the run's application id and attempt. */
+enum pv_code run_send_logs(struct store_tx *tx,
+                           const char *application_id,
+                           const struct run *run,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+/* Read three columns, run_id, digest and origin, and add the log if it may be of the run. `logs` has
+ * room for it. */
+enum pv_code run_read_log(struct row *row,
+                          const struct run *run,
+                          struct run_logs *logs,
+                          struct pv_error *err) PV_MUSTCHECK;
+
+/* All rows of the result of run_send_logs. */
+enum pv_code run_read_logs(const PGresult *result,
+                           struct arena *arena,
+                           const struct run *run,
+                           struct run_logs *logs,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+/* Set the digest and the beginning of the log in a run that was loaded without them. */
+void run_set_log(struct run *run, const struct stored_log *log);
+
+/* Queue the row of the run's log, if it was read from one. */
+enum pv_code run_queue_log(struct store_tx *tx,
+                           const char *application_id,
+                           const struct run *run,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+/* Queued, for the next round trip: all rows of a new run; the removal of a run that another log
+ * replaces, with its figures in the audit (run_log.c); the removal of one; a history that has changed
+ * by so many runs. */
 enum pv_code run_queue_rows(struct store_tx *tx,
                             const char *application_id,
                             const struct run *run,
-                            const unsigned char *digest,
                             struct pv_error *err) PV_MUSTCHECK;
+enum pv_code run_queue_replaced(struct store_tx *tx,
+                                const char *application_id,
+                                const char *run_id,
+                                struct pv_error *err) PV_MUSTCHECK;
 enum pv_code run_queue_removal(struct store_tx *tx,
                                const char *application_id,
                                const char *run_id,

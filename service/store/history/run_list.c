@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/history/run_idle.h"
+
 /* Pages of the list of runs, and those that a replay or a repair would look at. */
 
 /* --- how much there would be to load --- */
@@ -71,12 +73,14 @@ static enum pv_code spread_digests(
 {
     for (size_t i = 0; i < row_count(result); i++) {
         struct row row = row_at(result, (int)i, arena);
+        struct stored_log log;
         int64_t of = row_int(&row);
-        struct strview digest = row_bytes(&row);
+        log.digest = row_bytes(&row);
+        log.origin = row_bytes(&row);
         PV_TRY(row_done(&row, err));
         if (of < 1 || (size_t)of > n)
             return pv_fail(err, PV_E_INTERNAL, "a digest belongs to no run");
-        runs[of - 1].log_digest = digest;
+        run_set_log(&runs[of - 1], &log);
     }
     return PV_OK;
 }
@@ -93,9 +97,9 @@ enum pv_code run_load_digests(struct store_tx *tx,
         return PV_OK;
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT w.at, l.digest FROM unnest($3) WITH ORDINALITY AS w (id, at), LATERAL"
-           " (SELECT digest FROM provisor.run_log WHERE team_id = $1 AND application_id = $2"
-           "  AND run_id = w.id AND digest IS NOT NULL LIMIT 1) AS l");
+           "SELECT w.at, l.digest, l.origin FROM unnest($3) WITH ORDINALITY AS w (id, at), LATERAL"
+           " (SELECT digest, origin FROM provisor.run_log WHERE team_id = $1"
+           "  AND application_id = $2 AND run_id = w.id LIMIT 1) AS l");
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, runs->id, n, sizeof *runs);
@@ -210,7 +214,7 @@ enum pv_code store_run_list(struct store_tx *tx,
  */
 #define HEAD(bound, descending)                                                                    \
     "(SELECT h.id AS chosen FROM provisor.run h WHERE h.team_id = $1 AND h.application_id = $2"    \
-    " AND h.replayable = f.replayable_too AND h.succeeded AND " bound                              \
+    " AND h.replayable = f.replayable_too AND h.succeeded AND " RUN_PREDICTS " AND " bound         \
     " ORDER BY h.exact_problem_size" descending ", h.problem_size" descending                      \
     ", h.instant DESC, h.id DESC LIMIT $5)"
 #define EXACT_ABOVE HEAD("h.exact_problem_size >= $3", "")
@@ -224,7 +228,7 @@ static struct columns_statement nearest = {
     ") AS n"
     " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
     " WHERE f.replayable_too OR NOT $4"
-    " ORDER BY abs(" RUN_PROBLEM_SIZE("r.") " - $3), r.instant DESC, r.id DESC LIMIT $5",
+    " ORDER BY abs(" RUN_SIZE " - $3), r.instant DESC, r.id DESC LIMIT $5",
     .of = RUN_SELECTED_OF};
 /*
  * Runs nearest in size and cores, by replay_curve_distance (core/advice/replay_curve.h), among the NEAREST_CANDIDATES
@@ -236,15 +240,13 @@ static struct columns_statement nearest_in_cores = {
     " (" EXACT_ABOVE " UNION ALL " EXACT_BELOW " UNION ALL " WHOLE_ABOVE " UNION ALL " WHOLE_BELOW
     ") AS n"
     " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
-    " ORDER BY abs(ln(nullif(" RUN_PROBLEM_SIZE(
-        "r.") ", 0) / $3))"
-              " + abs(ln(nullif(r.executors::double precision * r.cores_per_executor, 0) / $4)) / "
-              "2,"
-              " r.instant DESC, r.id DESC LIMIT $6",
+    " ORDER BY abs(ln(nullif(" RUN_SIZE ", 0) / $3))"
+    " + abs(ln(nullif(r.executors::double precision * r.cores_per_executor, 0) / $4)) / 2,"
+    " r.instant DESC, r.id DESC LIMIT $6",
     .of = RUN_SELECTED_OF};
 static struct columns_statement latest = {
     "SELECT " RUN_SELECTED " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2"
-    " AND r.succeeded AND (r.replayable OR NOT $3)"
+    " AND r.succeeded AND " RUN_PREDICTS " AND (r.replayable OR NOT $3)"
     " ORDER BY r.instant DESC, r.id DESC LIMIT $4",
     .of = RUN_SELECTED_OF};
 
@@ -261,6 +263,8 @@ static enum pv_code read_nearest(struct store_tx *tx,
     PV_TRY(tx_walk(tx, sql, &result, err));
     PV_TRY(run_read_list(result, arena, limit, &read, err));
     PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err));
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(run_leave_out_idle(&read.items[i], arena, err));
     *list = read;
     return PV_OK;
 }
@@ -364,6 +368,8 @@ enum pv_code store_run_of_ids(struct store_tx *tx,
     if (order_by_ids(ids, n, arena, &read) != PV_OK)
         return pv_no_memory(err);
     PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err));
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(run_leave_out_idle(&read.items[i], arena, err));
     *list = read;
     return PV_OK;
 }
@@ -378,7 +384,8 @@ enum pv_code store_run_missing_counts(struct store_tx *tx,
         " count(*) FILTER (WHERE r.executors IS NULL),"
         " count(*) FILTER (WHERE r.cores_per_executor IS NULL),"
         " count(*) FILTER (WHERE r.exact_problem_size IS NULL AND r.problem_size IS NULL),"
-        " count(*) FILTER (WHERE NOT r.has_stages) FROM"
+        " count(*) FILTER (WHERE NOT r.has_stages),"
+        " count(*) FILTER (WHERE NOT " RUN_IS_BATCH ") FROM"
         " (SELECT * FROM provisor.run WHERE team_id = $1 AND application_id = $2"
         "  ORDER BY instant DESC, id DESC LIMIT $3) AS r";
     struct sql sql;
@@ -394,6 +401,7 @@ enum pv_code store_run_missing_counts(struct store_tx *tx,
     read.cores_per_executor = row_int(&row);
     read.problem_size = row_int(&row);
     read.stages = row_int(&row);
+    read.streaming = row_int(&row);
     PV_TRY(row_done(&row, err));
     *counts = read;
     return PV_OK;

@@ -139,26 +139,25 @@ enum pv_code store_run_measured(struct store_tx *tx,
     struct sql sql;
     result_auto_t *result = NULL;
     const struct wanted wanted = {labels, n_labels};
-    tx_sql(
-        tx, &sql,
-        "SELECT a.history_version, a.runs, r.succeeded, r.label_keys, r.label_values, "
-        "r.has_stages, r.measured,"
-        " " RUN_PROBLEM_SIZE(
-            "r.") ", r.executors, r.cores_per_executor, r.duration_s, r.initialization_s,"
-                  " r.disk_spilled_bytes, r.parallel_s, r.max_task_s, r.induced_s, r.serial_s,"
-                  " s.tasks, s.task_time_s, s.longest_s"
-                  " FROM provisor.application a LEFT JOIN LATERAL (SELECT * FROM provisor.run"
-                  "  WHERE team_id = $1 AND application_id = $2"
-                  "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
-                  " LEFT JOIN LATERAL (SELECT array_agg(tasks::float8 ORDER BY id) AS tasks,"
-                  "   array_agg(task_time_s ORDER BY id) AS task_time_s,"
-                  /* Only stages that leave cores idle need it: reading tasks is dear. */
-                  "   array_agg(CASE WHEN tasks < r.executors::float8 * r.cores_per_executor THEN"
-                  "     (SELECT max(d) FROM unnest(task_durations_s) AS t(d)) END ORDER BY id)"
-                  "     AS longest_s"
-                  "  FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2"
-                  "   AND run_id = r.id AND NOT skipped AND r.measured) AS s ON true"
-                  " WHERE a.team_id = $1 AND a.id = $2");
+    tx_sql(tx, &sql,
+           "SELECT a.history_version, a.runs, r.succeeded, r.label_keys, r.label_values,"
+           " r.has_stages, r.measured, " RUN_SIZE ", r.executors, r.cores_per_executor,"
+           " " RUN_WORKED_S ", " RUN_INITIALIZED_S ","
+           " r.disk_spilled_bytes, r.parallel_s, r.max_task_s, r.induced_s, r.serial_s,"
+           " s.tasks, s.task_time_s, s.longest_s"
+           " FROM provisor.application a"
+           " LEFT JOIN LATERAL (SELECT * FROM provisor.run"
+           "  WHERE team_id = $1 AND application_id = $2 AND " RUN_PREDICTS
+           "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
+           " LEFT JOIN LATERAL (SELECT array_agg(tasks::float8 ORDER BY id) AS tasks,"
+           "   array_agg(task_time_s ORDER BY id) AS task_time_s,"
+           /* Only stages that leave cores idle need it: reading tasks is dear. */
+           "   array_agg(CASE WHEN tasks < r.executors::float8 * r.cores_per_executor THEN"
+           "     (SELECT max(d) FROM unnest(task_durations_s) AS t(d)) END ORDER BY id)"
+           "     AS longest_s"
+           "  FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2"
+           "   AND run_id = r.id AND NOT skipped AND r.measured) AS s ON true"
+           " WHERE a.team_id = $1 AND a.id = $2");
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);
     PV_TRY(tx_walk(tx, &sql, &result, err));

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/history/log_damage.h"
 #include "core/history/run_reach.h"
 #include "store/clusters/admission.h"
 #include "store/history/run_internal.h"
@@ -17,9 +18,7 @@
 /* What was there when the application was locked. */
 struct lookup {
     int64_t now_us;
-    bool has_log;
-    char log_run_id[37];
-    struct known_log log;
+    struct run_logs logs;
 };
 
 /* --- looking --- */
@@ -45,34 +44,12 @@ send_advice_check(struct store_tx *tx, const struct run *run, struct pv_error *e
     return tx_send(tx, &sql, err);
 }
 
-static void add_log_key(struct sql *sql, const char *application_id, const struct run *run)
-{
-    sql_uuid(sql, application_id);
-    sql_text(sql, run->spark_application_id);
-    struct strview attempt = run->spark_attempt_id;
-    sql_text(sql, attempt.at == NULL ? strview_of("") : attempt);
-}
-
-static enum pv_code send_log_look_up(struct store_tx *tx,
-                                     const char *application_id,
-                                     const struct run *run,
-                                     const unsigned char *digest,
-                                     struct pv_error *err)
-{
-    struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT run_id, ended, digest IS NOT NULL AND digest = $5, digest IS NULL"
-           " FROM provisor.run_log"
-           " WHERE team_id = $1 AND application_id = $2 AND spark_application_id = $3"
-           " AND spark_attempt_id = $4");
-    add_log_key(&sql, application_id, run);
-    sql_bytes(&sql, digest, digest == NULL ? 0 : 32);
-    return tx_send(tx, &sql, err);
-}
-
 /* results[2] is NULL for a run without a log. */
-static enum pv_code
-read_lookup(PGresult *const results[3], struct lookup *found, struct pv_error *err)
+static enum pv_code read_lookup(PGresult *const results[3],
+                                struct arena *arena,
+                                const struct run *run,
+                                struct lookup *found,
+                                struct pv_error *err)
 {
     if (row_count(results[0]) == 0) /* it was there a moment ago; the next look makes it anew */
         return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
@@ -82,23 +59,15 @@ read_lookup(PGresult *const results[3], struct lookup *found, struct pv_error *e
                         "there is no advice of that id");
     struct row lock = row_at(results[0], 0, NULL);
     *found = (struct lookup){.now_us = row_instant(&lock)};
-    found->has_log = results[2] != NULL && row_count(results[2]) > 0;
-    if (!found->has_log)
-        return PV_OK;
-    struct row log = row_at(results[2], 0, NULL);
-    row_uuid(&log, found->log_run_id);
-    found->log.ended = row_bool(&log);
-    found->log.same = row_bool(&log);
-    found->log.undigested = row_bool(&log);
-    return PV_OK;
+    return results[2] == NULL ? PV_OK : run_read_logs(results[2], arena, run, &found->logs, err);
 }
 
 /* A run without a log asks for none: the server would look for a log without a name by walking over
  * all there are, with helpers that take 20 ms to call. */
 static enum pv_code look_up(struct store_tx *tx,
+                            struct arena *arena,
                             const char *application_id,
                             const struct run *run,
-                            const unsigned char *digest,
                             struct lookup *found,
                             struct pv_error *err)
 {
@@ -107,9 +76,9 @@ static enum pv_code look_up(struct store_tx *tx,
     PV_TRY(send_lock(tx, application_id, err));
     PV_TRY(send_advice_check(tx, run, err));
     if (has_log)
-        PV_TRY(send_log_look_up(tx, application_id, run, digest, err));
+        PV_TRY(run_send_logs(tx, application_id, run, err));
     PV_TRY(tx_results(tx, results.of, has_log ? 3 : 2, err));
-    return read_lookup(results.of, found, err);
+    return read_lookup(results.of, arena, run, found, err);
 }
 
 /* --- writing: all queued --- */
@@ -212,26 +181,6 @@ static enum pv_code write_labels(struct store_tx *tx,
     sql_uuid(&sql, run->id);
     sql_pairs(&sql, run->labels, run->n_labels);
     sql_instant(&sql, run->started_us == RUN_NO_INSTANT ? run->recorded_us : run->started_us);
-    return tx_defer(tx, &sql, err);
-}
-
-static enum pv_code write_log(struct store_tx *tx,
-                              const char *application_id,
-                              const struct run *run,
-                              const unsigned char *digest,
-                              struct pv_error *err)
-{
-    if (run->spark_application_id.at == NULL)
-        return PV_OK;
-    struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.run_log (team_id, application_id, spark_application_id,"
-           " spark_attempt_id, run_id, digest, ended) VALUES ($1, $2, $3, $4, $5, $6, $7)");
-    sql.repeated = true;
-    add_log_key(&sql, application_id, run);
-    sql_uuid(&sql, run->id);
-    sql_bytes(&sql, digest, digest == NULL ? 0 : 32);
-    sql_bool(&sql, run->ended);
     return tx_defer(tx, &sql, err);
 }
 
@@ -421,55 +370,123 @@ enum pv_code run_queue_removal(struct store_tx *tx,
 enum pv_code run_queue_rows(struct store_tx *tx,
                             const char *application_id,
                             const struct run *run,
-                            const unsigned char *digest,
                             struct pv_error *err)
 {
     PV_TRY(write_run(tx, application_id, run, err));
     PV_TRY(write_labels(tx, application_id, run, err));
-    PV_TRY(write_log(tx, application_id, run, digest, err));
+    PV_TRY(run_queue_log(tx, application_id, run, err));
     return write_stages(tx, application_id, run, err);
+}
+
+/* The verdict on a run next to the stored runs of its logs. */
+struct decision {
+    enum run_verdict verdict;
+    struct run *stored;
+    size_t n;
+    size_t which;
+    bool *gives_way;
+};
+
+/* Queue the removal of all that give way. Returns the number of them. */
+static enum pv_code remove_replaced(struct store_tx *tx,
+                                    const char *application_id,
+                                    const struct decision *decision,
+                                    int64_t *removed,
+                                    struct pv_error *err)
+{
+    *removed = 0;
+    if (decision->verdict != RUN_VERDICT_REPLACE)
+        return PV_OK;
+    for (size_t i = 0; i < decision->n; i++) {
+        if (!decision->gives_way[i])
+            continue;
+        PV_TRY(run_queue_replaced(tx, application_id, decision->stored[i].id, err));
+        ++*removed;
+    }
+    return PV_OK;
 }
 
 static enum pv_code write_all(struct store_tx *tx,
                               const struct application *application,
                               const struct run *run,
-                              const unsigned char *digest,
-                              bool replaces,
+                              const struct decision *decision,
                               struct pv_error *err)
 {
-    if (replaces)
-        PV_TRY(run_queue_removal(tx, application->id, run->id, err));
-    PV_TRY(run_queue_rows(tx, application->id, run, digest, err));
-    PV_TRY(run_queue_history(tx, application->id, replaces ? 0 : 1, err));
+    int64_t removed = 0;
+    PV_TRY(remove_replaced(tx, application->id, decision, &removed, err));
+    PV_TRY(run_queue_rows(tx, application->id, run, err));
+    PV_TRY(run_queue_history(tx, application->id, 1 - removed, err));
     PV_TRY(outbox_append_run(tx, application, run, err));
     PV_TRY(admission_release_by_run(tx, application->name, run, err));
-    return journal_audit(tx, replaces ? "run.replace" : "run.insert", "run", strview_of(run->id),
-                         err);
+    return removed > 0 ? PV_OK : journal_audit(tx, "run.insert", "run", strview_of(run->id), err);
 }
 
 /* --- the calls --- */
 
-/* What a log that is known already means. *keeps: the run that is there stays, and *run is it. */
-static enum pv_code compare_log(struct store_tx *tx,
+static struct log_extent extent_of(const struct run *run)
+{
+    bool counted = run->tasks_succeeded >= 0 && run->tasks_failed >= 0;
+    return (struct log_extent){.duration_s = run->duration_s,
+                               .tasks =
+                                   counted ? run->tasks_succeeded + run->tasks_failed : RUN_UNKNOWN,
+                               .ended = run->ended,
+                               .damage = log_damage(run)};
+}
+
+static enum pv_code load_stored(struct store_tx *tx,
                                 struct arena *arena,
                                 const char *application_id,
-                                const struct lookup *there,
-                                const unsigned char *digest,
-                                struct run *run,
-                                bool *keeps,
+                                const struct run_logs *logs,
+                                struct decision *decision,
                                 struct pv_error *err)
 {
-    struct run stored;
-    PV_TRY(run_load(tx, arena, application_id, there->log_run_id, &stored, err));
-    enum run_verdict verdict = run_log_verdict(run, digest != NULL, &there->log, &stored);
-    if (verdict == RUN_VERDICT_CONFLICT)
-        return pv_fail(err, PV_E_CONFLICT,
-                       "another log of this application id and attempt is there already, as run %s",
-                       there->log_run_id);
-    *keeps = verdict == RUN_VERDICT_KEEP;
-    if (*keeps)
-        *run = stored;
+    decision->n = logs->n;
+    decision->stored = arena_calloc(arena, logs->n, sizeof *decision->stored);
+    decision->gives_way = arena_calloc(arena, logs->n, sizeof *decision->gives_way);
+    if (decision->stored == NULL || decision->gives_way == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < logs->n; i++) {
+        PV_TRY(
+            run_load(tx, arena, application_id, logs->items[i].run_id, &decision->stored[i], err));
+        run_set_log(&decision->stored[i], &logs->items[i]);
+    }
     return PV_OK;
+}
+
+static enum pv_code decide(struct store_tx *tx,
+                           struct arena *arena,
+                           const char *application_id,
+                           const struct run_logs *logs,
+                           const struct run *run,
+                           struct decision *decision,
+                           struct pv_error *err)
+{
+    *decision = (struct decision){.verdict = RUN_VERDICT_INSERT};
+    if (logs->n == 0)
+        return PV_OK;
+    PV_TRY(load_stored(tx, arena, application_id, logs, decision, err));
+    decision->verdict =
+        run_logs_verdict(run, decision->stored, decision->n, &decision->which, decision->gives_way);
+    return decision->verdict != RUN_VERDICT_CONFLICT
+               ? PV_OK
+               : pv_fail(err, PV_E_CONFLICT,
+                         "run %s was read from another log with the same application id, attempt,"
+                         " start and first events: both logs are intact and have ended, but they"
+                         " differ. Delete that run first if this log is the right one",
+                         decision->stored[decision->which].id);
+}
+
+static struct run_insert
+describe(const struct decision *decision, const struct run_logs *logs, const struct run *run)
+{
+    struct run_insert insert = {.outcome = RUN_INSERTED};
+    if (decision->verdict == RUN_VERDICT_INSERT)
+        return insert;
+    insert.outcome = decision->verdict == RUN_VERDICT_KEEP ? RUN_UNCHANGED : RUN_REPLACED;
+    insert.compared = !logs->same;
+    insert.sent = extent_of(run);
+    insert.stored = extent_of(&decision->stored[decision->which]);
+    return insert;
 }
 
 enum pv_code store_run_insert(struct store_tx *tx,
@@ -477,28 +494,29 @@ enum pv_code store_run_insert(struct store_tx *tx,
                               const struct application *application,
                               const unsigned char *log_digest,
                               struct run *run,
-                              enum run_insert_outcome *outcome,
+                              struct run_insert *insert,
                               struct pv_error *err)
 {
     struct lookup there;
+    struct decision decision;
+    struct run made = *run;
+    made.log_digest =
+        (struct strview){(const char *)log_digest, log_digest == NULL ? 0 : RUN_DIGEST_BYTES};
     store_set_application(tx, application->id);
-    PV_TRY(look_up(tx, application->id, run, log_digest, &there, err));
-    bool keeps = false;
-    if (there.has_log)
-        PV_TRY(compare_log(tx, arena, application->id, &there, log_digest, run, &keeps, err));
-    if (keeps) {
-        *outcome = RUN_UNCHANGED;
+    PV_TRY(look_up(tx, arena, application->id, &made, &there, err));
+    PV_TRY(decide(tx, arena, application->id, &there.logs, &made, &decision, err));
+    *insert = describe(&decision, &there.logs, &made);
+    if (decision.verdict == RUN_VERDICT_KEEP) {
+        *run = decision.stored[decision.which];
         return PV_OK;
     }
-    struct run made = *run;
-    if (there.has_log)
-        memcpy(made.id, there.log_run_id, sizeof made.id);
+    if (decision.verdict == RUN_VERDICT_REPLACE)
+        memcpy(made.id, decision.stored[decision.which].id, sizeof made.id);
     else
         clock_uuid7(made.id);
     made.recorded_us = there.now_us;
-    PV_TRY(write_all(tx, application, &made, log_digest, there.has_log, err));
+    PV_TRY(write_all(tx, application, &made, &decision, err));
     *run = made;
-    *outcome = there.has_log ? RUN_REPLACED : RUN_INSERTED;
     return PV_OK;
 }
 

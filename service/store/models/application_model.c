@@ -190,26 +190,18 @@ enum pv_code store_run_observations(struct store_tx *tx,
 {
     struct sql sql;
     result_auto_t *result = NULL;
-    tx_sql(
-        tx, &sql,
-        "SELECT a.history_version, a.runs, r.succeeded, " RUN_PROBLEM_SIZE(
-            "r.") ", r.executors,"
-                  " r.duration_s, r.initialization_s, s.duration_s, r.label_keys, "
-                  "r.label_values, " RUN_EVIDENCE_COLUMNS(
-                      "r.") " FROM provisor.application a"
-                            " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER BY instant "
-                            "DESC, id "
-                            "DESC) AS nth"
-                            "  FROM provisor.run WHERE team_id = $1 AND application_id = $2"
-                            "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
-                            " LEFT JOIN LATERAL (SELECT CASE WHEN bool_and(skipped OR duration_s "
-                            "IS NOT NULL)"
-                            "   THEN sum(duration_s) FILTER (WHERE NOT skipped) END AS duration_s"
-                            "  FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2 "
-                            "AND run_id "
-                            "= r.id"
-                            "  AND r.nth <= $4 AND r.initialization_s IS NOT NULL) AS s ON true"
-                            " WHERE a.team_id = $1 AND a.id = $2");
+    tx_sql(tx, &sql,
+           "SELECT a.history_version, a.runs, r.succeeded, " RUN_SIZE ", r.executors,"
+           " " RUN_WORKED_S ", " RUN_INITIALIZED_S ", s.duration_s, r.label_keys,"
+           " r.label_values, " RUN_EVIDENCE_COLUMNS " FROM provisor.application a"
+           " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER BY instant DESC, id DESC) AS nth"
+           "  FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND " RUN_PREDICTS
+           "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
+           " LEFT JOIN LATERAL (SELECT CASE WHEN bool_and(skipped OR duration_s IS NOT NULL)"
+           "   THEN sum(duration_s) FILTER (WHERE NOT skipped) END AS duration_s"
+           "  FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2"
+           "  AND run_id = r.id AND r.nth <= $4 AND r.initialization_s IS NOT NULL) AS s ON true"
+           " WHERE a.team_id = $1 AND a.id = $2");
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);
     sql_int(&sql, STAGES_ADDED_UP);

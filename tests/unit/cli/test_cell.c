@@ -27,11 +27,34 @@ Test(cli_cell, durations_read_well)
 
 Test(cli_cell, bytes_may_be_fewer)
 {
-    char text[64];
-    cell_bytes(-1400000000, text, sizeof text);
-    cr_assert_str_eq(text, "-1.4 GB");
-    cell_bytes(312, text, sizeof text);
+    char text[CELL_TEXT_MAX];
+    json_t *value = json_real(-1400000000);
+    cell_for_people(value, CELL_BYTES, text);
+    cr_assert_str_eq(text, "-1.3 GiB");
+    json_real_set(value, 312);
+    cell_for_people(value, CELL_BYTES, text);
     cr_assert_str_eq(text, "312 B");
+    json_decref(value);
+}
+
+Test(cli_cell, a_problem_size_has_the_unit_of_its_measure)
+{
+    char text[CELL_TEXT_MAX];
+    json_t *item = json_loads("{\"last_run\":{\"problem_size\":404,\"problem_size_measured_by\":"
+                              "\"input_blocks\"},\"problem_size\":4,\"problem_size_measured_by\":"
+                              "{\"kind\":\"label\"},\"given\":{\"problem_size\":null}}",
+                              0, NULL);
+    cell_of_member(item, "last_run.problem_size", CELL_SIZE, text);
+    cr_assert_str_eq(text, "50.5 GiB");
+    cell_of_member(item, "last_run.problem_size", CELL_SIZE_IN_FULL, text);
+    cr_assert_str_eq(text, "50.5 GiB in 404 blocks");
+    cell_of_member(item, "problem_size", CELL_SIZE, text);
+    cr_assert_str_eq(text, "4");
+    cell_of_member(item, "given.problem_size", CELL_SIZE, text);
+    cr_assert_str_eq(text, "-");
+    cell_of_member(item, "nothing.problem_size", CELL_SIZE, text);
+    cr_assert_str_eq(text, "-");
+    json_decref(item);
 }
 
 Test(cli_cell, nothing_uncertain_reads_as_certain)

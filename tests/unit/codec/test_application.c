@@ -124,6 +124,7 @@ Test(codec_application, its_latest_run_and_advice_are_written_where_asked)
                                                          .duration_s = (double)NAN};
     cr_assert_str_eq(written(APPLICATION_LAST_RUN),
                      ",\"last_advice_at\":null,\"last_run\":{\"id\":\"r\",\"problem_size\":1.5,"
+                     "\"problem_size_measured_by\":null,"
                      "\"executors\":null,\"cores_per_executor\":2,\"duration_s\":null,"
                      "\"succeeded\":false}}");
     application.last_advice = (struct application_last_advice){.id = "v",

@@ -36,9 +36,9 @@ static void insert_run(const struct principal *who,
                        struct run *run)
 {
     struct store_tx *tx = begin(who, STORE_WRITE);
-    enum run_insert_outcome outcome;
-    DO(store_run_insert(tx, arena, application, NULL, run, &outcome, &err));
-    CHECK(outcome == RUN_INSERTED);
+    struct run_insert insert;
+    DO(store_run_insert(tx, arena, application, NULL, run, &insert, &err));
+    CHECK(insert.outcome == RUN_INSERTED);
     DO(store_commit(&tx, &err));
 }
 
@@ -226,28 +226,89 @@ static void a_log_is_known_by_application_id_and_attempt(struct arena *arena)
     struct application a = new_application(&who, arena, "logs");
     const unsigned char one[32] = {1};
     const unsigned char two[32] = {2};
-    enum run_insert_outcome outcome;
+    struct run_insert insert;
     struct run run = database_log_run(arena, "app", false);
     struct store_tx *tx = begin(&who, STORE_WRITE);
-    DO(store_run_insert(tx, arena, &a, one, &run, &outcome, &err));
-    CHECK(outcome == RUN_INSERTED);
+    DO(store_run_insert(tx, arena, &a, one, &run, &insert, &err));
+    CHECK(insert.outcome == RUN_INSERTED);
     struct run same = database_log_run(arena, "app", false);
-    DO(store_run_insert(tx, arena, &a, one, &same, &outcome, &err));
-    CHECK(outcome == RUN_UNCHANGED && strcmp(same.id, run.id) == 0 && !same.has_stages);
+    DO(store_run_insert(tx, arena, &a, one, &same, &insert, &err));
+    CHECK(insert.outcome == RUN_UNCHANGED && strcmp(same.id, run.id) == 0 && !same.has_stages);
     struct run longer = database_log_run(arena, "app", true);
-    DO(store_run_insert(tx, arena, &a, two, &longer, &outcome, &err));
-    CHECK(outcome == RUN_REPLACED && strcmp(longer.id, run.id) == 0);
+    DO(store_run_insert(tx, arena, &a, two, &longer, &insert, &err));
+    CHECK(insert.outcome == RUN_REPLACED && strcmp(longer.id, run.id) == 0);
     struct run back;
     DO(store_run_find(tx, arena, "logs", run.id, RUN_WITH_TASKS, &back, NULL, &err));
     CHECK(back.ended && back.n_stages == 3);
     struct run attempt = database_log_run(arena, "app", true);
     attempt.spark_attempt_id = strview_of("2");
-    DO(store_run_insert(tx, arena, &a, one, &attempt, &outcome, &err));
-    CHECK(outcome == RUN_INSERTED);
+    DO(store_run_insert(tx, arena, &a, one, &attempt, &insert, &err));
+    CHECK(insert.outcome == RUN_INSERTED);
     DO(store_application_find(tx, arena, "logs", &a, &err));
     CHECK(a.runs == 2 && a.history_version == 3);
     struct run other = database_log_run(arena, "app", true);
-    REFUSES(PV_E_CONFLICT, store_run_insert(tx, arena, &a, one, &other, &outcome, &err));
+    REFUSES(PV_E_CONFLICT, store_run_insert(tx, arena, &a, one, &other, &insert, &err));
+    store_rollback(&tx);
+}
+
+static struct run twin(struct arena *arena, int64_t started_us, bool ended)
+{
+    struct run run = database_log_run(arena, "twins", ended);
+    run.started_us = started_us;
+    return run;
+}
+
+static void runs_that_start_at_other_instants_are_two(struct arena *arena)
+{
+    struct principal who = database_team(&db, "twins");
+    struct application a = new_application(&who, arena, "twins");
+    const unsigned char one[32] = {1}, two[32] = {2}, three[32] = {3};
+    struct run_insert insert;
+    struct run first = twin(arena, 1000, false), second = twin(arena, 2000, false);
+    struct store_tx *tx = begin(&who, STORE_WRITE);
+    DO(store_run_insert(tx, arena, &a, one, &first, &insert, &err));
+    DO(store_run_insert(tx, arena, &a, two, &second, &insert, &err));
+    CHECK(insert.outcome == RUN_INSERTED && strcmp(first.id, second.id) != 0);
+    struct run whole = twin(arena, 1000, true);
+    DO(store_run_insert(tx, arena, &a, three, &whole, &insert, &err));
+    CHECK(insert.outcome == RUN_REPLACED && strcmp(whole.id, first.id) == 0);
+    CHECK(insert.compared && insert.sent.ended && !insert.stored.ended);
+    struct run again = twin(arena, 1000, false);
+    DO(store_run_insert(tx, arena, &a, one, &again, &insert, &err));
+    CHECK(insert.outcome == RUN_UNCHANGED && insert.compared && again.ended);
+    struct run same = twin(arena, 2000, false);
+    DO(store_run_insert(tx, arena, &a, two, &same, &insert, &err));
+    CHECK(insert.outcome == RUN_UNCHANGED && !insert.compared);
+    CHECK(strcmp(same.id, second.id) == 0);
+    DO(store_application_find(tx, arena, "twins", &a, &err));
+    CHECK(a.runs == 2);
+    store_rollback(&tx);
+}
+
+static void the_audit_keeps_the_figures_of_a_run_that_was_replaced(struct arena *arena)
+{
+    struct principal who = database_team(&db, "replaced");
+    struct application a = new_application(&who, arena, "replaced");
+    const unsigned char one[32] = {1}, two[32] = {2};
+    struct run_insert insert;
+    struct run part = twin(arena, 1000, false), whole = twin(arena, 1000, true);
+    part.duration_s = 12.5;
+    part.executors = 3;
+    struct store_tx *tx = begin(&who, STORE_WRITE);
+    DO(store_run_insert(tx, arena, &a, one, &part, &insert, &err));
+    DO(store_run_insert(tx, arena, &a, two, &whole, &insert, &err));
+    DO(store_commit(&tx, &err));
+    struct audit_list list;
+    tx = begin(&who, STORE_READ);
+    DO(store_audit_list(tx, arena, "", 10, &list, &err));
+    const struct audit_record *record = list.items; /* of one millisecond, in any order */
+    while (record < list.items + list.n - 1 && !strview_is(record->action, "run.replace"))
+        record++;
+    CHECK(strview_is(record->action, "run.replace"));
+    CHECK(strstr(record->subject.at, part.id) != NULL);
+    CHECK(strstr(record->replaced.at, "\"duration_s\" : 12.5") != NULL);
+    CHECK(strstr(record->replaced.at, "\"executors\" : 3") != NULL);
+    CHECK(strstr(record->replaced.at, "\"log_digest\" : \"0100") != NULL);
     store_rollback(&tx);
 }
 
@@ -257,9 +318,9 @@ static void a_run_may_only_follow_advice_that_is_there(struct arena *arena)
     struct application a = new_application(&who, arena, "follows");
     struct run run = database_run(arena, 8, 2);
     clock_uuid7(run.advice_id);
-    enum run_insert_outcome outcome;
+    struct run_insert insert;
     struct store_tx *tx = begin(&who, STORE_WRITE);
-    REFUSES(PV_E_INVALID, store_run_insert(tx, arena, &a, NULL, &run, &outcome, &err));
+    REFUSES(PV_E_INVALID, store_run_insert(tx, arena, &a, NULL, &run, &insert, &err));
     CHECK(err.n_faults == 1 && strcmp(err.faults[0].at, "/advice_id") == 0);
     store_rollback(&tx);
 }
@@ -549,11 +610,11 @@ static void another_team_sees_and_changes_nothing(struct arena *arena)
     struct run read;
     struct run_list runs;
     struct advice_row found;
-    enum run_insert_outcome outcome;
+    struct run_insert insert;
     REFUSES(PV_E_NOT_FOUND, store_application_find(tx, arena, "secret", &seen, &err));
     REFUSES(PV_E_NOT_FOUND, store_application_delete(tx, "secret", RUN_UNKNOWN, &err));
     REFUSES(PV_E_NOT_FOUND, store_run_find(tx, arena, NULL, run.id, 0, &read, NULL, &err));
-    REFUSES(PV_E_RETRY, store_run_insert(tx, arena, &a, NULL, &run, &outcome, &err));
+    REFUSES(PV_E_RETRY, store_run_insert(tx, arena, &a, NULL, &run, &insert, &err));
     REFUSES(PV_E_NOT_FOUND, store_advice_find(tx, arena, advice.id, &found, &err));
     REFUSES(PV_E_NOT_FOUND, store_token_revoke(tx, a_team.token_id, &err));
     DO(store_run_nearest(tx, arena, &a, 8, true, 5, &runs, &err));
@@ -615,6 +676,8 @@ static const struct {
     TEST(runs_come_back_bit_by_bit),
     TEST(the_history_version_follows_the_runs),
     TEST(a_log_is_known_by_application_id_and_attempt),
+    TEST(runs_that_start_at_other_instants_are_two),
+    TEST(the_audit_keeps_the_figures_of_a_run_that_was_replaced),
     TEST(a_run_may_only_follow_advice_that_is_there),
     TEST(runs_are_listed_newest_first_by_cursor_and_filter),
     TEST(the_nearest_runs_are_nearest_then_latest),

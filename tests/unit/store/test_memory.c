@@ -63,10 +63,10 @@ static enum pv_code applications(struct store_tx *tx, struct arena *arena, struc
 static enum pv_code insert_run(struct store_tx *tx, struct arena *arena, struct pv_error *err)
 {
     struct run run = input;
-    enum run_insert_outcome outcome;
+    struct run_insert insert;
     struct strview name;
     run.id[0] = '\0';
-    PV_TRY(store_run_insert(tx, arena, &there, NULL, &run, &outcome, err));
+    PV_TRY(store_run_insert(tx, arena, &there, NULL, &run, &insert, err));
     return store_run_find(tx, arena, there.name.at, run.id, RUN_WITH_STAGES | RUN_WITH_TASKS, &run,
                           &name, err);
 }
@@ -77,7 +77,7 @@ static enum pv_code import(struct store_tx *tx, struct arena *arena, struct pv_e
     struct run_import items[] = {{.run = &run}};
     PV_TRY(store_run_import_begin(tx, &there, err));
     PV_TRY(store_run_import_find(tx, arena, &there, items, 1, err));
-    return items[0].log.undigested ? PV_E_INTERNAL : PV_OK;
+    return items[0].n_known == 0 || items[0].known[0].log_digest.at == NULL ? PV_E_INTERNAL : PV_OK;
 }
 
 static enum pv_code list_runs(struct store_tx *tx, struct arena *arena, struct pv_error *err)
@@ -293,7 +293,7 @@ static void prepare(void)
     struct pv_error err = {0};
     struct store_tx *tx = NULL;
     static const unsigned char digest[32] = {7};
-    enum run_insert_outcome outcome;
+    struct run_insert insert;
     struct advice_row made = {.application_name = strview_of("there"),
                               .objective = strview_of("min_time"),
                               .executors = 2,
@@ -319,9 +319,9 @@ static void prepare(void)
     struct run run = database_run(&input_arena, 8, 2);
     memcpy(run.advice_id, made.id, sizeof run.advice_id);
     DO(store_begin(db.store, &who, "req-1", STORE_WRITE, &tx, &err));
-    DO(store_run_insert(tx, &input_arena, &there, NULL, &run, &outcome, &err));
+    DO(store_run_insert(tx, &input_arena, &there, NULL, &run, &insert, &err));
     run = database_log_run(&input_arena, "app-1", true);
-    DO(store_run_insert(tx, &input_arena, &there, digest, &run, &outcome, &err));
+    DO(store_run_insert(tx, &input_arena, &there, digest, &run, &insert, &err));
     DO(store_commit(&tx, &err));
     input = database_run(&input_arena, 8, 4);
     log_input = database_log_run(&input_arena, "app-1", true);

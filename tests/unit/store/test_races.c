@@ -51,14 +51,14 @@ static void *ingest(void *argument)
     const unsigned char digest[32] = {42};
     struct run run = database_log_run(&arena, "application_race", true);
     struct application application;
-    enum run_insert_outcome outcome = RUN_INSERTED;
+    struct run_insert insert = {.outcome = RUN_INSERTED};
     struct store_tx *tx = NULL;
     (void)pthread_barrier_wait(&gate);
     DO(store_begin(db.store, &team, "", STORE_WRITE, &tx, &err));
     DO(store_application_ensure(tx, &arena, "raced", &application, &err));
-    DO(store_run_insert(tx, &arena, &application, digest, &run, &outcome, &err));
+    DO(store_run_insert(tx, &arena, &application, digest, &run, &insert, &err));
     seen->code = store_commit(&tx, &err);
-    seen->kind = outcome;
+    seen->kind = insert.outcome;
     memcpy(seen->id, run.id, sizeof seen->id);
     arena_fini(&arena);
     return NULL;

@@ -146,12 +146,12 @@ insert_runs(const struct principal *who, struct arena *arena, struct run_applica
     for (int i = 0; i < RUNS; i++) {
         struct application application;
         struct run run = database_run(arena, 8, 2);
-        enum run_insert_outcome outcome;
+        struct run_insert insert;
         run.started_us = INT64_C(1000000000) * (i / 2); /* pairs arrive together */
         run.succeeded = i != 5;
         DO(store_application_ensure(tx, arena, names[i % APPLICATIONS], &application, &err));
         memcpy(applications[i % APPLICATIONS].id, application.id, sizeof application.id);
-        DO(store_run_insert(tx, arena, &application, NULL, &run, &outcome, &err));
+        DO(store_run_insert(tx, arena, &application, NULL, &run, &insert, &err));
     }
     DO(store_commit(&tx, &err));
 }

@@ -111,8 +111,10 @@ class Client(Calls):
 
     def _ingest(self, operation: str, path: Any, log: Source, progress: Shown, idempotency_key: Optional[str], label: Optional[Labels],
                 **query: Any) -> schemas.Run:
-        found: schemas.Run = self._upload(operation, "Run", log, progress, content_type="application/octet-stream", path=path,
-                                          query=query, repeated={"label": label}, idempotency_key=idempotency_key)
+        source = _title(log)
+        named = () if source == NAMELESS else (("X-Log-Source", urllib.parse.quote(source, safe="")),)
+        found: schemas.Run = self._upload(operation, "Run", log, progress, content_type="application/octet-stream", path=path, query=query,
+                                          repeated={"label": label}, idempotency_key=idempotency_key, more_headers=named)
         return found
 
     def _upload(self, operation: str, kind: str, source: Source, shown: Shown, **request: Any) -> Any:
@@ -348,12 +350,15 @@ def _tls(url: str, ca_file: Optional[str]) -> Optional[ssl.SSLContext]:
         raise ConfigurationError("the certificates in %s cannot be read: %s" % (ca_file, error.strerror or error)) from None
 
 
+NAMELESS = "upload"  # a source without a name of its own
+
+
 def _title(source: Any) -> str:
     """What a bar calls it."""
     if isinstance(source, (str, os.PathLike)):
         return os.path.basename(os.fspath(source))
     name = getattr(source, "name", None)
-    return os.path.basename(name) if isinstance(name, str) else "upload"
+    return os.path.basename(name) if isinstance(name, str) else NAMELESS
 
 
 def _lines_of(runs: Any) -> Any:

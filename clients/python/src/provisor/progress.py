@@ -5,13 +5,14 @@ import sys
 import time
 from typing import Callable, Optional, TextIO, Union
 
+from .sizes import bytes_text
+
 # What `progress` may be: None, a bar where standard error is a terminal or a notebook; True, a bar; False, none; a
 # function of what is done and the total, which is None where nobody knows it.
 Shown = Union[None, bool, Callable[[int, Optional[int]], None]]
 
 WIDTH = 30
 PERIOD_S = 0.1
-SIZES = ("B", "kB", "MB", "GB", "TB")
 
 
 class Progress:
@@ -42,7 +43,7 @@ class Reported(Progress):
 
 
 class Bar(Progress):
-    """`nightly-etl [=====>      ]  42 %  1.2 of 2.9 MB`"""
+    """`nightly-etl [=====>      ]  42 %  1.2 MiB of 2.9 MiB`"""
 
     def __init__(self, title: str, unit: str = "B", out: Optional[TextIO] = None) -> None:
         self._title, self._unit, self._out = title, unit, out or sys.stderr
@@ -86,10 +87,7 @@ class Bar(Progress):
 def _amount(number: int, unit: str) -> str:
     if unit != "B":
         return "%d %s" % (number, unit)
-    size, step = float(number), 0
-    while size >= 1000 and step < len(SIZES) - 1:
-        size, step = size / 1000, step + 1
-    return "%.*f %s" % (0 if step == 0 else 1, size, SIZES[step])
+    return bytes_text(number)
 
 
 def _watched() -> bool:

@@ -44,6 +44,11 @@ class Reply:
         """What became of an event log: stored, duplicate or replaced."""
         return self.headers.get("x-log-outcome")
 
+    @property
+    def log_reason(self) -> Optional[str]:
+        """The log of the same run that was replaced, or the more complete one that is stored; None if no other log was compared."""
+        return self.headers.get("x-log-reason")
+
     def __repr__(self) -> str:
         return "Reply(%d)" % self.status
 

@@ -5,6 +5,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import NotFound, ProvisorError
+from .sizes import problem_size_text
 from .tables import escaped
 from .tables import table as html_table
 
@@ -49,9 +50,18 @@ class SessionReport:
 
     @property
     def properties(self) -> Dict[str, str]:
-        """Spark properties of the recommendation, for the builder of the next session; empty where there is none."""
+        """Spark properties of the recommendation, for the builder of the next session; empty where there is none.
+
+        Instances that the advice removes are the initial executors here: a builder cannot unset what another place sets, and more
+        than `maxExecutors` would end Spark at its start.
+        """
         spark = self.advice.spark if self.advice is not None else None
-        return dict(spark.properties) if spark is not None else {}
+        if spark is None:
+            return {}
+        properties, initial = dict(spark.properties), spark.properties.get("spark.dynamicAllocation.initialExecutors")
+        if initial is not None and any(c.key == "spark.executor.instances" and c.new is None for c in spark.changes):
+            properties["spark.executor.instances"] = initial
+        return properties
 
     # --- what is said ---
 
@@ -63,7 +73,7 @@ class SessionReport:
             text += " on %s" % _count(run.executors, "executor")
             text += " of %s" % _count(run.cores_per_executor, "core") if run.cores_per_executor is not None else ""
         if run.problem_size is not None:
-            text += ", problem size %g" % run.problem_size
+            text += ", problem size %s" % problem_size_text(run.problem_size, run.problem_size_measured_by)
         return [text + (", and goes on." if self.unfinished else "."), *self._verdict()]
 
     def _verdict(self) -> List[str]:

@@ -25,6 +25,7 @@ struct log_reader *log_reader_create(const struct log_kind *kind,
     reader->budget.limit = limits->memory_bytes;
     reader->budget.account = limits->account;
     reader->lines.longest = limits->line_bytes;
+    reader->first_ms = NO_TIME;
     reader->last_ms = NO_TIME;
     kind->init(reader);
     return reader;
@@ -105,6 +106,8 @@ int64_t log_reader_see_time(struct log_reader *reader, int64_t ms)
     }
     if (ms > reader->last_ms)
         reader->last_ms = ms;
+    if (ms < reader->first_ms || reader->first_ms == NO_TIME)
+        reader->first_ms = ms;
     return ms;
 }
 

@@ -33,7 +33,7 @@ enum {
     NOTICE_BACKWARDS,
     NOTICE_BAD_TIME,
     LOG_NOTICE_OWN,
-    LOG_NOTICES_MAX = 24
+    LOG_NOTICES_MAX = 48
 };
 
 /* A kind of log. Its state is a struct whose first member is a struct log_reader. */
@@ -61,7 +61,8 @@ struct log_reader {
     struct lines lines;
     enum pv_code failed; /* sticky */
     uint64_t bytes;
-    int64_t last_ms; /* the latest instant of any event */
+    int64_t first_ms; /* the earliest instant of any event; NO_TIME */
+    int64_t last_ms;  /* the latest */
     int64_t notices[LOG_NOTICES_MAX];
 };
 
@@ -85,10 +86,14 @@ enum pv_code log_reader_feed(struct log_reader *reader,
  * line. */
 void log_reader_note_truncated(struct log_reader *reader);
 
+/* How the refusal ends of a file in which nothing is an event of Spark. */
+#define LOG_READER_NO_LOG "it is not a Spark event log"
+
 /*
  * No more bytes: build the run by the definitions of docs/design.md, "From an event log".
  * Everything `run` points at lives in `arena`; it is written only on PV_OK.
- * PV_E_INVALID with fault code "no_application_start" when the log holds none; PV_E_MEMORY.
+ * PV_E_INVALID with fault code "no_application_start" when the log holds none and its
+ * properties do not name it; PV_E_MEMORY.
  */
 enum pv_code log_reader_finish(struct log_reader *reader,
                                struct arena *arena,

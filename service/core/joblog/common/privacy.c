@@ -4,10 +4,6 @@
 
 enum { HASH_DIGITS = 16, TAG_MAX = 8, TEXT_MAX = 4 * SCREEN_NAME_MAX };
 
-/* Stands for a name with a credential; itself suspicious, so whoever judges names judges the same.
- */
-static const char SUSPICIOUS[] = "(credential)";
-
 /* A text under construction; what does not fit is left out and noted. */
 struct sink {
     char *at;
@@ -324,16 +320,16 @@ static bool is_sql(struct strview text)
 
 void privacy_application_name(const struct joblog_privacy *privacy, char *name, size_t capacity)
 {
-    char fit[TEXT_MAX];
-    struct sink sink = {fit, 0, capacity - 1 < sizeof fit ? capacity - 1 : sizeof fit, false};
     struct strview whole = strview_of(name);
-    if (screen_is_marked(whole))
-        privacy_put(&sink, SUSPICIOUS, sizeof SUSPICIOUS - 1);
-    else if (privacy->sql_text != JOBLOG_KEEP && is_sql(whole))
-        (void)put_hash(&sink, privacy, "name:", whole);
-    else
-        put_words(&sink, privacy, whole);
-    memcpy(name, fit, sink.n);
+    if (privacy->sql_text == JOBLOG_KEEP || !is_sql(whole))
+        return;
+    struct sink sink = {name, 0, capacity - 1, false};
+    char digits[HASH_DIGITS + 1] = "";
+    if (privacy_hash(privacy, whole, digits)) {
+        privacy_put(&sink, "query(", 6);
+        privacy_put(&sink, digits, HASH_DIGITS);
+        privacy_put(&sink, ")", 1);
+    }
     name[sink.n] = '\0';
 }
 

@@ -28,8 +28,11 @@ size_t privacy_stage_name(const struct joblog_privacy *privacy,
  */
 bool privacy_id(const struct joblog_privacy *privacy, char *id, size_t capacity);
 
-/* What a log calls its application, for people: paths and host names by their policies, "name:" and
- * the hash in place of SQL unless that is kept, "(credential)" in place of one. */
+/*
+ * The name of an application is its owner's identifier and kept as it is, except for SQL: Hive calls
+ * jobs after their query. Unless the policy keeps SQL, the name becomes "query(HASH)", which no rule
+ * folds.
+ */
 void privacy_application_name(const struct joblog_privacy *privacy, char *name, size_t capacity);
 
 /*

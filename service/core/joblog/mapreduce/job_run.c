@@ -367,8 +367,8 @@ job_run_build(struct log_reader *reader, struct arena *arena, struct run *run, s
         !set_identity(log, arena, &built) || !log_reader_warn(reader, arena, &built))
         return pv_no_memory(err);
     set_figures(log, sides, &built);
-    built.problem_size =
-        problem_size_of_run(&built, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS});
+    built.problem_size = problem_size_of_run(
+        &built, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS}, &built.problem_size_measure);
     *run = built;
     return PV_OK;
 }

@@ -1,6 +1,7 @@
 #include "core/joblog/spark/events.h"
 
 #define SQL "org.apache.spark.sql.execution.ui."
+#define STREAMING "org.apache.spark.sql.streaming.StreamingQueryListener$"
 #define SCHEDULER "org.apache.spark.scheduler.SparkListener"
 
 struct row {
@@ -35,8 +36,12 @@ static const struct row table[] = {
     ROW("SparkListenerUnpersistRDD", event_rdd_unpersisted),
     ROW("SparkListenerBlockManagerAdded", event_block_manager),
     ROW("SparkListenerBlockManagerRemoved", event_clock),
-    ROW(SQL "SparkListenerSQLExecutionStart", event_clock),
-    ROW(SQL "SparkListenerSQLExecutionEnd", event_clock),
+    ROW(SQL "SparkListenerSQLExecutionStart", event_sql_start),
+    ROW(SQL "SparkListenerSQLExecutionEnd", event_sql_end),
+    ROW(STREAMING "QueryStartedEvent", event_streaming_query),
+    ROW(STREAMING "QueryProgressEvent", event_streaming_query),
+    ROW(STREAMING "QueryIdleEvent", event_streaming_query),
+    ROW(STREAMING "QueryTerminatedEvent", event_streaming_query),
     /* Since 3.1 every exclusion is reported under both names. */
     ROW(SCHEDULER "ExecutorExcluded", event_executor_excluded),
     ROW(SCHEDULER "ExecutorExcludedForStage", event_executor_excluded),

@@ -37,6 +37,13 @@ enum pv_code event_rdd_unpersisted(struct sparklog *log, struct json *line, stru
 /* events_job.c */
 enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_error *err);
+/* events_sql.c */
+enum pv_code event_sql_start(struct sparklog *log, struct json *line, struct pv_error *err);
+enum pv_code event_sql_end(struct sparklog *log, struct json *line, struct pv_error *err);
+enum pv_code event_streaming_query(struct sparklog *log, struct json *line, struct pv_error *err);
+/* Reads the local properties of a job: its streaming query, and properties that the job set. */
+enum pv_code
+events_job_properties(struct sparklog *log, struct strview properties, struct pv_error *err);
 /* events_stage.c */
 enum pv_code event_stage_submitted(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_stage_completed(struct sparklog *log, struct json *line, struct pv_error *err);

@@ -22,25 +22,31 @@ static void keep_id(struct sparklog *log, struct json_text text, char *out, size
 
 struct version {
     struct json_text version;
+    int64_t part;
 };
 
 static const struct json_field version_fields[] = {
     JSON_FIELD("Spark Version", JSON_TEXT, struct version, version),
+    JSON_FIELD("Rollover Number", JSON_INT, struct version, part),
 };
 static const struct json_shape version_shape = JSON_SHAPE(version_fields);
 
-static void take_version(struct json *line, char *out, size_t capacity)
+/* Returns the number of the part that the line begins; RUN_UNKNOWN. */
+static int64_t take_version(struct json *line, char *out, size_t capacity)
 {
-    struct version event = {{NULL, 0, false}};
-    if (events_read(line, &version_shape, &event) && event.version.at != NULL && out[0] == '\0')
+    struct version event = {{NULL, 0, false}, RUN_UNKNOWN};
+    if (!events_read(line, &version_shape, &event))
+        return RUN_UNKNOWN;
+    if (event.version.at != NULL && out[0] == '\0')
         keep_version(event.version, out, capacity);
+    return event.part;
 }
 
 enum pv_code event_log_start(struct sparklog *log, struct json *line, struct pv_error *err)
 {
     (void)err;
     struct application *application = &log->application;
-    take_version(line, application->log_version, sizeof application->log_version);
+    (void)take_version(line, application->log_version, sizeof application->log_version);
     return PV_OK;
 }
 
@@ -48,7 +54,14 @@ enum pv_code event_metadata(struct sparklog *log, struct json *line, struct pv_e
 {
     (void)err;
     struct application *application = &log->application;
-    take_version(line, application->metadata_version, sizeof application->metadata_version);
+    int64_t part =
+        take_version(line, application->metadata_version, sizeof application->metadata_version);
+    if (part < 0 || part > EVENTS_COUNT_MAX || part == log->part)
+        return PV_OK;
+    log->part = part;
+    log->parts++;
+    if (part > log->last_part)
+        log->last_part = part;
     return PV_OK;
 }
 
@@ -75,13 +88,18 @@ enum pv_code event_application_start(struct sparklog *log, struct json *line, st
         {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false}, NO_TIME};
     if (!events_read(line, &start_shape, &event))
         return PV_OK;
+    int64_t first_ms = log->reader.first_ms;
     int64_t start_ms = log_reader_see_time(&log->reader, event.timestamp);
+    log->reader.first_ms = first_ms; /* which replaces a start that is impossible */
     if (application->started) {
-        log->reader.notices[NOTICE_STARTED_AGAIN]++;
+        bool same = start_ms == application->start_ms;
+        log->reader.notices[same ? NOTICE_DOUBLED : NOTICE_STARTED_AGAIN]++;
         return PV_OK;
     }
     application->started = true;
     application->start_ms = start_ms;
+    if (event.name.at != NULL)
+        session_signs_take_name(&log->session, event.name);
     if (event.name.at != NULL &&
         json_text_keep(event.name, application->name, sizeof application->name))
         privacy_application_name(&log->reader.limits.privacy, application->name,
@@ -113,7 +131,9 @@ enum pv_code event_application_end(struct sparklog *log, struct json *line, stru
      * alone may be an event that Spark lost. */
     log->application.interrupted = log->jobs_open > 0 && log->attempts_open > 0;
     log->reader.notices[NOTICE_OPEN_JOB] = log->jobs_open;
+    int64_t first_ms = log->reader.first_ms;
     log->application.end_ms = log_reader_see_time(&log->reader, event.timestamp);
+    log->reader.first_ms = first_ms; /* nothing begins with an end, and one may be 0 */
     /* A JVM's int, whatever stands there. */
     if (event.exit_code != RUN_NO_EXIT_CODE)
         event.exit_code = event.exit_code < INT32_MIN   ? INT32_MIN
@@ -125,32 +145,72 @@ enum pv_code event_application_end(struct sparklog *log, struct json *line, stru
 
 struct environment {
     struct strview properties;
+    struct strview system;
 };
 
 static const struct json_field environment_fields[] = {
     JSON_FIELD("Spark Properties", JSON_RAW, struct environment, properties),
+    JSON_FIELD("System Properties", JSON_RAW, struct environment, system),
 };
 static const struct json_shape environment_shape = JSON_SHAPE(environment_fields);
 
+/* Longer ones are left out: no job is named by its properties then. */
+enum { RAW_PROPERTIES_MAX = 256 * 1024 };
+
+static enum pv_code
+keep_raw_properties(struct sparklog *log, struct strview properties, struct pv_error *err)
+{
+    log->n_raw_properties = 0;
+    if (properties.n > RAW_PROPERTIES_MAX)
+        return PV_OK;
+    PV_TRY(budget_grow(&log->reader.budget, log->raw_properties, log->raw_properties_capacity,
+                       properties.n, err));
+    memcpy(log->raw_properties, properties.at, properties.n);
+    log->n_raw_properties = properties.n;
+    return PV_OK;
+}
+
+static void take_system(struct sparklog *log, struct strview system)
+{
+    struct json json = json_over(system);
+    bool started = false;
+    struct json_text key, value;
+    while (json_next_member(&json, &started, &key))
+        if (json_read_text(&json, &value) && json_text_is(key, strview_of("sun.java.command")))
+            session_signs_take_command(&log->session, value);
+}
+
 enum pv_code event_environment(struct sparklog *log, struct json *line, struct pv_error *err)
 {
-    (void)err;
-    struct environment event = {{NULL, 0}};
+    struct environment event = {{NULL, 0}, {NULL, 0}};
     if (!events_read(line, &environment_shape, &event) || event.properties.at == NULL)
         return PV_OK;
     struct json json = json_over(event.properties);
     struct properties taken = log->properties;
+    struct session_signs signs = log->session;
+    struct log_beginning beginning = log->beginning;
     bool started = false;
     struct json_text key;
     while (json_next_member(&json, &started, &key)) {
         struct json_text value;
-        if (json_read_text(&json, &value))
-            properties_take(&taken, key, value);
+        if (!json_read_text(&json, &value))
+            continue;
+        properties_take(&taken, key, value);
+        session_signs_take_property(&signs, key, value);
+        if (!log->beginning.cluster_seen)
+            beginning_see_property(&beginning, key, value);
     }
     line->damaged = json.damaged;
-    if (!json.damaged)
-        log->properties = taken;
-    return PV_OK;
+    if (json.damaged)
+        return PV_OK;
+    beginning.cluster_seen = true;
+    log->properties = taken;
+    log->has_environment = true;
+    log->session = signs;
+    if (event.system.at != NULL)
+        take_system(log, event.system);
+    log->beginning = beginning;
+    return keep_raw_properties(log, event.properties, err);
 }
 
 struct clock_event {

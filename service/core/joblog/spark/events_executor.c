@@ -63,6 +63,7 @@ static enum pv_code get_executor(struct sparklog *log,
     **executor = (struct executor){.cores = RUN_UNKNOWN,
                                    .profile = RUN_UNKNOWN,
                                    .since_ms = NO_TIME,
+                                   .removed_ms = NO_TIME,
                                    .node = LOG_NODE_UNKNOWN,
                                    .startup_ms = RUN_UNKNOWN};
     return PV_OK;
@@ -154,19 +155,22 @@ enum pv_code event_executor_added(struct sparklog *log, struct json *line, struc
     if (event.cores > EVENTS_COUNT_MAX)
         event.cores = RUN_UNKNOWN;
     event.timestamp = log_reader_see_time(&log->reader, event.timestamp);
+    struct executor *executor = NULL;
+    if (event.id.at != NULL)
+        PV_TRY(get_executor(log, event.id, &executor, err));
     log->executors_added++;
+    if (executor != NULL && executor->added && executor->since_ms == event.timestamp) {
+        log->executors_added_again++;
+        return PV_OK;
+    }
     if (log->first_executor_ms == NO_TIME)
         log->first_executor_ms = event.timestamp;
     if (event.cores > log->cores_most)
         log->cores_most = event.cores;
-    if (event.id.at == NULL)
-        return PV_OK;
-    struct executor *executor;
-    PV_TRY(get_executor(log, event.id, &executor, err));
-    return come(log, executor, &event, err);
+    return executor == NULL ? PV_OK : come(log, executor, &event, err);
 }
 
-static void go(struct sparklog *log, struct executor *executor, int64_t at_ms)
+static void go(struct sparklog *log, struct executor *executor, int64_t at_ms, bool lost)
 {
     if (!executor->alive)
         return;
@@ -176,8 +180,10 @@ static void go(struct sparklog *log, struct executor *executor, int64_t at_ms)
                     sparklog_times(executor->cores,
                                    log_reader_elapsed(&log->reader, executor->since_ms, at_ms)));
     executor->alive = false;
-    if (executor->lifetime < log->n_lifetimes)
+    if (executor->lifetime < log->n_lifetimes) {
         log->lifetimes[executor->lifetime].removed_ms = at_ms;
+        log->lifetimes[executor->lifetime].lost = lost;
+    }
     count_alive(log, executor, -1);
 }
 
@@ -187,15 +193,22 @@ enum pv_code event_executor_removed(struct sparklog *log, struct json *line, str
     if (!events_read(line, &executor_shape, &event))
         return PV_OK;
     int64_t at_ms = log_reader_see_time(&log->reader, event.timestamp);
+    struct executor *executor = NULL;
+    if (event.id.at != NULL)
+        PV_TRY(get_executor(log, event.id, &executor, err));
     log->executors_removed++;
+    if (executor != NULL && !executor->alive && executor->removed_ms == at_ms && at_ms != NO_TIME) {
+        log->executors_removed_again++;
+        return PV_OK;
+    }
     enum exit_reason reason = exit_reason_of(event.reason);
     log->out_of_memory_errors += reason == EXIT_OUT_OF_MEMORY;
     log->memory_limit_kills += reason == EXIT_MEMORY_LIMIT;
-    if (event.id.at == NULL)
+    log->executors_lost += reason == EXIT_LOST;
+    if (executor == NULL)
         return PV_OK;
-    struct executor *executor;
-    PV_TRY(get_executor(log, event.id, &executor, err));
-    go(log, executor, at_ms);
+    executor->removed_ms = at_ms;
+    go(log, executor, at_ms, reason == EXIT_LOST);
     return PV_OK;
 }
 

@@ -6,6 +6,7 @@ struct job_start {
     int64_t submitted;
     struct strview stages;
     struct strview stage_ids;
+    struct strview properties;
 };
 
 static const struct json_field job_start_fields[] = {
@@ -13,6 +14,7 @@ static const struct json_field job_start_fields[] = {
     JSON_FIELD("Submission Time", JSON_INT, struct job_start, submitted),
     JSON_FIELD("Stage Infos", JSON_RAW, struct job_start, stages),
     JSON_FIELD("Stage IDs", JSON_RAW, struct job_start, stage_ids),
+    JSON_FIELD("Properties", JSON_RAW, struct job_start, properties),
 };
 static const struct json_shape job_start_shape = JSON_SHAPE(job_start_fields);
 
@@ -45,7 +47,7 @@ get_job(struct sparklog *log, int64_t id, struct job **job, struct pv_error *err
                        log->n_jobs_seen + 1, err));
     PV_TRY(idmap_insert(&log->job_at, &log->reader.budget, id, (uint32_t)log->n_jobs_seen, err));
     *job = &log->jobs_seen[log->n_jobs_seen++];
-    **job = (struct job){NO_TIME, NO_TIME, false};
+    **job = (struct job){id, NO_TIME, NO_TIME, false};
     log->jobs_open++;
     return PV_OK;
 }
@@ -78,19 +80,37 @@ close_job(struct sparklog *log, int64_t id, int64_t completed_ms, struct pv_erro
     return PV_OK;
 }
 
+static void see_job_id(struct sparklog *log, int64_t id)
+{
+    if (log->first_job == RUN_UNKNOWN || id < log->first_job)
+        log->first_job = id;
+    if (id > log->last_job)
+        log->last_job = id;
+}
+
 enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_error *err)
 {
-    struct job_start event = {-1, NO_TIME, {NULL, 0}, {NULL, 0}};
+    struct job_start event = {-1, NO_TIME, {NULL, 0}, {NULL, 0}, {NULL, 0}};
     if (!events_read(line, &job_start_shape, &event))
         return PV_OK;
     if (event.stages.at != NULL && !events_stages_are_sound(event.stages)) {
         line->damaged = true;
         return PV_OK;
     }
+    if (event.id >= 0) {
+        const uint32_t *known = idmap_find(&log->job_at, event.id);
+        if (known != NULL && log->jobs_seen[*known].submitted_ms == event.submitted) {
+            log->reader.notices[NOTICE_DOUBLED]++;
+            return PV_OK;
+        }
+        see_job_id(log, event.id);
+    }
     log->jobs++;
     if (event.submitted != NO_TIME)
         event.submitted = sparklog_see_work(log, event.submitted);
     PV_TRY(open_job(log, event.id, event.submitted, err));
+    if (event.properties.at != NULL)
+        PV_TRY(events_job_properties(log, event.properties, err));
     if (event.stages.at != NULL)
         return events_describe_stages(log, event.stages, err);
     return event.stage_ids.at == NULL ? PV_OK : take_ids(log, event.stage_ids, err);
@@ -121,6 +141,15 @@ enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_er
         return PV_OK;
     if (event.completed != NO_TIME)
         event.completed = sparklog_see_work(log, event.completed);
+    const uint32_t *known = event.id < 0 ? NULL : idmap_find(&log->job_at, event.id);
+    if (known != NULL && log->jobs_seen[*known].ended) {
+        log->reader.notices[NOTICE_DOUBLED]++;
+        return PV_OK;
+    }
+    if (event.id >= 0 && known == NULL) {
+        see_job_id(log, event.id);
+        log->job_starts_lost++;
+    }
     if (event.result.at != NULL && !json_text_is(event.result, strview_of("JobSucceeded")))
         log->reader.notices[NOTICE_FAILED_JOB]++;
     return close_job(log, event.id, event.completed, err);

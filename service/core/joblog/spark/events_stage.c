@@ -148,7 +148,7 @@ static enum pv_code get_attempt(struct sparklog *log,
     log->n_attempts += stage->n_attempts > 0;
     log->attempts_open++;
     *attempt = &stage->attempts[stage->n_attempts++];
-    **attempt = (struct attempt){id, NO_TIME, NO_TIME, false, false};
+    **attempt = (struct attempt){id, RUN_UNKNOWN, NO_TIME, NO_TIME, false, false};
     return PV_OK;
 }
 
@@ -214,6 +214,8 @@ static enum pv_code take_stage(struct sparklog *log,
     PV_TRY(take_rdds(log, stage, info->rdds, err));
     stage->ran = true;
     PV_TRY(get_attempt(log, stage, info->attempt, attempt, err));
+    if (info->tasks >= 0)
+        (*attempt)->planned = info->tasks;
     see_submission(log, *attempt, info->submitted);
     return PV_OK;
 }
@@ -232,7 +234,11 @@ enum pv_code event_stage_completed(struct sparklog *log, struct json *line, stru
     PV_TRY(take_stage(log, line, &info, &attempt, err));
     if (attempt == NULL)
         return PV_OK;
-    log->attempts_open -= !attempt->completed;
+    if (attempt->completed) {
+        log->reader.notices[NOTICE_DOUBLED]++;
+        return PV_OK;
+    }
+    log->attempts_open--;
     attempt->completed = true;
     attempt->failed = info.failure.at != NULL;
     attempt->completed_ms = sparklog_see_work(log, info.completed);

@@ -16,18 +16,22 @@ struct task_event {
     struct json_text reason;
     struct json_text error; /* class of the exception that it failed by */
     struct json_text host;
+    int64_t id;
     int64_t index;
     int64_t launch;
     int64_t finish;
     bool speculative;
     struct amounts amounts;
     struct memory_use memory;
+    int64_t on_heap; /* peak execution memory since Spark 4; -1, as the one below */
+    int64_t off_heap;
 };
 
 #define AMOUNT(name, amount) JSON_FIELD(name, JSON_INT, struct task_event, amounts.of[amount])
 
 /* All in the order Spark writes them. */
 static const struct json_field info_fields[] = {
+    JSON_FIELD("Task ID", JSON_INT, struct task_event, id),
     JSON_FIELD("Index", JSON_INT, struct task_event, index),
     JSON_FIELD("Launch Time", JSON_INT, struct task_event, launch),
     JSON_FIELD("Host", JSON_TEXT, struct task_event, host),
@@ -83,6 +87,9 @@ static const struct json_field metrics_fields[] = {
     JSON_INSIDE("Shuffle Write Metrics", shuffle_write_shape),
     JSON_INSIDE("Input Metrics", input_shape),
     JSON_INSIDE("Output Metrics", output_shape),
+    /* Since Spark 4 behind the peak above; here they cost older logs least. */
+    JSON_FIELD("Peak On Heap Execution Memory", JSON_INT, struct task_event, on_heap),
+    JSON_FIELD("Peak Off Heap Execution Memory", JSON_INT, struct task_event, off_heap),
 };
 static const struct json_shape metrics_shape = JSON_SHAPE(metrics_fields);
 
@@ -95,9 +102,15 @@ static const struct json_field end_fields[] = {
 };
 static const struct json_shape end_shape = JSON_SHAPE(end_fields);
 
+/* Of a start nothing else is needed. */
+static const struct json_field start_info_fields[] = {
+    JSON_FIELD("Launch Time", JSON_INT, struct task_event, launch),
+};
+static const struct json_shape start_info_shape = JSON_SHAPE(start_info_fields);
+
 static const struct json_field start_fields[] = {
     JSON_FIELD("Stage ID", JSON_INT, struct task_event, stage),
-    JSON_INSIDE("Task Info", info_shape),
+    JSON_INSIDE("Task Info", start_info_shape),
 };
 static const struct json_shape start_shape = JSON_SHAPE(start_fields);
 
@@ -110,11 +123,14 @@ static enum pv_code take_task(struct sparklog *log,
                               struct pv_error *err)
 {
     *event = (struct task_event){.stage = -1,
+                                 .id = -1,
                                  .index = -1,
                                  .launch = NO_TIME,
                                  .finish = NO_TIME,
                                  .amounts = amounts_unknown,
-                                 .memory = memory_use_unknown};
+                                 .memory = memory_use_unknown,
+                                 .on_heap = -1,
+                                 .off_heap = -1};
     if (!events_read(line, shape, event))
         return PV_OK;
     if (event->stage < 0) {
@@ -199,6 +215,43 @@ static void events_task_fail(struct sparklog *log,
     log->tasks_resubmitted += json_text_is(reason, strview_of("Resubmitted"));
 }
 
+/* Spark 4 logs the peaks of both kinds of memory. The older figure misses a part of them. */
+static void set_peak_execution(struct task_event *event)
+{
+    int64_t *peak = &event->amounts.of[AMOUNT_PEAK_EXECUTION_BYTES];
+    int64_t both =
+        log_add(event->on_heap > 0 ? event->on_heap : 0, event->off_heap > 0 ? event->off_heap : 0);
+    if (both > 0 && both > *peak)
+        *peak = both;
+}
+
+/* An end of a task is logged once: a second one of the same id and kind that began at the same
+ * instant is a doubled event. Ids far beyond the number of tasks are passed over. */
+static enum pv_code see_end(struct sparklog *log,
+                            const struct task_event *event,
+                            bool succeeded,
+                            bool *doubled,
+                            struct pv_error *err)
+{
+    *doubled = false;
+    if (event->id < 0 || (uint64_t)event->id >= log->reader.limits.tasks ||
+        log->reader.notices[NOTICE_STARTED_AGAIN] > 0)
+        return PV_OK;
+    size_t at = (size_t)event->id * 2 + succeeded;
+    size_t known = log->tasks_seen_capacity;
+    PV_TRY(
+        budget_grow(&log->reader.budget, log->tasks_seen, log->tasks_seen_capacity, at + 1, err));
+    memset(log->tasks_seen + known, 0,
+           (log->tasks_seen_capacity - known) * sizeof *log->tasks_seen);
+    uint32_t mark =
+        (uint32_t)event->launch * 31 + (uint32_t)event->index * 7 + (uint32_t)event->stage;
+    mark = mark == 0 ? 1 : mark;
+    *doubled = log->tasks_seen[at] == mark;
+    log->tasks_seen[at] = mark;
+    log->reader.notices[NOTICE_DOUBLED] += *doubled;
+    return PV_OK;
+}
+
 enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_error *err)
 {
     struct task_event event;
@@ -209,12 +262,17 @@ enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_e
     int64_t finish = sparklog_see_work(log, event.finish);
     int64_t ms = log_reader_elapsed(&log->reader, event.launch, finish);
     bool succeeded = event.reason.at != NULL && json_text_is(event.reason, strview_of("Success"));
+    bool doubled;
+    PV_TRY(see_end(log, &event, succeeded, &doubled, err));
+    if (doubled)
+        return PV_OK;
     if (succeeded)
         PV_TRY(succeed(log, stage, &event, ms, err));
     else
         events_task_fail(log, stage, &event, ms);
     log->tasks_speculative += event.speculative;
     memory_use_set_peaks(&event.memory, &event.amounts);
+    set_peak_execution(&event);
     sparklog_add_amounts(log, &stage->amounts, &event.amounts, succeeded);
     return PV_OK;
 }

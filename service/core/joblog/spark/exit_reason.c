@@ -20,6 +20,43 @@ static const char *find_words(const char *text, const char *words)
     return NULL;
 }
 
+/* Words of cluster managers for executors that they take away. */
+static const char *const words_of_loss[] = {
+    "executor decommission", /* Spark 3.1 and later, behind it the reason */
+    "worker decommission",
+    "spot interruption",
+    "preempt",     /* YARN: "was preempted"; Kubernetes: "Preempting", "PreemptionByScheduler" */
+    "*lost* node", /* YARN: "Container released on a *lost* node" */
+    "lost node",
+    "node lost",
+    "NodeLost", /* Kubernetes, as the two below */
+    "Evicted",
+    "node shutdown",
+    "deleted by a user or the framework",
+    "worker lost", /* standalone, as the one below */
+    "worker shutting down",
+    "slave lost", /* Mesos, and YARN up to Spark 2 */
+    "host lost",
+};
+
+/* Codes of YARN: ABORTED, which a lost node is, and PREEMPTED. */
+static bool is_code_of_loss(long code)
+{
+    return code == -100 || code == -102;
+}
+
+/* Dynamic allocation that releases an idle executor calls that a decommission, too. */
+static bool was_lost(const char *reason, long code)
+{
+    static const char released[] = "scale down";
+    if (find_words(reason, released) != NULL)
+        return false;
+    bool lost = is_code_of_loss(code);
+    for (size_t i = 0; i < sizeof words_of_loss / sizeof *words_of_loss && !lost; i++)
+        lost = find_words(reason, words_of_loss[i]) != NULL;
+    return lost;
+}
+
 /* The exit code in the text; -1. */
 static long exit_code_in(const char *text)
 {
@@ -51,5 +88,5 @@ enum exit_reason exit_reason_of(struct json_text text)
         find_words(reason, "exceeding memory limits") != NULL ||
         find_words(reason, "exceeding physical memory limits") != NULL)
         return EXIT_MEMORY_LIMIT;
-    return EXIT_OTHERWISE;
+    return was_lost(reason, code) ? EXIT_LOST : EXIT_OTHERWISE;
 }

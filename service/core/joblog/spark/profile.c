@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/plural.h"
+#include "core/history/problem_size.h"
 #include "core/history/task_slots.h"
+#include "core/joblog/common/privacy.h"
 #include "core/joblog/spark/state.h"
 #include "core/spark/property_value.h"
 
@@ -16,7 +19,7 @@ enum { US_PER_MS = 1000 };
  * cluster a day or more later are another life of it, or of a clock that was set wrong. */
 static const int64_t FAR_MS = INT64_C(24) * 3600 * 1000;
 
-static bool is_far(int64_t from_ms, int64_t to_ms)
+bool profile_is_far(int64_t from_ms, int64_t to_ms)
 {
     return from_ms != NO_TIME && to_ms != NO_TIME && to_ms - from_ms > FAR_MS;
 }
@@ -29,10 +32,11 @@ static int64_t last_work_of(const struct sparklog *log)
 
 static bool ends_far_from_work(const struct sparklog *log)
 {
-    return log->application.end_ms == NO_TIME && is_far(last_work_of(log), log->reader.last_ms);
+    return log->application.end_ms == NO_TIME &&
+           profile_is_far(last_work_of(log), log->reader.last_ms);
 }
 
-static int64_t profile_end_of(const struct sparklog *log)
+int64_t profile_end_of(const struct sparklog *log)
 {
     if (log->application.end_ms != NO_TIME)
         return log->application.end_ms;
@@ -46,8 +50,8 @@ static void notice_far_times(struct sparklog *log)
     const struct application *application = &log->application;
     int64_t *notices = log->reader.notices;
     notices[NOTICE_FAR_EVENT] = ends_far_from_work(log);
-    notices[NOTICE_FAR_START] = is_far(application->start_ms, log->first_stage_ms);
-    notices[NOTICE_FAR_END] = is_far(log->last_work_ms, application->end_ms);
+    notices[NOTICE_FAR_START] = profile_is_far(application->start_ms, log->first_stage_ms);
+    notices[NOTICE_FAR_END] = profile_is_far(log->last_work_ms, application->end_ms);
 }
 
 static void set_times(struct sparklog *log, struct run *run)
@@ -56,11 +60,15 @@ static void set_times(struct sparklog *log, struct run *run)
     run->started_us = start == NO_TIME ? RUN_NO_INSTANT : start * US_PER_MS;
     run->duration_s = (double)NAN;
     run->initialization_s = (double)NAN;
-    if (start == NO_TIME)
+    if (start == NO_TIME || profile_clock_set_back(log))
         return;
     /* Where nothing was done, far events leave no end at all. */
+    int64_t ms = 0;
     if (log->last_work_ms != NO_TIME || !ends_far_from_work(log))
-        run->duration_s = log_seconds(log_reader_elapsed(&log->reader, start, profile_end_of(log)));
+        ms = log_reader_elapsed(&log->reader, start, profile_end_of(log));
+    /* A duration of 0 measures nothing. */
+    if (ms > 0)
+        run->duration_s = log_seconds(ms);
     if (log->first_stage_ms != NO_TIME)
         run->initialization_s =
             log_seconds(log_reader_elapsed(&log->reader, start, log->first_stage_ms));
@@ -75,12 +83,14 @@ static void set_counts(const struct sparklog *log, struct run *run)
     run->tasks_failed = log->tasks_failed;
     run->task_time_s = log_seconds(log->task_ms);
     run->failed_task_time_s = log_seconds(log->failed_task_ms);
-    run->executors_added = log->executors_added;
+    bool doubled = log->reader.notices[NOTICE_DOUBLED] > 0;
+    run->executors_added = log->executors_added - (doubled ? log->executors_added_again : 0);
     run->exit_code = log->application.exit_code;
     run->tasks_killed = log->tasks_killed;
     run->tasks_resubmitted = log->tasks_resubmitted;
     run->tasks_speculative = log->tasks_speculative;
-    run->executors_removed = log->executors_removed;
+    run->executors_removed = log->executors_removed - (doubled ? log->executors_removed_again : 0);
+    run->executors_lost = log->executors_lost;
     run->executors_excluded = log->executors_excluded;
     run->nodes_excluded = (int64_t)log->nodes_excluded.n;
     run->peak_driver_heap_bytes = log->driver_heap;
@@ -97,7 +107,7 @@ static void set_counts(const struct sparklog *log, struct run *run)
 static void set_local_executor(const struct sparklog *log, struct run *run)
 {
     const char *master = properties_value(&log->properties, "spark.master");
-    if (run->executors != RUN_UNKNOWN || master[0] == '\0')
+    if (run->executors != RUN_UNKNOWN || !property_is_local(strview_of(master)))
         return;
     long cores = master[5] == '[' ? strtol(master + 6, NULL, 10) : 1;
     if (cores >= 1) { /* local[*] does not say how many */
@@ -112,6 +122,12 @@ static bool set_texts(const struct sparklog *log, struct arena *arena, struct ru
     const char *version = application->log_version[0] != '\0' ? application->log_version
                                                               : application->metadata_version;
     memcpy(run->advice_id, log->properties.advice_id, sizeof run->advice_id);
+    if (log->n_raw_properties > 0) {
+        run->log_properties =
+            arena_copy(arena, (struct strview){log->raw_properties, log->n_raw_properties});
+        if (run->log_properties.at == NULL)
+            return false;
+    }
     return log_text_copy(arena, application->name, &run->log_name) &&
            log_text_copy(arena, application->id, &run->spark_application_id) &&
            log_text_copy(arena, application->attempt_id, &run->spark_attempt_id) &&
@@ -124,7 +140,8 @@ static bool set_properties(const struct sparklog *log, struct arena *arena, stru
     if (run->spark_properties == NULL)
         return false;
     for (size_t i = 0; i < properties_count(); i++) {
-        const char *value = log->properties.values[i].text;
+        const char *set = log->set_by_job.values[i].text;
+        const char *value = set[0] != '\0' ? set : log->properties.values[i].text;
         if (value[0] == '\0')
             continue;
         struct run_label *property = &run->spark_properties[run->n_spark_properties++];
@@ -187,7 +204,7 @@ static bool set_job_time(struct sparklog *log, struct arena *arena, struct run *
                                      job->completed_ms); /* counts */
     }
     /* Spark 1.0 to 1.1 do not say when their jobs ran. */
-    bool known = n > 0 || log->n_jobs_seen == 0;
+    bool known = (n > 0 || log->n_jobs_seen == 0) && !profile_clock_set_back(log);
     run->job_time_s = known ? log_seconds(profile_union_length(intervals, n)) : (double)NAN;
     arena_rewind(arena, mark);
     return true;
@@ -207,7 +224,8 @@ static bool set_stage_time(const struct sparklog *log, struct arena *arena, stru
             n += make_interval(log, attempt->submitted_ms, attempt->completed_ms, &intervals[n]);
         }
     }
-    run->stage_time_s = log_seconds(profile_union_length(intervals, n));
+    run->stage_time_s =
+        profile_clock_set_back(log) ? (double)NAN : log_seconds(profile_union_length(intervals, n));
     arena_rewind(arena, mark);
     return true;
 }
@@ -234,7 +252,7 @@ static void set_core_time(struct sparklog *log, struct run *run)
         if (!executor->added)
             continue;
         any = true;
-        if (executor->cores <= 0) {
+        if (executor->cores <= 0 || profile_clock_set_back(log)) {
             run->core_s = (double)NAN;
             return;
         }
@@ -244,13 +262,15 @@ static void set_core_time(struct sparklog *log, struct run *run)
     run->core_s = any ? log_seconds(sum) : (double)NAN;
 }
 
-/* The run has no lifetimes if there are too many, or if the start of the application is unknown. An
+/* The run has no lifetimes if there are too many, or if the start of the application or the time
+ * since then is unknown. An
  * executor that came before the start counts from the start. */
 static bool set_executor_lifetimes(const struct sparklog *log, struct arena *arena, struct run *run)
 {
     int64_t start_ms = log->application.start_ms;
-    size_t n =
-        log->reader.notices[NOTICE_EXECUTORS] > 0 || start_ms == NO_TIME ? 0 : log->n_lifetimes;
+    bool unknown = log->reader.notices[NOTICE_EXECUTORS] > 0 || start_ms == NO_TIME ||
+                   profile_clock_set_back(log);
+    size_t n = unknown ? 0 : log->n_lifetimes;
     run->executor_lifetimes = arena_array(arena, n, sizeof *run->executor_lifetimes);
     if (run->executor_lifetimes == NULL)
         return false;
@@ -264,7 +284,8 @@ static bool set_executor_lifetimes(const struct sparklog *log, struct arena *are
             .removed_s =
                 lifetime->removed_ms == NO_TIME ? (double)NAN : log_seconds(removed_ms - start_ms),
             .cores = lifetime->cores > 0 ? lifetime->cores : RUN_UNKNOWN,
-            .resource_profile_id = lifetime->profile};
+            .resource_profile_id = lifetime->profile,
+            .lost = lifetime->lost};
     }
     return true;
 }
@@ -407,16 +428,72 @@ static bool profile_succeeded(const struct sparklog *log)
     return !application->interrupted;
 }
 
+static void take_property(const struct sparklog *log, const char *key, char *out, size_t capacity)
+{
+    struct strview properties = {log->raw_properties, log->n_raw_properties};
+    if (!properties_find_text(properties, strview_of(key), out, capacity))
+        out[0] = '\0';
+}
+
+/* Notebooks that share a cluster have logs without a start, and the queue of events may have dropped
+ * it: the properties name the application, and it was there when the first event came. */
+static enum pv_code begin_with_properties(struct sparklog *log, struct pv_error *err)
+{
+    struct application *application = &log->application;
+    const struct joblog_privacy *privacy = &log->reader.limits.privacy;
+    bool works = log->jobs > 0 || log->n_stages > 0;
+    if (works && log->n_raw_properties > 0) {
+        take_property(log, "spark.app.name", application->name, sizeof application->name);
+        take_property(log, "spark.app.id", application->id, sizeof application->id);
+    }
+    privacy_application_name(privacy, application->name, sizeof application->name);
+    if (application->id[0] != '\0' && !privacy_id(privacy, application->id, sizeof application->id))
+        log->reader.notices[NOTICE_BAD_ID]++;
+    application->started = application->id[0] != '\0' || application->name[0] != '\0';
+    application->start_ms = NO_TIME;
+    log->reader.notices[NOTICE_NO_START] = 1;
+    if (application->started)
+        return PV_OK;
+    if (works) {
+        (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
+                       "the body holds events of Spark, but neither the start of the application "
+                       "nor its properties: it is a later part of a log. Send all parts together");
+        return pv_fault(err, PV_PLACE_POINTER, "", "later_part", "other parts have the start");
+    }
+    return pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
+                    "the body holds no SparkListenerApplicationStart: " LOG_READER_NO_LOG);
+}
+
+/* The ends of tasks and stages and the starts of jobs that should be there. */
+static bool warn_of_lost_events(const struct sparklog *log, struct run *run)
+{
+    int64_t lost = log->tasks_lost + log->stage_ends_lost + log->job_starts_lost;
+    if (lost == 0)
+        return true;
+    int64_t all = log_add(log->tasks_succeeded, log->tasks_lost);
+    bool kept = (double)log->tasks_lost <= RUN_LOST_SHARE * (double)all;
+    struct finding *note = finding_add(
+        &run->warnings, "lost_events",
+        "the log lacks the ends of %lld of %lld task%s and %lld stage%s, and the starts of %lld "
+        "job%s: Spark drops events if the driver cannot keep up%s%s",
+        (long long)log->tasks_lost, (long long)all, PLURAL(all), (long long)log->stage_ends_lost,
+        PLURAL(log->stage_ends_lost), (long long)log->job_starts_lost, PLURAL(log->job_starts_lost),
+        log->tasks_lost == 0 ? "" : "; the problem size is estimated",
+        kept ? "" : ", the run has no stages, and its duration alone counts");
+    finding_number(note, "count", (double)lost);
+    finding_number(note, "tasks", (double)log->tasks_lost);
+    finding_number(note, "stages", (double)log->stage_ends_lost);
+    finding_number(note, "jobs", (double)log->job_starts_lost);
+    return !run->warnings.failed;
+}
+
 enum pv_code
 profile_build(struct log_reader *reader, struct arena *arena, struct run *run, struct pv_error *err)
 {
     struct sparklog *log = (struct sparklog *)reader;
-    if (!log->application.started) {
-        (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
-                       "the body holds no SparkListenerApplicationStart: it is not a Spark event "
-                       "log, or only a later part of one");
-        return PV_E_INVALID;
-    }
+    if (!log->application.started)
+        PV_TRY(begin_with_properties(log, err));
+    profile_drop_impossible_times(log);
     const struct application *application = &log->application;
     struct run built = {.recorded_us = RUN_NO_INSTANT,
                         .from_log = true,
@@ -434,8 +511,10 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     if (!set_resources(log, arena, &built) || !log_nodes_build(&log->nodes, arena, &built) ||
         !set_executor_lifetimes(log, arena, &built) || !set_job_time(log, arena, &built) ||
         !set_startup(log, arena, &built) || !set_stage_time(log, arena, &built) ||
+        !beginning_build(&log->beginning, arena, &built.log_beginning) ||
         !set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
-        !log_reader_warn(reader, arena, &built))
+        !profile_set_kinds(log, arena, &built) || !log_reader_warn(reader, arena, &built) ||
+        !warn_of_lost_events(log, &built) || !profile_warn_of_kinds(log, &built))
         return pv_no_memory(err);
     *run = built;
     return PV_OK;

@@ -58,6 +58,29 @@ static int64_t first_submission(const struct stage *stage)
     return first;
 }
 
+/* If all jobs ended well, no stage is at work any more: its end was lost. Databricks logs no end of
+ * the application. */
+static bool ended_in_order(const struct sparklog *log)
+{
+    bool ended = log->application.ended ? !log->application.interrupted : log->jobs > 0;
+    return ended && log->jobs_open <= 0 && log->reader.notices[NOTICE_FAILED_JOB] == 0 &&
+           log->reader.notices[NOTICE_TRUNCATED] == 0;
+}
+
+static bool lost_its_end(const struct sparklog *log, const struct attempt *attempt)
+{
+    return !attempt->completed && ended_in_order(log);
+}
+
+/* Ends of attempts that were lost. A stage that has tasks alone lost that of its only attempt. */
+static int64_t count_lost_ends(const struct sparklog *log, const struct stage *stage)
+{
+    int64_t n = stage->n_attempts == 0 && ended_in_order(log);
+    for (size_t i = 0; i < stage->n_attempts; i++)
+        n += lost_its_end(log, &stage->attempts[i]);
+    return n;
+}
+
 static bool
 set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, struct run_stage *out)
 {
@@ -66,7 +89,9 @@ set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, str
     if (intervals == NULL)
         return false;
     size_t n = collect_intervals(log, stage, intervals);
-    out->duration_s = n == 0 ? (double)NAN : log_seconds(profile_union_length(intervals, n));
+    out->duration_s = n == 0 || count_lost_ends(log, stage) > 0
+                          ? (double)NAN
+                          : log_seconds(profile_union_length(intervals, n));
     /* Without an attempt that counts the stage still began. */
     int64_t started = n == 0 ? first_submission(stage) : intervals[0].from_ms;
     arena_rewind(arena, mark);
@@ -75,6 +100,34 @@ set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, str
         known ? log_seconds(log_reader_elapsed(&log->reader, log->application.start_ms, started))
               : (double)NAN;
     return true;
+}
+
+/* Tasks that have an end in the log. */
+static int64_t count_tasks(const struct tasks *tasks)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < tasks->n_slots; i++)
+        n += tasks->slots[i].ms >= 0;
+    for (size_t i = 0; i < tasks->n_asides; i++) {
+        size_t index = tasks->asides[i].index;
+        n += index >= tasks->n_slots || tasks->slots[index].ms < 0;
+    }
+    return n;
+}
+
+/* Spark's queue of events drops some where the driver is busy: a stage that ended well has an end of
+ * each of its tasks. */
+static int64_t lost_of(const struct sparklog *log, const struct stage *stage)
+{
+    int64_t planned = stage->n_attempts == 0 && ended_in_order(log) ? stage->tasks_planned : 0;
+    for (size_t i = 0; i < stage->n_attempts; i++) {
+        const struct attempt *attempt = &stage->attempts[i];
+        bool well = attempt->completed ? !attempt->failed : lost_its_end(log, attempt);
+        if (well && attempt->planned > planned)
+            planned = attempt->planned;
+    }
+    int64_t ended = count_tasks(&stage->tasks);
+    return planned > ended ? planned - ended : 0;
 }
 
 /* What the run holds now the reader need not hold any longer: a long log has millions of tasks. */
@@ -236,6 +289,9 @@ set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct
     out->cache_source_id = stage->cache_source;
     if (!stage->ran)
         return true;
+    out->tasks_lost = lost_of(log, stage);
+    log->tasks_lost += out->tasks_lost;
+    log->stage_ends_lost += count_lost_ends(log, stage);
     if (!set_tasks(log, stage, arena, out) || !set_duration(log, stage, arena, out))
         return false;
     set_records(log, stage, out);
@@ -276,6 +332,12 @@ enum pv_code profile_build_stages(struct sparklog *log,
     run->n_stages = log->n_stages;
     run->has_stages = true;
     run->metrics = metrics_of_all(log);
-    run->problem_size = problem_size_of_run(run, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS});
+    run->jobs_missing = log->last_job >= 0 && (size_t)log->last_job >= log->n_jobs_seen;
+    int64_t missing = log->last_part + 1 - log->parts;
+    log->reader.notices[NOTICE_MISSING_PART] = missing > 0 ? missing : 0;
+    run->compacted = missing > 0 || log->first_job > 0;
+    log->reader.notices[NOTICE_COMPACTED] = run->compacted;
+    run->problem_size = problem_size_of_run(run, &(struct size_measure){.kind = SIZE_INPUT_BLOCKS},
+                                            &run->problem_size_measure);
     return PV_OK;
 }

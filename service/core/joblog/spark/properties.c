@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/uuid.h"
+#include "core/spark/configuration.h"
 #include "core/spark/native_engine.h"
 
 enum shape {
@@ -12,8 +13,8 @@ enum shape {
     SHAPE_SIZE,     /* 8g, 512, 384m */
     SHAPE_DURATION, /* 60s, 100ms */
     SHAPE_WORD,     /* one of a list */
-    SHAPE_LOCAL,    /* local, local[4], local[*, 2]: other masters hold the names of hosts */
-    SHAPE_ENGINES   /* classes of plugins that are known (core/spark/native_engine.h) */
+    SHAPE_MASTER, /* local, local[4], local[*, 2], EMR Serverless: others hold the names of hosts */
+    SHAPE_ENGINES /* classes of plugins that are known (core/spark/native_engine.h) */
 };
 
 struct allowed {
@@ -41,6 +42,7 @@ static const struct allowed table[] = {
     {"spark.dynamicAllocation.shuffleTracking.enabled", SHAPE_BOOLEAN, NULL},
     {"spark.dynamicAllocation.shuffleTracking.timeout", SHAPE_DURATION, NULL},
     {"spark.dynamicAllocation.sustainedSchedulerBacklogTimeout", SHAPE_DURATION, NULL},
+    {SERVERLESS_DISK, SHAPE_SIZE, NULL},
     {"spark.executor.cores", SHAPE_NUMBER, NULL},
     {"spark.executor.instances", SHAPE_NUMBER, NULL},
     {"spark.executor.memory", SHAPE_SIZE, NULL},
@@ -53,7 +55,7 @@ static const struct allowed table[] = {
     {"spark.kubernetes.executor.request.cores", SHAPE_CPU, NULL},
     {"spark.kubernetes.memoryOverheadFactor", SHAPE_NUMBER, NULL},
     {"spark.locality.wait", SHAPE_DURATION, NULL},
-    {"spark.master", SHAPE_LOCAL, NULL},
+    {"spark.master", SHAPE_MASTER, NULL},
     {"spark.memory.fraction", SHAPE_NUMBER, NULL},
     {"spark.memory.offHeap.enabled", SHAPE_BOOLEAN, NULL},
     {"spark.memory.offHeap.size", SHAPE_SIZE, NULL},
@@ -171,8 +173,8 @@ static bool has_shape(const char *text, const struct allowed *allowed)
         return is_measure(text, "|us|ms|s|m|min|h|d|");
     case SHAPE_WORD:
         return is_word(text, allowed->words);
-    case SHAPE_LOCAL:
-        return is_local(text);
+    case SHAPE_MASTER:
+        return is_local(text) || strcmp(text, SERVERLESS_MASTER) == 0;
     case SHAPE_ENGINES:
         return text[0] != '\0'; /* what properties_take kept of it */
     }
@@ -205,16 +207,17 @@ void properties_take(struct properties *properties, struct json_text key, struct
     if (cut)
         return;
     name[n] = '\0';
+    int at = properties_find(name);
+    bool is_advice = strcmp(name, "spark.provisor.adviceId") == 0;
+    if (at < 0 && !is_advice)
+        return;
     n = json_text_decode(value, text, sizeof text - 1, &cut);
     if (cut)
         return;
     text[n] = '\0';
     char uuid[37];
-    if (strcmp(name, "spark.provisor.adviceId") == 0 && uuid_parse(text, uuid)) {
+    if (is_advice && uuid_parse(text, uuid))
         memcpy(properties->advice_id, uuid, sizeof uuid);
-        return;
-    }
-    int at = properties_find(name);
     if (at >= 0 && table[at].shape == SHAPE_ENGINES) {
         native_engine_keep(text);
         n = strlen(text);
@@ -227,4 +230,53 @@ const char *properties_value(const struct properties *properties, const char *ke
 {
     int at = properties_find(key);
     return at < 0 ? "" : properties->values[at].text;
+}
+
+struct tag {
+    struct json_text key;
+    struct json_text value;
+};
+
+static const struct json_field tag_fields[] = {
+    JSON_FIELD("key", JSON_TEXT, struct tag, key),
+    JSON_FIELD("value", JSON_TEXT, struct tag, value),
+};
+static const struct json_shape tag_shape = JSON_SHAPE(tag_fields);
+
+static bool find_tag(struct strview tags, struct strview key, char *out, size_t capacity)
+{
+    struct json json = json_over(tags);
+    bool started = false;
+    while (json_next_element(&json, &started)) {
+        struct tag tag = {{NULL, 0, false}, {NULL, 0, false}};
+        if (json_read_object(&json, &tag_shape, &tag) && tag.value.at != NULL &&
+            json_text_is(tag.key, key))
+            return json_text_keep(tag.value, out, capacity);
+    }
+    return false;
+}
+
+bool properties_find_text(struct strview object, struct strview key, char *out, size_t capacity)
+{
+    enum { TAGS_MAX = 16384 };
+    struct strview tag = {NULL, 0};
+    const char *bracket = memchr(key.at, '[', key.n);
+    if (bracket != NULL && key.at[key.n - 1] == ']') {
+        tag = (struct strview){bracket + 1, key.n - (size_t)(bracket - key.at) - 2};
+        key.n = (size_t)(bracket - key.at);
+    }
+    struct json json = json_over(object);
+    bool started = false;
+    struct json_text name;
+    while (json_next_member(&json, &started, &name)) {
+        struct json_text value;
+        if (!json_read_text(&json, &value) || !json_text_is(name, key))
+            continue;
+        if (tag.at == NULL)
+            return json_text_keep(value, out, capacity);
+        char tags[TAGS_MAX];
+        return json_text_keep(value, tags, sizeof tags) &&
+               find_tag(strview_of(tags), tag, out, capacity);
+    }
+    return false;
 }

@@ -33,6 +33,14 @@ const char *properties_value(const struct properties *properties, const char *ke
 /* Is a property of that key kept? */
 bool properties_keep(struct strview key);
 
+/*
+ * The value of a property in an object of properties as a log has it (JSON): of "key[Tag]" the tag's,
+ * where the property holds a JSON array of {"key", "value"}. Decoded, with its NUL, into out; false
+ * where there is none or it does not fit. For names of jobs, which are screened by whoever takes
+ * them.
+ */
+bool properties_find_text(struct strview object, struct strview key, char *out, size_t capacity);
+
 /* Take a property if it is allowed and well-formed; a later value replaces an earlier one. */
 void properties_take(struct properties *properties, struct json_text key, struct json_text value);
 

@@ -8,9 +8,13 @@ void sparklog_init(struct log_reader *reader)
     struct sparklog *log = (struct sparklog *)reader;
     log->application.start_ms = NO_TIME;
     log->application.end_ms = NO_TIME;
+    log->part = RUN_UNKNOWN;
+    log->last_part = RUN_UNKNOWN;
     log->first_stage_ms = NO_TIME;
     log->last_work_ms = NO_TIME;
     log->cores_most = RUN_UNKNOWN;
+    log->first_job = RUN_UNKNOWN;
+    log->last_job = RUN_UNKNOWN;
     log->driver_heap = RUN_UNKNOWN;
     log->blocks_dropped = RUN_UNKNOWN;
     log->storage_memory[0] = log->storage_memory[1] = RUN_UNKNOWN;
@@ -32,6 +36,8 @@ void sparklog_fini(struct log_reader *reader)
     struct budget *budget = &reader->budget;
     for (size_t i = 0; i < log->n_stages; i++)
         stage_fini(&log->stages[i], budget);
+    budget_free(budget, log->tasks_seen, log->tasks_seen_capacity, sizeof *log->tasks_seen);
+    budget_free(budget, log->raw_properties, log->raw_properties_capacity, 1);
     budget_free(budget, log->stages, log->stages_capacity, sizeof *log->stages);
     idmap_fini(&log->stage_at, budget);
     budget_free(budget, log->executors, log->executors_capacity, sizeof *log->executors);
@@ -44,6 +50,10 @@ void sparklog_fini(struct log_reader *reader)
     idmap_fini(&log->rdd_cached_by, budget);
     budget_free(budget, log->jobs_seen, log->jobs_capacity, sizeof *log->jobs_seen);
     idmap_fini(&log->job_at, budget);
+    budget_free(budget, log->sql_executions, log->sql_executions_capacity,
+                sizeof *log->sql_executions);
+    idmap_fini(&log->sql_at, budget);
+    idmap_fini(&log->streaming_at, budget);
 }
 
 int64_t sparklog_see_work(struct sparklog *log, int64_t ms)

@@ -5,7 +5,9 @@
 #include "core/joblog/common/json.h"
 #include "core/joblog/common/log_nodes.h"
 #include "core/joblog/common/log_reader.h"
+#include "core/joblog/spark/beginning.h"
 #include "core/joblog/spark/properties.h"
+#include "core/joblog/spark/session_signs.h"
 #include "core/joblog/spark/tasks.h"
 
 /*
@@ -16,6 +18,20 @@
 /* Things that did not stop the reader: X(enumerator, code of the warning, detail). */
 #define SPARKLOG_NOTICES(X)                                                                        \
     X(NOTICE_STARTED_AGAIN, "several_applications", "later application starts were passed over")   \
+    X(NOTICE_NO_START, "no_application_start",                                                     \
+      "the log has no start of the application: its name and id are those of the properties, and " \
+      "it began with the first event")                                                             \
+    X(NOTICE_BAD_START, "application_start_unusable",                                              \
+      "the start of the application has no instant, or lies after its first stage: it began with " \
+      "the first event")                                                                           \
+    X(NOTICE_CLOCK, "clock_set_back",                                                              \
+      "the clock of the driver was set back while the application ran: its duration is unknown")   \
+    X(NOTICE_DOUBLED, "doubled_events", "events that were there already were passed over")         \
+    X(NOTICE_COMPACTED, "compacted_log",                                                           \
+      "jobs are missing, as in a log that was compacted or lacks parts: the run has no problem "   \
+      "size and no stages, and predictions leave it out")                                          \
+    X(NOTICE_MISSING_PART, "missing_part",                                                         \
+      "parts of the log are not there: the numbers of the other parts leave them out")             \
     X(NOTICE_BAD_ID, "application_id_unusable", "an application or attempt id cannot be kept")     \
     X(NOTICE_LATER_PARENT, "parents_dropped", "parents that do not come before their stage")       \
     X(NOTICE_FAILED_JOB, "failed_jobs", "jobs of the application failed")                          \
@@ -76,6 +92,7 @@ struct amounts {
 
 /* A job; its times NO_TIME where they are unknown. */
 struct job {
+    int64_t id;
     int64_t submitted_ms;
     int64_t completed_ms;
     bool ended;
@@ -87,13 +104,15 @@ struct logged_lifetime {
     int64_t removed_ms; /* NO_TIME if it stayed */
     int64_t cores;      /* RUN_UNKNOWN, as the profile */
     int64_t profile;
+    bool lost; /* the platform took the executor away */
 };
 
 /* An executor, from its first event on. */
 struct executor {
     int64_t cores;      /* RUN_UNKNOWN */
     int64_t profile;    /* RUN_UNKNOWN */
-    int64_t since_ms;   /* while alive */
+    int64_t since_ms;   /* when it was last added */
+    int64_t removed_ms; /* when it was last removed; NO_TIME */
     int64_t core_ms;    /* of the times it was there before */
     uint32_t node;      /* LOG_NODE_UNKNOWN */
     int64_t startup_ms; /* from its request to its registration; RUN_UNKNOWN */
@@ -126,6 +145,7 @@ struct profile {
 
 struct attempt {
     int64_t id;
+    int64_t planned; /* tasks that it had to run; RUN_UNKNOWN */
     int64_t submitted_ms;
     int64_t completed_ms;
     bool completed;
@@ -156,6 +176,12 @@ struct stage {
     bool ran; /* submitted, completed or with a task */
 };
 
+/* When a SQL execution ran; its end NO_TIME while the log has none. */
+struct sql_execution {
+    int64_t started_ms;
+    int64_t ended_ms;
+};
+
 struct application {
     char name[1024]; /* "" when there is none, or one too long to be a name */
     char id[256];
@@ -173,10 +199,33 @@ struct application {
 struct sparklog {
     struct log_reader reader;
     struct application application;
-    struct properties properties;
+    struct log_beginning beginning;
+    struct properties properties; /* as submitted */
+    bool has_environment;         /* the log has the submitted properties */
+    char *raw_properties;         /* the object as the log has it; names of jobs stand in it */
+    size_t n_raw_properties;
+    size_t raw_properties_capacity;
+    bool has_modified;            /* SQL executions say what the job set */
+    struct properties set_by_job; /* the latest values that the job gave them itself */
+    struct session_signs session;
+    struct idmap streaming_at; /* hash of the id of a streaming query */
+    struct idmap sql_at;       /* execution id -> index in sql_executions */
+    struct sql_execution *sql_executions;
+    size_t n_sql_executions;
+    size_t sql_executions_capacity;
+    int64_t parts; /* Databricks numbers the parts of a log from 0: number of parts */
+    int64_t part;  /* number of the latest part; RUN_UNKNOWN */
+    int64_t last_part;
     int64_t first_stage_ms;
     int64_t last_work_ms; /* of a job, a stage or a task; NO_TIME */
     int64_t jobs;
+    int64_t first_job;    /* the least id of a job; RUN_UNKNOWN */
+    int64_t last_job;     /* the greatest */
+    uint32_t *tasks_seen; /* two for each task id, of its end otherwise and well: a hash; 0: none */
+    size_t tasks_seen_capacity;
+    int64_t tasks_lost; /* tasks and stages whose ends are missing; known once the run is built */
+    int64_t stage_ends_lost;
+    int64_t job_starts_lost; /* jobs whose end alone is logged */
     int64_t stages_completed;
     int64_t stages_failed;
     int64_t tasks_succeeded;
@@ -196,7 +245,10 @@ struct sparklog {
     struct idmap rdd_cached_by; /* id of an RDD that is cached -> index of the stage that made it */
     int64_t storage_memory[2];  /* heap for blocks: of the driver, of an executor; RUN_UNKNOWN */
     int64_t executors_added;
+    int64_t executors_added_again; /* part of it: there already, and added at the same instant */
     int64_t executors_removed;
+    int64_t executors_removed_again;
+    int64_t executors_lost;
     int64_t executors_excluded;
     int64_t executors_most;
     int64_t executors_alive;

@@ -120,3 +120,11 @@ enum pv_code history_models_runs(struct run_observations *seen,
     PV_TRY(history_drift_find(seen, arena, &drift, err));
     return label_group_runs(seen, arena, own, err);
 }
+
+struct warned_runs history_models_warned(const struct run_observations *seen)
+{
+    struct warned_runs counts = {.runs = 0};
+    for (size_t i = 0; i < seen->n; i++)
+        warned_runs_add(&counts, seen->evidence[i].warnings, seen->evidence[i].run_id);
+    return counts;
+}

@@ -1,6 +1,7 @@
 #ifndef CORE_SCALING_HISTORY_HISTORY_MODELS_H
 #define CORE_SCALING_HISTORY_HISTORY_MODELS_H
 
+#include "core/history/warned_runs.h"
 #include "core/scaling/history/history_drift.h"
 #include "core/scaling/history/idle_machine.h"
 #include "core/scaling/history/label_group.h"
@@ -59,5 +60,8 @@ enum pv_code history_models_runs(struct run_observations *seen,
                                  struct arena *arena,
                                  struct run_observations *own,
                                  struct pv_error *err) PV_MUSTCHECK;
+
+/* Counts the runs that have warnings. */
+struct warned_runs history_models_warned(const struct run_observations *seen);
 
 #endif

@@ -18,6 +18,8 @@ struct run_evidence {
     double executors_share;     /* that existed on average, of `executors` */
     double failed_share;        /* of the task time */
     bool dynamic_allocation;    /* executors came and went */
+    bool executors_lost;        /* the platform took executors away: nothing that recurs */
+    uint32_t warnings;          /* core/history/warned_runs.h */
     bool far_off;               /* its duration alone has lowered the weight of its row */
 };
 

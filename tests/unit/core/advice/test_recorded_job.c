@@ -254,6 +254,25 @@ Test(recorded_job, jobs_that_no_replay_stands_for_are_named)
         "idle.");
 }
 
+Test(recorded_job, warnings_of_the_runs_of_all_jobs_are_one)
+{
+    struct recorded_job jobs[3] = {{.overhead = JOB_OVERHEAD_REPLAY},
+                                   {.overhead = JOB_OVERHEAD_REPLAY}};
+    const struct strview names[] = {strview_of("A"), strview_of("B"), strview_of("C")};
+    const uint32_t lost = run_warning_bit(strview_of("lost_events"));
+    struct findings warnings = {.arena = &arena};
+    warned_runs_add(&jobs[0].warned, 0, "run-1");
+    recorded_jobs_warn(names, jobs, 3, &warnings);
+    cr_expect_eq(warnings.n, 0);
+    warned_runs_add(&jobs[0].warned, lost, "run-2");
+    warned_runs_add(&jobs[1].warned, lost, "run-3");
+    recorded_jobs_warn(names, jobs, 3, &warnings);
+    cr_assert_eq(warnings.n, 1);
+    cr_expect_str_eq(warnings.items[0].code, "runs_with_warnings");
+    cr_expect_eq(finding_value(&warnings.items[0], "runs"), 3);
+    cr_expect_eq(finding_value(&warnings.items[0], "lost_events"), 2);
+}
+
 /* Tasks that hold 4 of the 8 cores of an executor: 2 at once. Two such jobs need twice the cores to take
  * the time that one takes alone. */
 Test(recorded_job, tasks_hold_the_cores_that_they_take)

@@ -369,6 +369,36 @@ Test(replay, executors_that_are_lost_take_no_more_tasks)
     cr_assert_float_eq(predict(&replay, 12, 8), 26.0, 1e-9);
 }
 
+/* The platform took two of four executors away, in the case above with tasks that began again: that
+ * does not happen again, so that 12 tasks take three waves. One that came instead is not one more. */
+Test(replay, executors_that_the_platform_took_away_are_not_taken_away_again)
+{
+    struct run_stage stage = stage_of_tasks(0, equal_tasks(12, 10.0), 12);
+    const double nan = (double)NAN;
+    struct executor_lifetime executors[6] = {seen(0, nan), seen(0, nan),  seen(0, 16),
+                                             seen(0, 16),  seen(30, nan), seen(31, nan)};
+    struct run run = run_on(&stage, 5.0, 50.0, executors, 4);
+    run.tasks_failed = 2;
+    executors[2].lost = executors[3].lost = true;
+    struct replay replay = prepare(&run);
+    cr_assert_float_eq(replay.overhead_s, 0.0, 1e-9);
+    cr_assert_float_eq(replay.lost_s, 20.0, 1e-9);
+    cr_assert_float_eq(replay_own_s(&replay), 36.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 12, 4), 36.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 12, 12), 16.0, 1e-9);
+    /* The two that were lost are back at 30 and 31 s: 4 at 5, 2 at 15 and 25, 4 at 30 and 35: until 45. */
+    stage.duration_s = 40.0;
+    run.duration_s = 46.0;
+    run.n_executor_lifetimes = 6;
+    replay = prepare(&run);
+    cr_assert_float_eq(predict(&replay, 12, 4), 36.0, 1e-9);
+    cr_assert_float_eq(replay.lost_s, 10.0, 1.0 + 1e-9);
+    executors[3].lost = executors[2].lost = false; /* not known why: as it was */
+    replay = prepare(&run);
+    cr_assert_float_eq(replay.lost_s, 0.0, 1e-9);
+    cr_assert_float_eq(predict(&replay, 12, 4), 46.0, 1e-9);
+}
+
 /* Executors that went since they were idle stay in a replay where tasks wait for them: a fourth of
  * them needs 40 s for what all did in 10, and has none to let go after 30. */
 Test(replay, executors_that_were_idle_stay_while_tasks_wait)

@@ -96,6 +96,19 @@ Test(spark_advice, dynamic_allocation_that_starts_otherwise)
                       "these.");
 }
 
+/* The author's minExecutors stays, and the warning says what starts more executors. */
+Test(spark_advice, least_executors_that_start_the_job_otherwise)
+{
+    static const struct run_label ran[] = {PROPERTY(DYNAMIC "enabled", "true"),
+                                           PROPERTY(DYNAMIC "minExecutors", "8")};
+    prediction.spark.properties = ran;
+    prediction.spark.n = 2;
+    make(NULL, 0);
+    expect_difference("spark.dynamicAllocation.minExecutors, which is kept, starts the job with 8 "
+                      "executors of 4 cores instead of the recommended 6 of 4: the prediction does "
+                      "not hold for these.");
+}
+
 static const char *split_size(void)
 {
     make(NULL, 0);

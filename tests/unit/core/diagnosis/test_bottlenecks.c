@@ -432,6 +432,58 @@ Test(bottlenecks, cached_blocks_of_an_unknown_memory)
     only(BOTTLENECK_UNEVEN_TASKS);
 }
 
+/* Two of 4 executors of 2 cores go after 50 of 100 s, and one comes back after 75: 2 x 25 + 2 x 50 core
+ * seconds are missing of the 8 cores, and 10 s of tasks were lost. */
+Test(bottlenecks, executors_that_the_platform_took_away)
+{
+    struct executor_lifetime executors[5] = {{0, (double)NAN, 2, RUN_UNKNOWN, false},
+                                             {0, (double)NAN, 2, RUN_UNKNOWN, false},
+                                             {0, 50, 2, RUN_UNKNOWN, true},
+                                             {0, 50, 2, RUN_UNKNOWN, true},
+                                             {75, (double)NAN, 2, RUN_UNKNOWN, false}};
+    add_stage(16, 50, 0);
+    run.executor_lifetimes = executors;
+    run.n_executor_lifetimes = 5;
+    run.executors_lost = 2;
+    run.failed_task_time_s = 10;
+    struct bottleneck item = only(BOTTLENECK_EXECUTORS_LOST);
+    cr_expect_float_eq(item.lost_s, (50.0 + 100.0 + 10.0) / 8.0, 1e-9);
+    cr_expect_eq(item.stage_id, RUN_UNKNOWN);
+    cr_expect(!item.more_executors_help);
+    cr_expect_eq(finding_value(&item.finding, "executors_lost"), 2);
+    cr_expect_not_null(strstr(item.finding.message, "took 2 of 4 executors away"));
+    run.executors_lost = RUN_UNKNOWN;
+    cr_expect_eq(find().n, 0);
+}
+
+/* Half of the run no stage ran: the driver worked, or a streaming query waited for its trigger. */
+Test(bottlenecks, waiting_for_a_trigger_is_not_the_drivers_work)
+{
+    add_stage(16, 25, 0);
+    run.stage_time_s = 50;
+    only(BOTTLENECK_DRIVER);
+    run.streaming_queries = 1;
+    cr_expect_eq(find().n, 0);
+}
+
+/* A cure that names a property which the job sets itself says so. */
+Test(bottlenecks, cures_by_properties_that_the_job_sets)
+{
+    static struct run_label now[] = {{{"spark.sql.shuffle.partitions", 28}, {"4", 1}}};
+    static struct run_label submitted[] = {{{"spark.sql.shuffle.partitions", 28}, {"", 0}}};
+    struct run_stage *stage = add_stage(4, 100, 0);
+    stage->metrics.shuffle_read_bytes = 1000;
+    run.spark_properties = now;
+    run.n_spark_properties = 1;
+    cr_expect_null(strstr(only(BOTTLENECK_TOO_FEW_TASKS).cure, "The job itself"));
+    run.submitted_properties = submitted;
+    run.n_submitted_properties = 1;
+    cr_expect_not_null(
+        strstr(only(BOTTLENECK_TOO_FEW_TASKS).cure,
+               "The job itself sets spark.sql.shuffle.partitions to 4: setting it at "
+               "submission has no effect"));
+}
+
 Test(bottlenecks, waiting_for_storage)
 {
     struct run_stage *stage = add_stage(40, 20, 0);

@@ -20,6 +20,9 @@ Test(missing_counts, only_what_is_missing_is_named)
            "the application has 3 runs, but none that succeeded with executors, "
            "cores_per_executor, problem_size and stages known: without executors 2, stages 1; "
            "failed 1");
+    expect((struct missing_counts){.runs = 3, .failed = 1, .streaming = 2}, 3,
+           "the application has 3 runs, but none that succeeded with executors, "
+           "cores_per_executor, problem_size and stages known: failed 1; streaming 2");
     expect((struct missing_counts){.runs = 1000, .failed = 1000}, 4000,
            "the application has 4000 runs, but none that succeeded with executors, "
            "cores_per_executor, problem_size and stages known; of the 1000 latest: failed 1000");

@@ -23,7 +23,7 @@ TestSuite(name_folding, .init = setup, .fini = teardown, .timeout = 20);
 static struct name_folding fold_by(const struct name_rule *rules, size_t n, const char *name)
 {
     struct name_folding folding;
-    cr_assert_eq(name_fold(rules, n, strview_of(name), &arena, &folding, NULL), PV_OK);
+    cr_assert_eq(name_fold(rules, n, strview_of(name), NULL, &arena, &folding, NULL), PV_OK);
     return folding;
 }
 
@@ -41,7 +41,9 @@ static void expect_folded(const char *name, const char *application)
 
 static struct name_rule rule_of(const char *pattern, const char *application)
 {
-    return (struct name_rule){strview_of("mine"), strview_of(pattern), strview_of(application)};
+    return (struct name_rule){.name = strview_of("mine"),
+                              .pattern = strview_of(pattern),
+                              .application = strview_of(application)};
 }
 
 Test(name_folding, what_changes_from_run_to_run_is_dropped)
@@ -67,6 +69,55 @@ Test(name_folding, what_changes_from_run_to_run_is_dropped)
     expect_folded("t\xc3\xa4glich-2026-01-05", "t\xc3\xa4glich");
 }
 
+Test(name_folding, hours_weeks_and_ids_of_orchestrators_are_dropped)
+{
+    static const char *const names[][2] = {
+        {"hourlyLoad-2026-10-05:21", "hourlyLoad"},
+        {"hourlyLoad-2026-10-05:7", "hourlyLoad"},
+        {"load_20261005T21", "load"},
+        {"load_202610052130", "load"},
+        {"load_20261005213000", "load"},
+        {"load_2026100521", "load"},
+        {"20261005213000-load-eu", "load-eu"},
+        {"load-20261005213000-eu", "load-eu"},
+        {"2026-10-05_03_load", "load"},
+        {"load-2026-10-05-24", "load-24"},
+        {"load-2026-10-05-03-eu", "load-eu"},
+        {"close-2026-11", "close"},
+        {"orders_2026W48", "orders"},
+        {"orders-2026-W48-3", "orders"},
+        {"2026-W05.orders", "orders"},
+        {"orders-2026w53-eu", "orders-eu"},
+        {"sales-2026Q4", "sales"},
+        {"sales_2026-q1_eu", "sales-eu"},
+        {"dag__etl__manual__2026-10-05T21:00:00+00:00", "dag__etl"},
+        {"dag__etl__scheduled__2026-10-06T00:00:00+00:00", "dag__etl"},
+        {"dag.etl.backfill__2026-10-06T00:00:00.123456+00:00", "dag.etl"},
+        {"etl-dataset_triggered__2026-10-06T00:00:00+00:00", "etl"},
+        {"etl_asset_triggered__2026-10-06T00:00:00+00:00_aB3dE5fG", "etl"},
+        {"manual__2026-10-05T21:00:00+00:00__load", "load"},
+        {"etl-manual-2026-10-05T210000", "etl"},
+        {"dag__scheduled__2026-10-06T00:00:00+00:00__load", "dag-load"},
+        {"etl-20261005t021500", "etl"},
+        {"etl-2026-10-05t02-15-00z", "etl"},
+        {"20261005t021500z-etl", "etl"},
+        {"etl-manual__2026-10-05T0215000000", "etl"},
+        {"etl-scheduled__2026-10-05T021500.1234560000-a1b2c3d4e", "etl"},
+        {"livy-session-42", "interactive session (Livy)"},
+        {"livy-session-42-x7kq", "interactive session (Livy)"},
+        {"livy-batch-1031", "livy-batch"},
+        {"orders-s-1A2B3C4D5E6F7", "orders"},
+        {"j-2AXKQ8PL0Z3NM_orders", "orders"},
+        {"orders-etl-x7k2m", "orders-etl"},
+        {"spark-thrift-7d9f8b6c5-x2k4q", "spark-thrift"},
+        {"spark-thrift-7d9f8b6c5-bcdfg", "spark-thrift"},
+        {"orders-8f6d2c8b7c3e4a51-driver", "orders"},
+        {"orders-1732665600123456789", "orders"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_folded(names[i][0], names[i][1]);
+}
+
 Test(name_folding, a_stable_name_is_left_alone)
 {
     static const char *const stable[] = {"nightly-etl",
@@ -82,6 +133,22 @@ Test(name_folding, a_stable_name_is_left_alone)
                                          "run-17",
                                          "v2.1.0",
                                          "etl-2026-01-5",
+                                         "load-24",
+                                         "load-202610052560",
+                                         "orders-2026W54",
+                                         "orders-2026Q5",
+                                         "close-2026-13",
+                                         "close-2026",
+                                         "bench-tpcds",
+                                         "terasort-256gb",
+                                         "shuffle-24hrs",
+                                         "load-x7kam",
+                                         "manual",
+                                         "etl-manual",
+                                         "livy-session",
+                                         "plan-s-1a2b3c4d5e6f7g8",
+                                         "etl-2026-10-05t",
+                                         "load-20261005t256000",
                                          "-",
                                          "a{b}",
                                          "nightly2026-01-05"};
@@ -101,6 +168,43 @@ Test(name_folding, the_rules_that_applied_are_told_in_order)
     cr_expect(strview_is(name_rules_default[folding.applied[0]].name, "run number behind"));
     cr_expect(strview_is(name_rules_default[folding.applied[1]].name, "date behind"));
     cr_expect(strview_is(folding.application, "etl"));
+}
+
+Test(name_folding, names_of_shells_and_servers_are_sessions)
+{
+    static const char *const sessions[] = {"Spark shell",
+                                           "PySparkShell",
+                                           "Databricks Shell",
+                                           "Zeppelin",
+                                           "SparkR",
+                                           "SparkSQL::10.1.2.3",
+                                           "Thrift JDBC/ODBC Server",
+                                           "Spark Connect server",
+                                           "remotesparkmagics-sess1",
+                                           "Hive on Spark (sessionId = 1)"};
+    for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++)
+        cr_expect(name_is_session(fold(sessions[i]).application), "%s", sessions[i]);
+    static const char *const jobs[] = {"Spark shell job", "zeppelin", "shell", "nightly-etl"};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        cr_expect_not(name_is_session(fold(jobs[i]).application), "%s", jobs[i]);
+}
+
+Test(name_folding, a_rule_about_a_property_is_for_its_value_and_only_at_first)
+{
+    struct name_rule rules[] = {rule_of("job-{name}-run-{number}", "job {name}"),
+                                rule_of("{name}-{date}", "{name}")};
+    rules[0].property = strview_of("spark.cluster");
+    struct strview values[2] = {strview_of("job-11-run-7"), {NULL, 0}};
+    struct name_folding folding;
+    cr_assert_eq(name_fold(rules, 2, strview_of("etl"), values, &arena, &folding, NULL), PV_OK);
+    cr_expect(strview_is(folding.application, "job 11"));
+    cr_expect_eq(folding.n_applied, 1);
+    values[0] = strview_of("some cluster");
+    cr_assert_eq(name_fold(rules, 2, strview_of("etl-2026-01-05"), values, &arena, &folding, NULL),
+                 PV_OK);
+    cr_expect(strview_is(folding.application, "etl"), "the value does not match");
+    cr_expect(strview_is(fold_by(rules, 2, "job-11-run-7").application, "job-11-run-7"),
+              "a name is no value");
 }
 
 Test(name_folding, own_rules_capture_drop_and_rename)

@@ -102,9 +102,14 @@ Test(spark_configuration, dynamic_allocation_as_it_ran)
     struct spark_configuration made = make(&before, &none, 6, 4);
     cr_assert(made.dynamic_allocation);
     expect(&made, DYNAMIC "enabled", "true");
-    expect(&made, DYNAMIC "maxExecutors", "6");
-    expect(&made, DYNAMIC "initialExecutors", "6");
-    expect(&made, DYNAMIC "minExecutors", "6");
+    expect(&made, DYNAMIC "maxExecutors", "9");
+    expect(&made, DYNAMIC "initialExecutors", "9");
+    expect(&made, DYNAMIC "minExecutors", "9");
+    cr_assert_null(change_of(&made, DYNAMIC "minExecutors"));
+    cr_expect_str_eq(change_of(&made, DYNAMIC "maxExecutors")->reason,
+                     "no less than the initial and the least executors, which stay");
+    cr_expect_str_eq(change_of(&made, DYNAMIC "initialExecutors")->reason,
+                     "no less than the least executors, which stay");
     expect(&made, DYNAMIC "shuffleTracking.enabled", "true");
     expect(&made, "spark.executor.memory", "8g");
     cr_assert_null(value_of(&made, "spark.executor.instances"));
@@ -119,6 +124,25 @@ Test(spark_configuration, dynamic_allocation_as_it_ran)
     expect(&made, DYNAMIC "enabled", "false");
     expect(&made, "spark.executor.instances", "6");
     cr_assert_null(change_of(&made, DYNAMIC "minExecutors")->new_value);
+}
+
+/* The author's least number is above what the caller allows: it is lowered to that. */
+Test(spark_configuration, the_least_executors_are_no_more_than_the_caller_allows)
+{
+    static const struct run_label properties[] = {PROPERTY(DYNAMIC "enabled", "true"),
+                                                  PROPERTY(DYNAMIC "maxExecutors", "20"),
+                                                  PROPERTY(DYNAMIC "minExecutors", "8")};
+    const struct spark_before before = ran(properties, 3);
+    struct spark_constraints bounded = {.max_executors = 5};
+    struct spark_configuration made = make(&before, &bounded, 2, 4);
+    expect(&made, DYNAMIC "minExecutors", "5");
+    expect(&made, DYNAMIC "initialExecutors", "5");
+    expect(&made, DYNAMIC "maxExecutors", "5");
+    cr_expect_str_eq(change_of(&made, DYNAMIC "minExecutors")->old_value, "8");
+    bounded.max_executors = 12;
+    made = make(&before, &bounded, 2, 4);
+    expect(&made, DYNAMIC "minExecutors", "8");
+    expect(&made, DYNAMIC "maxExecutors", "8");
 }
 
 /* Shuffle tracking came with Spark 3.0; before it the external service is needed. */
@@ -175,6 +199,34 @@ Test(spark_configuration, partitions_fit_the_cores)
     before.n = 0; /* Spark 3.5 coalesces them itself */
     made = make(&before, &none, 6, 4);
     cr_assert_null(value_of(&made, key));
+}
+
+/* The case above that changes 200 partitions, of a job that sets its own number. */
+Test(spark_configuration, what_the_job_sets_itself_is_withheld)
+{
+    static const struct run_label plain[] = {PROPERTY("spark.sql.adaptive.enabled", "false"),
+                                             PROPERTY("spark.sql.shuffle.partitions", "200")};
+    static const struct run_label submitted[] = {PROPERTY("spark.sql.shuffle.partitions", "")};
+    static const struct run_label enforced[] = {PROPERTY("spark.sql.shuffle.partitions", "77")};
+    const char *const key = "spark.sql.shuffle.partitions";
+    const struct spark_constraints none = {0};
+    const struct spark_constraints forced = {.enforced = enforced, .n_enforced = 1};
+    struct spark_before before = ran(plain, 2);
+    before.shuffle_bytes = 1073741824.0;
+    struct spark_configuration made = make(&before, &none, 100, 4);
+    expect(&made, key, "400");
+    cr_assert_eq(made.n_withheld, 0);
+    before.submitted = submitted;
+    before.n_submitted = 1;
+    made = make(&before, &none, 100, 4);
+    cr_assert_null(value_of(&made, key));
+    cr_assert_null(change_of(&made, key));
+    cr_assert_eq(made.n_withheld, 1);
+    cr_assert_str_eq(made.withheld[0], key);
+    made = make(&before, &forced, 100, 4);
+    expect(&made, key, "77");
+    made = make(&before, &none, 50, 4);
+    cr_assert_eq(made.n_withheld, 0, "no other number would be recommended");
 }
 
 Test(spark_configuration, constraints_are_followed)
@@ -526,6 +578,85 @@ Test(spark_configuration, is_coherent_whatever_ran)
         arena_fini(&arena);
         arena_init(&arena, 0);
     }
+}
+
+/* What Spark reads: the advised value; if none is advised the one that is excluded or that the job sets. */
+static int64_t read_by_spark(const struct spark_configuration *made,
+                             const struct spark_before *before,
+                             const char *key,
+                             int64_t otherwise)
+{
+    const struct spark_change *change = change_of(made, key);
+    int64_t count = count_of(made, key);
+    if (count == RUN_UNKNOWN && change == NULL)
+        count = property_count(property_find(before->properties, before->n, key));
+    return count == RUN_UNKNOWN ? otherwise : count;
+}
+
+static bool starts(int64_t least, int64_t initial, int64_t instances, int64_t most)
+{
+    return least <= most && initial <= most && instances <= most;
+}
+
+/* Executors that are excluded, or that the job sets itself, count: Spark ends at its start unless
+ * max(minExecutors, initialExecutors, instances) <= maxExecutors. */
+Test(spark_configuration, spark_starts_whatever_is_left_out)
+{
+    static const char *const counts[] = {DYNAMIC "initialExecutors", DYNAMIC "maxExecutors",
+                                         DYNAMIC "minExecutors", "spark.executor.instances"};
+    size_t checked = 0;
+    state = 7;
+    for (int round = 0; round < 20000; round++) {
+        struct run_label properties[5] = {PROPERTY(DYNAMIC "enabled", "true")}, set_by_job[4];
+        struct strview exclude[4];
+        char texts[4][8];
+        int64_t values[4] = {0, INT64_MAX, 0, 0};
+        size_t n = 1, n_exclude = 0, n_set = 0;
+        for (size_t i = 0; i < 4; i++) {
+            if (draw(3) == 0)
+                continue;
+            values[i] = (int64_t)draw(30) + 1;
+            (void)snprintf(texts[i], sizeof texts[i], "%d", (int)values[i]);
+            properties[n++] = (struct run_label){strview_of(counts[i]), strview_of(texts[i])};
+            uint64_t who = draw(4);
+            if (who == 0)
+                exclude[n_exclude++] = strview_of(counts[i]);
+            else if (who == 1)
+                set_by_job[n_set++] = (struct run_label){strview_of(counts[i]), strview_of("")};
+        }
+        if (!starts(values[2], values[0], values[3], values[1]))
+            continue; /* it cannot have run */
+        struct spark_before before = ran(properties, n);
+        before.submitted = set_by_job;
+        before.n_submitted = n_set;
+        const struct spark_constraints left_out = {.exclude = exclude, .n_exclude = n_exclude};
+        struct spark_configuration made = make(&before, &left_out, (int64_t)draw(40) + 1, 4);
+        int64_t read[4];
+        for (size_t i = 0; i < 4; i++)
+            read[i] = read_by_spark(&made, &before, counts[i], i == 1 ? INT64_MAX : 0);
+        cr_assert(starts(read[2], read[0], read[3], read[1]), "%d: %d %d %d above %d", round,
+                  (int)read[2], (int)read[0], (int)read[3], (int)read[1]);
+        checked++;
+        arena_fini(&arena);
+        arena_init(&arena, 0);
+    }
+    cr_assert_gt(checked, 5000);
+}
+
+/* Where the job ran, if that platform needs a form of its own. */
+Test(spark_configuration, the_platform_of_emr_serverless)
+{
+    static const struct run_label serverless[] = {PROPERTY("spark.master", SERVERLESS_MASTER)};
+    static const struct run_label disk[] = {PROPERTY(SERVERLESS_DISK, "20G")};
+    static const struct run_label local[] = {PROPERTY("spark.master", "local[4]")};
+    const struct spark_constraints none = {0};
+    struct spark_before before = ran(disk, 1);
+    cr_expect_str_eq(make(&before, &none, 2, 4).platform, "emr_serverless");
+    before = ran(serverless, 1);
+    cr_expect_str_eq(make(&before, &none, 2, 4).platform, "emr_serverless");
+    before = ran(local, 1);
+    cr_expect_null(make(&before, &none, 2, 4).platform);
+    cr_expect(property_is_local(local[0].value) && !property_is_local(serverless[0].value));
 }
 
 Test(spark_configuration, values_are_read_as_spark_reads_them)

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 from .. import schemas
+from ..sizes import problem_size_text
 from ..tables import interval, plain_text, sentences, shown, table
 from .rows import ends, rows_frame
 
@@ -98,6 +99,11 @@ def _headline(advice: Advice) -> str:
     return text if executors is None else "%s, %d executor%s" % (text, executors, "" if executors == 1 else "s")
 
 
+def _size(advice: Advice) -> Optional[str]:
+    size = _got(advice, "problem_size")
+    return problem_size_text(size, _got(advice, "problem_size_measured_by")) if size is not None else None
+
+
 def _answer(advice: Advice) -> List[Tuple[str, Any]]:
     best, last, pricing = _got(advice, "recommendation"), _got(advice, "last_run"), _got(advice, "pricing")
     currency = _got(pricing, "currency")
@@ -107,7 +113,7 @@ def _answer(advice: Advice) -> List[Tuple[str, Any]]:
             ("%g %% interval (s)" % (100 * confidence) if confidence is not None else "interval (s)", interval(_got(best, "interval_s"))),
             ("in time with probability", _got(best, "deadline_probability")),
             ("cost%s" % (" (%s)" % shown(currency) if currency is not None else ""), _got(best, "cost")),
-            ("deadline (s)", _got(advice, "deadline_s")), ("problem size", _got(advice, "problem_size")),
+            ("deadline (s)", _got(advice, "deadline_s")), ("problem size", _size(advice)),
             ("objective", _got(advice, "objective")), ("predicted by", _got(_got(advice, "model"), "kind")),
             ("its leave-one-out error (%)", _got(_got(advice, "model"), "loo_mape_percent")),
             ("executors of the last run", _got(last, "executors")),

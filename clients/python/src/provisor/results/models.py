@@ -39,7 +39,8 @@ class Speedup(schemas.Speedup):
         best = [(row.problem_size, row.executors, row.duration_s, interval(row.interval_s), row.still_improving)
                 for row in self.best_executors_by_size]
         return (table("Speedup of %s by the model %s" % (self.application, self.model), heads, rows)
-                + table("The fastest executor count of each problem size", [*heads[:4], "more would be faster"], best))
+                + table("The fastest executor count of each problem size", [*heads[:4], "more would be faster"], best)
+                + sentences("Warnings", [w.message for w in self.warnings or ()]))
 
 
 class ApplicationModels(schemas.ApplicationModels):
@@ -80,7 +81,7 @@ class ApplicationModels(schemas.ApplicationModels):
         light = [(run.at, run.run_id, run.reason, run.weight, run.evidence.duration_s, run.evidence.expected_duration_s)
                  for run in self.down_weighted]
         caption = "Models of %s: %s" % (self.application, self.selected_model or "none is selected")
-        text = sentences(caption, [r.message for r in self.reasons])
+        text = sentences(caption, [r.message for r in self.reasons]) + sentences("Warnings", [w.message for w in self.warnings or ()])
         text += table("Candidates", heads, rows) + table("History", ["", "value"], about)
         if light:
             text += table("Runs that count less", ["at", "run", "reason", "weight", "duration (s)", "expected duration (s)"], light,
