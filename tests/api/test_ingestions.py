@@ -241,6 +241,17 @@ def test_garbage_in_a_loop_does_not_fill_the_disk(make_service):
     assert [r["log_digest"] for r in records(client)][:5] == [digest(b'{"garbage": %d}\n' % i) for i in range(11, 6, -1)]
 
 
+def test_refusals_at_once_do_not_wait_for_each_other(make_service):
+    """Beyond the limit each of them deletes the oldest ones."""
+    service = make_service(own_server=True, PROVISOR_INGESTIONS_REFUSED_MAX=20).start()
+    client = service.client(service.token("alpha"))
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: send(client, b"{} %d\n" % n, 422), range(400)))
+    send(client, b"{} last\n", 422)
+    assert len(records(client, "?limit=200")) == 20
+    assert "deadlock" not in service.log.read_text(errors="replace")
+
+
 def test_records_are_kept_as_long_as_the_audit(make_service):
     kept = make_service(PROVISOR_MAINTENANCE_INTERVAL_S=0)
     token = kept.token("alpha")
@@ -273,7 +284,8 @@ def test_an_import_of_runs_is_no_log(team):
 
 # --- privacy ---
 
-@pytest.mark.parametrize("source", ["app-1 password=hunter2hunter2", SECRET, "https://joe:secretword@host/x?token=a8f3b2c1d4e5f6a7b8c9"])
+@pytest.mark.parametrize("source", ["app-1 password=hunter2hunter2", SECRET, "https://joe:secretword@host/x?token=a8f3b2c1d4e5f6a7b8c9",
+                                    "s3://AKey1:secretword@bucket/", "hdfs://u:secretword@nn:9000", "https://h/x?password=hunter2/hunter2"])
 def test_no_credential_is_stored_or_shown(service, team, source):
     send(team, named("etl " + SECRET, app="app-1"), 422, source=source)
     (one,) = records(team)

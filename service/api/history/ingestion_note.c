@@ -39,11 +39,11 @@ void log_source_fit(const struct joblog_privacy *privacy,
     source[0] = '\0';
     if (name.n == 0)
         return;
-    if (!codec_is_name(file) || screen_is_suspicious(file)) {
-        privacy->hash(privacy->key, file, digits);
+    /* A credential may hold a slash: its end alone does not look like one. */
+    if (!codec_is_name(file) || screen_is_suspicious(name) || screen_is_suspicious(file)) {
+        privacy->hash(privacy->key, name, digits);
         (void)snprintf(source, LOG_SOURCE_MAX, "name:%s", digits);
-    } else if (privacy->paths == JOBLOG_KEEP && codec_is_name(name) &&
-               !screen_is_suspicious(name)) {
+    } else if (privacy->paths == JOBLOG_KEEP && codec_is_name(name)) {
         (void)snprintf(source, LOG_SOURCE_MAX, "%.*s", (int)name.n, name.at);
     } else if (privacy->paths == JOBLOG_DROP || folder.n == 0) {
         (void)snprintf(source, LOG_SOURCE_MAX, "%.*s", (int)file.n, file.at);

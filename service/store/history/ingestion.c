@@ -95,9 +95,12 @@ enum pv_code store_ingestion_refuse(struct store_tx *tx,
     sql_uuid(&sql, record.id);
     PV_TRY(tx_defer(tx, &sql, err));
     tx_sql(tx, &sql,
-           "DELETE FROM provisor.ingestion WHERE team_id = $1 AND id IN"
-           " (SELECT id FROM provisor.ingestion WHERE team_id = $1 AND same IS NOT NULL"
-           "  ORDER BY id DESC OFFSET $2 LIMIT 100)");
+           "WITH old AS MATERIALIZED (SELECT id FROM provisor.ingestion"
+           "  WHERE team_id = $1 AND same IS NOT NULL ORDER BY id DESC OFFSET $2 LIMIT 100),"
+           /* What another refusal deletes is not waited for. */
+           " locked AS MATERIALIZED (SELECT id FROM provisor.ingestion"
+           "  WHERE team_id = $1 AND id IN (SELECT id FROM old) FOR UPDATE SKIP LOCKED)"
+           " DELETE FROM provisor.ingestion WHERE team_id = $1 AND id IN (SELECT id FROM locked)");
     sql.repeated = true;
     sql_int(&sql, most);
     return tx_defer(tx, &sql, err);
