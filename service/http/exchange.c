@@ -440,7 +440,7 @@ static bool is_refusal(const struct exchange *x, enum pv_code code)
            http_status_of(code) / 100 == 4;
 }
 
-/* If there is no memory to keep the error, the refusal is answered without a note. */
+/* Without memory for a copy of the error the refusal is answered, and not noted. */
 static void fail_stream(struct exchange *x, enum pv_code code, struct pv_error *err)
 {
     if (err->code == PV_OK)

@@ -54,8 +54,7 @@ static void refuse_item(struct log_result *result, enum pv_code code, const stru
     bool faulty = err->n_faults > 0;
     const char *word = faulty ? err->faults[0].code : pv_code_name(code);
     const char *why = faulty ? err->faults[0].detail : err->detail;
-    bool no_log = strcmp(word, "no_application_start") == 0 && err->n_faults == 1;
-    log_result_say(result, no_log ? LOG_IGNORED : LOG_REJECTED, word, why);
+    log_result_say(result, log_is_none(err) ? LOG_IGNORED : LOG_REJECTED, word, why);
 }
 
 /* The name that rules folded, and what the reader noticed. */

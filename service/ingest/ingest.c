@@ -152,6 +152,7 @@ static void blame_skipped(const struct bundle *bundle, struct pv_error *err)
                    "the log lacks its start, and %.60s was passed over, an archive itself or "
                    "encrypted: unpack it, and send all parts together",
                    name);
+    err->n_faults = 1; /* it may be a log */
 }
 
 enum pv_code ingest_finish(struct ingest *intake,

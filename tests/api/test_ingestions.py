@@ -190,6 +190,9 @@ def test_a_file_that_lay_beside_the_logs_is_not_missed(team):
     (one,) = records(team)
     assert one["outcome"] == "refused" and one["code"] == "no_application_start" and one["open"] is False and one["closed_at"] == one["last_at"]
     assert records(team, "?open=true") == []
+    # A part of a log is missed, even one that holds no more than its first line.
+    send(team, b'{"Event":"DBCEventLoggingListenerMetadata","Spark Version":"3.1.2","Rollover Number":3}\n', 422, source="logs/eventlog")
+    assert [r["source"] for r in records(team, "?open=true")] == ["eventlog"]
 
 
 def test_another_team_closes_nothing_and_sees_nothing(service, team):

@@ -94,7 +94,8 @@ const struct command command_ingestions = {
     .summary = "List which logs were sent, and why some were refused.",
     .description =
         "The latest first. A refused log is open until a log with the same content, Spark "
-        "application id or source is accepted. Equal refusals are one line, which counts them.",
+        "application id or source is accepted; if the last two are unknown, until a log of the "
+        "same application is. Equal refusals are one line, which counts them.",
     .examples = "  provisor ingestions --open\n"
                 "  provisor ingestions --outcome refused --since 7d -o json",
     .groups = {&list_group},

@@ -80,8 +80,7 @@ judge_problem(const struct remote_reply *reply, bool unfinished, struct log_resu
                        "a more complete log of it is there");
         return SEND_FINAL;
     }
-    bool no_log = strcmp(code, "no_application_start") == 0 &&
-                  strcmp(json_text_at(problem, "errors.1.code", ""), "later_part") != 0;
+    bool no_log = strcmp(json_text_at(problem, "errors.1.code", ""), "not_a_log") == 0;
     log_result_say(result, no_log ? LOG_IGNORED : LOG_REJECTED, code, why);
     bool lasting = reply->status == 409 || reply->status == 413 || reply->status == 415 ||
                    (reply->status == 422 && strcmp(type, "storage_quota_exceeded") != 0);

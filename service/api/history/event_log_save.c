@@ -75,7 +75,7 @@ static void say_extent(const struct log_extent *extent, char words[96])
                    extent->damage > 0 ? ", damaged" : "");
 }
 
-/* Of two such logs the one with the larger digest stays. */
+/* If two logs are as complete as each other, the one with the larger digest stays. */
 static bool is_as_complete(const struct log_extent *a, const struct log_extent *b)
 {
     return a->ended == b->ended && a->damage == b->damage && a->tasks == b->tasks &&

@@ -115,6 +115,11 @@ enum pv_code log_note_accepted(const struct log_save *save,
 
 /* --- refusals --- */
 
+bool log_is_none(const struct pv_error *err)
+{
+    return err->n_faults == 2 && strcmp(err->faults[1].code, "not_a_log") == 0;
+}
+
 /* Does the failure say something about the log or the call? Others pass: the log is sent again. */
 static bool is_refusal(enum pv_code code)
 {
@@ -143,6 +148,7 @@ static void say_reason(struct ingestion *ingestion,
     bool placed = faulty && fault->place != PV_PLACE_POINTER;
     ingestion->outcome = INGESTION_REFUSED;
     ingestion->problem = strview_of(pv_code_name(code));
+    ingestion->is_no_log = log_is_none(why);
     if (faulty)
         ingestion->code = strview_of(fault->code);
     (void)snprintf(reason, REASON_MAX, "%s%s%s", placed ? fault->at : "", placed ? ": " : "",

@@ -18,6 +18,9 @@ void log_source_fit(const struct joblog_privacy *privacy,
                     struct strview name,
                     char source[LOG_SOURCE_MAX]);
 
+/* Was the file refused because nothing in it is an event (core/joblog/common/log_reader.h)? */
+bool log_is_none(const struct pv_error *err);
+
 /* Record an accepted log within the transaction that stores its run. */
 enum pv_code log_note_accepted(const struct log_save *save,
                                struct store_tx *tx,

@@ -52,7 +52,7 @@ struct history_prediction {
     double executor_startup_s;      /* median of the latest runs' medians; NAN: unknown */
     struct bottlenecks bottlenecks; /* of the nearest run that has stages */
     const char *lack;               /* why there is no curve, a clause; NULL: there is one */
-    struct warned_runs newest;      /* counted if there is no curve */
+    struct warned_runs newest;      /* counted only without a curve */
     bool streaming;                 /* there is none because it is a streaming application */
     bool session;                   /* the runs are of interactive sessions, no guide to a job */
     size_t n_measured_otherwise;    /* as in advice_history */

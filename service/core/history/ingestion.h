@@ -42,6 +42,7 @@ struct ingestion {
     struct strview problem;
     struct strview code;
     struct strview reason;
+    bool is_no_log; /* the file holds no event; never stored */
     struct strview
         same;          /* equal for attempts that share a record; at == NULL: a record of its own */
     int64_t closed_us; /* when the log came in after all */

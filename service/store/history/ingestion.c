@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "core/joblog/common/log_reader.h"
 #include "store/sql/columns.h"
 #include "threads/clock.h"
 
@@ -87,17 +86,17 @@ enum pv_code store_ingestion_refuse(struct store_tx *tx,
     sql.repeated = true;
     columns_bind(&sql, &columns, &record);
     PV_TRY(tx_defer(tx, &sql, err));
-    /* A file that is not a log, such as a program beside logs: nothing is to come in. */
-    tx_sql(tx, &sql,
-           "UPDATE provisor.ingestion SET closed_at = last_at WHERE team_id = $1 AND id = $2"
-           " AND source IS NOT NULL AND reason LIKE '%" LOG_READER_NO_LOG "'");
-    sql.repeated = true;
-    sql_uuid(&sql, record.id);
-    PV_TRY(tx_defer(tx, &sql, err));
+    if (record.is_no_log && record.source.at != NULL) {
+        tx_sql(tx, &sql,
+               "UPDATE provisor.ingestion SET closed_at = last_at WHERE team_id = $1 AND id = $2");
+        sql.repeated = true;
+        sql_uuid(&sql, record.id);
+        PV_TRY(tx_defer(tx, &sql, err));
+    }
     tx_sql(tx, &sql,
            "WITH old AS MATERIALIZED (SELECT id FROM provisor.ingestion"
            "  WHERE team_id = $1 AND same IS NOT NULL ORDER BY id DESC OFFSET $2 LIMIT 100),"
-           /* What another refusal deletes is not waited for. */
+           /* Rows that another refusal deletes at the same time are left to it. */
            " locked AS MATERIALIZED (SELECT id FROM provisor.ingestion"
            "  WHERE team_id = $1 AND id IN (SELECT id FROM old) FOR UPDATE SKIP LOCKED)"
            " DELETE FROM provisor.ingestion WHERE team_id = $1 AND id IN (SELECT id FROM locked)");

@@ -10,13 +10,15 @@
  */
 
 /* A log that was accepted: adds the record and closes the open refusals of the same digest, Spark
- * application or source. Deferred: costs no round trip. */
+ * application or source, and those of the same application that have neither of the last two.
+ * Deferred: costs no round trip. */
 enum pv_code store_ingestion_accept(struct store_tx *tx,
                                     const struct ingestion *ingestion,
                                     struct pv_error *err) PV_MUSTCHECK;
 
 /* A log that was refused: adds the record, or counts the attempt in the record of the same refusal.
- * The team keeps the newest `most` shared records. Deferred. */
+ * The team keeps the newest `most` shared records. The record of a file that is no log (is_no_log) is
+ * closed at once if its source is known: no log is missing. Deferred. */
 enum pv_code store_ingestion_refuse(struct store_tx *tx,
                                     const struct ingestion *ingestion,
                                     int64_t most,

@@ -2,9 +2,12 @@
 
 #include <math.h>
 
+#include "core/history/problem_size.h"
 #include "core/history/run_idle.h"
 
 /* Pages of the list of runs, and those that a replay or a repair would look at. */
+
+_Static_assert(PROBLEM_SIZE_PREVAILING_RUNS == 20, "as in RUN_PREVAILING_MEASURE");
 
 /* --- how much there would be to load --- */
 

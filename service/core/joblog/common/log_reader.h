@@ -86,14 +86,12 @@ enum pv_code log_reader_feed(struct log_reader *reader,
  * line. */
 void log_reader_note_truncated(struct log_reader *reader);
 
-/* How the refusal ends of a file in which nothing is an event of Spark. */
-#define LOG_READER_NO_LOG "it is not a Spark event log"
-
 /*
  * No more bytes: build the run by the definitions of docs/design.md, "From an event log".
  * Everything `run` points at lives in `arena`; it is written only on PV_OK.
  * PV_E_INVALID with fault code "no_application_start" when the log holds none and its
- * properties do not name it; PV_E_MEMORY.
+ * properties do not name it, and with "not_a_log" as the second one if nothing is an event;
+ * PV_E_MEMORY.
  */
 enum pv_code log_reader_finish(struct log_reader *reader,
                                struct arena *arena,

@@ -454,14 +454,13 @@ static enum pv_code begin_with_properties(struct sparklog *log, struct pv_error 
     log->reader.notices[NOTICE_NO_START] = 1;
     if (application->started)
         return PV_OK;
-    if (works) {
-        (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
-                       "the body holds events of Spark, but neither the start of the application "
-                       "nor its properties: it is a later part of a log. Send all parts together");
-        return pv_fault(err, PV_PLACE_POINTER, "", "later_part", "other parts have the start");
-    }
-    return pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
-                    "the body holds no SparkListenerApplicationStart: " LOG_READER_NO_LOG);
+    if (log->has_events)
+        return pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
+                        "the body holds events of Spark, but neither the start of the application "
+                        "nor its properties: it is a later part of a log. Send all parts together");
+    (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
+                   "the body holds no SparkListenerApplicationStart: it is not a Spark event log");
+    return pv_fault(err, PV_PLACE_POINTER, "", "not_a_log", "no line is an event of Spark");
 }
 
 /* The ends of tasks and stages and the starts of jobs that should be there. */

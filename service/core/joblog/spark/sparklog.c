@@ -57,6 +57,7 @@ static enum pv_code take_line(void *context, struct strview line, struct pv_erro
     json.damaged = !sound || line.at[line.n - 1] != '}';
     enum pv_code code = take == NULL || json.damaged ? PV_OK : take(log, &json, err);
     log->reader.notices[NOTICE_DAMAGED_LINE] += json.damaged;
+    log->has_events = log->has_events || (take != NULL && !json.damaged);
     if (!log->beginning.over && !json.damaged)
         beginning_see_event(&log->beginning, name, line);
     return code;

@@ -216,6 +216,7 @@ struct sparklog {
     int64_t parts; /* Databricks numbers the parts of a log from 0: number of parts */
     int64_t part;  /* number of the latest part; RUN_UNKNOWN */
     int64_t last_part;
+    bool has_events; /* a line is an event of Spark that the reader knows */
     int64_t first_stage_ms;
     int64_t last_work_ms; /* of a job, a stage or a task; NO_TIME */
     int64_t jobs;
