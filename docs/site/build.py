@@ -31,6 +31,14 @@ UNUSED = re.compile(r"\.map$|^assets/javascripts/lunr/|^sitemap\.xml|^404\.html$
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".ipynb": "application/x-ipynb+json", ".yaml": "application/yaml"}
 SITE_BYTES_MAX = 16 << 20
+# What /docs/ shows if the program was built without its pages.
+WITHOUT_SITE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>provisor</title></head>
+<body><h1>provisor</h1>
+<p>This program was built without its documentation pages. They are Markdown files in the folder <code>docs</code> of the source.
+To see them here, start the service with <code>./run --site</code>, or build it with <code>meson setup -Dsite=enabled</code>.</p>
+<p>Every call is described in the <a href="/openapi.yaml">OpenAPI document</a>.</p></body></html>
+"""
 
 
 def sources(checkout):
@@ -139,6 +147,8 @@ def documents(site, contract, document):
             name = str(path.relative_to(site))
             if path.is_file() and not UNUSED.search(name):
                 found.append(("docs/" + name, TYPES.get(path.suffix) or mimetypes.guess_type(name)[0], path.read_bytes()))
+    else:
+        found.append(("docs/index.html", TYPES[".html"], WITHOUT_SITE.encode()))
     size = sum(len(content) for _, _, content in found)
     if size > SITE_BYTES_MAX:
         sys.exit("the documents have %d bytes, which is more than %d" % (size, SITE_BYTES_MAX))

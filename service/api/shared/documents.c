@@ -136,7 +136,9 @@ enum pv_code site_page_get(void *context,
     }
     document = document_find(index);
     if (document == NULL)
-        return pv_fail(err, PV_E_NOT_FOUND, "the documentation has no such page");
+        return pv_fail(err, PV_E_NOT_FOUND,
+                       "the documentation has no such page, or this program was built without its "
+                       "pages: see /docs/");
     const char *location =
         arena_printf(request->arena, "/%.*s", (int)(strlen(document->path) - strlen("index.html")),
                      document->path);
