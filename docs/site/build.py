@@ -147,8 +147,6 @@ def documents(site, contract, document):
             name = str(path.relative_to(site))
             if path.is_file() and not UNUSED.search(name):
                 found.append(("docs/" + name, TYPES.get(path.suffix) or mimetypes.guess_type(name)[0], path.read_bytes()))
-    else:
-        found.append(("docs/index.html", TYPES[".html"], WITHOUT_SITE.encode()))
     size = sum(len(content) for _, _, content in found)
     if size > SITE_BYTES_MAX:
         sys.exit("the documents have %d bytes, which is more than %d" % (size, SITE_BYTES_MAX))
@@ -199,6 +197,8 @@ def main():
         run_mkdocs(mkdocs, pages, site, work)
         shorten_index(site / "search" / "search_index.json")
     found = documents(site, contract, document)
+    if site is None:
+        found.insert(0, ("docs/index.html", TYPES[".html"], WITHOUT_SITE.encode()))
     hashes = inline_scripts(content.decode() for name, _, content in found if name.endswith(".html"))
     write_sources(found, hashes, document["info"]["version"], out_c, out_s, work / "bytes")
     inputs = [*sources(checkout).values(), *notebooks(checkout), *(executed.glob("*.ipynb") if executed else ()), checkout / "docs" / "problems.yaml", contract, *HERE.glob("*")]
