@@ -4,7 +4,7 @@ ARG BASE=debian:12-slim
 
 FROM ${BASE} AS build
 COPY ops/packages ops/install-packages ops/common.sh /src/ops/
-RUN /src/ops/install-packages build
+RUN /src/ops/install-packages build site
 COPY . /src
 RUN meson setup -Dbuildtype=release -Dtests=false -Dcli=disabled /build /src \
     && ninja -C /build service/provisord \

@@ -31,6 +31,14 @@ UNUSED = re.compile(r"\.map$|^assets/javascripts/lunr/|^sitemap\.xml|^404\.html$
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".ipynb": "application/x-ipynb+json", ".yaml": "application/yaml"}
 SITE_BYTES_MAX = 16 << 20
+# What /docs/ shows if the program was built without its pages.
+WITHOUT_SITE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>provisor</title></head>
+<body><h1>provisor</h1>
+<p>This program was built without its documentation pages. They are Markdown files in the folder <code>docs</code> of the source.
+To see them here, start the service with <code>./run --site</code>, or build it with <code>meson setup -Dsite=enabled</code>.</p>
+<p>Every call is described in the <a href="/openapi.yaml">OpenAPI document</a>.</p></body></html>
+"""
 
 
 def sources(checkout):
@@ -189,6 +197,8 @@ def main():
         run_mkdocs(mkdocs, pages, site, work)
         shorten_index(site / "search" / "search_index.json")
     found = documents(site, contract, document)
+    if site is None:
+        found.insert(0, ("docs/index.html", TYPES[".html"], WITHOUT_SITE.encode()))
     hashes = inline_scripts(content.decode() for name, _, content in found if name.endswith(".html"))
     write_sources(found, hashes, document["info"]["version"], out_c, out_s, work / "bytes")
     inputs = [*sources(checkout).values(), *notebooks(checkout), *(executed.glob("*.ipynb") if executed else ()), checkout / "docs" / "problems.yaml", contract, *HERE.glob("*")]

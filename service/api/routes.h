@@ -90,6 +90,7 @@
     CALL(GET, API_APPLICATION "/runs/{id}", READ, IO, runs_get, NO_BODY) \
     STEPS(PATCH, API_APPLICATION "/runs/{id}", WRITE, runs_change, JSON) \
     CALL(DELETE, API_APPLICATION "/runs/{id}", WRITE, IO, runs_delete, NO_BODY) \
+    CALL(GET, "/v1/runs", READ, IO, runs_list, NO_BODY) \
     CALL(GET, "/v1/runs/{id}", READ, IO, runs_find, NO_BODY) \
     STREAM(POST, "/v1/eventlogs", WRITE, named_eventlogs_stream) \
     STREAM(POST, API_APPLICATION "/eventlogs", WRITE, eventlogs_stream) \

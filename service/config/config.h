@@ -96,6 +96,7 @@ struct config {
     int64_t advice_memory_per_core_bytes;
     int64_t advice_memory_cut_runs;
     int64_t inline_body_bytes;
+    int64_t reply_pack_bytes_min;
     int64_t feasibility_inline_tasks;
     int64_t nearest_runs;          /* advice replays */
     int64_t observations_max;      /* of a fit */

@@ -120,6 +120,7 @@ const struct setting settings[] = {
     INTEGER(advice_memory_per_core_bytes, "bytes", 256 * MIB, TIB, "17179869184", "memory of an executor (heap, overhead, off-heap and Python) per core to which advice lets it grow; an executor that ran with more is not changed for that"),
     INTEGER(advice_memory_cut_runs, "", 1, 20, "5", "runs, of at least the same size per executor, that must have sufficed with as much memory as now or less before advice cuts the memory of executors"),
     INTEGER(inline_body_bytes, "bytes", 0, MIB, "65536", "a body of at most this size is parsed where the request is; larger ones wait for a compute worker"),
+    INTEGER(reply_pack_bytes_min, "bytes", 0, GIB, "1024", "replies of at least this size are compressed with gzip if the request accepts it (Accept-Encoding)"),
     INTEGER(feasibility_inline_tasks, "", 0, 1000000, "10000", "a feasibility request of at most this many tasks is answered at once; larger ones wait for a compute worker"),
     INTEGER(nearest_runs, "", 1, 100, "5", "runs of the history that advice replays"),
     INTEGER(observations_max, "", 1, 100000, "1000", "observations of a fit"),

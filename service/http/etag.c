@@ -28,12 +28,26 @@ static struct strview opaque(struct strview tag)
     return tag;
 }
 
+/* A packed reply (http/coding.h) has the tag of its version, and this at its end. */
+static struct strview without_coding(struct strview tag)
+{
+    static const char end[] = "-gzip\"";
+    size_t n = sizeof end - 1;
+    if (tag.n <= n || memcmp(tag.at + tag.n - n, end, n) != 0)
+        return (struct strview){tag.at, tag.n == 0 ? 0 : tag.n - 1};
+    return (struct strview){tag.at, tag.n - n};
+}
+
+static bool same_tag(struct strview one, struct strview other)
+{
+    return strview_equal(without_coding(one), without_coding(other));
+}
+
 static bool list_holds(const char *list, const char *etag, bool weak)
 {
     struct strview mine = strview_of(etag);
     for (struct strview tag = next_tag(&list); tag.n > 0; tag = next_tag(&list)) {
-        if (weak ? strview_equal(opaque(tag), opaque(mine))
-                 : (tag.at[0] == '"' && strview_equal(tag, mine)))
+        if (weak ? same_tag(opaque(tag), opaque(mine)) : (tag.at[0] == '"' && same_tag(tag, mine)))
             return true;
     }
     return false;

@@ -6,6 +6,7 @@
 
 #include "base/duty.h"
 #include "http/admission.h"
+#include "http/coding.h"
 #include "http/reply_fields.h"
 #include "http/token_lookup.h"
 #include "log/log.h"
@@ -370,13 +371,23 @@ static enum pv_code read_fields(struct exchange *x, struct pv_error *err)
                                    &request->selection, err);
 }
 
+/* The source that makes the packed pieces ends the one that makes the plain ones. */
+static enum pv_code pack_response(struct exchange *x, struct pv_error *err)
+{
+    enum pv_code code = http_reply_pack(&x->request, &x->response,
+                                        (size_t)x->server->config->reply_pack_bytes_min, err);
+    x->source = x->response.source;
+    x->source_state = x->response.source_state;
+    return code;
+}
+
 /* What an idempotency key keeps is the whole reply: it is selected from when it is replayed. */
 static enum pv_code finish_response(struct exchange *x, struct pv_error *err)
 {
     PV_TRY(check_response(&x->response, err));
-    return x->request.selection == NULL
-               ? PV_OK
-               : http_reply_fields_apply(x->request.selection, &x->arena, &x->response, err);
+    if (x->request.selection != NULL)
+        PV_TRY(http_reply_fields_apply(x->request.selection, &x->arena, &x->response, err));
+    return pack_response(x, err);
 }
 
 void exchange_handle(struct exchange *x)
@@ -394,11 +405,8 @@ void exchange_handle(struct exchange *x)
         step = step_of(x);
     }
     end_call(x);
-    if (code == PV_OK) {
-        x->source = x->response.source;
-        x->source_state = x->response.source_state;
+    if (code == PV_OK)
         code = finish_response(x, &err);
-    }
     if (code == PV_OK)
         return;
     end_source(x);
@@ -503,6 +511,8 @@ void exchange_stream_finish(struct exchange *x)
     }
     if (code == PV_OK)
         code = check_response(&x->response, &err);
+    if (code == PV_OK)
+        code = pack_response(x, &err);
     if (code != PV_OK)
         fail_stream(x, code, &err);
     else

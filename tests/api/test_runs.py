@@ -307,3 +307,41 @@ def test_a_log_that_starts_in_the_future_is_stored_with_a_warning(client, name):
     assert "starts_in_future" in [w["code"] for w in run["warnings"]] and run["duration_s"] < 60
     again = upload(client, name, log.encode(), 200).json()
     assert again["warnings"] == run["warnings"]
+
+
+def test_the_runs_of_all_applications_are_one_list(service):
+    """Newest first, each run once, in pages of any size; another team's are not among them."""
+    client = service.client(service.token("all-" + uuid.uuid4().hex[:8]))
+    made = []
+    for i in range(30):
+        body = dict(SMALL, started_at="2026-01-%02dT10:00:00Z" % (1 + i * 7 % 28), succeeded=i % 3 > 0, labels={"i": str(i % 2)})
+        made.append(client.post(runs_of("app/%d" % (i % 4)).replace("app/", "app%2F"), body, 201).json())
+    made.sort(key=lambda run: (run["started_at"], run["id"]), reverse=True)
+
+    def listed(query):
+        items, path = [], "/v1/runs?" + query
+        while True:
+            page = client.get(path).json()
+            items += page["items"]
+            if page["next_cursor"] is None:
+                return items
+            path = "/v1/runs?%s&cursor=%s" % (query, page["next_cursor"])
+
+    for limit in (1, 7, 30, 200):
+        assert listed("limit=%d" % limit) == made
+    assert {run["application"] for run in made} == {"app/%d" % i for i in range(4)}
+    assert listed("limit=4&succeeded=false") == [run for run in made if not run["succeeded"]]
+    window = "since=2026-01-05T10:00:00Z&until=2026-01-20T10:00:00Z"
+    assert listed("limit=4&" + window) == [run for run in made if "2026-01-05" <= run["started_at"][:10] < "2026-01-20"] != []
+    of_one = [run for run in made if run["application"] == "app/2"]
+    assert listed("limit=3&application=app%2F2") == of_one == client.get(runs_of("app%2F2")).json()["items"]
+    query = "label=i:1&include=stages&limit=200"
+    assert client.get("/v1/runs?application=app%2F1&" + query).json() == client.get(runs_of("app%2F1") + "?" + query).json()
+    assert len(listed("application=app%2F1&label=i:1")) == len([run for run in made if run["application"] == "app/1"])
+    client.get("/v1/runs?application=nowhere", 404)
+    client.refuse("GET", "/v1/runs?label=i:1", 422, parameter="label")
+    client.refuse("GET", "/v1/runs?include=stages", 422, parameter="include")
+    client.refuse("GET", "/v1/runs?name=app", 422, parameter="name")
+    cursor = client.get("/v1/runs?limit=1").json()["next_cursor"]
+    client.get("/v1/runs?limit=1&succeeded=true&cursor=" + cursor, 400)
+    assert service.client(service.token("none-" + uuid.uuid4().hex[:8])).get("/v1/runs").json()["items"] == []

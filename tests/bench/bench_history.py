@@ -87,6 +87,7 @@ def calls(asker):
     """(name, is it warm, function that gives method, path and body of the next request)."""
     runs = LONG + "/runs?limit=%d" % PAGE
     deep = cursors(asker, LONG + "/runs?limit=200", 120)
+    deep_of_all = cursors(asker, "/v1/runs?limit=200", 120)
     deep_labelled = cursors(asker, LONG + "/runs?limit=200&label=branch:dev", 60)
     ids = [r["id"] for c in deep[::12] for r in asker.get(LONG + "/runs?limit=200&cursor=" + urllib.parse.quote(c))["items"]]
     names = [a["name"] for a in asker.get("/v1/applications?limit=200")["items"]]
@@ -111,6 +112,9 @@ def calls(asker):
         ("runs, by two labels never met", get(lambda: runs + "&label=branch:dev&label=host:host-none")),
         ("runs, by time", get(lambda: runs + "&" + times(3))),
         ("runs, by label and time", get(lambda: runs + "&label=host:host-%d&%s" % (random.choice(hosts), times(30)))),
+        ("runs of all, first page", get(lambda: "/v1/runs?limit=%d" % PAGE)),
+        ("runs of all, deep page", get(lambda: "/v1/runs?limit=200&cursor=" + quote(random.choice(deep_of_all[60:])))),
+        ("runs of all, failed, by time", get(lambda: "/v1/runs?limit=%d&succeeded=false&%s" % (PAGE, times(30)))),
         ("run", get(lambda: LONG + "/runs/" + random.choice(ids))),
         ("run by id alone, with tasks", get(lambda: "/v1/runs/%s?include=tasks" % random.choice(ids))),
         ("profile", get(lambda: LONG + "/profile")),

@@ -15,18 +15,32 @@ LINT = ROOT / "openapi" / "lint"
 
 
 @pytest.fixture(scope="session")
-def redocly(tmp_path_factory):
-    """The pinned linter, installed outside the tree."""
+def linters(tmp_path_factory):
+    """The folder of the pinned linters, installed outside the tree."""
     folder = tmp_path_factory.mktemp("lint")
-    for name in ("package.json", "package-lock.json", ".npmrc", "redocly.yaml"):
+    for name in ("package.json", "package-lock.json", ".npmrc", "redocly.yaml", "spectral.yaml"):
         shutil.copy(LINT / name, folder / name)
     installed = subprocess.run(["npm", "ci", "--ignore-scripts"], cwd=folder, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert installed.returncode == 0, installed.stdout[-3000:]
+    return folder
 
+
+@pytest.fixture
+def redocly(linters):
     def lint(document):
-        return subprocess.run([folder / "node_modules" / ".bin" / "redocly", "lint", "--config", folder / "redocly.yaml",
-                               "--max-problems", "30", document], cwd=folder, text=True,
+        return subprocess.run([linters / "node_modules" / ".bin" / "redocly", "lint", "--config", linters / "redocly.yaml",
+                               "--max-problems", "30", document], cwd=linters, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    return lint
+
+
+@pytest.fixture
+def spectral(linters):
+    def lint(document):
+        return subprocess.run([linters / "node_modules" / ".bin" / "spectral", "lint", "--ruleset", linters / "spectral.yaml",
+                               "--fail-severity", "hint", document], cwd=linters, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     return lint
@@ -37,6 +51,16 @@ def test_the_document_has_no_fault_and_no_warning(redocly, tmp_path):
     document.write_text(bundle.bundle())
     result = redocly(document)
     assert result.returncode == 0 and "warning" not in result.stdout, result.stdout
+
+
+def test_a_second_linter_finds_nothing_either(spectral, tmp_path):
+    document = tmp_path / "provisor.yaml"
+    document.write_text(bundle.bundle())
+    result = spectral(document)
+    assert result.returncode == 0, result.stdout
+    document.write_text(bundle.bundle().replace("operationId: listRuns", "operationId: createRun"))
+    result = spectral(document)
+    assert result.returncode != 0 and "operation-operationId-unique" in result.stdout, result.stdout
 
 
 WRONG = [  # a schema that does not exist, an example the schema refuses, two calls of one name; the rule that says so

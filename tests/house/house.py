@@ -74,7 +74,7 @@ ROOMS = {
     # Waits on the database are bounded by the monotonic clock.
     "store": ({"base", "core", "log"}, {"threads/clock.h", "threads/cond.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
     "http": ({"base", "config", "log", "metrics", "resources", "threads"}, set(),
-             C_BASIC | POSIX | {"malloc.h", "microhttpd.h", "sodium.h"}),
+             C_BASIC | POSIX | {"malloc.h", "microhttpd.h", "sodium.h", "zlib.h"}),
     "api": ({"base", "codec", "config", "core", "compression", "dispatch", "http", "ingest", "log", "metrics", "operation", "resources", "store", "threads"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
     # Long work and the threads that do it; what it does is the api's to know.

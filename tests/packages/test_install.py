@@ -129,7 +129,7 @@ def test_the_packages_are_built_with_what_the_build_needs():
     """Build-Depends has the list of ops/packages, but what every build of Debian has."""
     control = (DEBIAN / "control").read_text()
     wanted = re.search(r"^Build-Depends:\n((?: .*\n)+)", control, re.M)[1].replace(" ", "").replace(",", "").split()
-    build = run(ROOT / "ops" / "install-packages", "--list", "build").split()
+    build = run(ROOT / "ops" / "install-packages", "--list", "build", "site").split()
     assert set(wanted) - {"debhelper-compat(=13)"} == set(build) - {"gcc", "libc6-dev"}
 
 

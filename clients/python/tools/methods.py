@@ -108,6 +108,7 @@ METHODS = [
     row("previewNameRules", "preview_name_rules", "one", "names"),
     row("createRun", "record_run", "one"),
     row("listRuns", "runs", "pages"),
+    row("listTeamRuns", "team_runs", "pages"),
     row("exportRuns", "export_runs", "written"),
     row("importRuns", "import_runs", "written"),
     row("getRunOfApplication", "app_run", "one"),

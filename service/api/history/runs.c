@@ -15,7 +15,7 @@
 #include "store/history/run.h"
 #include "store/history/run_change.h"
 
-/* The runs of an application, sent as JSON or read back. Event logs: api/history/event_logs.c. */
+/* Runs, sent as JSON or read back. Event logs: api/history/event_logs.c. */
 
 static unsigned store_with(unsigned include)
 {
@@ -210,6 +210,7 @@ const struct http_call runs_change = {
 /* --- pages --- */
 
 struct list_query {
+    const char *application; /* name; NULL: all of the team */
     unsigned include;
     struct run_label *labels;
     size_t n_labels;
@@ -218,15 +219,35 @@ struct list_query {
     enum run_outcome outcome;
 };
 
+/* Labels lie in indexes of single applications, and stages would make a page of any size. */
+static enum pv_code check_needs_application(const struct http_request *request,
+                                            struct pv_error *err)
+{
+    static const char *const names[] = {"label", "include"};
+    enum pv_code code = PV_OK;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (http_query(request, names[i]) != NULL)
+            code = pv_fault(err, PV_PLACE_PARAMETER, names[i], "needs_application",
+                            "is allowed only together with the parameter application");
+    return code;
+}
+
 static enum pv_code read_list_query(struct api *api,
                                     struct http_request *request,
                                     struct list_query *query,
                                     struct pv_error *err)
 {
-    static const char *const allowed[] = {"limit", "cursor", "include",   "label*",
-                                          "since", "until",  "succeeded", NULL};
+    static const char *const allowed[] = {"limit", "cursor",    "include",     "label*", "since",
+                                          "until", "succeeded", "application", NULL};
+    static const char *const of_one[] = {"limit", "cursor", "include",   "label*",
+                                         "since", "until",  "succeeded", NULL};
+    bool is_of_one = request->n_path_parameters > 0;
     bool given = http_query(request, "succeeded") != NULL, succeeded = false;
-    PV_TRY(http_check_query(request, allowed, err));
+    query->application =
+        is_of_one ? http_path_parameter(request, "name") : http_query(request, "application");
+    PV_TRY(http_check_query(request, is_of_one ? of_one : allowed, err));
+    if (query->application == NULL)
+        PV_TRY(check_needs_application(request, err));
     PV_TRY(api_query_run_include(request, &query->include, err));
     PV_TRY(api_query_labels(api, request, &query->labels, &query->n_labels, err));
     PV_TRY(api_query_instant(request, "since", &query->since_us, err));
@@ -258,11 +279,13 @@ static enum pv_code load_page(struct api *api,
                                 .stages_most = (size_t)api->config->stages_max,
                                 .tasks_most = (size_t)api->config->tasks_max};
     (void)snprintf(filter.before_id, sizeof filter.before_id, "%.36s", list->after.text);
-    PV_TRY(store_application_find(list->tx, request->arena, http_path_parameter(request, "name"),
-                                  application, err));
+    if (query->application == NULL)
+        return store_run_list_of_team(list->tx, request->arena, &filter, page, err);
+    PV_TRY(store_application_find(list->tx, request->arena, query->application, application, err));
     return store_run_list(list->tx, request->arena, application, &filter, page, err);
 }
 
+/* The runs of one application, or of all. */
 enum pv_code runs_list(void *context,
                        struct http_request *request,
                        struct http_response *response,
@@ -277,7 +300,9 @@ enum pv_code runs_list(void *context,
     PV_TRY(load_page(context, request, &list, &query, &application, &page, err));
     api_list_items(&list);
     for (size_t i = 0; i < page.n; i++)
-        codec_run_encode(&list.w, &page.items[i], application.name, query.include);
+        codec_run_encode(&list.w, &page.items[i],
+                         query.application == NULL ? page.applications[i] : application.name,
+                         query.include);
     return api_list_reply(context, request, response, &list,
                           page.more ? page.items[page.n - 1].id : NULL,
                           page.more ? page.instants_us[page.n - 1] : RUN_NO_INSTANT, err);

@@ -7,6 +7,7 @@
 
 #include "api/routes.h"
 #include "base/code.h"
+#include "http/coding.h"
 #include "http/etag.h"
 
 static int compare_path(const void *path, const void *item)
@@ -20,32 +21,11 @@ static const struct document *document_find(const char *path)
     return bsearch(path, documents, documents_n, sizeof *documents, compare_path);
 }
 
-/* Accept-Encoding names gzip (or *) and not with the quality 0 (RFC 9110, section 12.5.3). */
-static bool accepts_gzip(const struct http_request *request)
-{
-    const char *at = http_header(request, "Accept-Encoding");
-    bool any = false;
-    while (at != NULL && *at != '\0') {
-        at += strspn(at, " \t,");
-        size_t n = strcspn(at, ",");
-        size_t name_n = strcspn(at, " \t;,");
-        char quality[8] = "";
-        (void)sscanf(at + name_n, " ; %*1[qQ] = %7[0-9.]", quality);
-        bool wanted = quality[0] == '\0' || strtod(quality, NULL) > 0;
-        if (name_n == 4 && strncasecmp(at, "gzip", 4) == 0)
-            return wanted;
-        if (name_n == 1 && *at == '*')
-            any = wanted;
-        at += n;
-    }
-    return any;
-}
-
 static void reply_document(struct http_request *request,
                            struct http_response *response,
                            const struct document *d)
 {
-    bool packed = d->packed != NULL && accepts_gzip(request);
+    bool packed = d->packed != NULL && http_accepts_gzip(request);
     char tag[HTTP_ETAG_TEXT];
     (void)snprintf(tag, sizeof tag, "\"%s%s\"", d->digest, packed ? "-gzip" : "");
     http_response_header(request, response, "ETag", tag);
@@ -136,7 +116,9 @@ enum pv_code site_page_get(void *context,
     }
     document = document_find(index);
     if (document == NULL)
-        return pv_fail(err, PV_E_NOT_FOUND, "the documentation has no such page");
+        return pv_fail(err, PV_E_NOT_FOUND,
+                       "the documentation has no such page, or this program was built without its "
+                       "pages: see /docs/");
     const char *location =
         arena_printf(request->arena, "/%.*s", (int)(strlen(document->path) - strlen("index.html")),
                      document->path);

@@ -87,7 +87,8 @@ struct run_filter {
 };
 struct run_list {
     struct run *items;
-    int64_t *instants_us; /* the sort key of each item, for the cursor */
+    int64_t *instants_us;         /* the sort key of each item, for the cursor */
+    struct strview *applications; /* names; read by store_run_list_of_team alone */
     size_t n;
     bool more;
 };
@@ -97,6 +98,14 @@ enum pv_code store_run_list(struct store_tx *tx,
                             const struct run_filter *filter,
                             struct run_list *list,
                             struct pv_error *err) PV_MUSTCHECK;
+
+/* Runs of all applications of the team, newest first, without stages. Labels, `with` and its bounds are
+ * ignored. list->applications has the name of each. */
+enum pv_code store_run_list_of_team(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const struct run_filter *filter,
+                                    struct run_list *list,
+                                    struct pv_error *err) PV_MUSTCHECK;
 
 struct run_id {
     char text[37];

@@ -37,10 +37,15 @@ extern const struct columns run_warning_columns;
         &run_columns, &run_warning_columns                                                         \
     }
 
+/* The name of the run's application, as a.application_name. */
+#define RUN_JOIN_NAME                                                                              \
+    " JOIN (SELECT team_id AS its_team, id AS its_id, name AS application_name"                    \
+    " FROM provisor.application) a ON a.its_team = r.team_id AND a.its_id = r.application_id"
+
 #define RUN_ID_LEAST "00000000-0000-0000-0000-000000000000"
 #define RUN_ID_GREATEST "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
-/* Six parameters of a page, newest first: application, least instant, the instant and id that all
+/* Six parameters of a page, newest first: application (left out if NULL), least instant, the instant and id that all
  * are before, limit and one more, whether it succeeded. */
 void run_add_window(struct sql *sql, const char *application_id, const struct run_filter *filter);
 

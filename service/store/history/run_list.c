@@ -123,7 +123,8 @@ void run_add_window(struct sql *sql, const char *application_id, const struct ru
     bool first_page = filter->before_us == RUN_NO_INSTANT;
     bool ends =
         filter->until_us != RUN_NO_INSTANT && (first_page || filter->until_us <= filter->before_us);
-    sql_uuid(sql, application_id);
+    if (application_id != NULL)
+        sql_uuid(sql, application_id);
     sql_bound(sql, filter->since_us, "-infinity");
     sql_bound(sql, ends ? filter->until_us : filter->before_us, "infinity");
     sql_uuid(sql, ends ? RUN_ID_LEAST : first_page ? RUN_ID_GREATEST : filter->before_id);
@@ -204,6 +205,26 @@ enum pv_code store_run_list(struct store_tx *tx,
     PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, filter->with, err));
     *list = read;
     return PV_OK;
+}
+
+enum pv_code store_run_list_of_team(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const struct run_filter *filter,
+                                    struct run_list *list,
+                                    struct pv_error *err)
+{
+    static struct columns_statement statement = {
+        "SELECT " RUN_SELECTED ", a.application_name FROM provisor.run r" RUN_JOIN_NAME
+        " WHERE r.team_id = $1 AND r.instant >= $2 AND (r.instant, r.id) < ($3, $4)"
+        " AND ($6::bigint IS NULL OR r.succeeded = ($6::bigint = 1))"
+        " ORDER BY r.instant DESC, r.id DESC LIMIT $5",
+        .of = RUN_SELECTED_OF};
+    struct sql sql;
+    tx_columns(tx, &sql, &statement);
+    run_add_window(&sql, NULL, filter);
+    result_auto_t *result = NULL;
+    PV_TRY(tx_walk(tx, &sql, &result, err));
+    return run_read_list(result, arena, filter->limit, list, err);
 }
 
 /* --- chosen for a replay, or counted --- */

@@ -236,9 +236,7 @@ enum pv_code run_load(struct store_tx *tx,
 static void find_query(struct store_tx *tx, const char *name, const char *run_id, struct sql *sql)
 {
     static struct columns_statement statement = {
-        "SELECT " RUN_SELECTED ", a.application_name FROM provisor.run r"
-        " JOIN (SELECT team_id AS its_team, id AS its_id, name AS application_name"
-        " FROM provisor.application) a ON a.its_team = r.team_id AND a.its_id = r.application_id"
+        "SELECT " RUN_SELECTED ", a.application_name FROM provisor.run r" RUN_JOIN_NAME
         " WHERE r.team_id = $1 AND r.id = $2 AND ($3 IS NULL OR a.application_name = $3)",
         .of = RUN_SELECTED_OF};
     tx_columns(tx, sql, &statement);
@@ -283,12 +281,14 @@ enum pv_code run_read_list(const PGresult *result,
     struct run_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     read.instants_us = arena_calloc(arena, read.n, sizeof *read.instants_us);
-    if (read.items == NULL || read.instants_us == NULL)
+    read.applications = arena_calloc(arena, read.n, sizeof *read.applications);
+    if (read.items == NULL || read.instants_us == NULL || read.applications == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < read.n; i++) {
-        struct placed placed;
+        struct placed placed = {.application_name = {NULL, 0}};
         PV_TRY(read_run(result, i, arena, &read.items[i], &placed, err));
         read.instants_us[i] = placed.instant_us;
+        read.applications[i] = placed.application_name;
     }
     *list = read;
     return PV_OK;
