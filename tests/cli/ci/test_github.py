@@ -92,7 +92,7 @@ def test_a_gate_without_a_question_is_an_error(use, inputs, words):
 
 
 def test_a_token_that_ends_soon_is_an_annotation(use, service):
-    use.machine.token = service.command("token", "create", "--team", "alpha", "--name", "ends", "--scopes", "read,write", "--expires", "3d").strip()
+    use.machine.token = service.command("token", "create", "--team", "alpha", "--name", "ends", "--scopes", "read,write", "--expires-in", "3d").strip()
     made = use(USUAL)
     assert made.succeeded and made.outputs["token-expires-at"] in made.summary and made.outputs["token-expires-at"] > "2026"
     assert ("warning", "provisor: token ends soon") in [(level, title) for level, title, _ in made.annotations]

@@ -94,7 +94,7 @@ def test_a_refused_token(build, service):
     build.machine.token = "prv_wrong"
     assert build(USUAL)["result"] == "FAILURE"
     assert build({**USUAL, "onTokenRefused": "warn"})["result"] == "UNSTABLE"
-    build.machine.token = service.command("token", "create", "--team", "alpha", "--name", "ends", "--scopes", "read,write", "--expires", "3d").strip()
+    build.machine.token = service.command("token", "create", "--team", "alpha", "--name", "ends", "--scopes", "read,write", "--expires-in", "3d").strip()
     made = build(USUAL)
     assert made["result"] == "SUCCESS" and "provisor: WARNING: the token ends at %s" % made["returned"]["tokenExpiresAt"] in made["console"]
 
