@@ -297,6 +297,22 @@ def test_the_hint_names_the_place_of_the_token(service, make_cli, where, says):
     assert says.replace("FILE", str(file), 1).replace("CREDENTIALS", str(credentials)) in cli(*words, status=1, env=env).err
 
 
+def test_the_list_of_tokens_marks_what_has_ended_or_ends_soon(service, make_cli):
+    cli = make_cli(service.base_url, service.token("alpha", "read,write,admin"))
+    ids = {n: json.loads(cli("tokens", "create", "--name", "n%s" % n, "--scopes", "read", *(("--expires", n) if n else ()), "-o", "json").out)["id"]
+           for n in (None, "2s", "20h", "30h", "13d", "15d", "16d")}
+    cli("tokens", "revoke", ids["16d"])
+    time.sleep(2.1)
+    rows = [line.split(",") for line in cli("tokens", "-o", "csv", "--limit", 200).out.splitlines()]
+    states = {row[rows[0].index("id")]: row[rows[0].index("state")] for row in rows[1:]}
+    wanted = {None: "", "2s": "expired", "20h": "ends in less than a day", "30h": "ends in 1 day", "13d": "ends in 12 days", "15d": "", "16d": "revoked"}
+    assert {n: states[id] for n, id in ids.items()} == wanted
+    items = json.loads(cli("tokens", "-o", "json", "--limit", 200).out)
+    assert not [t for t in items if "state" in t], "which is of the table"
+    shown = cli.terminal("tokens", "--limit", 200, columns=80)
+    assert "expired" in shown and "ends in 12 days" in shown
+
+
 SOON = "2026-12-12T08:00:00Z"
 
 

@@ -137,7 +137,8 @@ static void judge(struct gating *gating, const struct gate_limits *limits)
         gate_refuse(failure, &gating->question, &gating->gate);
     } else {
         gate_skip(failure, &gating->question, &gating->gate);
-        warn("%s\n          the job goes on unchecked", failure->what);
+        warn("%s\n          the job goes on unchecked%s", failure->what,
+             failure->unavailable ? "; --on-unavailable fail would stop it" : "");
         *failure = (struct failure){.status = EXIT_DONE};
     }
     (void)snprintf(gating->gate.token_expires, sizeof gating->gate.token_expires, "%s",
