@@ -137,7 +137,7 @@ static void judge(struct gating *gating, const struct gate_limits *limits)
         gate_refuse(failure, &gating->question, &gating->gate);
     } else {
         gate_skip(failure, &gating->question, &gating->gate);
-        warn("%s\n          the job goes on unchecked%s", failure->what,
+        warn("%s\n          the job continues unchecked%s", failure->what,
              failure->unavailable ? "; --on-unavailable fail would stop it" : "");
         *failure = (struct failure){.status = EXIT_DONE};
     }
@@ -187,7 +187,7 @@ const struct command command_gate = {
                    "and 2 are errors.\n\n"
                    "A gate needs a deadline, or a limit on cost or error: without one it could "
                    "stop nothing, which is an error unless --no-deadline says that it is meant.\n\n"
-                   "While the service is away or overloaded the job goes on with a warning. A "
+                   "While the service is away or overloaded the job continues with a warning. A "
                    "token that is wrong, expired or revoked fails. The options --on-... say "
                    "otherwise, for each case; an invalid request fails in any case.",
     .examples =

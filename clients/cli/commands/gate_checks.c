@@ -242,7 +242,7 @@ void gate_skip(const struct failure *failure, const struct question *question, s
     struct gate_check *check = add_check(gate, verdict_check(has_deadline(question)));
     check->result = CHECK_SKIPPED;
     (void)snprintf(check->message, sizeof check->message, "%.1000s", failure->what);
-    (void)snprintf(gate->headline, sizeof gate->headline, "The job goes on unchecked: %.1000s",
+    (void)snprintf(gate->headline, sizeof gate->headline, "The job continues unchecked: %.1000s",
                    failure->what);
 }
 

@@ -20,7 +20,7 @@ struct gate_check {
     char message[1024];
 };
 
-/* What may happen other than `met`. docs/pipelines.md has the table of what each integration does. */
+/* Situations other than `met`. docs/pipelines.md has the table of actions, for each integration. */
 enum situation {
     SITUATION_MISSED,
     SITUATION_AT_RISK,
@@ -69,7 +69,7 @@ bool gate_has_question(struct invocation *invocation,
                        const struct question *question,
                        const struct gate_limits *limits);
 
-/* Does a job stop that got no answer for this reason? What is in no row of the table stops. */
+/* Does the job stop if there is no answer for this reason? A reason outside the table stops the job. */
 bool gate_stops_on(const struct failure *failure, const struct gate_limits *limits);
 
 /* Look at an answer. */
@@ -77,7 +77,7 @@ void gate_check_answer(const struct answer *answer,
                        const struct gate_limits *limits,
                        struct gate *gate);
 
-/* There is no answer, for that reason, and the job continues. */
+/* The question got no answer for that reason, and the job continues. */
 void gate_skip(const struct failure *failure, const struct question *question, struct gate *gate);
 
 /* There is no answer, and the job stops: what is known of the application is too little, or something

@@ -102,7 +102,7 @@ def test_a_token_that_ends_soon_is_an_annotation(use, service):
 def test_a_fork_has_no_secret_and_is_not_gated(use, event, environment):
     made = use(USUAL, event, token=False, **environment)
     assert made.succeeded and made.outputs["gate"] == "skipped" and made.outputs["exit-status"] == "0"
-    assert made.annotations == [("notice", "provisor: skipped", "The job goes on unchecked: a change from a fork gets no token.")]
+    assert made.annotations == [("notice", "provisor: skipped", "The job continues unchecked: a change from a fork gets no token.")]
     assert "skipped" in made.summary and use.machine.calls() == []
 
 

@@ -225,7 +225,7 @@ def test_keys_are_what_the_client_takes(gate):
 def test_a_fork_without_a_token_is_not_gated(gate, fork):
     result = gate(USUAL, PROVISOR_TOKEN=None, **fork)
     assert "fork" in result.stderr and gate.machine.calls() == []
-    assert gate.json() == {"gate": "skipped", "exit_status": 0, "message": "The job goes on unchecked: a change from a fork gets no token.",
+    assert gate.json() == {"gate": "skipped", "exit_status": 0, "message": "The job continues unchecked: a change from a fork gets no token.",
                            "checks": [], "advice": None}
     assert junit_format.results(gate.directory / "gate.xml") == {"deadline": "skipped"}
     gate(USUAL, **fork)
