@@ -1,11 +1,29 @@
 # provisord, built and shipped on Debian 12. Packages come from ops/packages; ops/pin-images writes the digest of the base.
 # What is in the image: docker run --rm --entrypoint cat IMAGE /usr/share/doc/provisor/sbom.spdx.json
+# The image for jobs of a pipeline, with provisor and provisor-gate: docker build --target client -t provisor-client .
 ARG BASE=debian:12-slim
 
-FROM ${BASE} AS build
+FROM ${BASE} AS source
 COPY ops/packages ops/install-packages ops/common.sh /src/ops/
 RUN /src/ops/install-packages build site
 COPY . /src
+
+FROM source AS build-client
+RUN meson setup -Dbuildtype=release -Dtests=false -Dsite=disabled -Dcli=enabled /build /src \
+    && ninja -C /build clients/cli/provisor \
+    && strip /build/clients/cli/provisor
+
+# No entry point: a runner starts a shell in it.
+FROM ${BASE} AS client
+COPY ops/packages ops/install-packages ops/common.sh /tmp/ops/
+RUN /tmp/ops/install-packages client \
+    && rm -rf /tmp/ops /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt /var/log/dpkg.log \
+    && useradd --system --uid 10001 --user-group --create-home --shell /bin/sh provisor
+COPY --from=build-client /build/clients/cli/provisor /usr/local/bin/provisor
+COPY --from=source /src/clients/ci/shell/provisor-gate /usr/local/bin/provisor-gate
+USER 10001:10001
+
+FROM source AS build
 RUN meson setup -Dbuildtype=release -Dtests=false -Dcli=disabled /build /src \
     && ninja -C /build service/provisord \
     && strip /build/service/provisord

@@ -5,6 +5,7 @@
 
 The root document and its parts are text with one addition to YAML: a line `$parts: [a.yaml, b.yaml]` is
 replaced by the contents of these files (paths relative to the root document) at the line's indentation.
+Every response with the header X-Request-Id has the header Provisor-Token-Expires as well, which is added here.
 Comments and order stay, and every `$ref` is written as it reads in the result (`#/components/...`).
 The result is refused when it gives a key twice: YAML would keep the last one without a word.
 """
@@ -16,6 +17,8 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().with_name("provisor.yaml")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+HEADER = "%s: {$ref: '#/components/headers/%s'}"
+OF_EVERY_RESPONSE, ADDED = (HEADER % (name, name) for name in ("X-Request-Id", "Provisor-Token-Expires"))
 PARTS = re.compile(r"^( *)\$parts: \[([^\]]*)\]$")
 
 
@@ -36,7 +39,14 @@ def bundle(root=ROOT):
         for name in match[2].split(","):
             part = (root.parent / name.strip()).read_text()
             lines += [(match[1] + inner).rstrip() for inner in part.splitlines()]
-    return "\n".join(lines) + "\n"
+    return "".join(with_added_header(line) + "\n" for line in lines)
+
+
+def with_added_header(line):
+    """A line that holds one header of a response, or all of them in one mapping."""
+    if line.strip() == OF_EVERY_RESPONSE:
+        return line + "\n" + line.replace(OF_EVERY_RESPONSE, ADDED)
+    return line.replace(OF_EVERY_RESPONSE, OF_EVERY_RESPONSE + ", " + ADDED)
 
 
 def repeated_keys(node, path=""):

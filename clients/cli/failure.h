@@ -14,6 +14,7 @@
 struct failure {
     enum exit_status status; /* EXIT_DONE: none */
     bool unavailable; /* the service is away or overloaded: nothing is wrong with what was asked */
+    bool token_refused; /* the service does not take the token, or was given none */
     char what[4096];
     char next[512]; /* "" where there is nothing to do about it */
 };

@@ -13,6 +13,7 @@ struct principal {
     char actor[64];    /* short public name of the token for audit rows */
     unsigned scopes;
     uint64_t expires_ns; /* by the monotonic clock, when the token does; 0: never */
+    int64_t expires_us;  /* the same instant as the token has it; of use if expires_ns is not 0 */
 };
 
 #endif

@@ -168,6 +168,7 @@ struct config {
     int64_t outage_prior_weight_s;
     /* caches */
     int64_t token_cache_ms;         /* at most 5000 */
+    int64_t token_warning_days;     /* 0: never */
     int64_t token_refusal_cache_ms; /* at most 5000 */
     int64_t token_lookups_per_s;    /* 0: no bound */
     int64_t prediction_cache_ms;    /* at most 5000 */

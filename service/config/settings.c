@@ -192,6 +192,7 @@ const struct setting settings[] = {
     INTEGER(outage_prior_weight_s, "s", 1, 315360000, "604800", "time of observation that this prior is worth"),
 
     INTEGER(token_cache_ms, "ms", 0, 5000, "2000", "how long a token's rights are cached; a revoked token stops working within this time"),
+    INTEGER(token_warning_days, "d", 0, 3650, "14", "from how long before a token's end replies to it have the header Provisor-Token-Expires; 0: never"),
     INTEGER(token_refusal_cache_ms, "ms", 0, 5000, "2000", "how long it is remembered that a token is not valid"),
     INTEGER(token_lookups_per_s, "", 0, 1000000, "500", "tokens a second that are looked up although nobody has used them before; requests with further ones get 503; 0: no bound"),
     INTEGER(prediction_cache_ms, "ms", 0, 5000, "2000", "how long the version of a history is cached"),

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/instant.h"
 #include "http/trace.h"
 #include "log/log.h"
 #include "threads/clock.h"
@@ -36,6 +37,20 @@ static void add_trace(struct MHD_Response *reply, struct exchange *x)
     (void)reply_add(reply, x, "traceparent", text);
 }
 
+/* When the caller's token ends, if that is near. Who is not known yet learns nothing. */
+static void add_token_end(struct MHD_Response *reply, struct exchange *x)
+{
+    char text[INSTANT_TEXT];
+    const struct principal *who = &x->request.principal;
+    uint64_t warning_ns =
+        (uint64_t)x->server->config->token_warning_days * 24 * 3600 * UINT64_C(1000000000);
+    if (warning_ns == 0 || !x->authenticated || who->expires_ns == 0 ||
+        who->expires_ns > clock_monotonic_ns() + warning_ns)
+        return;
+    instant_format(who->expires_us, text);
+    (void)reply_add(reply, x, "Provisor-Token-Expires", text);
+}
+
 static void
 add_headers(struct MHD_Response *reply, struct exchange *x, const struct http_response *response)
 {
@@ -48,6 +63,7 @@ add_headers(struct MHD_Response *reply, struct exchange *x, const struct http_re
     if (x->request.request_id[0] != '\0')
         (void)reply_add(reply, x, "X-Request-Id", x->request.request_id);
     add_trace(reply, x);
+    add_token_end(reply, x);
     (void)reply_add(reply, x, "X-Content-Type-Options", "nosniff");
     bool secret = x->route != NULL && x->route->access != HTTP_PUBLIC;
     if (secret && !has_header(response, "Cache-Control"))

@@ -111,7 +111,9 @@ def test_an_expired_token_is_refused(service, client):
     user.get("/v1/applications")
     assert until_refused(user, 6.5) < 6.5
     for _ in range(2):  # asked of the database, and remembered
-        assert user.request("GET", "/v1/applications", 401).json()["detail"] == "the token has expired"
+        refused = user.request("GET", "/v1/applications", 401)
+        assert refused.json()["detail"] == "the token expired at " + re.sub(r"\.\d+", "", token["expires_at"])
+        assert "Provisor-Token-Expires" not in refused.headers
     # Who knows no more than the number of a token learns nothing.
     forged = token["token"].split("_")
     forged[2] = forged[2][::-1]
@@ -288,6 +290,29 @@ def lookups(service, answer):
 
 def ask_with(session, service, token):
     return session.get(service.base_url + "/v1/applications", headers={"Authorization": "Bearer " + token}, timeout=20)
+
+
+def test_every_reply_says_that_the_token_ends_soon(service, client):
+    """Of success and of failure, with a body and without, while the caller is known."""
+    soon = make(client, expires_at=in_seconds(13.9 * 86400)).json()
+    user = service.client(soon["token"])
+    for method, path, status in (("GET", "/v1/applications", 200), ("GET", "/v1/applications", 200), ("GET", "/v1/applications/none", 404), ("POST", "/v1/advice", 400),
+                                 ("GET", "/v1/tokens", 403)):
+        assert user.request(method, path, status).headers["Provisor-Token-Expires"] == soon["expires_at"], path
+    for quiet in (make(client, expires_at=in_seconds(14.1 * 86400)).json(), make(client).json()):
+        assert "Provisor-Token-Expires" not in service.client(quiet["token"]).get("/v1/applications").headers
+    for reply in (requests.get(service.base_url + "/healthz"), requests.get(service.base_url + "/v1/applications"),
+                  requests.get(service.base_url + "/healthz", headers={"Authorization": "Bearer " + soon["token"]})):
+        assert "Provisor-Token-Expires" not in reply.headers
+
+
+@pytest.mark.parametrize("days, announced", [(0, []), (3, [2]), (3650, [2, 13])])
+def test_how_long_before_its_end_a_token_is_announced(make_service, days, announced):
+    service = make_service(PROVISOR_TOKEN_WARNING_DAYS=days)
+    service.start()
+    client = service.client(service.command("token", "create", "--team", "operators", "--name", "x", "--scopes", "admin,read,write").strip())
+    tokens = {n: make(client, expires_at=in_seconds(n * 86400)).json()["token"] for n in (2, 13)}
+    assert [n for n, token in tokens.items() if "Provisor-Token-Expires" in service.client(token).get("/v1/applications").headers] == announced
 
 
 def test_a_false_token_is_looked_up_once(make_service):

@@ -75,6 +75,12 @@ def test_other_verdicts_do_not_submit(client, gate):
         assert result.stderr.strip() not in ("", "null"), "it says why"
 
 
+@pytest.mark.parametrize("deadline_s", [None, ""])
+def test_a_request_without_a_deadline_is_an_error(client, gate, deadline_s):
+    result, arguments = gate(request_of(record(client, PROPERTIES), deadline_s))
+    assert (result.returncode, arguments) == (2, None) and "no deadline_s" in result.stderr
+
+
 def test_an_error_is_shown_and_nothing_submitted(client, gate):
     name = record(client, PROPERTIES)
     for request, variables, words in (

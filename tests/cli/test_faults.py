@@ -123,7 +123,7 @@ def test_tls_is_verified(make_cli, tls):
 
 def test_a_certificate_that_is_not_trusted_lets_no_job_go_on(make_cli, tls):
     """Fail-open is for a service that is away, not for one that pretends to be another."""
-    assert make_cli(tls[0])("gate", "x", *QUICK, status=1).out == ""
+    assert make_cli(tls[0])("gate", "x", "-d", "90s", *QUICK, status=1).out == ""
 
 
 def test_plain_http_where_tls_is_spoken(make_cli, tls):
@@ -198,8 +198,8 @@ def advice(**members):
 
 
 @pytest.mark.parametrize("words, answer, status", [
-    (("apps",), problem(404, ESCAPES), 1), (("advise", "x", "--why"), advice(), 0), (("gate", "x"), advice(), 5),
-    (("gate", "x"), problem(503, ESCAPES), 0), (("apps", "--names"), (200, JSON, json.dumps({"items": [{"name": ESCAPES}]})), 0),
+    (("apps",), problem(404, ESCAPES), 1), (("advise", "x", "--why"), advice(), 0), (("gate", "x", "-d", "90s"), advice(), 5),
+    (("gate", "x", "-d", "90s"), problem(503, ESCAPES), 0), (("apps", "--names"), (200, JSON, json.dumps({"items": [{"name": ESCAPES}]})), 0),
     (("runs", "x", "--ids"), (200, JSON, json.dumps({"items": [{"id": ESCAPES}]})), 0),
     (("tokens", "-o", "csv"), (200, JSON, json.dumps({"items": [{"name": ESCAPES + ',"'}]})), 0)])
 def test_a_terminal_obeys_nothing_from_elsewhere(make_cli, words, answer, status):

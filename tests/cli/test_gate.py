@@ -15,6 +15,8 @@ MET = ("nightly-etl", "--size", "64", "--deadline", "90s")
 AT_RISK = ("nightly-etl", "--size", "64", "--deadline", "60s", "--max-executors", "10")
 MISSED = ("nightly-etl", "--size", "64", "--deadline", "20s")
 UNKNOWN = ("nightly-etl", "--size", "6400", "--deadline", "90s")
+DEARER = ("nightly-etl", "--size", "128", "--deadline", "90s")
+NEVER_RAN = ("no-such-application", "--deadline", "90s")
 
 
 @pytest.fixture(autouse=True)
@@ -116,21 +118,78 @@ def test_a_terminal_is_not_overflown(cli, columns):
 
 
 @pytest.mark.parametrize("words, status, outcome", [
-    (MET, 0, "passed"), (MISSED, 3, "failed"), (AT_RISK, 4, "failed"), (UNKNOWN, 5, "failed"), (("no-such-application",), 5, None),
+    (MET, 0, "passed"), (MISSED, 3, "failed"), (AT_RISK, 4, "failed"), (UNKNOWN, 5, "failed"), (NEVER_RAN, 5, None),
     ((*MET, "--max-cost-rise", "0%"), 0, "passed"), ((*MET, "--max-error", "1%"), 5, "failed"), ((*MET, "--max-error", "10%"), 0, "passed"),
     (("nightly-etl", "-s", "128", "-d", "90s", "--max-cost-rise", "20%"), 3, "failed"),
     (("nightly-etl", "-s", "128", "-d", "90s", "--max-cost-rise", "80%"), 0, "passed"),
     # At risk, and dearer: the graver of both.
     (("nightly-etl", "-s", "64", "-d", "55s", "--max-executors", "24", "-c", "99.9999%", "--max-cost-rise", "0%"), 3, "failed"),
-    ((*AT_RISK, "--allow", "at-risk"), 0, "passed"), ((*AT_RISK, "--allow", "unknown"), 4, "failed"), ((*UNKNOWN, "--allow", "unknown"), 0, "passed"),
-    ((*MISSED, "--warn-only"), 0, "warned")])
+    ((*AT_RISK, "--allow", "at-risk"), 0, "warned"), ((*AT_RISK, "--allow", "unknown"), 4, "failed"), ((*UNKNOWN, "--allow", "unknown"), 0, "warned"),
+    ((*MISSED, "--warn-only"), 0, "warned"), ((*MISSED, "--on-missed", "warn"), 0, "warned"), ((*MISSED, "--on-missed", "fail"), 3, "failed"),
+    ((*AT_RISK, "--on-at-risk", "warn"), 0, "warned"), ((*AT_RISK, "--on-missed", "warn", "--on-unknown", "warn"), 4, "failed"),
+    ((*UNKNOWN, "--on-unknown", "warn"), 0, "warned"), ((*UNKNOWN, "--on-unknown", "fail", "--allow", "unknown"), 0, "warned"),
+    # A limit that is passed fails, whatever is done by the verdict.
+    ((*MET, "--max-error", "1%", "--on-unknown", "warn"), 5, "failed"), ((*MET, "--max-error", "1%", "--warn-only"), 0, "warned"),
+    ((*DEARER, "--max-cost-rise", "20%", "--on-missed", "warn"), 3, "failed"), ((*DEARER, "--max-cost-rise", "20%", "--warn-only"), 0, "warned"),
+    # What fails decides, and not what warns.
+    ((*AT_RISK, "--on-at-risk", "warn", "--max-error", "1%"), 5, "failed")])
 def test_the_exit_status_of_a_gate(cli, words, status, outcome):
     result = cli("gate", *words, "-o", "json", status=status)
     if outcome:
         gate = json.loads(result.out)
         assert gate["gate"] == outcome and gate["exit_status"] == status
         assert gate["advice"]["application"] == "nightly-etl"
-        assert {c["result"] for c in gate["checks"]} <= {"passed", "failed", "skipped"}
+        assert {c["result"] for c in gate["checks"]} <= {"passed", "failed", "warned", "skipped"}
+        assert ("warned" in {c["result"] for c in gate["checks"]}) >= (outcome == "warned")
+
+
+# --- a gate needs a question ---
+
+
+@pytest.mark.parametrize("words", [("nightly-etl",), ("nightly-etl", "-s", "64"), ("nightly-etl", "--confidence", "99%", "--max-executors", "4"),
+                                   ("nightly-etl", "--warn-only"), ("nightly-etl", "--allow", "unknown"), ("nightly-etl", "--tolerance", "10%")])
+def test_a_gate_without_a_question_is_an_error(cli, spark, words):
+    """It could stop nothing: a typo in a variable would disable it for ever."""
+    before = cli("gate", *words, status=2)
+    assert "neither a deadline nor a limit" in before.err and "--deadline 90s" in before.err and "--no-deadline" in before.err
+    assert "neither a deadline" in cli("submit", "--gate", *words, "--", "spark-submit", "job.jar", status=2).err
+    assert not (cli.home / "given").exists()
+
+
+@pytest.mark.parametrize("words, checks", [
+    (("--max-cost-rise", "20%"), ["history", "cost"]), (("--max-error", "25%"), ["history", "accuracy"]), (("--no-deadline",), ["history"]),
+    (("--no-deadline", "--max-cost-rise", "20%", "--max-error", "25%"), ["history", "cost", "accuracy"])])
+def test_a_gate_without_a_deadline_has_no_check_of_it(cli, words, checks):
+    result = cli("gate", "nightly-etl", "-s", "64", *words, "-o", "json", "-o", "junit=gate.xml")
+    assert [c["name"] for c in json.loads(result.out)["checks"]] == checks
+    suite = xml.etree.ElementTree.parse(cli.home / "gate.xml").getroot().find("testsuite")
+    assert [case.get("name") for case in suite] == checks
+    gate = json.loads(cli("gate", "nightly-etl", "-s", "6400", *words, "-o", "json", status=5).out)
+    assert gate["checks"][0] == {"name": "history", "result": "failed", "message": gate["message"]}
+
+
+def test_a_deadline_of_the_request_is_a_question(cli):
+    def asked(request, *words, status=0):
+        (cli.home / "request.json").write_text(json.dumps({"application": "nightly-etl", "problem_size": 64, **request}))
+        return cli("gate", "--request", "request.json", *words, status=status)
+    asked({"deadline_s": 90})
+    asked({"deadline_s": None}, status=2)
+    asked({}, status=2)
+    asked({"constraints": {"max_cost": 100, "price_per_executor_hour": 1}})
+    assert "must not be given together" in asked({"deadline_s": 90}, "--no-deadline", status=2).err
+    assert "must not be given together" in cli("gate", *MET, "--no-deadline", status=2).err
+
+
+@pytest.mark.parametrize("option", ["--deadline", "--max-cost-rise", "--max-error", "--confidence", "--on-missed", "--on-token-refused"])
+def test_an_empty_value_is_an_error_that_names_the_option(cli, option):
+    for words in ((option + "=",), (option, ""), (option, " ")):
+        assert option in cli("gate", "nightly-etl", *words, "--max-cost-rise=20%", status=2).err
+
+
+@pytest.mark.parametrize("option", ["--max-cost-rise=20%", "--max-error=25%", "--no-deadline", "--warn-only", "--allow=unknown"])
+def test_what_limits_a_gate_is_refused_without_one(cli, option):
+    result = cli("submit", "nightly-etl", option, "--", "spark-submit", "job.jar", status=2)
+    assert "%s is allowed only with --gate" % option.split("=")[0] in result.err
 
 
 def test_reports_of_a_gate(cli, history):
@@ -153,7 +212,7 @@ def test_reports_of_a_gate(cli, history):
 def test_a_name_that_is_markup(cli, history, name):
     evil = name + '<b>&"x"|`'
     history.post("/v1/applications", {"name": evil}, status=201)
-    cli("gate", evil, "-o", "junit=gate.xml", "-o", "markdown=s.md", status=5)
+    cli("gate", evil, "-d", "90s", "-o", "junit=gate.xml", "-o", "markdown=s.md", status=5)
     case = xml.etree.ElementTree.parse(cli.home / "gate.xml").getroot().find("testsuite/testcase")
     assert case.get("classname") == "provisor." + evil
     assert "<b>" not in (cli.home / "s.md").read_text()
@@ -162,19 +221,127 @@ def test_a_name_that_is_markup(cli, history, name):
 def test_a_service_that_is_away_lets_the_job_go_on_visibly(make_cli):
     cli = make_cli("http://127.0.0.1:9", "prv_x")
     result = cli("gate", *MET, "--retries", 0, "-o", "json")
-    assert "warning" in result.err and "goes on unchecked" in result.err
+    assert "warning" in result.err and "continues unchecked" in result.err
     gate = json.loads(result.out)
     assert gate["gate"] == "skipped" and gate["advice"] is None
-    result = cli("gate", *MET, "--retries", 0, "--on-unavailable", "closed", status=1)
-    assert result.out == ""
-    (cli.home / "config").write_text("[default]\non_unavailable = closed\n")
-    cli("gate", *MET, "--retries", 0, "--config", "config", status=1)
+    for word in ("closed", "fail"):
+        assert cli("gate", *MET, "--retries", 0, "--on-unavailable", word, status=1).out == ""
+        (cli.home / "config").write_text("[default]\non_unavailable = %s\n" % word)
+        cli("gate", *MET, "--retries", 0, "--config", "config", status=1)
+    for word in ("open", "warn"):
+        cli("gate", *MET, "--retries", 0, "--config", "config", "--on-unavailable", word)
+        (cli.home / "other").write_text("[default]\non_unavailable = %s\n" % word)
+        cli("gate", *MET, "--retries", 0, "--config", "other")
+    (cli.home / "other").write_text("[default]\non_unavailable = ajar\n")
+    assert "on_unavailable cannot be 'ajar'" in cli("gate", *MET, "--config", "other", status=2).err
 
 
-@pytest.mark.parametrize("answer, status", [(problem(503, "busy"), 0), (problem(429, "busy"), 0), (problem(401, "no"), 1), (problem(500, "oops"), 1)])
-def test_what_counts_as_away(make_cli, answer, status):
+@pytest.mark.parametrize("answer, status, warned, refused", [
+    (problem(503, "busy"), 0, 0, 1), (problem(429, "busy"), 0, 0, 1), (problem(401, "no"), 1, 1, 1), (problem(500, "oops"), 1, 1, 1),
+    (problem(403, "not yours"), 1, 1, 1)])
+def test_what_counts_as_away(make_cli, spark, answer, status, warned, refused):
+    """Of a gate, of one that lets a job pass while the service is away, and of one that does not."""
     with stub(answer) as server:
-        make_cli(server.url, "prv_x")("gate", *MET, "--retries", 0, status=status)
+        cli = make_cli(server.url, "prv_x")
+        for words, wanted in (((), status), (("--on-unavailable", "warn"), warned), (("--on-unavailable", "fail"), refused)):
+            cli("gate", *MET, "--retries", 0, *words, status=wanted)
+            cli.env["PATH"] = spark.path
+            cli("submit", *MET, "--retries", 0, *words, "--", "spark-submit", "job.jar", status=wanted or 7)
+
+
+# --- the token ---
+
+
+def test_a_refused_token_is_an_option(service, make_cli, spark):
+    """It fails, of a gate and of a job; `warn` lets the job run as it is. An invalid request fails all the same."""
+    cli = make_cli(service.base_url, "prv_wrong")
+    cli.env["PATH"] = spark.path
+    warn = ("--on-token-refused", "warn")
+    for words, status in ((("gate", *MET), 1), (("submit", *MET, "--", "spark-submit", "job.jar"), 1), (("submit", "--gate", *MET, "--", "spark-submit", "job.jar"), 1)):
+        assert "PROVISOR_TOKEN" in cli(*words, status=status).err and not (cli.home / "given").exists()
+    result = cli("gate", *MET, *warn, "-o", "json")
+    assert json.loads(result.out)["gate"] == "skipped" and "the token is not valid" in result.err
+    for gate in ((), ("--gate",)):
+        result = cli("submit", *gate, *MET, *warn, "--", "spark-submit", "job.jar", status=7)
+        assert "runs as it is" in result.err and (cli.home / "given").read_text() == "job.jar\n"
+    with stub(problem(422, "a fault")) as server:
+        other = make_cli(server.url, "prv_x")
+        other("gate", *MET, *warn, status=2)
+
+
+@pytest.mark.parametrize("where, says", [
+    ("variable", "the token is from PROVISOR_TOKEN: set a new one there; `provisor login` does not change it"),
+    ("flag", "FILE (--token-file): set a new one there; `provisor login` does not change it"),
+    ("file of the environment", "FILE (PROVISOR_TOKEN_FILE): set a new one there; `provisor login` does not change it"),
+    ("configuration", "FILE (token_file of the configuration): set a new one there; `provisor login` does not change it"),
+    ("login", "the token is from CREDENTIALS: `provisor login` stores another one")])
+def test_the_hint_names_the_place_of_the_token(service, make_cli, where, says):
+    cli = make_cli()
+    file, config, credentials = cli.home / "token", cli.home / "config", cli.home / "credentials"
+    config.write_text("[default]\nurl = %s\n" % service.base_url)
+    words = ["gate", *MET, "--config", str(config)]
+    env = {"PROVISOR_TOKEN": ""}
+    if where == "variable":
+        env["PROVISOR_TOKEN"] = "prv_wrong"
+    elif where == "login":
+        credentials.write_text("[default]\nurl = %s\ntoken = prv_wrong\n" % service.base_url)
+        credentials.chmod(0o600)
+    else:
+        file.write_text("prv_wrong\n")
+    if where == "flag":
+        words += ["--token-file", str(file)]
+    elif where == "file of the environment":
+        env["PROVISOR_TOKEN_FILE"] = str(file)
+    elif where == "configuration":
+        config.write_text("[default]\nurl = %s\ntoken_file = %s\n" % (service.base_url, file))
+    assert says.replace("FILE", str(file), 1).replace("CREDENTIALS", str(credentials)) in cli(*words, status=1, env=env).err
+
+
+def test_the_list_of_tokens_marks_what_has_ended_or_ends_soon(service, make_cli):
+    cli = make_cli(service.base_url, service.token("alpha", "read,write,admin"))
+    ids = {n: json.loads(cli("tokens", "create", "--name", "n%s" % n, "--scopes", "read", *(("--expires", n) if n else ()), "-o", "json").out)["id"]
+           for n in (None, "2s", "20h", "30h", "13d", "15d", "16d")}
+    cli("tokens", "revoke", ids["16d"])
+    time.sleep(2.1)
+    rows = [line.split(",") for line in cli("tokens", "-o", "csv", "--limit", 200).out.splitlines()]
+    states = {row[rows[0].index("id")]: row[rows[0].index("state")] for row in rows[1:]}
+    wanted = {None: "", "2s": "expired", "20h": "ends in less than a day", "30h": "ends in 1 day", "13d": "ends in 12 days", "15d": "", "16d": "revoked"}
+    assert {n: states[id] for n, id in ids.items()} == wanted
+    items = json.loads(cli("tokens", "-o", "json", "--limit", 200).out)
+    assert not [t for t in items if "state" in t], "which is of the table"
+    shown = cli.terminal("tokens", "--limit", 200, columns=80)
+    assert "expired" in shown and "ends in 12 days" in shown
+
+
+SOON = "2026-12-12T08:00:00Z"
+
+
+def ends(answer, instant=SOON):
+    status, headers, body = answer
+    return status, {**headers, "Provisor-Token-Expires": instant}, body
+
+
+def test_a_token_that_ends_soon_is_announced_once(make_cli):
+    import test_faults
+    with stub(ends(test_faults.advice(verdict="met", id="x", deadline_s=90))) as server:
+        cli = make_cli(server.url, "prv_x")
+        result = cli("gate", "x", "-d", "90s", "--tolerance", "5%", "-o", "json", "-o", "github=notes", "-o", "junit=g.xml", "-o", "dotenv=e", "-o", "markdown=s.md")
+        assert result.err.count("warning") == 1 and "the token from PROVISOR_TOKEN ends at %s" % SOON in result.err
+        assert json.loads(result.out)["token_expires_at"] == SOON
+        assert "::warning title=provisor%%3A token ends soon::The token ends at %s." % SOON in (cli.home / "notes").read_text()
+        assert SOON in xml.etree.ElementTree.parse(cli.home / "g.xml").getroot().find("testsuite/system-out").text
+        assert "PROVISOR_TOKEN_EXPIRES_AT=%s\n" % SOON in (cli.home / "e").read_text() and SOON in (cli.home / "s.md").read_text()
+        assert cli("gate", "x", "-d", "90s", "--quiet", "-o", "dotenv=e").err == "" and SOON in (cli.home / "e").read_text()
+    with stub(ends(problem(503, "busy"))) as server:
+        assert SOON in make_cli(server.url, "prv_x")("gate", "x", "-d", "90s", "--retries", 0).err
+
+
+@pytest.mark.parametrize("instant", ["", "soon", "2026-12-12<b>", "::error::x"])
+def test_an_end_that_is_no_instant_is_not_repeated(make_cli, instant):
+    import test_faults
+    with stub(ends(test_faults.advice(verdict="met", id="x", deadline_s=90), instant)) as server:
+        result = make_cli(server.url, "prv_x")("gate", "x", "-d", "90s", "-o", "json")
+    assert result.err == "" and "token_expires_at" not in json.loads(result.out)
 
 
 def test_without_a_url_no_service_is_away(make_cli):
@@ -192,7 +359,10 @@ def spark(cli):
     (path / "spark-submit").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > "$HOME/given"\nexit 7\n')
     (path / "spark-submit").chmod(0o755)
     cli.env["PATH"] = "%s:%s" % (path, cli.env["PATH"])
-    return lambda: (cli.home / "given").read_text().splitlines()
+    def given():
+        return (cli.home / "given").read_text().splitlines()
+    given.path = cli.env["PATH"]
+    return given
 
 
 def test_the_advised_properties_are_put_in(cli, spark, history):
@@ -261,13 +431,23 @@ def test_a_dry_run_prints_and_stores_nothing(cli, spark, history):
 
 
 def test_a_gate_before_the_command(cli, spark):
-    for words, status in ((MISSED, 3), (AT_RISK, 4), (UNKNOWN, 5), (("no-such-application",), 5)):
+    for words, status in ((MISSED, 3), (AT_RISK, 4), (UNKNOWN, 5), (NEVER_RAN, 5)):
         cli("submit", "--gate", *words, "--", "spark-submit", "job.jar", status=status)
         assert not (cli.home / "given").exists()
     result = cli("submit", *MISSED, "--", "spark-submit", "job.jar", status=7)
     assert "warning" in result.err and spark() == ["job.jar"]  # no count is in time: none is put in
     cli("submit", *AT_RISK, "--", "spark-submit", "job.jar", status=7)
     assert "spark.executor.instances=10" in spark()
+
+
+def test_what_is_done_can_be_chosen_without_a_gate(cli, spark):
+    """The same options as of a gate, with other defaults."""
+    for words, option, status in ((MISSED, "--on-missed", 3), (AT_RISK, "--on-at-risk", 4), (UNKNOWN, "--on-unknown", 5), (NEVER_RAN, "--on-unknown", 5)):
+        cli("submit", *words, option, "fail", "--", "spark-submit", "job.jar", status=status)
+        assert not (cli.home / "given").exists()
+        cli("submit", "--gate", *words, option, "warn", "--", "spark-submit", "job.jar", status=7)
+        assert spark()[-1] == "job.jar"
+        (cli.home / "given").unlink()
 
 
 def test_no_advice_runs_the_command_as_it_is(cli, spark, make_cli):
@@ -326,7 +506,7 @@ def test_a_summary_that_cannot_be_had_changes_no_decision(make_cli):
     import test_faults
     met = test_faults.advice(verdict="met", id="x")
     with stub(met, problem(503, "busy")) as server:
-        result = make_cli(server.url, "prv_x")("gate", "x", "--retries", 0, "-o", "table", "-o", "markdown=s.md", "-o", "dotenv=e")
+        result = make_cli(server.url, "prv_x")("gate", "x", "-d", "90s", "--retries", 0, "-o", "table", "-o", "markdown=s.md", "-o", "dotenv=e")
     assert "Gate passed" in result.out and "not in the summary" in result.err
 
 
@@ -334,7 +514,7 @@ def test_a_name_that_xml_does_not_have(make_cli):
     import test_faults
     with stub(test_faults.advice(application="bad\uffff\ufffe", id="x")) as server:
         cli = make_cli(server.url, "prv_x")
-        cli("gate", "x", "-o", "junit=g.xml", status=5)
+        cli("gate", "x", "-d", "90s", "-o", "junit=g.xml", status=5)
     assert xml.etree.ElementTree.parse(cli.home / "g.xml").getroot().find("testsuite/testcase").get("classname") == "provisor.bad??"
 
 

@@ -33,8 +33,8 @@ class Buildah:
 
 
 @pytest.fixture(scope="module")
-def image():
-    """(inspected configuration, root of the mounted image)"""
+def built():
+    """built(tag, words of `buildah bud`): (inspected configuration, root of the mounted image)"""
     base = base_tar()
     with tempfile.TemporaryDirectory(dir=WORK) as scratch:
         os.chmod(scratch, 0o755)
@@ -43,12 +43,26 @@ def image():
         buildah("add", container, base, "/")
         buildah("commit", container, TAG)
         buildah("rm", container)
-        buildah("bud", "--isolation", "chroot", "--format", "docker", "--pull-never", "--build-arg", "BASE=" + TAG,
-                "--tag", "localhost/provisor", ROOT)
-        configuration = json.loads(buildah("inspect", "--type", "image", "localhost/provisor"))["Docker"]["config"]
-        container = buildah("from", "--pull-never", "localhost/provisor").strip()
-        yield configuration, pathlib.Path(buildah("mount", container).strip().splitlines()[-1])
+
+        def build(tag, *words):
+            buildah("bud", "--isolation", "chroot", "--format", "docker", "--pull-never", "--layers", "--build-arg", "BASE=" + TAG,
+                    "--tag", tag, *words, ROOT)
+            configuration = json.loads(buildah("inspect", "--type", "image", tag))["Docker"]["config"]
+            container = buildah("from", "--pull-never", tag).strip()
+            return configuration, pathlib.Path(buildah("mount", container).strip().splitlines()[-1])
+        yield build
         buildah("rm", "--all")
+
+
+@pytest.fixture(scope="module")
+def image(built):
+    return built("localhost/provisor")
+
+
+@pytest.fixture(scope="module")
+def client_image(built):
+    """Of the target for jobs of a pipeline."""
+    return built("localhost/provisor-client", "--target", "client")
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +132,19 @@ def test_starts_and_answers(image, database):
             process.wait(timeout=40)
         assert process.returncode == 0
         assert subprocess.run(in_image(tree, *health), env=env, stderr=subprocess.DEVNULL).returncode != 0
+
+
+def test_the_client_image_runs_the_gate(client_image):
+    """As a runner of GitLab does: a shell, without an entry point. The gate has its client, its libraries and certificates."""
+    configuration, tree = client_image
+    assert not configuration.get("Entrypoint") and configuration["User"] == "%d:%d" % (USER, USER)
+    assert "not found" not in run(*in_image(tree, "ldd", "/usr/local/bin/provisor"))
+    assert run(*in_image(tree, "provisor", "--version")).startswith("provisor ")
+    gate = subprocess.run(in_image(tree, "sh", "-c", "cd && provisor-gate; status=$?; cat provisor-gate/gate.env; exit $status"), text=True, capture_output=True,
+                          env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "PROVISOR_GATE_APPLICATION": "nightly-etl", "PROVISOR_TOKEN": "x"})
+    assert gate.returncode == 2 and "neither a deadline nor a limit" in gate.stderr and gate.stdout == "PROVISOR_GATE=error\n"
+    assert (tree / "etc/ssl/certs/ca-certificates.crt").is_file()
+    assert not [n for n in ("usr/bin/gcc", "usr/bin/meson", "usr/local/bin/provisord", "src") if (tree / n).exists()]
 
 
 def test_compose_starts_the_service_after_a_healthy_database():

@@ -128,7 +128,7 @@ def images(folder):
     """As docker would read them: the base of each stage, and compose's images."""
     dockerfile = (folder / "Dockerfile").read_text()
     base = re.search(r"^ARG BASE=(\S+)$", dockerfile, re.M)[1]
-    assert set(re.findall(r"^FROM (\S+)", dockerfile, re.M)) == {"${BASE}", "build", "runtime"}
+    assert set(re.findall(r"^FROM (\S+)", dockerfile, re.M)) == {"${BASE}", "source", "build", "runtime"}
     services = yaml.safe_load((folder / "docker-compose.yml").read_text())["services"]
     return [base] + [s["image"] for s in services.values() if "image" in s]
 

@@ -128,21 +128,26 @@ def test_image_is_built_with_every_source_of_the_site():
 
 
 def test_image_is_built_with_every_folder_of_the_build():
-    """Of the client, which no image has, only what says so."""
+    """And with what its client image is built from: the folders below clients that are C, and the script of the gate."""
     kept = {line[1:] for line in (house.ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     folders = re.findall(r"^subdir\('(\w+)'\)", (house.ROOT / "meson.build").read_text(), re.M)
     assert {"service", "ops"} <= set(folders)
     assert [f for f in folders if f not in kept and f + "/meson.build" not in kept] == []
     outside = {name for path in house.ROOT.glob("*/meson.build") for name in re.findall(r"'\.\./([A-Z]+)'", path.read_text())}
     assert "LICENSE" in outside and outside <= kept
-    assert "-Dcli=disabled" in (house.ROOT / "Dockerfile").read_text()
+    assert {"clients/cli", "clients/actuator", "clients/ci/shell"} <= kept
+    dockerfile = (house.ROOT / "Dockerfile").read_text()
+    assert "-Dcli=disabled" in dockerfile and "-Dcli=enabled" in dockerfile
+    stages = re.findall(r"^FROM \S+(?: AS (\S+))?$", dockerfile, re.M)
+    assert "client" in stages and stages[-1] == "", "the service is built unless a target is named"
 
 
-def test_package_list_covers_the_finished_program():
-    """Every library that provisord asks for comes from a package of the service section, or with libc."""
+@pytest.mark.parametrize("name, section", [("service/provisord", "service"), ("clients/cli/provisor", "client")])
+def test_package_list_covers_the_finished_program(name, section):
+    """Every library that the program asks for comes from a package of its section, or with libc."""
     if not shutil.which("dpkg-query"):
         pytest.skip("no dpkg to ask which package a library is from")
-    program = BUILD / "service" / "provisord"
+    program = BUILD / name
     dynamic = subprocess.run(["readelf", "-d", program], check=True, text=True, stdout=subprocess.PIPE).stdout
     # The run-time library of a sanitizer comes with the compiler and is never shipped.
     needed = [n for n in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic) if not re.match(r"lib(a|ub)san\.", n)]
@@ -150,6 +155,6 @@ def test_package_list_covers_the_finished_program():
     owners = subprocess.run(["dpkg-query", "-S", *("*/" + n for n in needed)], check=True, text=True,
                             stdout=subprocess.PIPE).stdout
     owned = [(line.rsplit("/", 1)[1], line.split(":")[0]) for line in owners.splitlines()]
-    listed = subprocess.run([house.ROOT / "ops" / "install-packages", "--list", "service"], check=True, text=True,
+    listed = subprocess.run([house.ROOT / "ops" / "install-packages", "--list", section], check=True, text=True,
                             stdout=subprocess.PIPE).stdout.split()
     assert [n for n in needed if not any((n, package) in owned for package in listed + ["libc6"])] == []

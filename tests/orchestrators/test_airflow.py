@@ -108,10 +108,25 @@ def test_what_is_done_by_the_verdict_can_be_chosen(question, verdict, caplog):
         operator_of(question, **{choice: "explode"})
 
 
-def test_defaults_fail_what_is_missed_and_tolerate_the_rest():
+def test_defaults_of_advice_stop_nothing_but_a_refused_token(service):
+    for question, verdict in ((MISSED, "missed"), (AT_RISK, "at_risk"), (UNKNOWN, "unknown")):
+        assert run(operator_of(question))["verdict"] == verdict
+    connect(service.base_url, TOKEN)
+    with pytest.raises(AirflowFailException, match="the service refuses the token: .*answers 401"):
+        run(operator_of(MET))
+
+
+@pytest.mark.parametrize("kind", [ProvisorAdviceOperator, ProvisorGateOperator])
+def test_a_refused_token_can_warn_or_skip(service, kind, caplog):
+    connect(service.base_url, TOKEN)
+    value = run(operator_of(MET, kind, on_token_refused="warn"))
+    assert (value["verdict"], value["conf"]) == (None, {}) and "token_refused" not in value and "refuses the token" in caplog.text
+    with pytest.raises(AirflowSkipException):
+        run(operator_of(MET, kind, on_token_refused="skip"))
     with pytest.raises(AirflowFailException):
-        run(operator_of(MISSED))
-    assert run(operator_of(AT_RISK))["verdict"] == "at_risk" and run(operator_of(UNKNOWN))["verdict"] == "unknown"
+        run(operator_of(MET, kind, on_unavailable="warn"))
+    with pytest.raises(ValueError, match="^on_token_refused must be one of"):
+        operator_of(MET, kind, on_token_refused="explode")
 
 
 def test_an_application_without_history_is_unknown_not_wrong():
@@ -154,12 +169,57 @@ def test_what_the_service_refuses_fails_with_its_words():
 
 def test_the_gate_short_circuits():
     assert run(operator_of(MET, ProvisorGateOperator))["verdict"] == "met"
-    assert run(operator_of(UNKNOWN, ProvisorGateOperator))["verdict"] == "unknown"
-    for question in (MISSED, AT_RISK):
-        with pytest.raises(AirflowSkipException):
+    for question, verdict in ((MISSED, "missed"), (AT_RISK, "at_risk"), (UNKNOWN, "unknown")):
+        with pytest.raises(AirflowFailException, match="verdict %s" % verdict):
             run(operator_of(question, ProvisorGateOperator))
-    with pytest.raises(AirflowFailException):
-        run(operator_of(MISSED, ProvisorGateOperator, on_missed="fail"))
+        with pytest.raises(AirflowSkipException):
+            run(operator_of(question, ProvisorGateOperator, **{"on_" + verdict: "skip"}))
+        assert run(operator_of(question, ProvisorGateOperator, **{"on_" + verdict: "warn"}))["verdict"] == verdict
+        assert run(operator_of(question, ProvisorGateOperator, warn_only=True))["verdict"] == verdict
+
+
+SIZE = {"problem_size": 64}
+
+
+@pytest.mark.parametrize("question", [SIZE, {**SIZE, "request": {"objective": "min_time"}}, {**SIZE, "constraints": {"max_executors": 4}}, {**SIZE, "warn_only": True},
+                                      {**SIZE, "request": {"deadline_s": None}}])
+def test_a_gate_without_a_question_is_no_dag(question):
+    """Raised where the DAG is read."""
+    with pytest.raises(ValueError, match="neither a deadline nor a limit on cost.*give deadline_s or max_cost_rise_percent, or say no_deadline=True"):
+        operator_of(question, ProvisorGateOperator)
+
+
+@pytest.mark.parametrize("question", [{"no_deadline": True}, {"max_cost_rise_percent": 20}, {"request": {"deadline_s": 90}}, {"request": {"deadline_s": "{{ params.d }}"}},
+                                      {"deadline_s": "{{ params.d }}"}, {"deadline_s": "{{ params.empty }}", "no_deadline": True},
+                                      {"constraints": {"max_cost": 100, "price_per_executor_hour": 1}}])
+def test_a_gate_with_a_question(question):
+    question = {**question, **({"request": {"deadline_s": 90}} if "params.d" in str(question.get("request")) else {})}
+    assert run(operator_of({**SIZE, **question}, ProvisorGateOperator), context_of(params={"d": "90", "empty": ""}))["verdict"] == "met"
+
+
+@pytest.mark.parametrize("more", [{}, {"max_cost_rise_percent": 20}, {"warn_only": True}])
+@pytest.mark.parametrize("empty", ["", " ", "None"])
+def test_a_deadline_that_is_rendered_to_nothing_is_an_error(empty, more):
+    operator = operator_of({**SIZE, "deadline_s": "{{ params.d }}"}, ProvisorGateOperator, **more)
+    with pytest.raises(AirflowFailException, match="deadline_s of the gate is empty.*no_deadline=True"):
+        run(operator, context_of(params={"d": empty}))
+
+
+def test_a_deadline_that_is_meant_to_be_none_is_none():
+    with pytest.raises(ValueError, match="must not be given together"):
+        operator_of({**SIZE, "request": {"deadline_s": 90}}, ProvisorGateOperator, no_deadline=True)
+    with pytest.raises(AirflowFailException, match="must not be given together"):
+        run(operator_of(MET, ProvisorGateOperator, no_deadline=True))
+
+
+def test_a_token_that_ends_soon_is_in_the_log_once(caplog):
+    reply = (201, {**JSON, "Provisor-Token-Expires": "2026-12-12T08:00:00Z"}, json.dumps(REPLY))
+    with stub(problem(503, "busy"), reply) as server:
+        connect(server.url, TOKEN)
+        hook = ProvisorHook(sleep=lambda s: None)
+        for _ in range(2):
+            hook.ask_advice({})
+    assert [r.levelno for r in caplog.records if "ends at 2026-12-12T08:00:00Z" in r.getMessage()] == [logging.WARNING]
 
 
 def test_gate_and_job_store_advice_once(history):
@@ -176,8 +236,12 @@ def test_gate_and_job_store_advice_once(history):
 def test_the_gate_bounds_the_cost():
     dear = {**MET, "constraints": {"min_executors": 30}}
     assert run(operator_of(dear, ProvisorGateOperator, max_cost_rise_percent=10000))["cost_change_percent"] > 5
-    with pytest.raises(AirflowSkipException, match="the cost rises by .* percent, more than 5"):
-        run(operator_of(dear, ProvisorGateOperator, max_cost_rise_percent=5))
+    for action in ("fail", "warn"):  # a limit that is passed fails, whatever is done by the verdict
+        with pytest.raises(AirflowFailException, match="the cost rises by .* %, more than 5 %"):
+            run(operator_of(dear, ProvisorGateOperator, max_cost_rise_percent=5, on_missed=action))
+    with pytest.raises(AirflowSkipException):
+        run(operator_of(dear, ProvisorGateOperator, max_cost_rise_percent=5, on_missed="skip"))
+    assert run(operator_of(dear, ProvisorGateOperator, max_cost_rise_percent=5, warn_only=True))["verdict"] == "met"
 
 
 # --- bad weather -----------------------------------------------------------------------------------------------
@@ -395,7 +459,7 @@ def test_a_gate_may_stand_before_the_job():
     assert not hasattr(operator, "command")
 
 
-@pytest.mark.parametrize("name", ["missed", "at_risk", "unknown", "unavailable"])
+@pytest.mark.parametrize("name", ["missed", "at_risk", "unknown", "unavailable", "token_refused"])
 def test_an_action_that_there_is_not_is_refused_by_its_name(name):
     with pytest.raises(ValueError, match="^provisor_on_%s must be one of fail, skip, warn, not 'explode'$" % name):
         submit_of(**{"provisor_on_" + name: "explode"})
@@ -592,7 +656,7 @@ def test_the_contract_has_what_is_read(contract_schemas):
             assert member(contract_schemas[name], path, contract_schemas, required=False) is not None, "%s has no %s" % (name, ".".join(path))
     assert set(ENDED) <= set(member(contract_schemas["Operation"], ("status",), contract_schemas)["enum"])
     verdicts = set(member(contract_schemas["Advice"], ("verdict",), contract_schemas)["enum"])
-    assert verdicts - {"met"} == {key for key in submit_of().provisor_actions if key is not None}
+    assert verdicts - {"met"} == set(submit_of().provisor_actions) - {"unavailable", "token_refused"}
 
 
 # --- the package -----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import airflow_world
 from argo_expressions import Refused, evaluate, substitute, tags
 from argo_schemas import SCHEMAS
 from contract_members import member, resolved
+from ports import free_port
 from stub import JSON, problem, stub
 
 ARGO = airflow_world.PACKAGE.parent / "argo"
@@ -86,7 +87,10 @@ class Agent:
                    for h in made.get("headers", [])}
         body = made.get("body")
         self.sent.append((made.get("method", "GET"), made["url"], headers, body))
-        reply = requests.request(made.get("method", "GET"), made["url"], headers=headers, data=body.encode() if body else None, timeout=made["timeoutSeconds"], allow_redirects=False)
+        try:
+            reply = requests.request(made.get("method", "GET"), made["url"], headers=headers, data=body.encode() if body else None, timeout=made["timeoutSeconds"], allow_redirects=False)
+        except requests.ConnectionError:
+            return Node("Error")
         scope = {"response.statusCode": reply.status_code, "response.body": reply.text}
         return Node("Succeeded" if evaluate(made["successCondition"], scope) else "Failed", reply.text)
 
@@ -126,6 +130,7 @@ class Agent:
                 else:
                     node = self.run(self.find(task), arguments, "%s.%s" % (path, task["name"]))
             self.tasks[task["name"]] = node
+            env = {**env, "tasks.%s.status" % task["name"]: node.phase}
             if node.result is not None:
                 env = {**env, "tasks.%s.outputs.result" % task["name"]: node.result}
             for phase, name in (("Succeeded",) * 2, ("Failed",) * 2, ("Error", "Errored"), ("Skipped",) * 2, ("Omitted",) * 2):
@@ -165,7 +170,7 @@ def test_everything_that_is_referred_to_exists(document):
         inputs = {"inputs.parameters." + p["name"] for p in template.get("inputs", {}).get("parameters", [])}
         calls = template.get("dag", {}).get("tasks", []) + [step for group in template.get("steps", []) for step in group]
         names = {call["name"] for call in calls}
-        results = {"%s.%s.outputs.result" % ("tasks" if "dag" in template else "steps", name) for name in names}
+        results = {"%s.%s.%s" % ("tasks" if "dag" in template else "steps", name, what) for name in names for what in ("outputs.result", "status")}
         assert tags(template) <= inputs | workflow_parameters | results | {"workflow.uid", "node.name"}, template["name"]
         for call in calls:
             called = templates(one("WorkflowTemplate", call["templateRef"]["name"]))[call["templateRef"]["template"]] if "templateRef" in call else mine[call["template"]]
@@ -233,12 +238,49 @@ def test_ask_and_gate(cluster, history, verdict):
     assert (stored["problem_size"], stored["deadline_s"], stored["verdict"]) == (float(size), float(deadline), verdict)
     for allow in ("met", "met|at_risk", "met|at_risk|unknown", "missed"):
         assert agent.run(gate, {"advice_id": advice["id"], "allow": allow}).phase == ("Succeeded" if verdict in allow.split("|") else "Failed"), allow
+    for situation in ("missed", "at_risk", "unknown"):
+        for action in ("fail", "warn", "ignore"):
+            passes = verdict == "met" or (verdict == situation and action == "warn")
+            assert agent.run(gate, {"advice_id": advice["id"], "on_" + situation: action}).phase == ("Succeeded" if passes else "Failed"), (situation, action)
+
+
+def test_a_gate_without_a_deadline_fails_unless_none_is_meant(cluster):
+    agent = Agent(cluster, one("WorkflowTemplate", "provisor"))
+    ask, gate = (templates(agent.workflow)[name] for name in ("ask", "gate"))
+    id = json.loads(agent.run(ask, {"application": "nightly-etl", "deadline_s": "null"}).result)["id"]
+    assert agent.run(gate, {"advice_id": id}).phase == "Failed"
+    assert agent.run(gate, {"advice_id": id, "allow": "met|at_risk|unknown|missed"}).phase == "Failed"
+    assert agent.run(gate, {"advice_id": id, "no_deadline": "true"}).phase == "Succeeded"
+
+
+def test_a_deadline_is_said_and_not_empty(cluster):
+    """Argo refuses a workflow that leaves it out; what a variable left empty is refused by the service."""
+    agent = Agent(cluster, one("WorkflowTemplate", "provisor"))
+    ask = templates(agent.workflow)["ask"]
+    with pytest.raises(Refused, match="deadline_s was not supplied"):
+        agent.run(ask, {"application": "nightly-etl"})
+    node = agent.run(ask, {"application": "nightly-etl", "deadline_s": ""})
+    assert node.phase == "Failed" and json.loads(node.result)["status"] == 400
+
+
+@pytest.mark.parametrize("status, wanted", [
+    (200, {("warn", "fail"): "Succeeded", ("fail", "fail"): "Succeeded", ("warn", "warn"): "Succeeded"}),
+    (401, {("warn", "fail"): "Succeeded", ("fail", "fail"): "Succeeded", ("warn", "warn"): "Failed"}),
+    (503, {("warn", "fail"): "Failed", ("fail", "fail"): "Succeeded", ("warn", "warn"): "Failed"}),
+    (429, {("warn", "fail"): "Failed", ("fail", "fail"): "Succeeded"}), (502, {("warn", "fail"): "Failed"}), (504, {("warn", "fail"): "Failed"}),
+    (500, {("warn", "warn"): "Succeeded"}), (403, {("warn", "warn"): "Succeeded"})])
+def test_what_is_reached(cluster, status, wanted):
+    """What succeeds is followed by `ask`, which fails for anything but 201."""
+    for (unavailable, refused), phase in wanted.items():
+        with stub((status, JSON, "{}")) as server:
+            agent = Agent({**cluster, "configMaps": {"provisor": {"url": server.url}}}, one("WorkflowTemplate", "provisor"))
+            assert agent.run(templates(agent.workflow)["reach"], {"on_unavailable": unavailable, "on_token_refused": refused}).phase == phase, (unavailable, refused)
 
 
 def test_a_name_is_a_text_and_no_json(cluster, history):
     agent = Agent(cluster, one("WorkflowTemplate", "provisor"))
     name = 'quote " and } {{=workflow.uid'
-    node = agent.run(templates(agent.workflow)["ask"], {"application": name})
+    node = agent.run(templates(agent.workflow)["ask"], {"application": name, "deadline_s": "90"})
     assert node.phase == "Failed" and json.loads(node.result)["errors"][0]["code"] == "unknown_application"
     assert json.loads(agent.sent[0][3])["application"] == name
 
@@ -255,9 +297,10 @@ def test_a_node_that_is_sent_again_gets_the_same_advice(cluster):
 def test_what_goes_wrong_fails_the_node(cluster):
     agent = Agent({**cluster, "secrets": {"provisor": {"authorization": "Bearer prv_x"}}}, one("WorkflowTemplate", "provisor"))
     ask, gate = (templates(agent.workflow)[name] for name in ("ask", "gate"))
-    assert agent.run(ask, {"application": "nightly-etl"}).phase == "Failed"
+    assert agent.run(ask, {"application": "nightly-etl", "deadline_s": "90"}).phase == "Failed"
     assert agent.run(gate, {"advice_id": "019aa3c1-75b2-7c5e-a2b1-6f6f0b0d2fff"}).phase == "Failed"
-    with stub(problem(503, 'busy "verdict": "met"'), (200, JSON, '{"verdict": "met"}'), (200, JSON, '{"verdict": "metal"}')) as server:
+    with stub(problem(503, 'busy "verdict": "met", "deadline_s": 9'), (200, JSON, '{"verdict": "met", "deadline_s": 9}'),
+              (200, JSON, '{"verdict": "metal", "deadline_s": 9}')) as server:
         agent = Agent({**cluster, "configMaps": {"provisor": {"url": server.url}}}, one("WorkflowTemplate", "provisor"))
         assert [agent.run(gate, {"advice_id": "x"}).phase for _ in range(3)] == ["Failed", "Succeeded", "Failed"]
 
@@ -282,7 +325,8 @@ def phases(agent):
 
 def test_the_example_submits_the_job_as_advised(cluster, history):
     agent = run_example(cluster)
-    assert agent.outcome == "Succeeded" and phases(agent) == {"ask": "Succeeded", "gate": "Succeeded", "as-advised": "Succeeded", "as-before": "Omitted"}
+    assert agent.outcome == "Succeeded" and phases(agent) == {"reach": "Succeeded", "ask": "Succeeded", "gate": "Succeeded", "as-advised": "Succeeded",
+                                                               "as-before": "Omitted"}
     (job,) = agent.created
     stored = history.get("/v1/advice/" + job["spec"]["sparkConf"]["spark.provisor.adviceId"]).json()
     executor = job["spec"]["executor"]
@@ -291,14 +335,16 @@ def test_the_example_submits_the_job_as_advised(cluster, history):
     assert "spark.executor.memory" not in job["spec"]["sparkConf"]
 
 
-def test_the_example_stops_where_the_deadline_is_missed(cluster):
-    agent = run_example(cluster, deadline_s="20")
+@pytest.mark.parametrize("question", [{"deadline_s": "20"}, {"problem_size": "6400"}])
+def test_the_example_stops_where_the_gate_fails(cluster, question):
+    agent = run_example(cluster, **question)
     assert agent.outcome == "Failed" and agent.created == []
-    assert phases(agent) == {"ask": "Succeeded", "gate": "Failed", "as-advised": "Omitted", "as-before": "Omitted"}
+    assert phases(agent) == {"reach": "Succeeded", "ask": "Succeeded", "gate": "Failed", "as-advised": "Omitted", "as-before": "Omitted"}
 
 
-def test_the_example_runs_as_before_where_nothing_is_known(cluster):
-    agent = run_example(cluster, problem_size="6400")
+@pytest.mark.parametrize("question", [{"deadline_s": "20", "on_missed": "warn"}, {"problem_size": "6400", "on_unknown": "warn"}])
+def test_the_example_runs_as_before_where_the_gate_only_warns(cluster, question):
+    agent = run_example(cluster, **question)
     assert agent.outcome == "Succeeded" and phases(agent)["as-advised"] == "Skipped" and phases(agent)["as-before"] == "Succeeded"
     (job,) = agent.created
     assert job["spec"]["executor"]["instances"] == 8 and job["spec"]["sparkConf"] == {}
@@ -306,8 +352,28 @@ def test_the_example_runs_as_before_where_nothing_is_known(cluster):
 
 def test_the_example_runs_as_before_while_the_service_is_away(cluster):
     with stub(problem(503, "busy")) as server:
-        agent = run_example({**cluster, "configMaps": {"provisor": {"url": server.url}}})
-    assert agent.outcome == "Succeeded" and phases(agent) == {"ask": "Failed", "gate": "Omitted", "as-advised": "Omitted", "as-before": "Succeeded"}
+        for url, reach in ((server.url, "Failed"), ("http://127.0.0.1:%d" % free_port(), "Error")):
+            away = {**cluster, "configMaps": {"provisor": {"url": url}}}
+            agent = run_example(away)
+            assert agent.outcome == "Succeeded" and phases(agent) == {"reach": reach, "ask": "Skipped", "gate": "Omitted", "as-advised": "Omitted", "as-before": "Succeeded"}
+            agent = run_example(away, on_unavailable="fail")
+            assert agent.outcome == "Failed" and agent.created == [] and phases(agent)["ask"] in ("Failed", "Error")
+
+
+def test_the_example_stops_where_the_token_is_refused(cluster):
+    wrong = {**cluster, "secrets": {"provisor": {"authorization": "Bearer prv_x"}}}
+    agent = run_example(wrong)
+    assert agent.outcome == "Failed" and agent.created == [] and phases(agent)["ask"] == "Failed"
+    agent = run_example(wrong, on_token_refused="warn")
+    assert agent.outcome == "Succeeded" and phases(agent)["as-before"] == "Succeeded"
+
+
+def test_the_example_stops_where_the_request_is_invalid(cluster):
+    """Neither is a service that fails by itself one that is away."""
+    assert run_example(cluster, deadline_s="").outcome == "Failed"
+    assert run_example(cluster, application="never-ran").outcome == "Failed"
+    with stub((200, JSON, "{}"), problem(500, "failed")) as server:
+        assert run_example({**cluster, "configMaps": {"provisor": {"url": server.url}}}).outcome == "Failed"
 
 
 # --- events -----------------------------------------------------------------------------------------------------

@@ -44,6 +44,16 @@ def test_what_was_turned_away_is_repeated_even_without_a_key(hasty):
     assert len(server.requests) == 2 and keys(server) == [None, None]
 
 
+def test_a_token_that_ends_soon_is_a_warning_once_for_each_client(hasty, recwarn):
+    ends = {**JSON, "Provisor-Token-Expires": "2026-12-12T08:00:00Z"}
+    with stub((200, ends, '{"items": [], "next_cursor": null}')) as server:
+        for number in (1, 2):
+            client = hasty(server.url)
+            for _ in range(2):
+                client.usage()
+            assert [str(w.message) for w in recwarn if w.category is provisor.TokenWarning] == number * ["the token of provisor ends at 2026-12-12T08:00:00Z: renew it before then"]
+
+
 def test_it_is_given_up_after_so_many_attempts(hasty):
     with stub(problem(503, "away", **{"Retry-After": "1"})) as server:
         client = hasty(server.url, retries=2)

@@ -20,7 +20,7 @@ INITIAL = "spark.dynamicAllocation.initialExecutors"
 
 @dataclass(frozen=True)
 class Advised:
-    """Advice in few words; verdict None: the service could not be asked."""
+    """Advice in few words; verdict None: the service could not be asked, or refused the token (`token_refused`)."""
 
     verdict: str | None
     message: str
@@ -31,9 +31,15 @@ class Advised:
     predicted_duration_s: float | None = None
     deadline_probability: float | None = None
     cost_change_percent: float | None = None
+    token_refused: bool = False
+
+    @property
+    def situation(self) -> str:
+        """The row of the table of actions: `met`, a verdict, `unavailable` or `token_refused`."""
+        return "token_refused" if self.token_refused else self.verdict or "unavailable"
 
     def for_xcom(self) -> dict[str, Any]:
-        return dict(self.__dict__, conf=dict(self.conf))
+        return {**{name: value for name, value in self.__dict__.items() if name != "token_refused"}, "conf": dict(self.conf)}
 
 
 def read_advice(reply: Mapping[str, Any], stored: bool = True) -> Advised:

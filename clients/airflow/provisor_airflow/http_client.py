@@ -103,6 +103,7 @@ class Client:
         self._token = token
         self._timeout_s, self._patience_s, self._attempts = timeout_s, patience_s, attempts
         self._user_agent, self._sleep = user_agent, sleep
+        self._warned = False
         self._opener = urllib.request.build_opener(
             _NoRedirects, urllib.request.HTTPSHandler(context=context or ssl.create_default_context())
         )
@@ -143,6 +144,7 @@ class Client:
         where = "%s of %s" % (path.partition("?")[0], self.base_url)
         try:
             with self._opener.open(request, timeout=self._timeout_s) as response:
+                self._warn_of_token_end(response.headers.get("Provisor-Token-Expires"))
                 return Reply(response.status, response.headers, _read_json(response, where))
         except urllib.error.HTTPError as error:
             with error:
@@ -155,6 +157,13 @@ class Client:
                 message = "%s: the certificate is not accepted: %s" % (where, reason.verify_message)
                 raise ProvisorRefused(message) from None
             raise _Passing(ProvisorUnavailable("%s cannot be reached: %s" % (where, reason or type(error).__name__))) from None
+
+
+    def _warn_of_token_end(self, instant: str | None) -> None:
+        """Once for each client."""
+        if instant and not self._warned:
+            self._warned = True
+            log.warning("the token of provisor ends at %s: put a new one into the connection before then", instant)
 
 
 class _Passing(Exception):

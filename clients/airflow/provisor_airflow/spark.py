@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
 
-from provisor_airflow.advice import WARN, Advised, request_of, with_enforced
+from provisor_airflow.advice import FAIL, WARN, Advised, request_of, with_enforced
 from provisor_airflow.airflow_api import AirflowFailException
 from provisor_airflow.hooks import ProvisorHook
 from provisor_airflow.http_client import ProvisorRefused
@@ -55,6 +55,7 @@ class ProvisorSparkSubmitMixin:
         provisor_on_at_risk: str = WARN,
         provisor_on_unknown: str = WARN,
         provisor_on_unavailable: str = WARN,
+        provisor_on_token_refused: str = FAIL,
         provisor_conn_id: str = ProvisorHook.default_conn_name,
         **kwargs: Any,
     ) -> None:
@@ -70,7 +71,8 @@ class ProvisorSparkSubmitMixin:
             "missed": checked_action("provisor_on_missed", provisor_on_missed),
             "at_risk": checked_action("provisor_on_at_risk", provisor_on_at_risk),
             "unknown": checked_action("provisor_on_unknown", provisor_on_unknown),
-            None: checked_action("provisor_on_unavailable", provisor_on_unavailable),
+            "unavailable": checked_action("provisor_on_unavailable", provisor_on_unavailable),
+            "token_refused": checked_action("provisor_on_token_refused", provisor_on_token_refused),
         }
         self.provisor_conn_id = provisor_conn_id
 

@@ -12,10 +12,6 @@ static const struct option_spec options[] = {
      true},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Store no advice; a token that may only read is enough.",
      false},
-    {"on-unavailable", 0, OPTION_CHOICE, "open|closed",
-     "When the service is away or overloaded: open lets the job go on with a warning (the "
-     "default), closed fails.",
-     false},
     {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
 static const struct option_group group = {"Options", options};
 
@@ -38,8 +34,10 @@ static enum style outcome_style(enum gate_outcome outcome)
 
 static void write_people(FILE *out, const struct terminal *terminal, const struct gate *gate)
 {
-    static const char *const marks[] = {
-        [CHECK_PASSED] = "ok", [CHECK_FAILED] = "FAILED", [CHECK_SKIPPED] = "skipped"};
+    static const char *const marks[] = {[CHECK_PASSED] = "ok",
+                                        [CHECK_FAILED] = "FAILED",
+                                        [CHECK_WARNED] = "WARNING",
+                                        [CHECK_SKIPPED] = "skipped"};
     fprintf(out, "Gate %s%s%s\n", style_begin(terminal->color_out, outcome_style(gate->outcome)),
             gate_outcome_words[gate->outcome], style_end(terminal->color_out));
     for (size_t i = 0; i < gate->n; i++) {
@@ -58,10 +56,17 @@ static bool write_markdown(struct gating *gating, FILE *out)
     const struct gate *gate = &gating->gate;
     fprintf(out, "## provisor: gate %s\n\n", gate_outcome_words[gate->outcome]);
     for (size_t i = 0; i < gate->n; i++) {
-        static const char *const marks[] = {
-            [CHECK_PASSED] = "passed", [CHECK_FAILED] = "**failed**", [CHECK_SKIPPED] = "skipped"};
+        static const char *const marks[] = {[CHECK_PASSED] = "passed",
+                                            [CHECK_FAILED] = "**failed**",
+                                            [CHECK_WARNED] = "**warning**",
+                                            [CHECK_SKIPPED] = "skipped"};
         fprintf(out, "- %s: %s. ", gate->checks[i].name, marks[gate->checks[i].result]);
         markdown_write_cell(out, gate->checks[i].message);
+        fputc('\n', out);
+    }
+    if (gate->token_expires[0] != '\0') {
+        fputs("- token: **warning**. ", out);
+        gate_write_token_end(out, gate);
         fputc('\n', out);
     }
     if (gate->answer == NULL)
@@ -122,28 +127,34 @@ static bool write_gate(FILE *out,
     }
 }
 
-/* What is not the caller's fault and may pass lets the job go on, visibly. False: nothing was asked. */
+static void judge(struct gating *gating, const struct gate_limits *limits)
+{
+    struct invocation *invocation = gating->invocation;
+    struct failure *failure = &invocation->failure;
+    if (question_ask(invocation, &gating->question, &gating->answer)) {
+        gate_check_answer(&gating->answer, limits, &gating->gate);
+    } else if (gate_stops_on(failure, limits)) {
+        gate_refuse(failure, &gating->question, &gating->gate);
+    } else {
+        gate_skip(failure, &gating->question, &gating->gate);
+        warn("%s\n          the job continues unchecked%s", failure->what,
+             failure->unavailable ? "; --on-unavailable fail would stop it" : "");
+        *failure = (struct failure){.status = EXIT_DONE};
+    }
+    (void)snprintf(gating->gate.token_expires, sizeof gating->gate.token_expires, "%s",
+                   remote_token_expires(invocation->remote));
+}
+
+/* False: nothing was asked. */
 static bool ask(struct gating *gating)
 {
     struct invocation *invocation = gating->invocation;
-    const struct gate_limits limits = gate_limits_read(invocation->arguments);
-    struct failure *failure = &invocation->failure;
-    if (!question_read(invocation, NULL, &gating->question))
+    struct gate_limits limits;
+    if (!gate_limits_read(invocation, true, &limits) ||
+        !question_read(invocation, NULL, &gating->question) ||
+        !gate_has_question(invocation, &gating->question, &limits))
         return false;
-    if (question_ask(invocation, &gating->question, &gating->answer)) {
-        gate_check_answer(&gating->answer, &limits, &gating->gate);
-        return true;
-    }
-    if (failure->status == EXIT_TOO_LITTLE_HISTORY && (limits.allow_unknown || limits.warn_only))
-        warn("%s", failure->what);
-    else if (!failure->unavailable || invocation->settings.fail_closed) {
-        gate_refuse(failure, &gating->gate);
-        return true;
-    } else
-        warn("%s\n          the job goes on unchecked; --on-unavailable closed would stop it",
-             failure->what);
-    gate_skip(failure->what, &gating->gate);
-    *failure = (struct failure){.status = EXIT_DONE};
+    judge(gating, &limits);
     return true;
 }
 
@@ -174,10 +185,11 @@ const struct command command_gate = {
                    "met with less than the confidence "
                    "asked; 5 there is too little history, or it predicts too poorly, to tell; 1 "
                    "and 2 are errors.\n\n"
-                   "When the service is away or overloaded the job goes on with a warning, unless "
-                   "--on-unavailable closed or the "
-                   "configuration (on_unavailable = closed) says otherwise. A wrong token or URL "
-                   "is an error in any case.",
+                   "A gate needs a deadline, or a limit on cost or error: without one it could "
+                   "stop nothing, which is an error unless --no-deadline says that it is meant.\n\n"
+                   "While the service is away or overloaded the job continues with a warning. A "
+                   "token that is wrong, expired or revoked fails. The options --on-... say "
+                   "otherwise, for each case; an invalid request fails in any case.",
     .examples =
         "  provisor gate nightly-etl --size 64 --deadline 90s\n"
         "  provisor gate nightly-etl --size 64 --deadline 90s --max-cost-rise 20% --max-error 25%\n"

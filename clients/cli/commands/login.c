@@ -57,6 +57,7 @@ static int run(struct invocation *invocation)
         !ask_token(settings, &invocation->failure))
         return invocation_failed(invocation);
     (void)snprintf(settings->token_from, sizeof settings->token_from, "this login");
+    settings->token_of_login = true;
     if (!invocation_begin(invocation, 1U << FORM_TABLE))
         return invocation_failed(invocation);
     if (!argument_given(invocation->arguments, "skip-test") && !test_token(invocation)) {

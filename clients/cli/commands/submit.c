@@ -15,10 +15,6 @@ static const struct option_spec options[] = {
      "Print the command instead of running it; no advice is stored.", false},
     {"gate", 0, OPTION_FLAG, NULL,
      "Run nothing where `provisor gate` would fail, and exit as it does.", false},
-    {"on-unavailable", 0, OPTION_CHOICE, "open|closed",
-     "When the service is away or overloaded: open runs the command as it is with a warning (the "
-     "default), closed fails.",
-     false},
     {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
 static const struct option_group group = {"Options", options};
 
@@ -29,6 +25,7 @@ struct submission {
     struct invocation *invocation;
     struct spark_command command;
     struct question question;
+    struct gate_limits limits;
     struct answer answer;
     struct arena arena;
     char *properties[PROPERTIES_MAX]; /* "key=value", the arena's */
@@ -114,7 +111,10 @@ static bool read_submission(struct submission *submission)
     const char *application = arguments->n_positional > 0 ? invocation_word(invocation, 0) : NULL;
     if (application == NULL && !argument_given(arguments, "request"))
         application = spark_command_name(&submission->command);
-    return question_read(invocation, application, &submission->question) &&
+    bool gated = argument_given(arguments, "gate");
+    return gate_limits_read(invocation, gated, &submission->limits) &&
+           question_read(invocation, application, &submission->question) &&
+           (!gated || gate_has_question(invocation, &submission->question, &submission->limits)) &&
            enforce_settings(submission);
 }
 
@@ -243,19 +243,16 @@ static int ask(struct submission *submission)
 {
     struct invocation *invocation = submission->invocation;
     struct failure *failure = &invocation->failure;
-    bool gated = argument_given(invocation->arguments, "gate");
     if (!question_ask(invocation, &submission->question, &submission->answer)) {
-        bool no_history = failure->status == EXIT_TOO_LITTLE_HISTORY && !gated;
-        if (!no_history && (!failure->unavailable || invocation->settings.fail_closed))
+        if (gate_stops_on(failure, &submission->limits))
             return invocation_failed(invocation);
         warn("%s\n          the command runs as it is, without advice", failure->what);
         *failure = (struct failure){.status = EXIT_DONE};
         return EXIT_DONE;
     }
     struct gate gate;
-    const struct gate_limits limits = gate_limits_read(invocation->arguments);
-    gate_check_answer(&submission->answer, &limits, &gate);
-    if (gated && gate.outcome == GATE_FAILED) {
+    gate_check_answer(&submission->answer, &submission->limits, &gate);
+    if (gate.outcome == GATE_FAILED) {
         (void)fail(failure, gate.status, "the command was not run: %s", gate.headline);
         return (int)gate.status;
     }
@@ -300,7 +297,9 @@ const struct command command_submit = {
                    "run, so that the two are "
                    "compared once the log has been ingested. When the service is away, knows "
                    "nothing of the application, or predicts that no executor count meets the "
-                   "deadline, the command runs as it is, with a warning.",
+                   "deadline, the command runs as it is, with a warning. A token that is wrong, "
+                   "expired or revoked fails before anything is run; with --on-token-refused warn "
+                   "the command runs as it is.",
     .examples = "  provisor submit nightly-etl -s 64 -d 90s -- spark-submit --class Main job.jar\n"
                 "  provisor submit --gate -d 90s -- spark-submit --name nightly-etl job.jar\n"
                 "  provisor submit --dry-run nightly-etl -d 90s -- spark-submit job.jar",

@@ -1,13 +1,17 @@
 #include <string.h>
 
+#include "base/instant.h"
+#include "base/plural.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
+#include "threads/clock.h"
 
 enum { TOKENS_LIMIT = 50 };
 
 static const struct column columns[] = {
     {"name", "name", CELL_TEXT, NULL},
+    {"state", "state", CELL_TEXT, NULL},
     {"scopes", "scopes", CELL_ID, NULL},
     {"id", "id", CELL_ID, NULL},
     {"expires", "expires_at", CELL_MINUTE, NULL},
@@ -20,13 +24,69 @@ static const struct column columns[] = {
 static const struct option_spec list_options[] = {OPTION_LIMIT, OPTIONS_END};
 static const struct option_group list_group = {"Options", list_options};
 
+/* "revoked", "expired", "ends in 5 days", or "" of a token that works for longer than that. */
+static void describe_state(const json_t *token, int64_t now_us, char *out, size_t room)
+{
+    enum { SOON_DAYS = 14 };
+    const int64_t day_us = 86400000000;
+    int64_t expires_us;
+    out[0] = '\0';
+    if (json_text_at(token, "revoked_at", NULL) != NULL) {
+        (void)snprintf(out, room, "revoked");
+        return;
+    }
+    if (!instant_parse(json_text_at(token, "expires_at", ""), &expires_us))
+        return;
+    int64_t days = (expires_us - now_us) / day_us;
+    if (expires_us <= now_us)
+        (void)snprintf(out, room, "expired");
+    else if (days == 0)
+        (void)snprintf(out, room, "ends in less than a day");
+    else if (days < SOON_DAYS)
+        (void)snprintf(out, room, "ends in %d day%s", (int)days, PLURAL(days));
+}
+
+struct token_list {
+    json_t *items; /* with their state */
+    const json_t *all;
+};
+
+static bool write_tokens(FILE *out,
+                         enum output_form form,
+                         const struct terminal *terminal,
+                         void *context,
+                         struct failure *failure)
+{
+    const struct token_list *list = context;
+    return table_write_list(out, form, terminal, list->items, columns, COUNT(columns), list->all,
+                            failure);
+}
+
 static int run(struct invocation *invocation)
 {
     static struct query query;
+    bool more;
     if (!invocation_begin(invocation, FORMS_OF_TABLES))
         return invocation_failed(invocation);
     query_begin(&query, invocation);
-    return query_list(&query, "/v1/tokens", TOKENS_LIMIT, "tokens", columns, COUNT(columns));
+    json_t *all = query_items(&query, "/v1/tokens", TOKENS_LIMIT, &more);
+    if (all == NULL)
+        return invocation_failed(invocation);
+    struct token_list list = {json_deep_copy(all), all};
+    size_t i;
+    json_t *token;
+    json_array_foreach(list.items, i, token)
+    {
+        char state[32];
+        describe_state(token, clock_wall_us(), state, sizeof state);
+        (void)json_object_set_new(token, "state", json_string(state));
+    }
+    bool good = outputs_write(&invocation->outputs, write_tokens, &list, &invocation->failure);
+    if (good && more)
+        invocation_say(invocation, "There are more tokens: --limit shows more.");
+    json_decref(list.items);
+    json_decref(all);
+    return good ? EXIT_DONE : invocation_failed(invocation);
 }
 
 /* --- create --- */
@@ -154,7 +214,8 @@ const struct command command_tokens = {
     .name = "tokens",
     .summary = "List the tokens of your team.",
     .description = "Lists tokens with their scopes, expiry and last use; never the tokens "
-                   "themselves. Your own token needs the scope admin.",
+                   "themselves. The state marks tokens that are revoked, that have expired, and "
+                   "that end within 14 days. Your own token needs the scope admin.",
     .examples = "  provisor tokens\n"
                 "  provisor tokens -o csv",
     .groups = {&list_group},

@@ -160,7 +160,11 @@ static bool advise_by_status(const struct settings *settings,
                              "no token was given for %s: `provisor login` stores one, or set "
                              "PROVISOR_TOKEN_FILE",
                              settings->url);
-        return fail_next(failure, "the token is from %s: `provisor login` stores another one",
+        return fail_next(failure,
+                         settings->token_of_login
+                             ? "the token is from %s: `provisor login` stores another one"
+                             : "the token is from %s: set a new one there; `provisor login` does "
+                               "not change it",
                          settings->token_from);
     case 403:
         return fail_next(failure,
@@ -193,6 +197,8 @@ bool explain_problem(const struct settings *settings,
     bool passing = reply->status == 429 || (reply->status >= 502 && reply->status <= 504);
     if (failure != NULL)
         failure->unavailable = passing;
+    if (failure != NULL)
+        failure->token_refused = reply->status == 401;
     if (!json_is_object(reply->json))
         return explain_foreign(settings, request, reply, failure);
     char words[3500];

@@ -45,6 +45,10 @@ struct remote_request {
     void *sink_context;
 };
 
+/* The header of a reply that says when the caller's token ends, if that is near. */
+#define TOKEN_EXPIRES_HEADER "Provisor-Token-Expires"
+enum { TOKEN_EXPIRES = 40 };
+
 struct remote_reply {
     long status;
     char *text; /* NUL-terminated; never NULL after a call that succeeded */
@@ -53,8 +57,9 @@ struct remote_reply {
     char content_type[128];
     char location[512];
     char etag[256];
-    char log_outcome[16]; /* of an upload of a log: X-Log-Outcome; "" without one */
-    char log_reason[320]; /* and X-Log-Reason */
+    char log_outcome[16];              /* of an upload of a log: X-Log-Outcome; "" without one */
+    char log_reason[320];              /* and X-Log-Reason */
+    char token_expires[TOKEN_EXPIRES]; /* TOKEN_EXPIRES_HEADER; "" without one */
     unsigned attempts;
 };
 

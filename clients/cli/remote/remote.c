@@ -20,6 +20,7 @@ struct remote {
     bool finishes; /* stop does not end an attempt */
     CURL *curl;
     char error[CURL_ERROR_SIZE];
+    char token_expires[TOKEN_EXPIRES];
 };
 
 /* One attempt, as libcurl's callbacks see it. */
@@ -146,6 +147,8 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
     take_field(line, n, "etag:", reply->etag, sizeof reply->etag);
     take_field(line, n, "x-log-outcome:", reply->log_outcome, sizeof reply->log_outcome);
     take_field(line, n, "x-log-reason:", reply->log_reason, sizeof reply->log_reason);
+    take_field(line, n, TOKEN_EXPIRES_HEADER ":", reply->token_expires,
+               sizeof reply->token_expires);
     return n;
 }
 
@@ -319,6 +322,7 @@ static CURLcode attempt(struct exchange *exchange)
     exchange->reply->content_type[0] = '\0';
     exchange->reply->log_outcome[0] = '\0';
     exchange->reply->log_reason[0] = '\0';
+    exchange->reply->token_expires[0] = '\0';
     remote->error[0] = '\0';
     if (url != NULL && build_headers(remote, exchange->request, &headers)) {
         set_options(exchange, url, headers);
@@ -388,6 +392,25 @@ static bool understand(struct exchange *exchange, CURLcode result)
     return explain_problem(settings, exchange->request, reply, failure);
 }
 
+const char *remote_token_expires(const struct remote *remote)
+{
+    return remote->token_expires;
+}
+
+/* Said once for all remotes of the program. */
+static void note_token_end(struct remote *remote, const struct remote_reply *reply)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    /* It goes into reports: an instant and nothing else. */
+    if (reply->token_expires[0] == '\0' ||
+        reply->token_expires[strspn(reply->token_expires, "0123456789-:.TZ+")] != '\0')
+        return;
+    (void)snprintf(remote->token_expires, sizeof remote->token_expires, "%s", reply->token_expires);
+    if (!remote->settings->quiet && !atomic_flag_test_and_set(&said))
+        warn("the token from %s ends at %s: renew it before then", remote->settings->token_from,
+             reply->token_expires);
+}
+
 bool remote_call(struct remote *remote,
                  const struct remote_request *request,
                  struct remote_reply *reply,
@@ -407,6 +430,7 @@ bool remote_call(struct remote *remote,
             !wait_for_next(&exchange, result, number))
             break;
     }
+    note_token_end(remote, reply);
     bool good = understand(&exchange, result);
     if (failure != NULL && failure->status == EXIT_DONE)
         *failure = own;

@@ -20,6 +20,9 @@ bool remote_open(const struct settings *settings,
                  struct failure *failure);
 void remote_close(struct remote *remote);
 
+/* When the token ends, as the last reply that said so wrote it; "" if it does not end soon. */
+const char *remote_token_expires(const struct remote *remote);
+
 /* What *stop ends is waiting for another attempt; an attempt that is under way comes to its end. */
 void remote_finish_attempts(struct remote *remote);
 

@@ -80,6 +80,13 @@ static void copy_setting(char *to, size_t room, const char *from)
     (void)snprintf(to, room, "%s", from);
 }
 
+/* fail or warn; closed and open are older words for them. */
+static bool read_unavailable(const char *word, bool *fails)
+{
+    *fails = strcmp(word, "fail") == 0 || strcmp(word, "closed") == 0;
+    return *fails || strcmp(word, "warn") == 0 || strcmp(word, "open") == 0;
+}
+
 /* A key of the profile, into the settings; false: there is none of that name, or its value is wrong. */
 static bool set_key(struct ini_reading *reading, const char *key, const char *value)
 {
@@ -100,9 +107,8 @@ static bool set_key(struct ini_reading *reading, const char *key, const char *va
         settings->attempts_max = attempts(number);
     } else if (strcmp(key, "tolerance") == 0 && option_read_number(OPTION_SHARE, value, &number)) {
         settings->tolerance = number;
-    } else if (strcmp(key, "on_unavailable") == 0 &&
-               (strcmp(value, "open") == 0 || strcmp(value, "closed") == 0)) {
-        settings->fail_closed = strcmp(value, "closed") == 0;
+    } else if (strcmp(key, "on_unavailable") == 0) {
+        return read_unavailable(value, &settings->fail_closed);
     } else {
         return false;
     }
@@ -200,7 +206,8 @@ static bool read_files(struct settings *settings,
     trim_url(access->url);
     trim_url(access->token_url);
     copy_setting(access->token_file, sizeof access->token_file, config.token_file);
-    if (settings->token[0] != '\0')
+    settings->token_of_login = settings->token[0] != '\0';
+    if (settings->token_of_login)
         copy_setting(settings->token_from, sizeof settings->token_from, settings->credentials_file);
     return true;
 }
@@ -244,6 +251,18 @@ bool settings_read_token_file(const char *file, char token[TOKEN_TEXT_MAX], stru
     return true;
 }
 
+/* The token of the variable. */
+static bool take_token(struct settings *settings, const char *token, struct failure *failure)
+{
+    size_t n = strcspn(token, " \t\r\n");
+    if (n >= TOKEN_TEXT_MAX)
+        return fail(failure, EXIT_USAGE, "PROVISOR_TOKEN holds no token");
+    (void)snprintf(settings->token, sizeof settings->token, "%.*s", (int)n, token);
+    copy_setting(settings->token_from, sizeof settings->token_from, "PROVISOR_TOKEN");
+    settings->token_of_login = false;
+    return true;
+}
+
 static bool find_token(const struct arguments *arguments,
                        struct settings *settings,
                        const char *profile_file,
@@ -251,21 +270,23 @@ static bool find_token(const struct arguments *arguments,
 {
     const char *file = argument_text(arguments, "token-file");
     const char *token = getenv("PROVISOR_TOKEN");
-    if (file == NULL && token != NULL && token[0] != '\0') {
-        size_t n = strcspn(token, " \t\r\n");
-        if (n >= TOKEN_TEXT_MAX)
-            return fail(failure, EXIT_USAGE, "PROVISOR_TOKEN holds no token");
-        (void)snprintf(settings->token, sizeof settings->token, "%.*s", (int)n, token);
-        copy_setting(settings->token_from, sizeof settings->token_from, "PROVISOR_TOKEN");
-        return true;
+    const char *of_environment = getenv("PROVISOR_TOKEN_FILE");
+    const char *named_by = "--token-file";
+    if (file == NULL && token != NULL && token[0] != '\0')
+        return take_token(settings, token, failure);
+    if (file == NULL) {
+        file = of_environment;
+        named_by = "PROVISOR_TOKEN_FILE";
     }
-    if (file == NULL)
-        file = getenv("PROVISOR_TOKEN_FILE");
-    if ((file == NULL || file[0] == '\0') && profile_file[0] != '\0')
+    if ((file == NULL || file[0] == '\0') && profile_file[0] != '\0') {
         file = profile_file;
+        named_by = "token_file of the configuration";
+    }
     if (file == NULL || file[0] == '\0')
         return true;
-    copy_setting(settings->token_from, sizeof settings->token_from, file);
+    (void)snprintf(settings->token_from, sizeof settings->token_from, "%s (%s)",
+                   strcmp(file, "-") == 0 ? "standard input" : file, named_by);
+    settings->token_of_login = false;
     return settings_read_token_file(file, settings->token, failure);
 }
 
@@ -317,7 +338,8 @@ static void read_flags(const struct arguments *arguments, struct settings *setti
         settings->attempts_max = attempts(argument_number(arguments, "retries", 0));
     settings->tolerance = argument_number(arguments, "tolerance", settings->tolerance);
     if (unavailable != NULL)
-        settings->fail_closed = strcmp(unavailable, "closed") == 0;
+        (void)read_unavailable(unavailable, &settings->fail_closed);
+    settings->quiet = argument_given(arguments, "quiet");
 }
 
 bool settings_read(const struct arguments *arguments,

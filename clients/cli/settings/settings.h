@@ -21,12 +21,14 @@ struct settings {
     bool url_chosen;                 /* it is not the default */
     char url_from[128];              /* where it was specified, for messages */
     char token[TOKEN_TEXT_MAX];      /* "" : none */
-    char token_from[PATH_MAX + 32];
-    char ca_file[PATH_MAX]; /* "": the system's */
-    double timeout_s;       /* of one request, without what it uploads */
-    unsigned attempts_max;  /* of one request */
-    bool fail_closed;       /* of gate and submit, when the service is away */
-    double tolerance;       /* share below which a change is not proposed */
+    char token_from[PATH_MAX + 96];  /* where it was specified, for messages */
+    bool token_of_login;             /* that is where `provisor login` stores another one */
+    char ca_file[PATH_MAX];          /* "": the system's */
+    double timeout_s;                /* of one request, without what it uploads */
+    unsigned attempts_max;           /* of one request */
+    bool fail_closed; /* of gate and submit, when the service is away: on_unavailable = fail */
+    bool quiet;
+    double tolerance; /* share below which a change is not proposed */
 };
 
 /* Read them all. A file that does not exist is empty; one that cannot be understood, or holds a key

@@ -40,10 +40,13 @@ static void copy_actor(struct strview name, char *actor, size_t size)
 /* Only who holds a token learns what has become of it. */
 static enum pv_code refuse_ended(const struct token *token, struct pv_error *err)
 {
+    char at[INSTANT_TEXT];
     pv_error_clear(err);
-    return pv_fail(err, PV_E_UNAUTHENTICATED,
-                   token->revoked_us != INSTANT_UNKNOWN ? "the token was revoked"
-                                                        : "the token has expired");
+    if (token->revoked_us != INSTANT_UNKNOWN)
+        return pv_fail(err, PV_E_UNAUTHENTICATED, "the token was revoked");
+    /* In whole seconds: TOKEN_REASON bytes are kept of it. */
+    instant_format(token->expires_us - token->expires_us % 1000000, at);
+    return pv_fail(err, PV_E_UNAUTHENTICATED, "the token expired at %s", at);
 }
 
 static bool is_live(const struct token *token, int64_t left_us)
@@ -71,7 +74,9 @@ static enum pv_code check_secret(struct api *api,
         return refuse_token(err);
     if (!is_live(&row, left_us))
         return refuse_ended(&row, err);
-    *who = (struct principal){.scopes = row.scopes, .expires_ns = expiry_ns(asked_ns, left_us)};
+    *who = (struct principal){.scopes = row.scopes,
+                              .expires_ns = expiry_ns(asked_ns, left_us),
+                              .expires_us = row.expires_us};
     memcpy(who->team_id, row.team_id, sizeof who->team_id);
     memcpy(who->token_id, row.id, sizeof who->token_id);
     copy_actor(row.name, who->actor, sizeof who->actor);

@@ -47,7 +47,7 @@ def test_every_verdict_has_outputs_annotations_and_a_summary(use, case):
                         ("cost-change-percent", (advice["last_run"] or {}).get("cost_change_percent"))):
         assert outputs[name] == "" if value is None else float(outputs[name]) == pytest.approx(value, rel=1e-6), name
     levels = [level for level, _, _ in made.annotations]
-    assert levels == [{"passed": "notice", "failed": "error", "warned": "warning"}[outcome]]
+    assert levels == [{"passed": "notice", "failed": "error", "warned": "warning"}[outcome]], made.annotations
     assert "%25" not in made.annotations[0][2] and made.annotations[0][2] in [answer["message"]]
     assert made.summary.startswith("## provisor: gate %s\n" % outcome)
     assert made.outputs["summary"] == made.summary.rstrip("\n")
@@ -66,7 +66,8 @@ def test_the_service_is_away(use):
     made = use({**USUAL, "url": url})
     assert made.succeeded and made.outputs["gate"] == "skipped" and made.outputs["executors"] == ""
     assert [level for level, _, _ in made.annotations] == ["warning"]
-    made = use({**USUAL, "url": url, "on_unavailable": "closed"})
+    assert not use({**USUAL, "url": url, "on_unavailable": "closed"}).succeeded
+    made = use({**USUAL, "url": url, "on_unavailable": "fail"})
     assert not made.succeeded and made.outputs["gate"] == "error" and made.outputs["exit-status"] == "1"
     assert [level for level, _, _ in made.annotations] == ["error"] and "gate error" in made.summary
 
@@ -75,13 +76,33 @@ def test_a_wrong_token(use):
     use.machine.token = "prv_wrong_token_of_a_test"
     made = use(USUAL)
     assert not made.succeeded and made.outputs["exit-status"] == "1" and "token" in made.annotations[0][2]
+    made = use({**USUAL, "on_token_refused": "warn"})
+    assert made.succeeded and made.outputs["gate"] == "skipped" and [level for level, _, _ in made.annotations] == ["warning"]
+
+
+@pytest.mark.parametrize("inputs, words", [({}, "neither a deadline nor a limit"), ({"deadline": ""}, "PROVISOR_GATE_DEADLINE is empty"),
+                                           ({"deadline": "", "max_cost_rise": "20%"}, "PROVISOR_GATE_DEADLINE is empty"),
+                                           ({"deadline": "90s", "max_cost_rise": ""}, "PROVISOR_GATE_MAX_COST_RISE is empty")])
+def test_a_gate_without_a_question_is_an_error(use, inputs, words):
+    """An input that an expression left empty is none that was not given: the runner gives those their default."""
+    made = use({"application": "nightly-etl", "size": "64", **inputs})
+    assert not made.succeeded and made.outputs["exit-status"] == "2" and made.outputs["gate"] == "error"
+    assert words in made.log and made.annotations[0][0] == "error"
+    assert use({"application": "nightly-etl", "size": "64", "no_deadline": "true"}).succeeded
+
+
+def test_a_token_that_ends_soon_is_an_annotation(use, service):
+    use.machine.token = service.command("token", "create", "--team", "alpha", "--name", "ends", "--scopes", "read,write", "--expires-in", "3d").strip()
+    made = use(USUAL)
+    assert made.succeeded and made.outputs["token-expires-at"] in made.summary and made.outputs["token-expires-at"] > "2026"
+    assert ("warning", "provisor: token ends soon") in [(level, title) for level, title, _ in made.annotations]
 
 
 @pytest.mark.parametrize("event, environment", [(FORK, {}), ({"pull_request": {"head": {"repo": None}}}, {}), (OWN, {"GITHUB_ACTOR": "dependabot[bot]"})])
 def test_a_fork_has_no_secret_and_is_not_gated(use, event, environment):
     made = use(USUAL, event, token=False, **environment)
     assert made.succeeded and made.outputs["gate"] == "skipped" and made.outputs["exit-status"] == "0"
-    assert made.annotations == [("notice", "provisor: skipped", "The job goes on unchecked: a change from a fork gets no token.")]
+    assert made.annotations == [("notice", "provisor: skipped", "The job continues unchecked: a change from a fork gets no token.")]
     assert "skipped" in made.summary and use.machine.calls() == []
 
 
@@ -112,8 +133,8 @@ INERT = ["$(touch made)", "'; touch made; '", '"; touch made; "', "`touch made`"
          "::error::x", "\n::add-mask::a\n::error title=forged::x\n", "%0A::error::x", "\n::stop-commands::x"]
 
 
-@pytest.mark.parametrize("name", ["application", "size", "deadline", "confidence", "max-cost-rise", "max-error", "max-executors", "cluster", "labels",
-                                  "tolerance", "allow", "warn-only", "dry-run", "on-unavailable", "request-file", "arguments", "provisor"])
+@pytest.mark.parametrize("name", ["application", "size", "deadline", "confidence", "max-cost-rise", "max-error", "max-executors", "cluster", "labels", "no-deadline",
+                                  "on-missed", "on-at-risk", "on-unknown", "on-token-refused", "tolerance", "allow", "warn-only", "dry-run", "on-unavailable", "request-file", "arguments", "provisor"])
 def test_no_input_is_code_or_a_command_to_the_runner(use, name):
     for text in INERT:
         made = use({**USUAL, "dry-run": "true", name: text})

@@ -15,7 +15,7 @@ USUAL = {"image": "example/provisor:1", "application": "nightly-etl", "size": "6
 
 def typed(inputs):
     """As a pipeline writes them: truth is no text."""
-    return {name: value == "true" if name in ("warn_only", "dry_run") else value for name, value in inputs.items()}
+    return {name: value == "true" if name in ("warn_only", "dry_run", "no_deadline") else value for name, value in inputs.items()}
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def pipeline(machine):
 def test_every_verdict_has_its_status_and_reports(pipeline, case):
     inputs, status, outcome, verdict = case
     made = pipeline(inputs)
-    assert (made.exit_status, made.status) == (status, "success" if status == 0 else "warning" if status == 5 else "failed")
+    assert (made.exit_status, made.status) == (status, "success" if status == 0 else "failed")
     assert (made.dotenv["PROVISOR_GATE"], made.dotenv["PROVISOR_VERDICT"]) == (outcome, verdict)
     assert ("failure" in junit_format.results(made.junit).values()) == (outcome in ("failed", "warned"))
     assert "::" not in re.sub(r"spark\.\S+", "", made.log), "annotations are GitHub's"
@@ -57,13 +57,32 @@ def test_the_service_is_away(pipeline):
     made = pipeline({}, settings=away)
     assert made.status == "success" and made.dotenv["PROVISOR_GATE"] == "skipped" and "warning" in made.log
     assert junit_format.results(made.junit) == {"deadline": "skipped"}
-    made = pipeline({"on_unavailable": "closed"}, settings=away)
+    assert pipeline({"on_unavailable": "closed"}, settings=away).status == "failed"
+    made = pipeline({"on_unavailable": "fail"}, settings=away)
     assert made.status == "failed" and made.exit_status == 1 and made.dotenv["PROVISOR_GATE"] == "error"
 
 
 def test_a_wrong_token(pipeline):
     made = pipeline({}, settings={"PROVISOR_TOKEN": "prv_wrong"})
     assert made.status == "failed" and made.exit_status == 1 and "token" in made.log and "prv_wrong" not in made.log
+    made = pipeline({"on_token_refused": "warn"}, settings={"PROVISOR_TOKEN": "prv_wrong"})
+    assert made.status == "success" and made.dotenv["PROVISOR_GATE"] == "skipped" and "token" in made.log
+
+
+@pytest.mark.parametrize("inputs, inherited, words", [
+    ({"deadline": "none"}, {}, "neither a deadline nor a limit"), ({"deadline": ""}, {}, "PROVISOR_GATE_DEADLINE is empty"),
+    ({"deadline": "", "max_cost_rise": "20%"}, {}, "PROVISOR_GATE_DEADLINE is empty"), ({"max_cost_rise": ""}, {}, "PROVISOR_GATE_MAX_COST_RISE is empty"),
+    ({}, {"PROVISOR_GATE_DEADLINE": ""}, "PROVISOR_GATE_DEADLINE is empty")])
+def test_a_gate_without_a_question_is_an_error(pipeline, inputs, inherited, words):
+    """An input that was left out has its default, one that is empty was meant to hold something."""
+    made = pipeline(inputs, inherited=inherited)
+    assert made.status == "failed" and made.exit_status == 2 and words in made.log and made.dotenv == {"PROVISOR_GATE": "error"}
+
+
+def test_inputs_that_are_left_out_are_no_question():
+    (_, job), = Template(FILE.read_text()).interpolate({"image": "example/provisor:1", "application": "nightly-etl"}).items()
+    for limit in ("DEADLINE", "MAX_COST_RISE", "MAX_ERROR"):
+        assert job["variables"]["PROVISOR_GATE_" + limit]["value"] == "none"
 
 
 def test_a_fork_without_a_token(pipeline):
@@ -74,7 +93,7 @@ def test_a_fork_without_a_token(pipeline):
 
 def test_an_earlier_job_gives_the_size(pipeline):
     made = pipeline({}, inherited={"PROVISOR_GATE_SIZE": "6400"})
-    assert made.exit_status == 5 and made.status == "warning"
+    assert made.exit_status == 5 and made.status == "failed"
 
 
 def test_reports_and_inputs_do_not_meet(pipeline):
@@ -95,7 +114,7 @@ def test_no_input_is_code(pipeline, name):
             pipeline({name: text})
 
 
-@pytest.mark.parametrize("inputs", [{"warn_only": "perhaps"}, {"allow": "missed"}, {"on_unavailable": "ajar"}, {"no_such": "x"}, {"image": "a b"},
+@pytest.mark.parametrize("inputs", [{"warn_only": "perhaps"}, {"allow": "missed"}, {"on_unavailable": "ajar"}, {"on_missed": "skip"}, {"on_token_refused": "open"}, {"no_deadline": "true"}, {"no_such": "x"}, {"image": "a b"},
                                     {"allow_failure_exit_codes": 5}, {"allow_failure_exit_codes": []}, {"rules": []}, {"rules": [{"when": "soon"}]},
                                     {"job_name": "a'b"}, {"stage": "a'b"}])
 def test_wrong_inputs_make_no_pipeline(inputs):
@@ -113,7 +132,7 @@ def test_the_job_as_a_document():
                                                            "rules": [{"if": "$CI_COMMIT_BRANCH == 'main'"}]}).items()
     assert name == "gate of the night" and job["stage"] == "build" and job["rules"] == [{"if": "$CI_COMMIT_BRANCH == 'main'"}]
     assert job["script"] == ["provisor-gate"], "no input in it"
-    assert job["allow_failure"] == {"exit_codes": [5]} and job["artifacts"]["when"] == "always"
+    assert job["allow_failure"] == {"exit_codes": [255]} and job["artifacts"]["when"] == "always"
     for variable, what in job["variables"].items():
         assert variable == "PROVISOR_GATE_DIRECTORY" or what["expand"] is False
 

@@ -13,12 +13,14 @@ from pipelines import CI, HERE, machine  # noqa: F401
 from ports import free_port
 
 USUAL = {"application": "nightly-etl", "size": "64", "deadline": "90s"}
-CAMEL = {"max_cost_rise": "maxCostRise", "max_error": "maxError", "max_executors": "maxExecutors", "warn_only": "warnOnly", "dry_run": "dryRun"}
+CAMEL = {"max_cost_rise": "maxCostRise", "max_error": "maxError", "max_executors": "maxExecutors", "warn_only": "warnOnly", "dry_run": "dryRun", "no_deadline": "noDeadline"}
 
 
 def literal(value):
     if isinstance(value, (list, tuple)):
         return "[%s]" % ", ".join(map(literal, value))
+    if value is None:
+        return "null"
     if isinstance(value, (bool, int)):
         return str(value).lower()
     return "'%s'" % value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
@@ -60,7 +62,10 @@ def test_verdicts(build):
     for inputs, result, outcome, status, verdict in (
             ({}, "SUCCESS", "passed", 0, "met"),
             ({"deadline": "60s", "max_executors": 10, "unstableStatuses": [4, 5]}, "UNSTABLE", "failed", 4, "at_risk"),
-            ({"size": "6400"}, "UNSTABLE", "failed", 5, "unknown"),
+            ({"size": "6400", "unstableStatuses": [5]}, "UNSTABLE", "failed", 5, "unknown"),
+            ({"size": "6400", "onUnknown": "warn"}, "UNSTABLE", "warned", 0, "unknown"),
+            ({"deadline": "20s", "onMissed": "warn"}, "UNSTABLE", "warned", 0, "missed"),
+            ({"deadline": "", "no_deadline": True}, "SUCCESS", "passed", 0, "met"),
             ({"deadline": "20s", "warn_only": True}, "UNSTABLE", "warned", 0, "missed")):
         made = build({**USUAL, **inputs})
         assert made["result"] == result, made
@@ -70,7 +75,7 @@ def test_verdicts(build):
         junit_format.results(build.machine.workspace / "provisor-gate" / "gate.xml")
 
 
-@pytest.mark.parametrize("inputs, status", [({"deadline": "20s"}, 3), ({"deadline": "60s", "max_executors": 10}, 4), ({"size": "6400", "unstableStatuses": []}, 5),
+@pytest.mark.parametrize("inputs, status", [({"deadline": "20s"}, 3), ({"deadline": "60s", "max_executors": 10}, 4), ({"size": "6400"}, 5), ({"deadline": ""}, 2), ({"deadline": None}, 2), ({"deadline": "none"}, 2),
                                             ({"arguments": ["--min-executors=30"], "max_cost_rise": "5%"}, 3), ({"deadline": "soon"}, 2)])
 def test_what_fails_ends_the_build(build, inputs, status):
     made = build({**USUAL, **inputs})
@@ -82,7 +87,16 @@ def test_the_service_is_away(build):
     url = "http://127.0.0.1:%d" % free_port()
     made = build({**USUAL, "url": url})
     assert made["result"] == "UNSTABLE" and made["returned"]["gate"] == "skipped" and "WARNING: provisor: gate skipped" in made["console"]
-    assert build({**USUAL, "url": url, "onUnavailable": "closed"})["result"] == "FAILURE"
+    assert build({**USUAL, "url": url, "onUnavailable": "fail"})["result"] == "FAILURE"
+
+
+def test_a_refused_token(build, service):
+    build.machine.token = "prv_wrong"
+    assert build(USUAL)["result"] == "FAILURE"
+    assert build({**USUAL, "onTokenRefused": "warn"})["result"] == "UNSTABLE"
+    build.machine.token = service.command("token", "create", "--team", "alpha", "--name", "ends", "--scopes", "read,write", "--expires-in", "3d").strip()
+    made = build(USUAL)
+    assert made["result"] == "SUCCESS" and "provisor: WARNING: the token ends at %s" % made["returned"]["tokenExpiresAt"] in made["console"]
 
 
 def test_a_fork_gets_no_token_and_is_not_gated(build):
@@ -115,7 +129,7 @@ def test_every_option_is_a_variable_of_the_script():
     names = re.findall(r"'(\w+)'", re.search(r"List forwarded\(\) \{(.*?)\}", source, re.S)[1])
     assert len(names) > 15
     for name in names:
-        assert "${PROVISOR_GATE_%s:-" % re.sub("([A-Z])", r"_\1", name).upper() in script, name
+        assert re.search(r"\$\{PROVISOR_GATE_%s:?-" % re.sub("([A-Z])", r"_\1", name).upper(), script), name
         assert "`%s`" % name in (CI / "jenkins" / "README.md").read_text(), name
 
 

@@ -105,7 +105,9 @@ def test_statuses_are_those_of_the_table(followed):
     gate = "provisor gate nightly-etl --size 64 "
     for words, status in (("--deadline 90s", 0), ("--deadline 20s", 3), ("--deadline 60s --max-executors 10", 4), ("--deadline 90s --max-error 1%", 5),
                           ("--deadline 90s --min-executors 30 --max-cost-rise 5%", 3), ("--deadline 60s --max-executors 10 --allow at-risk", 0),
-                          ("--deadline 90s --max-error 1% --allow unknown", 5), ("--deadline 20s --warn-only", 0), ("--deadline soon", 2),
+                          ("--deadline 90s --max-error 1% --allow unknown", 5), ("--deadline 20s --warn-only", 0), ("--deadline soon", 2), ("--deadline=", 2), ("", 2), ("--no-deadline", 0),
+                          ("--deadline 20s --on-missed warn", 0), ("--deadline 60s --max-executors 10 --on-at-risk warn", 0), ("--size 6400 --deadline 90s --on-unknown warn", 0),
+                          ("--deadline 90s --token-file /dev/null", 2), ("--deadline 90s --url http://127.0.0.1:1 --on-unavailable fail", 1),
                           ("--deadline 90s --url http://127.0.0.1:1", 0), ("--deadline 90s --url http://127.0.0.1:1 --on-unavailable closed", 1)):
         followed(gate + words, status=status)
     # The same limits and codes as the enumeration that the client is built on.

@@ -90,14 +90,17 @@ def test_the_service_is_away(gate):
     result = gate(USUAL, **away)
     assert "warning" in result.stderr and gate.json()["gate"] == "skipped" and gate.json()["advice"] is None
     assert junit_format.results(gate.directory / "gate.xml") == {"deadline": "skipped"}
-    result = gate({**USUAL, "on_unavailable": "closed"}, status=1, **away)
+    gate({**USUAL, "on_unavailable": "closed"}, status=1, **away)
+    result = gate({**USUAL, "on_unavailable": "fail"}, status=1, **away)
     assert gate.json()["gate"] == "error" and gate.dotenv()["PROVISOR_GATE"] == "error"
     assert junit_format.results(gate.directory / "gate.xml") == {"deadline": "failure"}
     assert "onnect" in (gate.directory / "gate.md").read_text()
 
 
-def test_a_wrong_token_is_an_error_whatever_is_open(gate):
-    result = gate(USUAL, status=1, PROVISOR_TOKEN="prv_nothing")
+def test_a_wrong_token_is_an_error_unless_it_only_warns(gate):
+    result = gate({**USUAL, "on_token_refused": "warn"}, PROVISOR_TOKEN="prv_nothing")
+    assert "token" in result.stderr and gate.json()["gate"] == "skipped"
+    result = gate({**USUAL, "on_unavailable": "warn"}, status=1, PROVISOR_TOKEN="prv_nothing")
     assert "token" in result.stderr and "prv_nothing" not in result.stdout + result.stderr
     assert gate.json()["gate"] == "error" and "token" in gate.json()["message"]
 
@@ -114,12 +117,22 @@ def test_an_application_without_history(gate):
 @pytest.mark.parametrize("inputs, words", [
     ({"deadline": "soon"}, "--deadline"), ({"warn_only": "yes"}, "PROVISOR_GATE_WARN_ONLY"), ({"application": "--warn-only"}, "hyphen"),
     ({"application": None}, "which application"), ({"request_file": "no-such.json"}, "no-such.json"), ({"program": "no-such-program"}, "no-such-program"),
-    ({"on_unavailable": "ajar"}, "--on-unavailable"), ({"arguments": "--no-such"}, "--no-such")])
+    ({"on_unavailable": "ajar"}, "--on-unavailable"), ({"arguments": "--no-such"}, "--no-such"), ({"on_missed": "skip"}, "--on-missed"),
+    # Nothing to decide by: not given, or a variable that somebody misspelt.
+    ({"deadline": None}, "neither a deadline nor a limit"), ({"deadline": "none"}, "neither a deadline nor a limit"), ({"deadline": ""}, "PROVISOR_GATE_DEADLINE is empty"),
+    ({"deadline": "", "max_cost_rise": "20%"}, "PROVISOR_GATE_DEADLINE is empty"), ({"max_cost_rise": ""}, "PROVISOR_GATE_MAX_COST_RISE is empty"),
+    ({"max_error": ""}, "PROVISOR_GATE_MAX_ERROR is empty"), ({"no_deadline": "true"}, "must not be given together"), ({"no_deadline": "yes"}, "PROVISOR_GATE_NO_DEADLINE")])
 def test_what_is_wrong_is_said_and_reported(gate, inputs, words):
     result = gate({**USUAL, **inputs}, status=2)
     assert words in result.stderr
     assert gate.json()["gate"] == "error" and gate.json()["exit_status"] == 2 and gate.dotenv() == {"PROVISOR_GATE": "error"}
     assert junit_format.results(gate.directory / "gate.xml") == {"deadline": "failure"}
+
+
+@pytest.mark.parametrize("inputs", [{"deadline": "", "no_deadline": "true"}, {"deadline": None, "no_deadline": "true"}, {"deadline": None, "max_error": "25%"}])
+def test_a_gate_without_a_deadline_has_no_test_of_it(gate, inputs):
+    gate({**USUAL, **inputs})
+    assert list(junit_format.results(gate.directory / "gate.xml")) == ["history", *(["accuracy"] if "max_error" in inputs else [])]
 
 
 def test_reports_of_an_earlier_gate_do_not_stay(gate):
@@ -132,7 +145,7 @@ AWKWARD = ["$(touch made)", "`touch made`", "'; touch made; '", '"; touch made; 
 
 
 @pytest.mark.parametrize("shell", sorted(SHELL))
-@pytest.mark.parametrize("name", ["application", "size", "deadline", "confidence", "max_cost_rise", "max_error", "max_executors", "cluster", "tolerance",
+@pytest.mark.parametrize("name", ["application", "size", "deadline", "confidence", "max_cost_rise", "max_error", "max_executors", "cluster", "tolerance", "no_deadline", "on_missed", "on_at_risk", "on_unknown", "on_token_refused",
                                   "allow", "warn_only", "on_unavailable", "request_file", "labels", "arguments", "program", "idempotency_key"])
 def test_no_input_is_code(gate, shell, name):
     for text in AWKWARD:
@@ -212,7 +225,7 @@ def test_keys_are_what_the_client_takes(gate):
 def test_a_fork_without_a_token_is_not_gated(gate, fork):
     result = gate(USUAL, PROVISOR_TOKEN=None, **fork)
     assert "fork" in result.stderr and gate.machine.calls() == []
-    assert gate.json() == {"gate": "skipped", "exit_status": 0, "message": "The job goes on unchecked: a change from a fork gets no token.",
+    assert gate.json() == {"gate": "skipped", "exit_status": 0, "message": "The job continues unchecked: a change from a fork gets no token.",
                            "checks": [], "advice": None}
     assert junit_format.results(gate.directory / "gate.xml") == {"deadline": "skipped"}
     gate(USUAL, **fork)

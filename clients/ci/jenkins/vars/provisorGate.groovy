@@ -6,7 +6,7 @@
  *
  * credentialsId     a secret text, the token (provisor-token). The build of a change from a fork does not get it, and is not
  *                   gated.
- * unstableStatuses  exit statuses that make the build unstable and let it go on ([5], too little history)
+ * unstableStatuses  exit statuses that make the build unstable and let it go on ([], none)
  * program           the script of clients/ci/shell (provisor-gate); provisor, which it calls, is on the PATH too
  * The others are the variables PROVISOR_GATE_... of that script: application, size, deadline, confidence, maxCostRise, ...
  *
@@ -14,7 +14,7 @@
  * executors, coresPerExecutor, predictedDurationS, deadlineProbability, cost, costChangePercent), as text.
  */
 def call(Map options = [:]) {
-    def own = [credentialsId: 'provisor-token', unstableStatuses: [5], program: 'provisor-gate', url: null]
+    def own = [credentialsId: 'provisor-token', unstableStatuses: [], program: 'provisor-gate', url: null]
     def directory = options.directory ?: 'provisor-gate'
     def variables = ['PROVISOR_GATE_DIRECTORY=' + directory]
     for (name in options.keySet()) {
@@ -45,6 +45,9 @@ def call(Map options = [:]) {
     archiveArtifacts(artifacts: directory + '/gate.*', allowEmptyArchive: true)
     def result = read(directory + '/gate.env')
     result.exitStatus = status
+    if (result.tokenExpiresAt) {
+        echo("provisor: WARNING: the token ends at ${result.tokenExpiresAt}. Renew it before then.")
+    }
     if (status != 0) {
         def message = "provisor: gate ${result.gate}, exit status ${status}"
         if (own.unstableStatuses.contains(status)) {
@@ -61,7 +64,8 @@ def call(Map options = [:]) {
 /** The options that are variables of the script. */
 private List forwarded() {
     return ['application', 'size', 'deadline', 'confidence', 'tolerance', 'maxExecutors', 'cluster', 'maxCostRise', 'maxError',
-            'onUnavailable', 'labels', 'allow', 'warnOnly', 'dryRun', 'requestFile', 'arguments', 'directory', 'idempotencyKey']
+            'noDeadline', 'onMissed', 'onAtRisk', 'onUnknown', 'onUnavailable', 'onTokenRefused', 'labels', 'allow', 'warnOnly',
+            'dryRun', 'requestFile', 'arguments', 'directory', 'idempotencyKey']
 }
 
 /** maxCostRise is PROVISOR_GATE_MAX_COST_RISE. */

@@ -26,6 +26,7 @@ from .errors import (
     ProvisorError as ProvisorError,
     ServerError as ServerError,
     TimedOut as TimedOut,
+    TokenWarning as TokenWarning,
     TooLarge as TooLarge,
     TooManyRequests as TooManyRequests,
     Unauthorized as Unauthorized,

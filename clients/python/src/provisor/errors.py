@@ -28,6 +28,10 @@ class ProvisorError(Exception):
     """Base of all of them."""
 
 
+class TokenWarning(UserWarning):
+    """The token of the client ends soon."""
+
+
 class ConfigurationError(ProvisorError):
     """The URL, the token or a file of the configuration is wrong."""
 

@@ -14,11 +14,12 @@ import logging
 import os
 import random
 import time
+import warnings
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, NamedTuple, NoReturn, Optional, Tuple, Union
 from collections import deque
 
 from .connection import Broken, Connection, Endpoint, Head, Patience
-from .errors import ApiError, ConnectionFailed, InvalidReply, TimedOut, api_error
+from .errors import ApiError, ConnectionFailed, InvalidReply, TimedOut, TokenWarning, api_error
 from .secret import Secret
 
 log = logging.getLogger("provisor")
@@ -124,7 +125,7 @@ class Transport:
         self.to, self.timeout_s, self.retries = to, timeout_s, retries
         self.sleep = sleep
         self._idle: Deque[Connection] = deque()
-        self._process, self._closed = os.getpid(), False
+        self._process, self._closed, self._warned = os.getpid(), False, False
         common = "Host: %s\r\nUser-Agent: %s\r\n" % (to.authority, user_agent)
         self._token, self._plain = token, Secret(common)
         self._secured = Secret(common + ("Authorization: Bearer %s\r\n" % token.reveal() if token else ""))
@@ -219,7 +220,14 @@ class Transport:
     def exchange(self, request: Request) -> Answer:
         """The reply, whatever its status. ConnectionFailed if none came."""
         (head, body), attempts = self._tried(request, self._attempt)
+        self._warn_of_token_end(head.headers.get("provisor-token-expires"))
         return Answer(head.status, head.headers, body, attempts)
+
+    def _warn_of_token_end(self, instant: Optional[str]) -> None:
+        """Once for each client."""
+        if instant and not self._warned:
+            self._warned = True
+            warnings.warn_explicit("the token of provisor ends at %s: renew it before then" % instant, TokenWarning, "provisor", 0)
 
     def open(self, request: Request) -> Stream:
         """A reply of success that is read as it comes; ApiError for any other."""
