@@ -222,6 +222,8 @@ void codec_advice_spark_encode(struct writer *w, const struct advice_answer *ans
     for (size_t i = 0; i < spark->n_changes; i++)
         write_change(w, &spark->changes[i], &answer->comparison);
     writer_end_array(w);
+    if (spark->version.at != NULL)
+        writer_member_text(w, "spark_version", spark->version);
     if (spark->platform != NULL)
         writer_member_string(w, "platform", spark->platform);
     writer_end_object(w);
