@@ -7,9 +7,14 @@
 /* Of what an object says only what is kept of logs, too: sparkConf may hold secrets. */
 static void write_current(struct writer *w, const struct spark_object *object)
 {
+    static const char service[] = "spark.shuffle.service.enabled";
+    bool dynamic = spark_object_is_dynamic(object);
     writer_member_object(w, "current");
     for (size_t i = 0; i < properties_count(); i++) {
         struct strview value = spark_object_property(object, properties_key(i));
+        /* Recorded runs may have had the service of YARN, which Kubernetes does not have. */
+        if (value.at == NULL && dynamic && strcmp(properties_key(i), service) == 0)
+            value = strview_of("false");
         if (value.at != NULL)
             writer_member_text(w, properties_key(i), value);
     }
