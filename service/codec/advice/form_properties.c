@@ -150,11 +150,15 @@ void form_set_instances(struct form_properties *form)
 
 void form_replace_shuffle_service(struct form_properties *form)
 {
-    if (!is_true(form, SHUFFLE_SERVICE))
-        return;
-    drop(form, SHUFFLE_SERVICE);
-    if (is_true(form, DYNAMIC "enabled"))
-        form_property_set(form, DYNAMIC "shuffleTracking.enabled", "true");
+    static const char tracking[] = DYNAMIC "shuffleTracking.enabled";
+    bool has_service = is_true(form, SHUFFLE_SERVICE);
+    /* Without dynamic allocation the tracking has no effect. */
+    bool may_be_dynamic = is_true(form, DYNAMIC "enabled") ||
+                          (has_service && form_property_find(form, DYNAMIC "enabled") == NULL);
+    if (has_service)
+        drop(form, SHUFFLE_SERVICE);
+    if (may_be_dynamic && form_property_find(form, tracking) == NULL)
+        form_property_set(form, tracking, "true");
 }
 
 /* --- EMR Serverless --- */
@@ -233,16 +237,22 @@ static void scale_counts(struct form_properties *form, int64_t slots_before, int
     }
 }
 
+/* Is the advice without dynamic allocation? The caller may exclude some of its properties. */
+static bool is_static(const struct form_properties *form)
+{
+    bool has_instances = json_value_member(spark_member(form, "properties"), INSTANCES) != NULL;
+    bool has_bounds = form_property_find(form, DYNAMIC "initialExecutors") != NULL &&
+                      form_property_find(form, DYNAMIC "maxExecutors") != NULL;
+    return has_instances || !(is_true(form, DYNAMIC "enabled") || has_bounds);
+}
+
 static void set_allocation(struct form_properties *form)
 {
-    enum { PLATFORM_INITIAL = 3 };
     int64_t most = count_of(form, DYNAMIC "maxExecutors");
-    if (most >= 0 && most < PLATFORM_INITIAL)
-        set_count(form, DYNAMIC "maxExecutors", PLATFORM_INITIAL);
+    if (most >= 0 && most < SERVERLESS_INITIAL_EXECUTORS)
+        set_count(form, DYNAMIC "maxExecutors", SERVERLESS_INITIAL_EXECUTORS);
     /* The platform's default is dynamic allocation without a bound. */
-    bool is_static = form_property_find(form, DYNAMIC "initialExecutors") == NULL &&
-                     form_property_find(form, INSTANCES) != NULL;
-    if (is_static)
+    if (is_static(form))
         form_property_set(form, DYNAMIC "enabled", "false");
 }
 

@@ -277,6 +277,7 @@ static bool is_of_workers(const char *key)
 {
     static const char *const starts[] = {DYNAMIC,
                                          "spark.kubernetes.",
+                                         "spark.memory.offHeap.",
                                          "spark.shuffle.service.enabled",
                                          "spark.executor.instances",
                                          "spark.executor.cores",
@@ -567,6 +568,7 @@ enum pv_code advice_render(struct strview document,
     if (code != PV_OK)
         return code == PV_E_MEMORY ? pv_no_memory(err)
                                    : pv_fail(err, PV_E_INTERNAL, "stored advice is no JSON");
+    append(&made, ""); /* there may be no property */
     if (format == ADVICE_MARKDOWN)
         render_markdown(advice, &made);
     else

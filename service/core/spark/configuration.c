@@ -134,16 +134,25 @@ static void draft_scale(struct maker *maker, const char *key, int64_t value, con
     maker->drafts[maker->n - 1].is_scale = true;
 }
 
-/* The value of a key that no recommendation changes: it is fixed, excluded, or set by the job itself.
- * RUN_UNKNOWN for other keys. */
-static int64_t standing_count(const struct maker *maker, const char *key)
+/* Is the property not proposed, so that it stays as it is? */
+static bool stays(const struct maker *maker, const char *key)
 {
     const struct spark_constraints *constraints = maker->constraints;
+    return names(constraints->exclude, constraints->n_exclude, key) ||
+           is_set_by_job(maker->before, key);
+}
+
+/* The value of a key that no recommendation changes: it is fixed, excluded, or set by the job itself.
+ * at == NULL for other keys. */
+static struct strview standing(const struct maker *maker, const char *key)
+{
     struct strview value = fixed(maker, key);
-    if (value.at == NULL && (names(constraints->exclude, constraints->n_exclude, key) ||
-                             is_set_by_job(maker->before, key)))
-        value = ran(maker, key);
-    return property_count(value);
+    return value.at == NULL && stays(maker, key) ? ran(maker, key) : value;
+}
+
+static int64_t standing_count(const struct maker *maker, const char *key)
+{
+    return property_count(standing(maker, key));
 }
 
 /* To be removed where it was set, whoever wants to keep it: the set would contradict itself. */
@@ -159,10 +168,12 @@ static bool is_dynamic(const struct maker *maker)
     struct strview kept = fixed(maker, DYNAMIC "enabled");
     if (kept.at != NULL)
         return property_boolean(kept, false);
-    if (property_find(constraints->enforced, constraints->n_enforced, "spark.executor.instances")
-            .at != NULL)
+    bool may_change = !stays(maker, DYNAMIC "enabled");
+    if (may_change &&
+        property_find(constraints->enforced, constraints->n_enforced, "spark.executor.instances")
+                .at != NULL)
         return false;
-    if (constraints->allocation != SPARK_ALLOCATION_AS_RAN)
+    if (may_change && constraints->allocation != SPARK_ALLOCATION_AS_RAN)
         return constraints->allocation == SPARK_ALLOCATION_DYNAMIC;
     /* Before Spark 2.0 the instances switched dynamic allocation off. */
     bool instances_win = !property_version_is(maker->before->version, 2, 0, true) &&
@@ -201,7 +212,8 @@ static void draft_shuffle(struct maker *maker)
         draft_text(
             maker, tracking, "true",
             "without the external shuffle service executors with shuffle output have to stay");
-    else
+    else if (property_find(maker->constraints->current, maker->constraints->n_current, service)
+                 .at == NULL)
         draft_text(maker, service, "true",
                    "dynamic allocation needs it before Spark 3.0: the nodes have to run it");
 }
@@ -277,7 +289,7 @@ static void draft_static(struct maker *maker, int64_t executors)
 static double scale_quota(const struct maker *maker, const char *key, int64_t cores_per_executor)
 {
     static const double quantum = 0.05;
-    double quota = property_cores(fixed(maker, key));
+    double quota = property_cores(standing(maker, key));
     if (!isnan(quota))
         return quota;
     quota = property_cores(ran(maker, key));
@@ -290,7 +302,7 @@ static double scale_quota(const struct maker *maker, const char *key, int64_t co
     return rounding_ceil(steps) * quantum;
 }
 
-static void draft_quota(struct maker *maker, const char *key, double quota)
+static void draft_quota(struct maker *maker, const char *key, double quota, const char *reason)
 {
     bool is_whole = fabs(quota - round(quota)) < 1e-9;
     const char *text = is_whole ? arena_printf(maker->arena, "%.0f", quota)
@@ -299,24 +311,29 @@ static void draft_quota(struct maker *maker, const char *key, double quota)
     if (property_cores(before) == quota) /* in whatever words */
         text = keep_text(maker, before);
     maker->failed = maker->failed || text == NULL;
-    draft_text(maker, key, text, "as much for each task as before");
+    draft_text(maker, key, text, reason);
 }
 
 /* Kubernetes starts no executor that requests more than its limit. */
 static void draft_quotas(struct maker *maker, int64_t cores_per_executor)
 {
+    static const char in_proportion[] = "as much for each task as before";
+    const char *why_request = in_proportion, *why_limit = in_proportion;
     double request = scale_quota(maker, REQUEST_CORES, cores_per_executor);
     double limit = scale_quota(maker, LIMIT_CORES, cores_per_executor);
-    if (request > limit && fixed(maker, LIMIT_CORES).at == NULL)
+    /* Without a request, Spark requests the cores. */
+    double requested = isnan(request) ? (double)cores_per_executor : request;
+    if (requested > limit && !isnan(request) && standing(maker, LIMIT_CORES).at == NULL) {
         limit = request;
-    else if (request > limit && fixed(maker, REQUEST_CORES).at == NULL)
+        why_limit = "no less than what is requested";
+    } else if (requested > limit && standing(maker, REQUEST_CORES).at == NULL) {
         request = limit;
-    else if (isnan(request) && (double)cores_per_executor > limit)
-        request = limit; /* without a request, the cores are requested */
+        why_request = "no more than the limit";
+    }
     if (!isnan(request))
-        draft_quota(maker, REQUEST_CORES, request);
+        draft_quota(maker, REQUEST_CORES, request, why_request);
     if (!isnan(limit))
-        draft_quota(maker, LIMIT_CORES, limit);
+        draft_quota(maker, LIMIT_CORES, limit, why_limit);
 }
 
 /* --- partitions --- */
@@ -490,7 +507,7 @@ check_start(const struct maker *maker, struct spark_configuration *made, struct 
 {
     const struct spark_before *before = maker->before;
     const struct spark_constraints *constraints = maker->constraints;
-    size_t most = made->n + constraints->n_current + before->n;
+    size_t most = made->n + constraints->n_current + before->n + 1;
     struct run_label *all = arena_array(maker->arena, most, sizeof *all);
     struct startup_settings settings = {.properties = all,
                                         .version = before->version,
@@ -503,6 +520,10 @@ check_start(const struct maker *maker, struct spark_configuration *made, struct 
                                                strview_of(made->properties[i].value)};
     add_ran(made, constraints->current, constraints->n_current, all, &settings.n);
     add_ran(made, before->properties, before->n, all, &settings.n);
+    /* If the caller excludes this property, the others are still for dynamic allocation. */
+    struct strview enabled = strview_of(DYNAMIC "enabled");
+    if (made->dynamic_allocation && !has_key(all, settings.n, enabled))
+        all[settings.n++] = (struct run_label){enabled, strview_of("true")};
     const struct startup_rule *broken = startup_broken(&settings, all, made->n);
     if (broken == NULL)
         return PV_OK;

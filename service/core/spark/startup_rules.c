@@ -80,10 +80,12 @@ static bool is_before(const struct startup_settings *settings, int64_t major, in
     return !property_version_is(settings->version, major, minor, true);
 }
 
-/* Before Spark 2.0 spark.executor.instances switched dynamic allocation off. */
+/* EMR Serverless has dynamic allocation by default. Before Spark 2.0 spark.executor.instances switched
+ * dynamic allocation off. */
 static bool is_dynamic(const struct startup_settings *settings)
 {
-    return is_true(settings, DYNAMIC "enabled", false) &&
+    bool by_default = (settings->places & STARTUP_SERVERLESS) != 0;
+    return is_true(settings, DYNAMIC "enabled", by_default) &&
            !(is_before(settings, 2, 0) && count_of(settings, EXECUTOR "instances", 0) > 0);
 }
 
@@ -175,16 +177,18 @@ static bool holds_timeouts(const struct startup_settings *settings)
 
 static bool holds_service(const struct startup_settings *settings)
 {
-    return !is_dynamic(settings) || is_true(settings, "spark.shuffle.service.enabled", true);
+    return !is_dynamic(settings) ||
+           is_true(settings, "spark.shuffle.service.enabled", !settings->complete);
 }
 
 static bool holds_shuffle(const struct startup_settings *settings)
 {
+    bool tracks = !settings->complete || !is_before(settings, 3, 4); /* by default */
     bool decommissions =
         is_true(settings, "spark.decommission.enabled", false) &&
         is_true(settings, "spark.storage.decommission.shuffleBlocks.enabled", true);
     return !is_dynamic(settings) || is_true(settings, "spark.shuffle.service.enabled", false) ||
-           is_true(settings, DYNAMIC "shuffleTracking.enabled", true) || decommissions ||
+           is_true(settings, DYNAMIC "shuffleTracking.enabled", tracks) || decommissions ||
            is_set(settings, "spark.shuffle.sort.io.plugin.class");
 }
 
@@ -327,9 +331,14 @@ static bool holds_no_service(const struct startup_settings *settings)
     return !is_true(settings, "spark.shuffle.service.enabled", false);
 }
 
+static bool holds_no_allocation(const struct startup_settings *settings)
+{
+    return !is_dynamic(settings);
+}
+
 static bool holds_serverless_most(const struct startup_settings *settings)
 {
-    return !is_true(settings, DYNAMIC "enabled", true) ||
+    return !is_dynamic(settings) ||
            count_of(settings, DYNAMIC "maxExecutors", INT_MOST) >= SERVERLESS_INITIAL_EXECUTORS;
 }
 
@@ -446,7 +455,7 @@ const struct startup_rule startup_rules[] = {
      "resource/ResourceUtils.calculateAmountAndPartsForFraction; "
      "from Spark 4.0 on fractions up to 1, resource/TaskResourceRequest"},
     {"barrier_allocation", STARTUP_SPARK, 204, 0, holds_barrier_allocation,
-     {DYNAMIC "enabled"},
+     {DYNAMIC "enabled", DYNAMIC "initialExecutors", DYNAMIC "maxExecutors"},
      "Spark runs no barrier stage with dynamic allocation",
      "scheduler/DAGScheduler.checkBarrierStageWithDynamicAllocation (SPARK-24942)"},
     {"barrier_slots", STARTUP_SPARK, 204, 0, holds_barrier_slots,
@@ -463,6 +472,10 @@ const struct startup_rule startup_rules[] = {
      "executors would wait for an external shuffle service, which the platform does not have",
      "storage/BlockManager.registerWithExternalShuffleServer; "
      "Spark documentation, Running on Kubernetes, Future Work"},
+    {"kubernetes_allocation", STARTUP_KUBERNETES | STARTUP_SERVERLESS, 0, 300, holds_no_allocation,
+     {DYNAMIC "enabled"},
+     "before Spark 3.0 the platform has no dynamic allocation: it has no external shuffle service",
+     "ExecutorAllocationManager.validateSettings"},
     {"serverless_max_executors", STARTUP_SERVERLESS, 0, 0, holds_serverless_most,
      {DYNAMIC "maxExecutors", DYNAMIC "enabled"},
      "EMR Serverless starts a job with 3 executors: maxExecutors must be at least 3",

@@ -501,7 +501,7 @@ static void check_coherence(const struct spark_configuration *made)
         cr_assert_null(value_of(made, "spark.executor.instances"));
         const char *service = value_of(made, "spark.shuffle.service.enabled");
         const char *tracking = value_of(made, DYNAMIC "shuffleTracking.enabled");
-        cr_assert(service != NULL || tracking != NULL);
+        cr_assert(service != NULL || tracking != NULL || made->refused != NULL);
     } else {
         cr_assert(least == RUN_UNKNOWN && initial == RUN_UNKNOWN && most == RUN_UNKNOWN);
         cr_assert_not_null(value_of(made, "spark.executor.instances"));
