@@ -500,7 +500,7 @@ static bool is_named(const char *named, struct strview key)
     return is_start ? begins(key, named) : strview_is(key, named);
 }
 
-static bool names(const struct startup_rule *rule, struct strview key)
+bool startup_rule_names(const struct startup_rule *rule, struct strview key)
 {
     for (size_t i = 0; i < STARTUP_KEYS_MAX && rule->keys[i] != NULL; i++)
         if (is_named(rule->keys[i], key))
@@ -519,7 +519,7 @@ static bool applies(const struct startup_rule *rule, const struct startup_settin
 static bool is_about(const struct startup_rule *rule, const struct run_label set[], size_t n_set)
 {
     for (size_t i = 0; i < n_set; i++)
-        if (names(rule, set[i].key))
+        if (startup_rule_names(rule, set[i].key))
             return true;
     return n_set == 0;
 }

@@ -47,6 +47,9 @@ struct startup_rule {
 extern const struct startup_rule startup_rules[];
 extern const size_t startup_rules_n;
 
+/* Is the rule about that property? */
+bool startup_rule_names(const struct startup_rule *rule, struct strview key);
+
 /* The first rule of the settings' places and version that does not hold, of those that are about a
  * property of `set`; NULL: each holds. n_set 0: of all rules. */
 const struct startup_rule *

@@ -537,6 +537,8 @@ static void check_stays(const struct spark_before *before,
 {
     struct run_label today[64];
     size_t n = 0, kept = 0;
+    if (made->refused != NULL) /* nobody configures it so */
+        return;
     for (size_t i = 0; i < before->n; i++)
         today[n++] = before->properties[i];
     for (size_t i = 0; i < spark_constraints->n_current; i++)
