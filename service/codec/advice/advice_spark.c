@@ -168,7 +168,7 @@ static void check_allocation(const struct codec_node *constraints,
 #undef DYNAMIC
 }
 
-/* Whatever the job ran with, Spark would not start with what is enforced. */
+/* Refuses enforced properties with which Spark starts no job. */
 static void check_start(const struct codec_node *constraints,
                         const struct spark_constraints *spark_constraints)
 {

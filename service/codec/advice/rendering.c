@@ -490,7 +490,7 @@ render_json(const struct form_properties *form, enum advice_format format, struc
         append_bytes(text, json, n);
 }
 
-/* What the configuration is for, and whether a property that is set elsewhere can be removed. */
+/* The platform of each form, and whether the form can remove a property that is set elsewhere. */
 static const struct {
     unsigned place;
     bool unsets;

@@ -6,13 +6,13 @@
 
 #define DYNAMIC_ALLOCATION "spark.dynamicAllocation.enabled"
 
-/* What the object leaves to Spark's default, though recorded runs may have had it: the external shuffle
- * service is of YARN. */
+/* Spark's default of a property that the object does not set but that recorded runs may have had. The
+ * external shuffle service is part of YARN. */
 static struct strview default_of(const struct spark_object *object, const char *key)
 {
     bool is_service = strcmp(key, "spark.shuffle.service.enabled") == 0;
-    bool counts = spark_object_is_dynamic(object) ? is_service
-                                                  : strcmp(key, DYNAMIC_ALLOCATION) == 0;
+    bool counts =
+        spark_object_is_dynamic(object) ? is_service : strcmp(key, DYNAMIC_ALLOCATION) == 0;
     return counts ? strview_of("false") : (struct strview){NULL, 0};
 }
 

@@ -325,7 +325,7 @@ static void draft_quotas(struct maker *maker, int64_t cores_per_executor)
     double requested = isnan(request) ? (double)cores_per_executor : request;
     if (requested > limit && !isnan(request) && standing(maker, LIMIT_CORES).at == NULL) {
         limit = request;
-        why_limit = "no less than what is requested";
+        why_limit = "no less than the requested cores";
     } else if (requested > limit && standing(maker, REQUEST_CORES).at == NULL) {
         request = limit;
         why_request = "no more than the limit";

@@ -243,7 +243,7 @@ static bool begins(struct strview text, const char *start)
     return text.n > strlen(start) && memcmp(text.at, start, strlen(start)) == 0;
 }
 
-/* The name of the resource of which the property is the amount; at == NULL: it is another property. */
+/* The name of the resource if the property is its amount; at == NULL: the property is another one. */
 static struct strview resource_of(struct strview key, const char *start)
 {
     static const char end[] = ".amount";
@@ -267,7 +267,7 @@ static bool is_task_amount(const struct startup_settings *settings, double amoun
            (amount <= (is_before(settings, 4, 0) ? 0.5 : 1.0) || amount == floor(amount));
 }
 
-/* What an executor has of the resource; NAN: that is not set. */
+/* The amount of the resource that an executor has; NAN: the amount is not set. */
 static double executor_amount(const struct startup_settings *settings, struct strview resource)
 {
     for (size_t i = 0; i < settings->n; i++)

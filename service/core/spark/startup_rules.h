@@ -40,7 +40,7 @@ struct startup_rule {
     bool (*holds)(const struct startup_settings *settings);
     const char *keys[STARTUP_KEYS_MAX]; /* that the rule is about; one that ends with '.' is the
                                            beginning of keys */
-    const char *sentence;               /* what is demanded, without a full stop */
+    const char *sentence;               /* the demand, without a full stop */
     const char *source;
 };
 
@@ -55,7 +55,7 @@ bool startup_rule_names(const struct startup_rule *rule, struct strview key);
 const struct startup_rule *
 startup_broken(const struct startup_settings *settings, const struct run_label set[], size_t n_set);
 
-/* The sentence with two of the properties, without a full stop; NULL: there is no memory. */
+/* The sentence with two of the properties, without a full stop; NULL: out of memory. */
 const char *startup_describe(const struct startup_rule *rule,
                              const struct startup_settings *settings,
                              struct arena *arena);
