@@ -212,12 +212,12 @@ static bool holds_overhead(const struct startup_settings *settings)
 
 static bool holds_factor(const struct startup_settings *settings)
 {
-    return is_number(settings, EXECUTOR "memoryOverheadFactor", 0, true, INFINITY);
+    return is_number(settings, EXECUTOR "memoryOverheadFactor", 0, true, (double)INFINITY);
 }
 
 static bool holds_kubernetes_factor(const struct startup_settings *settings)
 {
-    return is_number(settings, "spark.kubernetes.memoryOverheadFactor", 0, false, INFINITY);
+    return is_number(settings, "spark.kubernetes.memoryOverheadFactor", 0, false, (double)INFINITY);
 }
 
 /* A size that is set elsewhere is not known. */
