@@ -94,16 +94,26 @@ def patch_of(reply):
     return expect(SPARK_APPLICATION, yaml.safe_load(reply.text))["spec"]
 
 
+ID = "spark.provisor.adviceId"
+
+
 def without_id(properties):
-    assert uuid.UUID(properties["spark.provisor.adviceId"])
-    return {k: v for k, v in properties.items() if k != "spark.provisor.adviceId"}
+    """Of stored advice."""
+    assert uuid.UUID(properties[ID])
+    return {k: v for k, v in properties.items() if k != ID}
+
+
+def of_dry_run(properties):
+    """No run can follow advice that is not stored."""
+    assert ID not in properties
+    return properties
 
 
 def test_flags_are_read_by_a_shell_and_by_spark_submit(client_of_module, static):
     wanted = ask(client_of_module, static, enforced=AWKWARD)["spark"]["properties"]
     reply = render(client_of_module, static, "spark-submit", enforced=AWKWARD)
     assert reply.headers["Content-Type"].startswith("text/plain") and reply.headers["Vary"] == "Accept"
-    assert without_id(conf_of_flags(shlex.split(reply.text))) == wanted and wanted["spark.executor.extraJavaOptions"] == AWKWARD["spark.executor.extraJavaOptions"]
+    assert of_dry_run(conf_of_flags(shlex.split(reply.text))) == wanted and wanted["spark.executor.extraJavaOptions"] == AWKWARD["spark.executor.extraJavaOptions"]
 
 
 def properties_file(text):
@@ -118,7 +128,7 @@ def properties_file(text):
 
 def test_spark_defaults_is_a_file_of_properties(client_of_module, static):
     wanted = ask(client_of_module, static, enforced=AWKWARD)["spark"]["properties"]
-    assert without_id(properties_file(render(client_of_module, static, "spark-defaults", enforced=AWKWARD).text)) == wanted
+    assert of_dry_run(properties_file(render(client_of_module, static, "spark-defaults", enforced=AWKWARD).text)) == wanted
 
 
 def test_a_patch_for_a_spark_application(client_of_module, static, dynamic):
@@ -128,11 +138,11 @@ def test_a_patch_for_a_spark_application(client_of_module, static, dynamic):
     assert reply.headers["Content-Type"] == "application/yaml"
     spec = patch_of(reply)
     assert spec["executor"] == {"instances": advised["recommendation"]["executors"], "cores": 2, "memory": "4g"} and "dynamicAllocation" not in spec
-    assert without_id(spec["sparkConf"]) == AWKWARD
+    assert of_dry_run(spec["sparkConf"]) == AWKWARD
     m = ask(client_of_module, dynamic)["recommendation"]["executors"]
     spec = patch_of(render(client_of_module, dynamic, "k8s"))
     assert spec["dynamicAllocation"] == {"enabled": True, "initialExecutors": m, "minExecutors": 0, "maxExecutors": m, "shuffleTrackingEnabled": True}
-    assert spec["executor"] == {"cores": 2} and without_id(spec["sparkConf"]) == {}
+    assert spec["executor"] == {"cores": 2} and "sparkConf" not in spec, "null would remove the author's entries"
     quotas = {"spark.executor.cores": "2", "spark.kubernetes.executor.request.cores": "1600m", "spark.kubernetes.executor.limit.cores": "2"}
     spec = patch_of(render(client_of_module, static, "k8s", current=quotas, cores_per_executor=4))
     assert {k: v for k, v in spec["executor"].items() if k.startswith("core")} == {"cores": 4, "coreRequest": "3200m", "coreLimit": "4"}
@@ -157,11 +167,11 @@ def test_a_patch_removes_what_the_advice_removes(client_of_module):
     before = {"image": "x", "executor": {"instances": 5, "cores": 2, "labels": {"a": "b"}}, "sparkConf": {"spark.executor.instances": "5", "spark.ui.port": "1"}}
     after = merged(before, patch)
     assert after["image"] == "x" and after["executor"] == {"cores": 2, "labels": {"a": "b"}}
-    assert without_id(after["sparkConf"]) == {"spark.ui.port": "1"}
+    assert of_dry_run(after["sparkConf"]) == {"spark.ui.port": "1"}
     patch = patch_of(render(client_of_module, name, "k8s", dynamic_allocation=False))
     assert patch["dynamicAllocation"] == {"enabled": False, "maxExecutors": None} and patch["executor"]["instances"] >= 1
     kept = patch_of(render(client_of_module, name, "k8s", exclude=["spark.executor.instances"]))
-    assert kept["executor"] == {"cores": 2} and "spark.executor.instances" not in kept["sparkConf"]
+    assert kept["executor"] == {"cores": 2} and "spark.executor.instances" not in kept.get("sparkConf", {})
     for form in ("spark-submit", "spark-defaults"):
         text = render(client_of_module, name, form).text  # these cannot unset it
         assert re.search(r"spark\.executor\.instances[= ]%d\n" % ask(client_of_module, name)["recommendation"]["executors"], text)
@@ -171,7 +181,7 @@ def test_a_databricks_cluster(client_of_module, static, dynamic):
     advised = ask(client_of_module, static)
     cluster = expect(DATABRICKS, render(client_of_module, static, "databricks").json())
     assert cluster["num_workers"] == advised["recommendation"]["executors"] and "autoscale" not in cluster
-    assert without_id(cluster["spark_conf"]) == {"spark.executor.cores": "2", "spark.executor.memory": "4g"}
+    assert of_dry_run(cluster["spark_conf"]) == {}, "the type of the nodes decides on cores and memory"
     m = ask(client_of_module, dynamic)["recommendation"]["executors"]
     cluster = expect(DATABRICKS, render(client_of_module, dynamic, "databricks").json())
     assert cluster["autoscale"] == {"min_workers": 1, "max_workers": m} and "num_workers" not in cluster
@@ -179,14 +189,34 @@ def test_a_databricks_cluster(client_of_module, static, dynamic):
 
 def test_what_is_excluded_is_in_no_format(client_of_module, static):
     excluded = ["spark.executor.instances"]
-    assert "num_workers" not in render(client_of_module, static, "databricks", exclude=excluded).json()
+    assert "do not exclude" in render(client_of_module, static, "databricks", status=409, exclude=excluded).json()["detail"]
     assert "instances" not in yaml.safe_load(render(client_of_module, static, "k8s", exclude=excluded).text)["spec"]["executor"]
 
 
-def test_a_preserved_value_that_is_no_number_stays_text(client_of_module, static):
+@pytest.mark.parametrize("form", ["spark-submit", "spark-defaults", "k8s", "k8s-apache", "databricks", "emr", "emr-serverless"])
+def test_a_preserved_value_that_is_no_number_is_in_no_form(client_of_module, static, form):
     wrong = {"current": {"spark.executor.instances": "8, x: [y"}, "preserve": ["spark.executor.instances"]}
-    assert yaml.safe_load(render(client_of_module, static, "k8s", **wrong).text)["spec"]["executor"]["instances"] == "8, x: [y"
-    assert "num_workers" not in render(client_of_module, static, "databricks", **wrong).json()
+    warnings = {note["code"]: note["message"] for note in ask(client_of_module, static, **wrong)["warnings"]}
+    assert "8, x: [y" in warnings["would_not_start"]
+    assert render(client_of_module, static, form, status=409, **wrong).json()["detail"] == warnings["would_not_start"]
+
+
+def test_a_patch_for_an_application_of_apaches_operator(client_of_module, static, dynamic):
+    """spark.apache.org/v1 has no fields for executors: all is in sparkConf, as text."""
+    m = ask(client_of_module, static)["recommendation"]["executors"]
+    reply = render(client_of_module, static, "k8s-apache")
+    assert reply.headers["Content-Type"] == "application/yaml"
+    assert yaml.safe_load(reply.text) == {"spec": {"sparkConf": {
+        "spark.executor.cores": "2", "spark.executor.instances": str(m), "spark.executor.memory": "4g"}}}
+    m = ask(client_of_module, dynamic)["recommendation"]["executors"]
+    conf = yaml.safe_load(render(client_of_module, dynamic, "k8s-apache").text)["spec"]["sparkConf"]
+    assert conf == {"spark.executor.cores": "2", **{"spark.dynamicAllocation." + key: value for key, value in {
+        "enabled": "true", "initialExecutors": str(m), "minExecutors": "0", "maxExecutors": str(m), "shuffleTracking.enabled": "true"}.items()}}
+    name = record(client_of_module, {"spark.dynamicAllocation.enabled": "true", "spark.shuffle.service.enabled": "true",
+                                     "spark.executor.instances": "5", "spark.executor.cores": "2"})
+    conf = yaml.safe_load(render(client_of_module, name, "k8s-apache").text)["spec"]["sparkConf"]
+    assert conf["spark.executor.instances"] is None and conf["spark.shuffle.service.enabled"] is None
+    assert conf["spark.dynamicAllocation.shuffleTracking.enabled"] == "true"
 
 
 def test_an_enforced_truth_value_is_true_or_false(client_of_module, static):
@@ -198,7 +228,7 @@ def test_a_step_of_emr(client_of_module, static):
     step = expect(EMR, render(client_of_module, static, "emr").json())
     assert step["Name"] == static and step["HadoopJarStep"]["Jar"] == "command-runner.jar"
     words = step["HadoopJarStep"]["Args"]
-    assert words[0] == "spark-submit" and without_id(conf_of_flags(words[1:])) == ask(client_of_module, static)["spark"]["properties"]
+    assert words[0] == "spark-submit" and of_dry_run(conf_of_flags(words[1:])) == ask(client_of_module, static)["spark"]["properties"]
 
 
 def test_markdown_by_format_and_by_accept(client_of_module):

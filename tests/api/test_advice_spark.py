@@ -70,7 +70,7 @@ def test_enforced_properties_decide(client):
 def test_preserved_and_excluded_properties(client):
     name = record(client, {"spark.executor.cores": "2", "spark.executor.instances": "5", "spark.executor.memory": "4g"})
     advice = ask(client, name, preserve=["spark.executor.instances"], exclude=["spark.executor.memory"])
-    assert advice["spark"] == {"properties": {"spark.executor.cores": "2", "spark.executor.instances": "5"}, "changes": []}
+    assert advice["spark"] == {"properties": {"spark.executor.cores": "2", "spark.executor.instances": "5"}, "changes": [], "spark_version": "3.5.1"}
 
 
 @pytest.mark.parametrize("constraints, pointer, code", [
@@ -82,6 +82,15 @@ def test_preserved_and_excluded_properties(client):
     ({"enforced": {"spark.dynamicAllocation.minExecutors": "8", "spark.dynamicAllocation.maxExecutors": "7"}},
      "/constraints/enforced/spark.dynamicAllocation.minExecutors", "conflict"),
     ({"enforced": {"spark.dynamicAllocation.enabled": "true"}, "dynamic_allocation": False}, "/constraints/enforced/spark.dynamicAllocation.enabled", "conflict"),
+    ({"enforced": {"spark.executor.memory": "256m"}}, "/constraints/enforced/spark.executor.memory", "not_allowed"),
+    ({"enforced": {"spark.executor.memory": "4096"}}, "/constraints/enforced/spark.executor.memory", "not_allowed"),
+    ({"enforced": {"spark.executor.memoryOverhead": "1.5g"}}, "/constraints/enforced/spark.executor.memoryOverhead", "not_allowed"),
+    ({"enforced": {"spark.executor.cores": "2", "spark.task.cpus": "4"}}, "/constraints/enforced/spark.executor.cores", "conflict"),
+    ({"enforced": {"spark.executor.resource.gpu.amount": "1", "spark.task.resource.gpu.amount": "2"}}, "/constraints/enforced/spark.executor.resource.gpu.amount", "conflict"),
+    ({"enforced": {"spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "0"}}, "/constraints/enforced/spark.memory.offHeap.enabled", "conflict"),
+    ({"enforced": {"spark.kubernetes.executor.request.cores": "3", "spark.kubernetes.executor.limit.cores": "2500m"}},
+     "/constraints/enforced/spark.kubernetes.executor.limit.cores", "conflict"),
+    ({"enforced": {"spark.memory.fraction": "1.5"}}, "/constraints/enforced/spark.memory.fraction", "not_allowed"),
     ({"enforced": {"executor.memory": "8g"}}, "/constraints/enforced/executor.memory", "not_allowed"),
     ({"current": {"spark.a b": "8g"}}, "/constraints/current/spark.a b", "not_allowed"),
     ({"current": {"spark.app.name": "a\nb"}}, "/constraints/current/spark.app.name", "not_allowed"),

@@ -7,12 +7,14 @@ import uuid
 
 import pytest
 import yaml
-from admission_reviews import MUTATE, admitted
-from test_advice_formats import DATABRICKS, EMR, conf_of_flags, expect, merged, patch_of, properties_file, without_id
-from test_advice_spark import record
+import json_patch
+from admission_reviews import MUTATE, VALIDATE, admitted, operations
+from test_advice_formats import DATABRICKS, EMR, PATCHED, conf_of_flags, expect, merged, patch_of, properties_file, without_id
+from test_advice_spark import record, run_of
+from test_logs_by_a_plain_reader import logs_below
 
 DA = "spark.dynamicAllocation."
-FORMS = ("spark-submit", "spark-defaults", "k8s", "databricks", "emr", "emr-serverless")
+FORMS = ("spark-submit", "spark-defaults", "k8s", "k8s-apache", "databricks", "emr", "emr-serverless")
 SERVERLESS = {"spark.master": "custom:emr-serverless"}
 # Amazon EMR Serverless User Guide, "Supported worker configurations": vCPUs, and GB from, to, and in steps of.
 WORKERS = {1: range(2, 9), 2: range(4, 17), 4: range(8, 31), 8: range(16, 61, 4), 16: range(32, 121, 8)}
@@ -23,6 +25,11 @@ START_JOB_RUN = {
         "type": "object", "additionalProperties": False, "required": ["sparkSubmit"], "properties": {"sparkSubmit": {
             "type": "object", "additionalProperties": False, "required": ["sparkSubmitParameters"],
             "properties": {"sparkSubmitParameters": {"type": "string", "minLength": 1, "maxLength": 102400}}}}}}}
+
+
+# spark.apache.org/v1: what a merge patch of a SparkApplication may set here.
+APACHE_PATCH = {"type": "object", "additionalProperties": False, "required": ["spec"], "properties": {
+    "spec": {"type": "object", "additionalProperties": False, "required": ["sparkConf"], "properties": {"sparkConf": PATCHED}}}}
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +117,9 @@ def takes(client, name, form, before, body):
         # Dynamic allocation is the platform's default.
         elsewhere = {key: value for key, value in before.items() if key != "spark.shuffle.service.enabled"}
         starts({DA + "enabled": "true", **elsewhere, **flags}, defaults=3 if flags[DA + "enabled"] == "true" else 0)
-    elif form == "k8s":
-        conf = conf_of_application(merged({"sparkConf": before, "executor": {}}, patch_of(reply)))
+    elif form in ("k8s", "k8s-apache"):
+        patch = patch_of(reply) if form == "k8s" else expect(APACHE_PATCH, yaml.safe_load(reply.text))["spec"]
+        conf = conf_of_application(merged({"sparkConf": before, "executor": {}}, patch))
         starts(conf)
         if conf.get(DA + "enabled") == "true":
             assert conf.get("spark.shuffle.service.enabled", "false") == "false", "executors would wait for a service on their node"
@@ -301,4 +309,183 @@ def test_the_least_executors_of_a_log_stay_in_every_form(forms, form):
     elif form == "k8s":
         assert yaml.safe_load(reply.text)["spec"]["dynamicAllocation"]["minExecutors"] == 8
     else:
-        assert re.search(r"minExecutors[= ]8\b", reply.text) and re.search(r"maxExecutors[= ]8\b", reply.text)
+        assert re.search(r'minExecutors(=| |": ")8\b', reply.text) and re.search(r'maxExecutors(=| |": ")8\b', reply.text)
+
+
+# --- the operator of Apache ---
+
+
+def apache(shared, name, **annotations):
+    body = json.loads((shared / "cases" / "15-apache-operator" / (name + ".json")).read_text())
+    body["request"]["uid"] = str(uuid.uuid4())
+    body["request"]["object"]["metadata"]["annotations"].update({"provisor/" + key.replace("_", "-"): value for key, value in annotations.items()})
+    return body
+
+
+def patched(client, body, path=MUTATE):
+    response = client.post(path, body, status=200).json()["response"]
+    assert response["allowed"], response
+    return json_patch.apply(body["request"]["object"], operations(response))["spec"], response
+
+
+@pytest.mark.parametrize("name", ["a-no-instances", "b-instances", "c-dynamic"])
+def test_an_application_of_apaches_operator_is_patched_in_spark_conf_alone(forms, of_case, shared, name):
+    of_case("14-k8s-dynamic-allocation", "history")
+    body = apache(shared, name, deadline="60s")
+    before = body["request"]["object"]["spec"]
+    spec, response = patched(forms, body)
+    conf = spec["sparkConf"]
+    advice = forms.get("/v1/advice/" + conf["spark.provisor.adviceId"]).json()
+    m = str(advice["recommendation"]["executors"])
+    assert advice["verdict"] == "met" and int(m) > 3, "more than the object has"
+    starts(conf)
+    if name == "c-dynamic":
+        assert (conf[DA + "initialExecutors"], conf[DA + "maxExecutors"]) == (m, m) and "spark.executor.instances" not in conf
+        assert conf[DA + "shuffleTracking.enabled"] == "true" and "spark.shuffle.service.enabled" not in conf
+    else:
+        assert conf["spark.executor.instances"] == m and not [key for key in conf if key.startswith(DA)]
+    assert {key: value for key, value in spec.items() if key != "sparkConf"} == {key: value for key, value in before.items() if key != "sparkConf"}
+    assert {**before["sparkConf"], **conf} == conf and "warnings" not in response
+
+
+def test_apaches_operator_leaves_the_default_to_spark_which_starts_2(forms, of_case, shared):
+    """2 executors take twice as long as 4: the validating webhook judges them, not 1."""
+    of_case("14-k8s-dynamic-allocation", "history")
+    messages = {}
+    for name in ("a-no-instances", "b-instances"):
+        response = forms.post(VALIDATE, apache(shared, name, deadline="60s"), status=200).json()["response"]
+        assert not response["allowed"]
+        messages[name] = response["status"]["message"]
+    assert "2 executors of 4 cores are predicted" in messages["a-no-instances"] and messages["a-no-instances"] == messages["b-instances"]
+
+
+def test_no_more_executors_are_expected_than_there_are(forms, of_case, shared):
+    """The operator ends an application that has fewer executors than initExecutors."""
+    of_case("14-k8s-dynamic-allocation", "history")
+    body = apache(shared, "b-instances", deadline="60s")
+    spec = body["request"]["object"]["spec"]
+    spec["sparkConf"]["spark.executor.instances"] = "40"
+    spec["applicationTolerations"]["instanceConfig"] = {"initExecutors": 40, "minExecutors": 1, "maxExecutors": 41}
+    after, _ = patched(forms, body)
+    m = int(after["sparkConf"]["spark.executor.instances"])
+    assert m < 40
+    assert after["applicationTolerations"] == {"resourceRetainPolicy": "OnFailure",
+                                               "instanceConfig": {"initExecutors": m, "minExecutors": 1, "maxExecutors": m}}
+    words = patched(forms, apache(shared, "b-instances", deadline="60s", action="warn"))[1]["warnings"]
+    assert words == ["provisor: would set spark.executor.instances from 2 to %d" % m]
+
+
+@pytest.mark.parametrize("group, version, kind", [("spark.apache.org", "v2", "SparkApplication"), ("sparkoperator.k8s.io", "v1", "SparkApplication"),
+                                                  ("spark.apache.org", "v1", "SparkCluster"), ("example.org", "v1", "SparkJob")])
+def test_another_kind_of_spark_gets_a_warning(forms, shared, group, version, kind):
+    for path in (MUTATE, VALIDATE):
+        body = apache(shared, "a-no-instances")
+        body["request"]["kind"] = {"group": group, "version": version, "kind": kind}
+        response = forms.post(path, body, status=200).json()["response"]
+        assert response == {"uid": body["request"]["uid"], "allowed": True,
+                            "warnings": ["provisor: %s of %s/%s is not known, and is admitted unchanged" % (kind, group, version)]}
+        body["request"]["object"]["metadata"]["annotations"]["provisor/action"] = "off"
+        assert forms.post(path, body, status=200).json()["response"] == {"uid": body["request"]["uid"], "allowed": True}
+
+
+def test_an_earlier_version_of_apaches_operator_is_patched(forms, of_case, shared):
+    of_case("14-k8s-dynamic-allocation", "history")
+    body = apache(shared, "b-instances", deadline="60s")
+    body["request"]["kind"]["version"] = "v1beta1"
+    assert patched(forms, body)[0]["sparkConf"]["spark.executor.instances"] != "2"
+
+
+def test_an_object_that_would_not_start_is_left_as_it_is(forms, of_case, shared):
+    of_case("14-k8s-dynamic-allocation", "history")
+    body = apache(shared, "b-instances", deadline="60s")
+    body["request"]["object"]["spec"]["sparkConf"]["spark.memory.offHeap.enabled"] = "true"
+    spec, response = patched(forms, body)
+    assert spec == body["request"]["object"]["spec"]
+    assert response["warnings"] == ["provisor: k8s-etl: left as it is, because Spark would not start: spark.memory.offHeap.size must be a size above 0 if "
+                                    "off-heap memory is enabled (spark.memory.offHeap.enabled true)."]
+
+
+# --- local mode ---
+
+
+def test_a_job_in_local_mode_has_no_form(forms):
+    name = "local-" + uuid.uuid4().hex[:8]
+    run = dict(run_of(1), cores_per_executor=2, spark_properties={"spark.master": "local[2,4]"}, spark_version="4.1.0")
+    forms.post("/v1/applications", {"name": name}, status=201)
+    forms.request("POST", "/v1/applications/%s/runs/import" % name, 201, data=json.dumps(run), headers={"Content-Type": "application/x-ndjson"})
+    body = {"application": name, "problem_size": 40}
+    advice = forms.post("/v1/advice?dry_run=true", body, status=200).json()
+    assert advice["recommendation"]["executors"] == 1 and advice["spark"]["platform"] == "local"
+    for form in FORMS:
+        refused = forms.post("/v1/advice?format=" + form, body, status=409).json()
+        assert refused["detail"].startswith("the job runs in local mode"), refused
+    body["constraints"] = {"max_executors": 4, "current": {"spark.master": "yarn"}}
+    assert "spark.executor.instances" in forms.post("/v1/advice?dry_run=true&format=spark-submit", body, status=200).text
+
+
+# --- what contradicts itself ---
+
+
+def test_what_is_kept_may_contradict_what_is_enforced(forms):
+    """Preserved and enforced values are kept, whatever comes of it; no form has them."""
+    before = {DA + "enabled": "true", DA + "minExecutors": "8", "spark.executor.cores": "2"}
+    name = record(forms, before)
+    body = {"application": name, "problem_size": 40, "constraints": {"preserve": [DA + "minExecutors"], "enforced": {DA + "maxExecutors": "4"}}}
+    advice = forms.post("/v1/advice?dry_run=true", body, status=200).json()
+    warning = [note["message"] for note in advice["warnings"] if note["code"] == "would_not_start"]
+    assert warning == ["Spark would not start: minExecutors must not be more than maxExecutors (%sminExecutors 8, %smaxExecutors 4)." % (DA, DA)]
+    for form in FORMS:
+        assert forms.post("/v1/advice?format=" + form, body, status=409).json()["detail"] == warning[0]
+    stored = forms.post("/v1/advice", body, status=201).json()
+    forms.request("GET", "/v1/advice/%s?format=k8s" % stored["id"], 409)
+
+
+@pytest.mark.parametrize("version, ran, constraints, words", [
+    ("2.4.8", {}, {"dynamic_allocation": True}, "before Spark 3.0 the platform has no dynamic allocation"),
+    ("3.5.1", {"spark.task.cpus": "4"}, {"cores_per_executor": 2}, "a task takes 4 CPUs"),
+    ("3.5.1", {}, {"enforced": {"spark.memory.offHeap.enabled": "true"}}, "spark.memory.offHeap.size must be"),
+    ("3.5.1", {}, {"enforced": {"spark.task.resource.gpu.amount": "1"}}, "an executor must have"),
+    ("3.3.2", {"spark.executor.resource.gpu.amount": "2"}, {"enforced": {"spark.task.resource.gpu.amount": "0.7"}}, "an executor must have"),
+    ("3.5.1", {}, {"dynamic_allocation": True, "enforced": {DA + "shuffleTracking.enabled": "false"}}, "dynamic allocation needs")])
+def test_versions_and_what_ran_count(forms, version, ran, constraints, words):
+    name = record(forms, {"spark.executor.cores": "4", **ran}, version)
+    detail = forms.post("/v1/advice?dry_run=true&format=k8s", {"application": name, "problem_size": 40, "constraints": constraints}, status=409).json()["detail"]
+    assert words in detail
+
+
+def test_fractions_of_a_gpu_up_to_a_whole_one_since_spark_4(forms):
+    name = record(forms, {"spark.executor.cores": "4", "spark.executor.resource.gpu.amount": "2"}, "4.0.1")
+    forms.post("/v1/advice?dry_run=true&format=k8s", {"application": name, "problem_size": 40,
+                                                      "constraints": {"enforced": {"spark.task.resource.gpu.amount": "0.7"}}}, status=200)
+
+
+def test_before_spark_2_instances_would_switch_dynamic_allocation_off(forms):
+    name = record(forms, {DA + "enabled": "true", "spark.executor.cores": "2"}, "1.6.3")
+    assert "instances" not in forms.post("/v1/advice?dry_run=true&format=spark-submit", {"application": name, "problem_size": 40}, status=200).text
+
+
+# --- all logs ---
+
+
+def test_spark_starts_with_every_form_of_every_log(service, shared):
+    """Every log of the shared data and of the cases, with the properties that it ran with elsewhere."""
+    client = service.client(service.token("all-logs-" + uuid.uuid4().hex[:8]))
+    names, formed, refused = {}, 0, set()
+    logs = [log for folder in ("data/spark-eventlogs", "cases") for log in logs_below(shared / folder) if log.is_file()]
+    for log in logs:
+        reply = client.request("POST", "/v1/eventlogs", data=log.read_bytes(), headers={"Content-Type": "application/octet-stream"})
+        if reply.status_code in (200, 201):
+            run = reply.json()
+            names[run["application"]] = run["spark_properties"]
+    assert len(names) >= 20
+    for name, before in names.items():
+        for form, allocation in itertools.product(FORMS, (None, True, False)):
+            body = {"application": name, "constraints": {"dynamic_allocation": allocation, "max_executors": 16}}
+            reply = client.request("POST", "/v1/advice?dry_run=true&format=" + form, json=body)
+            assert reply.status_code in (200, 409, 422), reply.text
+            if reply.status_code == 200:
+                takes(client, name, form, {"spark.executor.cores": "1", **before}, body)
+                formed += 1
+            else:
+                refused.add((name, reply.json()["detail"]))
+    assert formed > 200, refused

@@ -1,8 +1,10 @@
 """Forms of advice for platforms: jobs of EMR Serverless, and dynamic allocation with instances that another place sets."""
 import json
+import re
 
 import pytest
 
+UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-")
 TINY = ("emrs-tiny", "-d", "120s")
 WITH_INSTANCES = ("da-with-instances", "-d", "120s")
 
@@ -31,3 +33,12 @@ def test_a_job_of_emr_serverless_that_is_asked_for_as_a_step(cli):
                                         ("emr", '"spark.executor.instances=2"')])
 def test_instances_are_the_initial_executors(cli, form, line):
     assert line in cli("advise", *WITH_INSTANCES, "-f", form).out
+
+
+@pytest.mark.parametrize("form", ["spark-submit", "spark-defaults", "k8s", "k8s-apache", "databricks", "emr", "emr-serverless", "markdown", "csv"])
+def test_a_dry_run_has_no_id_in_any_form(cli, form):
+    """No run can follow advice that is not stored."""
+    shown = cli("advise", *WITH_INSTANCES, "-f", form, "--dry-run")
+    assert shown.out and "adviceId" not in shown.out and not UUID.search(shown.out) and shown.err == ""
+    stored = cli("advise", *WITH_INSTANCES, "-f", form)
+    assert form == "markdown" or UUID.search(stored.out)

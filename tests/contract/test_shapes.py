@@ -60,7 +60,7 @@ WORDS = re.compile(r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")
 # Types of events have dots: what it is about, and what became of it.
 EVENTS = re.compile(r"^(provisor\.)?[a-z]+\.[a-z]+$")
 FOREIGN = {"1.0", "application/json",  # CloudEvents
-           "eff-reli", "reli-eff", "eff-eff", "reli-reli", "2mass", "1.5", "1.6", "spark-submit", "spark-defaults", "emr-serverless",
+           "eff-reli", "reli-eff", "eff-eff", "reli-reli", "2mass", "1.5", "1.6", "spark-submit", "spark-defaults", "emr-serverless", "k8s-apache",
            "It", "IIt", "IIIt", "IIIt,1", "IIIt,2", "IVt", "Is", "IIs", "IIIs", "IIIs,1", "IIIs,2", "IVs"}
 
 # Kubernetes names their members.

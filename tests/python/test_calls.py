@@ -119,6 +119,15 @@ def test_advice(client, history):
     assert client.advice_as("markdown", advice.id).startswith("#")
 
 
+def test_a_dry_run_has_no_id_in_any_form(client, history):
+    for form in ("spark-submit", "spark-defaults", "k8s", "k8s-apache", "databricks", "emr", "emr-serverless"):
+        assert "adviceId" not in client.advise_as(form, "nightly-etl", deadline_s=90, dry_run=True)
+        assert "adviceId" in client.advise_as(form, "nightly-etl", deadline_s=90)
+    advice = client.advise("nightly-etl", deadline_s=90, dry_run=True)
+    assert advice.id is None and "None" not in advice._repr_html_()
+    assert [item.id for item in client.advise_batch([{"application": "nightly-etl", "deadline_s": 90}], dry_run=True).items] == [None]
+
+
 def test_members_that_were_left_out_are_told_from_those_that_are_null(client, history):
     advice = client.advise("nightly-etl", dry_run=True, deadline_s=None, fields="verdict,deadline_s")
     assert advice.deadline_s is None

@@ -7,7 +7,7 @@
 static const struct option_spec options[] = {
     {"format", 'f', OPTION_TEXT, "FORM",
      "The same as --output; of advice also spark-submit, spark-defaults, k8s, "
-     "databricks, emr and emr-serverless, as the next step reads it.",
+     "k8s-apache, databricks, emr and emr-serverless, as the next step reads it.",
      true},
     {"why", 'w', OPTION_FLAG, NULL, "Add the reasons to the table.", false},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Store nothing; a token that may only read is enough.",
@@ -37,9 +37,6 @@ static const struct column csv_columns[] = {
 
 static bool write_rendered(struct advise *advise, FILE *out, enum output_form form)
 {
-    if (advise->question.dry_run && form != FORM_MARKDOWN)
-        warn("this advice is not stored: leave spark.provisor.adviceId out, or ask without "
-             "--dry-run");
     char *text = question_render(advise->invocation, &advise->question, &advise->answer,
                                  output_form_names[form]);
     if (text == NULL)
@@ -72,6 +69,7 @@ static bool write_advice(FILE *out,
     case FORM_SPARK_SUBMIT:
     case FORM_SPARK_DEFAULTS:
     case FORM_K8S:
+    case FORM_K8S_APACHE:
     case FORM_DATABRICKS:
     case FORM_EMR:
     case FORM_EMR_SERVERLESS:
@@ -99,8 +97,8 @@ static int run(struct invocation *invocation)
     struct advise advise = {.invocation = invocation,
                             .why = argument_given(invocation->arguments, "why")};
     const unsigned forms = FORMS_OF_TABLES | 1U << FORM_SPARK_SUBMIT | 1U << FORM_SPARK_DEFAULTS |
-                           1U << FORM_K8S | 1U << FORM_DATABRICKS | 1U << FORM_EMR |
-                           1U << FORM_EMR_SERVERLESS;
+                           1U << FORM_K8S | 1U << FORM_K8S_APACHE | 1U << FORM_DATABRICKS |
+                           1U << FORM_EMR | 1U << FORM_EMR_SERVERLESS;
     if (!invocation_begin(invocation, forms))
         return invocation_failed(invocation);
     bool good = advise_with(&advise);

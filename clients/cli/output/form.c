@@ -19,6 +19,7 @@ const char *const output_form_names[FORM_COUNT] = {
     [FORM_SPARK_SUBMIT] = "spark-submit",
     [FORM_SPARK_DEFAULTS] = "spark-defaults",
     [FORM_K8S] = "k8s",
+    [FORM_K8S_APACHE] = "k8s-apache",
     [FORM_DATABRICKS] = "databricks",
     [FORM_EMR] = "emr",
     [FORM_EMR_SERVERLESS] = "emr-serverless",

@@ -22,6 +22,7 @@ enum output_form {
     FORM_SPARK_SUBMIT, /* from here on: advice as the service renders it */
     FORM_SPARK_DEFAULTS,
     FORM_K8S,
+    FORM_K8S_APACHE,
     FORM_DATABRICKS,
     FORM_EMR,
     FORM_EMR_SERVERLESS,

@@ -25,7 +25,7 @@ class Method(NamedTuple):
     choice: tuple[str, ...] = ()  # of `format`, which is then required
 
 
-TEXT_FORMS = ("spark-submit", "spark-defaults", "k8s", "databricks", "emr", "emr-serverless", "markdown")
+TEXT_FORMS = ("spark-submit", "spark-defaults", "k8s", "k8s-apache", "databricks", "emr", "emr-serverless", "markdown")
 
 
 def row(operation: str, name: str, kind: str, *first: str, **more: Any) -> Method:

@@ -46,8 +46,8 @@ read_format(const struct http_request *request, enum advice_format *format, stru
             return check_fields(request, *format, err);
         }
     return pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed",
-                    "is one of json, spark-submit, spark-defaults, k8s, databricks, emr, "
-                    "emr-serverless, markdown");
+                    "is one of json, spark-submit, spark-defaults, k8s, k8s-apache, databricks, "
+                    "emr, emr-serverless, markdown");
 }
 
 static enum pv_code
@@ -247,9 +247,7 @@ static enum pv_code answer_dry(struct http_request *request,
                                struct http_response *response,
                                struct pv_error *err)
 {
-    char id[37];
-    clock_uuid7(id);
-    struct codec_advice_reply reply = reply_of(build, id, clock_wall_us());
+    struct codec_advice_reply reply = reply_of(build, NULL, clock_wall_us());
     return write_document(request, &reply, 200, response, err);
 }
 

@@ -238,12 +238,15 @@ static enum pv_code write_one(struct http_request *request,
     struct writer w;
     struct strview *document = &batch->documents[i];
     clock_uuid7(id);
-    struct codec_advice_reply reply = advice_made_reply(&batch->made[i], id, now_us);
+    struct codec_advice_reply reply =
+        advice_made_reply(&batch->made[i], batch->dry_run ? NULL : id, now_us);
     writer_init(&w, request->arena);
     codec_advice_encode(&w, &reply);
     document->at = writer_finish(&w, &document->n);
     if (document->at == NULL)
         return pv_no_memory(err);
+    if (batch->dry_run)
+        return PV_OK;
     return advice_made_row(request, &batch->made[i], &reply, batch->asked.items[i].text, *document,
                            &batch->rows[i], &batch->events[i], err);
 }

@@ -115,7 +115,7 @@ static void warn_of_changes(const struct admission_review *review,
 static bool is_put_into_effect(const struct admission_rules *rules, const struct advice_made *made)
 {
     enum advise_verdict verdict = made->answer.advice.verdict;
-    return !rules->validates && made->answer.has_spark &&
+    return !rules->validates && made->answer.has_spark && made->answer.spark.refused == NULL &&
            (verdict == ADVISE_MET || verdict == ADVISE_AT_RISK);
 }
 
@@ -146,6 +146,10 @@ void admission_judge(const struct admission_rules *rules,
         if (differs)
             warn_besides(answer, join(subject, "", change, arena));
     }
+    if (!rules->validates && made->answer.has_spark && made->answer.spark.refused != NULL)
+        warn_besides(answer,
+                     arena_printf(arena, "%sleft as it is, because Spark would not start: %s.",
+                                  subject == NULL ? "" : subject, made->answer.spark.refused));
     warn_of_unknown(review, answer);
 }
 

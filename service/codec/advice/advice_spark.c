@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/spark/property_value.h"
+#include "core/spark/startup_rules.h"
 
 /* --- request --- */
 
@@ -167,6 +168,29 @@ static void check_allocation(const struct codec_node *constraints,
 #undef DYNAMIC
 }
 
+/* Refuses enforced properties with which Spark starts no job. */
+static void check_start(const struct codec_node *constraints,
+                        const struct spark_constraints *spark_constraints)
+{
+    const struct run_label *labels = spark_constraints->enforced;
+    const struct startup_settings settings = {.properties = labels,
+                                              .n = spark_constraints->n_enforced};
+    const struct startup_rule *broken = startup_broken(&settings, NULL, 0);
+    if (broken == NULL || codec_result(constraints->reader) != PV_OK)
+        return;
+    struct codec_node enforced = codec_member(constraints, "enforced");
+    const char *key = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < settings.n; i++)
+        if (startup_rule_names(broken, labels[i].key)) {
+            key = n++ == 0 ? labels[i].key.at : key;
+        }
+    const char *why = startup_describe(broken, &settings, constraints->reader->arena);
+    if (key != NULL && why != NULL)
+        codec_fault_member(&enforced, key, n > 1 ? "conflict" : "not_allowed",
+                           "Spark would not start: %s", why);
+}
+
 void codec_advice_spark_decode(const struct codec_node *constraints,
                                struct advice_question *request)
 {
@@ -188,6 +212,7 @@ void codec_advice_spark_decode(const struct codec_node *constraints,
     enforce_cores(constraints, request);
     enforce_executors(constraints, request);
     check_allocation(constraints, request);
+    check_start(constraints, spark_constraints);
 }
 
 /* --- reply --- */
@@ -222,6 +247,8 @@ void codec_advice_spark_encode(struct writer *w, const struct advice_answer *ans
     for (size_t i = 0; i < spark->n_changes; i++)
         write_change(w, &spark->changes[i], &answer->comparison);
     writer_end_array(w);
+    if (spark->version.at != NULL)
+        writer_member_text(w, "spark_version", spark->version);
     if (spark->platform != NULL)
         writer_member_string(w, "platform", spark->platform);
     writer_end_object(w);

@@ -8,6 +8,7 @@
 #include "base/plural.h"
 #include "core/spark/property_value.h"
 #include "core/spark/serverless_worker.h"
+#include "core/spark/startup_rules.h"
 
 #define DYNAMIC "spark.dynamicAllocation."
 #define INSTANCES "spark.executor.instances"
@@ -20,7 +21,7 @@
 #define PYTHON "spark.executor.pyspark.memory"
 #define SHUFFLE_SERVICE "spark.shuffle.service.enabled"
 
-enum { ADDED_MAX = 8, MIB = 1 << 20 };
+enum { ADDED_MAX = 12, MIB = 1 << 20 };
 
 /* --- the set --- */
 
@@ -64,7 +65,7 @@ const char *form_property_find(const struct form_properties *form, const char *k
     return is_at(form, i, key) ? form->items[i].value : NULL;
 }
 
-static void set_text(struct form_properties *form, const char *key, const char *value)
+void form_property_set(struct form_properties *form, const char *key, const char *value)
 {
     size_t i = place_of(form, key);
     form->failed = form->failed || value == NULL || form->n == form->capacity;
@@ -79,7 +80,7 @@ static void set_text(struct form_properties *form, const char *key, const char *
 
 static void set_count(struct form_properties *form, const char *key, int64_t count)
 {
-    set_text(form, key, arena_printf(form->arena, "%" PRId64, count));
+    form_property_set(form, key, arena_printf(form->arena, "%" PRId64, count));
 }
 
 static void drop_at(struct form_properties *form, size_t i)
@@ -119,33 +120,45 @@ bool form_property_is_removed(const struct form_properties *form, const char *ke
     return false;
 }
 
-bool form_is_of_serverless(const struct form_properties *form)
+bool form_is_of_platform(const struct form_properties *form, const char *name)
 {
     const char *platform = json_value_text(spark_member(form, "platform"));
-    return platform != NULL && strcmp(platform, "emr_serverless") == 0;
+    return platform != NULL && strcmp(platform, name) == 0;
+}
+
+static struct strview version_of(const struct form_properties *form)
+{
+    return json_value_view(spark_member(form, "spark_version"));
 }
 
 /* --- what Spark starts with --- */
 
 void form_set_instances(struct form_properties *form)
 {
-    /* The caller may exclude some. Spark accepts any number up to maxExecutors. */
+    /* The caller may exclude some. Spark accepts any number up to maxExecutors. Before Spark 2.0 the
+     * instances would switch dynamic allocation off. */
     static const char *const keys[] = {DYNAMIC "initialExecutors", DYNAMIC "minExecutors",
                                        DYNAMIC "maxExecutors"};
     const char *count = NULL;
+    if (!property_version_is(version_of(form), 2, 0, true))
+        return;
     for (size_t i = 0; count == NULL && i < sizeof keys / sizeof *keys; i++)
         count = form_property_find(form, keys[i]);
     if (count != NULL && form_property_is_removed(form, INSTANCES))
-        set_text(form, INSTANCES, count);
+        form_property_set(form, INSTANCES, count);
 }
 
 void form_replace_shuffle_service(struct form_properties *form)
 {
-    if (!is_true(form, SHUFFLE_SERVICE))
-        return;
-    drop(form, SHUFFLE_SERVICE);
-    if (is_true(form, DYNAMIC "enabled"))
-        set_text(form, DYNAMIC "shuffleTracking.enabled", "true");
+    static const char tracking[] = DYNAMIC "shuffleTracking.enabled";
+    bool has_service = is_true(form, SHUFFLE_SERVICE);
+    /* Without dynamic allocation the tracking has no effect. */
+    bool may_be_dynamic = is_true(form, DYNAMIC "enabled") ||
+                          (has_service && form_property_find(form, DYNAMIC "enabled") == NULL);
+    if (has_service)
+        drop(form, SHUFFLE_SERVICE);
+    if (may_be_dynamic && form_property_find(form, tracking) == NULL)
+        form_property_set(form, tracking, "true");
 }
 
 /* --- EMR Serverless --- */
@@ -159,9 +172,9 @@ static int64_t mib_of(const struct form_properties *form, const char *key, int64
 
 static void set_mib(struct form_properties *form, const char *key, int64_t mib)
 {
-    set_text(form, key,
-             mib % 1024 == 0 ? arena_printf(form->arena, "%" PRId64 "g", mib / 1024)
-                             : arena_printf(form->arena, "%" PRId64 "m", mib));
+    form_property_set(form, key,
+                      mib % 1024 == 0 ? arena_printf(form->arena, "%" PRId64 "g", mib / 1024)
+                                      : arena_printf(form->arena, "%" PRId64 "m", mib));
 }
 
 static int64_t cores_of(const struct form_properties *form)
@@ -224,17 +237,23 @@ static void scale_counts(struct form_properties *form, int64_t slots_before, int
     }
 }
 
+/* Is the advice without dynamic allocation? The caller may exclude some of its properties. */
+static bool is_static(const struct form_properties *form)
+{
+    bool has_instances = json_value_member(spark_member(form, "properties"), INSTANCES) != NULL;
+    bool has_bounds = form_property_find(form, DYNAMIC "initialExecutors") != NULL &&
+                      form_property_find(form, DYNAMIC "maxExecutors") != NULL;
+    return has_instances || !(is_true(form, DYNAMIC "enabled") || has_bounds);
+}
+
 static void set_allocation(struct form_properties *form)
 {
-    enum { PLATFORM_INITIAL = 3 };
     int64_t most = count_of(form, DYNAMIC "maxExecutors");
-    if (most >= 0 && most < PLATFORM_INITIAL)
-        set_count(form, DYNAMIC "maxExecutors", PLATFORM_INITIAL);
+    if (most >= 0 && most < SERVERLESS_INITIAL_EXECUTORS)
+        set_count(form, DYNAMIC "maxExecutors", SERVERLESS_INITIAL_EXECUTORS);
     /* The platform's default is dynamic allocation without a bound. */
-    bool is_static = form_property_find(form, DYNAMIC "initialExecutors") == NULL &&
-                     form_property_find(form, INSTANCES) != NULL;
-    if (is_static)
-        set_text(form, DYNAMIC "enabled", "false");
+    if (is_static(form))
+        form_property_set(form, DYNAMIC "enabled", "false");
 }
 
 static void drop_of_kubernetes(struct form_properties *form)
@@ -262,4 +281,41 @@ enum pv_code form_fit_serverless(struct form_properties *form, struct pv_error *
     form_replace_shuffle_service(form);
     drop_of_kubernetes(form);
     return PV_OK;
+}
+
+/* --- the rules of Spark and of the platform --- */
+
+/* The advice may say so of what the job runs with besides. */
+static const char *refusal_of(const struct form_properties *form)
+{
+    const struct json_value *warnings = json_value_member(form->advice, "warnings");
+    for (size_t i = 0; i < json_value_items(warnings); i++) {
+        const struct json_value *warning = json_value_item(warnings, i);
+        const char *code = json_value_text(json_value_member(warning, "code"));
+        if (code != NULL && strcmp(code, "would_not_start") == 0)
+            return json_value_text(json_value_member(warning, "message"));
+    }
+    return NULL;
+}
+
+enum pv_code
+form_check_start(const struct form_properties *form, unsigned places, struct pv_error *err)
+{
+    struct run_label *labels = arena_array(form->arena, form->n, sizeof *labels);
+    const struct startup_settings settings = {
+        .properties = labels, .n = form->n, .version = version_of(form), .places = places};
+    const char *refusal = refusal_of(form);
+    if (refusal != NULL)
+        return pv_fail(err, PV_E_CONFLICT, "%s", refusal);
+    if (labels == NULL || form->failed)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < form->n; i++)
+        labels[i] =
+            (struct run_label){strview_of(form->items[i].key), strview_of(form->items[i].value)};
+    const struct startup_rule *broken = startup_broken(&settings, NULL, 0);
+    if (broken == NULL)
+        return PV_OK;
+    const char *why = startup_describe(broken, &settings, form->arena);
+    return why == NULL ? pv_no_memory(err)
+                       : pv_fail(err, PV_E_CONFLICT, "Spark would not start: %s", why);
 }

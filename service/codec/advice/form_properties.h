@@ -34,8 +34,10 @@ const char *form_property_find(const struct form_properties *form, const char *k
 /* Does the advice remove the property? */
 bool form_property_is_removed(const struct form_properties *form, const char *key);
 
-/* Is the job's platform EMR Serverless? */
-bool form_is_of_serverless(const struct form_properties *form);
+void form_property_set(struct form_properties *form, const char *key, const char *value);
+
+/* Did the job run on that platform ("emr_serverless", "local")? */
+bool form_is_of_platform(const struct form_properties *form, const char *name);
 
 /* Forms that cannot unset spark.executor.instances set it to the initial executors. Another place may
  * still set more than maxExecutors, and Spark would not start. */
@@ -50,5 +52,13 @@ void form_replace_shuffle_service(struct form_properties *form);
  * PV_E_CONFLICT: no worker has enough memory.
  */
 enum pv_code form_fit_serverless(struct form_properties *form, struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * PV_E_CONFLICT: Spark, or one of `places` (core/spark/startup_rules.h), would not start a job with these
+ * properties, or with what the job runs with besides.
+ */
+enum pv_code form_check_start(const struct form_properties *form,
+                              unsigned places,
+                              struct pv_error *err) PV_MUSTCHECK;
 
 #endif

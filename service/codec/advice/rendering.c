@@ -9,12 +9,14 @@
 #include "codec/advice/form_properties.h"
 #include "codec/advice/operator_fields.h"
 #include "core/spark/property_value.h"
+#include "core/spark/startup_rules.h"
 
 const char *const advice_format_names[] = {
     [ADVICE_JSON] = "json",
     [ADVICE_SPARK_SUBMIT] = "spark-submit",
     [ADVICE_SPARK_DEFAULTS] = "spark-defaults",
     [ADVICE_K8S] = "k8s",
+    [ADVICE_K8S_APACHE] = "k8s-apache",
     [ADVICE_DATABRICKS] = "databricks",
     [ADVICE_EMR] = "emr",
     [ADVICE_EMR_SERVERLESS] = "emr-serverless",
@@ -27,6 +29,7 @@ const char *const advice_format_types[] = {
     [ADVICE_SPARK_SUBMIT] = "text/plain; charset=utf-8",
     [ADVICE_SPARK_DEFAULTS] = "text/plain; charset=utf-8",
     [ADVICE_K8S] = "application/yaml",
+    [ADVICE_K8S_APACHE] = "application/yaml",
     [ADVICE_DATABRICKS] = "application/vnd.provisor.databricks-cluster+json",
     [ADVICE_EMR] = "application/vnd.provisor.emr-step+json",
     [ADVICE_EMR_SERVERLESS] = "application/vnd.provisor.emr-serverless-job+json",
@@ -98,11 +101,6 @@ static const struct json_value *changes_of(const struct json_value *advice)
     return json_value_member(json_value_member(advice, "spark"), "changes");
 }
 
-static const char *id_of(const struct form_properties *form)
-{
-    return text_of(form->advice, "id");
-}
-
 /* --- for the shell and for files of properties --- */
 
 /* In single quotes, and quotes in them as '\''. */
@@ -140,10 +138,9 @@ static void append_flag(struct text *text, const char *key, const char *value)
 static void append_flags(const struct form_properties *form, const char *between, struct text *text)
 {
     for (size_t i = 0; i < form->n; i++) {
+        append(text, i == 0 ? "" : between);
         append_flag(text, form->items[i].key, form->items[i].value);
-        append(text, between);
     }
-    append_flag(text, "spark.provisor.adviceId", id_of(form));
 }
 
 static void render_submit(const struct form_properties *form, struct text *text)
@@ -166,7 +163,6 @@ static void render_defaults(const struct form_properties *form, struct text *tex
 {
     for (size_t i = 0; i < form->n; i++)
         append_line(text, form->items[i].key, form->items[i].value);
-    append_line(text, "spark.provisor.adviceId", id_of(form));
 }
 
 /* --- SparkApplication --- */
@@ -219,46 +215,49 @@ render_section(const struct form_properties *form, const char *section, struct t
     }
 }
 
-static void append_conf(struct text *text, const char *key, const char *value)
+/* value NULL: the entry is removed. An empty section would be null, and remove all entries. */
+static void append_conf(struct text *text, bool *begun, const char *key, const char *value)
 {
-    append(text, "    ");
+    append(text, *begun ? "    " : "  sparkConf:\n    ");
+    *begun = true;
     append_string(text, key);
     append(text, ": ");
-    append_string(text, value);
+    if (value == NULL)
+        append(text, "null");
+    else
+        append_string(text, value);
     append(text, "\n");
 }
 
-static void append_removal(struct text *text, const char *key)
-{
-    append(text, "    ");
-    append_string(text, key);
-    append(text, ": null\n");
-}
-
 /* Whether it was set in the operator's field or here is not known. */
-static void render_removals(const struct form_properties *form, struct text *text)
+static void render_removals(const struct form_properties *form, bool *begun, struct text *text)
 {
     const struct json_value *properties = properties_of(form->advice);
     const struct json_value *changes = changes_of(form->advice);
     for (size_t i = 0; i < json_value_items(changes); i++)
         if (removes(json_value_item(changes, i)))
-            append_removal(text, text_of(json_value_item(changes, i), "key"));
+            append_conf(text, begun, text_of(json_value_item(changes, i), "key"), NULL);
     for (size_t i = 0; i < json_value_members(properties); i++)
         if (form_property_find(form, json_value_key(properties, i)) == NULL)
-            append_removal(text, json_value_key(properties, i));
+            append_conf(text, begun, json_value_key(properties, i), NULL);
 }
 
-static void render_k8s(const struct form_properties *form, struct text *text)
+/* has_fields: of the operator of sparkoperator.k8s.io. That of spark.apache.org has sparkConf alone. */
+static void render_k8s(const struct form_properties *form, bool has_fields, struct text *text)
 {
+    bool begun = false;
     append(text, "spec:\n");
-    render_section(form, "executor", text);
-    render_section(form, "dynamicAllocation", text);
-    append(text, "  sparkConf:\n");
+    size_t before = text->n;
+    if (has_fields) {
+        render_section(form, "executor", text);
+        render_section(form, "dynamicAllocation", text);
+    }
     for (size_t i = 0; i < form->n; i++)
-        if (operator_field_find(strview_of(form->items[i].key)) == OPERATOR_FIELDS)
-            append_conf(text, form->items[i].key, form->items[i].value);
-    render_removals(form, text);
-    append_conf(text, "spark.provisor.adviceId", id_of(form));
+        if (!has_fields || operator_field_find(strview_of(form->items[i].key)) == OPERATOR_FIELDS)
+            append_conf(text, &begun, form->items[i].key, form->items[i].value);
+    render_removals(form, &begun, text);
+    if (text->n == before)
+        append(text, "  {}\n");
 }
 
 /* --- JSON of others --- */
@@ -272,12 +271,22 @@ static void write_whole(struct writer *w, const char *key, const char *digits)
     writer_raw(w, strview_of(digits));
 }
 
-/* There is one executor on each worker, and workers come by autoscaling, not by Spark. */
+/* There is one executor on each worker, and workers come by autoscaling, not by Spark. The type of the
+ * nodes decides on the cores and the memory of executors: one that asks for more does not start. */
 static bool is_of_workers(const char *key)
 {
-    return strcmp(key, "spark.executor.instances") == 0 ||
-           strncmp(key, DYNAMIC, strlen(DYNAMIC)) == 0 ||
-           strcmp(key, "spark.shuffle.service.enabled") == 0;
+    static const char *const starts[] = {DYNAMIC,
+                                         "spark.kubernetes.",
+                                         "spark.memory.offHeap.",
+                                         "spark.shuffle.service.enabled",
+                                         "spark.executor.instances",
+                                         "spark.executor.cores",
+                                         "spark.executor.memory",
+                                         "spark.executor.pyspark.memory"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(key, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
 }
 
 /* The least and the most workers of a cluster that scales; false: it has one number of workers, as
@@ -308,7 +317,6 @@ static void render_databricks(const struct form_properties *form, struct writer 
     for (size_t i = 0; i < form->n; i++)
         if (!is_of_workers(form->items[i].key))
             writer_member_string(w, form->items[i].key, form->items[i].value);
-    writer_member_string(w, "spark.provisor.adviceId", id_of(form));
     writer_end_object(w);
     writer_end_object(w);
 }
@@ -333,7 +341,6 @@ static void render_emr(const struct form_properties *form, struct writer *w)
     writer_string(w, "spark-submit");
     for (size_t i = 0; i < form->n; i++)
         write_argument(w, form->items[i].key, form->items[i].value);
-    write_argument(w, "spark.provisor.adviceId", id_of(form));
     writer_end_array(w);
     writer_end_object(w);
     writer_end_object(w);
@@ -483,23 +490,45 @@ render_json(const struct form_properties *form, enum advice_format format, struc
         append_bytes(text, json, n);
 }
 
+/* The platform of each form, and whether the form can remove a property that is set elsewhere. */
+static const struct {
+    unsigned place;
+    bool unsets;
+} kinds[ADVICE_FORMATS] = {
+    [ADVICE_K8S] = {STARTUP_KUBERNETES, true},
+    [ADVICE_K8S_APACHE] = {STARTUP_KUBERNETES, true},
+    [ADVICE_DATABRICKS] = {STARTUP_DATABRICKS, true},
+    [ADVICE_EMR_SERVERLESS] = {STARTUP_SERVERLESS, false},
+};
+
 /* Which properties the form has. A job of EMR Serverless passes the flags of spark-submit, and lines of
  * spark-defaults.conf, to that platform. */
 static enum pv_code
 prepare(struct form_properties *form, enum advice_format format, struct pv_error *err)
 {
-    bool unsets = format == ADVICE_K8S || format == ADVICE_DATABRICKS;
-    bool of_serverless = form_is_of_serverless(form);
+    unsigned places = kinds[format].place;
+    const char *id = json_value_text(json_value_member(form->advice, "id"));
+    bool of_serverless = form_is_of_platform(form, "emr_serverless");
+    if (form_is_of_platform(form, "local"))
+        return pv_fail(err, PV_E_CONFLICT,
+                       "the job runs in local mode, which has no executors to configure: set "
+                       "max_executors or name a cluster");
     if (format == ADVICE_EMR && of_serverless)
         return pv_fail(err, PV_E_CONFLICT,
                        "the job runs on EMR Serverless, which has no steps: ask with format "
                        "emr-serverless");
-    if (!unsets)
+    if (of_serverless && !kinds[format].unsets)
+        places |= STARTUP_SERVERLESS;
+    if (!kinds[format].unsets)
         form_set_instances(form);
-    if (format == ADVICE_K8S)
+    if (places & STARTUP_KUBERNETES)
         form_replace_shuffle_service(form);
-    if (format == ADVICE_EMR_SERVERLESS || (of_serverless && !unsets))
-        return form_fit_serverless(form, err);
+    if (places & STARTUP_SERVERLESS)
+        PV_TRY(form_fit_serverless(form, err));
+    PV_TRY(form_check_start(form, places, err));
+    /* A dry run has no id: no run can follow advice that is not stored. */
+    if (id != NULL)
+        form_property_set(form, "spark.provisor.adviceId", id);
     return PV_OK;
 }
 
@@ -519,8 +548,8 @@ static enum pv_code render_configuration(const struct json_value *advice,
         render_submit(&form, text);
     else if (format == ADVICE_SPARK_DEFAULTS)
         render_defaults(&form, text);
-    else if (format == ADVICE_K8S)
-        render_k8s(&form, text);
+    else if (format == ADVICE_K8S || format == ADVICE_K8S_APACHE)
+        render_k8s(&form, format == ADVICE_K8S, text);
     else
         render_json(&form, format, text);
     text->failed = text->failed || form.failed;
@@ -539,6 +568,7 @@ enum pv_code advice_render(struct strview document,
     if (code != PV_OK)
         return code == PV_E_MEMORY ? pv_no_memory(err)
                                    : pv_fail(err, PV_E_INTERNAL, "stored advice is no JSON");
+    append(&made, ""); /* there may be no property */
     if (format == ADVICE_MARKDOWN)
         render_markdown(advice, &made);
     else

@@ -8,15 +8,17 @@
 /*
  * Advice in the forms of those who apply it, from the document that was stored of it: flags of
  * spark-submit, lines of spark-defaults.conf, a merge patch for a SparkApplication of the Kubernetes
- * operator (v1beta2), the cluster of a Databricks job, a step of EMR, a job of EMR Serverless, and
- * Markdown for people. Spark and the platform accept each (codec/advice/form_properties.h). Each
- * sets spark.provisor.adviceId, so that the run names the advice that it followed.
+ * operators (sparkoperator.k8s.io/v1beta2, and spark.apache.org/v1), the cluster of a Databricks job,
+ * a step of EMR, a job of EMR Serverless, and Markdown for people. Spark and the platform accept each
+ * (core/spark/startup_rules.h). Each sets spark.provisor.adviceId, so that the run names the advice
+ * that it followed, unless the advice is of a dry run.
  */
 enum advice_format {
     ADVICE_JSON,
     ADVICE_SPARK_SUBMIT,
     ADVICE_SPARK_DEFAULTS,
     ADVICE_K8S,
+    ADVICE_K8S_APACHE,
     ADVICE_DATABRICKS,
     ADVICE_EMR,
     ADVICE_EMR_SERVERLESS,
@@ -32,7 +34,7 @@ extern const char *const advice_format_types[];
  * document  of one advice, as stored
  * *text     in `arena`, n bytes
  * PV_E_CONFLICT where a configuration is wanted and the advice recommends none, was stored without the
- * member `spark`, or is for a job that the platform of the form cannot run. PV_E_MEMORY.
+ * member `spark`, or is for a job that would not start. PV_E_MEMORY.
  * PV_E_INTERNAL for a document that is none.
  */
 enum pv_code advice_render(struct strview document,

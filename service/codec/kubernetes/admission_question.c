@@ -4,12 +4,26 @@
 
 #include "core/joblog/spark/properties.h"
 
+#define DYNAMIC_ALLOCATION "spark.dynamicAllocation.enabled"
+
+/* Spark's default of a property that the object does not set but that recorded runs may have had. The
+ * external shuffle service is part of YARN. */
+static struct strview default_of(const struct spark_object *object, const char *key)
+{
+    bool is_service = strcmp(key, "spark.shuffle.service.enabled") == 0;
+    bool counts =
+        spark_object_is_dynamic(object) ? is_service : strcmp(key, DYNAMIC_ALLOCATION) == 0;
+    return counts ? strview_of("false") : (struct strview){NULL, 0};
+}
+
 /* Of what an object says only what is kept of logs, too: sparkConf may hold secrets. */
 static void write_current(struct writer *w, const struct spark_object *object)
 {
     writer_member_object(w, "current");
     for (size_t i = 0; i < properties_count(); i++) {
         struct strview value = spark_object_property(object, properties_key(i));
+        if (value.at == NULL)
+            value = default_of(object, properties_key(i));
         if (value.at != NULL)
             writer_member_text(w, properties_key(i), value);
     }

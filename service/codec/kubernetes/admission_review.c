@@ -57,17 +57,28 @@ static void settle(struct reading *reading, enum review_concern concern, const c
 }
 
 /* Which kinds there is something to say about, and where they have their specification. */
-static const char *specification_of(const struct json_value *request)
+static const struct spark_kind {
+    const char *group, *version, *kind;
+    const char *specification;
+    enum spark_operator of;
+} spark_kinds[] = {
+    {"sparkoperator.k8s.io", "v1beta2", "SparkApplication", "/spec", SPARK_OPERATOR_KUBEFLOW},
+    {"sparkoperator.k8s.io", "v1beta2", "ScheduledSparkApplication", "/spec/template",
+     SPARK_OPERATOR_KUBEFLOW},
+    {"spark.apache.org", "v1", "SparkApplication", "/spec", SPARK_OPERATOR_APACHE},
+    {"spark.apache.org", "v1beta1", "SparkApplication", "/spec", SPARK_OPERATOR_APACHE},
+};
+
+/* NULL: it is none of them. */
+static const struct spark_kind *kind_of(const struct json_value *request)
 {
     const struct json_value *kind = json_value_member(request, "kind");
-    if (strcmp(text_at(kind, "group"), "sparkoperator.k8s.io") != 0 ||
-        strcmp(text_at(kind, "version"), "v1beta2") != 0 ||
-        text_at(request, "subResource")[0] != '\0')
-        return NULL;
-    if (strcmp(text_at(kind, "kind"), "SparkApplication") == 0)
-        return "/spec";
-    return strcmp(text_at(kind, "kind"), "ScheduledSparkApplication") == 0 ? "/spec/template"
-                                                                           : NULL;
+    for (size_t i = 0; i < sizeof spark_kinds / sizeof *spark_kinds; i++)
+        if (strcmp(text_at(kind, "group"), spark_kinds[i].group) == 0 &&
+            strcmp(text_at(kind, "version"), spark_kinds[i].version) == 0 &&
+            strcmp(text_at(kind, "kind"), spark_kinds[i].kind) == 0)
+            return &spark_kinds[i];
+    return NULL;
 }
 
 /* A change of anything but the specification, such as a label or a finalizer, asks nothing. */
@@ -252,21 +263,47 @@ static void read_annotations(struct reading *reading)
     read_application(reading);
 }
 
+/* A kind of another operator, or of another version. */
+static bool is_of_spark(const struct json_value *kind)
+{
+    return strstr(text_at(kind, "group"), "spark") != NULL ||
+           strstr(text_at(kind, "kind"), "Spark") != NULL;
+}
+
+/* The author asks, and would wait for an answer in vain. */
+static void refuse_kind(struct reading *reading)
+{
+    const struct json_value *kind = json_value_member(reading->request, "kind");
+    char group[49], version[25], name[49], why[REVIEW_WHY_MAX];
+    strview_shorten(strview_of(text_at(kind, "group")), group, sizeof group);
+    strview_shorten(strview_of(text_at(kind, "version")), version, sizeof version);
+    strview_shorten(strview_of(text_at(kind, "kind")), name, sizeof name);
+    (void)snprintf(why, sizeof why, "%s of %s/%s is not known, and is admitted unchanged", name,
+                   group, version);
+    bool is_off = strview_is(annotation(reading, ANNOTATIONS "action"), "off");
+    settle(reading, is_of_spark(kind) && !is_off ? REVIEW_HALF : REVIEW_NONE, why);
+}
+
 static void read_object(struct reading *reading)
 {
     struct admission_review *review = reading->review;
-    const char *specification = specification_of(reading->request);
+    const struct spark_kind *kind = kind_of(reading->request);
     const struct json_value *spec = json_value_member(reading->object, "spec");
-    review->concern = REVIEW_NONE;
-    if (specification == NULL || !has_annotations(reading->annotations) ||
-        !is_new_specification(reading))
-        return;
-    if (strcmp(specification, "/spec") != 0)
-        spec = json_value_member(spec, "template");
-    if (!spark_object_read(spec, specification, reading->arena, &review->object, &reading->memory))
+    if (text_at(reading->request, "subResource")[0] != '\0' ||
+        !has_annotations(reading->annotations) || !is_new_specification(reading))
         return;
     review->concern = REVIEW_ASKS;
-    read_annotations(reading);
+    if (kind == NULL) {
+        refuse_kind(reading);
+        return;
+    }
+    if (strcmp(kind->specification, "/spec") != 0)
+        spec = json_value_member(spec, "template");
+    if (spark_object_read(spec, kind->specification, kind->of, reading->arena, &review->object,
+                          &reading->memory))
+        read_annotations(reading);
+    else
+        review->concern = REVIEW_NONE;
 }
 
 void codec_admission_review_decode(const struct codec_node *node, struct admission_review *review)

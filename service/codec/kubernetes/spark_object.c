@@ -4,8 +4,11 @@
 
 #include "core/spark/property_value.h"
 
-const char *const spark_section_names[SPARK_SECTIONS] = {"executor", "dynamicAllocation",
-                                                         "sparkConf"};
+const char *const spark_section_names[SPARK_SECTIONS] = {
+    "executor", "dynamicAllocation", "sparkConf", "applicationTolerations/instanceConfig"};
+
+const char *const spark_expected_names[SPARK_EXPECTED] = {"initExecutors", "minExecutors",
+                                                          "maxExecutors"};
 
 enum spark_section spark_section_of(size_t field)
 {
@@ -32,12 +35,28 @@ static struct strview text_of_scalar(const struct json_value *value, struct aren
     return strview_of(text);
 }
 
+/* The section of another operator is missing. */
+static const struct json_value *section_of(const struct json_value *specification,
+                                           enum spark_operator of,
+                                           enum spark_section section)
+{
+    const char *name = spark_section_names[section];
+    if (section == SPARK_SECTION_CONF)
+        return json_value_member(specification, name);
+    if ((section == SPARK_SECTION_INSTANCES) != (of == SPARK_OPERATOR_APACHE))
+        return NULL;
+    if (section == SPARK_SECTION_INSTANCES)
+        return json_value_member(json_value_member(specification, "applicationTolerations"),
+                                 "instanceConfig");
+    return json_value_member(specification, name);
+}
+
 static bool read_sections(const struct json_value *specification,
                           const struct json_value *sections[],
                           struct spark_object *object)
 {
     for (size_t i = 0; i < SPARK_SECTIONS; i++) {
-        sections[i] = json_value_member(specification, spark_section_names[i]);
+        sections[i] = section_of(specification, object->of, (enum spark_section)i);
         object->has[i] = json_value_is_object(sections[i]);
         if (!object->has[i] && sections[i] != NULL && !json_value_is_null(sections[i]))
             return false;
@@ -70,12 +89,13 @@ static bool read_conf(const struct json_value *conf,
 
 bool spark_object_read(const struct json_value *specification,
                        const char *pointer,
+                       enum spark_operator of,
                        struct arena *arena,
                        struct spark_object *object,
                        bool *memory)
 {
     const struct json_value *sections[SPARK_SECTIONS];
-    *object = (struct spark_object){.specification = pointer};
+    *object = (struct spark_object){.specification = pointer, .of = of};
     *memory = false;
     if (!json_value_is_object(specification) || !read_sections(specification, sections, object))
         return false;
@@ -85,6 +105,12 @@ bool spark_object_read(const struct json_value *specification,
         object->fields[i] = text_of_scalar(value, arena);
         *memory = *memory || (object->fields[i].at == NULL && is_scalar(value));
     }
+    for (size_t i = 0; i < SPARK_EXPECTED; i++) {
+        const struct json_value *value =
+            json_value_member(sections[SPARK_SECTION_INSTANCES], spark_expected_names[i]);
+        object->expected[i] = text_of_scalar(value, arena);
+        *memory = *memory || (object->expected[i].at == NULL && is_scalar(value));
+    }
     return !*memory && read_conf(sections[SPARK_SECTION_CONF], arena, object, memory);
 }
 
@@ -93,9 +119,15 @@ struct strview spark_object_conf(const struct spark_object *object, const char *
     return property_find(object->conf, object->n_conf, key);
 }
 
+size_t spark_object_field(const struct spark_object *object, const char *key)
+{
+    return object->of == SPARK_OPERATOR_APACHE ? OPERATOR_FIELDS
+                                               : operator_field_find(strview_of(key));
+}
+
 struct strview spark_object_property(const struct spark_object *object, const char *key)
 {
-    size_t i = operator_field_find(strview_of(key));
+    size_t i = spark_object_field(object, key);
     return i < OPERATOR_FIELDS && object->fields[i].at != NULL ? object->fields[i]
                                                                : spark_object_conf(object, key);
 }
@@ -115,9 +147,10 @@ static int64_t count_or(struct strview text, int64_t otherwise)
 int64_t spark_object_executors(const struct spark_object *object)
 {
     bool dynamic = spark_object_is_dynamic(object);
+    int64_t usual = object->of == SPARK_OPERATOR_APACHE ? 2 : 1;
     struct strview text = spark_object_property(
         object, dynamic ? "spark.dynamicAllocation.maxExecutors" : "spark.executor.instances");
-    return count_or(text, dynamic ? RUN_UNKNOWN : 1);
+    return count_or(text, dynamic ? RUN_UNKNOWN : usual);
 }
 
 int64_t spark_object_cores(const struct spark_object *object)

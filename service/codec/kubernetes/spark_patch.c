@@ -4,6 +4,7 @@
 
 #include "base/plural.h"
 #include "codec/json/reader.h"
+#include "core/spark/property_value.h"
 
 /* --- what is to be done --- */
 
@@ -52,7 +53,7 @@ static void set_conf(struct steps *steps, const char *key, const char *value)
 /* An entry of sparkConf beside the field goes. */
 static void set_property(struct steps *steps, const char *key, const char *value)
 {
-    size_t field = operator_field_find(strview_of(key));
+    size_t field = spark_object_field(steps->object, key);
     if (field < OPERATOR_FIELDS)
         set_field(steps, field, value);
     set_conf(steps, key, field < OPERATOR_FIELDS ? NULL : value);
@@ -66,6 +67,30 @@ static bool is_kept(const struct strview keep[], size_t n_keep, const char *key)
     return false;
 }
 
+static const char *value_of(const struct spark_configuration *advised, const char *key)
+{
+    for (size_t i = 0; i < advised->n; i++)
+        if (strcmp(advised->properties[i].key, key) == 0)
+            return advised->properties[i].value;
+    return NULL;
+}
+
+/* No more executors are expected than the application starts with. */
+static void lower_expected(struct steps *steps, const struct spark_configuration *advised)
+{
+    const char *started =
+        value_of(advised, advised->dynamic_allocation ? "spark.dynamicAllocation.initialExecutors"
+                                                      : "spark.executor.instances");
+    for (size_t i = 0; started != NULL && i < SPARK_EXPECTED; i++) {
+        struct strview before = steps->object->expected[i];
+        if (property_count(before) <= property_count(strview_of(started)))
+            continue;
+        add_step(steps, SPARK_SECTION_INSTANCES, spark_expected_names[i], started);
+        steps->items[steps->n - 1].before = before;
+        steps->items[steps->n - 1].is_scalar = true;
+    }
+}
+
 /* False: there is no memory. */
 static bool plan_steps(const struct spark_object *object,
                        const struct spark_configuration *advised,
@@ -76,8 +101,8 @@ static bool plan_steps(const struct spark_object *object,
                        struct steps *steps)
 {
     *steps = (struct steps){.object = object};
-    steps->items =
-        arena_array(arena, 2 * (advised->n + advised->n_changes) + 1, sizeof *steps->items);
+    steps->items = arena_array(arena, 2 * (advised->n + advised->n_changes) + SPARK_EXPECTED + 1,
+                               sizeof *steps->items);
     if (steps->items == NULL)
         return false;
     for (size_t i = 0; i < advised->n; i++)
@@ -87,6 +112,7 @@ static bool plan_steps(const struct spark_object *object,
         if (advised->changes[i].new_value == NULL &&
             !is_kept(keep, n_keep, advised->changes[i].key))
             set_property(steps, advised->changes[i].key, NULL);
+    lower_expected(steps, advised);
     if (advice_id != NULL)
         set_conf(steps, "spark.provisor.adviceId", advice_id);
     return true;

@@ -494,6 +494,8 @@ static enum pv_code make_answer(const struct advice_known *known,
         PV_TRY(spark_advise(prediction, &constraints, prediction->curve.cores_per_executor,
                             &answer->memory.plan, arena, advice, &answer->spark, err));
         answer->has_spark = true;
+        if (answer->is_local)
+            answer->spark.platform = "local";
     }
     if ((asked->include & ADVICE_STAGES) != 0)
         PV_TRY(quotas_plan(&prediction->stages, goal, prediction->curve.cores_per_executor,

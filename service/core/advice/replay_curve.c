@@ -533,6 +533,20 @@ static enum pv_code predict_points(const struct replay replays[],
     return PV_OK;
 }
 
+/* Names of resources are in the runs, which the curve outlives. */
+static enum pv_code copy_resources(struct curve *curve, struct arena *arena, struct pv_error *err)
+{
+    for (size_t i = 0; i < curve->n_slots; i++) {
+        struct strview *resource = &curve->slots[i].of.resource;
+        if (resource->at == NULL)
+            continue;
+        *resource = arena_copy(arena, *resource);
+        if (resource->at == NULL)
+            return pv_no_memory(err);
+    }
+    return PV_OK;
+}
+
 enum pv_code replay_curve_make(const struct run runs[],
                                size_t n,
                                const struct curve_question *question,
@@ -556,9 +570,11 @@ enum pv_code replay_curve_make(const struct run runs[],
     if (code == PV_OK) {
         describe_runs(replays, chosen, &made);
         made.runs_left_out = n - chosen - made.runs_unusable;
+        code = copy_resources(&made, arena, err);
+    }
+    if (code == PV_OK)
         code = judge_by_leaving_out(replays, chosen, (double)question->task_budget, scratch, &made,
                                     err);
-    }
     if (code == PV_OK)
         code = learn_all(replays, chosen, chosen, scratch, err);
     if (code == PV_OK)

@@ -76,6 +76,14 @@ static void warn_of_withheld(const struct spark_before *before,
     }
 }
 
+/* The caller's own values, or values that stay, contradict each other or the recommendation. */
+static void warn_of_refusal(const struct spark_configuration *made, struct advice *advice)
+{
+    if (made->refused != NULL)
+        (void)finding_add(&advice->warnings, "would_not_start", "Spark would not start: %s.",
+                          made->refused);
+}
+
 enum pv_code spark_advise(const struct history_prediction *prediction,
                           const struct spark_constraints *constraints,
                           int64_t cores_per_executor,
@@ -96,6 +104,7 @@ enum pv_code spark_advise(const struct history_prediction *prediction,
                                     memory, cures, n, arena, made, err));
     warn_of_difference(made, cores_per_executor, advice);
     warn_of_withheld(&prediction->spark, made, advice);
+    warn_of_refusal(made, advice);
     return findings_check(&advice->warnings, err);
 }
 

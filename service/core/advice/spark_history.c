@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/order.h"
+
 static const struct run *latest_with_properties(const struct run latest[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -24,6 +26,15 @@ static double largest_shuffle(const struct run runs[], size_t n, double problem_
     if (!(runs[0].problem_size > 0))
         return bytes;
     return bytes * fmax(1.0, problem_size / runs[0].problem_size);
+}
+
+static int64_t largest_barrier(const struct run runs[], size_t n)
+{
+    int64_t most = 0;
+    for (size_t s = 0; n > 0 && s < runs[0].n_stages; s++)
+        if (runs[0].stages[s].barrier && !runs[0].stages[s].skipped)
+            most = larger_int64(most, (int64_t)runs[0].stages[s].n_tasks);
+    return most;
 }
 
 static enum pv_code
@@ -66,6 +77,7 @@ enum pv_code spark_history_take(const struct run latest[],
     const struct run *run = latest_with_properties(latest, n_latest);
     *before =
         (struct spark_before){.shuffle_bytes = largest_shuffle(nearest, n_nearest, problem_size),
+                              .barrier_tasks = largest_barrier(nearest, n_nearest),
                               .executors = extent->last.executors,
                               .cores_per_executor = extent->last.cores_per_executor};
     if (run == NULL)

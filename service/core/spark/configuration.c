@@ -8,6 +8,7 @@
 #include "base/order.h"
 #include "base/rounding.h"
 #include "core/spark/property_value.h"
+#include "core/spark/startup_rules.h"
 
 #define DYNAMIC "spark.dynamicAllocation."
 
@@ -54,12 +55,17 @@ static struct strview ran(const struct maker *maker, const char *key)
                             : property_find(maker->before->properties, maker->before->n, key);
 }
 
-static bool is_set_by_job(const struct spark_before *before, const char *key)
+static bool has_key(const struct run_label labels[], size_t n, struct strview key)
 {
-    for (size_t i = 0; i < before->n_submitted; i++)
-        if (strview_is(before->submitted[i].key, key))
+    for (size_t i = 0; i < n; i++)
+        if (strview_equal(labels[i].key, key))
             return true;
     return false;
+}
+
+static bool is_set_by_job(const struct spark_before *before, const char *key)
+{
+    return has_key(before->submitted, before->n_submitted, strview_of(key));
 }
 
 static bool names(const struct strview keys[], size_t n, const char *key)
@@ -105,18 +111,6 @@ static const char *reason_of_fixed(const struct maker *maker, const char *key)
     return enforced ? "it is enforced" : "it is preserved";
 }
 
-/* As it is, whatever is to be kept; that may be just this value. */
-static void
-draft_exactly(struct maker *maker, const char *key, int64_t value, const char *reason, bool scale)
-{
-    const char *text = arena_printf(maker->arena, "%" PRId64, value);
-    maker->failed = maker->failed || text == NULL;
-    if (property_count(fixed(maker, key)) == value)
-        reason = reason_of_fixed(maker, key);
-    maker->drafts[maker->n++] =
-        (struct draft){.key = key, .value = text, .reason = reason, .is_scale = scale};
-}
-
 static void draft_text(struct maker *maker, const char *key, const char *value, const char *reason)
 {
     struct strview kept = fixed(maker, key);
@@ -140,16 +134,25 @@ static void draft_scale(struct maker *maker, const char *key, int64_t value, con
     maker->drafts[maker->n - 1].is_scale = true;
 }
 
-/* The value of a key that no recommendation changes: it is fixed, excluded, or set by the job itself.
- * RUN_UNKNOWN for other keys. */
-static int64_t standing_count(const struct maker *maker, const char *key)
+/* Is the property not proposed, so that it stays as it is? */
+static bool stays(const struct maker *maker, const char *key)
 {
     const struct spark_constraints *constraints = maker->constraints;
+    return names(constraints->exclude, constraints->n_exclude, key) ||
+           is_set_by_job(maker->before, key);
+}
+
+/* The value of a key that no recommendation changes: it is fixed, excluded, or set by the job itself.
+ * at == NULL for other keys. */
+static struct strview standing(const struct maker *maker, const char *key)
+{
     struct strview value = fixed(maker, key);
-    if (value.at == NULL && (names(constraints->exclude, constraints->n_exclude, key) ||
-                             is_set_by_job(maker->before, key)))
-        value = ran(maker, key);
-    return property_count(value);
+    return value.at == NULL && stays(maker, key) ? ran(maker, key) : value;
+}
+
+static int64_t standing_count(const struct maker *maker, const char *key)
+{
+    return property_count(standing(maker, key));
 }
 
 /* To be removed where it was set, whoever wants to keep it: the set would contradict itself. */
@@ -165,12 +168,17 @@ static bool is_dynamic(const struct maker *maker)
     struct strview kept = fixed(maker, DYNAMIC "enabled");
     if (kept.at != NULL)
         return property_boolean(kept, false);
-    if (property_find(constraints->enforced, constraints->n_enforced, "spark.executor.instances")
-            .at != NULL)
+    bool may_change = !stays(maker, DYNAMIC "enabled");
+    if (may_change &&
+        property_find(constraints->enforced, constraints->n_enforced, "spark.executor.instances")
+                .at != NULL)
         return false;
-    if (constraints->allocation != SPARK_ALLOCATION_AS_RAN)
+    if (may_change && constraints->allocation != SPARK_ALLOCATION_AS_RAN)
         return constraints->allocation == SPARK_ALLOCATION_DYNAMIC;
-    return property_boolean(ran(maker, DYNAMIC "enabled"), false);
+    /* Before Spark 2.0 the instances switched dynamic allocation off. */
+    bool instances_win = !property_version_is(maker->before->version, 2, 0, true) &&
+                         property_count(ran(maker, "spark.executor.instances")) > 0;
+    return property_boolean(ran(maker, DYNAMIC "enabled"), false) && !instances_win;
 }
 
 static bool is_serverless(const struct maker *maker)
@@ -193,7 +201,6 @@ static void draft_shuffle(struct maker *maker)
     static const char service[] = "spark.shuffle.service.enabled";
     static const char tracking[] = DYNAMIC "shuffleTracking.enabled";
     bool has_service = property_boolean(ran(maker, service), false);
-    bool has_tracking = property_boolean(ran(maker, tracking), false);
     struct strview fixed_service = fixed(maker, service);
     if (fixed_service.at != NULL)
         has_service = property_boolean(fixed_service, false);
@@ -201,12 +208,12 @@ static void draft_shuffle(struct maker *maker)
         draft_text(maker, service, "true", "it keeps shuffle output of executors that are gone");
         return;
     }
-    bool can_track = property_version_is(maker->before->version, 3, 0, true);
-    if (has_tracking || can_track)
+    if (property_version_is(maker->before->version, 3, 0, true))
         draft_text(
             maker, tracking, "true",
             "without the external shuffle service executors with shuffle output have to stay");
-    else
+    else if (property_find(maker->constraints->current, maker->constraints->n_current, service)
+                 .at == NULL)
         draft_text(maker, service, "true",
                    "dynamic allocation needs it before Spark 3.0: the nodes have to run it");
 }
@@ -247,18 +254,15 @@ static void draft_dynamic(struct maker *maker, int64_t executors)
 {
     const struct bounds bounds = bound_executors(maker, executors);
     draft_text(maker, DYNAMIC "enabled", "true", "the job runs with dynamic allocation");
-    draft_exactly(maker, DYNAMIC "maxExecutors", bounds.most,
-                  bounds.most > executors
-                      ? "no less than the initial and the least executors, which stay"
-                      : "the recommended executors: more would cost without being needed",
-                  true);
-    draft_exactly(maker, DYNAMIC "initialExecutors", bounds.initial,
-                  bounds.initial > executors
-                      ? "no less than the least executors, which stay"
-                      : "the prediction is for all executors from the start on",
-                  true);
-    draft_exactly(maker, DYNAMIC "minExecutors", bounds.least, "no more than the initial executors",
-                  false);
+    draft_scale(maker, DYNAMIC "maxExecutors", bounds.most,
+                bounds.most > executors
+                    ? "no less than the initial and the least executors, which stay"
+                    : "the recommended executors: more would cost without being needed");
+    draft_scale(maker, DYNAMIC "initialExecutors", bounds.initial,
+                bounds.initial > executors
+                    ? "no less than the least executors, which stay"
+                    : "the prediction is for all executors from the start on");
+    draft_count(maker, DYNAMIC "minExecutors", bounds.least, "no more than the initial executors");
     draft_shuffle(maker);
     draft_removal(maker, "spark.executor.instances",
                   "with dynamic allocation it would override the initial executors");
@@ -285,7 +289,7 @@ static void draft_static(struct maker *maker, int64_t executors)
 static double scale_quota(const struct maker *maker, const char *key, int64_t cores_per_executor)
 {
     static const double quantum = 0.05;
-    double quota = property_cores(fixed(maker, key));
+    double quota = property_cores(standing(maker, key));
     if (!isnan(quota))
         return quota;
     quota = property_cores(ran(maker, key));
@@ -298,7 +302,7 @@ static double scale_quota(const struct maker *maker, const char *key, int64_t co
     return rounding_ceil(steps) * quantum;
 }
 
-static void draft_quota(struct maker *maker, const char *key, double quota)
+static void draft_quota(struct maker *maker, const char *key, double quota, const char *reason)
 {
     bool is_whole = fabs(quota - round(quota)) < 1e-9;
     const char *text = is_whole ? arena_printf(maker->arena, "%.0f", quota)
@@ -307,22 +311,29 @@ static void draft_quota(struct maker *maker, const char *key, double quota)
     if (property_cores(before) == quota) /* in whatever words */
         text = keep_text(maker, before);
     maker->failed = maker->failed || text == NULL;
-    draft_text(maker, key, text, "as much for each task as before");
+    draft_text(maker, key, text, reason);
 }
 
 /* Kubernetes starts no executor that requests more than its limit. */
 static void draft_quotas(struct maker *maker, int64_t cores_per_executor)
 {
+    static const char in_proportion[] = "as much for each task as before";
+    const char *why_request = in_proportion, *why_limit = in_proportion;
     double request = scale_quota(maker, REQUEST_CORES, cores_per_executor);
     double limit = scale_quota(maker, LIMIT_CORES, cores_per_executor);
-    if (request > limit && fixed(maker, LIMIT_CORES).at == NULL)
+    /* Without a request, Spark requests the cores. */
+    double requested = isnan(request) ? (double)cores_per_executor : request;
+    if (requested > limit && !isnan(request) && standing(maker, LIMIT_CORES).at == NULL) {
         limit = request;
-    else if (request > limit && fixed(maker, REQUEST_CORES).at == NULL)
+        why_limit = "no less than the requested cores";
+    } else if (requested > limit && standing(maker, REQUEST_CORES).at == NULL) {
         request = limit;
+        why_request = "no more than the limit";
+    }
     if (!isnan(request))
-        draft_quota(maker, REQUEST_CORES, request);
+        draft_quota(maker, REQUEST_CORES, request, why_request);
     if (!isnan(limit))
-        draft_quota(maker, LIMIT_CORES, limit);
+        draft_quota(maker, LIMIT_CORES, limit, why_limit);
 }
 
 /* --- partitions --- */
@@ -467,6 +478,59 @@ add_enforced(struct maker *maker, struct spark_configuration *made, struct pv_er
     return PV_OK;
 }
 
+/* Is it no longer set elsewhere, once the properties are in effect? */
+static bool is_overridden(const struct spark_configuration *made, struct strview key)
+{
+    for (size_t i = 0; i < made->n; i++)
+        if (strview_is(key, made->properties[i].key))
+            return true;
+    for (size_t i = 0; i < made->n_changes; i++)
+        if (made->changes[i].new_value == NULL && strview_is(key, made->changes[i].key))
+            return true;
+    return false;
+}
+
+static void add_ran(const struct spark_configuration *made,
+                    const struct run_label from[],
+                    size_t n_from,
+                    struct run_label all[],
+                    size_t *n)
+{
+    for (size_t i = 0; i < n_from; i++)
+        if (!has_key(all, *n, from[i].key) && !is_overridden(made, from[i].key))
+            all[(*n)++] = from[i];
+}
+
+/* With what the job would run: the properties, and what it ran with besides. */
+static enum pv_code
+check_start(const struct maker *maker, struct spark_configuration *made, struct pv_error *err)
+{
+    const struct spark_before *before = maker->before;
+    const struct spark_constraints *constraints = maker->constraints;
+    size_t most = made->n + constraints->n_current + before->n + 1;
+    struct run_label *all = arena_array(maker->arena, most, sizeof *all);
+    struct startup_settings settings = {.properties = all,
+                                        .version = before->version,
+                                        .complete = true,
+                                        .barrier_tasks = before->barrier_tasks};
+    if (all == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < made->n; i++)
+        all[settings.n++] = (struct run_label){strview_of(made->properties[i].key),
+                                               strview_of(made->properties[i].value)};
+    add_ran(made, constraints->current, constraints->n_current, all, &settings.n);
+    add_ran(made, before->properties, before->n, all, &settings.n);
+    /* If the caller excludes this property, the others are still for dynamic allocation. */
+    struct strview enabled = strview_of(DYNAMIC "enabled");
+    if (made->dynamic_allocation && !has_key(all, settings.n, enabled))
+        all[settings.n++] = (struct run_label){enabled, strview_of("true")};
+    const struct startup_rule *broken = startup_broken(&settings, all, made->n);
+    if (broken == NULL)
+        return PV_OK;
+    made->refused = startup_describe(broken, &settings, maker->arena);
+    return made->refused == NULL ? pv_no_memory(err) : PV_OK;
+}
+
 static int property_by_key(const void *left, const void *right)
 {
     return strcmp(((const struct spark_property *)left)->key,
@@ -498,6 +562,7 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
     *made = (struct spark_configuration){
         .dynamic_allocation = is_dynamic(&maker),
         .platform = is_serverless(&maker) ? "emr_serverless" : NULL,
+        .version = before->version,
         .properties = arena_array(arena, most, sizeof *made->properties),
         .changes = arena_array(arena, most, sizeof *made->changes),
         .withheld = arena_array(arena, maker.n, sizeof(const char *))};
@@ -521,5 +586,5 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
     PV_TRY(add_enforced(&maker, made, err));
     qsort(made->properties, made->n, sizeof *made->properties, property_by_key);
     qsort(made->changes, made->n_changes, sizeof *made->changes, change_by_key);
-    return maker.failed ? pv_no_memory(err) : PV_OK;
+    return maker.failed ? pv_no_memory(err) : check_start(&maker, made, err);
 }

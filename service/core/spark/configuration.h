@@ -18,6 +18,9 @@
  * spark.executor.cores is the number of tasks, a whole one; what Kubernetes grants an executor may be
  * a fraction (spark.kubernetes.executor.request.cores and limit.cores) and stays in proportion to it.
  * spark.sql.shuffle.partitions is fitted to the cores where adaptive execution does not do that.
+ *
+ * Values that the caller enforces, or that stay as they are, may contradict each other, so that Spark
+ * would not start (core/spark/startup_rules.h).
  */
 
 /* A job on EMR Serverless has this spark.master, and may have this property. */
@@ -35,7 +38,8 @@ struct spark_before {
     struct strview version; /* of Spark; at == NULL: unknown */
     int64_t executors;      /* RUN_UNKNOWN; where properties do not say */
     int64_t cores_per_executor;
-    double shuffle_bytes; /* that its largest shuffle moved; NAN: unknown; 0: none */
+    double shuffle_bytes;  /* that its largest shuffle moved; NAN: unknown; 0: none */
+    int64_t barrier_tasks; /* of its largest barrier stage; 0: it has none */
 };
 
 enum spark_allocation {
@@ -75,13 +79,15 @@ enum { SPARK_CURES_MAX = 8 };
 
 struct spark_configuration {
     bool dynamic_allocation;
-    const char *platform;              /* that the job ran on; NULL: none that needs its own form */
+    const char *platform;              /* "emr_serverless", "local"; NULL: another, or unknown */
     struct spark_property *properties; /* ascending by key */
     size_t n;
     struct spark_change *changes; /* ascending by key */
     size_t n_changes;
     const char **withheld; /* keys that would be proposed if the job did not set them itself */
     size_t n_withheld;
+    struct strview version; /* of Spark; at == NULL: unknown */
+    const char *refused;    /* why Spark would not start with them; NULL: it starts */
 };
 
 /*

@@ -155,6 +155,7 @@ int64_t property_default_overhead(int64_t heap, double factor)
 
 bool property_is_local(struct strview master)
 {
-    static const char local[] = "local";
-    return master.n >= strlen(local) && memcmp(master.at, local, strlen(local)) == 0;
+    static const char local[] = "local[";
+    return strview_is(master, "local") ||
+           (master.n > strlen(local) && memcmp(master.at, local, strlen(local)) == 0);
 }

@@ -43,7 +43,8 @@ double property_seconds(struct strview text);
  * factor: at least 384 MiB, in whole MiB. */
 int64_t property_default_overhead(int64_t heap, double factor);
 
-/* Does spark.master name the local mode, in which the driver is the only executor? */
+/* Does spark.master name the local mode, in which the driver is the only executor? local-cluster[...]
+ * starts executors. */
 bool property_is_local(struct strview master);
 
 /* Is it of Spark's version `major`.`minor` or later? `otherwise` where the text is no version. */

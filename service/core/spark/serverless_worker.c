@@ -13,6 +13,15 @@ static const struct worker_size {
 
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
+bool serverless_worker_exists(int64_t cores, int64_t mib)
+{
+    for (size_t i = 0; i < SIZES; i++)
+        if (sizes[i].vcpus == cores)
+            return mib >= sizes[i].least_gib << 10 && mib <= sizes[i].most_gib << 10 &&
+                   mib % (sizes[i].step_gib << 10) == 0;
+    return false;
+}
+
 int64_t serverless_slots(const struct serverless_executor *executor)
 {
     return larger_int64(executor->cores / executor->task_cpus, 1);

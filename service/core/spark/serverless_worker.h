@@ -20,6 +20,12 @@ struct serverless_executor {
     int64_t python_mib;
 };
 
+/* The platform starts a job with so many executors, unless another number is set. */
+enum { SERVERLESS_INITIAL_EXECUTORS = 3 };
+
+/* Has the table a worker of so many vCPUs with so much memory? */
+bool serverless_worker_exists(int64_t cores, int64_t mib);
+
 /* Task slots of an executor: at least 1. */
 int64_t serverless_slots(const struct serverless_executor *executor);
 

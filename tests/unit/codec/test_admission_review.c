@@ -209,6 +209,7 @@ Test(admission_question, what_is_preserved_is_enforced_where_it_is_set_and_left_
     cr_expect_str_eq(question(true),
                      "{\"application\":\"etl\",\"problem_size\":64,\"deadline_s\":90,"
                      "\"constraints\":{\"dynamic_allocation\":false,\"current\":{"
+                     "\"spark.dynamicAllocation.enabled\":\"false\","
                      "\"spark.executor.cores\":\"2\",\"spark.executor.instances\":\"4\","
                      "\"spark.executor.memory\":\"4g\"},\"enforced\":{\"spark.executor.cores\":"
                      "\"2\"},\"exclude\":[\"spark.speculation\"]}}",
@@ -216,6 +217,7 @@ Test(admission_question, what_is_preserved_is_enforced_where_it_is_set_and_left_
     cr_expect_str_eq(question(false),
                      "{\"application\":\"etl\",\"problem_size\":64,\"deadline_s\":90,"
                      "\"constraints\":{\"dynamic_allocation\":false,\"current\":{"
+                     "\"spark.dynamicAllocation.enabled\":\"false\","
                      "\"spark.executor.cores\":\"2\",\"spark.executor.instances\":\"4\","
                      "\"spark.executor.memory\":\"4g\"},\"min_executors\":4,\"max_executors\":4,"
                      "\"cores_per_executor\":2}}");

@@ -22,8 +22,8 @@ capabilities:
 {{/* Rules, policies and selectors that both webhooks share. */}}
 {{- define "provisor.rules" -}}
 rules:
-- apiGroups: [sparkoperator.k8s.io]
-  apiVersions: [v1beta2]
+- apiGroups: [sparkoperator.k8s.io, spark.apache.org]
+  apiVersions: ["*"]
   operations: [CREATE, UPDATE]
   resources: [sparkapplications, scheduledsparkapplications]
   scope: Namespaced

@@ -1,0 +1,557 @@
+#include "core/spark/startup_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "core/spark/property_value.h"
+#include "core/spark/serverless_worker.h"
+
+#define DYNAMIC "spark.dynamicAllocation."
+#define EXECUTOR "spark.executor."
+#define MEMORY "spark.memory."
+#define KUBERNETES "spark.kubernetes.executor."
+#define EXECUTOR_RESOURCE "spark.executor.resource."
+#define TASK_RESOURCE "spark.task.resource."
+
+static const int64_t INT_MOST = 2147483647;
+static const int64_t MIB = INT64_C(1) << 20;
+/* 1.5 times the 300 MiB that Spark reserves of each heap. */
+static const int64_t LEAST_HEAP = 471859200;
+
+/* --- values --- */
+
+/* Spark takes no account of blanks around a value. at == NULL: the property is not set. */
+static struct strview value_of(const struct startup_settings *settings, const char *key)
+{
+    struct strview value = property_find(settings->properties, settings->n, key);
+    while (value.n > 0 && (value.at[0] == ' ' || value.at[0] == '\t'))
+        value = (struct strview){value.at + 1, value.n - 1};
+    while (value.n > 0 && (value.at[value.n - 1] == ' ' || value.at[value.n - 1] == '\t'))
+        value.n--;
+    return value;
+}
+
+static bool is_set(const struct startup_settings *settings, const char *key)
+{
+    return value_of(settings, key).at != NULL;
+}
+
+static bool is_true(const struct startup_settings *settings, const char *key, bool otherwise)
+{
+    return property_boolean(value_of(settings, key), otherwise);
+}
+
+static int64_t count_of(const struct startup_settings *settings, const char *key, int64_t otherwise)
+{
+    int64_t count = property_count(value_of(settings, key));
+    return count == RUN_UNKNOWN ? otherwise : count;
+}
+
+/* Is it unset, or a whole number of at least `least` that Spark can read? */
+static bool is_count(const struct startup_settings *settings, const char *key, int64_t least)
+{
+    int64_t count = property_count(value_of(settings, key));
+    return !is_set(settings, key) || (count >= least && count <= INT_MOST);
+}
+
+/* Is it unset, or a size of at least `least` bytes? */
+static bool
+is_size(const struct startup_settings *settings, const char *key, int64_t unit, int64_t least)
+{
+    struct strview value = value_of(settings, key);
+    return value.at == NULL || property_size(value, unit) >= least;
+}
+
+/* Is it unset, or a number above (above_least), or not below, `least` and not above `most`? */
+static bool is_number(const struct startup_settings *settings,
+                      const char *key,
+                      double least,
+                      bool above_least,
+                      double most)
+{
+    struct strview value = value_of(settings, key);
+    double number = property_number(value);
+    return value.at == NULL || ((above_least ? number > least : number >= least) && number <= most);
+}
+
+static bool is_before(const struct startup_settings *settings, int64_t major, int64_t minor)
+{
+    return !property_version_is(settings->version, major, minor, true);
+}
+
+/* EMR Serverless has dynamic allocation by default. Before Spark 2.0 spark.executor.instances switched
+ * dynamic allocation off. */
+static bool is_dynamic(const struct startup_settings *settings)
+{
+    bool by_default = (settings->places & STARTUP_SERVERLESS) != 0;
+    return is_true(settings, DYNAMIC "enabled", by_default) &&
+           !(is_before(settings, 2, 0) && count_of(settings, EXECUTOR "instances", 0) > 0);
+}
+
+/* --- executors --- */
+
+static bool holds_booleans(const struct startup_settings *settings)
+{
+    static const char *const keys[] = {DYNAMIC "enabled", MEMORY "offHeap.enabled",
+                                       "spark.shuffle.service.enabled",
+                                       DYNAMIC "shuffleTracking.enabled"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (is_set(settings, keys[i]) &&
+            is_true(settings, keys[i], true) != is_true(settings, keys[i], false))
+            return false;
+    return true;
+}
+
+static bool holds_counts(const struct startup_settings *settings)
+{
+    bool bounds = is_count(settings, DYNAMIC "minExecutors", 0) &&
+                  is_count(settings, DYNAMIC "initialExecutors", 0) &&
+                  is_count(settings, DYNAMIC "maxExecutors", 0);
+    return is_count(settings, EXECUTOR "instances", 0) && (bounds || !is_dynamic(settings));
+}
+
+static bool holds_instances(const struct startup_settings *settings)
+{
+    return is_dynamic(settings) || is_count(settings, EXECUTOR "instances", 1);
+}
+
+static bool holds_most(const struct startup_settings *settings)
+{
+    return !is_dynamic(settings) || is_count(settings, DYNAMIC "maxExecutors", 1);
+}
+
+static bool holds_bounds(const struct startup_settings *settings)
+{
+    return !is_dynamic(settings) || count_of(settings, DYNAMIC "minExecutors", 0) <=
+                                        count_of(settings, DYNAMIC "maxExecutors", INT_MOST);
+}
+
+static bool holds_initial(const struct startup_settings *settings)
+{
+    int64_t most = count_of(settings, DYNAMIC "maxExecutors", INT_MOST);
+    return !is_dynamic(settings) || (count_of(settings, DYNAMIC "initialExecutors", 0) <= most &&
+                                     count_of(settings, EXECUTOR "instances", 0) <= most);
+}
+
+static bool holds_cores(const struct startup_settings *settings)
+{
+    return is_count(settings, EXECUTOR "cores", 1);
+}
+
+static bool holds_task_cpus(const struct startup_settings *settings)
+{
+    int64_t cpus = count_of(settings, "spark.task.cpus", 1);
+    return is_count(settings, "spark.task.cpus", 1) &&
+           count_of(settings, EXECUTOR "cores", cpus) >= cpus;
+}
+
+static bool holds_cores_max(const struct startup_settings *settings)
+{
+    int64_t most = count_of(settings, "spark.cores.max", INT_MOST);
+    return is_count(settings, "spark.cores.max", 1) &&
+           count_of(settings, EXECUTOR "cores", 1) <= most;
+}
+
+static bool holds_ratio(const struct startup_settings *settings)
+{
+    return !is_dynamic(settings) ||
+           is_number(settings, DYNAMIC "executorAllocationRatio", 0, true, 1);
+}
+
+static bool holds_timeouts(const struct startup_settings *settings)
+{
+    static const char *const keys[] = {DYNAMIC "schedulerBacklogTimeout",
+                                       DYNAMIC "sustainedSchedulerBacklogTimeout",
+                                       DYNAMIC "executorIdleTimeout"};
+    for (size_t i = 0; is_dynamic(settings) && i < sizeof keys / sizeof *keys; i++) {
+        double seconds = property_seconds(value_of(settings, keys[i]));
+        bool may_be_zero = i == 2 && !is_before(settings, 3, 0);
+        if (is_set(settings, keys[i]) && !(seconds > 0 || (may_be_zero && seconds == 0)))
+            return false;
+    }
+    return true;
+}
+
+/* --- shuffle output under dynamic allocation --- */
+
+static bool holds_service(const struct startup_settings *settings)
+{
+    return !is_dynamic(settings) ||
+           is_true(settings, "spark.shuffle.service.enabled", !settings->complete);
+}
+
+static bool holds_shuffle(const struct startup_settings *settings)
+{
+    bool tracks = !settings->complete || !is_before(settings, 3, 4); /* by default */
+    bool decommissions =
+        is_true(settings, "spark.decommission.enabled", false) &&
+        is_true(settings, "spark.storage.decommission.shuffleBlocks.enabled", true);
+    return !is_dynamic(settings) || is_true(settings, "spark.shuffle.service.enabled", false) ||
+           is_true(settings, DYNAMIC "shuffleTracking.enabled", tracks) || decommissions ||
+           is_set(settings, "spark.shuffle.sort.io.plugin.class");
+}
+
+/* --- memory --- */
+
+static bool holds_heap(const struct startup_settings *settings)
+{
+    return is_size(settings, EXECUTOR "memory", 1, LEAST_HEAP);
+}
+
+static bool holds_old_heap(const struct startup_settings *settings)
+{
+    return is_size(settings, EXECUTOR "memory", 1, MIB);
+}
+
+static bool holds_overhead(const struct startup_settings *settings)
+{
+    return is_size(settings, EXECUTOR "memoryOverhead", MIB, 0) &&
+           is_size(settings, EXECUTOR "pyspark.memory", MIB, 0);
+}
+
+static bool holds_factor(const struct startup_settings *settings)
+{
+    return is_number(settings, EXECUTOR "memoryOverheadFactor", 0, true, (double)INFINITY);
+}
+
+static bool holds_kubernetes_factor(const struct startup_settings *settings)
+{
+    return is_number(settings, "spark.kubernetes.memoryOverheadFactor", 0, false, (double)INFINITY);
+}
+
+/* A size that is set elsewhere is not known. */
+static bool holds_off_heap(const struct startup_settings *settings)
+{
+    bool enabled = is_true(settings, MEMORY "offHeap.enabled", false);
+    bool missing = settings->complete && !is_set(settings, MEMORY "offHeap.size");
+    return is_size(settings, MEMORY "offHeap.size", 1, enabled ? 1 : 0) && !(enabled && missing);
+}
+
+static bool holds_fractions(const struct startup_settings *settings)
+{
+    struct strview storage = value_of(settings, MEMORY "storageFraction");
+    return is_number(settings, MEMORY "fraction", 0, true, 1) &&
+           is_number(settings, MEMORY "storageFraction", 0, false, 1) &&
+           property_number(storage) != 1.0;
+}
+
+/* --- resources such as GPUs --- */
+
+static bool begins(struct strview text, const char *start)
+{
+    return text.n > strlen(start) && memcmp(text.at, start, strlen(start)) == 0;
+}
+
+/* The name of the resource if the property is its amount; at == NULL: the property is another one. */
+static struct strview resource_of(struct strview key, const char *start)
+{
+    static const char end[] = ".amount";
+    size_t outside = strlen(start) + strlen(end);
+    bool is_amount = key.n > outside && begins(key, start) &&
+                     memcmp(key.at + key.n - strlen(end), end, strlen(end)) == 0;
+    return is_amount ? (struct strview){key.at + strlen(start), key.n - outside}
+                     : (struct strview){NULL, 0};
+}
+
+static bool is_executor_amount(struct strview value)
+{
+    int64_t amount = property_count(value);
+    return amount != RUN_UNKNOWN && amount <= INT_MOST;
+}
+
+/* Until Spark 4.0 a fraction is at most a half. */
+static bool is_task_amount(const struct startup_settings *settings, double amount)
+{
+    return amount >= 0 &&
+           (amount <= (is_before(settings, 4, 0) ? 0.5 : 1.0) || amount == floor(amount));
+}
+
+/* The amount of the resource that an executor has; NAN: the amount is not set. */
+static double executor_amount(const struct startup_settings *settings, struct strview resource)
+{
+    for (size_t i = 0; i < settings->n; i++)
+        if (strview_equal(resource_of(settings->properties[i].key, EXECUTOR_RESOURCE), resource))
+            return property_number(settings->properties[i].value);
+    return (double)NAN;
+}
+
+static bool holds_resources(const struct startup_settings *settings)
+{
+    for (size_t i = 0; i < settings->n; i++) {
+        const struct run_label *property = &settings->properties[i];
+        struct strview resource = resource_of(property->key, TASK_RESOURCE);
+        if (resource_of(property->key, EXECUTOR_RESOURCE).at != NULL &&
+            !is_executor_amount(property->value))
+            return false;
+        if (resource.at == NULL)
+            continue;
+        double amount = property_number(property->value);
+        double has = executor_amount(settings, resource);
+        if (!is_task_amount(settings, amount) || amount > has ||
+            (settings->complete && isnan(has) && amount > 0))
+            return false;
+    }
+    return true;
+}
+
+/* --- barrier stages --- */
+
+static bool holds_barrier_allocation(const struct startup_settings *settings)
+{
+    return settings->barrier_tasks == 0 || !is_dynamic(settings);
+}
+
+static bool holds_barrier_slots(const struct startup_settings *settings)
+{
+    int64_t cpus = larger_int64(count_of(settings, "spark.task.cpus", 1), 1);
+    int64_t cores = count_of(settings, EXECUTOR "cores", RUN_UNKNOWN);
+    int64_t instances = count_of(settings, EXECUTOR "instances", RUN_UNKNOWN);
+    if (settings->barrier_tasks == 0 || is_dynamic(settings) || cores == RUN_UNKNOWN ||
+        instances == RUN_UNKNOWN)
+        return true;
+    return instances * (cores / cpus) >= settings->barrier_tasks;
+}
+
+/* --- platforms --- */
+
+static bool holds_quotas(const struct startup_settings *settings)
+{
+    struct strview request = value_of(settings, KUBERNETES "request.cores");
+    struct strview limit = value_of(settings, KUBERNETES "limit.cores");
+    double requested = request.at == NULL ? (double)count_of(settings, EXECUTOR "cores", 0)
+                                          : property_cores(request);
+    if (request.at != NULL && isnan(requested))
+        return false;
+    return limit.at == NULL || requested <= property_cores(limit);
+}
+
+static bool holds_no_service(const struct startup_settings *settings)
+{
+    return !is_true(settings, "spark.shuffle.service.enabled", false);
+}
+
+static bool holds_no_allocation(const struct startup_settings *settings)
+{
+    return !is_dynamic(settings);
+}
+
+static bool holds_serverless_most(const struct startup_settings *settings)
+{
+    return !is_dynamic(settings) ||
+           count_of(settings, DYNAMIC "maxExecutors", INT_MOST) >= SERVERLESS_INITIAL_EXECUTORS;
+}
+
+static int64_t bytes_of(const struct startup_settings *settings, const char *key, int64_t unit)
+{
+    return larger_int64(property_size(value_of(settings, key), unit), 0);
+}
+
+static bool holds_worker(const struct startup_settings *settings)
+{
+    bool off_heap = is_true(settings, MEMORY "offHeap.enabled", false);
+    int64_t bytes = bytes_of(settings, EXECUTOR "memory", 1) +
+                    bytes_of(settings, EXECUTOR "memoryOverhead", MIB) +
+                    bytes_of(settings, EXECUTOR "pyspark.memory", MIB) +
+                    (off_heap ? bytes_of(settings, MEMORY "offHeap.size", 1) : 0);
+    return serverless_worker_exists(count_of(settings, EXECUTOR "cores", 0),
+                                    bytes / MIB + (bytes % MIB > 0));
+}
+
+static bool holds_workers(const struct startup_settings *settings)
+{
+    return count_of(settings, DYNAMIC "maxExecutors",
+                    count_of(settings, EXECUTOR "instances", 0)) >= 1;
+}
+
+/* --- the rules --- */
+
+/* clang-format off */
+const struct startup_rule startup_rules[] = {
+    {"truth_values", STARTUP_SPARK, 0, 0, holds_booleans,
+     {DYNAMIC "enabled", MEMORY "offHeap.enabled", "spark.shuffle.service.enabled", DYNAMIC "shuffleTracking.enabled"},
+     "these properties must be true or false",
+     "internal/config/ConfigHelpers.toBoolean"},
+    {"executor_counts", STARTUP_SPARK, 0, 0, holds_counts,
+     {EXECUTOR "instances", DYNAMIC "minExecutors", DYNAMIC "initialExecutors", DYNAMIC "maxExecutors", DYNAMIC "enabled"},
+     "numbers of executors must be whole numbers",
+     "internal/config/TypedConfigBuilder.intConf"},
+    {"instances_least", STARTUP_SPARK, 0, 0, holds_instances,
+     {EXECUTOR "instances", DYNAMIC "enabled"},
+     "spark.executor.instances must be at least 1 without dynamic allocation",
+     "deploy/SparkSubmitArguments.validateSubmitArguments"},
+    {"max_executors_least", STARTUP_SPARK, 0, 0, holds_most,
+     {DYNAMIC "maxExecutors", DYNAMIC "enabled"},
+     "maxExecutors must be at least 1",
+     "ExecutorAllocationManager.validateSettings"},
+    {"min_executors", STARTUP_SPARK, 0, 0, holds_bounds,
+     {DYNAMIC "minExecutors", DYNAMIC "maxExecutors", DYNAMIC "enabled"},
+     "minExecutors must not be more than maxExecutors",
+     "ExecutorAllocationManager.validateSettings"},
+    {"initial_executors", STARTUP_SPARK, 0, 0, holds_initial,
+     {DYNAMIC "maxExecutors", DYNAMIC "initialExecutors", EXECUTOR "instances", DYNAMIC "enabled"},
+     "initialExecutors and instances must not be more than maxExecutors",
+     "scheduler/cluster/SchedulerBackendUtils.getInitialTargetExecutorNumber"},
+    {"executor_cores", STARTUP_SPARK, 0, 0, holds_cores,
+     {EXECUTOR "cores"},
+     "spark.executor.cores must be a whole number of at least 1",
+     "deploy/SparkSubmitArguments.validateSubmitArguments"},
+    {"task_cpus", STARTUP_SPARK, 0, 0, holds_task_cpus,
+     {EXECUTOR "cores", "spark.task.cpus"},
+     "spark.task.cpus must be a whole number from 1 to spark.executor.cores",
+     "resource/ResourceUtils.validateTaskCpusLargeEnough; before Spark 3.0 SparkConf.validateSettings"},
+    {"cores_max", STARTUP_SPARK, 0, 0, holds_cores_max,
+     {EXECUTOR "cores", "spark.cores.max"},
+     "the standalone manager starts no executor of more cores than spark.cores.max",
+     "deploy/master/Master.startExecutorsOnWorkers"},
+    {"allocation_ratio", STARTUP_SPARK, 204, 0, holds_ratio,
+     {DYNAMIC "executorAllocationRatio", DYNAMIC "enabled"},
+     "executorAllocationRatio must be above 0 and at most 1",
+     "ExecutorAllocationManager.validateSettings"},
+    {"allocation_timeouts", STARTUP_SPARK, 0, 0, holds_timeouts,
+     {DYNAMIC "schedulerBacklogTimeout", DYNAMIC "sustainedSchedulerBacklogTimeout", DYNAMIC "executorIdleTimeout", DYNAMIC "enabled"},
+     "timeouts of dynamic allocation must be lengths of time above 0",
+     "ExecutorAllocationManager.validateSettings"},
+    {"shuffle_service", STARTUP_SPARK, 0, 300, holds_service,
+     {"spark.shuffle.service.enabled", DYNAMIC "enabled"},
+     "before Spark 3.0 dynamic allocation needs the external shuffle service",
+     "ExecutorAllocationManager.validateSettings"},
+    {"shuffle_kept", STARTUP_SPARK, 300, 0, holds_shuffle,
+     {DYNAMIC "shuffleTracking.enabled", "spark.shuffle.service.enabled", DYNAMIC "enabled"},
+     "dynamic allocation needs shuffle tracking or the external shuffle service",
+     "ExecutorAllocationManager.validateSettings"},
+    {"executor_memory", STARTUP_SPARK, 106, 0, holds_heap,
+     {EXECUTOR "memory"},
+     "spark.executor.memory must be a whole number with a unit, and at least 450m",
+     "memory/UnifiedMemoryManager.getMaxMemory; network/util/JavaUtils.byteStringAs"},
+    {"executor_memory_unit", STARTUP_SPARK, 0, 106, holds_old_heap,
+     {EXECUTOR "memory"},
+     "spark.executor.memory must be a whole number with a unit",
+     "network/util/JavaUtils.byteStringAs"},
+    {"memory_sizes", STARTUP_SPARK, 0, 0, holds_overhead,
+     {EXECUTOR "memoryOverhead", EXECUTOR "pyspark.memory"},
+     "sizes of memory must be whole numbers, with or without a unit",
+     "network/util/JavaUtils.byteStringAs"},
+    {"overhead_factor", STARTUP_SPARK, 303, 0, holds_factor,
+     {EXECUTOR "memoryOverheadFactor"},
+     "memoryOverheadFactor must be a number above 0",
+     "internal/config/package.EXECUTOR_MEMORY_OVERHEAD_FACTOR"},
+    {"kubernetes_overhead_factor", STARTUP_SPARK, 204, 0, holds_kubernetes_factor,
+     {"spark.kubernetes.memoryOverheadFactor"},
+     "memoryOverheadFactor must be a number of at least 0",
+     "deploy/k8s/Config.MEMORY_OVERHEAD_FACTOR"},
+    {"off_heap_size", STARTUP_SPARK, 106, 0, holds_off_heap,
+     {MEMORY "offHeap.enabled", MEMORY "offHeap.size"},
+     "spark.memory.offHeap.size must be a size above 0 if off-heap memory is enabled",
+     "memory/MemoryManager.tungstenMemoryMode"},
+    {"memory_fractions", STARTUP_SPARK, 106, 0, holds_fractions,
+     {MEMORY "fraction", MEMORY "storageFraction"},
+     "spark.memory.fraction must be above 0 and at most 1, storageFraction from 0 to below 1",
+     "SparkConf.validateSettings; memory/MemoryManager"},
+    {"resource_amounts", STARTUP_SPARK, 300, 0, holds_resources,
+     {EXECUTOR_RESOURCE, TASK_RESOURCE},
+     "an executor must have a whole amount, no less than a task takes: a half at most, or whole",
+     "resource/ResourceProfile.calculateTasksAndLimitingResource, "
+     "resource/ResourceUtils.calculateAmountAndPartsForFraction; "
+     "from Spark 4.0 on fractions up to 1, resource/TaskResourceRequest"},
+    {"barrier_allocation", STARTUP_SPARK, 204, 0, holds_barrier_allocation,
+     {DYNAMIC "enabled", DYNAMIC "initialExecutors", DYNAMIC "maxExecutors"},
+     "Spark runs no barrier stage with dynamic allocation",
+     "scheduler/DAGScheduler.checkBarrierStageWithDynamicAllocation (SPARK-24942)"},
+    {"barrier_slots", STARTUP_SPARK, 204, 0, holds_barrier_slots,
+     {EXECUTOR "instances", EXECUTOR "cores", "spark.task.cpus"},
+     "executors must have a task slot for each task of the barrier stage",
+     "scheduler/DAGScheduler.checkBarrierStageWithNumSlots (SPARK-24819)"},
+    {"kubernetes_cpu", STARTUP_SPARK, 0, 0, holds_quotas,
+     {KUBERNETES "limit.cores", KUBERNETES "request.cores", EXECUTOR "cores"},
+     "an executor on Kubernetes must not request more cores than its limit",
+     "Kubernetes, core/validation.ValidateContainerResourceRequirements; "
+     "deploy/k8s/features/BasicExecutorFeatureStep"},
+    {"no_shuffle_service", STARTUP_KUBERNETES | STARTUP_SERVERLESS, 0, 0, holds_no_service,
+     {"spark.shuffle.service.enabled"},
+     "executors would wait for an external shuffle service, which the platform does not have",
+     "storage/BlockManager.registerWithExternalShuffleServer; "
+     "Spark documentation, Running on Kubernetes, Future Work"},
+    {"kubernetes_allocation", STARTUP_KUBERNETES | STARTUP_SERVERLESS, 0, 300, holds_no_allocation,
+     {DYNAMIC "enabled"},
+     "before Spark 3.0 the platform has no dynamic allocation: it has no external shuffle service",
+     "ExecutorAllocationManager.validateSettings"},
+    {"serverless_max_executors", STARTUP_SERVERLESS, 0, 0, holds_serverless_most,
+     {DYNAMIC "maxExecutors", DYNAMIC "enabled"},
+     "EMR Serverless starts a job with 3 executors: maxExecutors must be at least 3",
+     "Amazon EMR Serverless User Guide, Using Spark configurations, "
+     "default of spark.dynamicAllocation.initialExecutors"},
+    {"serverless_worker", STARTUP_SERVERLESS, 0, 0, holds_worker,
+     {EXECUTOR "cores", EXECUTOR "memory", EXECUTOR "memoryOverhead", MEMORY "offHeap.size", EXECUTOR "pyspark.memory"},
+     "an executor must have the size of a worker of EMR Serverless",
+     "Amazon EMR Serverless User Guide, Worker configurations and sizes"},
+    {"databricks_workers", STARTUP_DATABRICKS, 0, 0, holds_workers,
+     {EXECUTOR "instances", DYNAMIC "maxExecutors"},
+     "a Databricks cluster needs the number of its workers: do not exclude the executors",
+     "Databricks Clusters API, num_workers and autoscale; 0 workers are a single node"},
+};
+/* clang-format on */
+
+const size_t startup_rules_n = sizeof startup_rules / sizeof *startup_rules;
+
+static bool is_named(const char *named, struct strview key)
+{
+    bool is_start = named[strlen(named) - 1] == '.';
+    return is_start ? begins(key, named) : strview_is(key, named);
+}
+
+bool startup_rule_names(const struct startup_rule *rule, struct strview key)
+{
+    for (size_t i = 0; i < STARTUP_KEYS_MAX && rule->keys[i] != NULL; i++)
+        if (is_named(rule->keys[i], key))
+            return true;
+    return false;
+}
+
+static bool applies(const struct startup_rule *rule, const struct startup_settings *settings)
+{
+    unsigned places = settings->places | STARTUP_SPARK;
+    return (rule->places & places) != 0 &&
+           (rule->from == 0 || !is_before(settings, rule->from / 100, rule->from % 100)) &&
+           (rule->to == 0 || is_before(settings, rule->to / 100, rule->to % 100));
+}
+
+static bool is_about(const struct startup_rule *rule, const struct run_label set[], size_t n_set)
+{
+    for (size_t i = 0; i < n_set; i++)
+        if (startup_rule_names(rule, set[i].key))
+            return true;
+    return n_set == 0;
+}
+
+const struct startup_rule *
+startup_broken(const struct startup_settings *settings, const struct run_label set[], size_t n_set)
+{
+    for (size_t i = 0; i < startup_rules_n; i++) {
+        const struct startup_rule *rule = &startup_rules[i];
+        if (applies(rule, settings) && is_about(rule, set, n_set) && !rule->holds(settings))
+            return rule;
+    }
+    return NULL;
+}
+
+const char *startup_describe(const struct startup_rule *rule,
+                             const struct startup_settings *settings,
+                             struct arena *arena)
+{
+    enum { VALUE_ROOM = 33, SHOWN = 2 };
+    const char *text = rule->sentence;
+    size_t shown = 0;
+    for (size_t k = 0; k < STARTUP_KEYS_MAX && rule->keys[k] != NULL; k++)
+        for (size_t i = 0; text != NULL && shown < SHOWN && i < settings->n; i++) {
+            const struct run_label *property = &settings->properties[i];
+            char value[VALUE_ROOM];
+            if (!is_named(rule->keys[k], property->key))
+                continue;
+            strview_shorten(property->value, value, sizeof value);
+            text = arena_printf(arena, "%s%s%.*s %s", text, shown > 0 ? ", " : " (",
+                                (int)property->key.n, property->key.at, value);
+            shown++;
+        }
+    return shown > 0 && text != NULL ? arena_printf(arena, "%s)", text) : text;
+}
