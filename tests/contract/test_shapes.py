@@ -18,7 +18,7 @@ UNIONS = {
     "action": {"object", "string"},  # of a decision; of an audit record its name
     "applications": {"array", "number"},  # of a plan; of a size of heaps how many fit
     "candidates": {"array", "number"},  # of models, plans and searches; of a round of a search how many
-    "cluster": {"string", "object"},  # the name of a cluster; in a feasibility request also its size
+    "cluster": {"string", "object"},  # GivenCluster: the name of a registered one, or its size
     "completion_over_longest_task": {"number", "object"},  # one percentile; of a class of jobs three
     "completion_s": {"number", "object"},  # of a job; of many jobs their percentiles
     "concurrency": {"array", "number"},  # of a scheduler; of a search the values to try

@@ -83,7 +83,7 @@ static json_t *calibration_rows(const json_t *reply)
 
 static bool write_team(struct invocation *invocation, const json_t *reply)
 {
-    static const struct column applications[] = {{"application", "application", CELL_TEXT, NULL},
+    static const struct column applications[] = {{"application", "application", CELL_NAME, NULL},
                                                  ACCURACY_COLUMNS};
     static const struct column models[] = {{"model", "model", CELL_TEXT, NULL}, ACCURACY_COLUMNS};
     static const struct column overall[] = {ACCURACY_COLUMNS};

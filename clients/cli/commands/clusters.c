@@ -6,7 +6,7 @@
 enum { CLUSTERS_LIMIT = 50 };
 
 static const struct column columns[] = {
-    {"cluster", "name", CELL_TEXT, NULL},
+    {"cluster", "name", CELL_NAME, NULL},
     {"description", "description", CELL_TEXT, NULL},
     {"labels", "labels", CELL_TEXT, NULL},
     {"executors", "executors", CELL_COUNT, NULL},
@@ -40,7 +40,7 @@ static const struct option_group list_group = {"Options", list_options};
 static int run(struct invocation *invocation)
 {
     static const struct column list_columns[] = {
-        {"cluster", "name", CELL_TEXT, NULL},
+        {"cluster", "name", CELL_NAME, NULL},
         {"executors", "executors", CELL_COUNT, NULL},
         {"cores each", "cores_per_executor", CELL_COUNT, NULL},
         {"slots", "slots", CELL_COUNT, NULL},

@@ -77,17 +77,17 @@ static json_t *deadline_rows(const json_t *reply)
 static bool write_answer(struct invocation *invocation, const json_t *reply)
 {
     static const struct column job_columns[] = {
-        {"job", "name", CELL_TEXT, NULL},
+        {"job", "name", CELL_NAME, NULL},
         {"deadline", "deadline_s", CELL_SECONDS, NULL},
         {"takes", "execution_s", CELL_SECONDS, NULL},
         {"ends at", "completion_s", CELL_SECONDS, NULL},
         {"deadline error", "deadline_error_percent", CELL_PERCENT, NULL},
-        {"met", "met", CELL_YES, style_of_met},
+        {"met", "met", CELL_VERDICT, style_of_met},
     };
     static const struct column remedy_columns[] = {
         {"cores that meet all deadlines", "remedies.min_total_cores", CELL_COUNT, NULL}};
     static const struct column deadline_columns[] = {
-        {"job", "name", CELL_TEXT, NULL}, {"deadline", "deadline_s", CELL_SECONDS, NULL}};
+        {"job", "name", CELL_NAME, NULL}, {"deadline", "deadline_s", CELL_SECONDS, NULL}};
     bool has_schedule = json_array_size(json_object_get(reply, "schedule")) > 0;
     bool has_cores = json_at(reply, "remedies.min_total_cores") != NULL;
     json_t *deadlines = deadline_rows(reply);

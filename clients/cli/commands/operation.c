@@ -140,7 +140,7 @@ static const struct column operation_columns[] = {
     {"operation", "id", CELL_ID, NULL},
     {"kind", "kind", CELL_TEXT, NULL},
     {"application", "application", CELL_TEXT, NULL},
-    {"status", "status", CELL_TEXT, style_of_status},
+    {"status", "status", CELL_VERDICT, style_of_status},
     {"done", "progress.done", CELL_COUNT, NULL},
     {"of", "progress.total", CELL_COUNT, NULL},
     {"unit", "progress.unit", CELL_TEXT, NULL},

@@ -38,7 +38,7 @@ static int ask(struct invocation *invocation, const char *path, write_answer *wr
 static bool write_copies(struct invocation *invocation, const json_t *plan)
 {
     static const struct column copies[] = {
-        {"job", "job", CELL_TEXT, NULL},
+        {"job", "job", CELL_NAME, NULL},
         {"task", "task", CELL_TEXT, NULL},
         {"cluster", "cluster", CELL_TEXT, NULL},
         {"round", "round", CELL_COUNT, NULL},
@@ -46,17 +46,17 @@ static bool write_copies(struct invocation *invocation, const json_t *plan)
         {"takes", "expected_duration_s", CELL_SECONDS, NULL},
         {"saves", "saved_s", CELL_SECONDS, NULL},
     };
-    static const struct column cancellations[] = {{"job", "job", CELL_TEXT, NULL},
+    static const struct column cancellations[] = {{"job", "job", CELL_NAME, NULL},
                                                   {"task", "task", CELL_TEXT, NULL},
                                                   {"cluster", "cluster", CELL_TEXT, NULL}};
     static const struct column tasks[] = {
-        {"job", "job", CELL_TEXT, NULL},
+        {"job", "job", CELL_NAME, NULL},
         {"task", "task", CELL_TEXT, NULL},
         {"clusters", "clusters", CELL_TEXT, NULL},
         {"takes", "expected_duration_s", CELL_SECONDS, NULL},
         {"survives", "exemption_probability", CELL_SHARE, NULL},
     };
-    static const struct column waiting[] = {{"job", "job", CELL_TEXT, NULL},
+    static const struct column waiting[] = {{"job", "job", CELL_NAME, NULL},
                                             {"task", "task", CELL_TEXT, NULL},
                                             {"because", "reason", CELL_TEXT, NULL}};
     static const struct column clusters[] = {
@@ -111,7 +111,7 @@ const struct command command_copies = {
 static bool write_shares(struct invocation *invocation, const json_t *reply)
 {
     static const struct column columns[] = {
-        {"application", "name", CELL_TEXT, NULL},
+        {"application", "name", CELL_NAME, NULL},
         {"cores", "cores", CELL_NUMBER, NULL},
         {"saturating", "saturating_cores", CELL_NUMBER, NULL},
         {"weight", "weight", CELL_NUMBER, NULL},
@@ -147,8 +147,8 @@ const struct command command_contention = {
 static bool write_memory(struct invocation *invocation, const json_t *plan)
 {
     static const struct column applications[] = {
-        {"application", "name", CELL_TEXT, NULL},
-        {"starts", "starts", CELL_YES, NULL},
+        {"application", "name", CELL_NAME, NULL},
+        {"starts", "starts", CELL_VERDICT, NULL},
         {"off-heap", "off_heap_bytes", CELL_BYTES, NULL},
         {"in all", "total_bytes", CELL_BYTES, NULL},
         {"off-heap of each once it ends", "off_heap_bytes_after_end", CELL_BYTES, NULL},
@@ -160,7 +160,7 @@ static bool write_memory(struct invocation *invocation, const json_t *plan)
         {"equal heaps", "equal_heap_bytes", CELL_BYTES, NULL},
     };
     static const struct column newcomer[] = {
-        {"starts", "starts", CELL_YES, NULL},
+        {"starts", "starts", CELL_VERDICT, NULL},
         {"off-heap of each then", "off_heap_bytes_each", CELL_BYTES, NULL},
     };
     static const struct column options[] = {

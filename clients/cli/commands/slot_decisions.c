@@ -14,7 +14,7 @@ static const struct column line_columns[] = {
 };
 
 static const struct column fresh_job_columns[] = {
-    {"job", "name", CELL_TEXT, NULL},
+    {"job", "name", CELL_NAME, NULL},
     {"slots used on average", "consumption", CELL_NUMBER, NULL},
     {"map work left", "remaining_map_work_s", CELL_SECONDS, NULL},
     {"reduce work left", "remaining_reduce_work_s", CELL_SECONDS, NULL},
@@ -31,7 +31,7 @@ static const struct column fresh_columns[] = {
 };
 
 static const struct column omo_job_columns[] = {
-    {"job", "name", CELL_TEXT, NULL},
+    {"job", "name", CELL_NAME, NULL},
     {"slots", "occupied_slots", CELL_COUNT, NULL},
     {"maps pending", "pending_maps", CELL_COUNT, NULL},
     {"reduces start at", "starts_at_pending_maps", CELL_COUNT, NULL},

@@ -45,7 +45,7 @@ static const struct column recheck_columns[] = {
     {"value", "value_s", CELL_SECONDS, NULL},  {"not known because of", "reason", CELL_TEXT, NULL},
 };
 static const struct column node_columns[] = {
-    {"node", "name", CELL_TEXT, NULL},
+    {"node", "name", CELL_NAME, NULL},
     {"level", "level", CELL_COUNT, NULL},
     {"straggler", "straggler", CELL_YES, style_of_straggler},
     {"straggler value", "straggler_value", CELL_NUMBER, NULL},
