@@ -11,7 +11,10 @@
 
 static const struct option_spec options[] = {
     {"cluster", 0, OPTION_TEXT, "NAME",
-     "The registered cluster on which all of them run; it wins over that of the file.", false},
+     "The registered cluster on which all of them run; it wins over that of the file, which may be "
+     "a "
+     "name or a size.",
+     false},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Store no advice; a token that may only read is enough.",
      false},
     OPTIONS_END};
@@ -92,11 +95,11 @@ static bool write_answers(struct invocation *invocation, const json_t *reply)
     static const struct column job_columns[] = {
         {"application", "application", CELL_NAME, NULL},
         {"size", "problem_size", CELL_SIZE, NULL},
+        {"executors", "recommendation.executors", CELL_COUNT, NULL},
+        {"takes", "recommendation.predicted_duration_s", CELL_SECONDS, NULL},
         {"deadline", "deadline_s", CELL_SECONDS, NULL},
         {"verdict", "verdict", CELL_VERDICT, NULL},
-        {"executors", "recommendation.executors", CELL_COUNT, NULL},
         {"cores each", "recommendation.cores_per_executor", CELL_COUNT, NULL},
-        {"takes", "recommendation.predicted_duration_s", CELL_SECONDS, NULL},
         {"begins", "release_s", CELL_SECONDS, NULL},
         {"ends at", "completion_s", CELL_SECONDS, NULL},
         {"met with all", "met", CELL_VERDICT, style_of_yes},
@@ -113,8 +116,8 @@ static bool write_answers(struct invocation *invocation, const json_t *reply)
         {"advice", "id", CELL_ID, NULL},
     };
     const bool people = invocation_for_people(invocation);
-    const bool stored = json_text_at(reply, "items.0.id", NULL) != NULL;
-    const bool on_cluster = json_is_string(json_object_get(reply, "cluster"));
+    const bool stored = !argument_given(invocation->arguments, "dry-run");
+    const bool on_cluster = json_is_boolean(json_object_get(reply, "feasible"));
     json_t *rows = rows_of(reply);
     const struct section sections[] = {
         {.value = rows, .columns = job_columns, .n_columns = COUNT(job_columns) - people},

@@ -189,7 +189,7 @@ bool operation_write(struct invocation *invocation, const json_t *operation)
          .value = json_at(operation, "result.selection_stability.models"),
          .columns = stability,
          .n_columns = COUNT(stability)}};
-    json_t *rows = simulation_sections(json_at(operation, "result"), sections + 3);
+    json_t *rows = simulation_sections(json_at(operation, "result"), true, sections + 3);
     bool good = invocation_write_report(invocation, sections, COUNT(sections), operation);
     json_decref(rows);
     return good;

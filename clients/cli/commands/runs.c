@@ -93,8 +93,6 @@ static const struct option_spec show_options[] = {
     OPTIONS_END};
 static const struct option_group show_group = {"Options", show_options};
 
-static const struct column warning_columns[] = {{"warning", "message", CELL_TEXT, NULL}};
-
 static const struct column run_columns[] = {
     {"run", "id", CELL_ID, NULL},
     {"application", "application", CELL_TEXT, NULL},
@@ -141,19 +139,13 @@ static int run_show(struct invocation *invocation)
     json_t *found = remote_get(invocation->remote, path, query, &invocation->failure);
     if (found == NULL)
         return invocation_failed(invocation);
-    const json_t *warnings = json_object_get(found, "warnings");
     const struct section sections[] = {
         {.value = found, .columns = run_columns, .n_columns = COUNT(run_columns)},
         {.title = "Stages",
          .value = json_object_get(found, "stages"),
          .columns = stage_columns,
          .n_columns = COUNT(stage_columns)},
-        {.title = "Warnings",
-         .value = warnings,
-         .columns = warning_columns,
-         .n_columns = COUNT(warning_columns),
-         .draw = json_array_size(warnings) > 0 ? findings_draw : NULL,
-         .context = warnings}};
+        findings_warnings(found)};
     bool good = invocation_write_report(invocation, sections, COUNT(sections), found);
     json_decref(found);
     return good ? EXIT_DONE : invocation_failed(invocation);

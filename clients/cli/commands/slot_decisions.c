@@ -3,6 +3,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/decisions.h"
+#include "cli/commands/findings.h"
 #include "cli/commands/query.h"
 
 /* `slot-decisions`: what a slot that has come free serves. */
@@ -92,7 +93,7 @@ static bool write_decision(struct invocation *invocation, const json_t *decision
          .value = decision,
          .columns = omo ? omo_columns : fresh_columns,
          .n_columns = omo ? COUNT(omo_columns) : COUNT(fresh_columns)},
-        decisions_warnings(decision)};
+        findings_warnings(decision)};
     return invocation_write_report(invocation, sections, COUNT(sections), decision);
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/decisions.h"
+#include "cli/commands/findings.h"
 #include "cli/commands/query.h"
 
 /* `speculation`: which slow task deserves a copy, and where. */
@@ -195,7 +196,7 @@ static bool write_decision(struct invocation *invocation, const json_t *decision
          .value = json_object_get(decision, "table"),
          .columns = normal_columns,
          .n_columns = COUNT(normal_columns)},
-        decisions_warnings(decision)};
+        findings_warnings(decision)};
     bool good = invocation_write_report(invocation, sections, COUNT(sections), decision);
     json_decref(candidates);
     return good;

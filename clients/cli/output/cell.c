@@ -106,6 +106,10 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
     case CELL_SECONDS:
         cell_seconds(value, out, CELL_TEXT_MAX);
         break;
+    case CELL_SLACK:
+        (void)snprintf(out, CELL_TEXT_MAX, "%s", value < 0 ? "late by " : "");
+        cell_seconds(fabs(value), out + strlen(out), CELL_TEXT_MAX - strlen(out));
+        break;
     case CELL_SHARE:
         /* Nothing that is not certain reads as certain. */
         if (value > 0.9994 && value < 1)
@@ -115,6 +119,13 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
         break;
     case CELL_PERCENT:
         (void)snprintf(out, CELL_TEXT_MAX, "%.1f %%", value);
+        break;
+    case CELL_BELOW:
+        if (fabs(value) < 0.05)
+            (void)snprintf(out, CELL_TEXT_MAX, "equal");
+        else
+            (void)snprintf(out, CELL_TEXT_MAX, "%.1f %% %s", fabs(value),
+                           value < 0 ? "above" : "below");
         break;
     case CELL_BYTES:
         size_text_bytes(value, out);

@@ -10,7 +10,8 @@ enum { COLUMNS_MAX = 24, GAP = 2, COLUMN_READABLE = 18, COLUMN_LEAST = 8, WRAP_W
 static bool is_numeric(enum cell_kind kind)
 {
     return kind == CELL_COUNT || kind == CELL_NUMBER || kind == CELL_SECONDS ||
-           kind == CELL_SHARE || kind == CELL_PERCENT || kind == CELL_BYTES || kind == CELL_SIZE;
+           kind == CELL_SLACK || kind == CELL_SHARE || kind == CELL_PERCENT || kind == CELL_BELOW ||
+           kind == CELL_BYTES || kind == CELL_SIZE;
 }
 
 /* --- people --- */
@@ -161,6 +162,7 @@ static void write_cell(FILE *out,
         fprintf(out, "%*s", (int)(right ? GAP : pad + GAP), "");
 }
 
+/* A value for which there is no room next to its heading is written below it. */
 static void write_record_people(FILE *out,
                                 const struct terminal *terminal,
                                 const json_t *record,
@@ -178,10 +180,19 @@ static void write_record_people(FILE *out,
             continue;
         cell_of_member(record, columns[i].path, columns[i].kind, text);
         enum style style = columns[i].style == NULL ? STYLE_PLAIN : columns[i].style(cell);
-        fprintf(out, "%s%*s  %s%s%s\n", columns[i].heading,
-                (int)(widest - text_columns(columns[i].heading)), "",
-                style == STYLE_PLAIN ? "" : style_begin(terminal->color_out, style), text,
-                style == STYLE_PLAIN ? "" : style_end(terminal->color_out));
+        const char *begin = style == STYLE_PLAIN ? "" : style_begin(terminal->color_out, style);
+        const char *end = style == STYLE_PLAIN ? "" : style_end(terminal->color_out);
+        if (terminal->width > 0 && widest + GAP + text_columns(text) > terminal->width) {
+            fprintf(out, "%s\n%s", columns[i].heading, begin);
+            if (is_kept(columns[i].kind))
+                fprintf(out, "%*s%s\n", GAP, "", text);
+            else
+                table_write_wrapped(out, terminal, GAP, text);
+            fputs(end, out);
+            continue;
+        }
+        fprintf(out, "%s%*s%s%s%s\n", columns[i].heading,
+                (int)(widest + GAP - text_columns(columns[i].heading)), "", begin, text, end);
     }
 }
 
