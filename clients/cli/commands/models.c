@@ -49,7 +49,7 @@ static const struct column candidate_columns[] = {
     {"error, runs", "comparison.loo_mape_percent", CELL_PERCENT, NULL},
     {"error, executors", "comparison.scale_out_mape_percent", CELL_PERCENT, NULL},
     {"parameters", "parameters_estimated", CELL_COUNT, NULL},
-    {"status", "status", CELL_TEXT, NULL},
+    {"status", "status", CELL_WORD, NULL},
 };
 
 static const json_t *candidate_of(const json_t *models, const char *kind)

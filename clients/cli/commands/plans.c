@@ -220,7 +220,7 @@ static const struct column pigeon_columns[] = {
     {"reserved for short tasks", "reserved_workers", CELL_COUNT, NULL},
     {"weight", "weight", CELL_COUNT, NULL},
     {"starts without waiting", "probability", CELL_SHARE, NULL},
-    {"because", "reason", CELL_TEXT, NULL},
+    {"because", "reason", CELL_WORD, NULL},
 };
 static const struct column layout_columns[] = {
     {"workers a group", "group_size", CELL_COUNT, NULL},

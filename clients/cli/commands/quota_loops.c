@@ -54,9 +54,9 @@ static const struct column contention_columns[] = {
 
 #define LOOP_PARTS                                                                                 \
     {                                                                                              \
-        PART(NULL, "", loop_columns), PART("Workers", "workers", worker_columns),                  \
+        PART(NULL, "", loop_columns), PART("Executors", "executors", executor_columns),            \
             PART("Applications", "applications", application_columns),                             \
-            PART("Executors", "executors", executor_columns)                                       \
+            PART("Workers", "workers", worker_columns)                                             \
     }
 
 /* Members of a loop that its settings do not have. */

@@ -27,9 +27,9 @@ const struct command command_usage = {.name = "usage",
 /* --- audit --- */
 
 static const struct column audit_columns[] = {
-    {"at", "at", CELL_INSTANT, NULL},           {"by", "actor", CELL_NAME, NULL},
-    {"action", "action", CELL_VERDICT, NULL},   {"subject", "subject", CELL_TEXT, NULL},
-    {"request", "request_id", CELL_TEXT, NULL},
+    {"at", "at", CELL_MINUTE, NULL},           {"by", "actor", CELL_WORD, NULL},
+    {"action", "action", CELL_VERDICT, NULL},   {"subject", "subject", CELL_NAME, NULL},
+    {"request", "request_id", CELL_WORD, NULL},
 };
 static const struct one_call audit = {.method = "GET",
                                       .path = "/v1/audit",

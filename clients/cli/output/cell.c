@@ -142,6 +142,7 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
     case CELL_YES:
     case CELL_ID:
     case CELL_NAME:
+    case CELL_WORD:
     case CELL_VERDICT:
         cell_number(value, out, CELL_TEXT_MAX);
         break;
@@ -166,6 +167,8 @@ void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEX
         list_text(value, out);
     else
         cell_for_programs(value, out);
+    for (char *at = out; kind == CELL_WORD && (at = strchr(at, '_')) != NULL;)
+        *at = ' ';
     text_defuse(out);
     if (out[0] == '\0')
         (void)snprintf(out, CELL_TEXT_MAX, "-");

@@ -25,6 +25,7 @@ enum cell_kind {
     CELL_YES,          /* true or false */
     CELL_ID,           /* text that is of no use when it is shortened */
     CELL_NAME,         /* what the next command takes; never shortened, as ids are */
+    CELL_WORD,         /* a word of the service; to people with blanks for underscores */
     CELL_VERDICT       /* what became of the item, a word or true or false; never left out */
 };
 
