@@ -166,13 +166,13 @@ def test_an_operation_is_watched_and_cancelled(cli, history):
     assert json.loads(cli("operations", "show", started["id"], "-o", "json").out)["status"] == "cancelled"
 
 
-def test_a_simulation_is_shown_with_what_policies_come_to(cli, client):
+def test_a_simulation_is_shown_with_the_outcomes_of_policies(cli, client):
     jobs = [{"name": "A", "task_durations_s": [1, 2, 3]}, {"name": "B", "task_durations_s": [5, 5], "class": "long"}]
     body = {"kind": "tasks", "cluster": {"workers": 2}, "jobs": jobs, "policies": [{"policy": "centralised"}, {"policy": "sparrow"}],
             "baseline": "sparrow", "loads": [0.5]}
     made = client.post("/v1/simulations", body, 200, headers={"Prefer": "wait=30"}).json()
     shown = cli("operations", "show", made["id"]).out
-    for wanted in ("What policies come to", "centralised", "short", "long", "The best policy", made["result"]["loads"][0]["best"]["name"]):
+    for wanted in ("Outcomes of the policies", "centralised", "short", "long", "The best policy", made["result"]["loads"][0]["best"]["name"]):
         assert wanted in shown, shown
     body = {"kind": "slots", "cluster": {"map_slots": 2, "reduce_slots": 0}, "jobs": [{"name": "A", "maps": 3, "map_task_s": 2}],
             "policies": [{"policy": "fifo"}]}
