@@ -149,7 +149,7 @@ def test_a_key_makes_a_repetition_harmless(cli):
 
 @pytest.mark.parametrize("words, said", [
     (("getAdvise",), "did you mean getAdvice?"), ((), "needs an operation"), (("getAdvice",), "needs id=VALUE"), (("getAdvice", "id="), "needs id=VALUE"),
-    (("getAdvice", "id=x", "nmae=y"), "'nmae=y' is no PARAMETER=VALUE"), (("listAdvice", "limit"), "its parameters are: "),
+    (("getAdvice", "id=x", "nmae=y"), "'nmae=y' is not a PARAMETER=VALUE"), (("listAdvice", "limit"), "its parameters are: "),
     (("listAdvice", "--file", "x"), "takes no body"), (("decideSlot", "--content-type", "text/csv", "--file", "x"), "takes application/json application/x-ndjson"),
     (("deleteApplication", "name=nightly-etl"), "add --yes to do it")])
 def test_what_is_no_call(cli, words, said):

@@ -93,7 +93,7 @@ static bool check_words(struct invocation *invocation, const struct contract_cal
         const size_t n = strcspn(word, "=");
         if (word[n] == '=' && place_of(call->parameters, word, n) != NULL)
             continue;
-        (void)fail(&invocation->failure, EXIT_USAGE, "'%.60s' is no PARAMETER=VALUE of %s", word,
+        (void)fail(&invocation->failure, EXIT_USAGE, "'%.60s' is not a PARAMETER=VALUE of %s", word,
                    call->operation);
         return fail_next(&invocation->failure, "its parameters are: %s",
                          call->parameters[0] == '\0' ? "none" : call->parameters);

@@ -24,7 +24,7 @@ static void plain_word(const char *word, char *out, size_t room)
 
 /* --- bottlenecks --- */
 
-/* What a time is lost to; other kinds are named by their word. */
+/* Name of a kind of bottleneck, "a straggling task". Kinds without a row keep their word. */
 static void bottleneck_words(const char *kind, char *out, size_t room)
 {
     static const char *const words[][2] = {{"straggler", "a straggling task"},

@@ -78,16 +78,16 @@ static json_t *deadline_rows(const json_t *reply)
     return rows;
 }
 
-/* The jobs with `due_s`, the instant of the deadline, and `slack_s`, what is left until then; below 0
+/* The jobs with `due_s`, the instant of the deadline, and `slack_s`, the time left until then; below 0
  * the job is late. */
 static json_t *job_rows(const json_t *reply)
 {
     json_t *rows = json_deep_copy(json_object_get(reply, "jobs"));
     for (size_t i = 0; i < json_array_size(rows); i++) {
         json_t *row = json_array_get(rows, i);
-        const double takes = json_number_at(row, "execution_s", NAN);
-        const double released = json_number_at(row, "completion_s", NAN) - takes;
-        const double deadline = json_number_at(row, "deadline_s", NAN);
+        const double takes = json_number_at(row, "execution_s", (double)NAN);
+        const double released = json_number_at(row, "completion_s", (double)NAN) - takes;
+        const double deadline = json_number_at(row, "deadline_s", (double)NAN);
         if (isnan(released) || isnan(deadline))
             continue;
         (void)json_object_set_new(row, "due_s", json_real(released + deadline));
@@ -170,7 +170,7 @@ const struct command command_feasible = {
         "Reads a cluster and jobs from a JSON or YAML file, or from standard input (-), as POST "
         "/v1/feasibility takes them, and shows which jobs meet their deadlines if their tasks are "
         "scheduled earliest deadline first. `due at` is the instant of the deadline, counted as "
-        "`ends at` is, and `slack` what is left until then. Where one is missed, it names the "
+        "`ends at` is, and `slack` the time left until then. Where one is missed, it names the "
         "cores and the "
         "deadlines that would do. A job may name an application: its tasks are those of the "
         "recorded run nearest in problem size and cores, and alone it takes what advise predicts "

@@ -21,7 +21,7 @@ enum { CALL_PARTS_MAX = 6 };
 struct one_call {
     const char *method;
     const char *path;             /* "/v1/quota-loops/{}": {} is the first word */
-    const char *noun;             /* what a list has, or what is deleted; else NULL */
+    const char *noun;             /* of the items of a list, or of a deleted resource; else NULL */
     bool is_list;                 /* a collection in pages, at most --limit items */
     bool has_file;                /* the last word is a file with the body, JSON or YAML */
     bool once;                    /* a repeated request would have its effect twice */
@@ -33,7 +33,7 @@ struct one_call {
 
 int one_call_run(struct invocation *invocation);
 
-/* The options that every list has, and those of what is deleted. */
+/* Options of lists, and of commands that delete. */
 extern const struct option_group one_call_list_options;
 extern const struct option_group one_call_delete_options;
 

@@ -176,7 +176,7 @@ static bool change_include(json_t *list, const char *word)
     return there || json_array_append_new(list, json_string(word)) == 0;
 }
 
-/* A list replaces the default of the service, so the default is named with what is changed. */
+/* A list replaces the default of the service, so the request names the default, changed. */
 static bool set_include(struct invocation *invocation, json_t *body)
 {
     static const char *const usual[] = {"alternatives", "stages", "spark"};

@@ -96,8 +96,8 @@ static const struct command command_put = {
     .name = "put",
     .summary = "Create a quota loop, or replace its settings.",
     .description =
-        "Reads the settings from a JSON or YAML file, or from standard input (-). What is "
-        "known of executors stays. What `provisor quota-loops show -o yaml` wrote can be "
+        "Reads the settings from a JSON or YAML file, or from standard input (-). The "
+        "state of executors stays. What `provisor quota-loops show -o yaml` wrote can be "
         "put back.",
     POSITIONAL("LOOP FILE", 2),
     .examples = "  provisor quota-loops put night loop.yaml",

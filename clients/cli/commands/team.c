@@ -1,7 +1,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/one_call_rows.h"
 
-/* What a team has used, what was changed, and how its logs are named: `usage`, `audit`, `name-rules`. */
+/* Usage, changes and name rules of a team, and profiles: `usage`, `audit`, `name-rules`, `profile`. */
 
 /* --- usage --- */
 
@@ -27,8 +27,10 @@ const struct command command_usage = {.name = "usage",
 /* --- audit --- */
 
 static const struct column audit_columns[] = {
-    {"at", "at", CELL_MINUTE, NULL},           {"by", "actor", CELL_WORD, NULL},
-    {"action", "action", CELL_VERDICT, NULL},   {"subject", "subject", CELL_NAME, NULL},
+    {"at", "at", CELL_MINUTE, NULL},
+    {"by", "actor", CELL_WORD, NULL},
+    {"action", "action", CELL_VERDICT, NULL},
+    {"subject", "subject", CELL_NAME, NULL},
     {"request", "request_id", CELL_WORD, NULL},
 };
 static const struct one_call audit = {.method = "GET",

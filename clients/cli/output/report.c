@@ -2,7 +2,7 @@
 
 #include "cli/output/json_text.h"
 
-/* A record of which some column is known. */
+/* Returns true if the section is a record with a known value in some column. */
 static bool has_members(const struct section *section)
 {
     for (size_t i = 0; json_is_object(section->value) && i < section->n_columns; i++) {

@@ -162,7 +162,7 @@ static void write_cell(FILE *out,
         fprintf(out, "%*s", (int)(right ? GAP : pad + GAP), "");
 }
 
-/* A value for which there is no room next to its heading is written below it. */
+/* If the line is too narrow for a heading and its value, the value goes below the heading. */
 static void write_record_people(FILE *out,
                                 const struct terminal *terminal,
                                 const json_t *record,

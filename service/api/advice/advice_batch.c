@@ -26,7 +26,7 @@ struct batch {
      * request's arena, and predicting moves to and fro. */
     struct arena kept;
     bool has_kept;
-    struct batch_job *jobs;   /* NULL: there is no cluster */
+    struct batch_job *jobs;   /* NULL: without a cluster */
     size_t cores;             /* of the cluster */
     struct edf_memory memory; /* of the cluster, where it is counted */
     int64_t each_bytes;       /* of it, for an executor */

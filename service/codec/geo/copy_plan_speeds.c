@@ -22,8 +22,8 @@ static bool decode_point(const struct codec_node *node, struct speed_point *poin
     return node->reader->err->n_faults == faults;
 }
 
-/* The speeds of n points, whose probabilities must add up to 1. node: what is at fault if they do
- * not. NULL when at fault. */
+/* Returns the speeds of n points, whose probabilities must add up to 1. If they do not, the fault is
+ * at node, and the result is NULL. */
 static const struct speeds *
 make_speeds(const struct codec_node *node, struct speed_point points[], size_t n)
 {
@@ -61,7 +61,7 @@ const struct speeds *copy_plan_decode_speeds(const struct copy_plan_decoding *d,
 
 /* --- operations of a cluster --- */
 
-/* Of an operation that no task asks for only whether it is right. */
+/* Speeds of an operation that no task asks for are checked and not kept. */
 static void take_speeds(const struct copy_plan_decoding *d,
                         struct strview operation,
                         const struct speeds *speeds,
